@@ -1,0 +1,9 @@
+//! Server-sent events.
+#![cfg_attr(not(feature = "std"), no_std)]
+extern crate alloc;
+mod config;
+mod error;
+mod event;
+pub use config::{Config, DEFAULT_MAX_EVENT_SIZE, Overflow};
+pub use error::{Error, Result};
+pub use event::{DEFAULT_EVENT_TYPE, Event, EventRef, Item};

@@ -1,0 +1,3 @@
+//! Everything beyond cargo. One file per command.
+
+fn main() {}
