@@ -1,1 +1,2 @@
 //! The shared benchmark harness.
+pub mod sse;
