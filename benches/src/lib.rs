@@ -1,2 +1,3 @@
 //! The shared benchmark harness.
+pub mod conformance;
 pub mod sse;

@@ -4,114 +4,119 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
 
-use super::case::{Case, Event};
+use super::cases::{Case, Expected};
 
 /// What a decoder made of an input. A part that it does not expose is `None` and is not compared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub(super) struct Outcome {
     /// The events, in order.
-    pub events: Vec<Event>,
+    pub(super) events: Vec<Expected>,
     /// The last event id at the end.
-    pub last_event_id: Option<String>,
+    pub(super) last_event_id: Option<String>,
     /// Every retry update, in milliseconds.
-    pub retry_updates: Option<Vec<u64>>,
+    pub(super) retry_updates: Option<Vec<u64>>,
+    /// The latest retry update at the end, where only that is known.
+    pub(super) last_retry: Option<Option<u64>>,
     /// Every comment.
-    pub comments: Option<Vec<String>>,
+    pub(super) comments: Option<Vec<String>>,
     /// The events if the end of input ends the block.
-    pub lenient: Option<Vec<Event>>,
+    pub(super) lenient: Option<Vec<Expected>>,
 }
 
 impl Outcome {
     /// Whether types and data of the events are right.
     fn matches_events(&self, case: &Case) -> bool {
-        let same = |found: &Event, expected: &Event| {
+        let same = |(found, expected): (&Expected, &Expected)| {
             found.event_type == expected.event_type && found.data == expected.data
         };
-        self.events.len() == case.events.len() && self.events.iter().zip(&case.events).all(|(a, b)| same(a, b))
+        self.events.len() == case.events.len() && self.events.iter().zip(&case.events).all(same)
     }
 
     /// Whether everything that the decoder exposes and the case states is right.
     fn matches(&self, case: &Case) -> bool {
-        fn agree<T: PartialEq>(found: &Option<T>, expected: &Option<T>) -> bool {
+        fn agree<T: PartialEq>(found: Option<&T>, expected: Option<&T>) -> bool {
             found.is_none() || expected.is_none() || found == expected
         }
         self.events == case.events
-            && self.last_event_id.as_ref().is_none_or(|id| *id == case.last_event_id)
-            && self.retry_updates.as_ref().is_none_or(|updates| *updates == case.retry_updates)
-            && agree(&self.comments, &case.comments)
-            && agree(&self.lenient, &case.lenient)
+            && agree(self.last_event_id.as_ref(), Some(&case.last_event_id))
+            && agree(self.retry_updates.as_ref(), Some(&case.retry_updates))
+            && agree(self.last_retry.as_ref(), Some(&case.retry_updates.last().copied()))
+            && agree(self.comments.as_ref(), case.comments.as_ref())
+            && agree(self.lenient.as_ref(), case.lenient.as_ref())
     }
 }
 
-/// Decodes chunks, of which some may be empty, starting from a last event id. The text of an error is for people.
-pub type Decode = fn(seed: Option<&str>, chunks: &[Bytes]) -> Result<Outcome, String>;
+/// Decodes a case in the chunks given, some of which may be empty. The text of an error is for people.
+pub(super) type Decode = fn(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String>;
 
 /// A decoder under test.
 #[derive(Debug, Clone, Copy)]
-pub struct Subject {
+pub(super) struct Subject {
     /// What it is called in the output.
-    pub name: &'static str,
+    pub(super) name: &'static str,
     /// How to run it.
-    pub decode: Decode,
+    pub(super) decode: Decode,
 }
 
-/// How many cases a decoder passed.
+/// What a decoder passed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Report {
+pub(super) struct Report {
     /// Cases in which types and data were right in every chunking.
-    pub events: usize,
+    pub(super) events: usize,
     /// Cases in which everything was right in every chunking.
-    pub everything: usize,
-    /// The cases in which something was wrong, with the first chunking that showed it.
-    pub failures: Vec<String>,
+    pub(super) everything: usize,
+    /// The other cases, with the first chunking that went wrong and what came out.
+    pub(super) failures: Vec<(String, String)>,
 }
 
-/// Runs a decoder over the cases in every chunking. A panic is a failure; the caller silences its hook.
-pub fn run(subject: &Subject, cases: &[Case]) -> Report {
+/// Runs a decoder over the cases in every chunking. A panic is a failure.
+pub(super) fn run(subject: &Subject, cases: &[Case]) -> Report {
     let mut report = Report::default();
     for case in cases {
-        let (mut events, mut first_failure) = (true, None);
-        for lengths in case.chunkings() {
-            let chunks = cut(&case.input, &lengths);
-            let outcome = catch_unwind(AssertUnwindSafe(|| (subject.decode)(case.seed.as_deref(), &chunks)));
-            let problem = match outcome {
-                Err(_) => "panic".to_owned(),
-                Ok(Err(error)) => error,
+        let mut events = true;
+        let mut failure = None;
+        for chunks in case.chunkings() {
+            let problem = match catch_unwind(AssertUnwindSafe(|| (subject.decode)(case, &chunks))) {
                 Ok(Ok(outcome)) if outcome.matches(case) => continue,
                 Ok(Ok(outcome)) => {
                     events &= outcome.matches_events(case);
-                    first_failure.get_or_insert_with(|| describe(case, &lengths, &summary(&outcome)));
-                    continue;
+                    format!("found {}", abridged(&format!("{outcome:?}")))
+                }
+                Ok(Err(error)) => {
+                    events = false;
+                    error
+                }
+                Err(_) => {
+                    events = false;
+                    "panicked".to_owned()
                 }
             };
-            events = false;
-            first_failure.get_or_insert_with(|| describe(case, &lengths, &problem));
+            failure.get_or_insert_with(|| format!("in {}: {problem}", chunking(&chunks)));
         }
         report.events += usize::from(events);
-        report.everything += usize::from(first_failure.is_none());
-        report.failures.extend(first_failure);
+        report.everything += usize::from(failure.is_none());
+        report.failures.extend(failure.map(|failure| (case.id.clone(), failure)));
     }
     report
 }
 
-fn cut(input: &[u8], lengths: &[usize]) -> Vec<Bytes> {
-    let mut rest = Bytes::copy_from_slice(input);
-    lengths.iter().map(|&len| rest.split_to(len.min(rest.len()))).collect()
+/// The chunks as reference-counted slices of one buffer, made on demand.
+pub(super) fn shared<'a>(case: &Case, chunks: &'a [&'a [u8]]) -> impl Iterator<Item = Bytes> + use<'a> {
+    let mut rest = Bytes::copy_from_slice(&case.input);
+    chunks.iter().map(move |chunk| rest.split_to(chunk.len()))
 }
 
-fn describe(case: &Case, lengths: &[usize], problem: &str) -> String {
-    let shown: Vec<String> = lengths.iter().take(4).map(usize::to_string).collect();
-    let more = if lengths.len() > shown.len() { ",..." } else { "" };
-    format!("{} in chunks of {}{more}: {problem}", case.id, shown.join(","))
+fn chunking(chunks: &[&[u8]]) -> String {
+    let lengths: Vec<String> = chunks.iter().take(4).map(|chunk| chunk.len().to_string()).collect();
+    let more = if chunks.len() > lengths.len() { ",..." } else { "" };
+    format!("chunks of {}{more}", lengths.join(","))
 }
 
-/// What was found, cut to a length that fits a terminal line.
-fn summary(outcome: &Outcome) -> String {
-    let mut text = format!("{outcome:?}");
-    if text.len() > 300 {
-        let end = (0..=300).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-        text.truncate(end);
-        text.push_str("...");
+/// Cuts a text to a length that a terminal can show.
+fn abridged(text: &str) -> String {
+    let mut short: String = text.chars().take(300).collect();
+    if short.len() < text.len() {
+        short.push_str("...");
     }
-    text
+    short
 }
