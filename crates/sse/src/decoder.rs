@@ -224,7 +224,7 @@ impl Decoder {
     /// past what was consumed, and the decoder stays usable as [`Config::overflow`] says.
     #[allow(clippy::should_implement_trait, reason = "an iterator cannot lend")]
     #[inline]
-    pub fn next<'a>(&'a mut self, chunk: &mut &'a [u8]) -> Result<Option<EventRef<'a>>> {
+    pub fn next<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<EventRef<'a>>> {
         match self.advance::<false>(chunk) {
             Step::Event(event) => Ok(Some(self.event_ref(&event))),
             Step::TooLarge(offset) => Err(self.too_large(offset)),
@@ -263,7 +263,7 @@ impl Decoder {
     ///
     /// # Errors
     /// As [`next`](Self::next).
-    pub fn next_item<'a>(&'a mut self, chunk: &mut &'a [u8]) -> Result<Option<Item<'a>>> {
+    pub fn next_item<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<Item<'a>>> {
         match self.advance::<true>(chunk) {
             Step::Event(event) => Ok(Some(Item::Event(self.event_ref(&event)))),
             Step::Comment(Text::Chunk(text)) => Ok(Some(Item::Comment(text))),
@@ -615,7 +615,12 @@ impl Decoder {
                     }
                     (Some(text), _) => self.join(open, text, lines.rest().len()),
                     (None, _) => {
-                        if let Some(step) = self.repaired(field, &bytes[start..], self.offset + lines.offset_of(bytes) as u64, open) {
+                        if let Some(step) = self.repaired(
+                            field,
+                            &bytes[start..],
+                            self.offset + lines.offset_of(bytes) as u64,
+                            open,
+                        ) {
                             return step;
                         }
                     }
@@ -632,7 +637,12 @@ impl Decoder {
                     // An id with NUL is ignored.
                     Some(_) => {}
                     None => {
-                        if let Some(step) = self.repaired(field, &bytes[start..], self.offset + lines.offset_of(bytes) as u64, open) {
+                        if let Some(step) = self.repaired(
+                            field,
+                            &bytes[start..],
+                            self.offset + lines.offset_of(bytes) as u64,
+                            open,
+                        ) {
                             return step;
                         }
                     }
@@ -936,7 +946,10 @@ fn set(target: &mut CompactString, text: &str) {
 /// The length of bytes once repaired by [`push_repaired`].
 fn repaired_len(bytes: &[u8]) -> usize {
     let mark = char::REPLACEMENT_CHARACTER.len_utf8();
-    bytes.utf8_chunks().map(|chunk| chunk.valid().len() + if chunk.invalid().is_empty() { 0 } else { mark }).sum()
+    bytes
+        .utf8_chunks()
+        .map(|chunk| chunk.valid().len() + if chunk.invalid().is_empty() { 0 } else { mark })
+        .sum()
 }
 
 /// Appends bytes as text; every maximal invalid part becomes one U+FFFD.

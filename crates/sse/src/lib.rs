@@ -3,11 +3,13 @@
 extern crate alloc;
 mod config;
 mod decoder;
+mod encode;
 mod error;
 mod event;
 mod line;
 mod scan;
 pub use config::{Config, DEFAULT_MAX_EVENT_SIZE, Overflow};
 pub use decoder::Decoder;
+pub use encode::{Block, KEEP_ALIVE};
 pub use error::{Error, Result};
 pub use event::{DEFAULT_EVENT_TYPE, Event, EventRef, Item};

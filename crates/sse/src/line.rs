@@ -83,7 +83,19 @@ mod tests {
 
     #[test]
     fn names_compare_exactly() {
-        for line in ["Data: x", " data: x", "data : x", "data\0: x", "datax", "dat", "", ":data", "ids", "retr", "events:"] {
+        for line in [
+            "Data: x",
+            " data: x",
+            "data : x",
+            "data\0: x",
+            "datax",
+            "dat",
+            "",
+            ":data",
+            "ids",
+            "retr",
+            "events:",
+        ] {
             assert_eq!(split(line.as_bytes()), None, "{line:?}");
         }
         for (line, expected) in [
@@ -103,7 +115,9 @@ mod tests {
 
     #[test]
     fn a_prospect_never_contradicts_the_whole_line() {
-        for line in ["data: x", "data", "datax: 1", "event:1", "eventual", "id", "idx", "retry:", "retries", ":c", "x"] {
+        for line in [
+            "data: x", "data", "datax: 1", "event:1", "eventual", "id", "idx", "retry:", "retries", ":c", "x",
+        ] {
             let line = line.as_bytes();
             for end in 1..=line.len() {
                 match prospect(&line[..end]) {

@@ -287,17 +287,14 @@ mod tests {
         #[cfg(target_arch = "x86_64")]
         {
             let run = |engine: &dyn Fn(&[u8]) -> Masks, block: &dyn Fn(&[u8; BLOCK]) -> Masks| match bytes
-                .first_chunk::<BLOCK>()
-            {
+                .first_chunk::<BLOCK>(
+            ) {
                 Some(whole) => assert_eq!(block(whole), expected, "{bytes:?}"),
                 None => assert_eq!(engine(bytes), expected, "{bytes:?}"),
             };
             run(&|bytes| Sse2.tail(bytes), &|bytes| Sse2.block(bytes));
             if let Some(avx2) = Avx2::detect() {
-                run(
-                    &|bytes| avx2.call(|| avx2.tail(bytes)),
-                    &|bytes| avx2.call(|| avx2.block(bytes)),
-                );
+                run(&|bytes| avx2.call(|| avx2.tail(bytes)), &|bytes| avx2.call(|| avx2.block(bytes)));
             }
         }
     }
