@@ -1,6 +1,6 @@
 //! Inputs, implementations and limits of the `sse` suite.
 
-// pub mod encode;
+pub mod encode;
 pub mod http;
 pub mod limits;
 // pub mod ours;
