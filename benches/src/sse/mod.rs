@@ -3,7 +3,7 @@
 pub mod encode;
 pub mod http;
 pub mod limits;
-// pub mod ours;
+pub mod ours;
 pub mod payload;
 pub mod peers;
 pub mod tally;
