@@ -135,7 +135,7 @@ fn async_stream(suite: &mut Suite) {
 /// 100,000 events through reqwest from a server in the same process.
 fn http_loopback(suite: &mut Suite) -> anyhow::Result<()> {
     const ROW: &str = "http_loopback";
-    const LEN: u64 = 20_762_487;
+    const LEN: u64 = 20_762_303;
     const EVENTS: u64 = 100_000;
     // 99,999 events of a chat and the end marker.
     let stream = if suite.selects(ROW) { chat_stream(LEN as usize - 14) } else { Vec::new() };
