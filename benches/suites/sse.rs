@@ -20,7 +20,10 @@ const SHARED: &str = "shared";
 fn main() -> anyhow::Result<()> {
     let mut suite = Suite::from_args("sse", env!("CARGO_TARGET_TMPDIR"));
     for SeedRow { row, events, data, input } in seed_rows() {
-        decode(&mut suite, row, &input, events, data);
+        let expected = Tally::expected(events, data);
+        let row = suite.row(row).payload(input.bytes.len() as u64).elements(events);
+        let row = row.run(Impl::ours("reader owned").class(OWNED), expected, || ours::reader_owned(&input));
+        with_decoders(row, &input, expected);
     }
     large(&mut suite);
     tiny(&mut suite);
@@ -43,6 +46,8 @@ fn with_decoders<'a>(row: Row<'a>, input: &Input, expected: u64) -> Row<'a> {
     row.run(Impl::ours("push borrowed").class(BORROWED), expected, || ours::push_borrowed(input))
         .run(Impl::ours("pull borrowed").class(BORROWED), expected, || ours::pull_borrowed(input))
         .run(Impl::ours("push owned").class(OWNED), expected, || ours::push_owned(input))
+        .run(Impl::ours("pull owned").class(OWNED), expected, || ours::pull_owned(input))
+        .run(Impl::ours("push shared").class(SHARED), expected, || ours::push_shared(input))
         .run(Impl::peer("sse-core", "0.2.3").class(OWNED), expected, || peers::sse_core(input))
         .run(Impl::peer("sse-stream", "0.3.0").class(OWNED), expected, || peers::sse_stream(input))
         .run(Impl::peer("sseer", "0.3.1").class(SHARED), expected, || peers::sseer(input))
@@ -124,6 +129,8 @@ fn async_stream(suite: &mut Suite) {
         .row("async_stream")
         .payload(input.bytes.len() as u64)
         .elements(EVENTS)
+        .run(Impl::ours("stream owned").class(OWNED), expected, || ours::stream_owned(&input))
+        .run(Impl::ours("eventsource-stream names").class(OWNED), expected, || ours::stream_compat(&input))
         .run(Impl::peer("sse-core", "0.2.3").class(OWNED), expected, || peers::sse_core_stream(&input))
         .run(Impl::peer("sse-stream", "0.3.0").class(OWNED), expected, || peers::sse_stream(&input))
         .run(Impl::peer("sseer", "0.3.1").class(SHARED), expected, || peers::sseer(&input))
@@ -146,6 +153,7 @@ fn http_loopback(suite: &mut Suite) -> anyhow::Result<()> {
         .row(ROW)
         .payload(LEN)
         .elements(EVENTS)
+        .run(Impl::ours("stream owned").class(OWNED), expected, || loopback.ours())
         .run(Impl::peer("sse-core", "0.2.3").class(OWNED), expected, || loopback.sse_core())
         .run(Impl::peer("sse-stream", "0.3.0").class(OWNED), expected, || loopback.sse_stream())
         .run(Impl::peer("sseer", "0.3.1").class(SHARED), expected, || loopback.sseer())

@@ -13,6 +13,7 @@ use http_body_util::StreamBody;
 use hyper::body::Frame;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use sse::EventStreamExt as _;
 use tokio::net::TcpListener;
 
 use crate::sse::payload::Input;
@@ -78,6 +79,11 @@ impl Loopback {
             }
             len
         })
+    }
+
+    /// This workspace's adaptor over the body.
+    pub fn ours(&self) -> u64 {
+        self.receive(|body| body.sse(), |event| Some(event.data()))
     }
 
     /// eventsource-stream over the body.

@@ -2,6 +2,8 @@
 
 #[path = "../../../../crates/sse/tests/support/cases.rs"]
 mod cases;
+#[path = "../../../../crates/sse/tests/support/chunked.rs"]
+mod chunked;
 mod ours;
 mod peers;
 mod subject;
