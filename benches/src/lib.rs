@@ -27,10 +27,12 @@
 //! The files a suite leaves behind are described in this package's `README.md`.
 
 mod alloc;
+pub mod conformance;
 mod count;
 mod implementation;
 mod options;
 mod record;
+pub mod sse;
 mod suite;
 mod table;
 

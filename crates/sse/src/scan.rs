@@ -1,0 +1,402 @@
+//! Finds line ends and non-ASCII bytes, 64 bytes at a time.
+//!
+//! One pass yields both: where the lines end, and whether a line is ASCII and so needs no UTF-8 validation.
+//! [`Lines`] keeps the bit masks of the current block between calls, so that short lines cost a bit scan each
+//! and not a load.
+//!
+//! This is the only module of the crate with `unsafe` code: loads through `core::arch`, the calls into
+//! functions compiled for AVX2 or AVX-512, and the unchecked conversion of bytes that the scan has proved to be ASCII.
+//! [`Portable`] is the safe twin of the vector engines; property tests compare them.
+#![allow(unsafe_code, reason = "vector loads and conversion of proven ASCII; see the module text")]
+
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86::{Avx2, Avx512, Sse2};
+
+/// Bytes per block; one bit each in [`Masks`].
+pub(crate) const BLOCK: usize = 64;
+
+/// Bit `i` describes byte `i` of a block of up to 64 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Masks {
+    /// CR or LF.
+    pub(crate) eol: u64,
+    /// Not ASCII.
+    pub(crate) high: u64,
+}
+
+impl Masks {
+    /// The masks of `low` and then, from byte `at` on, those of `high`. Overlapping bytes must agree.
+    #[inline(always)]
+    #[cfg(target_arch = "x86_64")]
+    fn overlay(low: Self, high: Self, at: usize) -> Self {
+        Self { eol: low.eol | (high.eol << at), high: low.high | (high.high << at) }
+    }
+}
+
+/// One way to compute [`Masks`]. A value of the type proves that the processor can run it.
+pub(crate) trait Engine: Copy {
+    /// The masks of a whole block.
+    fn block(self, bytes: &[u8; BLOCK]) -> Masks;
+
+    /// The masks of fewer than [`BLOCK`] bytes.
+    fn tail(self, bytes: &[u8]) -> Masks;
+}
+
+/// The safe engine: eight bytes at a time in a general-purpose register.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Portable;
+
+impl Portable {
+    const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    const HIGH_BITS: u64 = !Self::LOW_BITS;
+
+    /// The top bit of every byte of `word` that equals `byte`.
+    #[inline(always)]
+    fn equal(word: u64, byte: u8) -> u64 {
+        let zero_where_equal = word ^ (u64::from(byte) * 0x0101_0101_0101_0101);
+        // The addition cannot carry into the next byte, so that the answer is exact for every byte.
+        !(((zero_where_equal & Self::LOW_BITS) + Self::LOW_BITS) | zero_where_equal | Self::LOW_BITS)
+    }
+
+    /// Gathers the top bits of eight bytes into the low eight bits.
+    #[inline(always)]
+    fn gather(tops: u64) -> u64 {
+        ((tops >> 7).wrapping_mul(0x0102_0408_1020_4080)) >> 56
+    }
+
+    #[inline(always)]
+    fn word(bytes: [u8; 8]) -> Masks {
+        let word = u64::from_le_bytes(bytes);
+        let eol = Self::equal(word, b'\n') | Self::equal(word, b'\r');
+        Masks { eol: Self::gather(eol), high: Self::gather(word & Self::HIGH_BITS) }
+    }
+}
+
+impl Engine for Portable {
+    #[inline(always)]
+    fn block(self, bytes: &[u8; BLOCK]) -> Masks {
+        self.tail(bytes)
+    }
+
+    #[inline(always)]
+    fn tail(self, bytes: &[u8]) -> Masks {
+        let (words, rest) = bytes.as_chunks::<8>();
+        let mut masks = Masks::default();
+        for (index, word) in words.iter().enumerate() {
+            let part = Self::word(*word);
+            masks.eol |= part.eol << (8 * index);
+            masks.high |= part.high << (8 * index);
+        }
+        for (index, &byte) in rest.iter().enumerate() {
+            let at = 8 * words.len() + index;
+            masks.eol |= u64::from(byte == b'\n' || byte == b'\r') << at;
+            masks.high |= u64::from(!byte.is_ascii()) << at;
+        }
+        masks
+    }
+}
+
+/// One line without its end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Line<'c> {
+    bytes: &'c [u8],
+    /// Only ever true if the scan saw no byte above 0x7F in `bytes`.
+    ascii: bool,
+}
+
+impl<'c> Line<'c> {
+    #[inline(always)]
+    pub(crate) fn bytes(&self) -> &'c [u8] {
+        self.bytes
+    }
+
+    /// The bytes from `start` on as text, or `None` if they are not valid UTF-8.
+    ///
+    /// # Panics
+    /// If `start` is past the end of the line.
+    #[inline(always)]
+    pub(crate) fn text(&self, start: usize) -> Option<&'c str> {
+        let bytes = &self.bytes[start..];
+        if self.ascii {
+            // SAFETY: `ascii` is set by `Lines::next_line` alone, and only if no byte of the line has its top
+            // bit set; such bytes are UTF-8.
+            Some(unsafe { core::str::from_utf8_unchecked(bytes) })
+        } else {
+            core::str::from_utf8(bytes).ok()
+        }
+    }
+}
+
+/// Walks the lines of one chunk.
+#[derive(Debug)]
+pub(crate) struct Lines<'c, E> {
+    engine: E,
+    chunk: &'c [u8],
+    blocks: &'c [[u8; BLOCK]],
+    /// Where the line begins that is returned next.
+    start: usize,
+    /// Offset of the block after the one that `masks` describes.
+    ahead: usize,
+    masks: Masks,
+}
+
+impl<'c, E: Engine> Lines<'c, E> {
+    /// Begins at the start of `chunk`, which counts as the start of a line.
+    #[inline(always)]
+    pub(crate) fn new(engine: E, chunk: &'c [u8]) -> Self {
+        Self { engine, chunk, blocks: chunk.as_chunks().0, start: 0, ahead: 0, masks: Masks::default() }
+    }
+
+    /// Where the next line starts: everything before it has been consumed.
+    #[inline(always)]
+    pub(crate) fn start(&self) -> usize {
+        self.start
+    }
+
+    /// What follows the last complete line.
+    #[inline(always)]
+    pub(crate) fn rest(&self) -> &'c [u8] {
+        &self.chunk[self.start..]
+    }
+
+    /// Where in the chunk a line starts that this walk returned.
+    pub(crate) fn offset_of(&self, line: &'c [u8]) -> usize {
+        line.as_ptr().addr() - self.chunk.as_ptr().addr()
+    }
+
+    /// Counts the rest of the chunk as consumed.
+    #[inline(always)]
+    pub(crate) fn skip_to_end(&mut self) {
+        self.start = self.chunk.len();
+    }
+
+    /// Whether the chunk ends with a CR whose LF may be the first byte of the next chunk.
+    #[inline(always)]
+    pub(crate) fn ends_after_cr(&self) -> bool {
+        self.start == self.chunk.len() && self.chunk.last() == Some(&b'\r')
+    }
+
+    /// The value of `line` if it is a data line that an empty line follows, with LF alone at its end; the empty
+    /// line is then consumed. Most events look like that.
+    #[inline(always)]
+    pub(crate) fn whole_event(&mut self, line: &Line<'c>) -> Option<&'c str> {
+        let (name, rest) = line.bytes.split_first_chunk::<4>()?;
+        // Compared as a number: byte by byte would be four branches.
+        if u32::from_ne_bytes(*name) != u32::from_ne_bytes(*b"data") {
+            return None;
+        }
+        let value = match rest {
+            [b':', b' ', ..] => 6,
+            [b':', ..] => 5,
+            _ => return None,
+        };
+        if self.chunk.get(self.start) != Some(&b'\n') {
+            return None;
+        }
+        let text = line.text(value)?;
+        self.start += 1;
+        Some(text)
+    }
+
+    /// The next line that is complete: CR, LF or CRLF follow it in the chunk. A CR at the end of the chunk ends
+    /// its line at once.
+    #[inline(always)]
+    pub(crate) fn next_line(&mut self) -> Option<Line<'c>> {
+        // Bytes of the block before `start` belong to earlier lines.
+        let seen = (self.start + BLOCK).wrapping_sub(self.ahead);
+        let unseen = if seen < BLOCK { u64::MAX << seen } else { 0 };
+        let mut eol = self.masks.eol & unseen;
+        let mut high = self.masks.high & unseen;
+        let mut earlier_high = 0;
+        if eol == 0 {
+            earlier_high = high;
+            let mut masks = self.masks_ahead()?;
+            // The line may start at the second byte of the block, behind the LF of a CRLF or an empty line.
+            let unseen = u64::MAX << self.start.saturating_sub(self.ahead);
+            masks = Masks { eol: masks.eol & unseen, high: masks.high & unseen };
+            self.ahead += BLOCK;
+            while masks.eol == 0 {
+                earlier_high |= masks.high;
+                masks = self.masks_ahead()?;
+                self.ahead += BLOCK;
+            }
+            self.masks = masks;
+            eol = masks.eol;
+            high = masks.high;
+        }
+        let bit = eol.trailing_zeros();
+        let end = self.ahead - BLOCK + bit as usize;
+        let in_line = high & ((1 << bit) - 1);
+        let line = Line { bytes: &self.chunk[self.start..end], ascii: (earlier_high | in_line) == 0 };
+        let crlf = self.chunk[end] == b'\r' && self.chunk.get(end + 1) == Some(&b'\n');
+        self.start = end + 1 + usize::from(crlf);
+        Some(line)
+    }
+
+    /// The masks of the next block, `None` at the end of the chunk.
+    #[inline(always)]
+    fn masks_ahead(&self) -> Option<Masks> {
+        match self.blocks.get(self.ahead / BLOCK) {
+            Some(block) => Some(self.engine.block(block)),
+            None => self.masks_of_tail(),
+        }
+    }
+
+    #[inline(always)]
+    fn masks_of_tail(&self) -> Option<Masks> {
+        let tail = self.chunk.get(self.ahead..)?;
+        if tail.is_empty() {
+            return None;
+        }
+        Some(match self.chunk.last_chunk::<BLOCK>() {
+            // The last 64 bytes once more, without the ones already seen: cheaper than a tail.
+            Some(block) => {
+                let masks = self.engine.block(block);
+                let seen = BLOCK - tail.len();
+                Masks { eol: masks.eol >> seen, high: masks.high >> seen }
+            }
+            None => self.engine.tail(tail),
+        })
+    }
+}
+
+/// Work that is generic over the engine, to be run by [`with_engine`].
+///
+/// A trait and not a closure, because `run` must be `#[inline(always)]`: only then does the vector code end up
+/// inside the function that is compiled for it, where it can be inlined in turn.
+pub(crate) trait Walk {
+    type Output;
+
+    fn run<E: Engine>(self, engine: E) -> Self::Output;
+}
+
+/// Runs `walk` with the fastest engine that the processor has.
+#[inline(always)]
+pub(crate) fn with_engine<W: Walk>(walk: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(avx512) = Avx512::detect() {
+            avx512.walk(walk)
+        } else if let Some(avx2) = Avx2::detect() {
+            avx2.walk(walk)
+        } else {
+            walk.run(Sse2)
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        walk.run(Portable)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn naive(bytes: &[u8]) -> Masks {
+        let mut masks = Masks::default();
+        for (index, byte) in bytes.iter().enumerate() {
+            masks.eol |= u64::from(matches!(byte, b'\r' | b'\n')) << index;
+            masks.high |= u64::from(*byte >= 0x80) << index;
+        }
+        masks
+    }
+
+    fn engines_agree(bytes: &[u8]) {
+        let expected = naive(bytes);
+        let check = |engine: &dyn Fn(&[u8]) -> Masks| assert_eq!(engine(bytes), expected, "{bytes:?}");
+        check(&|bytes| Portable.tail(bytes));
+        #[cfg(target_arch = "x86_64")]
+        {
+            let run = |engine: &dyn Fn(&[u8]) -> Masks, block: &dyn Fn(&[u8; BLOCK]) -> Masks| match bytes
+                .first_chunk::<BLOCK>(
+            ) {
+                Some(whole) => assert_eq!(block(whole), expected, "{bytes:?}"),
+                None => assert_eq!(engine(bytes), expected, "{bytes:?}"),
+            };
+            run(&|bytes| Sse2.tail(bytes), &|bytes| Sse2.block(bytes));
+            if let Some(avx2) = Avx2::detect() {
+                run(&|bytes| avx2.tail(bytes), &|bytes| avx2.block(bytes));
+            }
+            if let Some(avx512) = Avx512::detect() {
+                run(&|bytes| avx512.tail(bytes), &|bytes| avx512.block(bytes));
+            }
+        }
+    }
+
+    fn bytes() -> impl Strategy<Value = u8> {
+        prop_oneof![Just(b'\n'), Just(b'\r'), Just(b'a'), Just(0x0b), Just(0x8a), Just(0x8d), any::<u8>()]
+    }
+
+    #[test]
+    fn every_byte_value_in_every_place() {
+        for len in 1..=BLOCK {
+            for at in 0..len {
+                for byte in [b'\n', b'\r', 0x09, 0x0b, 0x0c, 0x0e, 0x1a, 0x80, 0x8a, 0x8d, 0xff, 0x00] {
+                    let mut block = Vec::from([b'x'; BLOCK]);
+                    block.truncate(len);
+                    block[at] = byte;
+                    engines_agree(&block);
+                }
+            }
+        }
+    }
+
+    /// The lines of `chunk`, each with its end removed, the slow way.
+    fn naive_lines(chunk: &[u8]) -> (Vec<(&[u8], bool)>, &[u8]) {
+        let mut lines = Vec::new();
+        let mut rest = chunk;
+        while let Some(end) = rest.iter().position(|byte| matches!(byte, b'\r' | b'\n')) {
+            let line = &rest[..end];
+            lines.push((line, line.is_ascii()));
+            let crlf = rest[end..].starts_with(b"\r\n");
+            rest = &rest[end + 1 + usize::from(crlf)..];
+        }
+        (lines, rest)
+    }
+
+    fn lines_agree<E: Engine>(engine: E, chunk: &[u8]) {
+        let (expected, rest) = naive_lines(chunk);
+        let mut lines = Lines::new(engine, chunk);
+        for line in expected {
+            let found = lines.next_line().unwrap();
+            assert_eq!((found.bytes, found.ascii), line);
+        }
+        assert!(lines.next_line().is_none());
+        assert_eq!(lines.rest(), rest);
+        assert_eq!(lines.ends_after_cr(), chunk.last() == Some(&b'\r'));
+    }
+
+    proptest! {
+        #[test]
+        fn vector_engines_equal_the_naive_one(bytes in proptest::collection::vec(bytes(), 1..=BLOCK)) {
+            engines_agree(&bytes);
+        }
+
+        #[test]
+        fn lines_equal_the_naive_ones(
+            chunk in proptest::collection::vec(
+                prop_oneof![8 => Just(b'a'), 1 => Just(b'\n'), 1 => Just(b'\r'), 1 => any::<u8>()], 0..400
+            )
+        ) {
+            lines_agree(Portable, &chunk);
+            #[cfg(target_arch = "x86_64")]
+            {
+                lines_agree(Sse2, &chunk);
+                if let Some(avx2) = Avx2::detect() {
+                    lines_agree(avx2, &chunk);
+                }
+                if let Some(avx512) = Avx512::detect() {
+                    lines_agree(avx512, &chunk);
+                }
+            }
+        }
+    }
+}
