@@ -1,5 +1,6 @@
 //! The one error type of this crate.
 
+#[cfg(feature = "std")]
 use alloc::boxed::Box;
 use core::fmt;
 

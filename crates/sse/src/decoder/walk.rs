@@ -464,11 +464,8 @@ where
         loop {
             match step {
                 None => {}
-                Some(Step::Event(event)) => {
-                    if on_event(Ok(decoder.event_ref(&event))).is_break() {
-                        break;
-                    }
-                }
+                Some(Step::Event(event)) if on_event(Ok(decoder.event_ref(&event))).is_break() => break,
+                Some(Step::Event(_)) => {}
                 Some(Step::TooLarge(offset)) => {
                     if on_event(Err(decoder.too_large(offset))).is_break() {
                         break;
