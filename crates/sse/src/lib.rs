@@ -2,8 +2,12 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 extern crate alloc;
 mod config;
+mod decoder;
 mod error;
 mod event;
+mod line;
+mod scan;
 pub use config::{Config, DEFAULT_MAX_EVENT_SIZE, Overflow};
+pub use decoder::Decoder;
 pub use error::{Error, Result};
 pub use event::{DEFAULT_EVENT_TYPE, Event, EventRef, Item};

@@ -1,0 +1,140 @@
+//! The grammar of one line.
+
+/// The four fields that mean something; all other names are ignored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field {
+    Data,
+    Event,
+    Id,
+    Retry,
+}
+
+impl Field {
+    const ALL: [(&'static [u8], Self); 4] =
+        [(b"data", Self::Data), (b"event", Self::Event), (b"id", Self::Id), (b"retry", Self::Retry)];
+}
+
+/// Splits a complete line into its field and the offset of its value. `None` for comments and unknown names.
+///
+/// Names compare byte for byte. One leading space is not part of the value. A line without a colon is a
+/// name with an empty value.
+#[inline(always)]
+pub(crate) fn split(line: &[u8]) -> Option<(Field, usize)> {
+    let (field, name_len) = if let Some(b"data") = line.first_chunk::<4>() {
+        (Field::Data, 4)
+    } else if let Some(b"event") = line.first_chunk::<5>() {
+        (Field::Event, 5)
+    } else if let Some(b"id") = line.first_chunk::<2>() {
+        (Field::Id, 2)
+    } else if let Some(b"retry") = line.first_chunk::<5>() {
+        (Field::Retry, 5)
+    } else {
+        return None;
+    };
+    match line.get(name_len..) {
+        Some([b':', b' ', ..]) => Some((field, name_len + 2)),
+        Some([b':', ..]) => Some((field, name_len + 1)),
+        Some([]) => Some((field, name_len)),
+        _ => None,
+    }
+}
+
+/// What the beginning of an unfinished line tells about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Prospect {
+    /// Too short to say: the beginning of a known name.
+    Undecided,
+    /// One of the four fields: the name and the colon are there.
+    Field,
+    /// A comment.
+    Comment,
+    /// A name that means nothing.
+    Unknown,
+}
+
+/// Looks at the beginning of a line, at least one byte long.
+pub(crate) fn prospect(beginning: &[u8]) -> Prospect {
+    if beginning.first() == Some(&b':') {
+        return Prospect::Comment;
+    }
+    for (name, _) in Field::ALL {
+        if name.starts_with(beginning) {
+            return Prospect::Undecided;
+        }
+        if let Some(after) = beginning.strip_prefix(name) {
+            return if after.first() == Some(&b':') { Prospect::Field } else { Prospect::Unknown };
+        }
+    }
+    Prospect::Unknown
+}
+
+/// The value of a `retry` field: ASCII digits only, in milliseconds. Values past `u64::MAX` are ignored like
+/// any other that does not fit the grammar, and so is an empty one.
+pub(crate) fn retry_millis(value: &[u8]) -> Option<u64> {
+    if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    core::str::from_utf8(value).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_compare_exactly() {
+        for line in [
+            "Data: x",
+            " data: x",
+            "data : x",
+            "data\0: x",
+            "datax",
+            "dat",
+            "",
+            ":data",
+            "ids",
+            "retr",
+            "events:",
+        ] {
+            assert_eq!(split(line.as_bytes()), None, "{line:?}");
+        }
+        for (line, expected) in [
+            ("data", (Field::Data, 4)),
+            ("data:", (Field::Data, 5)),
+            ("data: x", (Field::Data, 6)),
+            ("data:  x", (Field::Data, 6)),
+            ("data:\tx", (Field::Data, 5)),
+            ("data::", (Field::Data, 5)),
+            ("id:7", (Field::Id, 3)),
+            ("event", (Field::Event, 5)),
+            ("retry: 1", (Field::Retry, 7)),
+        ] {
+            assert_eq!(split(line.as_bytes()), Some(expected), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_prospect_never_contradicts_the_whole_line() {
+        for line in [
+            "data: x", "data", "datax: 1", "event:1", "eventual", "id", "idx", "retry:", "retries", ":c", "x",
+        ] {
+            let line = line.as_bytes();
+            for end in 1..=line.len() {
+                match prospect(&line[..end]) {
+                    Prospect::Undecided => {}
+                    Prospect::Field => assert!(split(line).is_some(), "{line:?} {end}"),
+                    Prospect::Comment | Prospect::Unknown => assert!(split(line).is_none(), "{line:?} {end}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn retry_takes_digits_only() {
+        assert_eq!(retry_millis(b"007"), Some(7));
+        assert_eq!(retry_millis(b"18446744073709551615"), Some(u64::MAX));
+        for bad in ["", "+5", "-1", " 5", "5 ", "1.5", "0x10", "18446744073709551616", "\u{663}"] {
+            assert_eq!(retry_millis(bad.as_bytes()), None, "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! Finds line ends and non-ASCII bytes, 64 bytes at a time.
+//!
+//! One pass yields both: where the lines end, and whether a line is ASCII and so needs no UTF-8 validation.
+//! [`Lines`] keeps the bit masks of the current block between calls, so that short lines cost a bit scan each
+//! and not a load.
+//!
+//! This is the only module of the crate with `unsafe` code: loads through `core::arch`, the calls into
+//! functions compiled for AVX2, and the unchecked conversion of bytes that the scan has proved to be ASCII.
+//! [`Portable`] is the safe twin of the vector engines; property tests compare them.
+#![allow(unsafe_code, reason = "vector loads and conversion of proven ASCII; see the module text")]
+
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86::{Avx2, Sse2};
+
+/// Bytes per block; one bit each in [`Masks`].
+pub(crate) const BLOCK: usize = 64;
+
+/// Bit `i` describes byte `i` of a block of up to 64 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Masks {
+    /// CR or LF.
+    pub(crate) eol: u64,
+    /// Not ASCII.
+    pub(crate) high: u64,
+}
+
+impl Masks {
+    /// The masks of `low` and then, from byte `at` on, those of `high`. Overlapping bytes must agree.
+    #[inline(always)]
+    #[cfg(target_arch = "x86_64")]
+    fn overlay(low: Self, high: Self, at: usize) -> Self {
+        Self { eol: low.eol | (high.eol << at), high: low.high | (high.high << at) }
+    }
+}
+
+/// One way to compute [`Masks`]. A value of the type proves that the processor can run it.
+pub(crate) trait Engine: Copy {
+    /// The masks of a whole block.
+    fn block(self, bytes: &[u8; BLOCK]) -> Masks;
+
+    /// The masks of fewer than [`BLOCK`] bytes.
+    fn tail(self, bytes: &[u8]) -> Masks;
+}
+
+/// The safe engine: eight bytes at a time in a general-purpose register.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Portable;
+
+impl Portable {
+    const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    const HIGH_BITS: u64 = !Self::LOW_BITS;
+
+    /// The top bit of every byte of `word` that equals `byte`.
+    #[inline(always)]
+    fn equal(word: u64, byte: u8) -> u64 {
+        let zero_where_equal = word ^ (u64::from(byte) * 0x0101_0101_0101_0101);
+        // The addition cannot carry into the next byte, so that the answer is exact for every byte.
+        !(((zero_where_equal & Self::LOW_BITS) + Self::LOW_BITS) | zero_where_equal | Self::LOW_BITS)
+    }
+
+    /// Gathers the top bits of eight bytes into the low eight bits.
+    #[inline(always)]
+    fn gather(tops: u64) -> u64 {
+        ((tops >> 7).wrapping_mul(0x0102_0408_1020_4080)) >> 56
+    }
+
+    #[inline(always)]
+    fn word(bytes: [u8; 8]) -> Masks {
+        let word = u64::from_le_bytes(bytes);
+        let eol = Self::equal(word, b'\n') | Self::equal(word, b'\r');
+        Masks { eol: Self::gather(eol), high: Self::gather(word & Self::HIGH_BITS) }
+    }
+}
+
+impl Engine for Portable {
+    #[inline(always)]
+    fn block(self, bytes: &[u8; BLOCK]) -> Masks {
+        self.tail(bytes)
+    }
+
+    #[inline(always)]
+    fn tail(self, bytes: &[u8]) -> Masks {
+        let (words, rest) = bytes.as_chunks::<8>();
+        let mut masks = Masks::default();
+        for (index, word) in words.iter().enumerate() {
+            let part = Self::word(*word);
+            masks.eol |= part.eol << (8 * index);
+            masks.high |= part.high << (8 * index);
+        }
+        for (index, &byte) in rest.iter().enumerate() {
+            let at = 8 * words.len() + index;
+            masks.eol |= u64::from(byte == b'\n' || byte == b'\r') << at;
+            masks.high |= u64::from(!byte.is_ascii()) << at;
+        }
+        masks
+    }
+}
+
+/// One line without its end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Line<'c> {
+    bytes: &'c [u8],
+    /// Only ever true if the scan saw no byte above 0x7F in `bytes`.
+    ascii: bool,
+}
+
+impl<'c> Line<'c> {
+    #[inline(always)]
+    pub(crate) fn bytes(&self) -> &'c [u8] {
+        self.bytes
+    }
+
+    /// The bytes from `start` on as text, or `None` if they are not valid UTF-8.
+    ///
+    /// # Panics
+    /// If `start` is past the end of the line.
+    #[inline(always)]
+    pub(crate) fn text(&self, start: usize) -> Option<&'c str> {
+        let bytes = &self.bytes[start..];
+        if self.ascii {
+            // SAFETY: `ascii` is set by `Lines::next_line` alone, and only if no byte of the line has its top
+            // bit set; such bytes are UTF-8.
+            Some(unsafe { core::str::from_utf8_unchecked(bytes) })
+        } else {
+            core::str::from_utf8(bytes).ok()
+        }
+    }
+}
+
+/// Walks the lines of one chunk.
+#[derive(Debug)]
+pub(crate) struct Lines<'c, E> {
+    chunk: &'c [u8],
+    engine: E,
+    /// Where the line begins that is returned next.
+    start: usize,
+    /// Offset of the block that the masks describe.
+    base: usize,
+    /// Line ends of the block that are not yet returned.
+    eol: u64,
+    /// Non-ASCII bytes of the block from `start` on.
+    high: u64,
+    /// Non-ASCII bytes of the current line in earlier blocks.
+    carried_high: u64,
+}
+
+impl<'c, E: Engine> Lines<'c, E> {
+    /// Begins at offset `start` of `chunk`, which counts as the start of a line.
+    #[inline(always)]
+    pub(crate) fn new(engine: E, chunk: &'c [u8], start: usize) -> Self {
+        Self { chunk, engine, start, base: start.wrapping_sub(BLOCK), eol: 0, high: 0, carried_high: 0 }
+    }
+
+    /// Where the next line starts: everything before it has been consumed.
+    #[inline(always)]
+    pub(crate) fn start(&self) -> usize {
+        self.start
+    }
+
+    /// What follows the last complete line.
+    #[inline(always)]
+    pub(crate) fn rest(&self) -> &'c [u8] {
+        &self.chunk[self.start..]
+    }
+
+    /// Where in the chunk a line starts that this walk returned.
+    pub(crate) fn offset_of(&self, line: &'c [u8]) -> usize {
+        line.as_ptr().addr() - self.chunk.as_ptr().addr()
+    }
+
+    /// Counts the rest of the chunk as consumed.
+    #[inline(always)]
+    pub(crate) fn skip_to_end(&mut self) {
+        self.start = self.chunk.len();
+        self.base = self.chunk.len();
+        self.eol = 0;
+    }
+
+    /// Whether the chunk ends with a CR whose LF may be the first byte of the next chunk.
+    #[inline(always)]
+    pub(crate) fn ends_after_cr(&self) -> bool {
+        self.start == self.chunk.len() && self.chunk.last() == Some(&b'\r')
+    }
+
+    /// The next line that is complete: CR, LF or CRLF follow it in the chunk. A CR at the end of the chunk ends
+    /// its line at once.
+    #[inline(always)]
+    pub(crate) fn next_line(&mut self) -> Option<Line<'c>> {
+        loop {
+            while self.eol == 0 {
+                self.carried_high |= self.high;
+                if !self.load_next_block() {
+                    return None;
+                }
+            }
+            let bit = self.eol.trailing_zeros();
+            let end = self.base + bit as usize;
+            self.eol &= self.eol - 1;
+            if end < self.start {
+                // The LF of a CRLF.
+                continue;
+            }
+            let in_line = self.high & ((1 << bit) - 1);
+            let ascii = (self.carried_high | in_line) == 0;
+            self.high ^= in_line;
+            self.carried_high = 0;
+            let bytes = &self.chunk[self.start..end];
+            self.start = end + 1;
+            if self.chunk[end] == b'\r' && self.chunk.get(end + 1) == Some(&b'\n') {
+                self.start = end + 2;
+            }
+            return Some(Line { bytes, ascii });
+        }
+    }
+
+    #[inline(always)]
+    fn load_next_block(&mut self) -> bool {
+        let next = self.base.wrapping_add(BLOCK);
+        let Some(ahead) = self.chunk.get(next..) else { return false };
+        let masks = if let Some(block) = ahead.first_chunk::<BLOCK>() {
+            self.engine.block(block)
+        } else if ahead.is_empty() {
+            return false;
+        } else if let Some(block) = self.chunk.last_chunk::<BLOCK>() {
+            // The last 64 bytes once more, without the ones already seen: cheaper than a tail.
+            let masks = self.engine.block(block);
+            let seen = BLOCK - ahead.len();
+            Masks { eol: masks.eol >> seen, high: masks.high >> seen }
+        } else {
+            self.engine.tail(ahead)
+        };
+        self.base = next;
+        self.eol = masks.eol;
+        self.high = masks.high;
+        true
+    }
+}
+
+/// Runs `$run` with the fastest engine that the processor has; `$engine` names the engine inside.
+///
+/// `$run` is compiled once per engine, the AVX2 copy inside a function with that feature enabled, so that the
+/// vector code is inlined into the loop that uses it.
+macro_rules! with_engine {
+    (|$engine:ident| $run:expr) => {{
+        #[cfg(target_arch = "x86_64")]
+        {
+            if let Some($engine) = $crate::scan::Avx2::detect() {
+                $engine.call(|| $run)
+            } else {
+                let $engine = $crate::scan::Sse2;
+                $run
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            let $engine = $crate::scan::Portable;
+            $run
+        }
+    }};
+}
+pub(crate) use with_engine;
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn naive(bytes: &[u8]) -> Masks {
+        let mut masks = Masks::default();
+        for (index, byte) in bytes.iter().enumerate() {
+            masks.eol |= u64::from(matches!(byte, b'\r' | b'\n')) << index;
+            masks.high |= u64::from(*byte >= 0x80) << index;
+        }
+        masks
+    }
+
+    fn engines_agree(bytes: &[u8]) {
+        let expected = naive(bytes);
+        let check = |engine: &dyn Fn(&[u8]) -> Masks| assert_eq!(engine(bytes), expected, "{bytes:?}");
+        check(&|bytes| Portable.tail(bytes));
+        #[cfg(target_arch = "x86_64")]
+        {
+            let run = |engine: &dyn Fn(&[u8]) -> Masks, block: &dyn Fn(&[u8; BLOCK]) -> Masks| match bytes
+                .first_chunk::<BLOCK>(
+            ) {
+                Some(whole) => assert_eq!(block(whole), expected, "{bytes:?}"),
+                None => assert_eq!(engine(bytes), expected, "{bytes:?}"),
+            };
+            run(&|bytes| Sse2.tail(bytes), &|bytes| Sse2.block(bytes));
+            if let Some(avx2) = Avx2::detect() {
+                run(&|bytes| avx2.call(|| avx2.tail(bytes)), &|bytes| avx2.call(|| avx2.block(bytes)));
+            }
+        }
+    }
+
+    fn bytes() -> impl Strategy<Value = u8> {
+        prop_oneof![Just(b'\n'), Just(b'\r'), Just(b'a'), Just(0x0b), Just(0x8a), Just(0x8d), any::<u8>()]
+    }
+
+    #[test]
+    fn every_byte_value_in_every_place() {
+        for len in 1..=BLOCK {
+            for at in 0..len {
+                for byte in [b'\n', b'\r', 0x09, 0x0b, 0x0c, 0x0e, 0x1a, 0x80, 0x8a, 0x8d, 0xff, 0x00] {
+                    let mut block = Vec::from([b'x'; BLOCK]);
+                    block.truncate(len);
+                    block[at] = byte;
+                    engines_agree(&block);
+                }
+            }
+        }
+    }
+
+    /// The lines of `chunk`, each with its end removed, the slow way.
+    fn naive_lines(chunk: &[u8]) -> (Vec<(&[u8], bool)>, &[u8]) {
+        let mut lines = Vec::new();
+        let mut rest = chunk;
+        while let Some(end) = rest.iter().position(|byte| matches!(byte, b'\r' | b'\n')) {
+            let line = &rest[..end];
+            lines.push((line, line.is_ascii()));
+            let crlf = rest[end..].starts_with(b"\r\n");
+            rest = &rest[end + 1 + usize::from(crlf)..];
+        }
+        (lines, rest)
+    }
+
+    fn lines_agree<E: Engine>(engine: E, chunk: &[u8]) {
+        let (expected, rest) = naive_lines(chunk);
+        let mut lines = Lines::new(engine, chunk, 0);
+        for line in expected {
+            let found = lines.next_line().unwrap();
+            assert_eq!((found.bytes, found.ascii), line);
+        }
+        assert!(lines.next_line().is_none());
+        assert_eq!(lines.rest(), rest);
+        assert_eq!(lines.ends_after_cr(), chunk.last() == Some(&b'\r'));
+    }
+
+    proptest! {
+        #[test]
+        fn vector_engines_equal_the_naive_one(bytes in proptest::collection::vec(bytes(), 1..=BLOCK)) {
+            engines_agree(&bytes);
+        }
+
+        #[test]
+        fn lines_equal_the_naive_ones(
+            chunk in proptest::collection::vec(
+                prop_oneof![8 => Just(b'a'), 1 => Just(b'\n'), 1 => Just(b'\r'), 1 => any::<u8>()], 0..400
+            )
+        ) {
+            lines_agree(Portable, &chunk);
+            #[cfg(target_arch = "x86_64")]
+            {
+                lines_agree(Sse2, &chunk);
+                if let Some(avx2) = Avx2::detect() {
+                    avx2.call(|| lines_agree(avx2, &chunk));
+                }
+            }
+        }
+    }
+}

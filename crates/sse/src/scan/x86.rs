@@ -1,0 +1,122 @@
+//! Vector engines of x86-64.
+
+use core::arch::x86_64::{
+    __m128i, __m256i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
+    _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
+};
+
+use super::{BLOCK, Engine, Masks, Portable};
+
+/// 16 bytes at a time; every x86-64 processor has SSE2.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sse2;
+
+#[inline(always)]
+fn masks16(bytes: &[u8; 16]) -> Masks {
+    // SAFETY: the load reads the 16 bytes that the reference covers and needs no alignment; SSE2 is part of
+    // the x86-64 baseline, so that all of these instructions exist.
+    let (eol, high) = unsafe {
+        let bytes = _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>());
+        let lf = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'\n'.cast_signed()));
+        let cr = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'\r'.cast_signed()));
+        (_mm_movemask_epi8(_mm_or_si128(lf, cr)), _mm_movemask_epi8(bytes))
+    };
+    Masks { eol: u64::from(eol.cast_unsigned()), high: u64::from(high.cast_unsigned()) }
+}
+
+impl Engine for Sse2 {
+    #[inline(always)]
+    fn block(self, bytes: &[u8; BLOCK]) -> Masks {
+        let mut masks = Masks::default();
+        for (index, part) in bytes.as_chunks::<16>().0.iter().enumerate() {
+            masks = Masks::overlay(masks, masks16(part), 16 * index);
+        }
+        masks
+    }
+
+    #[inline(always)]
+    fn tail(self, bytes: &[u8]) -> Masks {
+        if bytes.len() >= 32 {
+            // At most four loads; the last one covers the end and overlaps its neighbour.
+            let (parts, _) = bytes.as_chunks::<16>();
+            let mut masks = Masks::default();
+            for (index, part) in parts.iter().enumerate() {
+                masks = Masks::overlay(masks, masks16(part), 16 * index);
+            }
+            match bytes.last_chunk::<16>() {
+                Some(last) => Masks::overlay(masks, masks16(last), bytes.len() - 16),
+                None => masks,
+            }
+        } else {
+            tail_below_32(bytes)
+        }
+    }
+}
+
+#[inline(always)]
+fn tail_below_32(bytes: &[u8]) -> Masks {
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<16>(), bytes.last_chunk::<16>()) {
+        Masks::overlay(masks16(first), masks16(last), bytes.len() - 16)
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        Masks::overlay(Portable.tail(first), Portable.tail(last), bytes.len() - 8)
+    } else {
+        Portable.tail(bytes)
+    }
+}
+
+/// 32 bytes at a time. A value exists only where the processor has AVX2.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    /// The engine, if the processor has it. Without `std` that is known only if the crate is compiled for it.
+    #[inline(always)]
+    pub(crate) fn detect() -> Option<Self> {
+        #[cfg(feature = "std")]
+        let found = std::arch::is_x86_feature_detected!("avx2");
+        #[cfg(not(feature = "std"))]
+        let found = cfg!(target_feature = "avx2");
+        found.then_some(Self(()))
+    }
+
+    /// Calls `run` from a function that is compiled for AVX2, into which `run` and the engine are inlined.
+    #[inline(always)]
+    pub(crate) fn call<R>(self, run: impl FnOnce() -> R) -> R {
+        #[target_feature(enable = "avx2")]
+        fn call<R>(run: impl FnOnce() -> R) -> R {
+            run()
+        }
+        // SAFETY: `self` exists, so `detect` found AVX2.
+        unsafe { call(run) }
+    }
+}
+
+#[inline(always)]
+fn masks32(_proof: Avx2, bytes: &[u8; 32]) -> Masks {
+    // SAFETY: the load reads the 32 bytes that the reference covers and needs no alignment; the processor has
+    // AVX2 because `_proof` exists.
+    let (eol, high) = unsafe {
+        let bytes = _mm256_loadu_si256(bytes.as_ptr().cast::<__m256i>());
+        let lf = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'\n'.cast_signed()));
+        let cr = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'\r'.cast_signed()));
+        (_mm256_movemask_epi8(_mm256_or_si256(lf, cr)), _mm256_movemask_epi8(bytes))
+    };
+    Masks { eol: u64::from(eol.cast_unsigned()), high: u64::from(high.cast_unsigned()) }
+}
+
+impl Engine for Avx2 {
+    #[inline(always)]
+    fn block(self, bytes: &[u8; BLOCK]) -> Masks {
+        let [low, high] = bytes.as_chunks::<32>().0 else { return Masks::default() };
+        Masks::overlay(masks32(self, low), masks32(self, high), 32)
+    }
+
+    #[inline(always)]
+    fn tail(self, bytes: &[u8]) -> Masks {
+        if let (Some(first), Some(last)) = (bytes.first_chunk::<32>(), bytes.last_chunk::<32>()) {
+            Masks::overlay(masks32(self, first), masks32(self, last), bytes.len() - 32)
+        } else {
+            tail_below_32(bytes)
+        }
+    }
+}
