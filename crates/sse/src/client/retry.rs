@@ -271,7 +271,7 @@ mod tests {
             assert_eq!(retry.next_delay(random), Some(Duration::MAX));
             assert_eq!(retry.next_delay(random), Some(Duration::MAX));
         }
-        let mut retry = Retry::new(Backoff::new().cap(Duration::MAX));
+        let mut retry = Retry::new(Backoff::new().base(Duration::MAX / 1000).cap(Duration::MAX));
         for _ in 0..200 {
             retry.next_delay(u32::MAX);
         }
