@@ -11,7 +11,7 @@ use crate::config::{Config, Overflow};
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, EventRef, Item};
 use crate::line::{self, Field, Prospect};
-use crate::scan::{Engine, Lines, with_engine};
+use crate::scan::{Engine, Lines, Walk, with_engine};
 
 const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
@@ -305,33 +305,7 @@ impl Decoder {
         F: FnMut(Result<EventRef<'_>>) -> ControlFlow<()>,
     {
         let Some(start) = self.begin(chunk) else { return chunk.len() };
-        let consumed = with_engine!(|engine| {
-            let mut lines = Lines::new(engine, chunk, start);
-            let mut open = self.resume();
-            let mut step = self.finish_partial::<_, false>(&mut lines, &mut open);
-            loop {
-                let flow = match step {
-                    None => ControlFlow::Continue(()),
-                    Some(Step::Event(event)) => on_event(Ok(self.event_ref(&event))),
-                    Some(Step::TooLarge(offset)) => {
-                        // The rest of the block needs the slow path.
-                        let flow = on_event(Err(self.too_large(offset)));
-                        if flow.is_continue() {
-                            step = self.finish_partial::<_, false>(&mut lines, &mut open);
-                            continue;
-                        }
-                        flow
-                    }
-                    Some(_) => break,
-                };
-                if flow.is_break() {
-                    break;
-                }
-                step = Some(self.step::<_, false>(&mut lines, &mut open));
-            }
-            self.suspend(&lines, open);
-            lines.start()
-        });
+        let consumed = with_engine(Feed { decoder: self, chunk, start, on_event: &mut on_event });
         self.offset += consumed as u64;
         consumed
     }
@@ -404,16 +378,7 @@ impl Decoder {
             *chunk = &[];
             return Step::End;
         };
-        let (step, consumed) = with_engine!(|engine| {
-            let mut lines = Lines::new(engine, input, start);
-            let mut open = self.resume();
-            let step = match self.finish_partial::<_, ITEMS>(&mut lines, &mut open) {
-                Some(step) => step,
-                None => self.step::<_, ITEMS>(&mut lines, &mut open),
-            };
-            self.suspend(&lines, open);
-            (step, lines.start())
-        });
+        let (step, consumed) = with_engine(Advance::<ITEMS> { decoder: self, chunk: input, start });
         self.offset += consumed as u64;
         *chunk = &input[consumed..];
         step
@@ -924,6 +889,73 @@ impl Decoder {
                 self.line = Vec::new();
             }
         }
+    }
+}
+
+/// The loop of [`Decoder::next`] and its siblings: runs until something is to be reported.
+struct Advance<'d, 'c, const ITEMS: bool> {
+    decoder: &'d mut Decoder,
+    chunk: &'c [u8],
+    start: usize,
+}
+
+impl<'c, const ITEMS: bool> Walk for Advance<'_, 'c, ITEMS> {
+    /// What is to be reported, and how many bytes were consumed.
+    type Output = (Step<'c>, usize);
+
+    #[inline(always)]
+    fn run<E: Engine>(self, engine: E) -> Self::Output {
+        let Self { decoder, chunk, start } = self;
+        let mut lines = Lines::new(engine, chunk, start);
+        let mut open = decoder.resume();
+        let step = match decoder.finish_partial::<_, ITEMS>(&mut lines, &mut open) {
+            Some(step) => step,
+            None => decoder.step::<_, ITEMS>(&mut lines, &mut open),
+        };
+        decoder.suspend(&lines, open);
+        (step, lines.start())
+    }
+}
+
+/// The loop of [`Decoder::feed`]. The position of the scan survives from event to event.
+struct Feed<'d, 'c, F> {
+    decoder: &'d mut Decoder,
+    chunk: &'c [u8],
+    start: usize,
+    on_event: F,
+}
+
+impl<F> Walk for Feed<'_, '_, F>
+where
+    F: FnMut(Result<EventRef<'_>>) -> ControlFlow<()>,
+{
+    /// How many bytes were consumed.
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<E: Engine>(mut self, engine: E) -> usize {
+        let decoder = self.decoder;
+        let mut lines = Lines::new(engine, self.chunk, self.start);
+        let mut open = decoder.resume();
+        let mut step = decoder.finish_partial::<_, false>(&mut lines, &mut open);
+        loop {
+            let flow = match step {
+                None => ControlFlow::Continue(()),
+                Some(Step::Event(event)) => (self.on_event)(Ok(decoder.event_ref(&event))),
+                Some(Step::TooLarge(offset)) => (self.on_event)(Err(decoder.too_large(offset))),
+                Some(_) => break,
+            };
+            if flow.is_break() {
+                break;
+            }
+            // After an overflow the rest of the block is skipped first.
+            step = decoder.finish_partial::<_, false>(&mut lines, &mut open);
+            if step.is_none() {
+                step = Some(decoder.step::<_, false>(&mut lines, &mut open));
+            }
+        }
+        decoder.suspend(&lines, open);
+        lines.start()
     }
 }
 

@@ -239,29 +239,31 @@ impl<'c, E: Engine> Lines<'c, E> {
     }
 }
 
-/// Runs `$run` with the fastest engine that the processor has; `$engine` names the engine inside.
+/// Work that is generic over the engine, to be run by [`with_engine`].
 ///
-/// `$run` is compiled once per engine, the AVX2 copy inside a function with that feature enabled, so that the
-/// vector code is inlined into the loop that uses it.
-macro_rules! with_engine {
-    (|$engine:ident| $run:expr) => {{
-        #[cfg(target_arch = "x86_64")]
-        {
-            if let Some($engine) = $crate::scan::Avx2::detect() {
-                $engine.call(|| $run)
-            } else {
-                let $engine = $crate::scan::Sse2;
-                $run
-            }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        {
-            let $engine = $crate::scan::Portable;
-            $run
-        }
-    }};
+/// A trait and not a closure, because `run` must be `#[inline(always)]`: only then does the vector code end up
+/// inside the function that is compiled for it, where it can be inlined in turn.
+pub(crate) trait Walk {
+    type Output;
+
+    fn run<E: Engine>(self, engine: E) -> Self::Output;
 }
-pub(crate) use with_engine;
+
+/// Runs `walk` with the fastest engine that the processor has.
+#[inline(always)]
+pub(crate) fn with_engine<W: Walk>(walk: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        match Avx2::detect() {
+            Some(avx2) => avx2.walk(walk),
+            None => walk.run(Sse2),
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        walk.run(Portable)
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -294,7 +296,7 @@ mod tests {
             };
             run(&|bytes| Sse2.tail(bytes), &|bytes| Sse2.block(bytes));
             if let Some(avx2) = Avx2::detect() {
-                run(&|bytes| avx2.call(|| avx2.tail(bytes)), &|bytes| avx2.call(|| avx2.block(bytes)));
+                run(&|bytes| avx2.tail(bytes), &|bytes| avx2.block(bytes));
             }
         }
     }
@@ -359,7 +361,7 @@ mod tests {
             {
                 lines_agree(Sse2, &chunk);
                 if let Some(avx2) = Avx2::detect() {
-                    avx2.call(|| lines_agree(avx2, &chunk));
+                    lines_agree(avx2, &chunk);
                 }
             }
         }

@@ -5,7 +5,7 @@ use core::arch::x86_64::{
     _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
 };
 
-use super::{BLOCK, Engine, Masks, Portable};
+use super::{BLOCK, Engine, Masks, Portable, Walk};
 
 /// 16 bytes at a time; every x86-64 processor has SSE2.
 #[derive(Debug, Clone, Copy)]
@@ -79,15 +79,15 @@ impl Avx2 {
         found.then_some(Self(()))
     }
 
-    /// Calls `run` from a function that is compiled for AVX2, into which `run` and the engine are inlined.
+    /// Runs `walk` inside a function that is compiled for AVX2.
     #[inline(always)]
-    pub(crate) fn call<R>(self, run: impl FnOnce() -> R) -> R {
+    pub(crate) fn walk<W: Walk>(self, walk: W) -> W::Output {
         #[target_feature(enable = "avx2")]
-        fn call<R>(run: impl FnOnce() -> R) -> R {
-            run()
+        fn run<W: Walk>(engine: Avx2, walk: W) -> W::Output {
+            walk.run(engine)
         }
         // SAFETY: `self` exists, so `detect` found AVX2.
-        unsafe { call(run) }
+        unsafe { run(self, walk) }
     }
 }
 
