@@ -12,8 +12,7 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 /// never any part of the stream or of a URL. The wording is not part of the API.
 pub struct Error {
     kind: Kind,
-    #[cfg(feature = "std")]
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    source: Option<Box<dyn core::error::Error + Send + Sync>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +22,10 @@ pub(crate) enum Kind {
     /// The encoder was given a field value that the format cannot carry.
     Unencodable { field: &'static str, byte: u8, offset: usize },
     /// The transport under an adaptor failed.
-    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "transports need std"))]
+    #[cfg_attr(
+        not(any(feature = "std", feature = "futures")),
+        allow(dead_code, reason = "only adaptors have transports")
+    )]
     Transport,
     /// The server ended the stream.
     #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "elsewhere the end is not an error"))]
@@ -43,22 +45,20 @@ pub(crate) enum Kind {
     /// The data of an event is not the JSON that the caller asked for.
     #[cfg_attr(not(feature = "json"), allow(dead_code, reason = "only `json` parses data"))]
     Json,
+    /// The Go-compatible mode was asked for the JSON of an event whose data is empty.
+    #[cfg_attr(not(feature = "compat-go"), allow(dead_code, reason = "only `compat::go` tells it apart"))]
+    EmptyData,
 }
 
 impl Error {
     pub(crate) fn new(kind: Kind) -> Self {
-        Self {
-            kind,
-            #[cfg(feature = "std")]
-            source: None,
-        }
+        Self { kind, source: None }
     }
 
-    #[cfg(feature = "std")]
     #[allow(dead_code, reason = "used by the adaptors, each behind a feature")]
     pub(crate) fn with_source(
         kind: Kind,
-        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+        source: impl Into<Box<dyn core::error::Error + Send + Sync>>,
     ) -> Self {
         Self { kind, source: Some(source.into()) }
     }
@@ -106,7 +106,7 @@ impl Error {
 
     /// Whether the data of an event was not the JSON that the caller asked for.
     pub fn is_json(&self) -> bool {
-        matches!(self.kind, Kind::Json)
+        matches!(self.kind, Kind::Json | Kind::EmptyData)
     }
 
     /// The HTTP status, if [`is_status`](Self::is_status).
@@ -152,25 +152,19 @@ impl fmt::Display for Error {
             Kind::Timeout => f.write_str("no byte arrived within the read timeout"),
             Kind::Request => f.write_str("request for the event stream cannot be sent"),
             Kind::Json => f.write_str("event data is not the expected JSON"),
+            Kind::EmptyData => f.write_str("event data is empty"),
         }
     }
 }
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut out = f.debug_struct("Error");
-        out.field("kind", &self.kind);
-        #[cfg(feature = "std")]
-        out.field("source", &self.source);
-        out.finish()
+        f.debug_struct("Error").field("kind", &self.kind).field("source", &self.source).finish()
     }
 }
 
 impl core::error::Error for Error {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        #[cfg(feature = "std")]
-        return self.source.as_deref().map(|source| source as _);
-        #[cfg(not(feature = "std"))]
-        None
+        self.source.as_deref().map(|source| source as _)
     }
 }

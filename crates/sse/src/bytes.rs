@@ -1,0 +1,209 @@
+//! Owned events that share the memory of the chunk they came in.
+
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use core::time::Duration;
+
+use bytes::{Buf as _, Bytes};
+use compact_str::CompactString;
+
+use crate::{Decoder, Event, EventRef, Result};
+
+/// A dispatched event that owns its parts; the data is a reference-counted slice.
+///
+/// Cloning copies no data. Types and ids of up to 24 bytes are stored in place.
+///
+/// If the data is one line that arrived in one chunk, it is a slice of that chunk and keeps the whole chunk in
+/// memory for as long as it lives. To keep a small event for long, convert it with [`to_event`](Self::to_event).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct EventBytes {
+    /// Empty stands for the default type.
+    event_type: CompactString,
+    /// UTF-8: a part of an [`EventRef`].
+    data: Bytes,
+    last_event_id: CompactString,
+    retry: Option<u64>,
+}
+
+impl EventBytes {
+    fn new(event: EventRef<'_>, chunk: &Bytes) -> Self {
+        let data = event.data.as_bytes();
+        // Only the addresses tell whether the decoder lent a part of the chunk or of a buffer of its own.
+        let (outer, inner) = (chunk.as_ptr_range(), data.as_ptr_range());
+        let shared = outer.start <= inner.start && inner.end <= outer.end;
+        Self {
+            event_type: CompactString::new(event.event_type),
+            data: if shared { chunk.slice_ref(data) } else { Bytes::copy_from_slice(data) },
+            last_event_id: CompactString::new(event.last_event_id),
+            retry: event.retry,
+        }
+    }
+
+    /// The event type; `message` unless the block named another one.
+    pub fn event_type(&self) -> &str {
+        if self.event_type.is_empty() { crate::DEFAULT_EVENT_TYPE } else { &self.event_type }
+    }
+
+    /// The data lines of the block, joined by LF, as text.
+    ///
+    /// The bytes are known to be UTF-8, but safe code cannot say so to the compiler: each call validates them
+    /// again, at about the speed of copying them. Keep the result rather than calling again, and hand
+    /// [`data_bytes`](Self::data_bytes) to a parser that takes bytes.
+    pub fn data(&self) -> &str {
+        core::str::from_utf8(&self.data).expect("the decoder hands out valid UTF-8")
+    }
+
+    /// The data lines of the block, joined by LF. They are valid UTF-8.
+    pub fn data_bytes(&self) -> &Bytes {
+        &self.data
+    }
+
+    /// Takes the data without copying it. It is valid UTF-8.
+    pub fn into_data(self) -> Bytes {
+        self.data
+    }
+
+    /// The last event id at the time of dispatch. It persists over events; empty if none was set.
+    pub fn last_event_id(&self) -> &str {
+        &self.last_event_id
+    }
+
+    /// The latest valid `retry` value that was received since the previous event was dispatched.
+    pub fn retry(&self) -> Option<Duration> {
+        self.retry.map(Duration::from_millis)
+    }
+
+    /// Copies the event into one that shares no memory with a chunk.
+    pub fn to_event(&self) -> Event {
+        Event {
+            event_type: self.event_type.clone(),
+            data: String::from(self.data()),
+            last_event_id: self.last_event_id.clone(),
+            retry: self.retry,
+        }
+    }
+}
+
+/// Decodes [`Bytes`] chunks into events that share their memory.
+///
+/// Push a chunk, then pull events until there are none left; several chunks may be pushed at once and wait in
+/// order. Chunks are never copied or joined: data that lies in one line of one chunk becomes a slice of it,
+/// other data is collected by the decoder within [`Config::max_event_size`](crate::Config::max_event_size) and
+/// copied once.
+///
+/// The waiting chunks are the caller's to limit.
+///
+/// # Examples
+///
+/// ```
+/// let mut decoder = sse::BytesDecoder::new();
+/// let chunk = bytes::Bytes::from("data: hello\n\n");
+/// decoder.push(chunk.clone());
+/// let event = decoder.next()?.expect("the chunk has one event");
+/// assert_eq!(event.data(), "hello");
+/// assert_eq!(event.data_bytes().as_ptr(), chunk[6..].as_ptr());
+/// assert!(decoder.next()?.is_none());
+/// # Ok::<(), sse::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct BytesDecoder {
+    decoder: Decoder,
+    chunk: Bytes,
+    /// Chunks after `chunk`. Nothing is allocated as long as every chunk is drained before the next is pushed.
+    waiting: VecDeque<Bytes>,
+}
+
+impl BytesDecoder {
+    /// A decoder with the default limits.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A decoder over `decoder`, which carries the limits and a seeded last event id.
+    pub fn with_decoder(decoder: Decoder) -> Self {
+        Self { decoder, ..Self::default() }
+    }
+
+    /// Adds a chunk of the stream after those that were pushed before.
+    pub fn push(&mut self, chunk: Bytes) {
+        if self.chunk.is_empty() && self.waiting.is_empty() {
+            self.chunk = chunk;
+        } else {
+            self.waiting.push_back(chunk);
+        }
+    }
+
+    /// Takes the next event out of the chunks. `None` means that they are used up.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::is_too_large`](crate::Error::is_too_large) once per block past the limit. The decoder stays
+    /// usable: call again.
+    #[allow(clippy::should_implement_trait, reason = "`None` is not the end, as it is for an iterator")]
+    pub fn next(&mut self) -> Result<Option<EventBytes>> {
+        loop {
+            if self.chunk.is_empty() {
+                match self.waiting.pop_front() {
+                    Some(chunk) => self.chunk = chunk,
+                    None => return Ok(None),
+                }
+            }
+            let mut rest: &[u8] = &self.chunk;
+            let event = self
+                .decoder
+                .next(&mut rest)
+                .map(|event| event.map(|event| EventBytes::new(event, &self.chunk)));
+            let used = self.chunk.len() - rest.len();
+            self.chunk.advance(used);
+            if let Some(event) = event? {
+                return Ok(Some(event));
+            }
+            // Gives the memory back before the next chunk arrives.
+            self.chunk = Bytes::new();
+        }
+    }
+
+    /// Ends the stream: drops a block that is not finished, and chunks that were not pulled.
+    pub fn finish(&mut self) {
+        self.drop_chunks();
+        self.decoder.finish();
+    }
+
+    /// Ends the stream like [`Ending::Lenient`](crate::Ending::Lenient): the end counts as the end of the line
+    /// and of the block. Pull all events first; chunks that were not pulled are dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::is_too_large`](crate::Error::is_too_large) if the block exceeds the limit.
+    pub fn finish_lenient(&mut self) -> Result<Option<EventBytes>> {
+        self.drop_chunks();
+        Ok(self.decoder.finish_lenient()?.map(|event| EventBytes::new(event, &Bytes::new())))
+    }
+
+    /// Prepares for the next stream of the same source: drops what is pending, keeps the last event id and the
+    /// reconnection time.
+    pub fn reconnect(&mut self) {
+        self.drop_chunks();
+        self.decoder.reconnect();
+    }
+
+    /// The last event id at this point of the stream; empty if none was set.
+    pub fn last_event_id(&self) -> &str {
+        self.decoder.last_event_id()
+    }
+
+    /// The latest reconnection time that the stream asked for.
+    pub fn reconnection_time(&self) -> Option<Duration> {
+        self.decoder.reconnection_time()
+    }
+
+    /// Whether an oversized block ended decoding under [`Overflow::Terminate`](crate::Overflow::Terminate).
+    pub fn is_terminated(&self) -> bool {
+        self.decoder.is_terminated()
+    }
+
+    fn drop_chunks(&mut self) {
+        self.chunk = Bytes::new();
+        self.waiting.clear();
+    }
+}

@@ -1,0 +1,296 @@
+//! Every decoder case through every adaptor, in every chunking.
+#![cfg(all(
+    feature = "std",
+    feature = "bytes",
+    feature = "futures",
+    feature = "codec",
+    feature = "compat-eventsource-stream"
+))]
+
+#[path = "support/cases.rs"]
+mod cases;
+#[path = "support/chunked.rs"]
+mod chunked;
+
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use cases::{Case, Expected};
+use chunked::{Chunked, block_on};
+use futures_util::StreamExt as _;
+use sse::compat::eventsource_stream as compat;
+use sse::{
+    BytesDecoder, Decoder, Ending, EventRef, EventStream, EventStreamExt as _, OwnedItem, Reader, SseCodec,
+};
+use tokio_util::codec::{Decoder as _, FramedRead};
+
+/// What an adaptor makes of an input.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    events: Vec<Expected>,
+    last_event_id: String,
+    retry: Option<u64>,
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).expect("a retry value of the stream")
+}
+
+fn expected(event: EventRef<'_>) -> Expected {
+    Expected {
+        event_type: event.event_type().to_owned(),
+        data: event.data().to_owned(),
+        id: event.last_event_id().to_owned(),
+        retry: event.retry().map(millis),
+    }
+}
+
+fn decoder(case: &Case) -> Decoder {
+    Decoder::new().with_last_event_id(case.seed.as_deref().unwrap_or_default())
+}
+
+/// Runs an adaptor over all cases with both endings, or with the strict one only.
+fn check(endings: &[Ending], adaptor: impl Fn(Decoder, &[&[u8]], Ending) -> Outcome) {
+    let cases = cases::load();
+    assert!(cases.len() >= 183, "only {} cases", cases.len());
+    for case in &cases {
+        for chunks in case.chunkings() {
+            for ending in endings {
+                let events = match (ending, &case.lenient) {
+                    (Ending::Lenient, Some(events)) => events,
+                    // The case does not say what a lenient ending gives.
+                    (Ending::Lenient, None) => continue,
+                    _ => &case.events,
+                };
+                let outcome = adaptor(decoder(case), &chunks, *ending);
+                assert_eq!(&outcome.events, events, "{} in {} chunks, {ending:?}", case.id, chunks.len());
+                if *ending == Ending::Strict {
+                    assert_eq!(outcome.last_event_id, case.last_event_id, "{}", case.id);
+                    assert_eq!(outcome.retry, case.retry_updates.last().copied(), "{}", case.id);
+                }
+            }
+        }
+    }
+}
+
+const BOTH: &[Ending] = &[Ending::Strict, Ending::Lenient];
+
+#[test]
+fn reader_owned() {
+    check(BOTH, |decoder, chunks, ending| {
+        let mut reader = Reader::new(Chunked::new(chunks)).with_decoder(decoder).with_ending(ending);
+        Outcome {
+            events: reader.by_ref().map(|event| expected(event.unwrap().as_ref())).collect(),
+            last_event_id: reader.last_event_id().to_owned(),
+            retry: reader.reconnection_time().map(millis),
+        }
+    });
+}
+
+#[test]
+fn reader_lending() {
+    check(BOTH, |decoder, chunks, ending| {
+        let mut reader = Reader::new(Chunked::new(chunks)).with_decoder(decoder).with_ending(ending);
+        let mut events = Vec::new();
+        while let Some(event) = reader.next_ref().unwrap() {
+            events.push(expected(event));
+        }
+        Outcome {
+            events,
+            last_event_id: reader.last_event_id().to_owned(),
+            retry: reader.reconnection_time().map(millis),
+        }
+    });
+}
+
+#[test]
+fn event_stream() {
+    check(BOTH, |decoder, chunks, ending| {
+        let mut stream = EventStream::new(Chunked::new(chunks)).with_decoder(decoder).with_ending(ending);
+        let mut events = Vec::new();
+        block_on(async {
+            while let Some(event) = stream.next().await {
+                events.push(expected(event.unwrap().as_ref()));
+            }
+        });
+        Outcome {
+            events,
+            last_event_id: stream.last_event_id().to_owned(),
+            retry: stream.reconnection_time().map(millis),
+        }
+    });
+}
+
+#[test]
+fn item_stream() {
+    for case in &cases::load() {
+        for chunks in case.chunkings() {
+            let mut stream = Chunked::new(&chunks).sse_items().with_decoder(decoder(case));
+            let (mut events, mut comments, mut retries) = (Vec::new(), Vec::new(), Vec::new());
+            block_on(async {
+                while let Some(item) = stream.next().await {
+                    match item.unwrap() {
+                        OwnedItem::Event(event) => events.push(expected(event.as_ref())),
+                        OwnedItem::Comment(text) => comments.push(text),
+                        OwnedItem::Retry(time) => retries.push(millis(time)),
+                        item => panic!("{}: {item:?}", case.id),
+                    }
+                }
+            });
+            assert_eq!(events, case.events, "{}", case.id);
+            assert_eq!(retries, case.retry_updates, "{}", case.id);
+            if let Some(expected) = &case.comments {
+                assert_eq!(&comments, expected, "{}", case.id);
+            }
+            assert_eq!(stream.last_event_id(), case.last_event_id, "{}", case.id);
+        }
+    }
+}
+
+fn drain(decoder: &mut BytesDecoder, events: &mut Vec<Expected>) {
+    while let Some(event) = decoder.next().unwrap() {
+        assert_eq!(event.data().as_bytes(), event.data_bytes());
+        events.push(expected(event.to_event().as_ref()));
+    }
+}
+
+fn bytes_outcome(mut decoder: BytesDecoder, mut events: Vec<Expected>, ending: Ending) -> Outcome {
+    match ending {
+        Ending::Lenient => {
+            let last = decoder.finish_lenient().unwrap();
+            events.extend(last.map(|event| expected(event.to_event().as_ref())));
+        }
+        _ => decoder.finish(),
+    }
+    Outcome {
+        events,
+        last_event_id: decoder.last_event_id().to_owned(),
+        retry: decoder.reconnection_time().map(millis),
+    }
+}
+
+#[test]
+fn bytes_decoder_one_chunk_at_a_time() {
+    check(BOTH, |decoder, chunks, ending| {
+        let mut decoder = BytesDecoder::with_decoder(decoder);
+        let mut events = Vec::new();
+        for chunk in chunks {
+            decoder.push(Bytes::copy_from_slice(chunk));
+            drain(&mut decoder, &mut events);
+        }
+        bytes_outcome(decoder, events, ending)
+    });
+}
+
+#[test]
+fn bytes_decoder_all_chunks_waiting() {
+    check(BOTH, |decoder, chunks, ending| {
+        let mut decoder = BytesDecoder::with_decoder(decoder);
+        let mut events = Vec::new();
+        for chunk in chunks {
+            decoder.push(Bytes::copy_from_slice(chunk));
+        }
+        drain(&mut decoder, &mut events);
+        bytes_outcome(decoder, events, ending)
+    });
+}
+
+#[test]
+fn codec_in_a_growing_buffer() {
+    check(BOTH, |decoder, chunks, ending| {
+        let mut codec = SseCodec::new().with_decoder(decoder).with_ending(ending);
+        let mut buffer = BytesMut::new();
+        let mut events = Vec::new();
+        for chunk in chunks {
+            buffer.extend_from_slice(chunk);
+            while let Some(event) = codec.decode(&mut buffer).unwrap() {
+                events.push(expected(event.as_ref()));
+            }
+            assert!(buffer.is_empty(), "nothing is left to be scanned again");
+        }
+        while let Some(event) = codec.decode_eof(&mut buffer).unwrap() {
+            events.push(expected(event.as_ref()));
+        }
+        Outcome {
+            events,
+            last_event_id: codec.decoder().last_event_id().to_owned(),
+            retry: codec.decoder().reconnection_time().map(millis),
+        }
+    });
+}
+
+#[test]
+fn codec_in_framed_read() {
+    check(BOTH, |decoder, chunks, ending| {
+        let codec = SseCodec::new().with_decoder(decoder).with_ending(ending);
+        let mut framed = FramedRead::new(Chunked::new(chunks), codec);
+        let mut events = Vec::new();
+        block_on(async {
+            while let Some(event) = framed.next().await {
+                events.push(expected(event.unwrap().as_ref()));
+            }
+        });
+        Outcome {
+            events,
+            last_event_id: framed.decoder().decoder().last_event_id().to_owned(),
+            retry: framed.decoder().decoder().reconnection_time().map(millis),
+        }
+    });
+}
+
+#[test]
+fn eventsource_stream_names() {
+    check(&[Ending::Strict], |decoder, chunks, _| {
+        let mut stream = compat::EventStream::with_decoder(Chunked::new(chunks), decoder);
+        let mut events = Vec::new();
+        block_on(async {
+            while let Some(event) = stream.next().await {
+                let event = event.unwrap();
+                events.push(Expected {
+                    event_type: event.event,
+                    data: event.data,
+                    id: event.id,
+                    retry: event.retry.map(millis),
+                });
+            }
+        });
+        // That crate has no accessor for the reconnection time.
+        let mut decoder = Decoder::new();
+        for chunk in chunks {
+            decoder.feed(chunk, |_| ControlFlow::Continue(()));
+        }
+        let retry = decoder.reconnection_time().map(millis);
+        Outcome { events, last_event_id: stream.last_event_id().to_owned(), retry }
+    });
+}
+
+#[cfg(feature = "body")]
+#[test]
+fn body_of_the_events_of_every_case() {
+    use futures_util::stream;
+    use http_body_util::BodyExt as _;
+    use sse::{Block, SseBody};
+
+    for case in &cases::load() {
+        let blocks: Vec<Result<Block<'static>, Infallible>> = case
+            .events
+            .iter()
+            .map(|event| {
+                let block = Block::new()
+                    .event(event.event_type.clone())
+                    .id(event.id.clone())
+                    .data(event.data.clone());
+                Ok(match event.retry {
+                    Some(retry) => block.retry(Duration::from_millis(retry)),
+                    None => block,
+                })
+            })
+            .collect();
+        let body = SseBody::new(stream::iter(blocks)).without_keep_alive();
+        let bytes = block_on(body.collect()).unwrap().to_bytes();
+        let events: Vec<_> = Reader::new(&bytes[..]).map(|event| expected(event.unwrap().as_ref())).collect();
+        assert_eq!(events, case.events, "{}", case.id);
+    }
+}
