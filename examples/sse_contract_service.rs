@@ -114,13 +114,16 @@ impl Service {
                 self.stop.notify_one();
                 empty(StatusCode::NO_CONTENT)
             }
-            (&Method::POST, "/") => match serde_json::from_slice(&body).map(|parameters| self.open(parameters)) {
-                Ok(Ok(location)) => {
-                    Response::builder().status(StatusCode::CREATED).header(LOCATION, location).body(Full::default())?
+            (&Method::POST, "/") => {
+                match serde_json::from_slice(&body).map(|parameters| self.open(parameters)) {
+                    Ok(Ok(location)) => Response::builder()
+                        .status(StatusCode::CREATED)
+                        .header(LOCATION, location)
+                        .body(Full::default())?,
+                    Ok(Err(error)) => bad_request(&error),
+                    Err(error) => bad_request(&error),
                 }
-                Ok(Err(error)) => bad_request(&error),
-                Err(error) => bad_request(&error),
-            },
+            }
             (&Method::POST, path) => match serde_json::from_slice(&body) {
                 Ok(command) => self.command(path, command),
                 Err(error) => bad_request(&error),
@@ -133,11 +136,8 @@ impl Service {
 
     /// Opens a stream and returns the path of its control URL.
     fn open(&self, parameters: Parameters) -> sse::Result<String> {
-        let callbacks = Callbacks {
-            client: self.callbacks.clone(),
-            url: parameters.callback_url.clone(),
-            sent: 0,
-        };
+        let callbacks =
+            Callbacks { client: self.callbacks.clone(), url: parameters.callback_url.clone(), sent: 0 };
         let source = source(parameters)?;
         let (commands, received) = mpsc::unbounded_channel();
         tokio::spawn(run(source, callbacks, received));
