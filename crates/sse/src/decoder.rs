@@ -11,7 +11,7 @@ use crate::config::{Config, Overflow};
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, EventRef, Item};
 use crate::line::{self, Field, Prospect};
-use crate::scan::{Engine, Lines, Walk, with_engine};
+use crate::scan::{Engine, Line, Lines, Walk, with_engine};
 
 const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
@@ -147,6 +147,11 @@ enum Text<'c> {
 
 impl<'c> Open<'c> {
     const NOTHING: Self = Self { data: Data::None, event_type: Text::None, id: Text::None, size: 0 };
+
+    #[inline(always)]
+    fn is_nothing(&self) -> bool {
+        matches!(self, Self { data: Data::None, event_type: Text::None, id: Text::None, .. })
+    }
 }
 
 /// A dispatched block.
@@ -300,14 +305,13 @@ impl Decoder {
     /// assert_eq!(seen, ["a"]);
     /// assert_eq!(&chunk[consumed..], b"data: b\n\n");
     /// ```
-    pub fn feed<F>(&mut self, chunk: &[u8], mut on_event: F) -> usize
+    pub fn feed<F>(&mut self, chunk: &[u8], on_event: F) -> usize
     where
         F: FnMut(Result<EventRef<'_>>) -> ControlFlow<()>,
     {
         let Some(start) = self.begin(chunk) else { return chunk.len() };
-        let consumed = with_engine(Feed { decoder: self, chunk, start, on_event: &mut on_event });
-        self.offset += consumed as u64;
-        consumed
+        let consumed = with_engine(Feed { decoder: self, chunk: &chunk[start..], on_event });
+        start + consumed
     }
 
     /// Ends the stream: an unfinished line and a block without its empty line are dropped, as the standard asks.
@@ -378,9 +382,8 @@ impl Decoder {
             *chunk = &[];
             return Step::End;
         };
-        let (step, consumed) = with_engine(Advance::<ITEMS> { decoder: self, chunk: input, start });
-        self.offset += consumed as u64;
-        *chunk = &input[consumed..];
+        let (step, consumed) = with_engine(Advance::<ITEMS> { decoder: self, chunk: &input[start..] });
+        *chunk = &input[start + consumed..];
         step
     }
 
@@ -405,6 +408,7 @@ impl Decoder {
             self.offset += chunk.len() as u64;
             return None;
         }
+        self.offset += start as u64;
         Some(start)
     }
 
@@ -450,7 +454,8 @@ impl Decoder {
     #[inline(always)]
     fn suspend<E: Engine>(&mut self, lines: &Lines<'_, E>, open: Open<'_>) {
         self.after_cr = lines.ends_after_cr();
-        if let Open { data: Data::None, event_type: Text::None, id: Text::None, .. } = open {
+        self.offset += lines.start() as u64;
+        if open.is_nothing() {
             self.open = Saved::NOTHING;
         } else {
             self.save(open);
@@ -553,75 +558,92 @@ impl Decoder {
         open: &mut Open<'c>,
     ) -> Step<'c> {
         while let Some(line) = lines.next_line() {
-            let bytes = line.bytes();
-            if bytes.is_empty() {
-                if let Some(event) = self.dispatch(open) {
-                    return Step::Event(event);
-                }
-                continue;
+            if open.is_nothing()
+                && line.bytes().len() <= self.config.max_event_size
+                && let Some(data) = lines.whole_event(&line)
+            {
+                return Step::Event(self.dispatch_data(data));
             }
-            let Some((field, start)) = line::split(bytes) else {
-                if ITEMS && bytes[0] == b':' {
-                    return Step::Comment(match line.text(1) {
-                        Some(text) => Text::Chunk(text),
-                        None => self.repair_comment(&bytes[1..]),
-                    });
-                }
-                continue;
-            };
-            if bytes.len() > self.room(open) {
-                return self.overflow(self.offset + lines.offset_of(bytes) as u64, open);
-            }
-            match field {
-                Field::Data => match (line.text(start), open.data) {
-                    (Some(text), Data::None) => {
-                        open.data = Data::Chunk(text);
-                        open.size += text.len() + 1;
-                    }
-                    (Some(text), _) => self.join(open, text, lines.rest().len()),
-                    (None, _) => {
-                        if let Some(step) = self.repaired(
-                            field,
-                            &bytes[start..],
-                            self.offset + lines.offset_of(bytes) as u64,
-                            open,
-                        ) {
-                            return step;
-                        }
-                    }
-                },
-                Field::Event | Field::Id => match line.text(start) {
-                    Some(text) if field == Field::Event => {
-                        open.size = open.size - length(open.event_type, &self.event_type) + text.len();
-                        open.event_type = Text::Chunk(text);
-                    }
-                    Some(text) if memchr::memchr(0, text.as_bytes()).is_none() => {
-                        open.size = open.size - length(open.id, &self.pending_id) + text.len();
-                        open.id = Text::Chunk(text);
-                    }
-                    // An id with NUL is ignored.
-                    Some(_) => {}
-                    None => {
-                        if let Some(step) = self.repaired(
-                            field,
-                            &bytes[start..],
-                            self.offset + lines.offset_of(bytes) as u64,
-                            open,
-                        ) {
-                            return step;
-                        }
-                    }
-                },
-                Field::Retry => {
-                    if let Some(millis) = self.retry(&bytes[start..])
-                        && ITEMS
-                    {
-                        return Step::Retry(millis);
-                    }
-                }
+            if let Some(step) = self.process::<_, ITEMS>(line, lines, open) {
+                return step;
             }
         }
         if lines.rest().is_empty() { Step::End } else { self.keep_partial::<E, ITEMS>(lines, open) }
+    }
+
+    /// Processes one line, as section 9.2.6 of the standard says.
+    #[inline(always)]
+    fn process<'c, E: Engine, const ITEMS: bool>(
+        &mut self,
+        line: Line<'c>,
+        lines: &Lines<'c, E>,
+        open: &mut Open<'c>,
+    ) -> Option<Step<'c>> {
+        let bytes = line.bytes();
+        if bytes.is_empty() {
+            return self.dispatch(open).map(Step::Event);
+        }
+        let Some((field, start)) = line::split(bytes) else {
+            if ITEMS && bytes[0] == b':' {
+                return Some(Step::Comment(match line.text(1) {
+                    Some(text) => Text::Chunk(text),
+                    None => self.repair_comment(&bytes[1..]),
+                }));
+            }
+            return None;
+        };
+        if bytes.len() > self.room(open) {
+            return Some(self.overflow(self.offset + lines.offset_of(bytes) as u64, open));
+        }
+        match field {
+            Field::Data => match (line.text(start), open.data) {
+                (Some(text), Data::None) => {
+                    open.data = Data::Chunk(text);
+                    open.size += text.len() + 1;
+                }
+                (Some(text), _) => self.join(open, text, lines.rest().len()),
+                (None, _) => {
+                    if let Some(step) = self.repaired(
+                        field,
+                        &bytes[start..],
+                        self.offset + lines.offset_of(bytes) as u64,
+                        open,
+                    ) {
+                        return Some(step);
+                    }
+                }
+            },
+            Field::Event | Field::Id => match line.text(start) {
+                Some(text) if field == Field::Event => {
+                    open.size = open.size - length(open.event_type, &self.event_type) + text.len();
+                    open.event_type = Text::Chunk(text);
+                }
+                Some(text) if memchr::memchr(0, text.as_bytes()).is_none() => {
+                    open.size = open.size - length(open.id, &self.pending_id) + text.len();
+                    open.id = Text::Chunk(text);
+                }
+                // An id with NUL is ignored.
+                Some(_) => {}
+                None => {
+                    if let Some(step) = self.repaired(
+                        field,
+                        &bytes[start..],
+                        self.offset + lines.offset_of(bytes) as u64,
+                        open,
+                    ) {
+                        return Some(step);
+                    }
+                }
+            },
+            Field::Retry => {
+                if let Some(millis) = self.retry(&bytes[start..])
+                    && ITEMS
+                {
+                    return Some(Step::Retry(millis));
+                }
+            }
+        }
+        None
     }
 
     /// Keeps what follows the last line end of a chunk, if it can still become something that matters.
@@ -843,7 +865,19 @@ impl Decoder {
         if let Data::None = data {
             return None;
         }
-        Some(Dispatched { event_type, data, retry: self.unreported_retry.take() })
+        Some(Dispatched { event_type, data, retry: self.take_retry() })
+    }
+
+    /// Hands over a block that is one data line.
+    #[inline(always)]
+    fn dispatch_data<'c>(&mut self, data: &'c str) -> Dispatched<'c> {
+        Dispatched { event_type: Text::None, data: Data::Chunk(data), retry: self.take_retry() }
+    }
+
+    #[inline(always)]
+    fn take_retry(&mut self) -> Option<u64> {
+        // Seldom there; a read is cheaper than the write of `take`.
+        if self.unreported_retry.is_some() { self.unreported_retry.take() } else { None }
     }
 
     #[inline(always)]
@@ -896,7 +930,6 @@ impl Decoder {
 struct Advance<'d, 'c, const ITEMS: bool> {
     decoder: &'d mut Decoder,
     chunk: &'c [u8],
-    start: usize,
 }
 
 impl<'c, const ITEMS: bool> Walk for Advance<'_, 'c, ITEMS> {
@@ -905,8 +938,8 @@ impl<'c, const ITEMS: bool> Walk for Advance<'_, 'c, ITEMS> {
 
     #[inline(always)]
     fn run<E: Engine>(self, engine: E) -> Self::Output {
-        let Self { decoder, chunk, start } = self;
-        let mut lines = Lines::new(engine, chunk, start);
+        let Self { decoder, chunk } = self;
+        let mut lines = Lines::new(engine, chunk);
         let mut open = decoder.resume();
         let step = match decoder.finish_partial::<_, ITEMS>(&mut lines, &mut open) {
             Some(step) => step,
@@ -921,7 +954,6 @@ impl<'c, const ITEMS: bool> Walk for Advance<'_, 'c, ITEMS> {
 struct Feed<'d, 'c, F> {
     decoder: &'d mut Decoder,
     chunk: &'c [u8],
-    start: usize,
     on_event: F,
 }
 
@@ -935,11 +967,11 @@ where
     #[inline(always)]
     fn run<E: Engine>(mut self, engine: E) -> usize {
         let decoder = self.decoder;
-        let mut lines = Lines::new(engine, self.chunk, self.start);
+        let mut lines = Lines::new(engine, self.chunk);
         let mut open = decoder.resume();
-        let mut step = decoder.finish_partial::<_, false>(&mut lines, &mut open);
+        let mut reported = decoder.finish_partial::<_, false>(&mut lines, &mut open);
         loop {
-            let flow = match step {
+            let flow = match reported {
                 None => ControlFlow::Continue(()),
                 Some(Step::Event(event)) => (self.on_event)(Ok(decoder.event_ref(&event))),
                 Some(Step::TooLarge(offset)) => (self.on_event)(Err(decoder.too_large(offset))),
@@ -949,10 +981,28 @@ where
                 break;
             }
             // After an overflow the rest of the block is skipped first.
-            step = decoder.finish_partial::<_, false>(&mut lines, &mut open);
-            if step.is_none() {
-                step = Some(decoder.step::<_, false>(&mut lines, &mut open));
+            reported = decoder.finish_partial::<_, false>(&mut lines, &mut open);
+            if reported.is_some() {
+                continue;
             }
+            reported = loop {
+                let Some(line) = lines.next_line() else {
+                    break (!lines.rest().is_empty())
+                        .then(|| decoder.keep_partial::<E, false>(&mut lines, &mut open))
+                        .or(Some(Step::End));
+                };
+                if open.is_nothing()
+                    && line.bytes().len() <= decoder.config.max_event_size
+                    && let Some(data) = lines.whole_event(&line)
+                {
+                    let event = decoder.dispatch_data(data);
+                    if (self.on_event)(Ok(decoder.event_ref(&event))).is_break() {
+                        break Some(Step::End);
+                    }
+                } else if let Some(step) = decoder.process::<_, false>(line, &lines, &mut open) {
+                    break Some(step);
+                }
+            };
         }
         decoder.suspend(&lines, open);
         lines.start()
