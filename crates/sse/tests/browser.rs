@@ -8,6 +8,7 @@ use std::convert::Infallible;
 use std::ffi::OsString;
 use std::future::{pending, ready};
 use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -202,13 +203,16 @@ fn announce(text: &str) {
 /// A headless browser with a profile of its own, which both end with this value.
 struct Browser {
     process: Child,
-    profile: std::path::PathBuf,
+    profile: PathBuf,
 }
 
 impl Browser {
     fn start(program: OsString, url: &str) -> Self {
-        let profile = std::env::temp_dir().join(format!("sse-browser-{}", std::process::id()));
-        let process = Command::new(program)
+        let profile = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("browser-{}", std::process::id()));
+        let mut command = Command::new(program);
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let process = command
             .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
             .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
             .arg(format!("--user-data-dir={}", profile.display()))
@@ -226,6 +230,9 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
+        // The browser is a family of processes, and each of them writes into the profile.
+        #[cfg(unix)]
+        let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", self.process.id())]).status();
         let _ = self.process.kill();
         let _ = self.process.wait();
         let _ = std::fs::remove_dir_all(&self.profile);

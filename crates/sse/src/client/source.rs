@@ -41,6 +41,26 @@ use crate::{Config, Decoder};
 /// # Panics
 ///
 /// Polling needs a tokio runtime with its I/O and time drivers, and panics outside of one.
+///
+/// # Examples
+///
+/// ```no_run
+/// use futures_util::TryStreamExt;
+/// use sse::{EventSource, Message};
+///
+/// # async fn run() -> sse::Result<()> {
+/// let mut source = EventSource::builder("https://example.org/prices").build()?;
+/// while let Some(message) = source.try_next().await? {
+///     match message {
+///         Message::Event(event) if event.event_type() == "bye" => source.close(),
+///         Message::Event(event) => println!("{}: {}", event.event_type(), event.data()),
+///         Message::Reconnecting { error, delay } => eprintln!("{error}, trying again in {delay:?}"),
+///         _ => {}
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "streams do nothing unless polled"]
 pub struct EventSource {
     phase: Phase,
@@ -89,6 +109,8 @@ impl EventSource {
     }
 
     /// Returns the id that the next connection resumes after; empty if there is none.
+    ///
+    /// It is sent as `Last-Event-ID`, in UTF-8. An id with control characters, which HTTP cannot carry, is not.
     ///
     /// It can be stored and handed to [`EventSourceBuilder::last_event_id`](crate::EventSourceBuilder::last_event_id)
     /// of another client.

@@ -53,24 +53,13 @@ impl Body for Feed {
 /// When each request was sent, and with which headers.
 type Log = Arc<Mutex<Vec<(Instant, HeaderMap)>>>;
 
+#[derive(Default)]
 struct Setup {
     backoff: Backoff,
     decoder: Config,
     read_timeout: Option<Duration>,
     comments: bool,
     retry_server_errors: bool,
-}
-
-impl Default for Setup {
-    fn default() -> Self {
-        Self {
-            backoff: Backoff::new(),
-            decoder: Config::new(),
-            read_timeout: None,
-            comments: false,
-            retry_server_errors: false,
-        }
-    }
 }
 
 impl Setup {
@@ -397,4 +386,13 @@ async fn debug_output_has_no_secrets() {
         assert!(!text.contains("hunter2"), "{text}");
         assert!(!text.contains("example.org"), "{text}");
     }
+}
+
+#[test]
+fn client_moves_between_threads() {
+    fn assert_movable<T: Send + Unpin>() {}
+    assert_movable::<EventSource>();
+    assert_movable::<Events<'_>>();
+    assert_movable::<EventSourceBuilder>();
+    assert_movable::<Message>();
 }
