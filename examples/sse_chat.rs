@@ -28,8 +28,8 @@ use tokio::net::TcpListener;
 /// How long the server takes for a token.
 const PER_TOKEN: Duration = Duration::from_millis(30);
 
-const ANSWER: &str = "An event stream is a response that does not end: the server writes blocks of lines, one per \
-    event, and the client handles each of them when its empty line arrives. 流れ続ける応答。\n";
+const ANSWER: &str = "An event stream is a response that does not end: the server writes blocks of lines, \
+    one per event, and the client handles each of them when its empty line arrives. 流れ続ける応答。\n";
 
 /// The part of a chunk that this program reads.
 #[derive(Deserialize)]

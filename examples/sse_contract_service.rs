@@ -1,7 +1,7 @@
 //! The test service that contract test harnesses for SSE clients drive.
 //!
-//! A harness asks this program over HTTP to open event streams on servers of its own, and this program reports what
-//! the client received by requests to a callback URL.
+//! A harness asks this program over HTTP to open event streams on servers of its own, and this program
+//! reports what the client received by requests to a callback URL.
 //!
 //! | request | does |
 //! | --- | --- |

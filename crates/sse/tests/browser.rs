@@ -1,7 +1,7 @@
 //! A browser's `EventSource` receives what [`SseBody`] sends, and resumes where the connection broke.
 //!
-//! Needs Chromium: `chromium` on the path, or the program that the variable `CHROMIUM` names. Without it the test
-//! says that it was skipped.
+//! Needs Chromium: `chromium` on the path, or the program that the variable `CHROMIUM` names. Without it the
+//! test says that it was skipped.
 #![cfg(feature = "body")]
 
 use std::convert::Infallible;

@@ -1,8 +1,8 @@
 //! What an event source is expected to do over a real connection, from the first byte to the event in the
 //! caller's hands: every decoder case, line ends in every chunking, byte order marks, very large events.
 //!
-//! The subjects are those of the public contract tests for SSE clients. Requests, statuses and reconnection are in
-//! `client_http` and `client_reconnect`.
+//! The subjects are those of the public contract tests for SSE clients. Requests, statuses and reconnection
+//! are in `client_http` and `client_reconnect`.
 #![cfg(feature = "reqwest")]
 
 #[path = "support/cases.rs"]
@@ -65,8 +65,8 @@ fn expected(event: &Event) -> Expected {
     }
 }
 
-/// Splits as sent, one chunk of the response body each. The network may join them, so more than a few say nothing
-/// that the decoder's own tests do not.
+/// Splits as sent, one chunk of the response body each. The network may join them, so more than a few say
+/// nothing that the decoder's own tests do not.
 fn splits(input: &[u8], explicit: Option<&[usize]>) -> Vec<Vec<Vec<u8>>> {
     let mut splits = vec![vec![input.to_vec()]];
     if input.len() <= 512 {

@@ -139,8 +139,8 @@ async fn rec_05_retry_field_sets_the_wait() {
     }
 }
 
-/// The limit itself is tested on a paused clock, inside of the crate. A machine that is busy may exceed it before the
-/// event arrives, so the test waits until the client has been through the whole sequence once.
+/// The limit itself is tested on a paused clock, inside of the crate. A machine that is busy may exceed it
+/// before the event arrives, so the test waits until the client has been through the whole sequence once.
 #[tokio::test]
 async fn rec_06_silent_connection_is_replaced() {
     let mut server = Server::start();

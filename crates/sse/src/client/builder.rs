@@ -33,6 +33,10 @@ pub struct EventSourceBuilder {
 
 impl EventSource {
     /// Starts to configure a client that sends GET requests to this URL, which is `http` or `https`.
+    ///
+    /// `https` needs one of reqwest's TLS features. Without them every connection fails, which looks like a
+    /// network that is down: the client reports [`Message::Reconnecting`](crate::Message::Reconnecting) and
+    /// goes on trying.
     pub fn builder(url: impl IntoUrl) -> EventSourceBuilder {
         let url = url.into_url().map_err(request_error);
         EventSourceBuilder::new(None, url.map(|url| Request::new(Method::GET, url)))
@@ -125,7 +129,7 @@ impl EventSourceBuilder {
         })
     }
 
-    /// Sets the body, which is sent again on every connection and therefore cannot be a stream. Default: none.
+    /// Sets the body, which is sent again on every connection so it cannot be a stream. Default: none.
     pub fn body(self, body: impl Into<Body>) -> Self {
         self.change(|request| {
             *request.body_mut() = Some(body.into());
@@ -161,7 +165,8 @@ impl EventSourceBuilder {
         self
     }
 
-    /// Makes the client report comments. Default: they are skipped without being stored.
+    /// Makes the client report comments, except those longer than [`Config::max_event_size`]. Default: all
+    /// are skipped without being stored.
     pub const fn report_comments(mut self) -> Self {
         self.comments = true;
         self

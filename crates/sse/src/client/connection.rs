@@ -14,8 +14,8 @@ use super::transport::transport_error;
 use crate::error::{Error, Kind};
 use crate::{Decoder, Item};
 
-/// How many chunks one poll may read without finding anything to report. A server that sends comments faster than
-/// they are skipped would otherwise keep the executor's thread for itself.
+/// How many chunks one poll may read without finding anything to report. A server that sends comments faster
+/// than they are skipped would otherwise keep the executor's thread for itself.
 const CHUNKS_PER_POLL: usize = 64;
 
 /// What an open connection leads to next.

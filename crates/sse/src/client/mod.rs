@@ -1,7 +1,7 @@
 //! The reconnecting client (HTML standard, section 9.2 "Server-sent events").
 //!
-//! `retry` is the arithmetic of waiting, `request` and `response` are the rules of HTTP, `connection` decodes one
-//! response, `source` drives them in turn, and `transport` is where reqwest comes in.
+//! `retry` is the arithmetic of waiting, `request` and `response` are the rules of HTTP, `connection` decodes
+//! one response, `source` drives them in turn, and `transport` is where reqwest comes in.
 
 mod builder;
 mod connection;
@@ -34,15 +34,15 @@ pub enum Message {
     Open,
     /// An event arrived.
     Event(Event),
-    /// A comment line arrived, if
-    /// [`report_comments`](EventSourceBuilder::report_comments) asks for them. The text is what follows the
-    /// colon, unchanged.
+    /// A comment line arrived, if [`report_comments`](EventSourceBuilder::report_comments) asks for them. The
+    /// text is what follows the colon, unchanged.
     Comment(String),
     /// The connection was lost, or could not be made, and the client is about to wait and try again. Reported
     /// once per attempt; the state is [`ReadyState::Connecting`].
     Reconnecting {
         /// Why there is no connection: [`Error::is_ended`], [`is_transport`](Error::is_transport),
-        /// [`is_timeout`](Error::is_timeout), or [`is_status`](Error::is_status) if server errors are retried.
+        /// [`is_timeout`](Error::is_timeout), or, if server errors are retried,
+        /// [`is_status`](Error::is_status).
         error: Error,
         /// How long the client waits from this message on.
         delay: Duration,

@@ -9,8 +9,8 @@ use std::time::Duration;
 /// the base: the standard forbids to connect earlier than after the reconnection time.
 ///
 /// The series starts over at the base after a connection that was open for
-/// [`reset_after`](Self::reset_after), and after one that sent a valid `retry` field, because such a server has
-/// said itself when it wants the client back.
+/// [`reset_after`](Self::reset_after), and after one that sent a valid `retry` field, because such a server
+/// has said itself when it wants the client back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
     base: Duration,
@@ -172,6 +172,8 @@ fn between(low: Duration, high: Duration, random: u32) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -285,5 +287,29 @@ mod tests {
         assert_eq!(between(SECOND, 3 * SECOND, u32::MAX), 3 * SECOND);
         let middle = between(SECOND, 3 * SECOND, u32::MAX / 2);
         assert!(middle > 1999 * SECOND / 1000 && middle < 2001 * SECOND / 1000, "{middle:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn waits_stay_between_base_and_cap(
+            base in any::<u64>(),
+            cap in any::<u64>(),
+            floor in any::<u64>(),
+            factor in any::<u32>(),
+            losses in proptest::collection::vec((any::<u32>(), any::<Option<u64>>()), 1..20),
+        ) {
+            let (cap, floor) = (Duration::from_millis(cap), Duration::from_millis(floor));
+            let config = Backoff::new().base(Duration::from_millis(base)).factor(factor);
+            let mut retry = Retry::new(config.cap(cap).floor(floor));
+            for (random, field) in losses {
+                let field = field.map(Duration::from_millis);
+                retry.note(Outcome { open_for: None, retry: field });
+                let delay = retry.next_delay(random).expect("attempts are not limited");
+                prop_assert!(delay >= floor && delay <= cap.max(floor));
+                if let Some(field) = field {
+                    prop_assert_eq!(delay, field.min(cap).max(floor));
+                }
+            }
+        }
     }
 }

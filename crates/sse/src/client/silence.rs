@@ -9,8 +9,8 @@ use tokio::time::{Instant, Sleep, sleep};
 
 /// Measures for how long nothing has arrived while somebody was waiting for it.
 ///
-/// The time counts from the first poll that found nothing rather than from the last byte. A caller that spends a
-/// minute on an event has not read from the socket in that minute, so nothing could have arrived.
+/// The time counts from the first poll that found nothing rather than from the last byte. A caller that
+/// spends a minute on an event has not read from the socket in that minute, so nothing could have arrived.
 #[derive(Debug)]
 pub(super) struct Silence {
     limit: Option<Duration>,

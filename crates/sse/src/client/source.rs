@@ -28,15 +28,15 @@ use crate::{Config, Decoder};
 ///
 /// # Errors
 ///
-/// An `Err` item is final: the state is [`ReadyState::Closed`] and the stream ends after it. The one exception
-/// is [`Error::is_too_large`] while the state is [`ReadyState::Open`]: one event was skipped and the connection
-/// goes on. Losses that the client recovers from are [`Message::Reconnecting`].
+/// An `Err` item is final: the state is [`ReadyState::Closed`] and the stream ends after it. The one
+/// exception is [`Error::is_too_large`] while the state is [`ReadyState::Open`]: one event was skipped and
+/// the connection goes on. Losses that the client recovers from are [`Message::Reconnecting`].
 ///
 /// # Cancel safety
 ///
 /// Everything received is kept in the client, so a future that waits for the next message can be dropped at
-/// any time, as `select!` does, without losing an event. Dropping the client closes its connection and cancels a
-/// request under way.
+/// any time, as `select!` does, without losing an event. Dropping the client closes its connection and
+/// cancels a request under way.
 ///
 /// # Panics
 ///
@@ -110,10 +110,11 @@ impl EventSource {
 
     /// Returns the id that the next connection resumes after; empty if there is none.
     ///
-    /// It is sent as `Last-Event-ID`, in UTF-8. An id with control characters, which HTTP cannot carry, is not.
+    /// It is sent as `Last-Event-ID`, in UTF-8. An id with control characters, which HTTP cannot carry, is
+    /// not.
     ///
-    /// It can be stored and handed to [`EventSourceBuilder::last_event_id`](crate::EventSourceBuilder::last_event_id)
-    /// of another client.
+    /// It can be stored and handed to
+    /// [`EventSourceBuilder::last_event_id`](crate::EventSourceBuilder::last_event_id) of another client.
     pub fn last_event_id(&self) -> &str {
         match &self.phase {
             Phase::Open(connection) => connection.last_event_id(),
@@ -198,8 +199,8 @@ impl EventSource {
                 self.fail(error)
             };
         }
-        // A decoder of its own for each connection: byte order mark again, nothing left of a broken block, and a
-        // reconnection time only if this server sends one. The id is seeded, as browsers do.
+        // A decoder of its own for each connection: byte order mark again, nothing left of a broken block,
+        // and a reconnection time only if this server sends one. The id is seeded, as browsers do.
         let decoder = Decoder::with_config(self.settings.decoder).with_last_event_id(&self.last_event_id);
         let connection = Connection::new(response.into_body(), decoder, self.settings.comments);
         self.leave(Phase::Open(Box::new(connection)));
@@ -259,7 +260,8 @@ impl fmt::Debug for EventSource {
     }
 }
 
-/// Jitter has to differ between processes and calls, nothing more; the keys of the standard library's hash maps do.
+/// Jitter has to differ between processes and calls, nothing more; the keys of the standard library's hash
+/// maps do.
 fn random() -> u32 {
     RandomState::new().build_hasher().finish() as u32
 }

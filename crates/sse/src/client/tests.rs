@@ -1,4 +1,5 @@
-//! The driver on a paused clock and a transport without sockets: timing, and what no server can be made to do.
+//! The driver on a paused clock and a transport without sockets: timing, and what no server can be made to
+//! do.
 
 use std::collections::VecDeque;
 use std::future::pending;
