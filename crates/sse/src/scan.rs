@@ -43,6 +43,9 @@ pub(crate) trait Engine: Copy {
 
     /// The masks of fewer than [`BLOCK`] bytes.
     fn tail(self, bytes: &[u8]) -> Masks;
+
+    /// Runs `walk` in a function of its own that is compiled for the engine.
+    fn call<W: Walk>(self, walk: W) -> W::Output;
 }
 
 /// The safe engine: eight bytes at a time in a general-purpose register.
@@ -97,6 +100,11 @@ impl Engine for Portable {
         }
         masks
     }
+
+    #[inline(never)]
+    fn call<W: Walk>(self, walk: W) -> W::Output {
+        walk.run(self)
+    }
 }
 
 /// One line without its end.
@@ -112,21 +120,39 @@ impl<'c> Line<'c> {
     pub(crate) fn bytes(&self) -> &'c [u8] {
         self.bytes
     }
+}
 
-    /// The bytes from `start` on as text, or `None` if they are not valid UTF-8.
-    ///
-    /// # Panics
-    /// If `start` is past the end of the line.
+/// Validates text that has bytes above 0x7F. Text in JSON has few of them, close together: only what lies
+/// between the first and the last one is looked at closely.
+struct Validate<'c> {
+    bytes: &'c [u8],
+}
+
+impl<'c> Walk for Validate<'c> {
+    type Output = Option<&'c str>;
+
     #[inline(always)]
-    pub(crate) fn text(&self, start: usize) -> Option<&'c str> {
-        let bytes = &self.bytes[start..];
-        if self.ascii {
-            // SAFETY: `ascii` is set by `Lines::next_line` alone, and only if no byte of the line has its top
-            // bit set; such bytes are UTF-8.
-            Some(unsafe { core::str::from_utf8_unchecked(bytes) })
-        } else {
-            core::str::from_utf8(bytes).ok()
+    fn run<E: Engine>(self, engine: E) -> Option<&'c str> {
+        let Self { bytes } = self;
+        let (mut start, mut end) = (0, bytes.len());
+        while let Some(block) = bytes[start..].first_chunk::<BLOCK>() {
+            let high = engine.block(block).high;
+            start += high.trailing_zeros() as usize;
+            if high != 0 {
+                break;
+            }
         }
+        while let Some(block) = bytes[start..end].last_chunk::<BLOCK>() {
+            let high = engine.block(block).high;
+            end -= high.leading_zeros() as usize;
+            if high != 0 {
+                break;
+            }
+        }
+        core::str::from_utf8(&bytes[start..end]).ok()?;
+        // SAFETY: the bytes before `start` and from `end` on are ASCII, as their bits in the masks are clear, and
+        // what lies between is valid UTF-8. No sequence reaches over a border, as it has no ASCII bytes.
+        Some(unsafe { core::str::from_utf8_unchecked(bytes) })
     }
 }
 
@@ -167,6 +193,22 @@ impl<'c, E: Engine> Lines<'c, E> {
         line.as_ptr().addr() - self.chunk.as_ptr().addr()
     }
 
+    /// The bytes of a line from `start` on as text, or `None` if they are not valid UTF-8.
+    ///
+    /// # Panics
+    /// If `start` is past the end of the line.
+    #[inline(always)]
+    pub(crate) fn text(&self, line: &Line<'c>, start: usize) -> Option<&'c str> {
+        let bytes = &line.bytes[start..];
+        if line.ascii {
+            // SAFETY: `ascii` is set by `next_line` alone, and only if no byte of the line has its top bit set;
+            // such bytes are UTF-8.
+            Some(unsafe { core::str::from_utf8_unchecked(bytes) })
+        } else {
+            self.engine.call(Validate { bytes })
+        }
+    }
+
     /// Counts the rest of the chunk as consumed.
     #[inline(always)]
     pub(crate) fn skip_to_end(&mut self) {
@@ -196,7 +238,7 @@ impl<'c, E: Engine> Lines<'c, E> {
         if self.chunk.get(self.start) != Some(&b'\n') {
             return None;
         }
-        let text = line.text(value)?;
+        let text = self.text(line, value)?;
         self.start += 1;
         Some(text)
     }
@@ -279,16 +321,16 @@ pub(crate) fn with_engine<W: Walk>(walk: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     {
         if let Some(avx512) = Avx512::detect() {
-            avx512.walk(walk)
+            avx512.call(walk)
         } else if let Some(avx2) = Avx2::detect() {
-            avx2.walk(walk)
+            avx2.call(walk)
         } else {
-            walk.run(Sse2)
+            Sse2.call(walk)
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
-        walk.run(Portable)
+        Portable.call(walk)
     }
 }
 
@@ -375,6 +417,23 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn validation_equals_that_of_core(
+            parts in proptest::collection::vec(
+                prop_oneof![
+                    4 => "[a-z]{0,40}".prop_map(String::into_bytes),
+                    2 => "\\PC{0,3}".prop_map(String::into_bytes),
+                    1 => proptest::collection::vec(any::<u8>(), 0..4),
+                ],
+                0..6,
+            )
+        ) {
+            let bytes = parts.concat();
+            let expected = core::str::from_utf8(&bytes).ok();
+            prop_assert_eq!(Portable.call(Validate { bytes: &bytes }), expected);
+            prop_assert_eq!(with_engine(Validate { bytes: &bytes }), expected);
+        }
+
         #[test]
         fn vector_engines_equal_the_naive_one(bytes in proptest::collection::vec(bytes(), 1..=BLOCK)) {
             engines_agree(&bytes);

@@ -53,6 +53,11 @@ impl Engine for Sse2 {
             tail_below_32(bytes)
         }
     }
+
+    #[inline(never)]
+    fn call<W: Walk>(self, walk: W) -> W::Output {
+        walk.run(self)
+    }
 }
 
 #[inline(always)]
@@ -79,17 +84,6 @@ impl Avx2 {
         #[cfg(not(feature = "std"))]
         let found = cfg!(target_feature = "avx2");
         found.then_some(Self(()))
-    }
-
-    /// Runs `walk` inside a function that is compiled for AVX2.
-    #[inline(always)]
-    pub(crate) fn walk<W: Walk>(self, walk: W) -> W::Output {
-        #[target_feature(enable = "avx2")]
-        fn run<W: Walk>(engine: Avx2, walk: W) -> W::Output {
-            walk.run(engine)
-        }
-        // SAFETY: `self` exists, so `detect` found AVX2.
-        unsafe { run(self, walk) }
     }
 }
 
@@ -121,6 +115,16 @@ impl Engine for Avx2 {
             tail_below_32(bytes)
         }
     }
+
+    #[inline(always)]
+    fn call<W: Walk>(self, walk: W) -> W::Output {
+        #[target_feature(enable = "avx2")]
+        fn run<W: Walk>(engine: Avx2, walk: W) -> W::Output {
+            walk.run(engine)
+        }
+        // SAFETY: `self` exists, so `detect` found AVX2.
+        unsafe { run(self, walk) }
+    }
 }
 
 /// 64 bytes at a time. A value exists only where the processor has AVX-512BW.
@@ -136,17 +140,6 @@ impl Avx512 {
         #[cfg(not(feature = "std"))]
         let found = cfg!(target_feature = "avx512bw");
         found.then_some(Self(()))
-    }
-
-    /// Runs `walk` inside a function that is compiled for AVX-512BW.
-    #[inline(always)]
-    pub(crate) fn walk<W: Walk>(self, walk: W) -> W::Output {
-        #[target_feature(enable = "avx512f,avx512bw")]
-        fn run<W: Walk>(engine: Avx512, walk: W) -> W::Output {
-            walk.run(engine)
-        }
-        // SAFETY: `self` exists, so `detect` found AVX-512BW, which implies AVX-512F.
-        unsafe { run(self, walk) }
     }
 
     #[inline(always)]
@@ -176,5 +169,15 @@ impl Engine for Avx512 {
         // bytes whose bit is clear; the processor has AVX-512BW because `self` exists.
         let bytes = unsafe { _mm512_maskz_loadu_epi8((1 << count) - 1, bytes.as_ptr().cast::<i8>()) };
         self.masks(bytes)
+    }
+
+    #[inline(always)]
+    fn call<W: Walk>(self, walk: W) -> W::Output {
+        #[target_feature(enable = "avx512f,avx512bw")]
+        fn run<W: Walk>(engine: Avx512, walk: W) -> W::Output {
+            walk.run(engine)
+        }
+        // SAFETY: `self` exists, so `detect` found AVX-512BW, which implies AVX-512F.
+        unsafe { run(self, walk) }
     }
 }
