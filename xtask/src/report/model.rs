@@ -28,7 +28,7 @@ pub(crate) struct Run {
     /// Version lines of the tools, by language.
     pub(crate) versions: Vec<(String, String)>,
     pub(crate) commit: Option<String>,
-    /// One-minute load average; absent where the system does not tell.
+    /// One-minute load average before the build and at the end; absent where the system does not tell.
     pub(crate) load_before: Option<f64>,
     pub(crate) load_after: Option<f64>,
     pub(crate) rounds: usize,
