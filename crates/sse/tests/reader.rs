@@ -121,7 +121,8 @@ fn termination_ends_the_reading() {
     let config = Config::new().max_event_size(10).overflow(Overflow::Terminate);
     // A reader without end: going on would never return.
     let input = io::repeat(b'x');
-    let mut reader = Reader::new((&b"data: a\n\ndata: "[..]).chain(input)).with_decoder(Decoder::with_config(config));
+    let mut reader =
+        Reader::new((&b"data: a\n\ndata: "[..]).chain(input)).with_decoder(Decoder::with_config(config));
     assert_eq!(reader.next().unwrap().unwrap().data(), "a");
     assert!(reader.next().unwrap().unwrap_err().is_too_large());
     assert!(reader.next().is_none());
