@@ -1,1 +1,53 @@
 //! The shared benchmark harness.
+//!
+//! One binary per system under `suites/` builds a [`Suite`], adds rows and runs each implementation of a row:
+//!
+//! ```no_run
+//! use benches::{Impl, Suite};
+//!
+//! benches::counting_allocator!();
+//!
+//! fn main() {
+//!     let mut suite = Suite::from_args("demo", std::env::temp_dir());
+//!     let input = b"data: 1\n\n";
+//!     suite
+//!         .row("count_lines")
+//!         .payload(input.len() as u64)
+//!         .elements(2)
+//!         .run(Impl::ours("loop"), 2, || input.iter().filter(|&&byte| byte == b'\n').count() as u64)
+//!         .run(Impl::peer("split", "std"), 2, || input.split(|&byte| byte == b'\n').count() as u64 - 1);
+//!     suite.finish();
+//! }
+//! ```
+//!
+//! Every operation returns a check value that is compared before anything is timed. The counting allocator then
+//! counts one separate pass, and criterion times the plain operation. criterion stays behind [`Suite`], so that
+//! another measuring library can take its place without touching a suite.
+//!
+//! The files a suite leaves behind are described in this package's `README.md`.
+
+mod alloc;
+pub mod conformance;
+mod count;
+mod implementation;
+mod options;
+mod record;
+pub mod sse;
+mod suite;
+mod table;
+
+pub use crate::alloc::CountingAllocator;
+pub use crate::count::{Counts, count};
+pub use crate::implementation::{Impl, Role};
+pub use crate::suite::{Row, Suite};
+
+/// Installs [`CountingAllocator`] as the global allocator of the binary that invokes it.
+///
+/// Every suite needs it: [`Suite::from_args`] refuses to measure without it, because all counts would read zero.
+#[macro_export]
+macro_rules! counting_allocator {
+    () => {
+        #[global_allocator]
+        static COUNTING_ALLOCATOR: $crate::CountingAllocator = $crate::CountingAllocator::new();
+    };
+}

@@ -1,3 +1,95 @@
-//! Everything beyond cargo. One file per command.
+//! Everything beyond cargo: `cargo xtask COMMAND`. One file per command.
 
-fn main() {}
+mod args;
+mod bench;
+mod data;
+mod join;
+mod machine;
+mod parse;
+mod peers;
+mod process;
+mod progress;
+mod report;
+mod rounds;
+mod stats;
+mod suites;
+mod workspace;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::args::Args;
+
+/// One command of this task runner.
+struct Command {
+    name: &'static str,
+    summary: &'static str,
+    run: fn(Args) -> Result<()>,
+}
+
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "bench",
+        summary: "measure the suites beside their peers and write target/report",
+        run: bench::command,
+    },
+    Command {
+        name: "report",
+        summary: "draw the latest report again: [--out DIR] [--allow-noisy]",
+        run: report::command,
+    },
+    Command {
+        name: "peers",
+        summary: "check: build the peers in other languages and name the missing ones",
+        run: peers::command,
+    },
+];
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let name = arguments.next().unwrap_or_else(|| "help".to_owned());
+    let arguments: Vec<String> = arguments.collect();
+    if matches!(name.as_str(), "help" | "--help" | "-h") {
+        say(&help());
+        return ExitCode::SUCCESS;
+    }
+    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
+        note(&format!("unknown command {name}\n\n{}", help()));
+        return ExitCode::from(2);
+    };
+    if arguments.iter().any(|argument| matches!(argument.as_str(), "--help" | "-h")) {
+        say(if name == "bench" { bench::HELP } else { command.summary });
+        say("\n");
+        return ExitCode::SUCCESS;
+    }
+    match (command.run)(Args::new(arguments)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            note(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn help() -> String {
+    let mut text = "usage: cargo xtask COMMAND [ARGUMENTS]\n\n".to_owned();
+    for command in COMMANDS {
+        text += &format!("  {:<12} {}\n", command.name, command.summary);
+    }
+    text + "\n`cargo xtask COMMAND --help` tells more where there is more.\n"
+}
+
+/// Writes data to standard output, and ends the process quietly when nobody reads on.
+pub(crate) fn say(text: &str) {
+    if io::stdout().write_all(text.as_bytes()).is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// Writes a line for people to standard error.
+pub(crate) fn note(text: &str) {
+    // Nobody is left to tell when standard error is closed.
+    let _ = writeln!(io::stderr(), "{text}");
+}

@@ -1,5 +1,8 @@
 //! The push decoder: a state machine over chunks of bytes.
 
+mod block;
+mod walk;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
@@ -7,20 +10,12 @@ use core::time::Duration;
 
 use compact_str::CompactString;
 
-use crate::config::{Config, Overflow};
-use crate::error::{Error, Kind, Result};
+use self::block::Saved;
+use self::walk::{Feed, Next, NextItem, NextOwned};
+use crate::config::Config;
+use crate::error::Result;
 use crate::event::{Event, EventRef, Item};
-use crate::line::{self, Field, Prospect};
-use crate::scan::{Engine, Lines, with_engine};
-
-const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
-
-/// Buffers that grew past this many bytes for one large event are given back after it.
-const RETAINED_CAPACITY: usize = 256 << 10;
-
-/// How much is reserved for the second data line of an event if the chunk has as much left: enough for most
-/// events, so that joining their lines allocates once.
-const JOIN_RESERVE: usize = 1 << 10;
+use crate::scan::with_engine;
 
 /// Decodes an event stream that arrives in chunks of any size.
 ///
@@ -52,12 +47,15 @@ pub struct Decoder {
     mode: Mode,
     /// How many bytes of the byte order mark were seen; 3 also stands for "there was none".
     mark_seen: u8,
+    /// Anything but this is true: the stream is past its mark, at the start of a line, in an empty block, and has
+    /// nothing to clean up. One test then replaces many at the start of a chunk.
+    busy: bool,
     /// The previous chunk ended with CR.
     after_cr: bool,
     /// A buffer may have more than `RETAINED_CAPACITY`.
     overgrown: bool,
     partial: Partial,
-    /// The unfinished line, if `partial` is `Kept`.
+    /// The unfinished line, if `partial` says that it is kept.
     line: Vec<u8>,
     /// Data of the block in progress: several lines joined, or one that had to be repaired.
     joined: String,
@@ -89,84 +87,16 @@ enum Mode {
     Terminated,
 }
 
-/// The line in progress at the end of the previous chunk.
+/// The line in progress at the end of the previous chunk. All but the first and the last keep it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Partial {
     None,
-    Kept,
+    /// The beginning of a known name.
+    Undecided,
+    Field,
+    Comment,
     /// It has at least one byte and cannot become anything that matters.
     Skipped,
-}
-
-/// A block in progress, as kept between chunks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Saved {
-    data: SavedData,
-    event_type: bool,
-    id: bool,
-    size: usize,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SavedData {
-    None,
-    Joined,
-    /// The value starts at this offset of `held`.
-    Held(usize),
-}
-
-impl Saved {
-    const NOTHING: Self = Self { data: SavedData::None, event_type: false, id: false, size: 0 };
-}
-
-/// A block in progress while a chunk is being walked: what can be borrowed is not copied.
-#[derive(Debug)]
-struct Open<'c> {
-    data: Data<'c>,
-    event_type: Text<'c>,
-    id: Text<'c>,
-    /// Decoded bytes of data, type and id.
-    size: usize,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Data<'c> {
-    None,
-    Chunk(&'c str),
-    Joined,
-    Held(usize),
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Text<'c> {
-    None,
-    Chunk(&'c str),
-    /// In the decoder's own buffer.
-    Kept,
-}
-
-impl<'c> Open<'c> {
-    const NOTHING: Self = Self { data: Data::None, event_type: Text::None, id: Text::None, size: 0 };
-}
-
-/// A dispatched block.
-#[derive(Debug)]
-struct Dispatched<'c> {
-    event_type: Text<'c>,
-    data: Data<'c>,
-    retry: Option<u64>,
-}
-
-#[derive(Debug)]
-enum Step<'c> {
-    /// The chunk is used up.
-    End,
-    Event(Dispatched<'c>),
-    /// `ITEMS` only.
-    Comment(Text<'c>),
-    /// `ITEMS` only.
-    Retry(u64),
-    TooLarge(u64),
 }
 
 impl Default for Decoder {
@@ -189,6 +119,7 @@ impl Decoder {
             config,
             mode: Mode::Fields,
             mark_seen: 0,
+            busy: true,
             after_cr: false,
             overgrown: false,
             partial: Partial::None,
@@ -225,11 +156,7 @@ impl Decoder {
     #[allow(clippy::should_implement_trait, reason = "an iterator cannot lend")]
     #[inline]
     pub fn next<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<EventRef<'a>>> {
-        match self.advance::<false>(chunk) {
-            Step::Event(event) => Ok(Some(self.event_ref(&event))),
-            Step::TooLarge(offset) => Err(self.too_large(offset)),
-            Step::End | Step::Comment(_) | Step::Retry(_) => Ok(None),
-        }
+        with_engine(Next { decoder: self, chunk })
     }
 
     /// Like [`next`](Self::next), for an event to keep. Joined data lines are moved into it, not copied.
@@ -238,23 +165,7 @@ impl Decoder {
     /// As [`next`](Self::next).
     #[inline]
     pub fn next_owned(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
-        match self.advance::<false>(chunk) {
-            Step::Event(event) => {
-                let data = match event.data {
-                    Data::Joined => core::mem::take(&mut self.joined),
-                    _ => String::from(self.event_ref(&event).data),
-                };
-                let event = Event {
-                    event_type: CompactString::new(self.event_ref(&event).event_type),
-                    data,
-                    last_event_id: self.last_event_id.clone(),
-                    retry: event.retry,
-                };
-                Ok(Some(event))
-            }
-            Step::TooLarge(offset) => Err(self.too_large(offset)),
-            Step::End | Step::Comment(_) | Step::Retry(_) => Ok(None),
-        }
+        with_engine(NextOwned { decoder: self, chunk })
     }
 
     /// Like [`next`](Self::next), but also reports comments and `retry` lines, in stream order.
@@ -264,14 +175,7 @@ impl Decoder {
     /// # Errors
     /// As [`next`](Self::next).
     pub fn next_item<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<Item<'a>>> {
-        match self.advance::<true>(chunk) {
-            Step::Event(event) => Ok(Some(Item::Event(self.event_ref(&event)))),
-            Step::Comment(Text::Chunk(text)) => Ok(Some(Item::Comment(text))),
-            Step::Comment(_) => Ok(Some(Item::Comment(&self.comment))),
-            Step::Retry(millis) => Ok(Some(Item::Retry(Duration::from_millis(millis)))),
-            Step::TooLarge(offset) => Err(self.too_large(offset)),
-            Step::End => Ok(None),
-        }
+        with_engine(NextItem { decoder: self, chunk })
     }
 
     /// Decodes a chunk and hands every event to `on_event` until that breaks or the chunk is used up.
@@ -300,45 +204,17 @@ impl Decoder {
     /// assert_eq!(seen, ["a"]);
     /// assert_eq!(&chunk[consumed..], b"data: b\n\n");
     /// ```
-    pub fn feed<F>(&mut self, chunk: &[u8], mut on_event: F) -> usize
+    pub fn feed<F>(&mut self, chunk: &[u8], on_event: F) -> usize
     where
         F: FnMut(Result<EventRef<'_>>) -> ControlFlow<()>,
     {
-        let Some(start) = self.begin(chunk) else { return chunk.len() };
-        let consumed = with_engine!(|engine| {
-            let mut lines = Lines::new(engine, chunk, start);
-            let mut open = self.resume();
-            let mut step = self.finish_partial::<_, false>(&mut lines, &mut open);
-            loop {
-                let flow = match step {
-                    None => ControlFlow::Continue(()),
-                    Some(Step::Event(event)) => on_event(Ok(self.event_ref(&event))),
-                    Some(Step::TooLarge(offset)) => {
-                        // The rest of the block needs the slow path.
-                        let flow = on_event(Err(self.too_large(offset)));
-                        if flow.is_continue() {
-                            step = self.finish_partial::<_, false>(&mut lines, &mut open);
-                            continue;
-                        }
-                        flow
-                    }
-                    Some(_) => break,
-                };
-                if flow.is_break() {
-                    break;
-                }
-                step = Some(self.step::<_, false>(&mut lines, &mut open));
-            }
-            self.suspend(&lines, open);
-            lines.start()
-        });
-        self.offset += consumed as u64;
-        consumed
+        with_engine(Feed { decoder: self, chunk, on_event })
     }
 
     /// Ends the stream: an unfinished line and a block without its empty line are dropped, as the standard asks.
     /// An id that the dropped block had set is dropped with it; a `retry` line that ended has taken effect.
     pub fn finish(&mut self) {
+        self.busy = true;
         self.partial = Partial::None;
         self.line.clear();
         self.open = Saved::NOTHING;
@@ -355,17 +231,12 @@ impl Decoder {
     /// # Errors
     /// [`Error::is_too_large`] if the last line makes the block exceed [`Config::max_event_size`].
     pub fn finish_lenient(&mut self) -> Result<Option<EventRef<'_>>> {
-        let mut open = self.resume();
-        let mut step = None;
-        if self.partial == Partial::Kept && self.mode == Mode::Fields {
-            step = self.kept_line::<false>(&mut open);
-        }
-        let dispatched = if self.mode == Mode::Fields { self.dispatch(&mut open) } else { None };
+        let last = self.end_of_input();
         self.finish();
-        match (step, dispatched) {
-            (Some(Step::TooLarge(offset)), _) => Err(self.too_large(offset)),
-            (_, Some(event)) => Ok(Some(self.event_ref(&event))),
-            (_, None) => Ok(None),
+        match last {
+            Ok(Some(event)) => Ok(Some(self.event_ref(&event))),
+            Ok(None) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -394,570 +265,5 @@ impl Decoder {
     /// [`Overflow::Terminate`].
     pub fn is_terminated(&self) -> bool {
         self.mode == Mode::Terminated
-    }
-
-    /// Runs until something is to be reported or the chunk ends.
-    #[inline]
-    fn advance<'c, const ITEMS: bool>(&mut self, chunk: &mut &'c [u8]) -> Step<'c> {
-        let input = *chunk;
-        let Some(start) = self.begin(input) else {
-            *chunk = &[];
-            return Step::End;
-        };
-        let (step, consumed) = with_engine!(|engine| {
-            let mut lines = Lines::new(engine, input, start);
-            let mut open = self.resume();
-            let step = match self.finish_partial::<_, ITEMS>(&mut lines, &mut open) {
-                Some(step) => step,
-                None => self.step::<_, ITEMS>(&mut lines, &mut open),
-            };
-            self.suspend(&lines, open);
-            (step, lines.start())
-        });
-        self.offset += consumed as u64;
-        *chunk = &input[consumed..];
-        step
-    }
-
-    /// Deals with what only the first bytes of a chunk can be: the rest of a byte order mark, the LF of a CRLF.
-    /// Returns where the lines start, or `None` if nothing is left.
-    #[inline(always)]
-    fn begin(&mut self, chunk: &[u8]) -> Option<usize> {
-        let mut start = 0;
-        if self.mark_seen < 3 {
-            start = self.skip_mark(chunk);
-        }
-        if self.after_cr
-            && let Some(first) = chunk.get(start)
-        {
-            self.after_cr = false;
-            start += usize::from(*first == b'\n');
-        }
-        if self.overgrown {
-            self.shrink();
-        }
-        if start == chunk.len() || self.mode == Mode::Terminated {
-            self.offset += chunk.len() as u64;
-            return None;
-        }
-        Some(start)
-    }
-
-    /// Consumes the byte order mark that may begin the stream.
-    fn skip_mark(&mut self, chunk: &[u8]) -> usize {
-        let mut start = 0;
-        while self.mark_seen < 3 && start < chunk.len() {
-            if chunk[start] == BYTE_ORDER_MARK[usize::from(self.mark_seen)] {
-                self.mark_seen += 1;
-                start += 1;
-            } else {
-                // Bytes that look like the beginning of a mark belong to the name of the first line, which no
-                // known name begins with.
-                if self.mark_seen > 0 {
-                    self.partial = Partial::Skipped;
-                }
-                self.mark_seen = 3;
-            }
-        }
-        start
-    }
-
-    /// The block in progress.
-    #[inline(always)]
-    fn resume<'c>(&self) -> Open<'c> {
-        if self.open == Saved::NOTHING {
-            return Open::NOTHING;
-        }
-        let kept = |kept: bool| if kept { Text::Kept } else { Text::None };
-        Open {
-            data: match self.open.data {
-                SavedData::None => Data::None,
-                SavedData::Joined => Data::Joined,
-                SavedData::Held(start) => Data::Held(start),
-            },
-            event_type: kept(self.open.event_type),
-            id: kept(self.open.id),
-            size: self.open.size,
-        }
-    }
-
-    /// Keeps the block in progress for the next chunk: what borrows from this one is copied.
-    #[inline(always)]
-    fn suspend<E: Engine>(&mut self, lines: &Lines<'_, E>, open: Open<'_>) {
-        self.after_cr = lines.ends_after_cr();
-        if let Open { data: Data::None, event_type: Text::None, id: Text::None, .. } = open {
-            self.open = Saved::NOTHING;
-        } else {
-            self.save(open);
-        }
-    }
-
-    #[cold]
-    fn save(&mut self, open: Open<'_>) {
-        self.open = Saved {
-            data: match open.data {
-                Data::None => SavedData::None,
-                Data::Chunk(data) => {
-                    self.joined.clear();
-                    self.joined.push_str(data);
-                    SavedData::Joined
-                }
-                Data::Joined => SavedData::Joined,
-                Data::Held(start) => SavedData::Held(start),
-            },
-            event_type: match open.event_type {
-                Text::None => false,
-                Text::Chunk(text) => {
-                    set(&mut self.event_type, text);
-                    true
-                }
-                Text::Kept => true,
-            },
-            id: match open.id {
-                Text::None => false,
-                Text::Chunk(text) => {
-                    set(&mut self.pending_id, text);
-                    true
-                }
-                Text::Kept => true,
-            },
-            size: open.size,
-        };
-    }
-
-    /// Ends the line that the previous chunk left unfinished, and skips the rest of a block that was too large.
-    /// `None` if the walk over whole lines can begin.
-    #[inline(always)]
-    fn finish_partial<'c, E: Engine, const ITEMS: bool>(
-        &mut self,
-        lines: &mut Lines<'c, E>,
-        open: &mut Open<'c>,
-    ) -> Option<Step<'c>> {
-        if self.partial == Partial::None && self.mode == Mode::Fields {
-            return None;
-        }
-        self.finish_partial_slow::<E, ITEMS>(lines, open)
-    }
-
-    #[inline(always)]
-    fn finish_partial_slow<'c, E: Engine, const ITEMS: bool>(
-        &mut self,
-        lines: &mut Lines<'c, E>,
-        open: &mut Open<'c>,
-    ) -> Option<Step<'c>> {
-        if self.mode == Mode::Terminated {
-            lines.skip_to_end();
-            return Some(Step::End);
-        }
-        if self.partial != Partial::None {
-            let Some(line) = lines.next_line() else {
-                return Some(self.keep_partial::<E, ITEMS>(lines, open));
-            };
-            let kept = self.partial == Partial::Kept;
-            self.partial = Partial::None;
-            if kept {
-                self.line.extend_from_slice(line.bytes());
-                if let Some(step) = self.kept_line::<ITEMS>(open) {
-                    return Some(step);
-                }
-            }
-        }
-        while self.mode == Mode::Resync {
-            match lines.next_line() {
-                Some(line) if line.bytes().is_empty() => {
-                    self.mode = Mode::Fields;
-                }
-                Some(_) => {}
-                None => {
-                    if !lines.rest().is_empty() {
-                        self.partial = Partial::Skipped;
-                    }
-                    lines.skip_to_end();
-                    return Some(Step::End);
-                }
-            }
-        }
-        None
-    }
-
-    /// Walks whole lines until something is to be reported or the chunk ends.
-    #[inline(always)]
-    fn step<'c, E: Engine, const ITEMS: bool>(
-        &mut self,
-        lines: &mut Lines<'c, E>,
-        open: &mut Open<'c>,
-    ) -> Step<'c> {
-        while let Some(line) = lines.next_line() {
-            let bytes = line.bytes();
-            if bytes.is_empty() {
-                if let Some(event) = self.dispatch(open) {
-                    return Step::Event(event);
-                }
-                continue;
-            }
-            let Some((field, start)) = line::split(bytes) else {
-                if ITEMS && bytes[0] == b':' {
-                    return Step::Comment(match line.text(1) {
-                        Some(text) => Text::Chunk(text),
-                        None => self.repair_comment(&bytes[1..]),
-                    });
-                }
-                continue;
-            };
-            if bytes.len() > self.room(open) {
-                return self.overflow(self.offset + lines.offset_of(bytes) as u64, open);
-            }
-            match field {
-                Field::Data => match (line.text(start), open.data) {
-                    (Some(text), Data::None) => {
-                        open.data = Data::Chunk(text);
-                        open.size += text.len() + 1;
-                    }
-                    (Some(text), _) => self.join(open, text, lines.rest().len()),
-                    (None, _) => {
-                        if let Some(step) = self.repaired(
-                            field,
-                            &bytes[start..],
-                            self.offset + lines.offset_of(bytes) as u64,
-                            open,
-                        ) {
-                            return step;
-                        }
-                    }
-                },
-                Field::Event | Field::Id => match line.text(start) {
-                    Some(text) if field == Field::Event => {
-                        open.size = open.size - length(open.event_type, &self.event_type) + text.len();
-                        open.event_type = Text::Chunk(text);
-                    }
-                    Some(text) if memchr::memchr(0, text.as_bytes()).is_none() => {
-                        open.size = open.size - length(open.id, &self.pending_id) + text.len();
-                        open.id = Text::Chunk(text);
-                    }
-                    // An id with NUL is ignored.
-                    Some(_) => {}
-                    None => {
-                        if let Some(step) = self.repaired(
-                            field,
-                            &bytes[start..],
-                            self.offset + lines.offset_of(bytes) as u64,
-                            open,
-                        ) {
-                            return step;
-                        }
-                    }
-                },
-                Field::Retry => {
-                    if let Some(millis) = self.retry(&bytes[start..])
-                        && ITEMS
-                    {
-                        return Step::Retry(millis);
-                    }
-                }
-            }
-        }
-        if lines.rest().is_empty() { Step::End } else { self.keep_partial::<E, ITEMS>(lines, open) }
-    }
-
-    /// Keeps what follows the last line end of a chunk, if it can still become something that matters.
-    fn keep_partial<'c, E: Engine, const ITEMS: bool>(
-        &mut self,
-        lines: &mut Lines<'c, E>,
-        open: &mut Open<'c>,
-    ) -> Step<'c> {
-        let rest = lines.rest();
-        let offset = self.offset + lines.start() as u64;
-        lines.skip_to_end();
-        if self.partial == Partial::Skipped {
-            return Step::End;
-        }
-        if self.partial == Partial::None {
-            self.line.clear();
-            self.line_offset = offset;
-            self.partial = Partial::Kept;
-        }
-        // Only the first bytes decide; a long line must not pay for the question with every chunk.
-        let prospect = match line::prospect(if self.line.is_empty() { rest } else { &self.line }) {
-            Prospect::Undecided if !self.line.is_empty() => {
-                self.line.extend_from_slice(rest);
-                line::prospect(&self.line)
-            }
-            Prospect::Comment if !ITEMS => Prospect::Unknown,
-            Prospect::Unknown => Prospect::Unknown,
-            prospect => {
-                self.line.extend_from_slice(rest);
-                prospect
-            }
-        };
-        self.overgrown |= self.line.capacity() > RETAINED_CAPACITY;
-        match prospect {
-            Prospect::Field if self.line.len() > self.room(open) => {
-                self.partial = Partial::Skipped;
-                return self.overflow(self.line_offset, open);
-            }
-            Prospect::Comment if self.line.len() > self.config.max_event_size => self.skip_partial(),
-            Prospect::Unknown => self.skip_partial(),
-            _ => {}
-        }
-        Step::End
-    }
-
-    fn skip_partial(&mut self) {
-        self.partial = Partial::Skipped;
-        self.line.clear();
-    }
-
-    /// Processes a line that came in several chunks and lies in `self.line`.
-    #[cold]
-    fn kept_line<'c, const ITEMS: bool>(&mut self, open: &mut Open<'c>) -> Option<Step<'c>> {
-        let Some((field, start)) = line::split(&self.line) else {
-            if ITEMS && self.line.first() == Some(&b':') && self.line.len() <= self.config.max_event_size {
-                let line = core::mem::take(&mut self.line);
-                let comment = self.repair_comment(&line[1..]);
-                self.line = line;
-                return Some(Step::Comment(comment));
-            }
-            return None;
-        };
-        if self.line.len() > self.room(open) {
-            return Some(self.overflow(self.line_offset, open));
-        }
-        if field == Field::Retry {
-            let line = core::mem::take(&mut self.line);
-            let millis = self.retry(&line[start..]);
-            self.line = line;
-            return millis.filter(|_| ITEMS).map(Step::Retry);
-        }
-        match String::from_utf8(core::mem::take(&mut self.line)) {
-            Ok(line) if field == Field::Data && matches!(open.data, Data::None) => {
-                open.size += line.len() - start + 1;
-                open.data = Data::Held(start);
-                self.line = core::mem::replace(&mut self.held, line).into_bytes();
-                None
-            }
-            Ok(line) => {
-                match field {
-                    Field::Data => self.join(open, &line[start..], 0),
-                    Field::Event => self.keep_type(open, &line[start..]),
-                    Field::Id => self.keep_id(open, &line[start..]),
-                    Field::Retry => {}
-                }
-                self.line = line.into_bytes();
-                None
-            }
-            Err(error) => {
-                let line = error.into_bytes();
-                let step = self.repaired(field, &line[start..], self.line_offset, open);
-                self.line = line;
-                step
-            }
-        }
-    }
-
-    /// Bytes that the line in progress may have.
-    #[inline(always)]
-    fn room(&self, open: &Open<'_>) -> usize {
-        self.config.max_event_size.saturating_sub(open.size)
-    }
-
-    /// Gives up the block in progress.
-    #[cold]
-    fn overflow<'c>(&mut self, offset: u64, open: &mut Open<'c>) -> Step<'c> {
-        *open = Open::NOTHING;
-        self.mode = match self.config.overflow {
-            Overflow::Resync => Mode::Resync,
-            Overflow::Terminate => Mode::Terminated,
-        };
-        self.overgrown = true;
-        Step::TooLarge(offset)
-    }
-
-    fn too_large(&self, offset: u64) -> Error {
-        Error::new(Kind::TooLarge { limit: self.config.max_event_size, offset })
-    }
-
-    /// Appends a data line to the ones that the block already has.
-    fn join(&mut self, open: &mut Open<'_>, text: &str, ahead: usize) {
-        self.gather(open, text.len() + ahead.min(JOIN_RESERVE));
-        self.joined.push_str(text);
-        open.size += text.len() + 1;
-    }
-
-    /// Takes a value that is not UTF-8. Repairing makes it longer, so that it must be measured again.
-    #[cold]
-    fn repaired<'c>(
-        &mut self,
-        field: Field,
-        value: &[u8],
-        offset: u64,
-        open: &mut Open<'c>,
-    ) -> Option<Step<'c>> {
-        if repaired_len(value) > self.room(open) {
-            return Some(self.overflow(offset, open));
-        }
-        match field {
-            Field::Data => {
-                self.gather(open, value.len());
-                let before = self.joined.len();
-                push_repaired(&mut self.joined, value);
-                open.size += self.joined.len() - before + 1;
-            }
-            Field::Event => self.keep_type(open, &String::from_utf8_lossy(value)),
-            Field::Id => self.keep_id(open, &String::from_utf8_lossy(value)),
-            // Its value is never text.
-            Field::Retry => {}
-        }
-        None
-    }
-
-    /// Moves the data so far into `joined`, with a line break after it, and reserves `additional` bytes.
-    #[inline]
-    fn gather(&mut self, open: &mut Open<'_>, additional: usize) {
-        match open.data {
-            Data::Joined => self.joined.reserve(additional + 1),
-            Data::None => {
-                self.joined.clear();
-                self.joined.reserve(additional);
-                open.data = Data::Joined;
-                return;
-            }
-            Data::Chunk(first) => {
-                self.joined.clear();
-                self.joined.reserve(first.len() + 1 + additional);
-                self.joined.push_str(first);
-            }
-            Data::Held(start) => {
-                self.joined.clear();
-                self.joined.reserve(self.held.len() + 1 + additional);
-                self.joined.push_str(&self.held[start..]);
-            }
-        }
-        self.joined.push('\n');
-        open.data = Data::Joined;
-        self.overgrown |= self.joined.capacity() > RETAINED_CAPACITY;
-    }
-
-    fn keep_type(&mut self, open: &mut Open<'_>, text: &str) {
-        open.size = open.size - length(open.event_type, &self.event_type) + text.len();
-        set(&mut self.event_type, text);
-        open.event_type = Text::Kept;
-    }
-
-    fn keep_id(&mut self, open: &mut Open<'_>, text: &str) {
-        if memchr::memchr(0, text.as_bytes()).is_none() {
-            open.size = open.size - length(open.id, &self.pending_id) + text.len();
-            set(&mut self.pending_id, text);
-            open.id = Text::Kept;
-        }
-    }
-
-    #[cold]
-    fn repair_comment<'c>(&mut self, bytes: &[u8]) -> Text<'c> {
-        self.comment.clear();
-        push_repaired(&mut self.comment, bytes);
-        self.overgrown |= self.comment.capacity() > RETAINED_CAPACITY;
-        Text::Kept
-    }
-
-    fn retry(&mut self, value: &[u8]) -> Option<u64> {
-        let millis = line::retry_millis(value)?;
-        self.reconnection_time = Some(millis);
-        self.unreported_retry = Some(millis);
-        Some(millis)
-    }
-
-    /// The empty line: commits the id and hands the block over if it has data.
-    #[inline(always)]
-    fn dispatch<'c>(&mut self, open: &mut Open<'c>) -> Option<Dispatched<'c>> {
-        match open.id {
-            Text::None => {}
-            Text::Chunk(id) => set(&mut self.last_event_id, id),
-            Text::Kept => core::mem::swap(&mut self.last_event_id, &mut self.pending_id),
-        }
-        let Open { data, event_type, .. } = core::mem::replace(open, Open::NOTHING);
-        if let Data::None = data {
-            return None;
-        }
-        Some(Dispatched { event_type, data, retry: self.unreported_retry.take() })
-    }
-
-    #[inline(always)]
-    fn event_ref<'a>(&'a self, event: &Dispatched<'a>) -> EventRef<'a> {
-        EventRef {
-            event_type: match event.event_type {
-                Text::None => "",
-                Text::Chunk(text) => text,
-                Text::Kept => &self.event_type,
-            },
-            data: match event.data {
-                Data::None => "",
-                Data::Chunk(data) => data,
-                Data::Joined => &self.joined,
-                Data::Held(start) => &self.held[start..],
-            },
-            last_event_id: &self.last_event_id,
-            retry: event.retry,
-        }
-    }
-
-    /// Gives back buffers that one large event has blown up and that nothing uses any more.
-    #[cold]
-    fn shrink(&mut self) {
-        self.overgrown = false;
-        let idle = self.open.data == SavedData::None;
-        for text in [&mut self.joined, &mut self.held] {
-            if text.capacity() > RETAINED_CAPACITY {
-                if idle {
-                    *text = String::new();
-                } else {
-                    self.overgrown = true;
-                }
-            }
-        }
-        if self.comment.capacity() > RETAINED_CAPACITY {
-            self.comment = String::new();
-        }
-        if self.line.capacity() > RETAINED_CAPACITY {
-            if self.partial == Partial::Kept {
-                self.overgrown = true;
-            } else {
-                self.line = Vec::new();
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn length(text: Text<'_>, kept: &str) -> usize {
-    match text {
-        Text::None => 0,
-        Text::Chunk(text) => text.len(),
-        Text::Kept => kept.len(),
-    }
-}
-
-/// Replaces the content and keeps the capacity.
-#[inline(always)]
-fn set(target: &mut CompactString, text: &str) {
-    target.clear();
-    target.push_str(text);
-}
-
-/// The length of bytes once repaired by [`push_repaired`].
-fn repaired_len(bytes: &[u8]) -> usize {
-    let mark = char::REPLACEMENT_CHARACTER.len_utf8();
-    bytes
-        .utf8_chunks()
-        .map(|chunk| chunk.valid().len() + if chunk.invalid().is_empty() { 0 } else { mark })
-        .sum()
-}
-
-/// Appends bytes as text; every maximal invalid part becomes one U+FFFD.
-fn push_repaired(target: &mut String, bytes: &[u8]) {
-    for chunk in bytes.utf8_chunks() {
-        target.push_str(chunk.valid());
-        if !chunk.invalid().is_empty() {
-            target.push(char::REPLACEMENT_CHARACTER);
-        }
     }
 }

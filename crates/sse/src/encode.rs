@@ -133,7 +133,7 @@ impl<'a> From<EventRef<'a>> for Block<'a> {
         Self {
             comment: None,
             event: (!event.event_type.is_empty()).then_some(Cow::Borrowed(event.event_type)),
-            id: Some(Cow::Borrowed(event.last_event_id)),
+            id: Some(Cow::Borrowed(event.last_event_id())),
             retry: event.retry,
             data: Some(Cow::Borrowed(event.data)),
         }

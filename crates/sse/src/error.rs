@@ -1,5 +1,6 @@
 //! The one error type of this crate.
 
+#[cfg(feature = "std")]
 use alloc::boxed::Box;
 use core::fmt;
 
@@ -27,6 +28,9 @@ pub(crate) enum Kind {
         allow(dead_code, reason = "only adaptors have transports")
     )]
     Transport,
+    /// The server ended the stream.
+    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "elsewhere the end is not an error"))]
+    Ended,
     /// The server answered, but not with an event stream.
     #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only the client sees statuses"))]
     Status(u16),
@@ -73,6 +77,12 @@ impl Error {
     /// Whether the reader, stream or connection under an adaptor failed. The cause is the source.
     pub fn is_transport(&self) -> bool {
         matches!(self.kind, Kind::Transport)
+    }
+
+    /// Whether the server ended the stream in an orderly way. Only the client takes that for an error, because
+    /// event streams are meant to last.
+    pub fn is_ended(&self) -> bool {
+        matches!(self.kind, Kind::Ended)
     }
 
     /// Whether no byte arrived within the read timeout of the client.
@@ -137,6 +147,7 @@ impl fmt::Display for Error {
                 write!(f, "byte 0x{byte:02x} at offset {offset} cannot be part of the field `{field}`")
             }
             Kind::Transport => f.write_str("transport of the event stream failed"),
+            Kind::Ended => f.write_str("server ended the event stream"),
             Kind::Status(status) => write!(f, "server answered with status {status}, expected 200"),
             Kind::ContentType => f.write_str("server did not answer with content type text/event-stream"),
             Kind::Timeout => f.write_str("no byte arrived within the read timeout"),

@@ -15,7 +15,8 @@ pub const DEFAULT_EVENT_TYPE: &str = "message";
 pub struct EventRef<'a> {
     pub(crate) event_type: &'a str,
     pub(crate) data: &'a str,
-    pub(crate) last_event_id: &'a str,
+    /// Resolved only when asked for: most receivers never look at the id of every event.
+    pub(crate) last_event_id: &'a CompactString,
     pub(crate) retry: Option<u64>,
 }
 
@@ -45,7 +46,7 @@ impl<'a> EventRef<'a> {
         Event {
             event_type: CompactString::new(self.event_type),
             data: String::from(self.data),
-            last_event_id: CompactString::new(self.last_event_id),
+            last_event_id: self.last_event_id.clone(),
             retry: self.retry,
         }
     }

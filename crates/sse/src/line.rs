@@ -9,6 +9,9 @@ pub(crate) enum Field {
     Retry,
 }
 
+/// The length of the longest name of a field.
+pub(crate) const LONGEST_NAME: usize = 5;
+
 impl Field {
     const ALL: [(&'static [u8], Self); 4] =
         [(b"data", Self::Data), (b"event", Self::Event), (b"id", Self::Id), (b"retry", Self::Retry)];

@@ -5,7 +5,7 @@
 //! and not a load.
 //!
 //! This is the only module of the crate with `unsafe` code: loads through `core::arch`, the calls into
-//! functions compiled for AVX2, and the unchecked conversion of bytes that the scan has proved to be ASCII.
+//! functions compiled for AVX2 or AVX-512, and the unchecked conversion of bytes that the scan has proved to be ASCII.
 //! [`Portable`] is the safe twin of the vector engines; property tests compare them.
 #![allow(unsafe_code, reason = "vector loads and conversion of proven ASCII; see the module text")]
 
@@ -13,7 +13,7 @@
 mod x86;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86::{Avx2, Sse2};
+pub(crate) use x86::{Avx2, Avx512, Sse2};
 
 /// Bytes per block; one bit each in [`Masks`].
 pub(crate) const BLOCK: usize = 64;
@@ -43,6 +43,9 @@ pub(crate) trait Engine: Copy {
 
     /// The masks of fewer than [`BLOCK`] bytes.
     fn tail(self, bytes: &[u8]) -> Masks;
+
+    /// Runs `walk` in a function of its own that is compiled for the engine.
+    fn call<W: Walk>(self, walk: W) -> W::Output;
 }
 
 /// The safe engine: eight bytes at a time in a general-purpose register.
@@ -97,6 +100,11 @@ impl Engine for Portable {
         }
         masks
     }
+
+    #[inline(never)]
+    fn call<W: Walk>(self, walk: W) -> W::Output {
+        walk.run(self)
+    }
 }
 
 /// One line without its end.
@@ -112,46 +120,60 @@ impl<'c> Line<'c> {
     pub(crate) fn bytes(&self) -> &'c [u8] {
         self.bytes
     }
+}
 
-    /// The bytes from `start` on as text, or `None` if they are not valid UTF-8.
-    ///
-    /// # Panics
-    /// If `start` is past the end of the line.
+/// Validates text that has bytes above 0x7F. Text in JSON has few of them, close together: only what lies
+/// between the first and the last one is looked at closely.
+struct Validate<'c> {
+    bytes: &'c [u8],
+}
+
+impl<'c> Walk for Validate<'c> {
+    type Output = Option<&'c str>;
+
     #[inline(always)]
-    pub(crate) fn text(&self, start: usize) -> Option<&'c str> {
-        let bytes = &self.bytes[start..];
-        if self.ascii {
-            // SAFETY: `ascii` is set by `Lines::next_line` alone, and only if no byte of the line has its top
-            // bit set; such bytes are UTF-8.
-            Some(unsafe { core::str::from_utf8_unchecked(bytes) })
-        } else {
-            core::str::from_utf8(bytes).ok()
+    fn run<E: Engine>(self, engine: E) -> Option<&'c str> {
+        let Self { bytes } = self;
+        let (mut start, mut end) = (0, bytes.len());
+        while let Some(block) = bytes[start..].first_chunk::<BLOCK>() {
+            let high = engine.block(block).high;
+            start += high.trailing_zeros() as usize;
+            if high != 0 {
+                break;
+            }
         }
+        while let Some(block) = bytes[start..end].last_chunk::<BLOCK>() {
+            let high = engine.block(block).high;
+            end -= high.leading_zeros() as usize;
+            if high != 0 {
+                break;
+            }
+        }
+        core::str::from_utf8(&bytes[start..end]).ok()?;
+        // SAFETY: the bytes before `start` and from `end` on are ASCII, as their bits in the masks are clear, and
+        // what lies between is valid UTF-8. No sequence reaches over a border, as it has no ASCII bytes.
+        Some(unsafe { core::str::from_utf8_unchecked(bytes) })
     }
 }
 
 /// Walks the lines of one chunk.
 #[derive(Debug)]
 pub(crate) struct Lines<'c, E> {
-    chunk: &'c [u8],
     engine: E,
+    chunk: &'c [u8],
+    blocks: &'c [[u8; BLOCK]],
     /// Where the line begins that is returned next.
     start: usize,
-    /// Offset of the block that the masks describe.
-    base: usize,
-    /// Line ends of the block that are not yet returned.
-    eol: u64,
-    /// Non-ASCII bytes of the block from `start` on.
-    high: u64,
-    /// Non-ASCII bytes of the current line in earlier blocks.
-    carried_high: u64,
+    /// Offset of the block after the one that `masks` describes.
+    ahead: usize,
+    masks: Masks,
 }
 
 impl<'c, E: Engine> Lines<'c, E> {
-    /// Begins at offset `start` of `chunk`, which counts as the start of a line.
+    /// Begins at the start of `chunk`, which counts as the start of a line.
     #[inline(always)]
-    pub(crate) fn new(engine: E, chunk: &'c [u8], start: usize) -> Self {
-        Self { chunk, engine, start, base: start.wrapping_sub(BLOCK), eol: 0, high: 0, carried_high: 0 }
+    pub(crate) fn new(engine: E, chunk: &'c [u8]) -> Self {
+        Self { engine, chunk, blocks: chunk.as_chunks().0, start: 0, ahead: 0, masks: Masks::default() }
     }
 
     /// Where the next line starts: everything before it has been consumed.
@@ -171,12 +193,26 @@ impl<'c, E: Engine> Lines<'c, E> {
         line.as_ptr().addr() - self.chunk.as_ptr().addr()
     }
 
+    /// The bytes of a line from `start` on as text, or `None` if they are not valid UTF-8.
+    ///
+    /// # Panics
+    /// If `start` is past the end of the line.
+    #[inline(always)]
+    pub(crate) fn text(&self, line: &Line<'c>, start: usize) -> Option<&'c str> {
+        let bytes = &line.bytes[start..];
+        if line.ascii {
+            // SAFETY: `ascii` is set by `next_line` alone, and only if no byte of the line has its top bit set;
+            // such bytes are UTF-8.
+            Some(unsafe { core::str::from_utf8_unchecked(bytes) })
+        } else {
+            self.engine.call(Validate { bytes })
+        }
+    }
+
     /// Counts the rest of the chunk as consumed.
     #[inline(always)]
     pub(crate) fn skip_to_end(&mut self) {
         self.start = self.chunk.len();
-        self.base = self.chunk.len();
-        self.eol = 0;
     }
 
     /// Whether the chunk ends with a CR whose LF may be the first byte of the next chunk.
@@ -185,83 +221,118 @@ impl<'c, E: Engine> Lines<'c, E> {
         self.start == self.chunk.len() && self.chunk.last() == Some(&b'\r')
     }
 
+    /// The value of `line` if it is a data line that an empty line follows, with LF alone at its end; the empty
+    /// line is then consumed. Most events look like that.
+    #[inline(always)]
+    pub(crate) fn whole_event(&mut self, line: &Line<'c>) -> Option<&'c str> {
+        let (name, rest) = line.bytes.split_first_chunk::<4>()?;
+        // Compared as a number: byte by byte would be four branches.
+        if u32::from_ne_bytes(*name) != u32::from_ne_bytes(*b"data") {
+            return None;
+        }
+        let value = match rest {
+            [b':', b' ', ..] => 6,
+            [b':', ..] => 5,
+            _ => return None,
+        };
+        if self.chunk.get(self.start) != Some(&b'\n') {
+            return None;
+        }
+        let text = self.text(line, value)?;
+        self.start += 1;
+        Some(text)
+    }
+
     /// The next line that is complete: CR, LF or CRLF follow it in the chunk. A CR at the end of the chunk ends
     /// its line at once.
     #[inline(always)]
     pub(crate) fn next_line(&mut self) -> Option<Line<'c>> {
-        loop {
-            while self.eol == 0 {
-                self.carried_high |= self.high;
-                if !self.load_next_block() {
-                    return None;
-                }
+        // Bytes of the block before `start` belong to earlier lines.
+        let seen = (self.start + BLOCK).wrapping_sub(self.ahead);
+        let unseen = if seen < BLOCK { u64::MAX << seen } else { 0 };
+        let mut eol = self.masks.eol & unseen;
+        let mut high = self.masks.high & unseen;
+        let mut earlier_high = 0;
+        if eol == 0 {
+            earlier_high = high;
+            let mut masks = self.masks_ahead()?;
+            // The line may start at the second byte of the block, behind the LF of a CRLF or an empty line.
+            let unseen = u64::MAX << self.start.saturating_sub(self.ahead);
+            masks = Masks { eol: masks.eol & unseen, high: masks.high & unseen };
+            self.ahead += BLOCK;
+            while masks.eol == 0 {
+                earlier_high |= masks.high;
+                masks = self.masks_ahead()?;
+                self.ahead += BLOCK;
             }
-            let bit = self.eol.trailing_zeros();
-            let end = self.base + bit as usize;
-            self.eol &= self.eol - 1;
-            if end < self.start {
-                // The LF of a CRLF.
-                continue;
-            }
-            let in_line = self.high & ((1 << bit) - 1);
-            let ascii = (self.carried_high | in_line) == 0;
-            self.high ^= in_line;
-            self.carried_high = 0;
-            let bytes = &self.chunk[self.start..end];
-            self.start = end + 1;
-            if self.chunk[end] == b'\r' && self.chunk.get(end + 1) == Some(&b'\n') {
-                self.start = end + 2;
-            }
-            return Some(Line { bytes, ascii });
+            self.masks = masks;
+            eol = masks.eol;
+            high = masks.high;
+        }
+        let bit = eol.trailing_zeros();
+        let end = self.ahead - BLOCK + bit as usize;
+        let in_line = high & ((1 << bit) - 1);
+        let line = Line { bytes: &self.chunk[self.start..end], ascii: (earlier_high | in_line) == 0 };
+        let crlf = self.chunk[end] == b'\r' && self.chunk.get(end + 1) == Some(&b'\n');
+        self.start = end + 1 + usize::from(crlf);
+        Some(line)
+    }
+
+    /// The masks of the next block, `None` at the end of the chunk.
+    #[inline(always)]
+    fn masks_ahead(&self) -> Option<Masks> {
+        match self.blocks.get(self.ahead / BLOCK) {
+            Some(block) => Some(self.engine.block(block)),
+            None => self.masks_of_tail(),
         }
     }
 
     #[inline(always)]
-    fn load_next_block(&mut self) -> bool {
-        let next = self.base.wrapping_add(BLOCK);
-        let Some(ahead) = self.chunk.get(next..) else { return false };
-        let masks = if let Some(block) = ahead.first_chunk::<BLOCK>() {
-            self.engine.block(block)
-        } else if ahead.is_empty() {
-            return false;
-        } else if let Some(block) = self.chunk.last_chunk::<BLOCK>() {
+    fn masks_of_tail(&self) -> Option<Masks> {
+        let tail = self.chunk.get(self.ahead..)?;
+        if tail.is_empty() {
+            return None;
+        }
+        Some(match self.chunk.last_chunk::<BLOCK>() {
             // The last 64 bytes once more, without the ones already seen: cheaper than a tail.
-            let masks = self.engine.block(block);
-            let seen = BLOCK - ahead.len();
-            Masks { eol: masks.eol >> seen, high: masks.high >> seen }
-        } else {
-            self.engine.tail(ahead)
-        };
-        self.base = next;
-        self.eol = masks.eol;
-        self.high = masks.high;
-        true
+            Some(block) => {
+                let masks = self.engine.block(block);
+                let seen = BLOCK - tail.len();
+                Masks { eol: masks.eol >> seen, high: masks.high >> seen }
+            }
+            None => self.engine.tail(tail),
+        })
     }
 }
 
-/// Runs `$run` with the fastest engine that the processor has; `$engine` names the engine inside.
+/// Work that is generic over the engine, to be run by [`with_engine`].
 ///
-/// `$run` is compiled once per engine, the AVX2 copy inside a function with that feature enabled, so that the
-/// vector code is inlined into the loop that uses it.
-macro_rules! with_engine {
-    (|$engine:ident| $run:expr) => {{
-        #[cfg(target_arch = "x86_64")]
-        {
-            if let Some($engine) = $crate::scan::Avx2::detect() {
-                $engine.call(|| $run)
-            } else {
-                let $engine = $crate::scan::Sse2;
-                $run
-            }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        {
-            let $engine = $crate::scan::Portable;
-            $run
-        }
-    }};
+/// A trait and not a closure, because `run` must be `#[inline(always)]`: only then does the vector code end up
+/// inside the function that is compiled for it, where it can be inlined in turn.
+pub(crate) trait Walk {
+    type Output;
+
+    fn run<E: Engine>(self, engine: E) -> Self::Output;
 }
-pub(crate) use with_engine;
+
+/// Runs `walk` with the fastest engine that the processor has.
+#[inline(always)]
+pub(crate) fn with_engine<W: Walk>(walk: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(avx512) = Avx512::detect() {
+            avx512.call(walk)
+        } else if let Some(avx2) = Avx2::detect() {
+            avx2.call(walk)
+        } else {
+            Sse2.call(walk)
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        Portable.call(walk)
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -294,7 +365,10 @@ mod tests {
             };
             run(&|bytes| Sse2.tail(bytes), &|bytes| Sse2.block(bytes));
             if let Some(avx2) = Avx2::detect() {
-                run(&|bytes| avx2.call(|| avx2.tail(bytes)), &|bytes| avx2.call(|| avx2.block(bytes)));
+                run(&|bytes| avx2.tail(bytes), &|bytes| avx2.block(bytes));
+            }
+            if let Some(avx512) = Avx512::detect() {
+                run(&|bytes| avx512.tail(bytes), &|bytes| avx512.block(bytes));
             }
         }
     }
@@ -332,7 +406,7 @@ mod tests {
 
     fn lines_agree<E: Engine>(engine: E, chunk: &[u8]) {
         let (expected, rest) = naive_lines(chunk);
-        let mut lines = Lines::new(engine, chunk, 0);
+        let mut lines = Lines::new(engine, chunk);
         for line in expected {
             let found = lines.next_line().unwrap();
             assert_eq!((found.bytes, found.ascii), line);
@@ -343,6 +417,23 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn validation_equals_that_of_core(
+            parts in proptest::collection::vec(
+                prop_oneof![
+                    4 => "[a-z]{0,40}".prop_map(String::into_bytes),
+                    2 => "\\PC{0,3}".prop_map(String::into_bytes),
+                    1 => proptest::collection::vec(any::<u8>(), 0..4),
+                ],
+                0..6,
+            )
+        ) {
+            let bytes = parts.concat();
+            let expected = core::str::from_utf8(&bytes).ok();
+            prop_assert_eq!(Portable.call(Validate { bytes: &bytes }), expected);
+            prop_assert_eq!(with_engine(Validate { bytes: &bytes }), expected);
+        }
+
         #[test]
         fn vector_engines_equal_the_naive_one(bytes in proptest::collection::vec(bytes(), 1..=BLOCK)) {
             engines_agree(&bytes);
@@ -359,7 +450,10 @@ mod tests {
             {
                 lines_agree(Sse2, &chunk);
                 if let Some(avx2) = Avx2::detect() {
-                    avx2.call(|| lines_agree(avx2, &chunk));
+                    lines_agree(avx2, &chunk);
+                }
+                if let Some(avx512) = Avx512::detect() {
+                    lines_agree(avx512, &chunk);
                 }
             }
         }

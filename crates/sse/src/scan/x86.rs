@@ -1,11 +1,13 @@
 //! Vector engines of x86-64.
 
 use core::arch::x86_64::{
-    __m128i, __m256i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
-    _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
+    __m128i, __m256i, __m512i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128,
+    _mm_set1_epi8, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256,
+    _mm256_set1_epi8, _mm512_cmpeq_epi8_mask, _mm512_loadu_si512, _mm512_maskz_loadu_epi8,
+    _mm512_movepi8_mask, _mm512_set1_epi8,
 };
 
-use super::{BLOCK, Engine, Masks, Portable};
+use super::{BLOCK, Engine, Masks, Portable, Walk};
 
 /// 16 bytes at a time; every x86-64 processor has SSE2.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +53,11 @@ impl Engine for Sse2 {
             tail_below_32(bytes)
         }
     }
+
+    #[inline(never)]
+    fn call<W: Walk>(self, walk: W) -> W::Output {
+        walk.run(self)
+    }
 }
 
 #[inline(always)]
@@ -77,17 +84,6 @@ impl Avx2 {
         #[cfg(not(feature = "std"))]
         let found = cfg!(target_feature = "avx2");
         found.then_some(Self(()))
-    }
-
-    /// Calls `run` from a function that is compiled for AVX2, into which `run` and the engine are inlined.
-    #[inline(always)]
-    pub(crate) fn call<R>(self, run: impl FnOnce() -> R) -> R {
-        #[target_feature(enable = "avx2")]
-        fn call<R>(run: impl FnOnce() -> R) -> R {
-            run()
-        }
-        // SAFETY: `self` exists, so `detect` found AVX2.
-        unsafe { call(run) }
     }
 }
 
@@ -118,5 +114,70 @@ impl Engine for Avx2 {
         } else {
             tail_below_32(bytes)
         }
+    }
+
+    #[inline(always)]
+    fn call<W: Walk>(self, walk: W) -> W::Output {
+        #[target_feature(enable = "avx2")]
+        fn run<W: Walk>(engine: Avx2, walk: W) -> W::Output {
+            walk.run(engine)
+        }
+        // SAFETY: `self` exists, so `detect` found AVX2.
+        unsafe { run(self, walk) }
+    }
+}
+
+/// 64 bytes at a time. A value exists only where the processor has AVX-512BW.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Avx512(());
+
+impl Avx512 {
+    /// The engine, if the processor has it. Without `std` that is known only if the crate is compiled for it.
+    #[inline(always)]
+    pub(crate) fn detect() -> Option<Self> {
+        #[cfg(feature = "std")]
+        let found = std::arch::is_x86_feature_detected!("avx512bw");
+        #[cfg(not(feature = "std"))]
+        let found = cfg!(target_feature = "avx512bw");
+        found.then_some(Self(()))
+    }
+
+    #[inline(always)]
+    fn masks(self, bytes: __m512i) -> Masks {
+        // SAFETY: the processor has AVX-512BW because `self` exists; the instructions touch no memory.
+        unsafe {
+            let lf = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(b'\n'.cast_signed()));
+            let cr = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(b'\r'.cast_signed()));
+            Masks { eol: lf | cr, high: _mm512_movepi8_mask(bytes) }
+        }
+    }
+}
+
+impl Engine for Avx512 {
+    #[inline(always)]
+    fn block(self, bytes: &[u8; BLOCK]) -> Masks {
+        // SAFETY: the load reads the 64 bytes that the reference covers and needs no alignment; the processor
+        // has AVX-512F because `self` exists.
+        let bytes = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast::<__m512i>()) };
+        self.masks(bytes)
+    }
+
+    #[inline(always)]
+    fn tail(self, bytes: &[u8]) -> Masks {
+        let count = bytes.len().min(BLOCK - 1);
+        // SAFETY: the mask has one bit per byte of the slice, at most 63, and a masked load does not access the
+        // bytes whose bit is clear; the processor has AVX-512BW because `self` exists.
+        let bytes = unsafe { _mm512_maskz_loadu_epi8((1 << count) - 1, bytes.as_ptr().cast::<i8>()) };
+        self.masks(bytes)
+    }
+
+    #[inline(always)]
+    fn call<W: Walk>(self, walk: W) -> W::Output {
+        #[target_feature(enable = "avx512f,avx512bw")]
+        fn run<W: Walk>(engine: Avx512, walk: W) -> W::Output {
+            walk.run(engine)
+        }
+        // SAFETY: `self` exists, so `detect` found AVX-512BW, which implies AVX-512F.
+        unsafe { run(self, walk) }
     }
 }

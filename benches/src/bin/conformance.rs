@@ -1,0 +1,39 @@
+//! `conformance sse [--peers] FILE...`: runs files of conformance cases and ends with `N passed, N failed`.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: conformance sse [--peers] FILE...";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            // Nothing is left to do when the error stream is closed as well.
+            let _ = writeln!(std::io::stderr(), "conformance: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Gives the number of failed cases.
+fn run() -> anyhow::Result<usize> {
+    let mut arguments = std::env::args_os().skip(1);
+    let system = arguments.next().unwrap_or_default();
+    let (options, files): (Vec<_>, Vec<_>) =
+        arguments.partition(|argument| argument.to_string_lossy().starts_with("--"));
+    anyhow::ensure!(system == "sse" && !files.is_empty(), USAGE);
+    anyhow::ensure!(options.iter().all(|option| option == "--peers"), USAGE);
+
+    let mut out = std::io::stdout().lock();
+    let (mut passed, mut failed) = (0, 0);
+    for file in files.into_iter().map(PathBuf::from) {
+        let counts = benches::conformance::sse::run(&file, !options.is_empty(), &mut out)?;
+        passed += counts.0;
+        failed += counts.1;
+    }
+    writeln!(out, "{passed} passed, {failed} failed")?;
+    Ok(failed)
+}

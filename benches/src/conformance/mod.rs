@@ -1,0 +1,3 @@
+//! Runs files of conformance cases through the crates of this workspace and through their peers.
+
+pub mod sse;

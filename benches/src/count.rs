@@ -1,0 +1,58 @@
+//! The counting pass: allocations and bytes per operation.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use crate::alloc::counted;
+
+/// Fills lazy tables and pools, whose one-off cost is no property of the operation.
+const WARM_UP_CALLS: u32 = 100;
+const WARM_UP_TIME: Duration = Duration::from_millis(20);
+/// A batch is as long as this allows, so that operations of many milliseconds stay affordable.
+const BATCH_TIME: Duration = Duration::from_millis(20);
+const BATCH_CALLS: u32 = 100;
+
+/// What one operation allocates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Counts {
+    /// Operations per counted batch.
+    pub iterations: u32,
+    /// Allocations per operation, the smaller of two batches.
+    pub allocs_op: f64,
+    /// Requested bytes per operation, of the same batch.
+    pub bytes_op: f64,
+    /// Whether both batches agreed. Lazy initialisation, growing pools or other threads make them differ.
+    pub deterministic: bool,
+}
+
+/// Counts what `operation` allocates, by the rules of [`CountingAllocator`](crate::CountingAllocator).
+///
+/// Up to 100 calls or 20 ms warm up, then two equal batches are counted and the smaller is returned. All zeros where
+/// the binary does not install the allocator.
+pub fn count<T>(mut operation: impl FnMut() -> T) -> Counts {
+    let start = Instant::now();
+    let mut calls = 0;
+    while calls < WARM_UP_CALLS && (calls == 0 || start.elapsed() < WARM_UP_TIME) {
+        black_box(operation());
+        calls += 1;
+    }
+    let per_call = start.elapsed() / calls;
+    let affordable = BATCH_TIME.as_nanos() / per_call.as_nanos().max(1);
+    let iterations = u32::try_from(affordable).unwrap_or(BATCH_CALLS).clamp(1, BATCH_CALLS);
+
+    let mut batch = || {
+        counted(|| {
+            for _ in 0..iterations {
+                black_box(operation());
+            }
+        })
+    };
+    let (first, second) = (batch(), batch());
+    let (allocations, bytes) = first.min(second);
+    Counts {
+        iterations,
+        allocs_op: allocations as f64 / f64::from(iterations),
+        bytes_op: bytes as f64 / f64::from(iterations),
+        deterministic: first == second,
+    }
+}

@@ -1,0 +1,82 @@
+//! Who is measured: ours, a peer, or a limit of the machine.
+
+use serde::Serialize;
+
+/// The part an implementation plays in a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// This workspace. A wrong check value ends the run with an error.
+    Ours,
+    /// Somebody else's implementation. A wrong check value or a panic is recorded, and the run goes on.
+    Peer,
+    /// A bound set by the machine, such as its memory bandwidth: shown beside the others, never a competitor.
+    Limit,
+}
+
+/// One implementation of a row.
+///
+/// The name is its identity within the row and appears in the report, in filters (`sse/decode_simple_event/borrowed`)
+/// and in file names.
+#[derive(Clone, Debug)]
+pub struct Impl {
+    pub(crate) name: String,
+    pub(crate) role: Role,
+    pub(crate) language: String,
+    pub(crate) version: Option<String>,
+    pub(crate) class: Option<String>,
+    pub(crate) payload: Option<u64>,
+    pub(crate) slow: bool,
+}
+
+impl Impl {
+    fn new(name: impl Into<String>, role: Role) -> Self {
+        Self {
+            name: name.into(),
+            role,
+            language: "rust".to_owned(),
+            version: None,
+            class: None,
+            payload: None,
+            slow: false,
+        }
+    }
+
+    /// One of this workspace's own variants, such as `borrowed` or `reader owned`.
+    pub fn ours(name: impl Into<String>) -> Self {
+        Self::new(name, Role::Ours)
+    }
+
+    /// A competitor, with the version that is linked in.
+    pub fn peer(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self { version: Some(version.into()), ..Self::new(name, Role::Peer) }
+    }
+
+    /// A bound of the machine, such as `memory read`.
+    pub fn limit(name: impl Into<String>) -> Self {
+        Self::new(name, Role::Limit)
+    }
+
+    /// What the operation hands out, such as `owned` or `borrowed`.
+    ///
+    /// Ratios compare implementations of one class, so that like stands beside like. Without a class, or where a
+    /// class has no peer, ours is compared with the best peer of any class and the report says so.
+    pub fn class(mut self, class: impl Into<String>) -> Self {
+        self.class = Some(class.into());
+        self
+    }
+
+    /// Bytes per operation where they differ from the row's: formats differ in size.
+    pub fn payload(mut self, bytes: u64) -> Self {
+        self.payload = Some(bytes);
+        self
+    }
+
+    /// Marks an operation of more than about 50 ms: ten flat samples, whatever the settings ask for.
+    ///
+    /// The harness does the same on its own when the checked call takes that long.
+    pub fn slow(mut self) -> Self {
+        self.slow = true;
+        self
+    }
+}

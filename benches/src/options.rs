@@ -1,0 +1,210 @@
+//! The command line of a suite: what cargo, test runners and `cargo xtask bench` pass.
+
+use std::time::Duration;
+
+/// What a suite is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Check, count and time.
+    Bench,
+    /// Run every operation once and compare its check value.
+    Test,
+    /// Name the benchmarks, in libtest's form.
+    List,
+    /// Describe the benchmarks, one JSON object per line.
+    ListJson,
+}
+
+/// How criterion samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sampling {
+    pub(crate) warm_up: Duration,
+    pub(crate) measurement: Duration,
+    pub(crate) samples: usize,
+    pub(crate) resamples: usize,
+}
+
+impl Default for Sampling {
+    /// A tenth of criterion's own budget. Its defaults (3 s, 5 s, 100 samples, 100,000 resamples) cost 9.6 s per row
+    /// on two loaded cores, these 1.9 s.
+    fn default() -> Self {
+        Self {
+            // Long enough for caches, branch predictors and the clock frequency to settle.
+            warm_up: Duration::from_millis(300),
+            measurement: Duration::from_millis(1_000),
+            samples: 50,
+            // More resamples narrow only the printed confidence interval, and cost more than the measuring.
+            resamples: 10_000,
+        }
+    }
+}
+
+#[derive(Debug, PartialEq)]
+pub(crate) struct Options {
+    pub(crate) mode: Mode,
+    pub(crate) filters: Vec<String>,
+    pub(crate) exact: bool,
+    pub(crate) baseline: Option<String>,
+    pub(crate) sampling: Sampling,
+    pub(crate) counting: bool,
+}
+
+pub(crate) const HELP: &str = "\
+Usage: cargo bench [--bench SUITE] -- [OPTIONS] [FILTER...]
+
+FILTER keeps the benchmarks whose name (system/row/implementation) contains it.
+
+  --exact                   FILTER is a whole name
+  --test                    run every operation once and compare its check value
+  --list [--format terse|json]
+  --save-baseline NAME      keep criterion's figures under this name
+  --warm-up-time SECONDS    default 0.3
+  --measurement-time SECONDS  default 1
+  --sample-size N           default 50, at least 10
+  --nresamples N            default 10000
+  --skip-counting           do not count allocations
+";
+
+impl Options {
+    /// Reads the arguments after the program's name.
+    ///
+    /// Cargo passes `--bench` under `cargo bench` only, so its absence means a test run, as with libtest.
+    pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self, String> {
+        let mut options = Self {
+            mode: Mode::Test,
+            filters: Vec::new(),
+            exact: false,
+            baseline: None,
+            sampling: Sampling::default(),
+            counting: true,
+        };
+        let (mut bench, mut test, mut list, mut json) = (false, false, false, false);
+        let mut arguments = arguments.into_iter();
+        while let Some(argument) = arguments.next() {
+            let (flag, inline) = match argument.split_once('=') {
+                Some((flag, value)) if flag.starts_with("--") => (flag.to_owned(), Some(value.to_owned())),
+                _ => (argument, None),
+            };
+            let mut value =
+                || inline.clone().or_else(|| arguments.next()).ok_or_else(|| format!("{flag} needs a value"));
+            match flag.as_str() {
+                "--bench" => bench = true,
+                "--test" => test = true,
+                "--list" => list = true,
+                "--exact" => options.exact = true,
+                "--skip-counting" => options.counting = false,
+                "--format" => json = value()? == "json",
+                "--save-baseline" => options.baseline = Some(value()?),
+                "--warm-up-time" => options.sampling.warm_up = seconds(&flag, &value()?)?,
+                "--measurement-time" => options.sampling.measurement = seconds(&flag, &value()?)?,
+                "--sample-size" => options.sampling.samples = at_least(10, &flag, &value()?)?,
+                "--nresamples" => options.sampling.resamples = at_least(1, &flag, &value()?)?,
+                // Test runners pass these to every harness; a suite prints the same either way.
+                "--nocapture" | "--no-capture" | "--quiet" | "-q" | "--noplot" | "--ignored" => {}
+                "--color" => drop(value()?),
+                unknown if unknown.starts_with('-') => {
+                    return Err(format!("unknown option {unknown}\n\n{HELP}"));
+                }
+                _ => options.filters.push(flag),
+            }
+        }
+        options.mode = match (list, json, bench && !test) {
+            (true, false, _) => Mode::List,
+            (true, true, _) => Mode::ListJson,
+            (false, _, true) => Mode::Bench,
+            (false, _, false) => Mode::Test,
+        };
+        Ok(options)
+    }
+
+    /// Says whether `name` (system/row/implementation) passes the filters.
+    pub(crate) fn selects(&self, name: &str) -> bool {
+        self.filters.is_empty()
+            || self
+                .filters
+                .iter()
+                .any(|filter| if self.exact { name == filter } else { name.contains(filter.as_str()) })
+    }
+
+    /// Says whether some implementation of the row `key` (system/row) may pass the filters.
+    ///
+    /// Errs on the side of `true`: what the row's implementations are called is not known here.
+    pub(crate) fn may_select_row(&self, key: &str) -> bool {
+        let whole = |filter: &str| filter.strip_prefix(key).is_some_and(|rest| rest.starts_with('/'));
+        let system = key.split_inclusive('/').next().unwrap_or(key);
+        self.filters.is_empty()
+            || self.filters.iter().any(|filter| {
+                whole(filter)
+                    || (!self.exact && (key.starts_with(filter.as_str()) || !filter.starts_with(system)))
+            })
+    }
+}
+
+fn seconds(flag: &str, text: &str) -> Result<Duration, String> {
+    text.parse()
+        .ok()
+        .filter(|&seconds: &f64| seconds > 0.0)
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| format!("{flag}: {text:?} is not a positive number of seconds"))
+}
+
+fn at_least(least: usize, flag: &str, text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|&number| number >= least)
+        .ok_or_else(|| format!("{flag}: {text:?} is not a whole number of at least {least}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Options, String> {
+        Options::parse(line.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn mode_follows_cargo() {
+        assert_eq!(parse("--bench").unwrap().mode, Mode::Bench);
+        assert_eq!(parse("").unwrap().mode, Mode::Test);
+        assert_eq!(parse("--bench --test").unwrap().mode, Mode::Test);
+        assert_eq!(parse("--list --format terse").unwrap().mode, Mode::List);
+        assert_eq!(parse("--bench --list --format=json").unwrap().mode, Mode::ListJson);
+    }
+
+    #[test]
+    fn values_may_be_inline_or_next() {
+        let options =
+            parse("--bench --sample-size=10 --measurement-time 0.25 --save-baseline round1").unwrap();
+        assert_eq!(options.sampling.samples, 10);
+        assert_eq!(options.sampling.measurement, Duration::from_millis(250));
+        assert_eq!(options.baseline.as_deref(), Some("round1"));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        assert!(parse("--sample-size 3").unwrap_err().contains("at least 10"));
+        assert!(parse("--warm-up-time -1").unwrap_err().contains("positive"));
+        assert!(parse("--measurement-time").unwrap_err().contains("needs a value"));
+        assert!(parse("--speed").unwrap_err().contains("unknown option --speed"));
+    }
+
+    #[test]
+    fn filters_are_substrings_unless_exact() {
+        let contains = parse("decode").unwrap();
+        assert!(contains.selects("sse/decode_x/borrowed") && !contains.selects("sse/encode/ours"));
+        let exact = parse("--exact sse/a/b").unwrap();
+        assert!(exact.selects("sse/a/b") && !exact.selects("sse/a/bc"));
+    }
+
+    #[test]
+    fn rows_are_ruled_out_only_when_no_implementation_can_match() {
+        let exact = parse("--exact sse/large/borrowed").unwrap();
+        assert!(exact.may_select_row("sse/large") && !exact.may_select_row("sse/larger"));
+        let by_row = parse("sse/lar").unwrap();
+        assert!(by_row.may_select_row("sse/large") && !by_row.may_select_row("sse/tiny"));
+        assert!(parse("sse/large/bo").unwrap().may_select_row("sse/large"));
+        assert!(parse("borrowed").unwrap().may_select_row("sse/large"));
+        assert!(parse("").unwrap().may_select_row("sse/large"));
+    }
+}

@@ -1,0 +1,142 @@
+//! The decoder of this workspace, one function per way of using it.
+
+use std::hint::black_box;
+use std::ops::ControlFlow;
+
+use sse::compat::eventsource_stream as compat;
+use sse::{BytesDecoder, Decoder, Event, EventRef, EventStreamExt as _, Reader};
+
+use crate::sse::payload::Input;
+use crate::sse::peers::{drain, ready_stream};
+use crate::sse::tally::Tally;
+
+/// Looks at all parts of an event.
+#[inline]
+fn count(tally: &mut Tally, event: EventRef<'_>) -> ControlFlow<()> {
+    black_box((event.event_type(), event.last_event_id()));
+    tally.add(event.data())
+}
+
+/// [`Decoder::feed`]: borrowed events, handed to a callback.
+pub fn push_borrowed(input: &Input) -> u64 {
+    let mut tally = Tally::new(input.stop);
+    let mut decoder = Decoder::new();
+    for chunk in input.slices() {
+        let consumed = decoder.feed(chunk, |event| match event {
+            Ok(event) => count(&mut tally, event),
+            Err(_) => ControlFlow::Break(()),
+        });
+        if consumed < chunk.len() {
+            break;
+        }
+    }
+    tally.value()
+}
+
+/// [`Decoder::next`]: borrowed events, one at a time.
+pub fn pull_borrowed(input: &Input) -> u64 {
+    let mut tally = Tally::new(input.stop);
+    let mut decoder = Decoder::new();
+    for mut chunk in input.slices() {
+        while let Ok(Some(event)) = decoder.next(&mut chunk) {
+            if count(&mut tally, event).is_break() {
+                return tally.value();
+            }
+        }
+    }
+    tally.value()
+}
+
+/// [`Decoder::feed`]: events to keep, copied in the callback.
+pub fn push_owned(input: &Input) -> u64 {
+    let mut tally = Tally::new(input.stop);
+    let mut decoder = Decoder::new();
+    for chunk in input.slices() {
+        let consumed = decoder.feed(chunk, |event| match event {
+            Ok(event) => tally.add(black_box(Event::from(event)).data()),
+            Err(_) => ControlFlow::Break(()),
+        });
+        if consumed < chunk.len() {
+            break;
+        }
+    }
+    tally.value()
+}
+
+/// [`Decoder::next_owned`]: events to keep, one at a time.
+pub fn pull_owned(input: &Input) -> u64 {
+    let mut tally = Tally::new(input.stop);
+    let mut decoder = Decoder::new();
+    for mut chunk in input.slices() {
+        while let Ok(Some(event)) = decoder.next_owned(&mut chunk) {
+            if tally.add(black_box(event).data()).is_break() {
+                return tally.value();
+            }
+        }
+    }
+    tally.value()
+}
+
+/// [`BytesDecoder`]: events that are slices of the reference-counted chunks.
+pub fn push_shared(input: &Input) -> u64 {
+    let mut tally = Tally::new(input.stop);
+    let mut decoder = BytesDecoder::new();
+    for chunk in input.chunks() {
+        decoder.push(chunk);
+        while let Ok(Some(event)) = decoder.next() {
+            if tally.add(black_box(event).data()).is_break() {
+                return tally.value();
+            }
+        }
+    }
+    tally.value()
+}
+
+/// [`Reader`]: an iterator of events to keep over a blocking reader, with a buffer of as many bytes as the row's
+/// published counterpart has.
+pub fn reader_owned(input: &Input) -> u64 {
+    let mut tally = Tally::new(input.stop);
+    for event in Reader::with_buffer_size(4096, &input.bytes[..]) {
+        if event.map_or(ControlFlow::Break(()), |event| tally.add(black_box(event).data())).is_break() {
+            break;
+        }
+    }
+    tally.value()
+}
+
+/// [`sse::EventStream`]: events to keep, from a stream of chunks.
+pub fn stream_owned(input: &Input) -> u64 {
+    drain(ready_stream(input).sse(), Tally::new(input.stop), |event| Some(event.data()))
+}
+
+/// The same under the names and with the event type of eventsource-stream.
+pub fn stream_compat(input: &Input) -> u64 {
+    drain(compat::EventStream::new(ready_stream(input)), Tally::new(input.stop), |event| Some(&event.data))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sse::payload::seed_rows;
+
+    #[test]
+    fn all_ways_agree_on_the_seed_rows() {
+        for row in seed_rows() {
+            for chunk in [row.input.bytes.len(), 7] {
+                let input = row.input.in_chunks(chunk);
+                let expected = Tally::expected(row.events, row.data);
+                let found = [
+                    push_borrowed(&input),
+                    pull_borrowed(&input),
+                    push_owned(&input),
+                    pull_owned(&input),
+                    push_shared(&input),
+                    reader_owned(&input),
+                    stream_owned(&input),
+                    stream_compat(&input),
+                ];
+                assert_eq!(found, [expected; 8], "{} in chunks of {chunk}", row.row);
+            }
+        }
+    }
+}

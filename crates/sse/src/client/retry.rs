@@ -1,0 +1,315 @@
+//! How long the client waits between connections; pure arithmetic, without a clock or a source of randomness.
+
+use std::time::Duration;
+
+/// When and how often an [`EventSource`](crate::EventSource) connects again.
+///
+/// After the n-th loss in a row, counted from 0, the client waits `base * factor^n`, at most the cap and at
+/// least the floor. A `retry` field replaces the base. [`Jitter`] shortens the longer waits, but never below
+/// the base: the standard forbids to connect earlier than after the reconnection time.
+///
+/// The series starts over at the base after a connection that was open for
+/// [`reset_after`](Self::reset_after), and after one that sent a valid `retry` field, because such a server
+/// has said itself when it wants the client back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backoff {
+    base: Duration,
+    factor: u32,
+    cap: Duration,
+    floor: Duration,
+    reset_after: Duration,
+    jitter: Jitter,
+    max_attempts: Option<u32>,
+}
+
+/// How waits of clients that lost the same server are spread out; see [`Backoff::jitter`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Jitter {
+    /// Every wait has its full length.
+    None,
+    /// A wait of `d` becomes a random one between `d / 2` and `d`, but not less than the base.
+    #[default]
+    Half,
+}
+
+impl Backoff {
+    /// The defaults: base 3 s, factor 2, cap 60 s, floor 100 ms, [`Jitter::Half`], starting over after 60 s,
+    /// no limit of attempts.
+    pub const fn new() -> Self {
+        Self {
+            base: Duration::from_secs(3),
+            factor: 2,
+            cap: Duration::from_secs(60),
+            floor: Duration::from_millis(100),
+            reset_after: Duration::from_secs(60),
+            jitter: Jitter::Half,
+            max_attempts: None,
+        }
+    }
+
+    /// Sets the wait after the first loss, until a server sends a `retry` field. Default: 3 s.
+    #[must_use]
+    pub const fn base(mut self, base: Duration) -> Self {
+        self.base = base;
+        self
+    }
+
+    /// Sets what each further wait is multiplied by. 0 and 1 keep it constant. Default: 2.
+    #[must_use]
+    pub const fn factor(mut self, factor: u32) -> Self {
+        self.factor = factor;
+        self
+    }
+
+    /// Sets the longest wait, whatever the server asks for. Default: 60 s.
+    #[must_use]
+    pub const fn cap(mut self, cap: Duration) -> Self {
+        self.cap = cap;
+        self
+    }
+
+    /// Sets the shortest wait, so that `retry: 0` is not a busy loop. It wins over a smaller cap.
+    /// Default: 100 ms.
+    #[must_use]
+    pub const fn floor(mut self, floor: Duration) -> Self {
+        self.floor = floor;
+        self
+    }
+
+    /// Sets how long a connection has to be open to count as healthy. Default: 60 s.
+    ///
+    /// A server that answers and hangs up at once would otherwise be asked at the base rate for ever.
+    #[must_use]
+    pub const fn reset_after(mut self, healthy: Duration) -> Self {
+        self.reset_after = healthy;
+        self
+    }
+
+    /// Sets how waits are spread out. Default: [`Jitter::Half`].
+    #[must_use]
+    pub const fn jitter(mut self, jitter: Jitter) -> Self {
+        self.jitter = jitter;
+        self
+    }
+
+    /// Limits how often in a row the client connects again before it gives up with the last error; 0 means
+    /// that it never does. Default: no limit.
+    ///
+    /// The count starts over together with the series of waits.
+    #[must_use]
+    pub const fn max_attempts(mut self, attempts: u32) -> Self {
+        self.max_attempts = Some(attempts);
+        self
+    }
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The position in the series of waits.
+#[derive(Debug)]
+pub(super) struct Retry {
+    config: Backoff,
+    /// The reconnection time: configured, or the latest one a server sent.
+    base: Duration,
+    /// Losses since the last healthy connection.
+    attempts: u32,
+}
+
+/// What the connection that ended tells about the server.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Outcome {
+    /// How long the connection was open; `None` if it never was.
+    pub(super) open_for: Option<Duration>,
+    /// The reconnection time it sent.
+    pub(super) retry: Option<Duration>,
+}
+
+impl Retry {
+    pub(super) const fn new(config: Backoff) -> Self {
+        Self { config, base: config.base, attempts: 0 }
+    }
+
+    /// Takes note of how a connection went.
+    pub(super) fn note(&mut self, outcome: Outcome) {
+        let healthy = outcome.open_for.is_some_and(|open_for| open_for >= self.config.reset_after);
+        if healthy || outcome.retry.is_some() {
+            self.attempts = 0;
+        }
+        self.base = outcome.retry.unwrap_or(self.base);
+    }
+
+    /// Returns how long to wait before the next attempt, `None` if there is to be none.
+    ///
+    /// `random` is uniformly distributed over its whole range.
+    pub(super) fn next_delay(&mut self, random: u32) -> Option<Duration> {
+        let Backoff { factor, cap, floor, jitter, max_attempts, .. } = self.config;
+        if max_attempts.is_some_and(|max| self.attempts >= max) {
+            return None;
+        }
+        let least = self.base.min(cap).max(floor);
+        let growth = factor.saturating_pow(self.attempts);
+        let most = least.checked_mul(growth).unwrap_or(Duration::MAX).min(cap).max(least);
+        self.attempts = self.attempts.saturating_add(1);
+        Some(match jitter {
+            Jitter::None => most,
+            Jitter::Half => between(least.max(most / 2), most, random),
+        })
+    }
+}
+
+/// Maps `random` linearly onto the range; 0 gives `low`, the largest value `high`.
+fn between(low: Duration, high: Duration, random: u32) -> Duration {
+    // The whole range of `Duration` in nanoseconds takes 94 bits, the factor 32: the product cannot overflow.
+    let share = (high - low).as_nanos() * u128::from(random) / u128::from(u32::MAX);
+    const NANOS: u128 = 1_000_000_000;
+    low + Duration::new((share / NANOS) as u64, (share % NANOS) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+    const NEVER_OPEN: Outcome = Outcome { open_for: None, retry: None };
+
+    fn open_for(open_for: Duration) -> Outcome {
+        Outcome { open_for: Some(open_for), retry: None }
+    }
+
+    fn retry_field(millis: u64) -> Outcome {
+        Outcome { open_for: Some(Duration::ZERO), retry: Some(Duration::from_millis(millis)) }
+    }
+
+    fn delays<const N: usize>(retry: &mut Retry, random: u32) -> [u64; N] {
+        std::array::from_fn(|_| {
+            retry.note(NEVER_OPEN);
+            retry.next_delay(random).expect("attempts are not limited").as_millis() as u64
+        })
+    }
+
+    #[test]
+    fn waits_grow_to_the_cap_with_the_defaults() {
+        let mut retry = Retry::new(Backoff::new());
+        assert_eq!(delays(&mut retry, u32::MAX), [3000, 6000, 12_000, 24_000, 48_000, 60_000, 60_000]);
+        let mut retry = Retry::new(Backoff::new());
+        assert_eq!(delays(&mut retry, 0), [3000, 3000, 6000, 12_000, 24_000, 30_000, 30_000]);
+    }
+
+    #[test]
+    fn rec_05_first_wait_is_the_reconnection_time_exactly() {
+        for random in [0, 1, u32::MAX / 2, u32::MAX] {
+            let mut retry = Retry::new(Backoff::new().base(SECOND));
+            retry.note(retry_field(3000));
+            assert_eq!(retry.next_delay(random), Some(3 * SECOND));
+        }
+    }
+
+    #[test]
+    fn retry_field_replaces_the_base_and_starts_over() {
+        let mut retry = Retry::new(Backoff::new().jitter(Jitter::None));
+        assert_eq!(delays(&mut retry, 0), [3000, 6000, 12_000]);
+        retry.note(retry_field(500));
+        assert_eq!(retry.next_delay(0), Some(SECOND / 2));
+        assert_eq!(delays(&mut retry, 0), [1000, 2000]);
+    }
+
+    #[test]
+    fn floor_and_cap_guard_the_retry_field() {
+        let mut retry = Retry::new(Backoff::new());
+        retry.note(retry_field(0));
+        assert_eq!(delays(&mut retry, u32::MAX), [100, 200, 400]);
+        for huge in [61_000, u64::MAX] {
+            retry.note(retry_field(huge));
+            assert_eq!(delays(&mut retry, 0), [60_000, 60_000]);
+        }
+    }
+
+    #[test]
+    fn floor_wins_over_a_smaller_cap() {
+        let mut retry = Retry::new(Backoff::new().floor(SECOND).cap(SECOND / 2));
+        assert_eq!(delays(&mut retry, 7), [1000, 1000, 1000]);
+    }
+
+    #[test]
+    fn jitter_never_goes_below_the_base() {
+        let mut retry = Retry::new(Backoff::new().base(50 * SECOND));
+        assert_eq!(delays(&mut retry, 0), [50_000, 50_000, 50_000]);
+        assert_eq!(delays(&mut retry, u32::MAX), [60_000]);
+    }
+
+    #[test]
+    fn healthy_connection_starts_over() {
+        let mut retry = Retry::new(Backoff::new().jitter(Jitter::None));
+        assert_eq!(delays(&mut retry, 0), [3000, 6000]);
+        retry.note(open_for(59 * SECOND));
+        assert_eq!(retry.next_delay(0), Some(12 * SECOND));
+        retry.note(open_for(60 * SECOND));
+        assert_eq!(retry.next_delay(0), Some(3 * SECOND));
+    }
+
+    #[test]
+    fn attempts_end_and_start_over() {
+        let mut retry = Retry::new(Backoff::new().max_attempts(2));
+        assert_eq!(delays(&mut retry, u32::MAX), [3000, 6000]);
+        retry.note(open_for(SECOND));
+        assert_eq!(retry.next_delay(0), None);
+        retry.note(open_for(60 * SECOND));
+        assert!(retry.next_delay(0).is_some());
+        assert_eq!(Retry::new(Backoff::new().max_attempts(0)).next_delay(0), None);
+    }
+
+    #[test]
+    fn extreme_settings_do_not_overflow() {
+        let config = Backoff::new().base(Duration::MAX).cap(Duration::MAX).factor(u32::MAX);
+        for random in [0, 1, u32::MAX] {
+            let mut retry = Retry::new(config);
+            assert_eq!(retry.next_delay(random), Some(Duration::MAX));
+            assert_eq!(retry.next_delay(random), Some(Duration::MAX));
+        }
+        let mut retry = Retry::new(Backoff::new().base(Duration::MAX / 1000).cap(Duration::MAX));
+        for _ in 0..200 {
+            retry.next_delay(u32::MAX);
+        }
+        assert_eq!(retry.next_delay(u32::MAX), Some(Duration::MAX));
+        assert_eq!(delays(&mut Retry::new(Backoff::new().factor(0)), 0), [3000, 3000, 3000]);
+    }
+
+    #[test]
+    fn jitter_is_spread_over_the_whole_range() {
+        assert_eq!(between(SECOND, 3 * SECOND, 0), SECOND);
+        assert_eq!(between(SECOND, 3 * SECOND, u32::MAX), 3 * SECOND);
+        let middle = between(SECOND, 3 * SECOND, u32::MAX / 2);
+        assert!(middle > 1999 * SECOND / 1000 && middle < 2001 * SECOND / 1000, "{middle:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn waits_stay_between_base_and_cap(
+            base in any::<u64>(),
+            cap in any::<u64>(),
+            floor in any::<u64>(),
+            factor in any::<u32>(),
+            losses in proptest::collection::vec((any::<u32>(), any::<Option<u64>>()), 1..20),
+        ) {
+            let (cap, floor) = (Duration::from_millis(cap), Duration::from_millis(floor));
+            let config = Backoff::new().base(Duration::from_millis(base)).factor(factor);
+            let mut retry = Retry::new(config.cap(cap).floor(floor));
+            for (random, field) in losses {
+                let field = field.map(Duration::from_millis);
+                retry.note(Outcome { open_for: None, retry: field });
+                let delay = retry.next_delay(random).expect("attempts are not limited");
+                prop_assert!(delay >= floor && delay <= cap.max(floor));
+                if let Some(field) = field {
+                    prop_assert_eq!(delay, field.min(cap).max(floor));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! `seed-rows.toml`: every figure the reports of the originals publish.
+
+use std::path::Path;
+
+use anyhow::Result;
+use serde::Deserialize;
+
+use crate::parse::benchfmt::BenchLine;
+use crate::report::Published;
+use crate::report::units;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Seed {
+    #[serde(rename = "system")]
+    pub(crate) systems: Vec<System>,
+    #[serde(rename = "bench")]
+    pub(crate) benches: Vec<Bench>,
+    #[serde(rename = "table")]
+    pub(crate) tables: Vec<Table>,
+    #[serde(rename = "row")]
+    pub(crate) rows: Vec<Row>,
+}
+
+/// One report: where and how its figures were taken.
+#[derive(Debug, Deserialize)]
+pub(crate) struct System {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) cpu: Option<String>,
+    pub(crate) os: Option<String>,
+    pub(crate) arch: Option<String>,
+    pub(crate) language_version: Option<String>,
+    pub(crate) report_date: Option<String>,
+}
+
+impl System {
+    /// The original and its machine in one line.
+    pub(crate) fn platform(&self) -> String {
+        let place = match (&self.os, &self.arch) {
+            (Some(os), Some(arch)) => Some(format!("{os}/{arch}")),
+            (os, arch) => os.clone().or_else(|| arch.clone()),
+        };
+        let version = self.language_version.as_ref().map(|version| format!("Go {version}"));
+        let details: Vec<String> =
+            [self.cpu.clone(), place, version, self.report_date.clone()].into_iter().flatten().collect();
+        if details.is_empty() { self.name.clone() } else { format!("{}, {}", self.name, details.join(", ")) }
+    }
+}
+
+/// One thing to measure; the key is shared with suites and peers.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Bench {
+    pub(crate) key: String,
+    pub(crate) upstream: String,
+    pub(crate) package: Option<String>,
+    #[serde(default = "yes")]
+    pub(crate) published: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Table {
+    pub(crate) id: String,
+    pub(crate) system: String,
+    pub(crate) heading: String,
+}
+
+/// One published line; only the figures that reports of suites show are read.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Row {
+    pub(crate) table: String,
+    pub(crate) id: String,
+    pub(crate) label: String,
+    pub(crate) bench: Option<String>,
+    #[serde(default)]
+    pub(crate) approx: bool,
+    #[serde(default)]
+    pub(crate) lower_bound: bool,
+    #[serde(default)]
+    pub(crate) upper_bound: bool,
+    pub(crate) time_ns: Option<f64>,
+    pub(crate) time_ns_min: Option<f64>,
+    pub(crate) time_ns_max: Option<f64>,
+    pub(crate) target_time_ns: Option<f64>,
+    pub(crate) bytes_op: Option<f64>,
+    pub(crate) allocs_op: Option<f64>,
+    pub(crate) throughput: Option<f64>,
+    pub(crate) throughput_unit: Option<String>,
+    pub(crate) peer: Option<String>,
+    pub(crate) peer_time_ns: Option<f64>,
+    #[serde(default)]
+    pub(crate) peer_approx: bool,
+    pub(crate) ratio: Option<f64>,
+}
+
+impl Row {
+    /// The printed figures in one line, such as `611 ns, 4336 B, 7 allocs`.
+    pub(crate) fn figures(&self) -> String {
+        let mark = match (self.approx, self.lower_bound, self.upper_bound) {
+            (true, ..) => "~",
+            (_, true, _) => ">",
+            (.., true) => "<",
+            _ => "",
+        };
+        let range = match (self.time_ns_min, self.time_ns_max) {
+            (Some(from), Some(to)) => Some(format!("{} to {}", units::time(from), units::time(to))),
+            _ => None,
+        };
+        let peer = self.peer_time_ns.map(|time| {
+            let name = self.peer.as_deref().unwrap_or("peer");
+            let mark = if self.peer_approx { "~" } else { "" };
+            format!("{name} {mark}{}", units::time(time))
+        });
+        let parts = [
+            self.time_ns.map(|time| format!("{mark}{}", units::time(time))),
+            range,
+            self.bytes_op.map(|bytes| format!("{bytes} B")),
+            self.allocs_op.map(|count| format!("{count} allocs")),
+            self.throughput.map(|rate| {
+                let unit = self.throughput_unit.as_deref().unwrap_or("/s");
+                format!("{mark}{} {unit}", units::count(rate))
+            }),
+            peer,
+            self.ratio.map(|ratio| format!("{}x", units::ratio(ratio))),
+            self.target_time_ns.map(|time| format!("target {}", units::time(time))),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Seed {
+    pub(crate) fn load(data: &Path) -> Result<Self> {
+        super::load(&data.join("seed-rows.toml"))
+    }
+
+    /// The first published line of a benchmark that prints a time, with its table: the raw output where the report
+    /// has an appendix.
+    pub(crate) fn published(&self, key: &str) -> Option<(&Table, Published)> {
+        let quotes = |row: &&Row| row.bench.as_deref() == Some(key) && row.time_ns.is_some();
+        let row = self.rows.iter().find(quotes)?;
+        let table = self.tables.iter().find(|table| table.id == row.table)?;
+        let published = Published {
+            time_ns: row.time_ns,
+            bytes_op: row.bytes_op,
+            allocs_op: row.allocs_op,
+            platform: self.platform(&table.system),
+        };
+        Some((table, published))
+    }
+
+    /// The platform line of a seed system.
+    pub(crate) fn platform(&self, system: &str) -> String {
+        let found = self.systems.iter().find(|candidate| candidate.id == system);
+        found.map_or_else(|| system.to_owned(), System::platform)
+    }
+
+    /// The key of the benchmark an original's output line belongs to.
+    ///
+    /// Two originals use the same function names; the package of the output then decides. `None` where the name is
+    /// unknown or stays ambiguous.
+    pub(crate) fn key_of(&self, line: &BenchLine) -> Option<&str> {
+        let named =
+            |name: &str| self.benches.iter().filter(|bench| bench.upstream == name).collect::<Vec<&Bench>>();
+        let mut candidates = named(&line.name);
+        if candidates.is_empty() {
+            // A benchmark of the original may itself end in a number, and Go adds none when GOMAXPROCS is one.
+            candidates = named(&line.full_name);
+        }
+        if candidates.len() > 1 {
+            let package = line.package.as_deref()?;
+            candidates
+                .retain(|bench| bench.package.as_deref().is_some_and(|suffix| package.ends_with(suffix)));
+        }
+        match candidates.as_slice() {
+            [bench] => Some(&bench.key),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::benchfmt;
+
+    /// The committed file itself: it is data, and what it says must hold.
+    fn seed() -> Seed {
+        Seed::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/data")).unwrap()
+    }
+
+    #[test]
+    fn reads_the_committed_file() {
+        let seed = seed();
+        assert_eq!((seed.systems.len(), seed.tables.len(), seed.rows.len()), (5, 47, 257));
+        for row in &seed.rows {
+            assert!(seed.tables.iter().any(|table| table.id == row.table), "{} has no table", row.id);
+            if let Some(key) = &row.bench {
+                assert!(seed.benches.iter().any(|bench| bench.key == *key), "{key} is not listed");
+            }
+        }
+    }
+
+    #[test]
+    fn published_figures_come_from_the_raw_table() {
+        let seed = seed();
+        let (table, published) = seed.published("sse/decode_large_payload").unwrap();
+        assert_eq!(table.id, "perplexity.raw_sse");
+        assert_eq!(
+            (published.time_ns, published.bytes_op, published.allocs_op),
+            (Some(1707.0), Some(13296.0), Some(9.0))
+        );
+        assert!(published.platform.contains("AMD Ryzen 9 5950X"), "{}", published.platform);
+        assert!(seed.published("sse/absent").is_none());
+    }
+
+    #[test]
+    fn figures_are_printed_as_published() {
+        let seed = seed();
+        let figures = |table: &str, id: &str| {
+            seed.rows.iter().find(|row| row.table == table && row.id == id).unwrap().figures()
+        };
+        assert_eq!(
+            figures("perplexity.event_decoding", "simple_event"),
+            "611 ns, 4336 B, 7 allocs, 1.64 M events/s"
+        );
+        assert_eq!(figures("perplexity.headline", "sse_decoding_range"), "600 ns to 1.70 µs");
+        assert_eq!(figures("perplexity.headline", "sse_per_event_overhead"), "~146 ns");
+        assert_eq!(figures("perplexity.headline", "sse_events_per_second"), ">1.60 M events/s");
+        assert_eq!(
+            figures("perplexity.http_vs_python", "sse_decode"),
+            "611 ns, perplexity-py (est.) ~10.0 µs, 16.0x"
+        );
+    }
+
+    #[test]
+    fn imported_names_find_their_keys() {
+        let seed = seed();
+        let key = |text: &str| {
+            let lines = benchfmt::parse(text);
+            seed.key_of(lines.last().unwrap()).map(str::to_owned)
+        };
+        assert_eq!(
+            key("BenchmarkDecoder_Decode_SimpleEvent-32 1798516 611.0 ns/op").as_deref(),
+            Some("sse/decode_simple_event")
+        );
+        assert_eq!(key("BenchmarkNobody-32 1 611.0 ns/op"), None);
+        assert_eq!(key("BenchmarkMessageEncode-8 100 154 ns/op"), None, "two originals have this name");
+    }
+}

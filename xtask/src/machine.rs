@@ -1,0 +1,59 @@
+//! What a report says about the machine and the moment.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::process::first_line;
+use crate::report::Machine;
+
+pub(crate) fn describe() -> Machine {
+    let unknown = || "unknown".to_owned();
+    let cpu = fs::read_to_string("/proc/cpuinfo")
+        .ok()
+        .and_then(|text| cpu_model(&text))
+        .or_else(|| first_line("sysctl", &["-n", "machdep.cpu.brand_string"]));
+    Machine {
+        cpu: cpu.unwrap_or_else(unknown),
+        cores: std::thread::available_parallelism().map_or(1, usize::from),
+        kernel: first_line("uname", &["-sr"]).unwrap_or_else(unknown),
+    }
+}
+
+fn cpu_model(cpuinfo: &str) -> Option<String> {
+    let line = cpuinfo.lines().find(|line| line.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+/// The load average over one minute, where the system tells.
+pub(crate) fn load() -> Option<f64> {
+    fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
+}
+
+/// Now, in UTC.
+pub(crate) fn date() -> String {
+    first_line("date", &["-u", "+%Y-%m-%dT%H:%M:%SZ"]).unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// The checked-out commit, marked where files differ from it.
+pub(crate) fn commit(root: &Path) -> Option<String> {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").arg("-C").arg(root).args(arguments).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
+    let clean = git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty();
+    Some(if clean { commit } else { format!("{commit} with local changes") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_model_is_found_among_other_lines() {
+        let text = "processor\t: 0\nmodel\t\t: 85\nmodel name\t: Intel(R) Xeon(R) Processor @ 2.50GHz\nstepping: 7\n";
+        assert_eq!(cpu_model(text).as_deref(), Some("Intel(R) Xeon(R) Processor @ 2.50GHz"));
+        assert_eq!(cpu_model("Features: fp asimd"), None);
+    }
+}

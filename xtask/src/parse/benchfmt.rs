@@ -1,0 +1,119 @@
+//! The text format of `go test -bench`, by the rules of Go's benchfmt.
+
+use std::collections::BTreeMap;
+
+/// One result line.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BenchLine {
+    /// The name as printed, with the suffix for GOMAXPROCS.
+    pub(crate) full_name: String,
+    /// The name without a trailing `-<number>`.
+    pub(crate) name: String,
+    pub(crate) iterations: u64,
+    /// Values by unit, such as `ns/op`, `B/op`, `allocs/op` and custom metrics.
+    pub(crate) values: BTreeMap<String, f64>,
+    /// The package of the latest `pkg:` line above.
+    pub(crate) package: Option<String>,
+    /// The processor of the latest `cpu:` line above.
+    pub(crate) cpu: Option<String>,
+}
+
+impl BenchLine {
+    pub(crate) fn value(&self, unit: &str) -> Option<f64> {
+        self.values.get(unit).copied()
+    }
+}
+
+/// Reads all result lines; configuration lines apply to what follows them, and anything else is ignored.
+pub(crate) fn parse(text: &str) -> Vec<BenchLine> {
+    let mut configuration = BTreeMap::new();
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        if let Some((key, value)) = configuration_line(line) {
+            configuration.insert(key, value);
+        } else if let Some((full_name, iterations, values)) = result_line(line) {
+            lines.push(BenchLine {
+                full_name: full_name.to_owned(),
+                name: without_procs(full_name).to_owned(),
+                iterations,
+                values,
+                package: configuration.get("pkg").map(|&value| value.to_owned()),
+                cpu: configuration.get("cpu").map(|&value| value.to_owned()),
+            });
+        }
+    }
+    lines
+}
+
+/// `key: value` where the key starts in lower case and has no space or capital.
+fn configuration_line(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = line.split_once(':')?;
+    let plain = |c: char| !c.is_whitespace() && !c.is_uppercase();
+    (key.starts_with(char::is_lowercase) && key.chars().all(plain)).then(|| (key, value.trim()))
+}
+
+/// Name, iteration count and at least one pair of value and unit.
+fn result_line(line: &str) -> Option<(&str, u64, BTreeMap<String, f64>)> {
+    let mut fields = line.split_whitespace();
+    let name = fields.next().filter(|name| name.starts_with("Benchmark"))?;
+    // "Benchmarking ..." is prose: after the prefix comes no lower-case letter.
+    if name["Benchmark".len()..].starts_with(char::is_lowercase) {
+        return None;
+    }
+    let iterations = fields.next()?.parse().ok()?;
+    let mut values = BTreeMap::new();
+    while let Some(value) = fields.next() {
+        values.insert(fields.next()?.to_owned(), value.parse().ok()?);
+    }
+    (!values.is_empty()).then_some((name, iterations, values))
+}
+
+/// Strips the `-<number>` that Go appends when GOMAXPROCS is not one.
+fn without_procs(name: &str) -> &str {
+    match name.rsplit_once('-') {
+        Some((rest, digits)) if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+            rest
+        }
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Printed by a test binary of Go 1.26 with `-test.count 2`.
+    const SAMPLE: &str = include_str!("../../tests/data/go-bench.txt");
+
+    #[test]
+    fn reads_a_real_run() {
+        let lines = parse(SAMPLE);
+        assert_eq!(lines.len(), 6);
+        let first = &lines[0];
+        assert_eq!(first.name, "BenchmarkRow/decode_simple_event/launchdarkly");
+        assert_eq!(first.full_name, "BenchmarkRow/decode_simple_event/launchdarkly-2");
+        assert_eq!(first.package.as_deref(), Some("example.org/sample"));
+        assert_eq!(first.cpu.as_deref(), Some("Intel(R) Xeon(R) Processor"));
+        assert!(first.value("ns/op").is_some_and(|value| value > 1.0 && value < 100.0));
+        assert_eq!(first.value("payload_bytes/op"), Some(269.0));
+        assert_eq!((first.value("B/op"), first.value("allocs/op")), (Some(32.0), Some(1.0)));
+        assert_eq!(lines[2].name, "BenchmarkRow/decode_simple_event/original-standin");
+    }
+
+    #[test]
+    fn reads_the_appendix_of_a_report() {
+        let lines =
+            parse("BenchmarkDecoder_Decode_SimpleEvent-32  1798516  611.0 ns/op  4336 B/op  7 allocs/op");
+        assert_eq!(lines[0].name, "BenchmarkDecoder_Decode_SimpleEvent");
+        assert_eq!((lines[0].iterations, lines[0].value("ns/op")), (1_798_516, Some(611.0)));
+    }
+
+    #[test]
+    fn ignores_everything_else() {
+        let text = "PASS\nok  \texample.org/x\t1.2s\nBenchmarkAlone\nBenchmarkNoPairs-8 100\nUnit ns/op better=lower\n\
+                    --- BENCH: BenchmarkLogs-2\nBenchmarking is fun 3 4 ns/op\nBenchmarkOdd-8 100 5\nBenchmarkText-8 100 x ns/op\n";
+        assert_eq!(parse(text), []);
+        assert_eq!(without_procs("Benchmark/go-sse"), "Benchmark/go-sse");
+        assert_eq!(without_procs("Benchmark/a-"), "Benchmark/a-");
+    }
+}

@@ -1,0 +1,372 @@
+//! Peers in other languages: making them ready, running them, and `cargo xtask peers check`.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::args::Args;
+use crate::data::peers::{Format, Implementation, Peer, PeersFile, Toolchain};
+use crate::parse::{Timing, benchfmt, lines, pyperf};
+use crate::process::{self, Finished};
+use crate::report::Missing;
+use crate::workspace::Workspace;
+
+/// Downloads and compilers are slow on a busy machine; a peer that needs longer is reported as missing.
+const BUILD_LIMIT: Duration = Duration::from_secs(900);
+
+/// A peer that is ready to run.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(crate) language: String,
+    pub(crate) system: String,
+    pub(crate) implementations: Vec<Implementation>,
+    command: Vec<String>,
+    format: Format,
+    directory: PathBuf,
+    out: PathBuf,
+}
+
+/// What making the peers ready led to.
+#[derive(Debug, Default)]
+pub(crate) struct Prepared {
+    pub(crate) programs: Vec<Program>,
+    pub(crate) missing: Vec<Missing>,
+    /// Version lines by language.
+    pub(crate) versions: Vec<(String, String)>,
+}
+
+/// One run of one implementation of one row.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Sample {
+    pub(crate) timing: Timing,
+    pub(crate) bytes_op: Option<f64>,
+    pub(crate) allocs_op: Option<f64>,
+    pub(crate) payload_bytes: Option<u64>,
+    pub(crate) version: Option<String>,
+    pub(crate) check: Option<u64>,
+}
+
+/// `cargo xtask peers check`: builds every peer and says which are missing.
+pub(crate) fn command(mut args: Args) -> Result<()> {
+    match args.positional()?.as_deref() {
+        Some("check") => {}
+        _ => bail!("usage: cargo xtask peers check"),
+    }
+    args.finish()?;
+    let workspace = Workspace::find()?;
+    let file = PeersFile::load(&workspace.data())?;
+    let prepared = prepare(&file, &workspace, None, None);
+    for (language, version) in &prepared.versions {
+        crate::say(&format!("{language}: {version}\n"));
+    }
+    for program in &prepared.programs {
+        for implementation in &program.implementations {
+            let version = implementation.version.as_deref().unwrap_or("");
+            crate::say(&format!(
+                "ready: {} {version} ({}, {})\n",
+                implementation.name, program.language, program.system
+            ));
+        }
+    }
+    for missing in &prepared.missing {
+        crate::say(&format!("missing: {} ({}): {}\n", missing.peer, missing.language, missing.reason));
+    }
+    let (ready, missing) = (prepared.programs.len(), prepared.missing.len());
+    crate::say(&format!(
+        "{ready} programs ready, {missing} peers missing; Rust peers are linked into the suites\n"
+    ));
+    Ok(())
+}
+
+/// Builds the peers of the wanted languages and systems (all where `None`). What fails is missing, never an error.
+pub(crate) fn prepare(
+    file: &PeersFile,
+    workspace: &Workspace,
+    languages: Option<&[String]>,
+    systems: Option<&[String]>,
+) -> Prepared {
+    let mut prepared = Prepared::default();
+    for toolchain in &file.toolchains {
+        let language = &toolchain.language;
+        let peers: Vec<&Peer> = file
+            .peers
+            .iter()
+            .filter(|peer| peer.language == *language)
+            .filter(|peer| systems.is_none_or(|systems| systems.contains(&peer.system)))
+            .collect();
+        let missing = |peer: &Peer, reason: &str| {
+            let names = peer.implementations.iter().map(|implementation| implementation.name.clone());
+            names
+                .map(|name| Missing { peer: name, language: language.clone(), reason: reason.to_owned() })
+                .collect::<Vec<_>>()
+        };
+        if languages.is_some_and(|languages| !languages.contains(language)) {
+            prepared.missing.extend(peers.iter().flat_map(|peer| missing(peer, "not asked for")));
+            continue;
+        }
+        let arguments: Vec<&str> = toolchain.version.iter().skip(1).map(String::as_str).collect();
+        let version = toolchain.version.first().and_then(|program| process::first_line(program, &arguments));
+        let Some(version) = version else {
+            let reason = format!("`{}` cannot be run here", toolchain.version.join(" "));
+            prepared.missing.extend(peers.iter().flat_map(|peer| missing(peer, &reason)));
+            continue;
+        };
+        prepared.versions.push((language.clone(), version));
+        if peers.is_empty() {
+            continue;
+        }
+        let ready = ready_toolchain(toolchain, workspace);
+        for peer in peers {
+            let built = match &ready {
+                Ok(place) => build(peer, place, workspace),
+                Err(reason) => Err(anyhow::anyhow!("{reason:#}")),
+            };
+            match built {
+                Ok(program) => prepared.programs.push(program),
+                Err(reason) => prepared.missing.extend(missing(peer, &format!("{reason:#}"))),
+            }
+        }
+    }
+    prepared
+}
+
+/// Where the programs of one language are built and run.
+#[derive(Debug)]
+struct Place {
+    directory: PathBuf,
+    out: PathBuf,
+}
+
+fn ready_toolchain(toolchain: &Toolchain, workspace: &Workspace) -> Result<Place> {
+    let source = workspace.root.join(&toolchain.directory);
+    let out = workspace.target.join("peers").join(&toolchain.language);
+    fs::create_dir_all(&out).with_context(|| format!("cannot create {}", out.display()))?;
+    let directory = if toolchain.staged {
+        copy_tree(&source, &out)?;
+        out.clone()
+    } else {
+        source
+    };
+    let place = Place { directory, out };
+    for command in &toolchain.prepare {
+        build_step(command, &place, workspace)?;
+    }
+    Ok(place)
+}
+
+fn build(peer: &Peer, place: &Place, workspace: &Workspace) -> Result<Program> {
+    for command in &peer.build {
+        build_step(command, place, workspace)?;
+    }
+    Ok(Program {
+        language: peer.language.clone(),
+        system: peer.system.clone(),
+        implementations: peer.implementations.clone(),
+        command: peer.run.clone(),
+        format: peer.format,
+        directory: place.directory.clone(),
+        out: place.out.clone(),
+    })
+}
+
+fn build_step(command: &[String], place: &Place, workspace: &Workspace) -> Result<()> {
+    let out = place.out.to_string_lossy();
+    let mut command = expanded(command, &place.directory, &HashMap::from([("out", &*out)]))?;
+    let finished = process::run(&mut command, &workspace.scratch().join("build"), BUILD_LIMIT)?;
+    if !finished.status.success() {
+        bail!("{:?} failed: {}", command.get_program(), finished.complaint());
+    }
+    Ok(())
+}
+
+/// Copies files and directories; what tools installed into `to` stays.
+fn copy_tree(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
+    for entry in fs::read_dir(from).with_context(|| format!("cannot list {}", from.display()))? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            if entry.file_name() != "node_modules" {
+                copy_tree(&entry.path(), &target)?;
+            }
+        } else {
+            fs::copy(entry.path(), &target)
+                .with_context(|| format!("cannot copy to {}", target.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Replaces `{name}` in every argument.
+fn expanded(command: &[String], directory: &Path, values: &HashMap<&str, &str>) -> Result<Command> {
+    let mut arguments = command.iter().map(|argument| {
+        values
+            .iter()
+            .fold(argument.clone(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+    });
+    let mut expanded = Command::new(arguments.next().context("an empty command in peers.toml")?);
+    expanded.args(arguments).current_dir(directory);
+    Ok(expanded)
+}
+
+impl Program {
+    /// Measures one implementation of one row; `None` where the program has no such row.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the program does, takes longer than `limit`, or prints what its format does not allow.
+    pub(crate) fn run(
+        &self,
+        row: &str,
+        implementation: &str,
+        measure: Duration,
+        limit: Duration,
+        scratch: &Path,
+    ) -> Result<Option<Sample>> {
+        let output = scratch.join("output.json");
+        if output.exists() {
+            fs::remove_file(&output)?;
+        }
+        let millis = measure.as_millis().to_string();
+        let pattern = go_pattern(row, implementation);
+        let values = HashMap::from([
+            ("out", self.out.to_str().context("the target directory is no UTF-8")?),
+            ("output", output.to_str().context("the target directory is no UTF-8")?),
+            ("row", row),
+            ("implementation", implementation),
+            ("millis", millis.as_str()),
+            ("go_pattern", pattern.as_str()),
+        ]);
+        let mut command = expanded(&self.command, &self.directory, &values)?;
+        let finished = process::run(&mut command, scratch, limit)?;
+        if !finished.status.success() {
+            bail!("{}", failure(&finished));
+        }
+        let text = if output.is_file() { fs::read_to_string(&output)? } else { finished.stdout };
+        match self.format {
+            Format::GoBench => Ok(go_sample(&text, row, implementation)),
+            Format::Pyperf => pyperf_sample(&text),
+            Format::Lines => lines_sample(&text, &format!("{}/{row}", self.system), implementation),
+        }
+    }
+}
+
+/// Go prints the failed benchmark first and the reason on the next line.
+fn failure(finished: &Finished) -> String {
+    let mut lines = finished.stdout.lines();
+    match lines.by_ref().find(|line| line.starts_with("--- FAIL")).and_then(|_| lines.next()) {
+        Some(reason) => reason.trim().to_owned(),
+        None => finished.complaint(),
+    }
+}
+
+/// The value for `-test.bench`: each part of the name is matched on its own, as a regular expression.
+fn go_pattern(row: &str, implementation: &str) -> String {
+    let name = go_name(row, implementation);
+    let parts = name.split('/').map(|part| {
+        let quoted: String = part
+            .chars()
+            .flat_map(|c| {
+                let special = !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-');
+                special.then_some('\\').into_iter().chain([c])
+            })
+            .collect();
+        format!("^{quoted}$")
+    });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// `testing` replaces spaces in the names of subtests.
+fn go_name(row: &str, implementation: &str) -> String {
+    format!("BenchmarkRow/{row}/{implementation}").replace(' ', "_")
+}
+
+fn go_sample(text: &str, row: &str, implementation: &str) -> Option<Sample> {
+    let name = go_name(row, implementation);
+    // The suffix that is stripped may be part of the name when GOMAXPROCS is one.
+    let lines: Vec<_> = benchfmt::parse(text)
+        .into_iter()
+        .filter(|line| line.name == name || line.full_name == name)
+        .collect();
+    let times: Vec<f64> = lines.iter().filter_map(|line| line.value("ns/op")).collect();
+    // A single result is a mean over all iterations, which is no median.
+    let mean_ns = Timing::of_samples(&times)?.mean_ns;
+    let line = lines.first()?;
+    Some(Sample {
+        timing: Timing { median_ns: None, mean_ns },
+        bytes_op: line.value("B/op"),
+        allocs_op: line.value("allocs/op"),
+        payload_bytes: line.value("payload_bytes/op").map(|bytes| bytes as u64),
+        version: None,
+        check: None,
+    })
+}
+
+fn pyperf_sample(text: &str) -> Result<Option<Sample>> {
+    Ok(pyperf::parse(text)?.into_iter().next().map(|measured| Sample {
+        timing: measured.timing,
+        bytes_op: None,
+        allocs_op: None,
+        payload_bytes: None,
+        version: measured.version,
+        check: None,
+    }))
+}
+
+fn lines_sample(text: &str, key: &str, implementation: &str) -> Result<Option<Sample>> {
+    let mut lines = lines::parse(text)?;
+    lines.retain(|line| line.key == key && line.implementation == implementation);
+    let times: Vec<f64> = lines.iter().map(|line| line.time_ns).collect();
+    let timing = Timing::of_samples(&times);
+    Ok(timing.zip(lines.pop()).map(|(timing, line)| Sample {
+        timing,
+        bytes_op: line.bytes_op,
+        allocs_op: line.allocs_op,
+        payload_bytes: line.payload_bytes,
+        version: line.version,
+        check: line.check,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn go_patterns_match_whole_parts() {
+        assert_eq!(
+            go_pattern("large/8KiB", "go-sse v0.11"),
+            r"^BenchmarkRow$/^large$/^8KiB$/^go-sse_v0\.11$"
+        );
+    }
+
+    #[test]
+    fn a_go_sample_is_found_by_name() {
+        let text = include_str!("../tests/data/go-bench.txt");
+        let sample = go_sample(text, "decode_simple_event", "launchdarkly").unwrap();
+        assert_eq!((sample.timing.median_ns, sample.allocs_op), (None, Some(1.0)));
+        assert_eq!(sample.payload_bytes, Some(269));
+        assert_eq!(go_sample(text, "decode_simple_event", "nobody"), None);
+    }
+
+    #[test]
+    fn a_line_sample_is_found_by_key() {
+        let text = include_str!("../tests/data/lines.txt");
+        let sample = lines_sample(text, "sse/decode_simple_event", "json").unwrap().unwrap();
+        assert_eq!(sample.check, Some(25));
+        assert_eq!(lines_sample(text, "sse/decode_simple_event", "nobody").unwrap(), None);
+    }
+
+    #[test]
+    fn placeholders_are_replaced() {
+        let command = ["{out}/x", "--row={row}", "{unknown}"].map(str::to_owned);
+        let values = HashMap::from([("out", "/o"), ("row", "a b")]);
+        let command = expanded(&command, Path::new("/"), &values).unwrap();
+        assert_eq!(command.get_program(), "/o/x");
+        assert_eq!(command.get_args().collect::<Vec<_>>(), ["--row=a b", "{unknown}"]);
+    }
+}

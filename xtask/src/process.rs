@@ -1,0 +1,110 @@
+//! Starting other programs: captured, with a time limit.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+/// How often a running program is looked at. Its end is noticed this late at most.
+const POLL: Duration = Duration::from_millis(5);
+
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Finished {
+    /// The line that most likely tells what went wrong.
+    pub(crate) fn complaint(&self) -> String {
+        let telling = |line: &&str| {
+            let lower = line.to_lowercase();
+            ["error", "fail", "panic", "cannot", "not found"].iter().any(|word| lower.contains(word))
+        };
+        let lines: Vec<&str> = self
+            .stderr
+            .lines()
+            .chain(self.stdout.lines())
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .collect();
+        let line = lines.iter().copied().find(telling).or_else(|| lines.last().copied());
+        format!("{}: {}", self.status, line.unwrap_or("no output"))
+    }
+}
+
+/// Runs `command` and captures what it prints in files below `scratch`, so that no pipe can fill up.
+///
+/// # Errors
+///
+/// Fails when the program cannot be started, or is still running after `limit`, in which case it is killed.
+pub(crate) fn run(command: &mut Command, scratch: &Path, limit: Duration) -> Result<Finished> {
+    fs::create_dir_all(scratch).with_context(|| format!("cannot create {}", scratch.display()))?;
+    let (out_path, err_path) = (scratch.join("stdout.txt"), scratch.join("stderr.txt"));
+    let create = |path: &Path| File::create(path).with_context(|| format!("cannot write {}", path.display()));
+    let program = command.get_program().to_string_lossy().into_owned();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(create(&out_path)?)
+        .stderr(create(&err_path)?)
+        .spawn()
+        .with_context(|| format!("cannot start {program}"))?;
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if start.elapsed() > limit {
+            child.kill()?;
+            child.wait()?;
+            bail!("stopped after {} s", limit.as_secs());
+        }
+        pause(POLL);
+    };
+    // Programs may print anything; what is no UTF-8 is of no use to a parser either.
+    let read = |path: &Path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    Ok(Finished { status, stdout: read(&out_path)?, stderr: read(&err_path)? })
+}
+
+#[allow(clippy::disallowed_methods, reason = "xtask is a blocking tool without an executor")]
+fn pause(duration: Duration) {
+    std::thread::sleep(duration);
+}
+
+/// The first line a program prints, such as its version; `None` where it cannot be run.
+pub(crate) fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    output.status.success().then(|| text.lines().next().unwrap_or_default().trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch(name: &str) -> std::path::PathBuf {
+        std::env::temp_dir().join(format!("xtask-process-{}-{name}", std::process::id()))
+    }
+
+    #[test]
+    fn captures_output_and_status() {
+        let scratch = scratch("captures");
+        let mut command = Command::new("rustc");
+        let finished = run(command.arg("--no-such-flag"), &scratch, Duration::from_secs(60)).unwrap();
+        fs::remove_dir_all(&scratch).unwrap();
+        assert!(!finished.status.success());
+        assert!(finished.complaint().contains("error"), "{}", finished.complaint());
+    }
+
+    #[test]
+    fn a_missing_program_is_named() {
+        let scratch = scratch("missing");
+        let error = run(&mut Command::new("no-such-program"), &scratch, Duration::from_secs(1)).unwrap_err();
+        fs::remove_dir_all(&scratch).unwrap();
+        assert!(error.to_string().contains("no-such-program"));
+        assert_eq!(first_line("no-such-program", &[]), None);
+    }
+}

@@ -1,0 +1,246 @@
+//! The report as data. `report.json` is this model; Markdown and HTML are drawn from it alone.
+
+use serde::{Deserialize, Serialize};
+
+/// Schema version of `report.json`, raised with every incompatible change.
+pub(crate) const SCHEMA: u32 = 1;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Report {
+    pub(crate) schema: u32,
+    pub(crate) run: Run,
+    /// One entry per row and implementation, in the order of the suites.
+    pub(crate) rows: Vec<Row>,
+    /// Published tables with what was measured for their lines.
+    pub(crate) tables: Vec<Table>,
+    /// One entry per system and variant of ours.
+    pub(crate) summaries: Vec<Summary>,
+    /// Published benchmarks that no suite measures.
+    pub(crate) published_not_measured: usize,
+}
+
+/// When, where and how the figures were taken.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Run {
+    /// Start, UTC, ISO 8601.
+    pub(crate) date: String,
+    pub(crate) machine: Machine,
+    /// Version lines of the tools, by language.
+    pub(crate) versions: Vec<(String, String)>,
+    pub(crate) commit: Option<String>,
+    /// One-minute load average; absent where the system does not tell.
+    pub(crate) load_before: Option<f64>,
+    pub(crate) load_after: Option<f64>,
+    pub(crate) rounds: usize,
+    /// Sampling of one round, in words.
+    pub(crate) settings: String,
+    /// Why the figures must not be published; empty where they may be.
+    pub(crate) unfit: Vec<String>,
+    /// Peers that were not measured, with the reason.
+    pub(crate) missing_peers: Vec<Missing>,
+    /// Files given with `--import`.
+    pub(crate) imports: Vec<String>,
+    pub(crate) elapsed_s: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Machine {
+    pub(crate) cpu: String,
+    pub(crate) cores: usize,
+    pub(crate) kernel: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Missing {
+    pub(crate) peer: String,
+    pub(crate) language: String,
+    pub(crate) reason: String,
+}
+
+/// The part an implementation plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Role {
+    /// This workspace.
+    Ours,
+    /// A competitor, measured in the same run.
+    Peer,
+    /// A bound of the machine, never a competitor.
+    Limit,
+    /// The original itself, from an imported file.
+    Original,
+    /// Our own program with the original's algorithm, in the original's language, measured in the same run.
+    OriginalStandin,
+}
+
+impl Role {
+    /// The word shown beside an implementation.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Ours => "ours",
+            Self::Peer => "peer",
+            Self::Limit => "limit",
+            Self::Original => "original (imported)",
+            Self::OriginalStandin => "original (stand-in)",
+        }
+    }
+}
+
+/// One implementation of one row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Row {
+    /// The suite, which is the part of the key before the first slash.
+    pub(crate) system: String,
+    /// The published table that holds the row's own figure, if any.
+    pub(crate) table: Option<String>,
+    /// The part of the key after the first slash.
+    pub(crate) row: String,
+    pub(crate) implementation: String,
+    pub(crate) role: Role,
+    pub(crate) language: String,
+    pub(crate) version: Option<String>,
+    /// What the operation hands out; ratios compare within a class.
+    pub(crate) class: Option<String>,
+    pub(crate) time_ns: Option<Time>,
+    pub(crate) bytes_op: Option<f64>,
+    pub(crate) allocs_op: Option<f64>,
+    /// Whether both counted batches agreed.
+    pub(crate) counts_deterministic: Option<bool>,
+    pub(crate) payload_bytes: Option<u64>,
+    pub(crate) elements: Option<u64>,
+    pub(crate) throughput: Option<Throughput>,
+    pub(crate) published: Option<Published>,
+    /// The original as recorded earlier on a machine of another state.
+    pub(crate) recorded: Option<Recorded>,
+    /// Present for ours only.
+    pub(crate) ratio_vs: Option<Ratios>,
+    /// For ours: the outcome against the best peer. For others: empty, or why there is no figure.
+    pub(crate) verdict: String,
+}
+
+impl Row {
+    pub(crate) fn key(&self) -> String {
+        format!("{}/{}", self.system, self.row)
+    }
+}
+
+/// Times per operation over all rounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Time {
+    /// Smallest of the rounds' medians (means where the tool reports no median).
+    pub(crate) min: f64,
+    /// Median of the same.
+    pub(crate) median: f64,
+    /// Largest of the same.
+    pub(crate) max: f64,
+    /// One value per round.
+    pub(crate) rounds: Vec<f64>,
+    /// `false` where a single call beyond the time guard is all there is.
+    pub(crate) sampled: bool,
+}
+
+/// Rates at the smallest time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Throughput {
+    pub(crate) bytes_per_s: Option<f64>,
+    pub(crate) elements_per_s: Option<f64>,
+}
+
+/// A published figure of the original, from another machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Published {
+    pub(crate) time_ns: Option<f64>,
+    pub(crate) bytes_op: Option<f64>,
+    pub(crate) allocs_op: Option<f64>,
+    /// Name of the original and the machine its report names.
+    pub(crate) platform: String,
+}
+
+/// A figure somebody recorded earlier; its origin says where and how.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Recorded {
+    pub(crate) implementation: String,
+    pub(crate) time_ns: f64,
+    pub(crate) bytes_op: Option<f64>,
+    pub(crate) allocs_op: Option<f64>,
+    pub(crate) origin: String,
+}
+
+/// How many times as long the other side takes; above one, ours is faster.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Ratios {
+    /// Against the imported original, else against its stand-in.
+    pub(crate) original: Option<Ratio>,
+    pub(crate) best_peer: Option<Ratio>,
+    /// Across machines or machine states: an orientation, no measurement.
+    pub(crate) recorded_original: Option<Ratio>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Ratio {
+    /// The other implementation.
+    pub(crate) against: String,
+    pub(crate) language: String,
+    /// Whether both are of one class.
+    pub(crate) like_for_like: bool,
+    /// Median, smallest and largest of the rounds' ratios.
+    pub(crate) median: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    /// Ratio of the two smallest times.
+    pub(crate) of_minima: f64,
+    /// How many rounds both sides have.
+    pub(crate) rounds: usize,
+}
+
+/// One published table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Table {
+    pub(crate) id: String,
+    pub(crate) heading: String,
+    /// Where the published figures come from.
+    pub(crate) platform: String,
+    pub(crate) lines: Vec<TableLine>,
+    /// Lines of the table without a suite that measures them.
+    pub(crate) not_measured: usize,
+}
+
+/// One published line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TableLine {
+    pub(crate) label: String,
+    /// Keys of the rows the line speaks of; several where it quotes a range.
+    pub(crate) keys: Vec<String>,
+    /// The printed figures, in words.
+    pub(crate) published: String,
+    /// What the figures are, where they are no time per operation.
+    pub(crate) figure: Figure,
+}
+
+/// How a line's figure follows from the measured rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Figure {
+    /// Time per operation.
+    Time,
+    /// Time per element.
+    TimePerElement,
+    /// Elements per second.
+    ElementsPerSecond,
+    /// Smallest and largest time per operation of several rows.
+    TimeRange,
+}
+
+/// All rows of one variant of ours against the best peers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Summary {
+    pub(crate) system: String,
+    pub(crate) implementation: String,
+    pub(crate) class: Option<String>,
+    /// Rows with a ratio.
+    pub(crate) rows: usize,
+    pub(crate) faster: usize,
+    pub(crate) slower: usize,
+    /// Of the rows' median ratios.
+    pub(crate) geometric_mean: f64,
+}

@@ -1,0 +1,63 @@
+//! Numbers for readers: three significant digits and a unit.
+
+/// Scales `value` to the largest unit that keeps it at one or above.
+fn scaled(value: f64, units: &[(f64, &str)]) -> String {
+    let smallest = units[units.len() - 1];
+    let (size, unit) = units.iter().copied().find(|&(size, _)| value >= size).unwrap_or(smallest);
+    let number = digits(value / size);
+    if unit.is_empty() { number } else { format!("{number} {unit}") }
+}
+
+fn digits(value: f64) -> String {
+    let decimals = match value {
+        _ if value >= 99.95 => 0,
+        _ if value >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// A duration given in nanoseconds.
+pub(crate) fn time(nanoseconds: f64) -> String {
+    scaled(nanoseconds, &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")])
+}
+
+/// A large number, such as elements per second.
+pub(crate) fn count(value: f64) -> String {
+    scaled(value, &[(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")])
+}
+
+/// A rate in bytes per second, with decimal prefixes.
+pub(crate) fn bytes_per_second(value: f64) -> String {
+    scaled(value, &[(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")])
+}
+
+/// Bytes or allocations per operation: whole where the mean of a batch is whole.
+pub(crate) fn per_op(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") }
+}
+
+/// A ratio without its sign.
+pub(crate) fn ratio(value: f64) -> String {
+    digits(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits() {
+        assert_eq!(time(0.4974), "0.50 ns");
+        assert_eq!(time(611.0), "611 ns");
+        assert_eq!(time(1_707.0), "1.71 µs");
+        assert_eq!(time(99.97), "100 ns");
+        assert_eq!(time(6.052e9), "6.05 s");
+        assert_eq!(count(1_640_000.0), "1.64 M");
+        assert_eq!(count(12.0), "12.0");
+        assert_eq!(bytes_per_second(5.6123e9), "5.61 GB/s");
+        assert_eq!(per_op(4336.0), "4336");
+        assert_eq!(per_op(0.014), "0.01");
+        assert_eq!(ratio(16.04), "16.0");
+    }
+}

@@ -1,0 +1,337 @@
+//! What the tables of a report say, before Markdown or HTML draws them.
+
+use super::units;
+use super::{Figure, Ratio, Report, Role, Row, Table};
+
+/// One table with its title and remarks.
+#[derive(Debug)]
+pub(crate) struct Sheet {
+    pub(crate) title: String,
+    pub(crate) notes: Vec<String>,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) lines: Vec<Line>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    /// Numbers are set to the right.
+    pub(crate) numeric: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) cells: Vec<String>,
+    /// One of ours, which a drawing may set apart.
+    pub(crate) ours: bool,
+    /// The first line of a row of the suite.
+    pub(crate) starts_group: bool,
+}
+
+const NONE: &str = "-";
+
+fn text(name: &str) -> Column {
+    Column { name: name.to_owned(), numeric: false }
+}
+
+fn number(name: &str) -> Column {
+    Column { name: name.to_owned(), numeric: true }
+}
+
+/// The facts of the run, as pairs of name and value.
+pub(crate) fn run_facts(report: &Report) -> Vec<(String, String)> {
+    let run = &report.run;
+    let load = |value: Option<f64>| value.map_or_else(|| "unknown".to_owned(), |value| format!("{value:.2}"));
+    let mut facts = vec![
+        ("Date".to_owned(), run.date.clone()),
+        (
+            "Machine".to_owned(),
+            format!("{}, {} cores, {}", run.machine.cpu, run.machine.cores, run.machine.kernel),
+        ),
+        (
+            "Load average".to_owned(),
+            format!("{} before, {} after", load(run.load_before), load(run.load_after)),
+        ),
+        ("Commit".to_owned(), run.commit.clone().unwrap_or_else(|| "unknown".to_owned())),
+        (
+            "Method".to_owned(),
+            format!(
+                "{} alternating rounds, {}, {} in all",
+                run.rounds,
+                run.settings,
+                units::time(run.elapsed_s * 1e9)
+            ),
+        ),
+    ];
+    facts.extend(run.versions.iter().map(|(language, version)| (language.clone(), version.clone())));
+    if !run.imports.is_empty() {
+        facts.push(("Imported".to_owned(), run.imports.join(", ")));
+    }
+    facts
+}
+
+/// What a reader must know before the figures.
+pub(crate) fn warnings(report: &Report) -> Vec<String> {
+    let mut warnings: Vec<String> =
+        report.run.unfit.iter().map(|reason| format!("Not fit to publish: {reason}.")).collect();
+    let missing = &report.run.missing_peers;
+    let mut reasons: Vec<&str> = missing.iter().map(|missing| missing.reason.as_str()).collect();
+    reasons.dedup();
+    for reason in reasons {
+        let names: Vec<String> = missing
+            .iter()
+            .filter(|missing| missing.reason == reason)
+            .map(|missing| format!("{} ({})", missing.peer, missing.language))
+            .collect();
+        warnings.push(format!("Not measured: {}: {reason}.", names.join(", ")));
+    }
+    warnings
+}
+
+/// One sentence per variant of ours, and one about what is left.
+pub(crate) fn summary(report: &Report) -> Vec<String> {
+    let mut lines: Vec<String> = report
+        .summaries
+        .iter()
+        .map(|summary| {
+            format!(
+                "{}, ours `{}`: {}x the speed of the best peer (geometric mean of {} rows); faster in {}, slower in {}, even or undecided in {}.",
+                summary.system,
+                summary.implementation,
+                units::ratio(summary.geometric_mean),
+                summary.rows,
+                summary.faster,
+                summary.slower,
+                summary.rows - summary.faster - summary.slower,
+            )
+        })
+        .collect();
+    if report.published_not_measured > 0 {
+        lines.push(format!("{} published benchmarks are not measured yet.", report.published_not_measured));
+    }
+    lines
+}
+
+/// How to read the columns; the same for all tables.
+pub(crate) const LEGEND: [&str; 6] = [
+    "Time/op is the smallest of the rounds' medians (of the means for Go, which reports nothing else).",
+    "Bytes/op and Allocs/op count requested bytes and allocations; a reallocation counts its whole new size. Go rounds sizes up to size classes.",
+    "A ratio is the other side's time divided by ours, the median over the rounds with smallest and largest in parentheses: above one, ours is faster. Ours is compared with peers of its own class where there is one.",
+    "\"Faster\" and \"slower\" are said only where the ratios of all rounds are on one side of one.",
+    "Published figures come from the originals' reports and other machines; no ratio uses them.",
+    "The recorded original was measured earlier on a machine of this kind; its ratio compares two states of machines and is an orientation only.",
+];
+
+/// The published tables, line by line, with what this run found.
+pub(crate) fn published(report: &Report) -> Vec<Sheet> {
+    report.tables.iter().map(|table| published_table(report, table)).collect()
+}
+
+fn published_table(report: &Report, table: &Table) -> Sheet {
+    let keys: Vec<&String> = table.lines.iter().flat_map(|line| &line.keys).collect();
+    let rows: Vec<&Row> = report.rows.iter().filter(|row| keys.contains(&&row.key())).collect();
+    let distinct = |pick: &dyn Fn(&Row) -> Option<String>| {
+        let mut names = Vec::new();
+        for name in rows.iter().filter_map(|row| pick(row)) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    };
+    let variants = distinct(&|row| (row.role == Role::Ours).then(|| row.implementation.clone()));
+    let languages = distinct(&|row| (row.role == Role::Peer).then(|| row.language.clone()));
+    let is_original = |row: &Row| matches!(row.role, Role::Original | Role::OriginalStandin);
+    let has_original = rows.iter().any(|row| is_original(row));
+
+    let mut columns = vec![text("Published line"), text("Published"), number("Recorded original")];
+    if has_original {
+        columns.push(number("Original, live or imported"));
+    }
+    columns.extend(languages.iter().map(|language| number(&format!("Best {language} peer"))));
+    columns.extend(variants.iter().map(|variant| number(&format!("Ours, {variant}"))));
+    columns.push(text("Ratio to the best peer (min..max)"));
+
+    let lines = table.lines.iter().map(|line| {
+        let cell = |wanted: &dyn Fn(&Row) -> bool, named: bool| {
+            figure(&rows, &line.keys, line.figure, wanted, named).unwrap_or_else(|| NONE.to_owned())
+        };
+        let recorded = match (line.keys.as_slice(), line.figure) {
+            ([key], Figure::Time) => rows
+                .iter()
+                .find(|row| row.key() == *key)
+                .and_then(|row| row.recorded.as_ref())
+                .map(|recorded| units::time(recorded.time_ns)),
+            _ => None,
+        };
+        let mut cells =
+            vec![line.label.clone(), line.published.clone(), recorded.unwrap_or_else(|| NONE.to_owned())];
+        if has_original {
+            cells.push(cell(&is_original, true));
+        }
+        for language in &languages {
+            cells.push(cell(&|row| row.role == Role::Peer && row.language == *language, true));
+        }
+        for variant in &variants {
+            cells.push(cell(&|row| row.role == Role::Ours && row.implementation == *variant, false));
+        }
+        cells.push(line_ratios(&rows, &line.keys));
+        Line { cells, ours: false, starts_group: false }
+    });
+    let mut notes = vec![format!("Published by {}.", table.platform)];
+    if table.not_measured > 0 {
+        notes.push(format!("{} further lines of this table are not measured yet.", table.not_measured));
+    }
+    Sheet { title: format!("{} ({})", table.heading, table.id), notes, columns, lines: lines.collect() }
+}
+
+/// The figure of a published line from the fastest wanted row of each of its keys.
+fn figure(
+    rows: &[&Row],
+    keys: &[String],
+    figure: Figure,
+    wanted: &dyn Fn(&Row) -> bool,
+    named: bool,
+) -> Option<String> {
+    let fastest = |key: &String| {
+        rows.iter()
+            .filter(|row| row.key() == *key && wanted(row))
+            .filter_map(|row| Some((row.time_ns.as_ref()?.min, *row)))
+            .min_by(|(a, _), (b, _)| a.total_cmp(b))
+    };
+    let found: Vec<(f64, &Row)> = keys.iter().map(fastest).collect::<Option<_>>()?;
+    let &(time, row) = found.first()?;
+    let elements = || row.elements.filter(|&elements| elements > 0).map(|elements| elements as f64);
+    let value = match figure {
+        Figure::Time => units::time(time),
+        Figure::TimePerElement => units::time(time / elements()?),
+        Figure::ElementsPerSecond => format!("{}/s", units::count(elements()? * 1e9 / time)),
+        Figure::TimeRange => {
+            let times = || found.iter().map(|&(time, _)| time);
+            let (from, to) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
+            return Some(format!("{} to {}", units::time(from), units::time(to)));
+        }
+    };
+    Some(if named { format!("{} {value}", row.implementation) } else { value })
+}
+
+fn line_ratios(rows: &[&Row], keys: &[String]) -> String {
+    let [key] = keys else { return NONE.to_owned() };
+    let parts: Vec<String> = rows
+        .iter()
+        .filter(|row| row.key() == *key)
+        .filter_map(|row| {
+            let ratio = row.ratio_vs.as_ref()?.best_peer.as_ref()?;
+            Some(format!("{} {}", row.implementation, ratio_range(ratio)))
+        })
+        .collect();
+    if parts.is_empty() { NONE.to_owned() } else { parts.join("; ") }
+}
+
+fn ratio_range(ratio: &Ratio) -> String {
+    format!("{} ({}..{})", units::ratio(ratio.median), units::ratio(ratio.min), units::ratio(ratio.max))
+}
+
+/// All implementations of all rows, one sheet per system.
+pub(crate) fn measured(report: &Report) -> Vec<Sheet> {
+    let mut systems: Vec<&str> = report.rows.iter().map(|row| row.system.as_str()).collect();
+    systems.dedup();
+    systems
+        .into_iter()
+        .map(|system| {
+            let rows: Vec<&Row> = report.rows.iter().filter(|row| row.system == system).collect();
+            let mut origins: Vec<String> = rows
+                .iter()
+                .filter_map(|row| row.recorded.as_ref())
+                .map(|recorded| {
+                    format!("Recorded original: {}, {}.", recorded.implementation, recorded.origin)
+                })
+                .collect();
+            origins.dedup();
+            let mut platforms: Vec<String> = rows
+                .iter()
+                .filter_map(|row| row.published.as_ref())
+                .map(|published| format!("Published by {}.", published.platform))
+                .collect();
+            platforms.dedup();
+            platforms.extend(origins);
+            Sheet {
+                title: format!("{system}: all implementations"),
+                notes: platforms,
+                columns: vec![
+                    text("Row"),
+                    text("Implementation"),
+                    text("Role"),
+                    text("Class"),
+                    number("Time/op"),
+                    number("Bytes/op"),
+                    number("Allocs/op"),
+                    number("Throughput"),
+                    text("Published"),
+                    number("Ratio to best peer (min..max)"),
+                    number("Ratio to original (min..max)"),
+                    number("Ratio to recorded original, cross-machine"),
+                    text("Verdict"),
+                ],
+                lines: rows
+                    .iter()
+                    .enumerate()
+                    .map(|(index, row)| {
+                        let starts_group = index == 0 || rows[index - 1].row != row.row;
+                        measured_line(row, starts_group)
+                    })
+                    .collect(),
+            }
+        })
+        .collect()
+}
+
+fn measured_line(row: &Row, starts_group: bool) -> Line {
+    let optional = |text: Option<String>| text.unwrap_or_else(|| NONE.to_owned());
+    let ratio = |pick: fn(&super::Ratios) -> Option<&Ratio>| row.ratio_vs.as_ref().and_then(pick);
+    let language = if row.language == "rust" { String::new() } else { format!(", {}", row.language) };
+    let published = row.published.as_ref().filter(|_| starts_group).map(|published| {
+        let parts = [
+            published.time_ns.map(units::time),
+            published.bytes_op.map(|bytes| format!("{bytes} B")),
+            published.allocs_op.map(|count| format!("{count} allocs")),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    });
+    let count = |value: Option<f64>| {
+        let mark = if row.counts_deterministic == Some(false) { "~" } else { "" };
+        optional(value.map(|value| format!("{mark}{}", units::per_op(value))))
+    };
+    let throughput = row.throughput.as_ref().and_then(|throughput| {
+        let parts = [
+            throughput.bytes_per_s.map(units::bytes_per_second),
+            throughput.elements_per_s.map(|rate| format!("{}/s", units::count(rate))),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    });
+    let cells =
+        vec![
+            if starts_group { row.row.clone() } else { String::new() },
+            match &row.version {
+                Some(version) => format!("{} {version}", row.implementation),
+                None => row.implementation.clone(),
+            },
+            format!("{}{language}", row.role.label()),
+            optional(row.class.clone()),
+            optional(row.time_ns.as_ref().map(|time| {
+                format!("{}{}", units::time(time.min), if time.sampled { "" } else { " (once)" })
+            })),
+            count(row.bytes_op),
+            count(row.allocs_op),
+            optional(throughput),
+            published.unwrap_or_default(),
+            optional(ratio(|ratios| ratios.best_peer.as_ref()).map(ratio_range)),
+            optional(ratio(|ratios| ratios.original.as_ref()).map(ratio_range)),
+            optional(
+                ratio(|ratios| ratios.recorded_original.as_ref()).map(|ratio| units::ratio(ratio.of_minima)),
+            ),
+            row.verdict.clone(),
+        ];
+    Line { cells, ours: row.role == Role::Ours, starts_group }
+}

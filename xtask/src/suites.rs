@@ -1,0 +1,98 @@
+//! The Rust suites: building them and asking what they hold.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::parse::record::{self, Listed};
+
+/// One benchmark binary of the `benches` package.
+#[derive(Debug)]
+pub(crate) struct Suite {
+    pub(crate) system: String,
+    pub(crate) executable: PathBuf,
+    /// Rows and implementations in the suite's order.
+    pub(crate) listed: Vec<Listed>,
+}
+
+/// Builds the suites named, all where none is, and lists their contents.
+pub(crate) fn build(root: &Path, systems: &[String]) -> Result<Vec<Suite>> {
+    // `cargo` from the environment is the one that runs this task, so the toolchain is the same.
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.current_dir(root).args(["bench", "--no-run", "--message-format=json", "--package", "benches"]);
+    for system in systems {
+        command.args(["--bench", system]);
+    }
+    let output = command
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot start cargo to build the suites")?;
+    let messages = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() {
+        for message in rendered(&messages) {
+            crate::say(&message);
+        }
+        bail!("the suites do not build");
+    }
+    let executables = executables(&messages);
+    ensure!(!executables.is_empty(), "the package benches has no suite yet");
+    executables
+        .into_iter()
+        .map(|(system, executable)| {
+            let listed =
+                list(&executable).with_context(|| format!("cannot list the rows of the suite {system}"))?;
+            Ok(Suite { system, executable, listed })
+        })
+        .collect()
+}
+
+fn list(executable: &Path) -> Result<Vec<Listed>> {
+    let output = Command::new(executable).args(["--bench", "--list", "--format", "json"]).output()?;
+    ensure!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
+    record::parse_list(&String::from_utf8_lossy(&output.stdout))
+}
+
+/// Name and path of every benchmark binary in cargo's messages.
+fn executables(messages: &str) -> Vec<(String, PathBuf)> {
+    messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message["reason"] == "compiler-artifact" && message["target"]["kind"][0] == "bench")
+        .filter_map(|message| {
+            let name = message["target"]["name"].as_str()?.to_owned();
+            Some((name, PathBuf::from(message["executable"].as_str()?)))
+        })
+        .collect()
+}
+
+/// Errors of the compiler, which the JSON format hides from the terminal.
+fn rendered(messages: &str) -> Vec<String> {
+    messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message["reason"] == "compiler-message" && message["message"]["level"] == "error")
+        .filter_map(|message| message["message"]["rendered"].as_str().map(str::to_owned))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two messages of cargo 1.95, without the fields that are not read.
+    const MESSAGES: &str = r#"{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"benches"},"executable":null}
+{"reason":"compiler-artifact","target":{"kind":["bench"],"name":"sse"},"executable":"/t/release/deps/sse-1"}
+{"reason":"compiler-message","message":{"level":"error","rendered":"error: no\n"}}
+{"reason":"build-finished","success":true}
+"#;
+
+    #[test]
+    fn finds_suites_and_errors_in_cargo_messages() {
+        assert_eq!(executables(MESSAGES), [("sse".to_owned(), PathBuf::from("/t/release/deps/sse-1"))]);
+        assert_eq!(rendered(MESSAGES), ["error: no\n"]);
+    }
+}

@@ -1,0 +1,40 @@
+//! Where things are in the workspace.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    pub(crate) root: PathBuf,
+    pub(crate) target: PathBuf,
+}
+
+impl Workspace {
+    /// Finds the workspace this binary was built from.
+    pub(crate) fn find() -> Result<Self> {
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = manifest.parent().context("xtask lies below the root of the workspace")?.to_owned();
+        let target = match env::var_os("CARGO_TARGET_DIR") {
+            Some(directory) => root.join(directory),
+            None => root.join("target"),
+        };
+        Ok(Self { root, target })
+    }
+
+    /// Committed figures and mappings of the benchmarks.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.root.join("benches/data")
+    }
+
+    /// Where a report is written.
+    pub(crate) fn report(&self) -> PathBuf {
+        self.target.join("report")
+    }
+
+    /// Files that only live during a command.
+    pub(crate) fn scratch(&self) -> PathBuf {
+        self.target.join("xtask")
+    }
+}
