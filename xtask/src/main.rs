@@ -5,6 +5,7 @@ mod bench;
 mod cargo;
 mod conformance;
 mod data;
+mod fuzz;
 mod join;
 mod machine;
 mod parse;
@@ -54,6 +55,7 @@ const COMMANDS: &[Command] = &[
         summary: "[STEP...]: everything that has to hold before a change lands",
         run: test::command,
     },
+    Command { name: "fuzz", summary: "[TARGET...] [--seconds N]: run the fuzz targets", run: fuzz::command },
     Command { name: "tidy", summary: "check the rules of this repository", run: tidy::command },
     Command {
         name: "peers",
@@ -78,6 +80,7 @@ fn main() -> ExitCode {
         say(match name.as_str() {
             "bench" => bench::HELP,
             "conformance" => conformance::HELP,
+            "fuzz" => fuzz::HELP,
             "test" => test::HELP,
             _ => command.summary,
         });
