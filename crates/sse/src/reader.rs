@@ -202,14 +202,20 @@ impl<R: BufRead> Reader<R> {
 }
 
 /// Copies an event over another one and keeps the allocations of that.
+#[inline]
 fn assign(target: &mut Event, event: EventRef<'_>) {
-    target.event_type.clear();
-    target.event_type.push_str(event.event_type);
     target.data.clear();
     target.data.push_str(event.data);
-    target.last_event_id.clear();
-    target.last_event_id.push_str(event.last_event_id);
     target.retry = event.retry;
+    // Types and ids seldom change from one event to the next.
+    if target.event_type != event.event_type {
+        target.event_type.clear();
+        target.event_type.push_str(event.event_type);
+    }
+    if target.last_event_id != event.last_event_id {
+        target.last_event_id.clear();
+        target.last_event_id.push_str(event.last_event_id);
+    }
 }
 
 /// What `reader` has buffered, after a read if that is nothing. Empty at the end of the input, `None` if the

@@ -29,11 +29,9 @@ fn data_of_one_line_in_one_chunk_is_shared() {
 
 #[test]
 fn other_data_is_copied() {
-    for (input, expected) in [
-        (&b"data: a\ndata: b\n\n"[..], "a\nb"),
-        (b"data: \xff\n\n", "\u{fffd}"),
-        (b"data: x\n\n", "x"),
-    ] {
+    for (input, expected) in
+        [(&b"data: a\ndata: b\n\n"[..], "a\nb"), (b"data: \xff\n\n", "\u{fffd}"), (b"data: x\n\n", "x")]
+    {
         let whole = Bytes::copy_from_slice(input);
         let mut decoder = BytesDecoder::new();
         // Splits the first data line.
