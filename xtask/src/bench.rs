@@ -92,7 +92,7 @@ pub(crate) fn command(args: Args) -> Result<()> {
 
     // Before anything is built: the build's own load says nothing about what else runs here.
     let load_before = machine::load();
-    let mut suites = suites::build(&workspace.root, &options.systems)?;
+    let mut suites = suites::build(&workspace, &options.systems)?;
     if options.languages.as_ref().is_some_and(|languages| !languages.iter().any(|one| one == "rust")) {
         for suite in &mut suites {
             suite.listed.retain(|listed| listed.role != report::Role::Peer);

@@ -30,10 +30,10 @@ pub(crate) struct Slice {
 }
 
 impl Slice {
-    /// One of several rounds: 0.5 CPU seconds per implementation and round.
+    /// One of several rounds: about 0.4 CPU seconds per implementation and round.
     pub(crate) const NORMAL: Self = Self {
         warm_up: Duration::from_millis(100),
-        measure: Duration::from_millis(300),
+        measure: Duration::from_millis(200),
         samples: 20,
         time_guard: Duration::from_millis(500),
     };

@@ -110,8 +110,8 @@ pub(crate) struct Row {
     pub(crate) elements: Option<u64>,
     pub(crate) throughput: Option<Throughput>,
     pub(crate) published: Option<Published>,
-    /// The original as recorded earlier on a machine of another state.
-    pub(crate) recorded: Option<Recorded>,
+    /// The original, and others for scale, as recorded earlier on a machine in another state.
+    pub(crate) recorded: Vec<Recorded>,
     /// Present for ours only.
     pub(crate) ratio_vs: Option<Ratios>,
     /// For ours: the outcome against the best peer. For others: empty, or why there is no figure.
@@ -160,6 +160,8 @@ pub(crate) struct Published {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Recorded {
     pub(crate) implementation: String,
+    /// Whether it is the program behind the published figure.
+    pub(crate) original: bool,
     pub(crate) time_ns: f64,
     pub(crate) bytes_op: Option<f64>,
     pub(crate) allocs_op: Option<f64>,
