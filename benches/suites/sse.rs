@@ -3,7 +3,9 @@
 
 use benches::sse::encode::Texts;
 use benches::sse::http::Loopback;
-use benches::sse::payload::{Input, SeedRow, Stop, chat_stream, many_lines, one_line, seed_rows, short_events};
+use benches::sse::payload::{
+    Input, SeedRow, Stop, chat_stream, many_lines, one_line, seed_rows, short_events,
+};
 use benches::sse::tally::Tally;
 use benches::sse::{limits, ours, peers};
 use benches::{Impl, Row, Suite};
@@ -95,7 +97,8 @@ fn pathological(suite: &mut Suite) {
     decode(suite, "patho_line_1m_by_1k", &line, 1, 1 << 20);
 
     let stream = chat_stream(1 << 20);
-    let (len, events) = (stream.len() as u64, stream.windows(2).filter(|pair| pair == b"\n\n").count() as u64);
+    let (len, events) =
+        (stream.len() as u64, stream.windows(2).filter(|pair| pair == b"\n\n").count() as u64);
     decode(suite, "patho_chat_1m_whole", &Input::whole(stream, Stop::End), events, len - events * 8);
 
     let stream = short_events(1 << 20);
@@ -157,7 +160,9 @@ fn http_loopback(suite: &mut Suite) -> anyhow::Result<()> {
         .run(Impl::peer("sse-core", "0.2.3").class(OWNED), expected, || loopback.sse_core())
         .run(Impl::peer("sse-stream", "0.3.0").class(OWNED), expected, || loopback.sse_stream())
         .run(Impl::peer("sseer", "0.3.1").class(SHARED), expected, || loopback.sseer())
-        .run(Impl::peer("eventsource-stream", "0.2.3").class(OWNED), expected, || loopback.eventsource_stream())
+        .run(Impl::peer("eventsource-stream", "0.2.3").class(OWNED), expected, || {
+            loopback.eventsource_stream()
+        })
         .run(Impl::limit("bytes only"), LEN, || loopback.bytes_only());
     Ok(())
 }

@@ -70,3 +70,144 @@ pub(crate) fn write(report: &Report, directory: &Path) -> Result<[PathBuf; 3]> {
     }
     Ok(files.map(|(name, _)| directory.join(name)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(implementation: &str, role: Role, nanoseconds: f64) -> Row {
+        Row {
+            system: "sse".to_owned(),
+            table: Some("perplexity.raw_sse".to_owned()),
+            row: "decode_simple_event".to_owned(),
+            implementation: implementation.to_owned(),
+            role,
+            language: "rust".to_owned(),
+            version: None,
+            class: Some("owned".to_owned()),
+            time_ns: Some(Time {
+                min: nanoseconds,
+                median: nanoseconds,
+                max: nanoseconds,
+                rounds: vec![nanoseconds],
+                sampled: true,
+            }),
+            bytes_op: Some(17.0),
+            allocs_op: Some(1.0),
+            counts_deterministic: Some(true),
+            payload_bytes: Some(25),
+            elements: Some(1),
+            throughput: None,
+            published: None,
+            recorded: None,
+            ratio_vs: None,
+            verdict: String::new(),
+        }
+    }
+
+    fn report() -> Report {
+        let mut ours = row("push | owned", Role::Ours, 40.0);
+        ours.verdict = "faster than a<b".to_owned();
+        ours.ratio_vs = Some(Ratios {
+            best_peer: Some(Ratio {
+                against: "a<b".to_owned(),
+                language: "rust".to_owned(),
+                like_for_like: true,
+                median: 2.0,
+                min: 1.9,
+                max: 2.1,
+                of_minima: 2.0,
+                rounds: 2,
+            }),
+            ..Ratios::default()
+        });
+        Report {
+            schema: SCHEMA,
+            run: Run {
+                date: "2026-01-02T03:04:05Z".to_owned(),
+                machine: Machine { cpu: "Some CPU".to_owned(), cores: 2, kernel: "Linux".to_owned() },
+                versions: vec![("rust".to_owned(), "rustc 1.95.0".to_owned())],
+                commit: None,
+                load_before: Some(0.2),
+                load_after: None,
+                rounds: 2,
+                settings: "short".to_owned(),
+                unfit: Vec::new(),
+                missing_peers: vec![Missing {
+                    peer: "go-sse".to_owned(),
+                    language: "go".to_owned(),
+                    reason: "`go version` cannot be run here".to_owned(),
+                }],
+                imports: Vec::new(),
+                elapsed_s: 61.0,
+            },
+            rows: vec![ours, row("a<b", Role::Peer, 80.0)],
+            tables: vec![Table {
+                id: "perplexity.raw_sse".to_owned(),
+                heading: "Raw".to_owned(),
+                platform: "perplexity-go".to_owned(),
+                lines: vec![TableLine {
+                    label: "Simple Event".to_owned(),
+                    keys: vec!["sse/decode_simple_event".to_owned()],
+                    published: "611 ns".to_owned(),
+                    figure: Figure::Time,
+                }],
+                not_measured: 9,
+            }],
+            summaries: vec![Summary {
+                system: "sse".to_owned(),
+                implementation: "push | owned".to_owned(),
+                class: Some("owned".to_owned()),
+                rows: 1,
+                faster: 1,
+                slower: 0,
+                geometric_mean: 2.0,
+            }],
+            published_not_measured: 83,
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let directory = std::env::temp_dir().join(format!("xtask-report-{}", std::process::id()));
+        let [json, markdown, html] = write(&report(), &directory).unwrap();
+        let again = read(&json).unwrap();
+        let written = [&markdown, &html].map(|path| fs::read_to_string(path).unwrap());
+        fs::remove_dir_all(&directory).unwrap();
+        assert_eq!(again, report());
+        assert!(written.iter().all(|text| text.contains("83 published benchmarks are not measured yet")));
+        let error = format!("{:#}", read(&json).unwrap_err());
+        assert!(error.contains("cargo xtask bench"), "{error}");
+    }
+
+    #[test]
+    fn markdown_tables_keep_their_columns() {
+        let text = markdown::render(&report());
+        assert!(text.contains("| push \\| owned  |"), "{text}");
+        assert!(
+            text.contains("40.0 ns, 2.00x |"),
+            "the published table shows the ratio beside ours:\n{text}"
+        );
+        assert!(text.contains("a<b 80.0 ns |"), "{text}");
+        assert!(text.contains("2.00 (1.90..2.10)"), "{text}");
+        assert!(text.contains("go-sse (go): `go version` cannot be run here"), "{text}");
+        for table in text.split("\n\n").filter(|block| block.starts_with('|')) {
+            let bars = |line: &str| line.replace("\\|", "").matches('|').count();
+            let widths: Vec<(usize, usize)> =
+                table.lines().map(|line| (bars(line), line.chars().count())).collect();
+            assert!(widths.iter().all(|width| *width == widths[0]), "{table}");
+        }
+    }
+
+    #[test]
+    fn the_page_stands_alone() {
+        let page = html::render(&report()).unwrap();
+        for reference in ["http:", "https:", " src=", " href=", "<script", "@import", "url("] {
+            let allowed = page.replace("http://www.w3.org/2000/svg", "");
+            assert!(!allowed.contains(reference), "{reference} points elsewhere");
+        }
+        assert_eq!(page.matches("<svg ").count(), 2, "one plot of ratios and one of times");
+        assert!(page.contains("prefers-color-scheme: dark") && page.contains("width=device-width"));
+        assert!(page.contains("faster than a&lt;b"), "text is escaped");
+    }
+}

@@ -44,11 +44,7 @@ impl Loopback {
     }
 
     /// Requests the stream and lets `decode` make events of its chunks.
-    fn receive<T, E, S>(
-        &self,
-        decode: impl FnOnce(BodyStream) -> S,
-        data: impl Fn(&T) -> Option<&str>,
-    ) -> u64
+    fn receive<T, E, S>(&self, decode: impl FnOnce(BodyStream) -> S, data: impl Fn(&T) -> Option<&str>) -> u64
     where
         S: Stream<Item = Result<T, E>>,
         E: std::fmt::Debug,
@@ -123,7 +119,8 @@ async fn serve(listener: TcpListener, input: Input) {
                 .body(StreamBody::new(stream::iter(frames)));
             std::future::ready(response)
         });
-        let connection = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(socket), respond);
+        let connection =
+            hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(socket), respond);
         tokio::spawn(async {
             // A client that stops reading early is the normal end of a connection here.
             drop(connection.await);

@@ -135,7 +135,7 @@ pub(crate) struct Time {
     pub(crate) max: f64,
     /// One value per round.
     pub(crate) rounds: Vec<f64>,
-    /// `false` where a single call beyond the time guard is all there is.
+    /// `false` where each round holds a single call, because one exceeds the time guard.
     pub(crate) sampled: bool,
 }
 

@@ -95,7 +95,7 @@ pub(crate) fn summary(report: &Report) -> Vec<String> {
         .iter()
         .map(|summary| {
             format!(
-                "{}, ours `{}`: {}x the speed of the best peer (geometric mean of {} rows); faster in {}, slower in {}, even or undecided in {}.",
+                "{}, ours `{}`: {}x the speed of the best peer (geometric mean, rows: {}); faster in {}, slower in {}, even or undecided in {}.",
                 summary.system,
                 summary.implementation,
                 units::ratio(summary.geometric_mean),
@@ -150,7 +150,6 @@ fn published_table(report: &Report, table: &Table) -> Sheet {
     }
     columns.extend(languages.iter().map(|language| number(&format!("Best {language} peer"))));
     columns.extend(variants.iter().map(|variant| number(&format!("Ours, {variant}"))));
-    columns.push(text("Ratio to the best peer (min..max)"));
 
     let lines = table.lines.iter().map(|line| {
         let cell = |wanted: &dyn Fn(&Row) -> bool, named: bool| {
@@ -173,12 +172,18 @@ fn published_table(report: &Report, table: &Table) -> Sheet {
             cells.push(cell(&|row| row.role == Role::Peer && row.language == *language, true));
         }
         for variant in &variants {
-            cells.push(cell(&|row| row.role == Role::Ours && row.implementation == *variant, false));
+            let time = cell(&|row| row.role == Role::Ours && row.implementation == *variant, false);
+            cells.push(match line_ratio(&rows, &line.keys, variant) {
+                Some(ratio) => format!("{time}, {ratio}"),
+                None => time,
+            });
         }
-        cells.push(line_ratios(&rows, &line.keys));
         Line { cells, ours: false, starts_group: false }
     });
-    let mut notes = vec![format!("Published by {}.", table.platform)];
+    let mut notes = vec![
+        format!("Published by {}.", table.platform),
+        "Beside ours: the best peer's time divided by ours; * where no peer is of the same class.".to_owned(),
+    ];
     if table.not_measured > 0 {
         notes.push(format!("{} further lines of this table are not measured yet.", table.not_measured));
     }
@@ -215,17 +220,12 @@ fn figure(
     Some(if named { format!("{} {value}", row.implementation) } else { value })
 }
 
-fn line_ratios(rows: &[&Row], keys: &[String]) -> String {
-    let [key] = keys else { return NONE.to_owned() };
-    let parts: Vec<String> = rows
-        .iter()
-        .filter(|row| row.key() == *key)
-        .filter_map(|row| {
-            let ratio = row.ratio_vs.as_ref()?.best_peer.as_ref()?;
-            Some(format!("{} {}", row.implementation, ratio_range(ratio)))
-        })
-        .collect();
-    if parts.is_empty() { NONE.to_owned() } else { parts.join("; ") }
+/// The ratio of one variant to the best peer, where the line speaks of one row.
+fn line_ratio(rows: &[&Row], keys: &[String], variant: &str) -> Option<String> {
+    let [key] = keys else { return None };
+    let row = rows.iter().find(|row| row.key() == *key && row.implementation == variant)?;
+    let ratio = row.ratio_vs.as_ref()?.best_peer.as_ref()?;
+    Some(format!("{}x{}", units::ratio(ratio.median), if ratio.like_for_like { "" } else { "*" }))
 }
 
 fn ratio_range(ratio: &Ratio) -> String {

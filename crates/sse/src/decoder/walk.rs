@@ -253,16 +253,22 @@ impl Decoder {
             self.partial = Partial::Undecided;
         }
         if self.partial == Partial::Undecided {
-            // Only the first bytes decide, so a line that turns out to mean nothing is not kept any further.
+            // Only the first bytes decide, and a line that turns out to mean nothing is not kept any further.
             let known = self.line.len();
-            self.line.extend_from_slice(&rest[..rest.len().min(line::LONGEST_NAME + 1)]);
-            self.partial = match line::prospect(&self.line) {
+            let prospect = if known == 0 {
+                line::prospect(rest)
+            } else {
+                self.line.extend_from_slice(&rest[..rest.len().min(line::LONGEST_NAME + 1)]);
+                let prospect = line::prospect(&self.line);
+                self.line.truncate(known);
+                prospect
+            };
+            self.partial = match prospect {
                 Prospect::Undecided => Partial::Undecided,
                 Prospect::Field => Partial::Field,
                 Prospect::Comment if ITEMS => Partial::Comment,
                 Prospect::Comment | Prospect::Unknown => Partial::Skipped,
             };
-            self.line.truncate(known);
         }
         if self.partial == Partial::Skipped {
             return Step::End;
