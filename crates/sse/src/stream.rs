@@ -270,8 +270,8 @@ adaptor! {
     /// Decodes events, comments and reconnection times from a stream of byte chunks.
     ///
     /// The same as [`EventStream`], which documents buffering, cancellation, errors and the end, for a caller
-    /// who wants to see keep-alive comments. Comments are kept as long as a line of them takes, within
-    /// [`Config::max_event_size`](crate::Config::max_event_size).
+    /// who wants to see keep-alive comments. A comment is collected until its line ends; one that is longer than
+    /// [`Config::max_event_size`](crate::Config::max_event_size) is skipped.
     ItemStream yields OwnedItem, by |decoder, _, rest| Ok(decoder.next_item(rest)?.map(OwnedItem::from)),
     where { S: TryStream, S::Ok: AsRef<[u8]> }
 }
