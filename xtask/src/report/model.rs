@@ -176,6 +176,8 @@ pub(crate) struct Ratios {
     pub(crate) best_peer: Option<Ratio>,
     /// Across machines or machine states: an orientation, no measurement.
     pub(crate) recorded_original: Option<Ratio>,
+    /// Against the fastest limit of the machine: the share of it that ours reaches, usually below one.
+    pub(crate) limit: Option<Ratio>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
