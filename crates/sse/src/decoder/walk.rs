@@ -27,6 +27,32 @@ enum Step<'c> {
 }
 
 impl Decoder {
+    /// Appends a few bytes to the line in progress if that is all there is to do. `false` means that nothing happened.
+    ///
+    /// Streams that arrive in chunks of some bytes would otherwise pay for the whole machinery each time.
+    #[inline]
+    pub(super) fn extend_tiny(&mut self, chunk: &[u8]) -> bool {
+        const TINY: usize = 32;
+        if self.partial != Partial::Field
+            || chunk.len() > TINY
+            // Growth, and with it the limits, are left to the walk.
+            || chunk.len() > self.line.capacity() - self.line.len()
+            || self.line.len() + chunk.len() > self.config.max_event_size.saturating_sub(self.open.size)
+        {
+            return false;
+        }
+        // Without an early exit, so that it is done in a few vector operations.
+        if chunk.iter().fold(false, |found, byte| found | (*byte == b'\n') | (*byte == b'\r')) {
+            return false;
+        }
+        match chunk {
+            [byte] => self.line.push(*byte),
+            _ => self.line.extend_from_slice(chunk),
+        }
+        self.offset += chunk.len() as u64;
+        true
+    }
+
     /// Runs until something is to be reported, and advances `chunk` past what was consumed.
     #[inline(always)]
     fn advance<'c, E: Engine, const ITEMS: bool>(&mut self, engine: E, chunk: &mut &'c [u8]) -> Step<'c> {
