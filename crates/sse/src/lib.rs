@@ -95,5 +95,7 @@ pub use json::JsonReader;
 pub use json::{JsonStream, JsonStreamExt};
 #[cfg(feature = "std")]
 pub use reader::{DEFAULT_BUFFER_SIZE, Reader};
+#[cfg(all(feature = "bytes", feature = "futures"))]
+pub use stream::EventBytesStream;
 #[cfg(feature = "futures")]
 pub use stream::{EventStream, EventStreamExt, ItemStream, OwnedItem};

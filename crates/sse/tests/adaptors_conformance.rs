@@ -84,6 +84,7 @@ const ADAPTORS: &[(&str, Adaptor)] = &[
     ("reader_owned", reader_owned),
     ("reader_lending", reader_lending),
     ("event_stream", event_stream),
+    ("event_bytes_stream", event_bytes_stream),
     ("bytes_decoder_one_chunk_at_a_time", bytes_decoder_one_chunk_at_a_time),
     ("bytes_decoder_all_chunks_waiting", bytes_decoder_all_chunks_waiting),
     ("codec_in_a_growing_buffer", codec_in_a_growing_buffer),
@@ -104,6 +105,11 @@ fn cases_through_reader_lending() {
 #[test]
 fn cases_through_event_stream() {
     check(BOTH, event_stream);
+}
+
+#[test]
+fn cases_through_event_bytes_stream() {
+    check(BOTH, event_bytes_stream);
 }
 
 #[test]
@@ -159,6 +165,22 @@ fn event_stream(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Outcome {
     block_on(async {
         while let Some(event) = stream.next().await {
             events.push(expected(event.unwrap().as_ref()));
+        }
+    });
+    Outcome {
+        events,
+        last_event_id: stream.last_event_id().to_owned(),
+        retry: stream.reconnection_time().map(millis),
+    }
+}
+
+fn event_bytes_stream(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Outcome {
+    let chunks = Chunked::new(chunks).map(|chunk| chunk.map(Bytes::copy_from_slice));
+    let mut stream = chunks.sse_bytes().with_decoder(decoder).with_ending(ending);
+    let mut events = Vec::new();
+    block_on(async {
+        while let Some(event) = stream.next().await {
+            events.push(expected(event.unwrap().to_event().as_ref()));
         }
     });
     Outcome {

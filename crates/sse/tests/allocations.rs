@@ -161,3 +161,113 @@ fn encoding_into_a_buffer_with_room_allocates_nothing() {
     result.unwrap();
     assert_eq!(count, 0);
 }
+
+/// 1000 events of one line and one type each.
+#[cfg(feature = "std")]
+fn typed_events() -> Vec<u8> {
+    b"event: delta\nid: 7\ndata: {\"text\":\"a token\"}\n\n".repeat(1000)
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn a_reader_allocates_its_buffer_and_what_it_gives_away() {
+    let input = typed_events();
+    let (count, events) = allocations(|| sse::Reader::new(&input[..]).map(Result::unwrap).count());
+    // The buffer, the data of each event, and one line that is cut by the end of the buffer.
+    assert_eq!(events, 1000);
+    assert!((1001..1010).contains(&count), "{count}");
+
+    let (count, events) = allocations(|| sse::Reader::from_buffered(&input[..]).map(Result::unwrap).count());
+    assert_eq!((count, events), (1000, 1000));
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn lent_events_share_one_allocation() {
+    let input = typed_events();
+    let (count, events) = allocations(|| {
+        let mut reader = sse::Reader::from_buffered(&input[..]);
+        let mut events = 0;
+        while reader.next_ref().unwrap().is_some() {
+            events += 1;
+        }
+        events
+    });
+    assert_eq!((count, events), (1, 1000));
+}
+
+#[cfg(feature = "bytes")]
+#[test]
+fn shared_events_allocate_nothing() {
+    let chunk = bytes::Bytes::from_static(b"event: delta\nid: 7\ndata: a token\n\ndata: b\n\n");
+    let (count, events) = allocations(|| {
+        let mut decoder = sse::BytesDecoder::new();
+        let mut events = 0;
+        for _ in 0..100 {
+            decoder.push(chunk.clone());
+            while decoder.next().unwrap().is_some() {
+                events += 1;
+            }
+        }
+        events
+    });
+    assert_eq!((count, events), (0, 200));
+}
+
+#[cfg(feature = "futures")]
+#[test]
+fn a_stream_allocates_what_it_gives_away() {
+    use futures_util::{FutureExt as _, StreamExt as _, stream};
+    use sse::EventStreamExt as _;
+
+    let chunks = [Ok::<_, std::convert::Infallible>("data: a\n\ndata: b\n\n"); 50];
+    let (count, events) =
+        allocations(|| stream::iter(chunks).sse().map(Result::unwrap).count().now_or_never().unwrap());
+    assert_eq!((count, events), (100, 100));
+}
+
+#[cfg(feature = "codec")]
+#[test]
+fn a_codec_allocates_what_it_gives_away() {
+    use tokio_util::codec::Decoder as _;
+
+    let mut codec = sse::SseCodec::new();
+    let mut buffer = bytes::BytesMut::with_capacity(1024);
+    let (count, events) = allocations(|| {
+        let mut events = 0;
+        for _ in 0..50 {
+            buffer.extend_from_slice(b"data: a\n\ndata: b\n\n");
+            while codec.decode(&mut buffer).unwrap().is_some() {
+                events += 1;
+            }
+            // As FramedRead does before it reads on.
+            buffer.reserve(1);
+        }
+        events
+    });
+    // The read buffer is used again rather than grown.
+    assert_eq!(events, 100);
+    assert!((100..110).contains(&count), "{count}");
+    assert!(buffer.capacity() <= 2048);
+}
+
+#[cfg(feature = "body")]
+#[test]
+fn small_frames_share_allocations() {
+    use futures_util::{FutureExt as _, stream};
+    use http_body_util::BodyExt as _;
+
+    let blocks: Vec<_> =
+        (0..1000).map(|_| Ok::<_, std::convert::Infallible>(Block::new().data("a token"))).collect();
+    let mut body = std::pin::pin!(sse::SseBody::new(stream::iter(blocks)).without_keep_alive());
+    let (count, frames) = allocations(|| {
+        let mut frames = 0;
+        while let Some(frame) = body.frame().now_or_never().unwrap() {
+            drop(frame.unwrap());
+            frames += 1;
+        }
+        frames
+    });
+    assert_eq!(frames, 1000);
+    assert!(count < 20, "{count}");
+}

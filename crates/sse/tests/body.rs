@@ -4,6 +4,7 @@
 #[path = "support/chunked.rs"]
 mod chunked;
 
+use std::cell::Cell;
 use std::convert::Infallible;
 use std::io;
 use std::pin::pin;
@@ -13,10 +14,13 @@ use chunked::block_on;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
+use hyper_util::rt::TokioIo;
 use proptest::prelude::*;
 use sse::{Block, DEFAULT_KEEP_ALIVE, Reader, SseBody};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, advance};
+use tokio::time::{Instant, advance, timeout};
 
 type Blocks = mpsc::Sender<Block<'static>>;
 
@@ -143,6 +147,50 @@ fn large_blocks_arrive_whole() {
     let bytes = block_on(SseBody::new(stream::iter(blocks)).collect()).unwrap().to_bytes();
     let found: Vec<usize> = Reader::new(&bytes[..]).map(|event| event.unwrap().data().len()).collect();
     assert_eq!(found, sizes);
+}
+
+/// Reads from a connection until `text` has arrived.
+async fn read_until(connection: &mut TcpStream, seen: &mut String, text: &str) {
+    let mut buffer = [0; 1024];
+    while !seen.contains(text) {
+        let length = timeout(Duration::from_secs(10), connection.read(&mut buffer)).await.unwrap().unwrap();
+        assert_ne!(length, 0, "closed after {seen:?}");
+        seen.push_str(std::str::from_utf8(&buffer[..length]).unwrap());
+    }
+}
+
+#[tokio::test]
+async fn hyper_sends_every_block_at_once_and_drops_the_stream_with_the_client() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut connection = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let (server, _) = listener.accept().await.unwrap();
+    let (sender, body) = channel();
+    let body = Cell::new(Some(body.with_keep_alive(Duration::from_millis(20))));
+    let service = hyper::service::service_fn(move |_| {
+        let response = body.take().expect("one request").into_response();
+        std::future::ready(Ok::<_, Infallible>(response))
+    });
+    let serve = tokio::task::LocalSet::new();
+    serve.spawn_local(
+        hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(server), service),
+    );
+    let client = async {
+        connection.write_all(b"GET / HTTP/1.1\r\nhost: example.org\r\n\r\n").await.unwrap();
+        let mut seen = String::new();
+        read_until(&mut connection, &mut seen, "\r\n\r\n").await;
+        assert!(seen.starts_with("HTTP/1.1 200 OK\r\n"), "{seen}");
+        assert!(seen.contains("content-type: text/event-stream\r\n"), "{seen}");
+        assert!(seen.contains("cache-control: no-cache\r\n"), "{seen}");
+        for data in ["one", "two"] {
+            sender.send(Block::new().data(data)).await.unwrap();
+            read_until(&mut connection, &mut seen, &format!("data: {data}\n\n")).await;
+        }
+        read_until(&mut connection, &mut seen, ":\n\n").await;
+        drop(connection);
+        // A server may notice only when it writes; the keep-alive comments see to that.
+        timeout(Duration::from_secs(10), sender.closed()).await.unwrap();
+    };
+    serve.run_until(client).await;
 }
 
 fn block() -> impl Strategy<Value = Block<'static>> {

@@ -42,12 +42,19 @@ impl Decoder {
             if let Some(step) = step {
                 break step;
             }
+            if open.is_nothing() {
+                let mut found = None;
+                let flow = lines.whole_events(self.config.max_event_size, |data| {
+                    found = Some(data);
+                    ControlFlow::Break(())
+                });
+                if let (ControlFlow::Break(()), Some(data)) = (flow, found) {
+                    break Step::Event(self.dispatch_data(data));
+                }
+            }
             let Some(line) = lines.next_line() else {
                 break self.keep_partial::<_, ITEMS>(&mut lines, &mut open);
             };
-            if let Some(data) = self.whole_event(&line, &mut lines, &open) {
-                break Step::Event(self.dispatch_data(data));
-            }
             step = self.process::<_, ITEMS>(line, &lines, &mut open);
         };
         *chunk = lines.rest();
@@ -160,21 +167,6 @@ impl Decoder {
             }
         }
         None
-    }
-
-    /// The data of a block that consists of `line` alone. Most events look like that.
-    #[inline(always)]
-    fn whole_event<'c, E: Engine>(
-        &self,
-        line: &Line<'c>,
-        lines: &mut Lines<'c, E>,
-        open: &Open<'_>,
-    ) -> Option<&'c str> {
-        if open.is_nothing() && line.bytes().len() <= self.config.max_event_size {
-            lines.whole_event(line)
-        } else {
-            None
-        }
     }
 
     /// Processes one line, as section 9.2.6 of the standard says.
@@ -485,16 +477,20 @@ where
                 Some(Step::End | Step::Comment(_) | Step::Retry(_)) => break,
             }
             step = loop {
+                if open.is_nothing() {
+                    let longest = decoder.config.max_event_size;
+                    let flow = lines.whole_events(longest, |data| {
+                        let event = decoder.dispatch_data(data);
+                        on_event(Ok(decoder.event_ref(&event)))
+                    });
+                    if flow.is_break() {
+                        break Some(Step::End);
+                    }
+                }
                 let Some(line) = lines.next_line() else {
                     break Some(decoder.keep_partial::<_, false>(&mut lines, &mut open));
                 };
-                // Handed over here and not as a `Step`, which would go through memory.
-                if let Some(data) = decoder.whole_event(&line, &mut lines, &open) {
-                    let event = decoder.dispatch_data(data);
-                    if on_event(Ok(decoder.event_ref(&event))).is_break() {
-                        break Some(Step::End);
-                    }
-                } else if let Some(step) = decoder.process::<_, false>(line, &lines, &mut open) {
+                if let Some(step) = decoder.process::<_, false>(line, &lines, &mut open) {
                     break Some(step);
                 }
             };
