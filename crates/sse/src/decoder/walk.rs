@@ -27,27 +27,29 @@ enum Step<'c> {
 }
 
 impl Decoder {
-    /// Appends a few bytes to the line in progress if that is all there is to do. `false` means that nothing happened.
+    /// Takes a few bytes that only continue the line in progress. `false` means that nothing happened.
     ///
     /// Streams that arrive in chunks of some bytes would otherwise pay for the whole machinery each time.
     #[inline]
     pub(super) fn extend_tiny(&mut self, chunk: &[u8]) -> bool {
-        const TINY: usize = 32;
-        if self.partial != Partial::Field
-            || chunk.len() > TINY
-            // Growth, and with it the limits, are left to the walk.
-            || chunk.len() > self.line.capacity() - self.line.len()
-            || self.line.len() + chunk.len() > self.config.max_event_size.saturating_sub(self.open.size)
-        {
+        const TINY: usize = 64;
+        if !matches!(self.partial, Partial::Field | Partial::Skipped) || chunk.len() > TINY {
             return false;
         }
         // Without an early exit, so that it is done in a few vector operations.
         if chunk.iter().fold(false, |found, byte| found | (*byte == b'\n') | (*byte == b'\r')) {
             return false;
         }
-        match chunk {
-            [byte] => self.line.push(*byte),
-            _ => self.line.extend_from_slice(chunk),
+        if self.partial == Partial::Field {
+            let room = self.config.max_event_size.saturating_sub(self.open.size).min(self.line.capacity());
+            // Growth, and what comes of too much of it, is left to the walk.
+            if self.line.len() + chunk.len() > room {
+                return false;
+            }
+            match chunk {
+                [byte] => self.line.push(*byte),
+                _ => self.line.extend_from_slice(chunk),
+            }
         }
         self.offset += chunk.len() as u64;
         true
