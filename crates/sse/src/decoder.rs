@@ -5,6 +5,7 @@ mod walk;
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use core::ops::ControlFlow;
 use core::time::Duration;
 
@@ -41,7 +42,7 @@ use crate::scan::with_engine;
 /// assert_eq!(seen, [("hello".into(), "7".into()), ("[DONE]".into(), "7".into())]);
 /// # Ok::<(), sse::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Decoder {
     config: Config,
     mode: Mode,
@@ -97,6 +98,19 @@ enum Partial {
     Comment,
     /// It has at least one byte and cannot become anything that matters.
     Skipped,
+}
+
+impl fmt::Debug for Decoder {
+    /// Tells the state and the limits, and nothing that was received.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder")
+            .field("config", &self.config)
+            .field("mode", &self.mode)
+            .field("partial", &self.partial)
+            .field("open", &self.open)
+            .field("offset", &self.offset)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Default for Decoder {
@@ -156,6 +170,10 @@ impl Decoder {
     #[allow(clippy::should_implement_trait, reason = "an iterator cannot lend")]
     #[inline]
     pub fn next<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<EventRef<'a>>> {
+        if chunk.is_empty() || self.extend_tiny(chunk) {
+            *chunk = &[];
+            return Ok(None);
+        }
         with_engine(Next { decoder: self, chunk })
     }
 
@@ -165,6 +183,10 @@ impl Decoder {
     /// As [`next`](Self::next).
     #[inline]
     pub fn next_owned(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
+        if chunk.is_empty() || self.extend_tiny(chunk) {
+            *chunk = &[];
+            return Ok(None);
+        }
         with_engine(NextOwned { decoder: self, chunk })
     }
 
@@ -175,6 +197,10 @@ impl Decoder {
     /// # Errors
     /// As [`next`](Self::next).
     pub fn next_item<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<Item<'a>>> {
+        if chunk.is_empty() || self.extend_tiny(chunk) {
+            *chunk = &[];
+            return Ok(None);
+        }
         with_engine(NextItem { decoder: self, chunk })
     }
 
@@ -208,6 +234,9 @@ impl Decoder {
     where
         F: FnMut(Result<EventRef<'_>>) -> ControlFlow<()>,
     {
+        if self.extend_tiny(chunk) {
+            return chunk.len();
+        }
         with_engine(Feed { decoder: self, chunk, on_event })
     }
 

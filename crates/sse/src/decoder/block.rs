@@ -22,7 +22,7 @@ pub(super) struct Saved {
     data: SavedData,
     event_type: bool,
     id: bool,
-    size: usize,
+    pub(super) size: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
