@@ -202,7 +202,7 @@ fn ratios(ours: &Side, sides: &[Side], imported: Option<&Imported>, recorded: &[
     let against_original = imported
         .and_then(|imported| {
             let taken = Taken::Once(imported.typical_ns()?);
-            ratio(ours, taken, &imported.name, "go", true)
+            ratio(ours, taken, &imported.name, "go", false)
         })
         .or_else(|| {
             let standin = sides.iter().find(|side| side.listed.role == Role::OriginalStandin)?;

@@ -185,7 +185,7 @@ pub(crate) struct Ratio {
     /// The other implementation.
     pub(crate) against: String,
     pub(crate) language: String,
-    /// Whether both are of one class.
+    /// Whether both are known to be of one class.
     pub(crate) like_for_like: bool,
     /// Median, smallest and largest of the rounds' ratios.
     pub(crate) median: f64,
