@@ -9,6 +9,8 @@ pub(crate) struct Sheet {
     pub(crate) title: String,
     pub(crate) notes: Vec<String>,
     pub(crate) columns: Vec<Column>,
+    /// The column that names a line, which stays in view on a narrow screen.
+    pub(crate) key_column: usize,
     pub(crate) lines: Vec<Line>,
 }
 
@@ -185,7 +187,13 @@ fn published_table(report: &Report, table: &Table) -> Sheet {
     if table.not_measured > 0 {
         notes.push(format!("{} further lines of this table are not measured yet.", table.not_measured));
     }
-    Sheet { title: format!("{} ({})", table.heading, table.id), notes, columns, lines: lines.collect() }
+    Sheet {
+        title: format!("{} ({})", table.heading, table.id),
+        notes,
+        columns,
+        key_column: 0,
+        lines: lines.collect(),
+    }
 }
 
 /// What was recorded earlier for a row, by whom.
@@ -268,6 +276,7 @@ pub(crate) fn measured(report: &Report) -> Vec<Sheet> {
             Sheet {
                 title: format!("{system}: all implementations"),
                 notes,
+                key_column: 1,
                 columns: vec![
                     text("Row"),
                     text("Implementation"),
