@@ -8,7 +8,7 @@ use crate::data::seed::Seed;
 use crate::parse::Timing;
 use crate::parse::benchfmt::BenchLine;
 use crate::report::{
-    Figure, Published, Ratio, Ratios, Role, Row, Summary, Table, TableLine, Throughput, Time,
+    Figure, Published, Ratio, Ratios, Recorded, Role, Row, Summary, Table, TableLine, Throughput, Time,
 };
 use crate::rounds::Side;
 use crate::stats;
@@ -64,15 +64,9 @@ fn row(sides: &[Side], sources: &Sources) -> Vec<Row> {
             let mut row = bare_row(side);
             row.table.clone_from(&table);
             row.published.clone_from(&published);
-            row.recorded = sources.recorded.original(key);
+            row.recorded = sources.recorded.of(key);
             if side.listed.role == Role::Ours {
-                let ratios = ratios(
-                    side,
-                    sides,
-                    imported.as_ref(),
-                    row.recorded.as_ref().map(|recorded| recorded.time_ns),
-                    &row,
-                );
+                let ratios = ratios(side, sides, imported.as_ref(), &row.recorded);
                 row.verdict = verdict(ratios.best_peer.as_ref());
                 row.ratio_vs = Some(ratios);
             }
@@ -178,7 +172,7 @@ fn bare_row(side: &Side) -> Row {
         elements: listed.elements,
         throughput: None,
         published: None,
-        recorded: None,
+        recorded: Vec::new(),
         ratio_vs: None,
         verdict,
     };
@@ -204,13 +198,7 @@ fn throughput(row: &Row) -> Option<Throughput> {
     (throughput.bytes_per_s.is_some() || throughput.elements_per_s.is_some()).then_some(throughput)
 }
 
-fn ratios(
-    ours: &Side,
-    sides: &[Side],
-    imported: Option<&Imported>,
-    recorded: Option<f64>,
-    row: &Row,
-) -> Ratios {
+fn ratios(ours: &Side, sides: &[Side], imported: Option<&Imported>, recorded: &[Recorded]) -> Ratios {
     let against_original = imported
         .and_then(|imported| {
             let taken = Taken::Once(imported.typical_ns()?);
@@ -220,9 +208,8 @@ fn ratios(
             let standin = sides.iter().find(|side| side.listed.role == Role::OriginalStandin)?;
             against(ours, standin)
         });
-    let recorded_original = recorded.and_then(|time| {
-        let name = row.recorded.as_ref().map_or("recorded", |recorded| recorded.implementation.as_str());
-        ratio(ours, Taken::Once(time), name, "go", false)
+    let recorded_original = recorded.iter().find(|recorded| recorded.original).and_then(|recorded| {
+        ratio(ours, Taken::Once(recorded.time_ns), &recorded.implementation, "go", false)
     });
     Ratios {
         original: against_original,
@@ -417,7 +404,7 @@ mod tests {
     }
 
     fn best_peer_of(sides: &[Side]) -> Ratio {
-        ratios(&sides[0], sides, None, None, &bare_row(&sides[0])).best_peer.unwrap()
+        ratios(&sides[0], sides, None, &[]).best_peer.unwrap()
     }
 
     #[test]
@@ -449,7 +436,7 @@ mod tests {
     #[test]
     fn a_failed_peer_is_no_competitor() {
         let sides = [side("a", Role::Ours, None, &[10.0]), side("failed", Role::Peer, None, &[])];
-        assert!(ratios(&sides[0], &sides, None, None, &bare_row(&sides[0])).best_peer.is_none());
+        assert!(ratios(&sides[0], &sides, None, &[]).best_peer.is_none());
         assert_eq!(verdict(None), "no peer");
     }
 
@@ -473,7 +460,7 @@ mod tests {
             side("a", Role::Ours, Some("owned"), &[10.0]),
             go_side("original-standin", Role::OriginalStandin, &[80.0]),
         ];
-        let ratios = ratios(&sides[0], &sides, None, None, &bare_row(&sides[0]));
+        let ratios = ratios(&sides[0], &sides, None, &[]);
         assert_eq!(ratios.original.unwrap().median, 4.0, "our mean is 20");
         assert!(ratios.best_peer.is_none(), "the stand-in is the original, not a peer");
     }
@@ -495,7 +482,7 @@ mod tests {
         assert_eq!((ours.system.as_str(), ours.row.as_str()), ("sse", "decode_simple_event"));
         assert_eq!(ours.table.as_deref(), Some("perplexity.raw_sse"));
         assert_eq!(ours.published.as_ref().unwrap().time_ns, Some(611.0));
-        assert_eq!(ours.recorded.as_ref().unwrap().time_ns, 1562.0);
+        assert_eq!(ours.recorded[0].time_ns, 1562.0);
         assert_eq!(ours.time_ns.as_ref().unwrap().min, 10.0);
         assert_eq!(ours.throughput.as_ref().unwrap().bytes_per_s, Some(2.5e9));
         let ratios = ours.ratio_vs.as_ref().unwrap();

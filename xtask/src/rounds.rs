@@ -30,21 +30,24 @@ pub(crate) struct Slice {
 }
 
 impl Slice {
-    /// One of several rounds: 0.5 CPU seconds per implementation and round.
+    /// One of several rounds: about 0.4 CPU seconds per implementation and round.
     pub(crate) const NORMAL: Self = Self {
         warm_up: Duration::from_millis(100),
-        measure: Duration::from_millis(300),
+        measure: Duration::from_millis(200),
         samples: 20,
         time_guard: Duration::from_millis(500),
     };
     /// For a first look.
     pub(crate) const QUICK: Self = Self {
-        warm_up: Duration::from_millis(30),
-        measure: Duration::from_millis(100),
+        warm_up: Duration::from_millis(20),
+        measure: Duration::from_millis(60),
         samples: 10,
         time_guard: Duration::from_millis(100),
     };
 }
+
+/// criterion's bootstrap; only its confidence intervals depend on it, and the report shows the range of rounds instead.
+const RESAMPLES: &str = "2000";
 
 /// A run of one side that takes longer is stopped and recorded as failed.
 const STEP_LIMIT: Duration = Duration::from_secs(120);
@@ -227,6 +230,7 @@ fn run_suite(
         .args(["--warm-up-time", &slice.warm_up.as_secs_f64().to_string()])
         .args(["--measurement-time", &slice.measure.as_secs_f64().to_string()])
         .args(["--sample-size", &slice.samples.to_string()])
+        .args(["--nresamples", RESAMPLES])
         .args(["--time-guard", &slice.time_guard.as_secs_f64().to_string()]);
     if round > 0 {
         // Counts do not depend on the round.

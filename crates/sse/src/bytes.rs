@@ -182,7 +182,7 @@ impl BytesDecoder {
         self.decoder.finish();
     }
 
-    /// Ends the stream like [`Ending::Lenient`](crate::Ending::Lenient): the end counts as the end of the line
+    /// Ends the stream of a server that leaves out the last empty line: the end counts as the end of the line
     /// and of the block. Pull all events first; chunks that were not pulled are dropped.
     ///
     /// # Errors

@@ -5,20 +5,18 @@ mod walk;
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use core::ops::ControlFlow;
 use core::time::Duration;
 
 use compact_str::CompactString;
 
-use self::block::{RETAINED_CAPACITY, Saved};
+use self::block::Saved;
 use self::walk::{Feed, Next, NextItem, NextOwned};
 use crate::config::Config;
 use crate::error::Result;
 use crate::event::{Event, EventRef, Item};
 use crate::scan::with_engine;
-
-/// Chunks up to this length are looked at before a walk is set up for them.
-const SHORT_CHUNK: usize = 64;
 
 /// Decodes an event stream that arrives in chunks of any size.
 ///
@@ -44,7 +42,7 @@ const SHORT_CHUNK: usize = 64;
 /// assert_eq!(seen, [("hello".into(), "7".into()), ("[DONE]".into(), "7".into())]);
 /// # Ok::<(), sse::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Decoder {
     config: Config,
     mode: Mode,
@@ -100,6 +98,19 @@ enum Partial {
     Comment,
     /// It has at least one byte and cannot become anything that matters.
     Skipped,
+}
+
+impl fmt::Debug for Decoder {
+    /// Tells the state and the limits, and nothing that was received.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder")
+            .field("config", &self.config)
+            .field("mode", &self.mode)
+            .field("partial", &self.partial)
+            .field("open", &self.open)
+            .field("offset", &self.offset)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Default for Decoder {
@@ -159,7 +170,7 @@ impl Decoder {
     #[allow(clippy::should_implement_trait, reason = "an iterator cannot lend")]
     #[inline]
     pub fn next<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<EventRef<'a>>> {
-        if self.continues_line(chunk) {
+        if chunk.is_empty() || self.extend_tiny(chunk) {
             *chunk = &[];
             return Ok(None);
         }
@@ -172,7 +183,7 @@ impl Decoder {
     /// As [`next`](Self::next).
     #[inline]
     pub fn next_owned(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
-        if self.continues_line(chunk) {
+        if chunk.is_empty() || self.extend_tiny(chunk) {
             *chunk = &[];
             return Ok(None);
         }
@@ -186,6 +197,10 @@ impl Decoder {
     /// # Errors
     /// As [`next`](Self::next).
     pub fn next_item<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<Item<'a>>> {
+        if chunk.is_empty() || self.extend_tiny(chunk) {
+            *chunk = &[];
+            return Ok(None);
+        }
         with_engine(NextItem { decoder: self, chunk })
     }
 
@@ -219,32 +234,10 @@ impl Decoder {
     where
         F: FnMut(Result<EventRef<'_>>) -> ControlFlow<()>,
     {
-        if self.continues_line(chunk) {
+        if self.extend_tiny(chunk) {
             return chunk.len();
         }
         with_engine(Feed { decoder: self, chunk, on_event })
-    }
-
-    /// Takes a short chunk that only continues the line in progress. When chunks are far smaller than lines, most
-    /// are like that, and setting up a walk would cost more than the walk.
-    #[inline]
-    fn continues_line(&mut self, chunk: &[u8]) -> bool {
-        if !matches!(self.partial, Partial::Field | Partial::Skipped) || chunk.len() > SHORT_CHUNK {
-            return false;
-        }
-        let ends = chunk.iter().fold(false, |ends, &byte| ends | (byte == b'\n') | (byte == b'\r'));
-        if ends {
-            return false;
-        }
-        if self.partial == Partial::Field {
-            if self.line.len() + chunk.len() > self.config.max_event_size.saturating_sub(self.open.size) {
-                return false;
-            }
-            self.line.extend_from_slice(chunk);
-            self.overgrown |= self.line.capacity() > RETAINED_CAPACITY;
-        }
-        self.offset += chunk.len() as u64;
-        true
     }
 
     /// Ends the stream: an unfinished line and a block without its empty line are dropped, as the standard asks.

@@ -368,6 +368,7 @@ pub(crate) fn with_engine<W: Walk>(walk: W) -> W::Output {
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::String;
     use alloc::vec::Vec;
 
     use proptest::prelude::*;

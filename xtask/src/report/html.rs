@@ -51,7 +51,8 @@ pub(crate) fn render(report: &Report) -> Result<String> {
 
 /// One plot per variant of ours in each system.
 fn ratio_plots(page: &mut String, report: &Report) -> Result<()> {
-    *page += "<div class=\"plots\">\n";
+    *page += "<p class=\"key\"><span class=\"ours\">ours is faster in every round</span> \
+              <span class=\"peer\">slower, or not in every round</span></p>\n<div class=\"plots\">\n";
     for summary in &report.summaries {
         let rows: Vec<&Row> = report.rows.iter().filter(|row| row.system == summary.system).collect();
         if let Some(svg) = plot::ratios(&summary.implementation, &rows) {

@@ -27,6 +27,34 @@ enum Step<'c> {
 }
 
 impl Decoder {
+    /// Takes a few bytes that only continue the line in progress. `false` means that nothing happened.
+    ///
+    /// Streams that arrive in chunks of some bytes would otherwise pay for the whole machinery each time.
+    #[inline]
+    pub(super) fn extend_tiny(&mut self, chunk: &[u8]) -> bool {
+        const TINY: usize = 64;
+        if !matches!(self.partial, Partial::Field | Partial::Skipped) || chunk.len() > TINY {
+            return false;
+        }
+        // Without an early exit, so that it is done in a few vector operations.
+        if chunk.iter().fold(false, |found, byte| found | (*byte == b'\n') | (*byte == b'\r')) {
+            return false;
+        }
+        if self.partial == Partial::Field {
+            let room = self.config.max_event_size.saturating_sub(self.open.size).min(self.line.capacity());
+            // Growth, and what comes of too much of it, is left to the walk.
+            if self.line.len() + chunk.len() > room {
+                return false;
+            }
+            match chunk {
+                [byte] => self.line.push(*byte),
+                _ => self.line.extend_from_slice(chunk),
+            }
+        }
+        self.offset += chunk.len() as u64;
+        true
+    }
+
     /// Runs until something is to be reported, and advances `chunk` past what was consumed.
     #[inline(always)]
     fn advance<'c, E: Engine, const ITEMS: bool>(&mut self, engine: E, chunk: &mut &'c [u8]) -> Step<'c> {
