@@ -13,7 +13,7 @@ use http_body_util::StreamBody;
 use hyper::body::Frame;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use sse::EventStreamExt as _;
+use sse::{BytesDecoder, EventStreamExt as _};
 use tokio::net::TcpListener;
 
 use crate::sse::payload::Input;
@@ -80,6 +80,25 @@ impl Loopback {
     /// This workspace's adaptor over the body.
     pub fn ours(&self) -> u64 {
         self.receive(|body| body.sse(), |event| Some(event.data()))
+    }
+
+    /// This workspace's decoder of reference-counted chunks, fed with the body.
+    pub fn ours_shared(&self) -> u64 {
+        self.runtime.block_on(async {
+            let response = self.client.get(format!("http://{}/", self.address)).send().await;
+            let mut body = response.expect("the server answers").bytes_stream();
+            let mut tally = Tally::new(self.input.stop);
+            let mut decoder = BytesDecoder::new();
+            while let Some(chunk) = body.next().await {
+                decoder.push(chunk.expect("the connection holds"));
+                while let Some(event) = decoder.next().expect("the stream is well formed") {
+                    if tally.add(black_box(event).data()).is_break() {
+                        return tally.value();
+                    }
+                }
+            }
+            tally.value()
+        })
     }
 
     /// eventsource-stream over the body.

@@ -14,6 +14,18 @@ use crate::scan::{Engine, Line, Lines, Walk};
 
 const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
+/// Whether CR or LF is among a few bytes.
+#[inline(always)]
+fn has_line_end(bytes: &[u8]) -> bool {
+    // No early exit within a block and a number instead of a truth value: either would keep the compiler from
+    // comparing all 16 bytes at once.
+    fn ends(bytes: &[u8]) -> u8 {
+        bytes.iter().fold(0, |found, &byte| found | u8::from(byte == b'\n') | u8::from(byte == b'\r'))
+    }
+    let (blocks, rest) = bytes.as_chunks::<16>();
+    blocks.iter().fold(ends(rest), |found, block| found | ends(block)) != 0
+}
+
 #[derive(Debug)]
 enum Step<'c> {
     /// The chunk is used up.
@@ -36,8 +48,7 @@ impl Decoder {
         if !matches!(self.partial, Partial::Field | Partial::Skipped) || chunk.len() > TINY {
             return false;
         }
-        // Without an early exit, so that it is done in a few vector operations.
-        if chunk.iter().fold(false, |found, byte| found | (*byte == b'\n') | (*byte == b'\r')) {
+        if has_line_end(chunk) {
             return false;
         }
         if self.partial == Partial::Field {
