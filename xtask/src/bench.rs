@@ -30,7 +30,7 @@ Measures every suite, or those named, and writes target/report/{report.json, rep
   --row ROW           only rows whose key (system/row) contains ROW
   --rounds N          alternating rounds, default 5
   --quick             two rounds of short slices unless --rounds says otherwise: a first look
-  --peers LANGUAGES   of go,python,node (default: all that can be built here) or rust for the linked-in ones only
+  --peers LANGUAGES   only peers in these, of rust,go,python,node; default: all that can be built here
   --import FILE       output of `go test -bench` of an original; may be repeated
 ";
 

@@ -202,7 +202,7 @@ fn ratios(ours: &Side, sides: &[Side], imported: Option<&Imported>, recorded: &[
     let against_original = imported
         .and_then(|imported| {
             let taken = Taken::Once(imported.typical_ns()?);
-            ratio(ours, taken, &imported.name, "go", true)
+            ratio(ours, taken, &imported.name, "go", false)
         })
         .or_else(|| {
             let standin = sides.iter().find(|side| side.listed.role == Role::OriginalStandin)?;
@@ -215,21 +215,23 @@ fn ratios(ours: &Side, sides: &[Side], imported: Option<&Imported>, recorded: &[
         original: against_original,
         best_peer: best_peer(ours, sides).and_then(|peer| against(ours, peer)),
         recorded_original,
+        limit: fastest(sides, |side| side.listed.role == Role::Limit).and_then(|limit| against(ours, limit)),
     }
 }
 
 /// The fastest peer of our class, or of any class where ours has no peer.
 fn best_peer<'a>(ours: &Side, sides: &'a [Side]) -> Option<&'a Side> {
-    let fastest = |alike: bool| {
-        sides
-            .iter()
-            .filter(|side| side.listed.role == Role::Peer)
-            .filter(|side| !alike || same_class(ours, side))
-            .filter_map(|side| Some((Taken::of(side)?.minimum(), side)))
-            .min_by(|(a, _), (b, _)| a.total_cmp(b))
-            .map(|(_, side)| side)
-    };
-    fastest(true).or_else(|| fastest(false))
+    let is_peer = |side: &Side| side.listed.role == Role::Peer;
+    fastest(sides, |side| is_peer(side) && same_class(ours, side)).or_else(|| fastest(sides, is_peer))
+}
+
+fn fastest(sides: &[Side], wanted: impl Fn(&Side) -> bool) -> Option<&Side> {
+    sides
+        .iter()
+        .filter(|side| wanted(side))
+        .filter_map(|side| Some((Taken::of(side)?.minimum(), side)))
+        .min_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, side)| side)
 }
 
 fn same_class(ours: &Side, other: &Side) -> bool {
@@ -419,6 +421,8 @@ mod tests {
         let ratio = best_peer_of(&sides);
         assert_eq!((ratio.against.as_str(), ratio.like_for_like, ratio.rounds), ("alike", true, 2));
         assert_eq!((ratio.median, ratio.min, ratio.max, ratio.of_minima), (2.5, 2.0, 3.0, 2.4));
+        let limit = ratios(&sides[0], &sides, None, &[]).limit.unwrap();
+        assert_eq!((limit.against.as_str(), limit.of_minima), ("bandwidth", 0.1));
     }
 
     #[test]

@@ -95,9 +95,9 @@ fn sheet(page: &mut String, sheet: &Sheet) {
         element(page, "p class=\"note\"", note);
     }
     *page += "<div class=\"scroll\"><table>\n<thead><tr>";
-    for column in &sheet.columns {
-        let class = if column.numeric { " class=\"number\"" } else { "" };
-        let _ = write!(page, "<th scope=\"col\"{class}>{}</th>", escaped(&column.name));
+    for index in 0..sheet.columns.len() {
+        let heading = escaped(&sheet.columns[index].name);
+        let _ = write!(page, "<th scope=\"col\"{}>{heading}</th>", class_of(sheet, index));
     }
     *page += "</tr></thead>\n<tbody>\n";
     for line in &sheet.lines {
@@ -106,13 +106,20 @@ fn sheet(page: &mut String, sheet: &Sheet) {
             .filter_map(|(holds, class)| holds.then_some(class))
             .collect();
         let _ = write!(page, "<tr class=\"{}\">", classes.join(" "));
-        for (cell, column) in line.cells.iter().zip(&sheet.columns) {
-            let class = if column.numeric { " class=\"number\"" } else { "" };
-            let _ = write!(page, "<td{class}>{}</td>", escaped(cell));
+        for (index, cell) in line.cells.iter().enumerate() {
+            let _ = write!(page, "<td{}>{}</td>", class_of(sheet, index), escaped(cell));
         }
         *page += "</tr>\n";
     }
     *page += "</tbody>\n</table></div>\n";
+}
+
+fn class_of(sheet: &Sheet, column: usize) -> &'static str {
+    match &sheet.columns[column] {
+        _ if column == sheet.key_column => " class=\"key-column\"",
+        column if column.numeric => " class=\"number\"",
+        _ => "",
+    }
 }
 
 /// `tag` may carry attributes.

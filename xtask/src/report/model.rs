@@ -176,6 +176,8 @@ pub(crate) struct Ratios {
     pub(crate) best_peer: Option<Ratio>,
     /// Across machines or machine states: an orientation, no measurement.
     pub(crate) recorded_original: Option<Ratio>,
+    /// Against the fastest limit of the machine: the share of it that ours reaches, usually below one.
+    pub(crate) limit: Option<Ratio>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -183,7 +185,7 @@ pub(crate) struct Ratio {
     /// The other implementation.
     pub(crate) against: String,
     pub(crate) language: String,
-    /// Whether both are of one class.
+    /// Whether both are known to be of one class.
     pub(crate) like_for_like: bool,
     /// Median, smallest and largest of the rounds' ratios.
     pub(crate) median: f64,

@@ -9,6 +9,8 @@ pub(crate) struct Sheet {
     pub(crate) title: String,
     pub(crate) notes: Vec<String>,
     pub(crate) columns: Vec<Column>,
+    /// The column that names a line, which stays in view on a narrow screen.
+    pub(crate) key_column: usize,
     pub(crate) lines: Vec<Line>,
 }
 
@@ -142,8 +144,7 @@ fn published_table(report: &Report, table: &Table) -> Sheet {
     let of_role = |role: Role| rows.iter().filter(move |row| row.role == role);
     let variants = distinct(of_role(Role::Ours).map(|row| row.implementation.as_str()));
     let languages = distinct(of_role(Role::Peer).map(|row| row.language.as_str()));
-    let is_original = |row: &Row| matches!(row.role, Role::Original | Role::OriginalStandin);
-    let has_original = rows.iter().any(|row| is_original(row));
+    let has_original = rows.iter().any(|row| matches!(row.role, Role::Original | Role::OriginalStandin));
 
     let mut columns = vec![text("Published line"), text("Published"), number("Recorded earlier")];
     if has_original {
@@ -162,7 +163,10 @@ fn published_table(report: &Report, table: &Table) -> Sheet {
         };
         let mut cells = vec![line.label.clone(), line.published.clone(), recorded];
         if has_original {
-            cells.push(cell(&is_original, true));
+            // The original itself where it was imported for all of the line's rows, else the stand-in.
+            let of = |role: Role| figure(&rows, &line.keys, line.figure, &|row| row.role == role, true);
+            let original = of(Role::Original).or_else(|| of(Role::OriginalStandin));
+            cells.push(original.unwrap_or_else(|| NONE.to_owned()));
         }
         for language in &languages {
             cells.push(cell(&|row| row.role == Role::Peer && row.language == *language, true));
@@ -183,7 +187,13 @@ fn published_table(report: &Report, table: &Table) -> Sheet {
     if table.not_measured > 0 {
         notes.push(format!("{} further lines of this table are not measured yet.", table.not_measured));
     }
-    Sheet { title: format!("{} ({})", table.heading, table.id), notes, columns, lines: lines.collect() }
+    Sheet {
+        title: format!("{} ({})", table.heading, table.id),
+        notes,
+        columns,
+        key_column: 0,
+        lines: lines.collect(),
+    }
 }
 
 /// What was recorded earlier for a row, by whom.
@@ -238,6 +248,17 @@ fn ratio_range(ratio: &Ratio) -> String {
     format!("{} ({}..{})", units::ratio(ratio.median), units::ratio(ratio.min), units::ratio(ratio.max))
 }
 
+fn share(ratio: &Ratio) -> String {
+    let percent = |share: f64| format!("{:.0}", share * 100.0);
+    format!(
+        "{} % of {} ({}..{})",
+        percent(ratio.median),
+        ratio.against,
+        percent(ratio.min),
+        percent(ratio.max)
+    )
+}
+
 /// All implementations of all rows, one sheet per system.
 pub(crate) fn measured(report: &Report) -> Vec<Sheet> {
     distinct(report.rows.iter().map(|row| row.system.as_str()))
@@ -255,6 +276,7 @@ pub(crate) fn measured(report: &Report) -> Vec<Sheet> {
             Sheet {
                 title: format!("{system}: all implementations"),
                 notes,
+                key_column: 1,
                 columns: vec![
                     text("Row"),
                     text("Implementation"),
@@ -268,6 +290,7 @@ pub(crate) fn measured(report: &Report) -> Vec<Sheet> {
                     number("Ratio to best peer (min..max)"),
                     number("Ratio to original (min..max)"),
                     number("Ratio to recorded original, cross-machine"),
+                    number("Share of the machine's limit (min..max)"),
                     text("Verdict"),
                 ],
                 lines: rows
@@ -328,6 +351,7 @@ fn measured_line(row: &Row, starts_group: bool) -> Line {
             optional(
                 ratio(|ratios| ratios.recorded_original.as_ref()).map(|ratio| units::ratio(ratio.of_minima)),
             ),
+            optional(ratio(|ratios| ratios.limit.as_ref()).map(share)),
             row.verdict.clone(),
         ];
     Line { cells, ours: row.role == Role::Ours, starts_group }
