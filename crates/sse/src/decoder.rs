@@ -177,7 +177,8 @@ impl Decoder {
         with_engine(Next { decoder: self, chunk })
     }
 
-    /// Like [`next`](Self::next), for an event to keep. Joined data lines are moved into it, not copied.
+    /// Like [`next`](Self::next), for an event to keep. Joined data lines, and long data
+    /// that came in several chunks, are moved into it, not copied.
     ///
     /// # Errors
     /// As [`next`](Self::next).

@@ -14,6 +14,10 @@ use crate::scan::{Engine, Line, Lines, Walk};
 
 const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
+/// Data that came in several chunks and is at least as long is moved into an owned event together with the buffer
+/// that gathered it: fresh memory for a copy would cost more than growing the next buffer.
+const MOVED_LENGTH: usize = 64 << 10;
+
 /// Whether CR or LF is among a few bytes.
 #[inline(always)]
 fn has_line_end(bytes: &[u8]) -> bool {
@@ -440,6 +444,14 @@ impl Walk for NextOwned<'_, '_, '_> {
         match decoder.advance::<_, false>(engine, chunk) {
             Step::Event(Dispatched { data: Data::Joined, event_type, retry }) => {
                 let data = core::mem::take(&mut decoder.joined);
+                let rest = Dispatched { data: Data::None, event_type, retry };
+                Ok(Some(Event { data, ..decoder.event_ref(&rest).to_owned() }))
+            }
+            Step::Event(Dispatched { data: Data::Held(start), event_type, retry })
+                if decoder.held.len() >= MOVED_LENGTH =>
+            {
+                let mut data = core::mem::take(&mut decoder.held);
+                data.drain(..start);
                 let rest = Dispatched { data: Data::None, event_type, retry };
                 Ok(Some(Event { data, ..decoder.event_ref(&rest).to_owned() }))
             }
