@@ -243,6 +243,7 @@ impl Decoder {
     where
         F: FnMut(Result<EventRef<'_>>) -> ControlFlow<()>,
     {
+        self.settle(chunk);
         if self.extend_tiny(chunk) {
             return chunk.len();
         }

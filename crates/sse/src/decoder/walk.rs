@@ -70,12 +70,28 @@ impl Decoder {
         true
     }
 
+    /// Leaves the initial state if the stream begins without a byte order mark, so that a decoder made for a few events
+    /// need not take the slow way for the first of them.
+    #[inline(always)]
+    pub(super) fn settle(&mut self, chunk: &[u8]) {
+        // In the initial state nothing can be pending but buffers to give back.
+        if self.mark_seen == 0
+            && !self.overgrown
+            && let Some(first) = chunk.first()
+            && *first != BYTE_ORDER_MARK[0]
+        {
+            self.mark_seen = 3;
+            self.busy = false;
+        }
+    }
+
     /// Takes the next event if the chunk begins with one that is a single data line, as most do.
     ///
     /// The data comes back in registers and the event is made where it is used; the way through the general walk goes
     /// through memory and costs as much again as finding the event.
     #[inline(always)]
     pub(super) fn next_whole<'c>(&mut self, chunk: &mut &'c [u8]) -> Option<&'c str> {
+        self.settle(chunk);
         if self.busy {
             return None;
         }
