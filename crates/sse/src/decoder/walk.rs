@@ -4,6 +4,8 @@ use alloc::string::String;
 use core::ops::ControlFlow;
 use core::time::Duration;
 
+#[cfg(feature = "bytes")]
+use super::block::SavedData;
 use super::block::{Data, Dispatched, Open, RETAINED_CAPACITY, Saved, Text, length};
 use super::{Decoder, Mode, Partial};
 use crate::config::Overflow;
@@ -83,6 +85,18 @@ impl Decoder {
             self.mark_seen = 3;
             self.busy = false;
         }
+    }
+
+    /// Whether the block in progress has so much data in the decoder's buffers that it is moved into an owned event.
+    #[cfg(feature = "bytes")]
+    pub(crate) fn gathers_much(&self) -> bool {
+        let gathered = match self.open.data {
+            SavedData::None => 0,
+            SavedData::Joined => self.joined.len(),
+            SavedData::Held(_) => self.held.len(),
+        };
+        let unfinished = if self.partial == Partial::Field { self.line.len() } else { 0 };
+        gathered.max(unfinished) >= MOVED_LENGTH
     }
 
     /// Takes the next event if the chunk begins with one that is a single data line, as most do.
