@@ -1,11 +1,16 @@
 //! JSON for serde types.
 mod backend;
+mod boundary;
 mod codec;
 mod de;
+mod decoder;
+mod encoder;
 mod error;
 mod functions;
 mod limits;
 mod mode;
+#[cfg(feature = "ndjson")]
+mod ndjson;
 mod room;
 mod scan;
 mod ser;
@@ -13,6 +18,8 @@ mod ser;
 pub use backend::{Backend, backend, is_using_simd};
 pub use codec::Codec;
 pub use de::Duplicates;
+pub use decoder::Decoder;
+pub use encoder::Encoder;
 pub use error::{Error, Result};
 #[cfg(feature = "bytes")]
 pub use functions::to_bytes;
@@ -22,5 +29,7 @@ pub use functions::{
 };
 pub use limits::{DEFAULT_MAX_DEPTH, DEFAULT_MAX_DOCUMENT, Limits};
 pub use mode::{Mode, config_fastest_mode, config_standard_mode};
+#[cfg(feature = "ndjson")]
+pub use ndjson::{DEFAULT_MAX_LINE, LineDecoder, NdjsonBody, NdjsonSink, NdjsonStream};
 pub use serde_json::value::RawValue;
 pub use serde_json::{Map, Number, Value};
