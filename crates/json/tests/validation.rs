@@ -4,8 +4,8 @@
 use garde::{Path, Report, Validate};
 use json::envelope::Responder;
 use json::errno::Language;
-use json::validation::{FieldError, ValidationErrors, rules, validate, validate_with};
-use serde::Serialize;
+use json::validation::{FieldError, ValidationErrors, rules, validate, validate_input, validate_with};
+use serde::{Deserialize, Serialize};
 
 type Rule = fn(&str, &()) -> garde::Result;
 
@@ -83,7 +83,7 @@ fn rules_tell_texts_apart() {
     }
 }
 
-#[derive(Validate)]
+#[derive(Deserialize, Validate)]
 struct Everything {
     #[garde(custom(rules::mobile))]
     mobile: &'static str,
@@ -119,7 +119,7 @@ const BROKEN: Everything = Everything {
 
 #[test]
 fn messages_of_the_rules_in_order() {
-    let errors = validate(&BROKEN, Language::English).unwrap_err();
+    let errors = validate_input(&BROKEN, Language::English).unwrap_err();
     let expected = [
         ("mobile", "mobile must be a valid mobile phone number"),
         ("idcard", "idcard must be a valid ID card number"),
@@ -144,7 +144,7 @@ fn messages_of_the_rules_in_order() {
 
 #[test]
 fn every_message_exists_in_chinese() {
-    let errors = validate(&BROKEN, Language::Chinese).unwrap_err();
+    let errors = validate_input(&BROKEN, Language::Chinese).unwrap_err();
     assert_eq!(errors.len(), 9);
     for error in &errors {
         assert!(error.message.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c)), "{}", error.message);
@@ -153,17 +153,17 @@ fn every_message_exists_in_chinese() {
     assert_eq!(errors.first().unwrap().message, "mobile必须是有效的手机号码");
 }
 
-#[derive(Serialize, Validate)]
+#[derive(Deserialize, Serialize, Validate)]
 struct Address {
     #[garde(length(min = 2))]
     city: String,
 }
 
-#[derive(Serialize, Validate)]
+#[derive(Deserialize, Serialize, Validate)]
 struct User {
     #[garde(required)]
     name: Option<String>,
-    #[garde(rename("eMail"), email)]
+    #[garde(email)]
     #[serde(rename = "eMail")]
     email: String,
     #[garde(range(min = 18, max = 120))]
@@ -205,7 +205,7 @@ fn user() -> User {
 
 #[test]
 fn rules_of_garde_have_tags_parameters_and_paths() {
-    let errors = validate(&user(), Language::English).unwrap_err();
+    let errors = validate_input(&user(), Language::English).unwrap_err();
     let mut found: Vec<_> =
         errors.iter().map(|error| (&*error.field, &*error.tag, &*error.param, &*error.message)).collect();
     // garde orders the rules of one field by itself.
@@ -239,7 +239,7 @@ fn rules_of_garde_have_tags_parameters_and_paths() {
 
 #[test]
 fn fields_keep_the_order_of_their_type() {
-    let errors = validate(&user(), Language::English).unwrap_err();
+    let errors = validate_input(&user(), Language::English).unwrap_err();
     let mut fields: Vec<_> =
         errors.iter().map(|error| error.field.split(['.', '[']).next().unwrap()).collect();
     fields.dedup();
@@ -249,9 +249,42 @@ fn fields_keep_the_order_of_their_type() {
 }
 
 #[test]
+fn without_serde_fields_have_their_rust_names() {
+    #[derive(Validate)]
+    struct Plain {
+        #[garde(length(min = 1))]
+        second: String,
+        #[garde(length(min = 1))]
+        first: String,
+    }
+    let errors =
+        validate(&Plain { second: String::new(), first: String::new() }, Language::English).unwrap_err();
+    assert_eq!(errors.iter().map(|error| &*error.field).collect::<Vec<_>>(), ["first", "second"]);
+}
+
+#[test]
+fn names_on_the_wire() {
+    #[derive(Deserialize, Validate)]
+    #[serde(rename_all = "SCREAMING-KEBAB-CASE")]
+    struct Renamed {
+        #[garde(length(min = 1))]
+        last_name: String,
+        #[garde(length(min = 1), inner(length(min = 1)))]
+        first_names: Vec<String>,
+        #[garde(length(min = 1))]
+        #[serde(rename = "moniker")]
+        nick: String,
+    }
+    let renamed = Renamed { last_name: String::new(), first_names: vec![String::new()], nick: String::new() };
+    let errors = validate_input(&renamed, Language::English).unwrap_err();
+    let fields: Vec<_> = errors.iter().map(|error| &*error.field).collect();
+    assert_eq!(fields, ["LAST-NAME", "FIRST-NAMES[0]", "nick"], "another word cannot be guessed");
+}
+
+#[test]
 fn values_are_added_on_request_without_passwords() {
     let user = user();
-    let errors = validate(&user, Language::English).unwrap_err().with_values(&user).unwrap();
+    let errors = validate_input(&user, Language::English).unwrap_err().with_values(&user).unwrap();
     let value = |field: &str| errors.first_of(field).unwrap().value.clone();
     assert_eq!(value("age"), Some(7.into()));
     assert_eq!(value("eMail"), Some("nobody".into()));

@@ -6,7 +6,7 @@ use garde::Validate;
 use serde::de::DeserializeOwned;
 
 use super::{Envelope, Json, JsonRejection, RequestContext};
-use crate::validation::{ValidationErrors, validate};
+use crate::validation::{ValidationErrors, validate_input};
 
 /// A body that was read as [`Json`] and then passed the rules of its type.
 ///
@@ -43,7 +43,7 @@ where
         let Json(value): Json<T> = Json::read(Request::from_parts(parts, body), state, context.clone())
             .await
             .map_err(ValidJsonRejection::Body)?;
-        match validate(&value, context.language) {
+        match validate_input(&value, context.language) {
             Ok(()) => Ok(Self(value)),
             Err(errors) => Err(ValidJsonRejection::Fields { errors, context }),
         }

@@ -4,7 +4,9 @@ use std::fmt::Display;
 
 use garde::Validate;
 use garde::i18n::with_i18n;
+use serde::Deserialize;
 
+use super::fields::{fields_of, name_of};
 use super::messages::{Marks, field_error};
 use super::{FieldError, ValidationErrors};
 use crate::errno::Language;
@@ -13,15 +15,53 @@ use crate::errno::Language;
 ///
 /// # Errors
 ///
-/// All rejected fields, in the order in which the type declares them, with messages in `language`.
+/// All rejected fields under their Rust names and in alphabetical order, as garde reports them, with messages in
+/// `language`.
 pub fn validate<T>(value: &T, language: Language) -> Result<(), ValidationErrors>
+where
+    T: Validate<Context: Default> + ?Sized,
+{
+    check(value, language, &[])
+}
+
+/// Runs the rules of a type that serde reads, such as the body of a request.
+///
+/// # Errors
+///
+/// All rejected fields under the names that they have on the wire and in the order in which the type declares them,
+/// with messages in `language`. The names of the type itself are known from its `Deserialize` implementation and
+/// matched regardless of case and separators, as `rename_all` changes them; inside nested types, and where a field
+/// is renamed to another word, the Rust name stands.
+pub fn validate_input<'de, T>(value: &T, language: Language) -> Result<(), ValidationErrors>
+where
+    T: Validate<Context: Default> + Deserialize<'de>,
+{
+    check(value, language, fields_of::<T>())
+}
+
+fn check<T>(value: &T, language: Language, names: &[&'static str]) -> Result<(), ValidationErrors>
 where
     T: Validate<Context: Default> + ?Sized,
 {
     let Err(report) = with_i18n(Marks, || value.validate()) else {
         return Ok(());
     };
-    Err(report.iter().map(|(path, error)| field_error(path, error, language)).collect())
+    let mut errors: Vec<_> = report
+        .iter()
+        .map(|(path, error)| {
+            let path = path.to_string();
+            let end = path.find(['.', '[']).unwrap_or(path.len());
+            match name_of(&path[..end], names) {
+                Some((position, name)) => {
+                    (position, field_error(format!("{name}{}", &path[end..]), error, language))
+                }
+                None => (names.len(), field_error(path, error, language)),
+            }
+        })
+        .collect();
+    // Stable, so that the errors of one field keep their order.
+    errors.sort_by_key(|(position, _)| *position);
+    Err(errors.into_iter().map(|(_, error)| error).collect())
 }
 
 /// Runs a check of one's own first and the rules of the type only when it passes.

@@ -53,7 +53,7 @@ impl FieldError {
     }
 }
 
-/// All rejected fields, in the order in which their type declares them.
+/// All rejected fields of an object.
 ///
 /// On the wire: `{"errors":[{"field","tag","value","param","message"}]}`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

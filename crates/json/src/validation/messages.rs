@@ -83,12 +83,12 @@ pub(super) fn error_of(tag: &str) -> garde::Error {
     garde::Error::new(text)
 }
 
-/// Gives an error of garde its field, tag, parameter and text.
-pub(super) fn field_error(path: &garde::Path, error: &garde::Error, language: Language) -> FieldError {
-    if path.is_empty() {
-        return FieldError::global(error.message().to_owned());
+/// Gives an error of garde its tag, parameter and text. An empty path is that of a whole object.
+pub(super) fn field_error(field: String, error: &garde::Error, language: Language) -> FieldError {
+    let text = error.message();
+    if field.is_empty() {
+        return FieldError::global(text.to_owned());
     }
-    let (field, text) = (path.to_string(), error.message());
     let (rule, param) = match Mark::parse(text) {
         Some(mark) => {
             (FOREIGN.iter().chain([&ALPHANUM]).find(|rule| rule.tag == mark.tag), mark.param.to_owned())
