@@ -5,8 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Kind, Result};
+use crate::de::{self, Duplicates, Lone, Rules};
+use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::scratch;
+use crate::ser::{self, Go, Plain, Raw, Serializer};
 
 /// What is written and how it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,6 +28,7 @@ pub enum Mode {
 pub struct Codec {
     mode: Mode,
     limits: Limits,
+    duplicates: Duplicates,
 }
 
 static FASTEST: AtomicBool = AtomicBool::new(false);
@@ -42,15 +46,15 @@ pub fn config_standard_mode() {
 impl Codec {
     /// Strict.
     pub const fn strict() -> Self {
-        Self { mode: Mode::Strict, limits: Limits::new() }
+        Self { mode: Mode::Strict, limits: Limits::new(), duplicates: Duplicates::Last }
     }
     /// Compat.
     pub const fn compat() -> Self {
-        Self { mode: Mode::Compat, limits: Limits::new() }
+        Self { mode: Mode::Compat, limits: Limits::new(), duplicates: Duplicates::Last }
     }
     /// Fast.
     pub const fn fast() -> Self {
-        Self { mode: Mode::Fast, limits: Limits::new() }
+        Self { mode: Mode::Fast, limits: Limits::new(), duplicates: Duplicates::Last }
     }
     /// The process-wide default.
     pub fn standard() -> Self {
@@ -66,20 +70,26 @@ impl Codec {
     pub const fn mode(&self) -> Mode {
         self.mode
     }
+    fn rules(&self) -> Rules {
+        let lone = if self.mode == Mode::Compat { Lone::Replace } else { Lone::Error };
+        Rules { limits: self.limits, lone, duplicates: self.duplicates }
+    }
+
     /// Encodes.
     pub fn to_vec<T: Serialize + ?Sized>(&self, value: &T) -> Result<Vec<u8>> {
-        serde_json::to_vec(value).map_err(encode)
+        scratch::with(|buffer| self.to_buf(buffer, value))
     }
     /// Encodes.
     pub fn to_string<T: Serialize + ?Sized>(&self, value: &T) -> Result<String> {
-        serde_json::to_string(value).map_err(encode)
+        let document = self.to_vec(value)?;
+        String::from_utf8(document).map_err(|_| serde::ser::Error::custom("not UTF-8"))
     }
     /// Encodes.
     pub fn to_vec_pretty<T: Serialize + ?Sized>(&self, value: &T, indent: &str) -> Result<Vec<u8>> {
-        let mut out = Vec::new();
-        let formatter = serde_json::ser::PrettyFormatter::with_indent(indent.as_bytes());
-        value.serialize(&mut serde_json::Serializer::with_formatter(&mut out, formatter)).map_err(encode)?;
-        Ok(out)
+        let compact = self.to_vec(value)?;
+        let mut pretty = Vec::with_capacity(compact.len() * 2);
+        ser::indent(&mut pretty, &compact, indent);
+        Ok(pretty)
     }
     /// Encodes and writes.
     pub fn to_writer<W: Write, T: Serialize + ?Sized>(&self, mut writer: W, value: &T) -> Result<()> {
@@ -87,8 +97,11 @@ impl Codec {
     }
     /// Appends.
     pub fn to_buf<T: Serialize + ?Sized>(&self, buffer: &mut Vec<u8>, value: &T) -> Result<()> {
-        buffer.extend_from_slice(&self.to_vec(value)?);
-        Ok(())
+        match self.mode {
+            Mode::Strict => Serializer::<Plain>::append(buffer, Raw::Check, value),
+            Mode::Fast => Serializer::<Plain>::append(buffer, Raw::Trust, value),
+            Mode::Compat => Serializer::<Go>::append(buffer, Raw::Compact, value),
+        }
     }
     /// Encodes.
     #[cfg(feature = "bytes")]
@@ -101,34 +114,31 @@ impl Codec {
     }
     /// Decodes.
     pub fn from_str<'a, T: Deserialize<'a>>(&self, document: &'a str) -> Result<T> {
-        self.from_slice_borrowed(document.as_bytes())
+        de::check_len(document.len(), &self.limits)?;
+        de::decode(document, &self.rules())
     }
     /// Decodes.
     pub fn from_slice_borrowed<'a, T: Deserialize<'a>>(&self, document: &'a [u8]) -> Result<T> {
-        serde_json::from_slice(document).map_err(|error| match error.classify() {
-            serde_json::error::Category::Eof => Error::eof(document.len()),
-            serde_json::error::Category::Data => serde::de::Error::custom(error),
-            _ => Error::syntax(crate::error::Syntax::Value, 0),
-        })
+        de::decode(de::text(document, &self.limits)?, &self.rules())
     }
     /// Decodes.
     pub fn from_slice_mut<'a, T: Deserialize<'a>>(&self, document: &'a mut [u8]) -> Result<T> {
         self.from_slice_borrowed(document)
     }
     /// Decodes.
-    pub fn from_reader<R: Read, T: DeserializeOwned>(&self, mut reader: R) -> Result<T> {
+    pub fn from_reader<R: Read, T: DeserializeOwned>(&self, reader: R) -> Result<T> {
         let mut document = Vec::new();
-        reader.read_to_end(&mut document).map_err(Error::io)?;
+        let bound = u64::try_from(self.limits.document).unwrap_or(u64::MAX).saturating_add(1);
+        reader.take(bound).read_to_end(&mut document).map_err(Error::io)?;
         self.from_slice(&document)
     }
     /// Valid?
     pub fn is_valid(&self, document: &[u8]) -> bool {
-        self.from_slice::<serde::de::IgnoredAny>(document).is_ok()
+        let rules = self.rules();
+        de::text(document, &self.limits)
+            .and_then(|text| de::validate(text, &rules.limits, rules.lone))
+            .is_ok()
     }
-}
-
-fn encode(error: serde_json::Error) -> Error {
-    Error::new(Kind::Encode(error.to_string().into()), None)
 }
 
 /// Encodes.

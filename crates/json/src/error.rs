@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::de;
+
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -95,6 +97,20 @@ impl Error {
     #[cold]
     pub(crate) fn io(source: std::io::Error) -> Self {
         Self { inner: Box::new(Inner { kind: Kind::Io, offset: None, source: Some(Box::new(source)) }) }
+    }
+
+    /// The same error with a place, if it has none.
+    #[cold]
+    pub(crate) fn at(mut self, offset: usize) -> Self {
+        self.inner.offset.get_or_insert(offset as u64);
+        self
+    }
+
+    /// The same error in a document that begins at `start` of a stream.
+    #[cold]
+    pub(crate) fn moved_by(mut self, start: u64) -> Self {
+        self.inner.offset = self.inner.offset.map(|offset| offset + start);
+        self
     }
 
     /// Whether the document is not JSON (RFC 8259): malformed, not UTF-8, or with a lone surrogate.
@@ -219,8 +235,66 @@ impl serde::ser::Error for Error {
     }
 }
 
-impl serde::de::Error for Error {
+/// Names the type of a value and leaves the value out, since it may be a secret.
+fn describe(unexpected: de::Unexpected<'_>) -> &'static str {
+    use de::Unexpected as U;
+    match unexpected {
+        U::Bool(_) => "boolean",
+        U::Unsigned(_) | U::Signed(_) => "integer",
+        U::Float(_) => "floating point number",
+        U::Char(_) | U::Str(_) => "string",
+        U::Bytes(_) => "bytes",
+        U::Unit | U::Option => "null",
+        U::Seq => "array",
+        U::Map | U::NewtypeStruct => "object",
+        U::Enum | U::UnitVariant | U::NewtypeVariant | U::TupleVariant | U::StructVariant => "enum variant",
+        U::Other(_) => "other value",
+    }
+}
+
+/// Lists names of the program.
+struct OneOf(&'static [&'static str]);
+
+impl fmt::Display for OneOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, name) in self.0.iter().enumerate() {
+            write!(f, "{}`{name}`", if index == 0 { "" } else { ", " })?;
+        }
+        if self.0.is_empty() { f.write_str("none") } else { Ok(()) }
+    }
+}
+
+impl de::Error for Error {
+    #[cold]
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self::new(Kind::Data(message.to_string().into()), None)
+    }
+
+    #[cold]
+    fn invalid_type(unexpected: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::custom(format_args!("invalid type: {}, expected {expected}", describe(unexpected)))
+    }
+
+    #[cold]
+    fn invalid_value(unexpected: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::custom(format_args!("invalid value: {}, expected {expected}", describe(unexpected)))
+    }
+
+    #[cold]
+    fn unknown_variant(_variant: &str, expected: &'static [&'static str]) -> Self {
+        Self::custom(format_args!("unknown variant, expected one of {}", OneOf(expected)))
+    }
+
+    #[cold]
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        // A name from outside may be of any length.
+        const SHOWN: usize = 64;
+        let end = field.floor_char_boundary(SHOWN);
+        let more = if end < field.len() { "..." } else { "" };
+        Self::custom(format_args!(
+            "unknown field `{}{more}`, expected one of {}",
+            &field[..end],
+            OneOf(expected)
+        ))
     }
 }

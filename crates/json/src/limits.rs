@@ -26,6 +26,11 @@ impl Limits {
         Self { depth: DEFAULT_MAX_DEPTH, document: DEFAULT_MAX_DOCUMENT, string: usize::MAX }
     }
 
+    /// For text that this program produced itself, and only for what does not recurse.
+    pub(crate) const fn unlimited() -> Self {
+        Self { depth: usize::MAX, document: usize::MAX, string: usize::MAX }
+    }
+
     /// Bounds how many arrays and objects may enclose each other. Default: [`DEFAULT_MAX_DEPTH`]; values above
     /// [`Limits::MAX_DEPTH`] count as that.
     #[must_use]

@@ -1,0 +1,295 @@
+//! Numbers (RFC 8259, section 6).
+
+use super::parser::Parser;
+use crate::error::{Error, Kind, Result, Syntax};
+
+/// A number of the document, in the smallest type that holds it without loss; floats are rounded correctly.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Number {
+    Unsigned(u64),
+    /// Less than zero.
+    Signed(i64),
+    /// Has a fraction or an exponent, is beyond 64 bits, or is `-0`.
+    Float(f64),
+}
+
+/// Powers of ten that a float holds exactly.
+const EXACT_POWERS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19, 1e20, 1e21, 1e22,
+];
+
+const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// How many of the eight bytes are digits before the first that is not, and their value.
+#[inline(always)]
+fn leading_digits(bytes: [u8; 8]) -> (usize, u64) {
+    let word = u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030;
+    // A byte above nine gets its top bit set. What the addition carries into higher bytes does not matter, as only
+    // the lowest such byte counts.
+    let other = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
+    let count = (other.trailing_zeros() / 8) as usize;
+    if count == 0 {
+        return (0, 0);
+    }
+    // Zeros in front take the places of the bytes that are cut off.
+    let digits = word << (64 - 8 * count);
+    let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    (count, (fours * 10_000 + (fours >> 32)) & 0xffff_ffff)
+}
+
+/// A number's text, split.
+struct Parts {
+    negative: bool,
+    /// All digits before and after the point. Wrong if there are more than 19 of them.
+    mantissa: u64,
+    digits: usize,
+    /// The power of ten of the last digit.
+    exponent: i64,
+    integer: bool,
+}
+
+impl Parser<'_, '_> {
+    /// Reads the digits at the current position into `value`; returns how many there are.
+    #[inline(always)]
+    fn digits(&mut self, value: &mut u64) -> usize {
+        let start = self.at;
+        while let Some(block) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>) {
+            let (count, more) = leading_digits(*block);
+            *value = value.wrapping_mul(POWERS[count]).wrapping_add(more);
+            self.at += count;
+            if count < 8 {
+                return self.at - start;
+            }
+        }
+        while let Some(byte @ b'0'..=b'9') = self.bytes.get(self.at) {
+            *value = value.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
+            self.at += 1;
+        }
+        self.at - start
+    }
+
+    /// Reads the number that begins at the current position with a digit or a minus sign.
+    #[inline(always)]
+    pub(super) fn number(&mut self) -> Result<Number> {
+        let start = self.at;
+        // Most integers have no sign and few digits.
+        if let Some(block) = self.bytes.get(start..).and_then(<[u8]>::first_chunk::<8>) {
+            let (count, value) = leading_digits(*block);
+            if count > 0 && count < 8 {
+                let behind = block[count & 7];
+                if !matches!(behind, b'.' | b'e' | b'E') && (block[0] != b'0' || count == 1) {
+                    self.at = start + count;
+                    return Ok(Number::Unsigned(value));
+                }
+            }
+        }
+        self.any_number()
+    }
+
+    #[inline(never)]
+    fn any_number(&mut self) -> Result<Number> {
+        let start = self.at;
+        let parts = self.parts()?;
+        if parts.integer && parts.digits <= 19 {
+            if !parts.negative {
+                return Ok(Number::Unsigned(parts.mantissa));
+            }
+            if let Some(value @ ..0) = 0_i64.checked_sub_unsigned(parts.mantissa) {
+                return Ok(Number::Signed(value));
+            }
+        }
+        self.wide_number(start, &parts)
+    }
+
+    /// A number with a fraction, an exponent, or too many digits for 64 bits, or `-0`.
+    fn wide_number(&self, start: usize, parts: &Parts) -> Result<Number> {
+        let text = &self.text[start..self.at];
+        if parts.integer
+            && parts.digits == 20
+            && let Ok(value) = text.parse()
+        {
+            return Ok(Number::Unsigned(value));
+        }
+        let value = match parts.exact() {
+            Some(value) => value,
+            // The standard library rounds correctly.
+            None => text.parse().unwrap_or(f64::INFINITY),
+        };
+        if value.is_finite() { Ok(Number::Float(value)) } else { Err(out_of_range(start)) }
+    }
+
+    /// Passes a number and splits it.
+    #[inline(always)]
+    fn parts(&mut self) -> Result<Parts> {
+        let negative = self.bytes.get(self.at) == Some(&b'-');
+        self.at += usize::from(negative);
+        let first = self.at;
+        let mut mantissa = 0;
+        let mut digits = self.digits(&mut mantissa);
+        if digits == 0 {
+            return Err(self.unexpected(Syntax::Number));
+        }
+        if digits > 1 && self.bytes[first] == b'0' {
+            self.at = first + 1;
+            return Err(self.syntax(Syntax::Number));
+        }
+        let mut exponent = 0;
+        let mut integer = true;
+        if self.bytes.get(self.at) == Some(&b'.') {
+            integer = false;
+            self.at += 1;
+            let fraction = self.digits(&mut mantissa);
+            if fraction == 0 {
+                return Err(self.unexpected(Syntax::Number));
+            }
+            digits += fraction;
+            exponent = -(fraction as i64);
+        }
+        if let Some(b'e' | b'E') = self.bytes.get(self.at) {
+            integer = false;
+            exponent += self.exponent()?;
+        }
+        Ok(Parts { negative, mantissa, digits, exponent, integer })
+    }
+
+    /// Passes an exponent; returns its value, bounded.
+    #[cold]
+    fn exponent(&mut self) -> Result<i64> {
+        self.at += 1;
+        let sign = self.bytes.get(self.at).copied();
+        self.at += usize::from(matches!(sign, Some(b'+' | b'-')));
+        let mut value = 0_i64;
+        let start = self.at;
+        while let Some(byte @ b'0'..=b'9') = self.bytes.get(self.at) {
+            value = (value * 10 + i64::from(byte - b'0')).min(1 << 32);
+            self.at += 1;
+        }
+        if self.at == start {
+            return Err(self.unexpected(Syntax::Number));
+        }
+        Ok(if sign == Some(b'-') { -value } else { value })
+    }
+
+    /// Checks and passes a number.
+    pub(super) fn skip_number(&mut self) -> Result<()> {
+        self.parts().map(|_| ())
+    }
+
+    /// Reads a number as `f32`: rounded once, and not by way of `f64`.
+    pub(super) fn float32(&mut self) -> Result<f32> {
+        let start = self.at;
+        self.skip_number()?;
+        match self.text[start..self.at].parse() {
+            Ok(value) if f32::is_finite(value) => Ok(value),
+            _ => Err(out_of_range(start)),
+        }
+    }
+
+    /// Passes a number; its text, if it has neither fraction nor exponent.
+    pub(super) fn integer_text(&mut self) -> Result<Option<&str>> {
+        let start = self.at;
+        let parts = self.parts()?;
+        Ok(parts.integer.then(|| &self.text[start..self.at]))
+    }
+}
+
+impl Parts {
+    /// The value, if one rounded operation on exact operands gives it.
+    #[inline]
+    fn exact(&self) -> Option<f64> {
+        if self.digits > 19 || self.mantissa > 1 << 53 {
+            return None;
+        }
+        let power = *EXACT_POWERS.get(usize::try_from(self.exponent.unsigned_abs()).ok()?)?;
+        let mantissa = self.mantissa as f64;
+        let value = if self.exponent < 0 { mantissa / power } else { mantissa * power };
+        Some(if self.negative { -value } else { value })
+    }
+}
+
+#[cold]
+pub(super) fn out_of_range(start: usize) -> Error {
+    Error::new(Kind::Data("number out of range".into()), Some(start as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::de::string::Lone;
+    use crate::limits::Limits;
+
+    fn number(text: &str) -> Result<Number> {
+        let limits = Limits::new();
+        let mut parser = Parser::new(text, &limits, Lone::Error, &[]);
+        let number = parser.number()?;
+        parser.end()?;
+        Ok(number)
+    }
+
+    #[test]
+    fn borders_of_the_integer_types() {
+        for (text, expected) in [
+            ("0", Number::Unsigned(0)),
+            ("9223372036854775807", Number::Unsigned(i64::MAX as u64)),
+            ("18446744073709551615", Number::Unsigned(u64::MAX)),
+            ("18446744073709551616", Number::Float(18446744073709551616.0)),
+            ("-1", Number::Signed(-1)),
+            ("-9223372036854775808", Number::Signed(i64::MIN)),
+            ("-9223372036854775809", Number::Float(-9223372036854775809.0)),
+            ("12345678", Number::Unsigned(12345678)),
+            ("123456789012345678", Number::Unsigned(123456789012345678)),
+        ] {
+            assert_eq!(number(text).unwrap(), expected);
+            assert_eq!(number(&format!("{text}         ")).unwrap(), expected);
+        }
+        let Number::Float(zero) = number("-0").unwrap() else { panic!("-0 is a float") };
+        assert!(zero == 0.0 && zero.is_sign_negative());
+    }
+
+    #[test]
+    fn malformed_numbers_and_where() {
+        for (text, offset) in [
+            ("01", 1),
+            ("-01", 2),
+            ("00", 1),
+            ("-x", 1),
+            ("1.x", 2),
+            ("1ex", 2),
+            ("1e+x", 3),
+            ("0123456789", 1),
+        ] {
+            for text in [text.to_owned(), format!("{text}          ")] {
+                let error = number(&text).unwrap_err();
+                assert!(error.is_syntax(), "{text}");
+                assert_eq!(error.offset(), Some(offset), "{text}");
+            }
+        }
+        for text in ["-", "1.", "1e", "1e-"] {
+            assert!(number(text).unwrap_err().is_eof(), "{text}");
+        }
+        assert!(number("1e400").unwrap_err().is_data());
+    }
+
+    proptest! {
+        #[test]
+        fn integers_equal_those_of_core(value: u64, shift in 0_u32..64, behind in "[ ]{0,9}") {
+            let value = value >> shift;
+            prop_assert_eq!(number(&format!("{value}{behind}")).unwrap(), Number::Unsigned(value));
+        }
+
+        #[test]
+        fn floats_equal_those_of_core(text in "-?(0|[1-9][0-9]{0,21})([.][0-9]{1,24})?([eE][+-]?[0-9]{1,3})?") {
+            let expected: f64 = text.parse().unwrap();
+            match number(&text) {
+                Ok(Number::Float(value)) => prop_assert_eq!(value.to_bits(), expected.to_bits()),
+                Ok(Number::Unsigned(value)) => prop_assert_eq!(value.to_string(), text),
+                Ok(Number::Signed(value)) => prop_assert_eq!(value.to_string(), text),
+                Err(error) => prop_assert!(error.is_data() && expected.is_infinite()),
+            }
+        }
+    }
+}

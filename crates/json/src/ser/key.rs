@@ -1,0 +1,137 @@
+//! Keys of maps: strings, and what has an obvious form as a string.
+
+use std::fmt::Display;
+
+use serde::{Serialize, ser};
+
+use super::Serializer;
+use super::form::Form;
+use super::raw::refuse;
+use crate::error::{Error, Result};
+use crate::scan::push_entry;
+
+/// Writes a key with the comma before it and the colon behind it.
+pub(super) struct Key<'s, F> {
+    serializer: &'s mut Serializer<F>,
+    comma: bool,
+}
+
+impl<'s, F: Form> Key<'s, F> {
+    #[inline(always)]
+    pub(super) fn new(serializer: &'s mut Serializer<F>, comma: bool) -> Self {
+        Self { serializer, comma }
+    }
+
+    #[inline]
+    fn text(self, text: &str) -> Result<()> {
+        push_entry::<F::Set>(&mut self.serializer.out, self.comma, text);
+        Ok(())
+    }
+
+    /// Writes a value that has no quotes of its own in quotes.
+    fn quoted<T: Serialize>(self, value: T) -> Result<()> {
+        if self.comma {
+            self.serializer.out.push(b',');
+        }
+        self.serializer.out.push(b'"');
+        value.serialize(&mut *self.serializer)?;
+        self.serializer.out.extend_from_slice(b"\":");
+        Ok(())
+    }
+}
+
+macro_rules! quoted {
+    ($($method:ident($type:ty))*) => {
+        $(
+            fn $method(self, value: $type) -> Result<()> {
+                self.quoted(value)
+            }
+        )*
+    };
+}
+
+impl<F: Form> ser::Serializer for Key<'_, F> {
+    type Ok = ();
+    type Error = Error;
+    type SerializeSeq = ser::Impossible<(), Error>;
+    type SerializeTuple = ser::Impossible<(), Error>;
+    type SerializeTupleStruct = ser::Impossible<(), Error>;
+    type SerializeTupleVariant = ser::Impossible<(), Error>;
+    type SerializeMap = ser::Impossible<(), Error>;
+    type SerializeStruct = ser::Impossible<(), Error>;
+    type SerializeStructVariant = ser::Impossible<(), Error>;
+
+    #[inline]
+    fn serialize_str(self, value: &str) -> Result<()> {
+        self.text(value)
+    }
+
+    fn serialize_char(self, value: char) -> Result<()> {
+        self.text(value.encode_utf8(&mut [0; 4]))
+    }
+
+    fn serialize_unit_variant(self, _name: &'static str, _index: u32, variant: &'static str) -> Result<()> {
+        self.text(variant)
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _name: &'static str, value: &T) -> Result<()> {
+        value.serialize(self)
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<()> {
+        value.serialize(self)
+    }
+
+    fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<()> {
+        if self.comma {
+            self.serializer.out.push(b',');
+        }
+        (&mut *self.serializer).collect_str(value)?;
+        self.serializer.out.push(b':');
+        Ok(())
+    }
+
+    quoted! {
+        serialize_bool(bool)
+        serialize_i8(i8)
+        serialize_i16(i16)
+        serialize_i32(i32)
+        serialize_i64(i64)
+        serialize_i128(i128)
+        serialize_u8(u8)
+        serialize_u16(u16)
+        serialize_u32(u32)
+        serialize_u64(u64)
+        serialize_u128(u128)
+        serialize_f32(f32)
+        serialize_f64(f64)
+    }
+
+    refuse! { "the key of a map is not a string":
+        serialize_bytes(value: &[u8]) -> ();
+        serialize_none() -> ();
+        serialize_unit() -> ();
+        serialize_unit_struct(name: &'static str) -> ();
+        serialize_seq(len: Option<usize>) -> Self::SerializeSeq;
+        serialize_tuple(len: usize) -> Self::SerializeTuple;
+        serialize_tuple_struct(name: &'static str, len: usize) -> Self::SerializeTupleStruct;
+        serialize_tuple_variant(
+            name: &'static str, index: u32, variant: &'static str, len: usize
+        ) -> Self::SerializeTupleVariant;
+        serialize_map(len: Option<usize>) -> Self::SerializeMap;
+        serialize_struct(name: &'static str, len: usize) -> Self::SerializeStruct;
+        serialize_struct_variant(
+            name: &'static str, index: u32, variant: &'static str, len: usize
+        ) -> Self::SerializeStructVariant;
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _name: &'static str,
+        _index: u32,
+        _variant: &'static str,
+        _value: &T,
+    ) -> Result<()> {
+        Err(ser::Error::custom("the key of a map is not a string"))
+    }
+}
