@@ -47,6 +47,8 @@ pub(crate) struct Options {
     pub(crate) baseline: Option<String>,
     pub(crate) sampling: Sampling,
     pub(crate) counting: bool,
+    /// Lowers the rows' own guards; see [`Row::time_guard`](crate::Row::time_guard).
+    pub(crate) time_guard: Option<Duration>,
 }
 
 pub(crate) const HELP: &str = "\
@@ -62,6 +64,7 @@ FILTER keeps the benchmarks whose name (system/row/implementation) contains it.
   --measurement-time SECONDS  default 1
   --sample-size N           default 50, at least 10
   --nresamples N            default 10000
+  --time-guard SECONDS      measure a peer once whose operation takes longer
   --skip-counting           do not count allocations
 ";
 
@@ -77,6 +80,7 @@ impl Options {
             baseline: None,
             sampling: Sampling::default(),
             counting: true,
+            time_guard: None,
         };
         let (mut bench, mut test, mut list, mut json) = (false, false, false, false);
         let mut arguments = arguments.into_iter();
@@ -97,6 +101,7 @@ impl Options {
                 "--save-baseline" => options.baseline = Some(value()?),
                 "--warm-up-time" => options.sampling.warm_up = seconds(&flag, &value()?)?,
                 "--measurement-time" => options.sampling.measurement = seconds(&flag, &value()?)?,
+                "--time-guard" => options.time_guard = Some(seconds(&flag, &value()?)?),
                 "--sample-size" => options.sampling.samples = at_least(10, &flag, &value()?)?,
                 "--nresamples" => options.sampling.resamples = at_least(1, &flag, &value()?)?,
                 // Test runners pass these to every harness; a suite prints the same either way.
@@ -179,6 +184,8 @@ mod tests {
         assert_eq!(options.sampling.samples, 10);
         assert_eq!(options.sampling.measurement, Duration::from_millis(250));
         assert_eq!(options.baseline.as_deref(), Some("round1"));
+        assert_eq!(options.time_guard, None);
+        assert_eq!(parse("--time-guard 0.2").unwrap().time_guard, Some(Duration::from_millis(200)));
     }
 
     #[test]

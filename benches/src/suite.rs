@@ -90,7 +90,7 @@ impl Suite {
             name,
             payload: None,
             elements: None,
-            time_guard: TIME_GUARD,
+            time_guard: self.options.time_guard.unwrap_or(TIME_GUARD),
             implementations: HashSet::new(),
             suite: self,
         }
@@ -141,9 +141,9 @@ impl Row<'_> {
     /// The longest a single operation of a peer may take to be sampled, two seconds unless set.
     ///
     /// A peer beyond it keeps the duration of its checked call as its only figure and is marked in the report.
-    /// Ours is always sampled.
+    /// The command line may lower the limit. Ours is always sampled.
     pub fn time_guard(mut self, limit: Duration) -> Self {
-        self.time_guard = limit;
+        self.time_guard = self.suite.options.time_guard.map_or(limit, |lower| limit.min(lower));
         self
     }
 

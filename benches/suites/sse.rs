@@ -3,7 +3,9 @@
 
 use benches::sse::encode::Texts;
 use benches::sse::http::Loopback;
-use benches::sse::payload::{Input, SeedRow, Stop, chat_stream, many_lines, one_line, seed_rows, short_events};
+use benches::sse::payload::{
+    Input, SeedRow, Stop, chat_stream, many_lines, one_line, seed_rows, short_events,
+};
 use benches::sse::tally::Tally;
 use benches::sse::{limits, ours, peers};
 use benches::{Impl, Row, Suite};
@@ -95,7 +97,8 @@ fn pathological(suite: &mut Suite) {
     decode(suite, "patho_line_1m_by_1k", &line, 1, 1 << 20);
 
     let stream = chat_stream(1 << 20);
-    let (len, events) = (stream.len() as u64, stream.windows(2).filter(|pair| pair == b"\n\n").count() as u64);
+    let (len, events) =
+        (stream.len() as u64, stream.windows(2).filter(|pair| pair == b"\n\n").count() as u64);
     decode(suite, "patho_chat_1m_whole", &Input::whole(stream, Stop::End), events, len - events * 8);
 
     let stream = short_events(1 << 20);
@@ -130,6 +133,7 @@ fn async_stream(suite: &mut Suite) {
         .payload(input.bytes.len() as u64)
         .elements(EVENTS)
         .run(Impl::ours("stream owned").class(OWNED), expected, || ours::stream_owned(&input))
+        .run(Impl::ours("stream shared").class(SHARED), expected, || ours::stream_shared(&input))
         .run(Impl::ours("eventsource-stream names").class(OWNED), expected, || ours::stream_compat(&input))
         .run(Impl::peer("sse-core", "0.2.3").class(OWNED), expected, || peers::sse_core_stream(&input))
         .run(Impl::peer("sse-stream", "0.3.0").class(OWNED), expected, || peers::sse_stream(&input))
@@ -154,10 +158,13 @@ fn http_loopback(suite: &mut Suite) -> anyhow::Result<()> {
         .payload(LEN)
         .elements(EVENTS)
         .run(Impl::ours("stream owned").class(OWNED), expected, || loopback.ours())
+        .run(Impl::ours("stream shared").class(SHARED), expected, || loopback.ours_shared())
         .run(Impl::peer("sse-core", "0.2.3").class(OWNED), expected, || loopback.sse_core())
         .run(Impl::peer("sse-stream", "0.3.0").class(OWNED), expected, || loopback.sse_stream())
         .run(Impl::peer("sseer", "0.3.1").class(SHARED), expected, || loopback.sseer())
-        .run(Impl::peer("eventsource-stream", "0.2.3").class(OWNED), expected, || loopback.eventsource_stream())
+        .run(Impl::peer("eventsource-stream", "0.2.3").class(OWNED), expected, || {
+            loopback.eventsource_stream()
+        })
         .run(Impl::limit("bytes only"), LEN, || loopback.bytes_only());
     Ok(())
 }

@@ -30,7 +30,7 @@ Measures every suite, or those named, and writes target/report/{report.json, rep
   --row ROW           only rows whose key (system/row) contains ROW
   --rounds N          alternating rounds, default 5
   --quick             two rounds of short slices unless --rounds says otherwise: a first look
-  --peers LANGUAGES   of go,python,node (default: all that can be built here) or rust for the linked-in ones only
+  --peers LANGUAGES   only peers in these, of rust,go,python,node; default: all that can be built here
   --import FILE       output of `go test -bench` of an original; may be repeated
 ";
 
@@ -38,6 +38,8 @@ const ROUNDS: usize = 5;
 const QUICK_ROUNDS: usize = 2;
 /// A busy machine makes wall times meaningless.
 const MAX_LOAD_PER_CORE: f64 = 0.5;
+/// What the measuring itself adds: one process at a time, some with a thread for collecting garbage.
+const OWN_LOAD: f64 = 1.5;
 
 #[derive(Debug)]
 struct Options {
@@ -88,7 +90,9 @@ pub(crate) fn command(args: Args) -> Result<()> {
     let sources =
         Sources { seed, recorded: RecordedFile::load(&data)?, derived: DerivedFile::load(&data)?, imported };
 
-    let mut suites = suites::build(&workspace.root, &options.systems)?;
+    // Before anything is built: the build's own load says nothing about what else runs here.
+    let load_before = machine::load();
+    let mut suites = suites::build(&workspace, &options.systems)?;
     if options.languages.as_ref().is_some_and(|languages| !languages.iter().any(|one| one == "rust")) {
         for suite in &mut suites {
             suite.listed.retain(|listed| listed.role != report::Role::Peer);
@@ -99,9 +103,6 @@ pub(crate) fn command(args: Args) -> Result<()> {
     let mut sides = rounds::plan(&suites, &prepared.programs, options.row.as_deref());
     ensure!(!sides.is_empty(), "no row matches {}", options.row.as_deref().unwrap_or("the suites named"));
 
-    // The build has loaded the machine, so the average of the last minute says nothing yet about the measuring;
-    // the report says both values and readers judge.
-    let load_before = machine::load();
     let (date, start) = (machine::date(), Instant::now());
     rounds::run(&mut sides, &suites, &prepared.programs, &workspace, options.rounds, options.slice)?;
     let run = describe_run(&options, prepared, &workspace, date, load_before, start);
@@ -133,6 +134,9 @@ fn describe_run(
     let limit = MAX_LOAD_PER_CORE * machine.cores as f64;
     if let Some(load) = load_before.filter(|&load| load > limit) {
         unfit.push(format!("the load average at the start was {load:.2}, above {limit:.2}"));
+    }
+    if let Some(load) = load_after.filter(|&load| load > limit + OWN_LOAD) {
+        unfit.push(format!("the load average at the end was {load:.2}, above {:.2}", limit + OWN_LOAD));
     }
     if options.quick {
         unfit.push("a quick run".to_owned());

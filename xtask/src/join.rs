@@ -8,7 +8,7 @@ use crate::data::seed::Seed;
 use crate::parse::Timing;
 use crate::parse::benchfmt::BenchLine;
 use crate::report::{
-    Figure, Published, Ratio, Ratios, Role, Row, Summary, Table, TableLine, Throughput, Time,
+    Figure, Published, Ratio, Ratios, Recorded, Role, Row, Summary, Table, TableLine, Throughput, Time,
 };
 use crate::rounds::Side;
 use crate::stats;
@@ -28,16 +28,13 @@ pub(crate) struct Sources {
 enum Taken<'a> {
     /// One timing per round of this run.
     Rounds(&'a [Timing]),
-    /// One figure for all rounds: a single call, or an imported or recorded time.
+    /// One figure for all rounds: an imported or recorded time.
     Once(f64),
 }
 
 impl Taken<'_> {
     fn of(side: &Side) -> Option<Taken<'_>> {
-        match side.once_ns {
-            Some(once_ns) => Some(Taken::Once(once_ns)),
-            None => (!side.timings.is_empty()).then_some(Taken::Rounds(&side.timings)),
-        }
+        (!side.timings.is_empty()).then_some(Taken::Rounds(&side.timings))
     }
 
     fn minimum(&self) -> f64 {
@@ -67,15 +64,9 @@ fn row(sides: &[Side], sources: &Sources) -> Vec<Row> {
             let mut row = bare_row(side);
             row.table.clone_from(&table);
             row.published.clone_from(&published);
-            row.recorded = sources.recorded.original(key);
+            row.recorded = sources.recorded.of(key);
             if side.listed.role == Role::Ours {
-                let ratios = ratios(
-                    side,
-                    sides,
-                    imported.as_ref(),
-                    row.recorded.as_ref().map(|recorded| recorded.time_ns),
-                    &row,
-                );
+                let ratios = ratios(side, sides, imported.as_ref(), &row.recorded);
                 row.verdict = verdict(ratios.best_peer.as_ref());
                 row.ratio_vs = Some(ratios);
             }
@@ -157,14 +148,12 @@ impl Imported {
 fn bare_row(side: &Side) -> Row {
     let listed = &side.listed;
     let (system, name) = listed.key.split_once('/').unwrap_or(("", &listed.key));
-    let time_ns = match side.once_ns {
-        Some(once_ns) => time(&[once_ns], false),
-        None => time(&side.timings.iter().map(Timing::typical_ns).collect::<Vec<_>>(), true),
-    };
-    let verdict = match (&side.failure, side.once_ns) {
+    let rounds: Vec<f64> = side.timings.iter().map(Timing::typical_ns).collect();
+    let time_ns = time(&rounds, side.sampled);
+    let verdict = match (&side.failure, side.sampled) {
         (Some(failure), _) => failure.clone(),
-        (None, Some(_)) => "measured once: one call exceeds the time guard".to_owned(),
-        (None, None) => String::new(),
+        (None, false) => "one call per round: it exceeds the time guard".to_owned(),
+        (None, true) => String::new(),
     };
     let mut row = Row {
         system: system.to_owned(),
@@ -183,7 +172,7 @@ fn bare_row(side: &Side) -> Row {
         elements: listed.elements,
         throughput: None,
         published: None,
-        recorded: None,
+        recorded: Vec::new(),
         ratio_vs: None,
         verdict,
     };
@@ -209,45 +198,40 @@ fn throughput(row: &Row) -> Option<Throughput> {
     (throughput.bytes_per_s.is_some() || throughput.elements_per_s.is_some()).then_some(throughput)
 }
 
-fn ratios(
-    ours: &Side,
-    sides: &[Side],
-    imported: Option<&Imported>,
-    recorded: Option<f64>,
-    row: &Row,
-) -> Ratios {
+fn ratios(ours: &Side, sides: &[Side], imported: Option<&Imported>, recorded: &[Recorded]) -> Ratios {
     let against_original = imported
         .and_then(|imported| {
             let taken = Taken::Once(imported.typical_ns()?);
-            ratio(ours, taken, &imported.name, "go", true)
+            ratio(ours, taken, &imported.name, "go", false)
         })
         .or_else(|| {
             let standin = sides.iter().find(|side| side.listed.role == Role::OriginalStandin)?;
             against(ours, standin)
         });
-    let recorded_original = recorded.and_then(|time| {
-        let name = row.recorded.as_ref().map_or("recorded", |recorded| recorded.implementation.as_str());
-        ratio(ours, Taken::Once(time), name, "go", false)
+    let recorded_original = recorded.iter().find(|recorded| recorded.original).and_then(|recorded| {
+        ratio(ours, Taken::Once(recorded.time_ns), &recorded.implementation, "go", false)
     });
     Ratios {
         original: against_original,
         best_peer: best_peer(ours, sides).and_then(|peer| against(ours, peer)),
         recorded_original,
+        limit: fastest(sides, |side| side.listed.role == Role::Limit).and_then(|limit| against(ours, limit)),
     }
 }
 
 /// The fastest peer of our class, or of any class where ours has no peer.
 fn best_peer<'a>(ours: &Side, sides: &'a [Side]) -> Option<&'a Side> {
-    let fastest = |alike: bool| {
-        sides
-            .iter()
-            .filter(|side| side.listed.role == Role::Peer)
-            .filter(|side| !alike || same_class(ours, side))
-            .filter_map(|side| Some((Taken::of(side)?.minimum(), side)))
-            .min_by(|(a, _), (b, _)| a.total_cmp(b))
-            .map(|(_, side)| side)
-    };
-    fastest(true).or_else(|| fastest(false))
+    let is_peer = |side: &Side| side.listed.role == Role::Peer;
+    fastest(sides, |side| is_peer(side) && same_class(ours, side)).or_else(|| fastest(sides, is_peer))
+}
+
+fn fastest(sides: &[Side], wanted: impl Fn(&Side) -> bool) -> Option<&Side> {
+    sides
+        .iter()
+        .filter(|side| wanted(side))
+        .filter_map(|side| Some((Taken::of(side)?.minimum(), side)))
+        .min_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, side)| side)
 }
 
 fn same_class(ours: &Side, other: &Side) -> bool {
@@ -266,15 +250,10 @@ fn against(ours: &Side, other: &Side) -> Option<Ratio> {
 
 /// Compares round by round: a change of the machine's load hits both sides of a round.
 fn ratio(ours: &Side, other: Taken<'_>, name: &str, language: &str, like_for_like: bool) -> Option<Ratio> {
-    let mine = Taken::of(ours)?;
-    let pairs: Vec<f64> = match (mine, other) {
-        (Taken::Rounds(mine), Taken::Rounds(other)) => {
-            mine.iter().zip(other).map(|(mine, other)| comparable(mine, other)).collect()
-        }
-        (Taken::Rounds(mine), Taken::Once(other)) => {
-            mine.iter().map(|mine| other / mine.typical_ns()).collect()
-        }
-        (Taken::Once(mine), other) => vec![other.minimum() / mine],
+    let mine = &ours.timings;
+    let pairs: Vec<f64> = match other {
+        Taken::Rounds(other) => mine.iter().zip(other).map(|(mine, other)| comparable(mine, other)).collect(),
+        Taken::Once(other) => mine.iter().map(|mine| other / mine.typical_ns()).collect(),
     };
     Some(Ratio {
         against: name.to_owned(),
@@ -283,7 +262,7 @@ fn ratio(ours: &Side, other: Taken<'_>, name: &str, language: &str, like_for_lik
         median: stats::median(&pairs)?,
         min: stats::minimum(&pairs)?,
         max: stats::maximum(&pairs)?,
-        of_minima: other.minimum() / mine.minimum(),
+        of_minima: other.minimum() / Taken::of(ours)?.minimum(),
         rounds: pairs.len(),
     })
 }
@@ -374,4 +353,183 @@ pub(crate) fn summaries(rows: &[Row]) -> Vec<Summary> {
             })
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::parse::benchfmt;
+    use crate::parse::record::Listed;
+
+    const KEY: &str = "sse/decode_simple_event";
+
+    fn side(implementation: &str, role: Role, class: Option<&str>, medians: &[f64]) -> Side {
+        let listed = Listed {
+            key: KEY.to_owned(),
+            implementation: implementation.to_owned(),
+            role,
+            language: "rust".to_owned(),
+            version: None,
+            class: class.map(str::to_owned),
+            payload_bytes: Some(25),
+            elements: Some(1),
+        };
+        let timing = |&median: &f64| Timing { median_ns: Some(median), mean_ns: median + 10.0 };
+        Side::with_timings(listed, medians.iter().map(timing).collect())
+    }
+
+    fn go_side(implementation: &str, role: Role, means: &[f64]) -> Side {
+        let mut side = side(implementation, role, Some("owned"), means);
+        "go".clone_into(&mut side.listed.language);
+        for (timing, mean) in side.timings.iter_mut().zip(means) {
+            *timing = Timing { median_ns: None, mean_ns: *mean };
+        }
+        side
+    }
+
+    fn sources(import: &str) -> Sources {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/data");
+        let seed = Seed::load(&data).unwrap();
+        let mut imported = BTreeMap::new();
+        let lines = benchfmt::parse(import);
+        if !lines.is_empty() {
+            imported.insert(seed.key_of(&lines[0]).unwrap().to_owned(), lines);
+        }
+        Sources {
+            seed,
+            recorded: RecordedFile::load(&data).unwrap(),
+            derived: DerivedFile::load(&data).unwrap(),
+            imported,
+        }
+    }
+
+    fn best_peer_of(sides: &[Side]) -> Ratio {
+        ratios(&sides[0], sides, None, &[]).best_peer.unwrap()
+    }
+
+    #[test]
+    fn the_best_peer_is_one_of_the_same_class() {
+        let sides = [
+            side("owned", Role::Ours, Some("owned"), &[10.0, 12.0]),
+            side("slow", Role::Peer, Some("owned"), &[90.0, 90.0]),
+            side("alike", Role::Peer, Some("owned"), &[30.0, 24.0]),
+            side("borrows", Role::Peer, Some("borrowed"), &[11.0, 11.0]),
+            side("bandwidth", Role::Limit, Some("owned"), &[1.0, 1.0]),
+        ];
+        let ratio = best_peer_of(&sides);
+        assert_eq!((ratio.against.as_str(), ratio.like_for_like, ratio.rounds), ("alike", true, 2));
+        assert_eq!((ratio.median, ratio.min, ratio.max, ratio.of_minima), (2.5, 2.0, 3.0, 2.4));
+        let limit = ratios(&sides[0], &sides, None, &[]).limit.unwrap();
+        assert_eq!((limit.against.as_str(), limit.of_minima), ("bandwidth", 0.1));
+    }
+
+    #[test]
+    fn without_a_peer_of_the_class_the_best_of_any_stands_in() {
+        let sides = [
+            side("borrowed", Role::Ours, Some("borrowed"), &[10.0, 10.0]),
+            side("owns", Role::Peer, Some("owned"), &[40.0, 40.0]),
+            side("shares", Role::Peer, None, &[30.0, 30.0]),
+        ];
+        let ratio = best_peer_of(&sides);
+        assert_eq!((ratio.against.as_str(), ratio.like_for_like), ("shares", false));
+        assert_eq!(verdict(Some(&ratio)), "faster than shares (another class)");
+    }
+
+    #[test]
+    fn a_failed_peer_is_no_competitor() {
+        let sides = [side("a", Role::Ours, None, &[10.0]), side("failed", Role::Peer, None, &[])];
+        assert!(ratios(&sides[0], &sides, None, &[]).best_peer.is_none());
+        assert_eq!(verdict(None), "no peer");
+    }
+
+    #[test]
+    fn a_verdict_needs_all_rounds_on_one_side() {
+        let against = |peer: &[f64]| {
+            verdict(Some(&best_peer_of(&[
+                side("a", Role::Ours, Some("owned"), &[10.0, 10.0]),
+                side("p", Role::Peer, Some("owned"), peer),
+            ])))
+        };
+        assert_eq!(against(&[11.0, 30.0]), "faster than p");
+        assert_eq!(against(&[9.0, 9.5]), "slower than p");
+        assert_eq!(against(&[9.0, 30.0]), "even with p");
+        assert_eq!(against(&[30.0]), "undecided after one round against p");
+    }
+
+    #[test]
+    fn a_mean_is_compared_with_a_mean() {
+        let sides = [
+            side("a", Role::Ours, Some("owned"), &[10.0]),
+            go_side("original-standin", Role::OriginalStandin, &[80.0]),
+        ];
+        let ratios = ratios(&sides[0], &sides, None, &[]);
+        assert_eq!(ratios.original.unwrap().median, 4.0, "our mean is 20");
+        assert!(ratios.best_peer.is_none(), "the stand-in is the original, not a peer");
+    }
+
+    #[test]
+    fn a_row_carries_published_recorded_and_imported_figures() {
+        let import = "cpu: Some CPU\nBenchmarkDecoder_Decode_SimpleEvent-32 1798516 600.0 ns/op 4336 B/op 7 allocs/op\n\
+                      BenchmarkDecoder_Decode_SimpleEvent-32 1798516 620.0 ns/op 4336 B/op 7 allocs/op\n";
+        let sides = vec![vec![
+            side("peer", Role::Peer, None, &[30.0]),
+            side("a", Role::Ours, None, &[20.0, 10.0]),
+            go_side("original-standin", Role::OriginalStandin, &[900.0, 900.0]),
+        ]];
+        let rows = rows(&sides, &sources(import));
+        let order: Vec<&str> = rows.iter().map(|row| row.implementation.as_str()).collect();
+        assert_eq!(order, ["a", "perplexity-go", "original-standin", "peer"]);
+
+        let ours = &rows[0];
+        assert_eq!((ours.system.as_str(), ours.row.as_str()), ("sse", "decode_simple_event"));
+        assert_eq!(ours.table.as_deref(), Some("perplexity.raw_sse"));
+        assert_eq!(ours.published.as_ref().unwrap().time_ns, Some(611.0));
+        assert_eq!(ours.recorded[0].time_ns, 1562.0);
+        assert_eq!(ours.time_ns.as_ref().unwrap().min, 10.0);
+        assert_eq!(ours.throughput.as_ref().unwrap().bytes_per_s, Some(2.5e9));
+        let ratios = ours.ratio_vs.as_ref().unwrap();
+        let original = ratios.original.as_ref().unwrap();
+        assert_eq!((original.against.as_str(), original.min, original.max), ("perplexity-go", 30.5, 61.0));
+        assert_eq!(ratios.recorded_original.as_ref().unwrap().of_minima, 156.2);
+
+        let imported = &rows[1];
+        assert_eq!((imported.role, imported.allocs_op), (Role::Original, Some(7.0)));
+        assert_eq!(imported.verdict, "imported, Some CPU");
+    }
+
+    #[test]
+    fn tables_list_what_was_measured_and_count_the_rest() {
+        let sources = sources("");
+        let sides = vec![vec![side("a", Role::Ours, None, &[20.0])]];
+        let rows = rows(&sides, &sources);
+        let (tables, absent) = tables(&rows, &sources);
+        let ids: Vec<&str> = tables.iter().map(|table| table.id.as_str()).collect();
+        assert_eq!(
+            ids,
+            [
+                "perplexity.raw_sse",
+                "perplexity.event_decoding",
+                "perplexity.http_vs_python",
+                "perplexity.headline"
+            ]
+        );
+        assert_eq!((tables[0].lines.len(), tables[0].not_measured), (1, 9));
+        assert_eq!(absent, 83, "84 published benchmarks, one of them measured");
+        let headline: Vec<&str> = tables[3].lines.iter().map(|line| line.label.as_str()).collect();
+        assert_eq!(headline, ["simple events per second"], "a range needs all of its rows");
+    }
+
+    #[test]
+    fn a_summary_counts_decided_rows() {
+        let sides = vec![vec![
+            side("a", Role::Ours, Some("owned"), &[10.0, 10.0]),
+            side("p", Role::Peer, Some("owned"), &[20.0, 20.0]),
+        ]];
+        let summaries = summaries(&rows(&sides, &sources("")));
+        assert_eq!(summaries.len(), 1);
+        assert_eq!((summaries[0].rows, summaries[0].faster, summaries[0].slower), (1, 1, 0));
+        assert!((summaries[0].geometric_mean - 2.0).abs() < 1e-12);
+    }
 }

@@ -2,7 +2,10 @@
 
 mod args;
 mod bench;
+mod cargo;
+mod conformance;
 mod data;
+mod fuzz;
 mod join;
 mod machine;
 mod parse;
@@ -13,6 +16,8 @@ mod report;
 mod rounds;
 mod stats;
 mod suites;
+mod test;
+mod tidy;
 mod workspace;
 
 use std::io::{self, Write};
@@ -41,6 +46,18 @@ const COMMANDS: &[Command] = &[
         run: report::command,
     },
     Command {
+        name: "conformance",
+        summary: "CRATE [--peers] FILE...: run files of test vectors",
+        run: conformance::command,
+    },
+    Command {
+        name: "test",
+        summary: "[STEP...]: everything that has to hold before a change lands",
+        run: test::command,
+    },
+    Command { name: "fuzz", summary: "[TARGET...] [--seconds N]: run the fuzz targets", run: fuzz::command },
+    Command { name: "tidy", summary: "check the rules of this repository", run: tidy::command },
+    Command {
         name: "peers",
         summary: "check: build the peers in other languages and name the missing ones",
         run: peers::command,
@@ -60,7 +77,13 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     if arguments.iter().any(|argument| matches!(argument.as_str(), "--help" | "-h")) {
-        say(if name == "bench" { bench::HELP } else { command.summary });
+        say(match name.as_str() {
+            "bench" => bench::HELP,
+            "conformance" => conformance::HELP,
+            "fuzz" => fuzz::HELP,
+            "test" => test::HELP,
+            _ => command.summary,
+        });
         say("\n");
         return ExitCode::SUCCESS;
     }

@@ -65,9 +65,10 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     }
     for program in &prepared.programs {
         for implementation in &program.implementations {
-            let version = implementation.version.as_deref().unwrap_or("");
+            let version = implementation.version.as_ref().map(|version| format!(" {version}"));
+            let version = version.unwrap_or_default();
             crate::say(&format!(
-                "ready: {} {version} ({}, {})\n",
+                "ready: {}{version} ({}, {})\n",
                 implementation.name, program.language, program.system
             ));
         }

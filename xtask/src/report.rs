@@ -1,5 +1,7 @@
 //! The report: its data, its drawings, and `cargo xtask report`.
 
+#[cfg(test)]
+mod fixture;
 pub(crate) mod html;
 pub(crate) mod markdown;
 mod model;
@@ -69,4 +71,54 @@ pub(crate) fn write(report: &Report, directory: &Path) -> Result<[PathBuf; 3]> {
         fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(files.map(|(name, _)| directory.join(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fixture::report;
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let directory = std::env::temp_dir().join(format!("xtask-report-{}", std::process::id()));
+        let [json, markdown, html] = write(&report(), &directory).unwrap();
+        let again = read(&json).unwrap();
+        let written = [&markdown, &html].map(|path| fs::read_to_string(path).unwrap());
+        fs::remove_dir_all(&directory).unwrap();
+        assert_eq!(again, report());
+        assert!(written.iter().all(|text| text.contains("83 published benchmarks are not measured yet")));
+        let error = format!("{:#}", read(&json).unwrap_err());
+        assert!(error.contains("cargo xtask bench"), "{error}");
+    }
+
+    #[test]
+    fn markdown_tables_keep_their_columns() {
+        let text = markdown::render(&report());
+        assert!(text.contains("| push \\| owned  |"), "{text}");
+        assert!(
+            text.contains("40.0 ns, 2.00x |"),
+            "the published table shows the ratio beside ours:\n{text}"
+        );
+        assert!(text.contains("a<b 80.0 ns |"), "{text}");
+        assert!(text.contains("2.00 (1.90..2.10)"), "{text}");
+        assert!(text.contains("go-sse (go): `go version` cannot be run here"), "{text}");
+        for table in text.split("\n\n").filter(|block| block.starts_with('|')) {
+            let bars = |line: &str| line.replace("\\|", "").matches('|').count();
+            let widths: Vec<(usize, usize)> =
+                table.lines().map(|line| (bars(line), line.chars().count())).collect();
+            assert!(widths.iter().all(|width| *width == widths[0]), "{table}");
+        }
+    }
+
+    #[test]
+    fn the_page_stands_alone() {
+        let page = html::render(&report()).unwrap();
+        for reference in ["http:", "https:", " src=", " href=", "<script", "@import", "url("] {
+            let allowed = page.replace("http://www.w3.org/2000/svg", "");
+            assert!(!allowed.contains(reference), "{reference} points elsewhere");
+        }
+        assert_eq!(page.matches("<svg ").count(), 2, "one plot of ratios and one of times");
+        assert!(page.contains("prefers-color-scheme: dark") && page.contains("width=device-width"));
+        assert!(page.contains("faster than a&lt;b"), "text is escaped");
+    }
 }

@@ -25,16 +25,29 @@ pub(crate) struct Slice {
     pub(crate) warm_up: Duration,
     pub(crate) measure: Duration,
     pub(crate) samples: usize,
+    /// A peer whose operation takes longer gets one call per round.
+    pub(crate) time_guard: Duration,
 }
 
 impl Slice {
-    /// One of several rounds: 0.5 CPU seconds per implementation and round.
-    pub(crate) const NORMAL: Self =
-        Self { warm_up: Duration::from_millis(100), measure: Duration::from_millis(300), samples: 20 };
+    /// One of several rounds: about 0.4 CPU seconds per implementation and round.
+    pub(crate) const NORMAL: Self = Self {
+        warm_up: Duration::from_millis(100),
+        measure: Duration::from_millis(200),
+        samples: 20,
+        time_guard: Duration::from_millis(500),
+    };
     /// For a first look.
-    pub(crate) const QUICK: Self =
-        Self { warm_up: Duration::from_millis(30), measure: Duration::from_millis(100), samples: 10 };
+    pub(crate) const QUICK: Self = Self {
+        warm_up: Duration::from_millis(20),
+        measure: Duration::from_millis(60),
+        samples: 10,
+        time_guard: Duration::from_millis(100),
+    };
 }
+
+/// criterion's bootstrap; only its confidence intervals depend on it, and the report shows the range of rounds instead.
+const RESAMPLES: &str = "2000";
 
 /// A run of one side that takes longer is stopped and recorded as failed.
 const STEP_LIMIT: Duration = Duration::from_secs(120);
@@ -46,8 +59,8 @@ pub(crate) struct Side {
     runner: Runner,
     /// One entry per round that reached this side.
     pub(crate) timings: Vec<Timing>,
-    /// Duration of a single call beyond the time guard.
-    pub(crate) once_ns: Option<f64>,
+    /// `false` where each round holds a single call, because one exceeds the time guard.
+    pub(crate) sampled: bool,
     pub(crate) failure: Option<String>,
     /// The program has no such row.
     absent: bool,
@@ -66,12 +79,24 @@ enum Runner {
 }
 
 impl Side {
+    /// A side with timings that no program took.
+    #[cfg(test)]
+    pub(crate) fn with_timings(listed: Listed, timings: Vec<Timing>) -> Self {
+        Self { timings, ..Self::new(listed, Runner::Suite(0)) }
+    }
+
+    /// Notes why there are no figures. What earlier rounds found does not count either.
+    fn fail(&mut self, reason: String) {
+        self.timings.clear();
+        self.failure = Some(reason);
+    }
+
     fn new(listed: Listed, runner: Runner) -> Self {
         Self {
             listed,
             runner,
             timings: Vec::new(),
-            once_ns: None,
+            sampled: true,
             failure: None,
             absent: false,
             bytes_op: None,
@@ -87,7 +112,7 @@ impl Side {
     }
 
     fn is_done(&self) -> bool {
-        self.absent || self.failure.is_some() || self.once_ns.is_some()
+        self.absent || self.failure.is_some()
     }
 }
 
@@ -204,7 +229,9 @@ fn run_suite(
         .args(["--bench", "--exact", &side.name(), "--save-baseline", &baseline])
         .args(["--warm-up-time", &slice.warm_up.as_secs_f64().to_string()])
         .args(["--measurement-time", &slice.measure.as_secs_f64().to_string()])
-        .args(["--sample-size", &slice.samples.to_string()]);
+        .args(["--sample-size", &slice.samples.to_string()])
+        .args(["--nresamples", RESAMPLES])
+        .args(["--time-guard", &slice.time_guard.as_secs_f64().to_string()]);
     if round > 0 {
         // Counts do not depend on the round.
         command.arg("--skip-counting");
@@ -219,7 +246,7 @@ fn run_suite(
             if side.listed.role == Role::Ours {
                 bail!("{reason}");
             }
-            side.failure = Some(format!("failed: {reason}"));
+            side.fail(format!("failed: {reason}"));
             return Ok(());
         }
     };
@@ -232,8 +259,11 @@ fn run_suite(
         side.deterministic = record.deterministic;
     }
     match record.outcome {
-        Outcome::Failed { why } => side.failure = Some(why),
-        Outcome::Guarded { once_ns } => side.once_ns = Some(once_ns),
+        Outcome::Failed { why } => side.fail(why),
+        Outcome::Guarded { once_ns } => {
+            side.sampled = false;
+            side.timings.push(Timing { median_ns: Some(once_ns), mean_ns: once_ns });
+        }
         Outcome::Ok => {
             let found = criterion_data::collect(&scratch.join("criterion"))?;
             let system = suite.system.as_str();
@@ -281,7 +311,7 @@ fn run_program(
     let row = side.listed.key.split_once('/').map_or(side.listed.key.as_str(), |(_, row)| row);
     let scratch = workspace.scratch().join("step");
     match program.run(row, &side.listed.implementation, slice.measure, STEP_LIMIT, &scratch) {
-        Err(error) => side.failure = Some(format!("failed: {error:#}")),
+        Err(error) => side.fail(format!("failed: {error:#}")),
         Ok(None) => side.absent = true,
         Ok(Some(sample)) => keep(side, sample, expected),
     }
@@ -291,7 +321,7 @@ fn keep(side: &mut Side, sample: Sample, expected: Option<u64>) {
     if let (Some(check), Some(expected)) = (sample.check, expected)
         && check != expected
     {
-        side.failure = Some(format!("failed: check value {check}, expected {expected}"));
+        side.fail(format!("failed: check value {check}, expected {expected}"));
         return;
     }
     side.timings.push(sample.timing);

@@ -6,7 +6,9 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
+use crate::cargo;
 use crate::parse::record::{self, Listed};
+use crate::workspace::Workspace;
 
 /// One benchmark binary of the `benches` package.
 #[derive(Debug)]
@@ -18,11 +20,9 @@ pub(crate) struct Suite {
 }
 
 /// Builds the suites named, all where none is, and lists their contents.
-pub(crate) fn build(root: &Path, systems: &[String]) -> Result<Vec<Suite>> {
-    // `cargo` from the environment is the one that runs this task, so the toolchain is the same.
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.current_dir(root).args(["bench", "--no-run", "--message-format=json", "--package", "benches"]);
+pub(crate) fn build(workspace: &Workspace, systems: &[String]) -> Result<Vec<Suite>> {
+    let mut command =
+        cargo::command(workspace, &["bench", "--no-run", "--message-format=json", "--package", "benches"]);
     for system in systems {
         command.args(["--bench", system]);
     }

@@ -27,7 +27,10 @@ impl Texts {
 
     /// Bytes on the wire with `data: ` before every line and an empty line after every event.
     pub fn encoded_len(&self) -> u64 {
-        self.0.iter().map(|text| (text.lines().map(|line| 6 + line.len() + 1).sum::<usize>() + 1) as u64).sum()
+        self.0
+            .iter()
+            .map(|text| (text.lines().map(|line| 6 + line.len() + 1).sum::<usize>() + 1) as u64)
+            .sum()
     }
 
     /// The bytes of the texts alone.

@@ -13,7 +13,7 @@ use http_body_util::StreamBody;
 use hyper::body::Frame;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use sse::EventStreamExt as _;
+use sse::{BytesDecoder, EventStreamExt as _};
 use tokio::net::TcpListener;
 
 use crate::sse::payload::Input;
@@ -44,11 +44,7 @@ impl Loopback {
     }
 
     /// Requests the stream and lets `decode` make events of its chunks.
-    fn receive<T, E, S>(
-        &self,
-        decode: impl FnOnce(BodyStream) -> S,
-        data: impl Fn(&T) -> Option<&str>,
-    ) -> u64
+    fn receive<T, E, S>(&self, decode: impl FnOnce(BodyStream) -> S, data: impl Fn(&T) -> Option<&str>) -> u64
     where
         S: Stream<Item = Result<T, E>>,
         E: std::fmt::Debug,
@@ -84,6 +80,25 @@ impl Loopback {
     /// This workspace's adaptor over the body.
     pub fn ours(&self) -> u64 {
         self.receive(|body| body.sse(), |event| Some(event.data()))
+    }
+
+    /// This workspace's decoder of reference-counted chunks, fed with the body.
+    pub fn ours_shared(&self) -> u64 {
+        self.runtime.block_on(async {
+            let response = self.client.get(format!("http://{}/", self.address)).send().await;
+            let mut body = response.expect("the server answers").bytes_stream();
+            let mut tally = Tally::new(self.input.stop);
+            let mut decoder = BytesDecoder::new();
+            while let Some(chunk) = body.next().await {
+                decoder.push(chunk.expect("the connection holds"));
+                while let Some(event) = decoder.next().expect("the stream is well formed") {
+                    if tally.add(black_box(event).data()).is_break() {
+                        return tally.value();
+                    }
+                }
+            }
+            tally.value()
+        })
     }
 
     /// eventsource-stream over the body.
@@ -123,7 +138,8 @@ async fn serve(listener: TcpListener, input: Input) {
                 .body(StreamBody::new(stream::iter(frames)));
             std::future::ready(response)
         });
-        let connection = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(socket), respond);
+        let connection =
+            hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(socket), respond);
         tokio::spawn(async {
             // A client that stops reading early is the normal end of a connection here.
             drop(connection.await);

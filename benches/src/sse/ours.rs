@@ -2,7 +2,10 @@
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 
+use futures_util::Stream as _;
 use sse::compat::eventsource_stream as compat;
 use sse::{BytesDecoder, Decoder, Event, EventRef, EventStreamExt as _, Reader};
 
@@ -109,7 +112,24 @@ pub fn stream_owned(input: &Input) -> u64 {
     drain(ready_stream(input).sse(), Tally::new(input.stop), |event| Some(event.data()))
 }
 
-/// The same under the names and with the event type of eventsource-stream.
+/// [`BytesDecoder`] behind a stream of chunks: events that are slices of them.
+pub fn stream_shared(input: &Input) -> u64 {
+    let mut tally = Tally::new(input.stop);
+    let mut decoder = BytesDecoder::new();
+    let mut chunks = pin!(ready_stream(input));
+    let mut context = Context::from_waker(Waker::noop());
+    while let Poll::Ready(Some(Ok(chunk))) = chunks.as_mut().poll_next(&mut context) {
+        decoder.push(chunk);
+        while let Ok(Some(event)) = decoder.next() {
+            if tally.add(black_box(event).data()).is_break() {
+                return tally.value();
+            }
+        }
+    }
+    tally.value()
+}
+
+/// [`sse::EventStream`] under the names and with the event type of eventsource-stream.
 pub fn stream_compat(input: &Input) -> u64 {
     drain(compat::EventStream::new(ready_stream(input)), Tally::new(input.stop), |event| Some(&event.data))
 }
@@ -133,9 +153,10 @@ mod tests {
                     push_shared(&input),
                     reader_owned(&input),
                     stream_owned(&input),
+                    stream_shared(&input),
                     stream_compat(&input),
                 ];
-                assert_eq!(found, [expected; 8], "{} in chunks of {chunk}", row.row);
+                assert_eq!(found, [expected; 9], "{} in chunks of {chunk}", row.row);
             }
         }
     }

@@ -47,9 +47,7 @@ impl Input {
     /// The chunks as reference-counted slices, the form in which an HTTP client hands them out.
     pub fn chunks(&self) -> impl Iterator<Item = Bytes> + Send + Sync + use<> {
         let (mut rest, chunk) = (self.bytes.clone(), self.chunk);
-        std::iter::from_fn(move || {
-            (!rest.is_empty()).then(|| rest.split_to(chunk.min(rest.len())))
-        })
+        std::iter::from_fn(move || (!rest.is_empty()).then(|| rest.split_to(chunk.min(rest.len()))))
     }
 }
 
@@ -153,8 +151,9 @@ fn buffered_stream() -> String {
 /// each, three of 24 not ASCII, then `[DONE]`.
 pub fn chat_stream(bytes: usize) -> Vec<u8> {
     const TOKENS: [&str; 24] = [
-        " the", " quick", " brown", " fox", " jumps", " over", " a", " lazy", " dog", ".", ",", " Rust", " stream",
-        " of", " tokens", " that", " arrive", " one", " at", " time", " café", " naïve", "\\n\\n", " —",
+        " the", " quick", " brown", " fox", " jumps", " over", " a", " lazy", " dog", ".", ",", " Rust",
+        " stream", " of", " tokens", " that", " arrive", " one", " at", " time", " café", " naïve", "\\n\\n",
+        " —",
     ];
     let mut out = String::with_capacity(bytes + 256);
     for token in TOKENS.iter().cycle() {

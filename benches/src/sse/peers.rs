@@ -19,7 +19,9 @@ use crate::sse::payload::Input;
 use crate::sse::tally::Tally;
 
 /// The chunks of an input as a stream that is always ready.
-pub fn ready_stream(input: &Input) -> impl Stream<Item = Result<Bytes, Infallible>> + Send + Sync + Unpin + use<> {
+pub fn ready_stream(
+    input: &Input,
+) -> impl Stream<Item = Result<Bytes, Infallible>> + Send + Sync + Unpin + use<> {
     stream::iter(input.chunks().map(Ok))
 }
 

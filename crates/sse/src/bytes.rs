@@ -26,7 +26,8 @@ pub struct EventBytes {
 }
 
 impl EventBytes {
-    fn new(event: EventRef<'_>, chunk: &Bytes) -> Self {
+    /// Copies an event that was decoded from `chunk`, except for data that lies there.
+    pub(crate) fn new(event: EventRef<'_>, chunk: &Bytes) -> Self {
         let data = event.data.as_bytes();
         // Only the addresses tell whether the decoder lent a part of the chunk or of a buffer of its own.
         let (outer, inner) = (chunk.as_ptr_range(), data.as_ptr_range());
@@ -80,6 +81,18 @@ impl EventBytes {
             data: String::from(self.data()),
             last_event_id: self.last_event_id.clone(),
             retry: self.retry,
+        }
+    }
+}
+
+impl From<Event> for EventBytes {
+    /// Takes the data without copying it.
+    fn from(event: Event) -> Self {
+        Self {
+            event_type: event.event_type,
+            data: Bytes::from(event.data),
+            last_event_id: event.last_event_id,
+            retry: event.retry,
         }
     }
 }
@@ -169,7 +182,7 @@ impl BytesDecoder {
         self.decoder.finish();
     }
 
-    /// Ends the stream like [`Ending::Lenient`](crate::Ending::Lenient): the end counts as the end of the line
+    /// Ends the stream of a server that leaves out the last empty line: the end counts as the end of the line
     /// and of the block. Pull all events first; chunks that were not pulled are dropped.
     ///
     /// # Errors

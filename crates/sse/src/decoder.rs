@@ -5,6 +5,7 @@ mod walk;
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use core::ops::ControlFlow;
 use core::time::Duration;
 
@@ -41,7 +42,7 @@ use crate::scan::with_engine;
 /// assert_eq!(seen, [("hello".into(), "7".into()), ("[DONE]".into(), "7".into())]);
 /// # Ok::<(), sse::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Decoder {
     config: Config,
     mode: Mode,
@@ -99,6 +100,19 @@ enum Partial {
     Skipped,
 }
 
+impl fmt::Debug for Decoder {
+    /// Tells the state and the limits, and nothing that was received.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder")
+            .field("config", &self.config)
+            .field("mode", &self.mode)
+            .field("partial", &self.partial)
+            .field("open", &self.open)
+            .field("offset", &self.offset)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Default for Decoder {
     fn default() -> Self {
         Self::new()
@@ -151,11 +165,15 @@ impl Decoder {
     /// what is left of the same chunk.
     ///
     /// # Errors
-    /// [`Error::is_too_large`] once per block that exceeds [`Config::max_event_size`]. The chunk is advanced
+    /// [`Error::is_too_large`](crate::Error::is_too_large) once per block that exceeds [`Config::max_event_size`]. The chunk is advanced
     /// past what was consumed, and the decoder stays usable as [`Config::overflow`] says.
     #[allow(clippy::should_implement_trait, reason = "an iterator cannot lend")]
     #[inline]
     pub fn next<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<EventRef<'a>>> {
+        if chunk.is_empty() || self.extend_tiny(chunk) {
+            *chunk = &[];
+            return Ok(None);
+        }
         with_engine(Next { decoder: self, chunk })
     }
 
@@ -165,6 +183,10 @@ impl Decoder {
     /// As [`next`](Self::next).
     #[inline]
     pub fn next_owned(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
+        if chunk.is_empty() || self.extend_tiny(chunk) {
+            *chunk = &[];
+            return Ok(None);
+        }
         with_engine(NextOwned { decoder: self, chunk })
     }
 
@@ -175,13 +197,17 @@ impl Decoder {
     /// # Errors
     /// As [`next`](Self::next).
     pub fn next_item<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<Item<'a>>> {
+        if chunk.is_empty() || self.extend_tiny(chunk) {
+            *chunk = &[];
+            return Ok(None);
+        }
         with_engine(NextItem { decoder: self, chunk })
     }
 
     /// Decodes a chunk and hands every event to `on_event` until that breaks or the chunk is used up.
     ///
     /// Returns how many bytes were consumed: all of them, unless `on_event` broke. Call again with the rest to
-    /// go on. `on_event` gets an error, [`Error::is_too_large`], once per block that exceeds
+    /// go on. `on_event` gets an error, [`Error::is_too_large`](crate::Error::is_too_large), once per block that exceeds
     /// [`Config::max_event_size`]; decoding goes on as [`Config::overflow`] says.
     ///
     /// This is the fastest way to decode many small events.
@@ -208,6 +234,9 @@ impl Decoder {
     where
         F: FnMut(Result<EventRef<'_>>) -> ControlFlow<()>,
     {
+        if self.extend_tiny(chunk) {
+            return chunk.len();
+        }
         with_engine(Feed { decoder: self, chunk, on_event })
     }
 
@@ -229,7 +258,7 @@ impl Decoder {
     /// The standard drops such a block; see [`finish`](Self::finish).
     ///
     /// # Errors
-    /// [`Error::is_too_large`] if the last line makes the block exceed [`Config::max_event_size`].
+    /// [`Error::is_too_large`](crate::Error::is_too_large) if the last line makes the block exceed [`Config::max_event_size`].
     pub fn finish_lenient(&mut self) -> Result<Option<EventRef<'_>>> {
         let last = self.end_of_input();
         self.finish();
@@ -262,7 +291,7 @@ impl Decoder {
     }
 
     /// Whether the decoder ignores all further input because a block was too large under
-    /// [`Overflow::Terminate`].
+    /// [`Overflow::Terminate`](crate::Overflow::Terminate).
     pub fn is_terminated(&self) -> bool {
         self.mode == Mode::Terminated
     }

@@ -1,6 +1,5 @@
 //! The one error type of this crate.
 
-#[cfg(feature = "std")]
 use alloc::boxed::Box;
 use core::fmt;
 

@@ -210,7 +210,7 @@ mod stream {
         ///
         /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
         /// let chunks = stream::iter([Ok::<_, Infallible>("data: 1\n\nda"), Ok("ta: 2\n\ndata: [DONE]\n\n")]);
-        /// let numbers: Vec<u32> = chunks.sse().json_until_done().try_collect().await?;
+        /// let numbers: Vec<_> = chunks.sse().json_until_done::<u32>().try_collect().await?;
         /// assert_eq!(numbers, [1, 2]);
         /// # Ok::<(), sse::Error>(()) }).unwrap();
         /// ```

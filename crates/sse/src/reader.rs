@@ -4,6 +4,8 @@ use core::iter::FusedIterator;
 use core::time::Duration;
 use std::io::{self, BufRead, BufReader, Read};
 
+use compact_str::CompactString;
+
 use crate::{Decoder, Ending, Error, Event, EventRef, Result, error::Kind};
 
 /// The default size of the buffer of a [`Reader`], in bytes: 8 KiB.
@@ -202,14 +204,22 @@ impl<R: BufRead> Reader<R> {
 }
 
 /// Copies an event over another one and keeps the allocations of that.
+#[inline]
 fn assign(target: &mut Event, event: EventRef<'_>) {
-    target.event_type.clear();
-    target.event_type.push_str(event.event_type);
     target.data.clear();
     target.data.push_str(event.data);
-    target.last_event_id.clear();
-    target.last_event_id.push_str(event.last_event_id);
     target.retry = event.retry;
+    assign_text(&mut target.event_type, event.event_type);
+    assign_text(&mut target.last_event_id, event.last_event_id);
+}
+
+#[inline]
+fn assign_text(target: &mut CompactString, text: &str) {
+    // Most events have neither a type nor an id.
+    if !(text.is_empty() && target.is_empty()) {
+        target.clear();
+        target.push_str(text);
+    }
 }
 
 /// What `reader` has buffered, after a read if that is nothing. Empty at the end of the input, `None` if the

@@ -12,6 +12,8 @@
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+use core::ops::ControlFlow;
+
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86::{Avx2, Avx512, Sse2};
 
@@ -221,32 +223,66 @@ impl<'c, E: Engine> Lines<'c, E> {
         self.start == self.chunk.len() && self.chunk.last() == Some(&b'\r')
     }
 
-    /// The value of `line` if it is a data line that an empty line follows, with LF alone at its end; the empty
-    /// line is then consumed. Most events look like that.
+    /// Hands over the values of the lines that come next as long as each is an event of its own: `data: `, at most
+    /// `longest` bytes, and LF LF at its end. Most streams consist of nothing else. Breaks when `on_data` does.
+    ///
+    /// What [`next_line`](Self::next_line) and the grammar make of such lines, in a loop small enough to run in
+    /// registers. A line of any other kind is left to them, its beginning unread.
     #[inline(always)]
-    pub(crate) fn whole_event(&mut self, line: &Line<'c>) -> Option<&'c str> {
-        let (name, rest) = line.bytes.split_first_chunk::<4>()?;
-        // Compared as a number: byte by byte would be four branches.
-        if u32::from_ne_bytes(*name) != u32::from_ne_bytes(*b"data") {
-            return None;
+    pub(crate) fn whole_events(
+        &mut self,
+        longest: usize,
+        mut on_data: impl FnMut(&'c str) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let chunk = self.chunk;
+        loop {
+            let start = self.start;
+            // The name as a number: byte by byte would be six branches.
+            let Some(head) = chunk.get(start..).and_then(|line| line.first_chunk::<8>()) else { break };
+            if u64::from_le_bytes(*head) << 16 != u64::from_le_bytes(*b"\0\0data: ") {
+                break;
+            }
+            let Some((end, ascii)) = self.find_end() else {
+                self.forget_masks();
+                break;
+            };
+            let line = Line { bytes: &chunk[start..end], ascii };
+            let ended = chunk[end..].first_chunk() == Some(b"\n\n");
+            if !ended || line.bytes.len() > longest {
+                self.forget_masks();
+                break;
+            }
+            let Some(data) = self.text(&line, 6) else {
+                self.forget_masks();
+                break;
+            };
+            self.start = end + 2;
+            on_data(data)?;
         }
-        let value = match rest {
-            [b':', b' ', ..] => 6,
-            [b':', ..] => 5,
-            _ => return None,
-        };
-        if self.chunk.get(self.start) != Some(&b'\n') {
-            return None;
-        }
-        let text = self.text(line, value)?;
-        self.start += 1;
-        Some(text)
+        ControlFlow::Continue(())
+    }
+
+    /// Makes the line at `start` readable again after `find_end` has moved on to a later block.
+    #[inline(always)]
+    fn forget_masks(&mut self) {
+        self.ahead = self.start - self.start % BLOCK;
+        self.masks = Masks::default();
     }
 
     /// The next line that is complete: CR, LF or CRLF follow it in the chunk. A CR at the end of the chunk ends
     /// its line at once.
     #[inline(always)]
     pub(crate) fn next_line(&mut self) -> Option<Line<'c>> {
+        let (end, ascii) = self.find_end()?;
+        let line = Line { bytes: &self.chunk[self.start..end], ascii };
+        let crlf = self.chunk[end] == b'\r' && self.chunk.get(end + 1) == Some(&b'\n');
+        self.start = end + 1 + usize::from(crlf);
+        Some(line)
+    }
+
+    /// Where the line at `start` ends, and whether it is ASCII. `start` stays where it is.
+    #[inline(always)]
+    fn find_end(&mut self) -> Option<(usize, bool)> {
         // Bytes of the block before `start` belong to earlier lines.
         let seen = (self.start + BLOCK).wrapping_sub(self.ahead);
         let unseen = if seen < BLOCK { u64::MAX << seen } else { 0 };
@@ -270,12 +306,8 @@ impl<'c, E: Engine> Lines<'c, E> {
             high = masks.high;
         }
         let bit = eol.trailing_zeros();
-        let end = self.ahead - BLOCK + bit as usize;
         let in_line = high & ((1 << bit) - 1);
-        let line = Line { bytes: &self.chunk[self.start..end], ascii: (earlier_high | in_line) == 0 };
-        let crlf = self.chunk[end] == b'\r' && self.chunk.get(end + 1) == Some(&b'\n');
-        self.start = end + 1 + usize::from(crlf);
-        Some(line)
+        Some((self.ahead - BLOCK + bit as usize, (earlier_high | in_line) == 0))
     }
 
     /// The masks of the next block, `None` at the end of the chunk.
@@ -336,6 +368,7 @@ pub(crate) fn with_engine<W: Walk>(walk: W) -> W::Output {
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::String;
     use alloc::vec::Vec;
 
     use proptest::prelude::*;

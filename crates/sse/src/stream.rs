@@ -47,6 +47,16 @@ pub trait EventStreamExt: TryStream + Sized {
     {
         ItemStream::new(self)
     }
+
+    /// Decodes the events of this stream of [`Bytes`](::bytes::Bytes) into events that share their memory.
+    #[cfg(feature = "bytes")]
+    fn sse_bytes(self) -> EventBytesStream<Self>
+    where
+        Self: TryStream<Ok = ::bytes::Bytes>,
+        Self::Error: Into<Box<dyn core::error::Error + Send + Sync>>,
+    {
+        EventBytesStream::new(self)
+    }
 }
 
 impl<S: TryStream> EventStreamExt for S {}
@@ -74,7 +84,7 @@ impl From<Item<'_>> for OwnedItem {
 }
 
 pin_project! {
-    /// What both streams do: hold a chunk until the decoder has used it up, then poll for the next one.
+    /// What the streams below share: hold a chunk until the decoder has used it up, then poll for the next one.
     struct Chunks<S: TryStream> {
         #[pin]
         inner: S,
@@ -103,7 +113,7 @@ where
     fn poll<T>(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        pull: impl Fn(&mut Decoder, &mut &[u8]) -> Result<Option<T>>,
+        pull: impl Fn(&mut Decoder, &S::Ok, &mut &[u8]) -> Result<Option<T>>,
     ) -> Poll<Option<Result<T>>>
     where
         T: From<Event>,
@@ -111,11 +121,11 @@ where
         let mut this = self.project();
         while !*this.ended {
             if let Some(chunk) = this.chunk {
-                let chunk = chunk.as_ref();
-                // A chunk type whose bytes shrink between two calls breaks its own contract, not memory safety.
-                let mut rest = chunk.get(*this.used..).unwrap_or_default();
-                let result = pull(this.decoder, &mut rest);
-                *this.used = chunk.len() - rest.len();
+                let bytes = chunk.as_ref();
+                // `AsRef` does not promise the same bytes on every call.
+                let mut rest = bytes.get(*this.used..).unwrap_or_default();
+                let result = pull(this.decoder, chunk, &mut rest);
+                *this.used = bytes.len() - rest.len();
                 if let Some(result) = result.transpose() {
                     *this.ended = this.decoder.is_terminated();
                     return Poll::Ready(Some(result));
@@ -164,7 +174,7 @@ impl From<Event> for OwnedItem {
 }
 
 macro_rules! adaptor {
-    ($(#[$doc:meta])* $name:ident yields $item:ty, by $pull:expr) => {
+    ($(#[$doc:meta])* $name:ident yields $item:ty, by $pull:expr, where { $($bounds:tt)* }) => {
         pin_project! {
             $(#[$doc])*
             #[derive(Debug)]
@@ -213,8 +223,7 @@ macro_rules! adaptor {
 
         impl<S> Stream for $name<S>
         where
-            S: TryStream,
-            S::Ok: AsRef<[u8]>,
+            $($bounds)*,
             S::Error: Into<Box<dyn core::error::Error + Send + Sync>>,
         {
             type Item = Result<$item>;
@@ -226,8 +235,7 @@ macro_rules! adaptor {
 
         impl<S> FusedStream for $name<S>
         where
-            S: TryStream,
-            S::Ok: AsRef<[u8]>,
+            $($bounds)*,
             S::Error: Into<Box<dyn core::error::Error + Send + Sync>>,
         {
             fn is_terminated(&self) -> bool {
@@ -254,16 +262,28 @@ adaptor! {
     /// ends then. A block past the limit is reported once, as [`Error::is_too_large`], and the events after
     /// it follow. After the end, and after an oversized block under
     /// [`Overflow::Terminate`](crate::Overflow::Terminate), the stream stays at `None` and polls no more.
-    EventStream yields Event, by |decoder, chunk| decoder.next_owned(chunk)
+    EventStream yields Event, by |decoder, _, rest| decoder.next_owned(rest),
+    where { S: TryStream, S::Ok: AsRef<[u8]> }
 }
 
 adaptor! {
     /// Decodes events, comments and reconnection times from a stream of byte chunks.
     ///
     /// The same as [`EventStream`], which documents buffering, cancellation, errors and the end, for a caller
-    /// who wants to see keep-alive comments. Comments are kept as long as a line of them takes, within
-    /// [`Config::max_event_size`](crate::Config::max_event_size).
-    ItemStream yields OwnedItem, by |decoder, chunk| {
-        Ok(decoder.next_item(chunk)?.map(OwnedItem::from))
-    }
+    /// who wants to see keep-alive comments. A comment is collected until its line ends; one that is longer than
+    /// [`Config::max_event_size`](crate::Config::max_event_size) is skipped.
+    ItemStream yields OwnedItem, by |decoder, _, rest| Ok(decoder.next_item(rest)?.map(OwnedItem::from)),
+    where { S: TryStream, S::Ok: AsRef<[u8]> }
+}
+
+#[cfg(feature = "bytes")]
+adaptor! {
+    /// Decodes events that share the memory of the chunks they came in.
+    ///
+    /// The same as [`EventStream`], which documents buffering, cancellation, errors and the end, without the
+    /// copy of the data; [`EventBytes`](crate::EventBytes) tells what that means for memory.
+    EventBytesStream yields crate::EventBytes, by |decoder, chunk, rest| {
+        Ok(decoder.next(rest)?.map(|event| crate::EventBytes::new(event, chunk)))
+    },
+    where { S: TryStream<Ok = ::bytes::Bytes> }
 }

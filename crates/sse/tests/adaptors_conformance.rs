@@ -20,6 +20,7 @@ use bytes::{Bytes, BytesMut};
 use cases::{Case, Expected};
 use chunked::{Chunked, block_on};
 use futures_util::StreamExt as _;
+use proptest::prelude::*;
 use sse::compat::eventsource_stream as compat;
 use sse::{
     BytesDecoder, Decoder, Ending, EventRef, EventStream, EventStreamExt as _, OwnedItem, Reader, SseCodec,
@@ -77,50 +78,116 @@ fn check(endings: &[Ending], adaptor: impl Fn(Decoder, &[&[u8]], Ending) -> Outc
 
 const BOTH: &[Ending] = &[Ending::Strict, Ending::Lenient];
 
+type Adaptor = fn(Decoder, &[&[u8]], Ending) -> Outcome;
+
+const ADAPTORS: &[(&str, Adaptor)] = &[
+    ("reader_owned", reader_owned),
+    ("reader_lending", reader_lending),
+    ("event_stream", event_stream),
+    ("event_bytes_stream", event_bytes_stream),
+    ("bytes_decoder_one_chunk_at_a_time", bytes_decoder_one_chunk_at_a_time),
+    ("bytes_decoder_all_chunks_waiting", bytes_decoder_all_chunks_waiting),
+    ("codec_in_a_growing_buffer", codec_in_a_growing_buffer),
+    ("codec_in_framed_read", codec_in_framed_read),
+    ("eventsource_stream_names", eventsource_stream_names),
+];
+
 #[test]
-fn reader_owned() {
-    check(BOTH, |decoder, chunks, ending| {
-        let mut reader = Reader::new(Chunked::new(chunks)).with_decoder(decoder).with_ending(ending);
-        Outcome {
-            events: reader.by_ref().map(|event| expected(event.unwrap().as_ref())).collect(),
-            last_event_id: reader.last_event_id().to_owned(),
-            retry: reader.reconnection_time().map(millis),
-        }
-    });
+fn cases_through_reader_owned() {
+    check(BOTH, reader_owned);
 }
 
 #[test]
-fn reader_lending() {
-    check(BOTH, |decoder, chunks, ending| {
-        let mut reader = Reader::new(Chunked::new(chunks)).with_decoder(decoder).with_ending(ending);
-        let mut events = Vec::new();
-        while let Some(event) = reader.next_ref().unwrap() {
-            events.push(expected(event));
-        }
-        Outcome {
-            events,
-            last_event_id: reader.last_event_id().to_owned(),
-            retry: reader.reconnection_time().map(millis),
-        }
-    });
+fn cases_through_reader_lending() {
+    check(BOTH, reader_lending);
 }
 
 #[test]
-fn event_stream() {
-    check(BOTH, |decoder, chunks, ending| {
-        let mut stream = EventStream::new(Chunked::new(chunks)).with_decoder(decoder).with_ending(ending);
-        let mut events = Vec::new();
-        block_on(async {
-            while let Some(event) = stream.next().await {
-                events.push(expected(event.unwrap().as_ref()));
-            }
-        });
-        Outcome {
-            events,
-            last_event_id: stream.last_event_id().to_owned(),
-            retry: stream.reconnection_time().map(millis),
+fn cases_through_event_stream() {
+    check(BOTH, event_stream);
+}
+
+#[test]
+fn cases_through_event_bytes_stream() {
+    check(BOTH, event_bytes_stream);
+}
+
+#[test]
+fn cases_through_bytes_decoder_one_chunk_at_a_time() {
+    check(BOTH, bytes_decoder_one_chunk_at_a_time);
+}
+
+#[test]
+fn cases_through_bytes_decoder_all_chunks_waiting() {
+    check(BOTH, bytes_decoder_all_chunks_waiting);
+}
+
+#[test]
+fn cases_through_codec_in_a_growing_buffer() {
+    check(BOTH, codec_in_a_growing_buffer);
+}
+
+#[test]
+fn cases_through_codec_in_framed_read() {
+    check(BOTH, codec_in_framed_read);
+}
+
+#[test]
+fn cases_through_eventsource_stream_names() {
+    check(&[Ending::Strict], eventsource_stream_names);
+}
+
+fn reader_owned(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Outcome {
+    let mut reader = Reader::new(Chunked::new(chunks)).with_decoder(decoder).with_ending(ending);
+    Outcome {
+        events: reader.by_ref().map(|event| expected(event.unwrap().as_ref())).collect(),
+        last_event_id: reader.last_event_id().to_owned(),
+        retry: reader.reconnection_time().map(millis),
+    }
+}
+
+fn reader_lending(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Outcome {
+    let mut reader = Reader::new(Chunked::new(chunks)).with_decoder(decoder).with_ending(ending);
+    let mut events = Vec::new();
+    while let Some(event) = reader.next_ref().unwrap() {
+        events.push(expected(event));
+    }
+    Outcome {
+        events,
+        last_event_id: reader.last_event_id().to_owned(),
+        retry: reader.reconnection_time().map(millis),
+    }
+}
+
+fn event_stream(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Outcome {
+    let mut stream = EventStream::new(Chunked::new(chunks)).with_decoder(decoder).with_ending(ending);
+    let mut events = Vec::new();
+    block_on(async {
+        while let Some(event) = stream.next().await {
+            events.push(expected(event.unwrap().as_ref()));
         }
     });
+    Outcome {
+        events,
+        last_event_id: stream.last_event_id().to_owned(),
+        retry: stream.reconnection_time().map(millis),
+    }
+}
+
+fn event_bytes_stream(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Outcome {
+    let chunks = Chunked::new(chunks).map(|chunk| chunk.map(Bytes::copy_from_slice));
+    let mut stream = chunks.sse_bytes().with_decoder(decoder).with_ending(ending);
+    let mut events = Vec::new();
+    block_on(async {
+        while let Some(event) = stream.next().await {
+            events.push(expected(event.unwrap().to_event().as_ref()));
+        }
+    });
+    Outcome {
+        events,
+        last_event_id: stream.last_event_id().to_owned(),
+        retry: stream.reconnection_time().map(millis),
+    }
 }
 
 #[test]
@@ -171,99 +238,84 @@ fn bytes_outcome(mut decoder: BytesDecoder, mut events: Vec<Expected>, ending: E
     }
 }
 
-#[test]
-fn bytes_decoder_one_chunk_at_a_time() {
-    check(BOTH, |decoder, chunks, ending| {
-        let mut decoder = BytesDecoder::with_decoder(decoder);
-        let mut events = Vec::new();
-        for chunk in chunks {
-            decoder.push(Bytes::copy_from_slice(chunk));
-            drain(&mut decoder, &mut events);
-        }
-        bytes_outcome(decoder, events, ending)
-    });
-}
-
-#[test]
-fn bytes_decoder_all_chunks_waiting() {
-    check(BOTH, |decoder, chunks, ending| {
-        let mut decoder = BytesDecoder::with_decoder(decoder);
-        let mut events = Vec::new();
-        for chunk in chunks {
-            decoder.push(Bytes::copy_from_slice(chunk));
-        }
+fn bytes_decoder_one_chunk_at_a_time(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Outcome {
+    let mut decoder = BytesDecoder::with_decoder(decoder);
+    let mut events = Vec::new();
+    for chunk in chunks {
+        decoder.push(Bytes::copy_from_slice(chunk));
         drain(&mut decoder, &mut events);
-        bytes_outcome(decoder, events, ending)
-    });
+    }
+    bytes_outcome(decoder, events, ending)
 }
 
-#[test]
-fn codec_in_a_growing_buffer() {
-    check(BOTH, |decoder, chunks, ending| {
-        let mut codec = SseCodec::new().with_decoder(decoder).with_ending(ending);
-        let mut buffer = BytesMut::new();
-        let mut events = Vec::new();
-        for chunk in chunks {
-            buffer.extend_from_slice(chunk);
-            while let Some(event) = codec.decode(&mut buffer).unwrap() {
-                events.push(expected(event.as_ref()));
-            }
-            assert!(buffer.is_empty(), "nothing is left to be scanned again");
-        }
-        while let Some(event) = codec.decode_eof(&mut buffer).unwrap() {
+fn bytes_decoder_all_chunks_waiting(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Outcome {
+    let mut decoder = BytesDecoder::with_decoder(decoder);
+    let mut events = Vec::new();
+    for chunk in chunks {
+        decoder.push(Bytes::copy_from_slice(chunk));
+    }
+    drain(&mut decoder, &mut events);
+    bytes_outcome(decoder, events, ending)
+}
+
+fn codec_in_a_growing_buffer(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Outcome {
+    let mut codec = SseCodec::new().with_decoder(decoder).with_ending(ending);
+    let mut buffer = BytesMut::new();
+    let mut events = Vec::new();
+    for chunk in chunks {
+        buffer.extend_from_slice(chunk);
+        while let Some(event) = codec.decode(&mut buffer).unwrap() {
             events.push(expected(event.as_ref()));
         }
-        Outcome {
-            events,
-            last_event_id: codec.decoder().last_event_id().to_owned(),
-            retry: codec.decoder().reconnection_time().map(millis),
-        }
-    });
+        assert!(buffer.is_empty(), "nothing is left to be scanned again");
+    }
+    while let Some(event) = codec.decode_eof(&mut buffer).unwrap() {
+        events.push(expected(event.as_ref()));
+    }
+    Outcome {
+        events,
+        last_event_id: codec.decoder().last_event_id().to_owned(),
+        retry: codec.decoder().reconnection_time().map(millis),
+    }
 }
 
-#[test]
-fn codec_in_framed_read() {
-    check(BOTH, |decoder, chunks, ending| {
-        let codec = SseCodec::new().with_decoder(decoder).with_ending(ending);
-        let mut framed = FramedRead::new(Chunked::new(chunks), codec);
-        let mut events = Vec::new();
-        block_on(async {
-            while let Some(event) = framed.next().await {
-                events.push(expected(event.unwrap().as_ref()));
-            }
-        });
-        Outcome {
-            events,
-            last_event_id: framed.decoder().decoder().last_event_id().to_owned(),
-            retry: framed.decoder().decoder().reconnection_time().map(millis),
+fn codec_in_framed_read(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Outcome {
+    let codec = SseCodec::new().with_decoder(decoder).with_ending(ending);
+    let mut framed = FramedRead::new(Chunked::new(chunks), codec);
+    let mut events = Vec::new();
+    block_on(async {
+        while let Some(event) = framed.next().await {
+            events.push(expected(event.unwrap().as_ref()));
         }
     });
+    Outcome {
+        events,
+        last_event_id: framed.decoder().decoder().last_event_id().to_owned(),
+        retry: framed.decoder().decoder().reconnection_time().map(millis),
+    }
 }
 
-#[test]
-fn eventsource_stream_names() {
-    check(&[Ending::Strict], |decoder, chunks, _| {
-        let mut stream = compat::EventStream::with_decoder(Chunked::new(chunks), decoder);
-        let mut events = Vec::new();
-        block_on(async {
-            while let Some(event) = stream.next().await {
-                let event = event.unwrap();
-                events.push(Expected {
-                    event_type: event.event,
-                    data: event.data,
-                    id: event.id,
-                    retry: event.retry.map(millis),
-                });
-            }
-        });
-        // That crate has no accessor for the reconnection time.
-        let mut decoder = Decoder::new();
-        for chunk in chunks {
-            decoder.feed(chunk, |_| ControlFlow::Continue(()));
+fn eventsource_stream_names(decoder: Decoder, chunks: &[&[u8]], _: Ending) -> Outcome {
+    let mut stream = compat::EventStream::with_decoder(Chunked::new(chunks), decoder);
+    let mut events = Vec::new();
+    block_on(async {
+        while let Some(event) = stream.next().await {
+            let event = event.unwrap();
+            events.push(Expected {
+                event_type: event.event,
+                data: event.data,
+                id: event.id,
+                retry: event.retry.map(millis),
+            });
         }
-        let retry = decoder.reconnection_time().map(millis);
-        Outcome { events, last_event_id: stream.last_event_id().to_owned(), retry }
     });
+    // That crate has no accessor for the reconnection time.
+    let mut decoder = Decoder::new();
+    for chunk in chunks {
+        decoder.feed(chunk, |_| ControlFlow::Continue(()));
+    }
+    let retry = decoder.reconnection_time().map(millis);
+    Outcome { events, last_event_id: stream.last_event_id().to_owned(), retry }
 }
 
 #[cfg(feature = "body")]
@@ -292,5 +344,83 @@ fn body_of_the_events_of_every_case() {
         let bytes = block_on(body.collect()).unwrap().to_bytes();
         let events: Vec<_> = Reader::new(&bytes[..]).map(|event| expected(event.unwrap().as_ref())).collect();
         assert_eq!(events, case.events, "{}", case.id);
+    }
+}
+
+/// What the decoder alone makes of an input in one piece.
+fn reference(input: &[u8]) -> Outcome {
+    let mut decoder = Decoder::new();
+    let mut events = Vec::new();
+    decoder.feed(input, |event| {
+        events.push(expected(event.expect("the input is small")));
+        ControlFlow::Continue(())
+    });
+    decoder.finish();
+    Outcome {
+        events,
+        last_event_id: decoder.last_event_id().to_owned(),
+        retry: decoder.reconnection_time().map(millis),
+    }
+}
+
+/// Streams of the pieces that matter to a decoder, some of them not UTF-8.
+fn input() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop::sample::select(
+        [
+            &b"data"[..],
+            b"data: ",
+            b"event: ",
+            b"id:",
+            b"retry: 12",
+            b":",
+            b" ",
+            b"\n",
+            b"\n\n",
+            b"\r",
+            b"\r\n",
+            b"\xef\xbb\xbf",
+            b"\xef",
+            b"\xe2\x82",
+            b"\xff",
+            b"\0",
+            "\u{20ac}".as_bytes(),
+            b"x",
+            b"[DONE]",
+        ]
+        .map(<[u8]>::to_vec)
+        .to_vec(),
+    );
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn every_adaptor_agrees_with_the_decoder_in_any_chunking(
+        input in input(),
+        lengths in prop::collection::vec(0usize..12, 0..40),
+    ) {
+        let expected = reference(&input);
+        let mut rest = input.as_slice();
+        let mut chunks = Vec::new();
+        for length in lengths {
+            let (chunk, after) = rest.split_at(length.min(rest.len()));
+            chunks.push(chunk);
+            rest = after;
+        }
+        chunks.push(rest);
+        for (name, adaptor) in ADAPTORS {
+            prop_assert_eq!(&adaptor(Decoder::new(), &chunks, Ending::Strict), &expected, "{}", name);
+        }
+    }
+
+    #[test]
+    fn every_adaptor_agrees_on_a_lenient_ending(input in input(), cut in 0usize..200) {
+        let chunks = [input.as_slice()];
+        let expected = reader_owned(Decoder::new(), &chunks, Ending::Lenient).events;
+        let (head, tail) = input.split_at(cut.min(input.len()));
+        for (name, adaptor) in ADAPTORS.iter().filter(|(name, _)| *name != "eventsource_stream_names") {
+            let found = adaptor(Decoder::new(), &[head, tail], Ending::Lenient).events;
+            prop_assert_eq!(&found, &expected, "{}", name);
+        }
     }
 }

@@ -29,11 +29,9 @@ fn data_of_one_line_in_one_chunk_is_shared() {
 
 #[test]
 fn other_data_is_copied() {
-    for (input, expected) in [
-        (&b"data: a\ndata: b\n\n"[..], "a\nb"),
-        (b"data: \xff\n\n", "\u{fffd}"),
-        (b"data: x\n\n", "x"),
-    ] {
+    for (input, expected) in
+        [(&b"data: a\ndata: b\n\n"[..], "a\nb"), (b"data: \xff\n\n", "\u{fffd}"), (b"data: x\n\n", "x")]
+    {
         let whole = Bytes::copy_from_slice(input);
         let mut decoder = BytesDecoder::new();
         // Splits the first data line.
@@ -129,4 +127,20 @@ fn the_end_drops_or_delivers_the_last_block() {
     assert!(decoder.next().unwrap().is_none());
     decoder.finish();
     assert!(decoder.finish_lenient().unwrap().is_none());
+}
+
+#[cfg(feature = "futures")]
+#[test]
+fn a_stream_of_chunks_shares_them_too() {
+    use futures_util::{FutureExt as _, StreamExt as _, stream};
+    use sse::EventStreamExt as _;
+
+    let chunk = Bytes::from("data: one\n\ndata: two\n\n".to_owned());
+    let mut events = stream::iter([Ok::<_, std::io::Error>(chunk.clone())]).sse_bytes();
+    for expected in ["one", "two"] {
+        let event = events.next().now_or_never().unwrap().unwrap().unwrap();
+        assert_eq!(event.data(), expected);
+        assert!(is_part_of(event.data_bytes(), &chunk));
+    }
+    assert!(events.next().now_or_never().unwrap().is_none());
 }

@@ -15,28 +15,46 @@ const DIFFERENCES: &[(u8, &[&str])] = &[
     (
         1,
         &[
-            "nl-cr-1", "nl-cr-2", "nl-cr-3", "nl-cr-4", "nl-cr-5", "nl-cr-6", "nl-cr-7", "nl-mix-2",
-            "nl-mix-5", "nl-mix-6", "nl-mix-7", "nl-mix-8", "nl-mix-9", "nl-eof-1", "nl-split-3",
-            "nl-split-5", "nl-lead-2", "field-01", "comment-01", "comment-08",
+            "nl-cr-1",
+            "nl-cr-2",
+            "nl-cr-3",
+            "nl-cr-4",
+            "nl-cr-5",
+            "nl-cr-6",
+            "nl-cr-7",
+            "nl-mix-2",
+            "nl-mix-5",
+            "nl-mix-6",
+            "nl-mix-7",
+            "nl-mix-8",
+            "nl-mix-9",
+            "nl-eof-1",
+            "nl-split-3",
+            "nl-split-5",
+            "nl-lead-2",
+            "field-01",
+            "comment-01",
+            "comment-08",
         ],
     ),
-    (
-        2,
-        &[
-            "bom-01", "bom-02", "bom-04", "bom-06", "bom-07", "bom-08", "bom-10", "bom-11", "bom-19",
-        ],
-    ),
+    (2, &["bom-01", "bom-02", "bom-04", "bom-06", "bom-07", "bom-08", "bom-10", "bom-11", "bom-19"]),
     (
         3,
         &[
-            "basic-09", "basic-22", "empty-02", "empty-03", "empty-05", "field-02", "field-03", "event-03",
-            "nl-mix-1", "nl-split-4", "chunk-06",
+            "basic-09",
+            "basic-22",
+            "empty-02",
+            "empty-03",
+            "empty-05",
+            "field-02",
+            "field-03",
+            "event-03",
+            "nl-mix-1",
+            "nl-split-4",
+            "chunk-06",
         ],
     ),
-    (
-        4,
-        &["empty-09", "empty-10", "empty-11", "empty-15", "id-17", "id-18", "nl-lf-7", "nl-crlf-7"],
-    ),
+    (4, &["empty-09", "empty-10", "empty-11", "empty-15", "id-17", "id-18", "nl-lf-7", "nl-crlf-7"]),
     (5, &["id-02", "id-03", "id-19", "empty-14"]),
     (6, &["id-07", "id-08", "id-09"]),
     (8, &["eof-02", "eof-03", "eof-07", "id-16", "llm-04"]),
@@ -75,8 +93,7 @@ fn exactly_the_known_cases_differ() {
                 event
             })
             .collect();
-        let expected: Vec<Event> =
-            case.events.iter().map(|e| event(&e.event_type, &e.data, &e.id)).collect();
+        let expected: Vec<Event> = case.events.iter().map(|e| event(&e.event_type, &e.data, &e.id)).collect();
         if found != expected {
             different.insert(case.id);
         }

@@ -28,15 +28,15 @@ impl Read for Scripted<'_> {
 
 fn scripted<'a>(
     reads: &'a Cell<usize>,
-    script: &[Result<&'a str, io::ErrorKind>],
+    script: Vec<Result<&'a str, io::ErrorKind>>,
 ) -> Reader<BufReader<Scripted<'a>>> {
-    Reader::new(Scripted { script: script.to_vec().into_iter(), reads })
+    Reader::new(Scripted { script: script.into_iter(), reads })
 }
 
 #[test]
 fn an_event_is_delivered_without_reading_on() {
     let reads = Cell::new(0);
-    let mut reader = scripted(&reads, &[Ok("data: a\n\nda"), Ok("ta: b\r\r")]);
+    let mut reader = scripted(&reads, vec![Ok("data: a\n\nda"), Ok("ta: b\r\r")]);
     assert_eq!(reader.next().unwrap().unwrap().data(), "a");
     assert_eq!(reads.get(), 1);
     assert_eq!(reader.next().unwrap().unwrap().data(), "b");
@@ -46,7 +46,7 @@ fn an_event_is_delivered_without_reading_on() {
 #[test]
 fn it_does_not_read_after_the_end() {
     let reads = Cell::new(0);
-    let mut reader = scripted(&reads, &[Ok("data: a\n\n")]);
+    let mut reader = scripted(&reads, vec![Ok("data: a\n\n")]);
     assert!(reader.next().is_some());
     for _ in 0..3 {
         assert!(reader.next().is_none());
@@ -58,13 +58,13 @@ fn it_does_not_read_after_the_end() {
 #[test]
 fn a_failed_read_loses_nothing() {
     let reads = Cell::new(0);
-    let script = [
+    let script = vec![
         Ok("id: 7\ndata: a"),
         Err(io::ErrorKind::Interrupted),
         Err(io::ErrorKind::WouldBlock),
         Ok("b\n\ndata: c\n\n"),
     ];
-    let mut reader = scripted(&reads, &script);
+    let mut reader = scripted(&reads, script);
     let error = reader.next().unwrap().unwrap_err();
     assert!(error.is_transport());
     let source = std::error::Error::source(&error).unwrap().downcast_ref::<io::Error>().unwrap();
@@ -121,7 +121,8 @@ fn termination_ends_the_reading() {
     let config = Config::new().max_event_size(10).overflow(Overflow::Terminate);
     // A reader without end: going on would never return.
     let input = io::repeat(b'x');
-    let mut reader = Reader::new((&b"data: a\n\ndata: "[..]).chain(input)).with_decoder(Decoder::with_config(config));
+    let mut reader =
+        Reader::new((&b"data: a\n\ndata: "[..]).chain(input)).with_decoder(Decoder::with_config(config));
     assert_eq!(reader.next().unwrap().unwrap().data(), "a");
     assert!(reader.next().unwrap().unwrap_err().is_too_large());
     assert!(reader.next().is_none());

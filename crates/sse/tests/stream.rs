@@ -12,7 +12,9 @@ use sse::{Config, Decoder, Ending, EventStream, EventStreamExt as _, ItemStream,
 use tokio::sync::mpsc;
 
 /// Turns a channel into a stream of chunks.
-fn receiver(mut receiver: mpsc::Receiver<&'static str>) -> impl Stream<Item = Result<&'static str, io::Error>> + Unpin {
+fn receiver(
+    mut receiver: mpsc::Receiver<&'static str>,
+) -> impl Stream<Item = Result<&'static str, io::Error>> + Unpin {
     stream::poll_fn(move |cx| receiver.poll_recv(cx)).map(Ok)
 }
 

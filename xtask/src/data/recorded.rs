@@ -40,16 +40,23 @@ impl RecordedFile {
         super::load(&data.join("recorded.toml"))
     }
 
-    /// The recorded figure of the original of a row.
-    pub(crate) fn original(&self, key: &str) -> Option<report::Recorded> {
-        let figure = self.figures.iter().find(|figure| figure.original && figure.key == key)?;
-        Some(self.describe(figure))
+    /// The recorded figures of a row, that of the original first.
+    pub(crate) fn of(&self, key: &str) -> Vec<report::Recorded> {
+        let mut figures: Vec<report::Recorded> = self
+            .figures
+            .iter()
+            .filter(|figure| figure.key == key)
+            .map(|figure| self.describe(figure))
+            .collect();
+        figures.sort_by_key(|figure| !figure.original);
+        figures
     }
 
     fn describe(&self, figure: &Figure) -> report::Recorded {
         let origin = self.origins.iter().find(|origin| origin.id == figure.origin);
         report::Recorded {
             implementation: figure.implementation.clone(),
+            original: figure.original,
             time_ns: figure.time_ns,
             bytes_op: figure.bytes_op,
             allocs_op: figure.allocs_op,
@@ -74,8 +81,11 @@ mod tests {
             );
             assert!(figure.time_ns > 0.0, "{} has no time", figure.key);
         }
-        let simple = file.original("sse/decode_simple_event").unwrap();
-        assert_eq!((simple.time_ns, simple.allocs_op), (1562.0, Some(6.0)));
-        assert!(file.original("sse/absent").is_none());
+        let simple = file.of("sse/decode_simple_event");
+        let names: Vec<(&str, bool)> =
+            simple.iter().map(|figure| (figure.implementation.as_str(), figure.original)).collect();
+        assert_eq!(names, [("perplexity-go", true), ("perplexity-py", false)]);
+        assert_eq!((simple[0].time_ns, simple[0].allocs_op), (1562.0, Some(6.0)));
+        assert!(file.of("sse/absent").is_empty());
     }
 }

@@ -23,8 +23,8 @@ struct Benchmark {
 #[derive(Debug, Default, Deserialize)]
 struct Metadata {
     name: Option<String>,
-    /// Set by our scripts: version of the measured package.
-    peer_version: Option<String>,
+    /// Set by our scripts: version of the measured package, not of the format.
+    version: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -59,7 +59,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Measured>> {
             let samples: Vec<f64> =
                 benchmark.runs.iter().flat_map(|run| &run.values).map(|seconds| seconds * 1e9).collect();
             let timing = Timing::of_samples(&samples).with_context(|| format!("{name} has no values"))?;
-            let version = benchmark.metadata.peer_version.or_else(|| metadata.peer_version.clone());
+            let version = benchmark.metadata.version.or_else(|| metadata.version.clone());
             Ok(Measured { name, version, timing })
         })
         .collect()

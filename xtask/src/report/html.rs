@@ -51,7 +51,8 @@ pub(crate) fn render(report: &Report) -> Result<String> {
 
 /// One plot per variant of ours in each system.
 fn ratio_plots(page: &mut String, report: &Report) -> Result<()> {
-    *page += "<div class=\"plots\">\n";
+    *page += "<p class=\"key\"><span class=\"ours\">ours is faster in every round</span> \
+              <span class=\"peer\">slower, or not in every round</span></p>\n<div class=\"plots\">\n";
     for summary in &report.summaries {
         let rows: Vec<&Row> = report.rows.iter().filter(|row| row.system == summary.system).collect();
         if let Some(svg) = plot::ratios(&summary.implementation, &rows) {
@@ -94,9 +95,9 @@ fn sheet(page: &mut String, sheet: &Sheet) {
         element(page, "p class=\"note\"", note);
     }
     *page += "<div class=\"scroll\"><table>\n<thead><tr>";
-    for column in &sheet.columns {
-        let class = if column.numeric { " class=\"number\"" } else { "" };
-        let _ = write!(page, "<th scope=\"col\"{class}>{}</th>", escaped(&column.name));
+    for index in 0..sheet.columns.len() {
+        let heading = escaped(&sheet.columns[index].name);
+        let _ = write!(page, "<th scope=\"col\"{}>{heading}</th>", class_of(sheet, index));
     }
     *page += "</tr></thead>\n<tbody>\n";
     for line in &sheet.lines {
@@ -105,13 +106,20 @@ fn sheet(page: &mut String, sheet: &Sheet) {
             .filter_map(|(holds, class)| holds.then_some(class))
             .collect();
         let _ = write!(page, "<tr class=\"{}\">", classes.join(" "));
-        for (cell, column) in line.cells.iter().zip(&sheet.columns) {
-            let class = if column.numeric { " class=\"number\"" } else { "" };
-            let _ = write!(page, "<td{class}>{}</td>", escaped(cell));
+        for (index, cell) in line.cells.iter().enumerate() {
+            let _ = write!(page, "<td{}>{}</td>", class_of(sheet, index), escaped(cell));
         }
         *page += "</tr>\n";
     }
     *page += "</tbody>\n</table></div>\n";
+}
+
+fn class_of(sheet: &Sheet, column: usize) -> &'static str {
+    match &sheet.columns[column] {
+        _ if column == sheet.key_column => " class=\"key-column\"",
+        column if column.numeric => " class=\"number\"",
+        _ => "",
+    }
 }
 
 /// `tag` may carry attributes.

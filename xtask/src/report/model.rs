@@ -28,7 +28,7 @@ pub(crate) struct Run {
     /// Version lines of the tools, by language.
     pub(crate) versions: Vec<(String, String)>,
     pub(crate) commit: Option<String>,
-    /// One-minute load average; absent where the system does not tell.
+    /// One-minute load average before the build and at the end; absent where the system does not tell.
     pub(crate) load_before: Option<f64>,
     pub(crate) load_after: Option<f64>,
     pub(crate) rounds: usize,
@@ -110,8 +110,8 @@ pub(crate) struct Row {
     pub(crate) elements: Option<u64>,
     pub(crate) throughput: Option<Throughput>,
     pub(crate) published: Option<Published>,
-    /// The original as recorded earlier on a machine of another state.
-    pub(crate) recorded: Option<Recorded>,
+    /// The original, and others for scale, as recorded earlier on a machine in another state.
+    pub(crate) recorded: Vec<Recorded>,
     /// Present for ours only.
     pub(crate) ratio_vs: Option<Ratios>,
     /// For ours: the outcome against the best peer. For others: empty, or why there is no figure.
@@ -135,7 +135,7 @@ pub(crate) struct Time {
     pub(crate) max: f64,
     /// One value per round.
     pub(crate) rounds: Vec<f64>,
-    /// `false` where a single call beyond the time guard is all there is.
+    /// `false` where each round holds a single call, because one exceeds the time guard.
     pub(crate) sampled: bool,
 }
 
@@ -160,6 +160,8 @@ pub(crate) struct Published {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Recorded {
     pub(crate) implementation: String,
+    /// Whether it is the program behind the published figure.
+    pub(crate) original: bool,
     pub(crate) time_ns: f64,
     pub(crate) bytes_op: Option<f64>,
     pub(crate) allocs_op: Option<f64>,
@@ -174,6 +176,8 @@ pub(crate) struct Ratios {
     pub(crate) best_peer: Option<Ratio>,
     /// Across machines or machine states: an orientation, no measurement.
     pub(crate) recorded_original: Option<Ratio>,
+    /// Against the fastest limit of the machine: the share of it that ours reaches, usually below one.
+    pub(crate) limit: Option<Ratio>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -181,7 +185,7 @@ pub(crate) struct Ratio {
     /// The other implementation.
     pub(crate) against: String,
     pub(crate) language: String,
-    /// Whether both are of one class.
+    /// Whether both are known to be of one class.
     pub(crate) like_for_like: bool,
     /// Median, smallest and largest of the rounds' ratios.
     pub(crate) median: f64,

@@ -1,6 +1,7 @@
 //! SVG plots. Colours are CSS variables of the page, so that one drawing serves light and dark.
 
 use anyhow::{Result, anyhow};
+use plotters::coord::combinators::BindKeyPoints;
 use plotters::prelude::*;
 
 use super::{Role, Row, units};
@@ -10,6 +11,8 @@ const WIDTH: u32 = 440;
 const ENTRY: u32 = 38;
 const TITLE: u32 = 34;
 const AXIS: u32 = 52;
+/// More labels would touch each other.
+const MAX_TICKS: usize = 7;
 const FONT: &str = "sans-serif";
 
 /// Stand-ins for CSS variables: plotters draws in fixed colours, which are replaced in its output.
@@ -128,12 +131,15 @@ fn draw_into(
         .margin_right(12)
         .caption(title, text(15))
         .x_label_area_size(AXIS)
-        .build_cartesian_2d((low..high).log_scale(), 0.0..f64::from(count))?;
+        .build_cartesian_2d(
+            (low..high).log_scale().with_key_points(ticks(low, high)),
+            0.0..f64::from(count),
+        )?;
     chart
         .configure_mesh()
         .disable_y_mesh()
         .disable_y_axis()
-        .x_labels(6)
+        .x_labels(MAX_TICKS)
         .x_label_formatter(&|value| format(*value))
         .x_desc(axis)
         .label_style(text(12))
@@ -159,6 +165,23 @@ fn draw_into(
     Ok(())
 }
 
+/// Round numbers from `low` to `high`: 1, 2 and 5 in every decade, or whole decades over a long range.
+fn ticks(low: f64, high: f64) -> Vec<f64> {
+    let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
+    let steps = |steps: &[f64]| -> Vec<f64> {
+        decades
+            .clone()
+            .flat_map(|decade| steps.iter().map(move |step| step * 10_f64.powi(decade)))
+            .filter(|tick| (low..=high).contains(tick))
+            .collect()
+    };
+    [[1.0, 2.0, 5.0].as_slice(), &[1.0]]
+        .into_iter()
+        .map(steps)
+        .find(|ticks| ticks.len() <= MAX_TICKS)
+        .unwrap_or_else(|| steps(&[1.0]).into_iter().step_by(2).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,6 +201,14 @@ mod tests {
         }
         assert!(!svg.contains("#0102"), "every colour belongs to the page");
         assert_eq!(svg.matches("<circle").count(), 2);
+    }
+
+    #[test]
+    fn ticks_are_round_and_few() {
+        assert_eq!(ticks(18.0, 120.0), [20.0, 50.0, 100.0]);
+        assert_eq!(ticks(15.0, 2e6).len(), 5);
+        assert_eq!(ticks(0.5, 1.4), [0.5, 1.0]);
+        assert!(ticks(1.0, 1e12).len() <= MAX_TICKS);
     }
 
     #[test]

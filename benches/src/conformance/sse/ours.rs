@@ -8,7 +8,8 @@ use bytes::BytesMut;
 use futures_util::StreamExt as _;
 use sse::compat::eventsource_stream as compat;
 use sse::{
-    BytesDecoder, Decoder, Ending, EventRef, EventStream, EventStreamExt as _, Item, OwnedItem, Reader, SseCodec,
+    BytesDecoder, Decoder, Ending, EventRef, EventStream, EventStreamExt as _, Item, OwnedItem, Reader,
+    SseCodec,
 };
 use tokio_util::codec::{Decoder as _, FramedRead};
 
@@ -149,10 +150,7 @@ fn next_item(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
 }
 
 /// Decodes with the strict ending and then with the lenient one, where the two differ by configuration.
-fn both(
-    case: &Case,
-    decode: impl Fn(Decoder, Ending) -> Result<Outcome, String>,
-) -> Result<Outcome, String> {
+fn both(case: &Case, decode: impl Fn(Decoder, Ending) -> Result<Outcome, String>) -> Result<Outcome, String> {
     let lenient = decode(decoder(case), Ending::Lenient)?.events;
     Ok(Outcome { lenient: Some(lenient), ..decode(decoder(case), Ending::Strict)? })
 }

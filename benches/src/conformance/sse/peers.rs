@@ -117,7 +117,8 @@ fn sse_stream(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
             retry_updates.extend(retry);
         }
         if let Some(data) = block.data {
-            let event_type = block.event.filter(|name| !name.is_empty()).unwrap_or_else(|| "message".to_owned());
+            let event_type =
+                block.event.filter(|name| !name.is_empty()).unwrap_or_else(|| "message".to_owned());
             events.push(Expected { event_type, data, id: last_event_id.clone(), retry: retry.take() });
         }
     })?;

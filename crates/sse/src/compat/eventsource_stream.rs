@@ -32,8 +32,9 @@
 //!   [`EventStream::with_decoder`] sets another limit.
 //! - [`EventStream::set_last_event_id`] also sets the id of the events that follow, until the stream sets
 //!   another one; there it only changes what [`EventStream::last_event_id`] returns.
-//! - The id and the retry value of a block without data are not lost: the id becomes the last event id, and the
-//!   retry value goes with the next event. A retry value with a sign is ignored.
+//! - [`EventStream::last_event_id`] counts the id of a block without data at once; there it waits for the next
+//!   event. The retry value of such a block goes with the next event; there it is lost. A retry value with a sign
+//!   is ignored.
 //! - After the end, the stream stays at `None` and does not poll the underlying stream again.
 
 use alloc::string::String;

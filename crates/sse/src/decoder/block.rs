@@ -22,7 +22,7 @@ pub(super) struct Saved {
     data: SavedData,
     event_type: bool,
     id: bool,
-    size: usize,
+    pub(super) size: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,7 +143,7 @@ impl Decoder {
 
     /// Appends a data line to the ones that the block already has.
     pub(super) fn join(&mut self, open: &mut Open<'_>, text: &str, ahead: usize) {
-        self.gather(open, text.len() + ahead.min(JOIN_RESERVE));
+        self.gather(open, text.len(), ahead.min(JOIN_RESERVE));
         self.joined.push_str(text);
         open.size += text.len() + 1;
     }
@@ -157,7 +157,7 @@ impl Decoder {
         }
         match field {
             Field::Data => {
-                self.gather(open, value.len());
+                self.gather(open, value.len(), 0);
                 let before = self.joined.len();
                 push_repaired(&mut self.joined, value);
                 open.size += self.joined.len() - before + 1;
@@ -170,25 +170,26 @@ impl Decoder {
         true
     }
 
-    /// Moves the data so far into `joined`, with a line break after it, and reserves `additional` bytes.
+    /// Moves the data so far into `joined`, with a line break after it, and makes room for `next` bytes. If that
+    /// is where joining begins, room is made for the `further` bytes as well that may follow.
     #[inline]
-    fn gather(&mut self, open: &mut Open<'_>, additional: usize) {
+    fn gather(&mut self, open: &mut Open<'_>, next: usize, further: usize) {
         match open.data {
-            Data::Joined => self.joined.reserve(additional + 1),
+            Data::Joined => self.joined.reserve(next + 1),
             Data::None => {
                 self.joined.clear();
-                self.joined.reserve(additional);
+                self.joined.reserve(next);
                 open.data = Data::Joined;
                 return;
             }
             Data::Chunk(first) => {
                 self.joined.clear();
-                self.joined.reserve(first.len() + 1 + additional);
+                self.joined.reserve(first.len() + 1 + next + further);
                 self.joined.push_str(first);
             }
             Data::Held(start) => {
                 self.joined.clear();
-                self.joined.reserve(self.held.len() + 1 + additional);
+                self.joined.reserve(self.held.len() + 1 + next + further);
                 self.joined.push_str(&self.held[start..]);
             }
         }

@@ -14,6 +14,18 @@ use crate::scan::{Engine, Line, Lines, Walk};
 
 const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
+/// Whether CR or LF is among a few bytes.
+#[inline(always)]
+fn has_line_end(bytes: &[u8]) -> bool {
+    // No early exit within a block and a number instead of a truth value: either would keep the compiler from
+    // comparing all 16 bytes at once.
+    fn ends(bytes: &[u8]) -> u8 {
+        bytes.iter().fold(0, |found, &byte| found | u8::from(byte == b'\n') | u8::from(byte == b'\r'))
+    }
+    let (blocks, rest) = bytes.as_chunks::<16>();
+    blocks.iter().fold(ends(rest), |found, block| found | ends(block)) != 0
+}
+
 #[derive(Debug)]
 enum Step<'c> {
     /// The chunk is used up.
@@ -27,6 +39,33 @@ enum Step<'c> {
 }
 
 impl Decoder {
+    /// Takes a few bytes that only continue the line in progress. `false` means that nothing happened.
+    ///
+    /// Streams that arrive in chunks of some bytes would otherwise pay for the whole machinery each time.
+    #[inline]
+    pub(super) fn extend_tiny(&mut self, chunk: &[u8]) -> bool {
+        const TINY: usize = 64;
+        if !matches!(self.partial, Partial::Field | Partial::Skipped) || chunk.len() > TINY {
+            return false;
+        }
+        if has_line_end(chunk) {
+            return false;
+        }
+        if self.partial == Partial::Field {
+            let room = self.config.max_event_size.saturating_sub(self.open.size).min(self.line.capacity());
+            // Growth, and what comes of too much of it, is left to the walk.
+            if self.line.len() + chunk.len() > room {
+                return false;
+            }
+            match chunk {
+                [byte] => self.line.push(*byte),
+                _ => self.line.extend_from_slice(chunk),
+            }
+        }
+        self.offset += chunk.len() as u64;
+        true
+    }
+
     /// Runs until something is to be reported, and advances `chunk` past what was consumed.
     #[inline(always)]
     fn advance<'c, E: Engine, const ITEMS: bool>(&mut self, engine: E, chunk: &mut &'c [u8]) -> Step<'c> {
@@ -42,12 +81,19 @@ impl Decoder {
             if let Some(step) = step {
                 break step;
             }
+            if open.is_nothing() {
+                let mut found = None;
+                let flow = lines.whole_events(self.config.max_event_size, |data| {
+                    found = Some(data);
+                    ControlFlow::Break(())
+                });
+                if let (ControlFlow::Break(()), Some(data)) = (flow, found) {
+                    break Step::Event(self.dispatch_data(data));
+                }
+            }
             let Some(line) = lines.next_line() else {
                 break self.keep_partial::<_, ITEMS>(&mut lines, &mut open);
             };
-            if let Some(data) = self.whole_event(&line, &mut lines, &open) {
-                break Step::Event(self.dispatch_data(data));
-            }
             step = self.process::<_, ITEMS>(line, &lines, &mut open);
         };
         *chunk = lines.rest();
@@ -162,21 +208,6 @@ impl Decoder {
         None
     }
 
-    /// The data of a block that consists of `line` alone. Most events look like that.
-    #[inline(always)]
-    fn whole_event<'c, E: Engine>(
-        &self,
-        line: &Line<'c>,
-        lines: &mut Lines<'c, E>,
-        open: &Open<'_>,
-    ) -> Option<&'c str> {
-        if open.is_nothing() && line.bytes().len() <= self.config.max_event_size {
-            lines.whole_event(line)
-        } else {
-            None
-        }
-    }
-
     /// Processes one line, as section 9.2.6 of the standard says.
     #[inline(always)]
     fn process<'c, E: Engine, const ITEMS: bool>(
@@ -253,16 +284,22 @@ impl Decoder {
             self.partial = Partial::Undecided;
         }
         if self.partial == Partial::Undecided {
-            // Only the first bytes decide, so a line that turns out to mean nothing is not kept any further.
+            // Only the first bytes decide, and a line that turns out to mean nothing is not kept any further.
             let known = self.line.len();
-            self.line.extend_from_slice(&rest[..rest.len().min(line::LONGEST_NAME + 1)]);
-            self.partial = match line::prospect(&self.line) {
+            let prospect = if known == 0 {
+                line::prospect(rest)
+            } else {
+                self.line.extend_from_slice(&rest[..rest.len().min(line::LONGEST_NAME + 1)]);
+                let prospect = line::prospect(&self.line);
+                self.line.truncate(known);
+                prospect
+            };
+            self.partial = match prospect {
                 Prospect::Undecided => Partial::Undecided,
                 Prospect::Field => Partial::Field,
                 Prospect::Comment if ITEMS => Partial::Comment,
                 Prospect::Comment | Prospect::Unknown => Partial::Skipped,
             };
-            self.line.truncate(known);
         }
         if self.partial == Partial::Skipped {
             return Step::End;
@@ -479,16 +516,20 @@ where
                 Some(Step::End | Step::Comment(_) | Step::Retry(_)) => break,
             }
             step = loop {
+                if open.is_nothing() {
+                    let longest = decoder.config.max_event_size;
+                    let flow = lines.whole_events(longest, |data| {
+                        let event = decoder.dispatch_data(data);
+                        on_event(Ok(decoder.event_ref(&event)))
+                    });
+                    if flow.is_break() {
+                        break Some(Step::End);
+                    }
+                }
                 let Some(line) = lines.next_line() else {
                     break Some(decoder.keep_partial::<_, false>(&mut lines, &mut open));
                 };
-                // Handed over here and not as a `Step`, which would go through memory.
-                if let Some(data) = decoder.whole_event(&line, &mut lines, &open) {
-                    let event = decoder.dispatch_data(data);
-                    if on_event(Ok(decoder.event_ref(&event))).is_break() {
-                        break Some(Step::End);
-                    }
-                } else if let Some(step) = decoder.process::<_, false>(line, &lines, &mut open) {
+                if let Some(step) = decoder.process::<_, false>(line, &lines, &mut open) {
                     break Some(step);
                 }
             };

@@ -1,0 +1,11 @@
+//! Every event that comes out of any bytes survives encoding and decoding again.
+#![no_main]
+
+#[path = "../../crates/sse/tests/support/twin.rs"]
+mod twin;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    if let Some((cuts, stream)) = input.split_at_checked(3) {
+        twin::check_round_trip(stream, cuts);
+    }
+});

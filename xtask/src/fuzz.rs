@@ -1,0 +1,70 @@
+//! `cargo xtask fuzz [TARGET...]`: runs the fuzz targets.
+//!
+//! libFuzzer and the sanitizer need flags that are unstable, so the pinned compiler is told to accept them.
+
+use anyhow::{Context, Result, ensure};
+
+use crate::args::Args;
+use crate::workspace::Workspace;
+use crate::{cargo, note};
+
+pub(crate) const HELP: &str = "\
+usage: cargo xtask fuzz [TARGET...] [--seconds N]
+
+Builds the fuzz package with the address sanitizer and runs the named targets, or all, for N seconds each (60).
+What libFuzzer finds lies in fuzz/artifacts; inputs worth keeping grow in fuzz/corpus.
+";
+
+/// Coverage as libFuzzer reads it, and the address sanitizer.
+const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Zsanitizer=address -Ccodegen-units=1";
+
+pub(crate) fn command(mut args: Args) -> Result<()> {
+    let seconds = args.number("--seconds")?.unwrap_or(60);
+    let wanted = args.positionals()?;
+    args.finish()?;
+    let workspace = Workspace::find()?;
+    let directory = workspace.root.join("fuzz");
+    let manifest: toml::Table = std::fs::read_to_string(directory.join("Cargo.toml"))?.parse()?;
+    let bins = manifest["bin"].as_array().context("the fuzz package has no targets")?;
+    let targets: Vec<&str> = bins.iter().filter_map(|bin| bin["name"].as_str()).collect();
+    for name in &wanted {
+        ensure!(targets.contains(&name.as_str()), "unknown target {name}; there are {}", targets.join(", "));
+    }
+    let host = host_triple()?;
+    let out = workspace.target.join("fuzz");
+    let mut build = cargo::command(&workspace, &["build", "--release", "--manifest-path", "fuzz/Cargo.toml"]);
+    // Named, so that build scripts are not instrumented.
+    build.args(["--target", &host, "--target-dir"]).arg(&out);
+    build.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", FLAGS);
+    ensure!(build.status()?.success(), "the fuzz targets do not build");
+    for target in
+        targets.into_iter().filter(|target| wanted.is_empty() || wanted.iter().any(|name| name == target))
+    {
+        note(&format!("==> {target}: {seconds} s"));
+        let corpus = directory.join("corpus").join(target);
+        let artifacts = directory.join("artifacts").join(target);
+        std::fs::create_dir_all(&corpus)?;
+        std::fs::create_dir_all(&artifacts)?;
+        let mut run = std::process::Command::new(out.join(&host).join("release").join(target));
+        run.arg(format!("-max_total_time={seconds}"))
+            .arg(format!("-artifact_prefix={}/", artifacts.display()))
+            .args(["-max_len=4096", "-print_final_stats=1"])
+            .arg(&corpus);
+        ensure!(
+            run.status()?.success(),
+            "{target} found an input that fails; it lies in {}",
+            artifacts.display()
+        );
+    }
+    Ok(())
+}
+
+/// The platform that the compiler builds for.
+fn host_triple() -> Result<String> {
+    let output = std::process::Command::new("rustc").arg("-vV").output().context("rustc cannot be run")?;
+    let text = String::from_utf8(output.stdout)?;
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("rustc does not tell its host")?.to_owned())
+}

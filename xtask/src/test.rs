@@ -1,0 +1,189 @@
+//! `cargo xtask test`: everything that has to hold before a change lands, in one command.
+//!
+//! A step that cannot run on this machine is skipped, and the reason is printed; a step that fails does not keep the
+//! others from running.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::args::Args;
+use crate::workspace::Workspace;
+use crate::{cargo, note, process, say, tidy};
+
+pub(crate) const HELP: &str = "\
+usage: cargo xtask test [STEP...]
+
+Runs all steps, or the named ones: toolchain, fmt, tidy, clippy, features, system, tests, docs, benches, conformance,
+peers, deny. A step that cannot run here says why it is skipped.
+";
+
+enum Outcome {
+    Passed,
+    Skipped(String),
+}
+
+struct Step {
+    name: &'static str,
+    run: fn(&Workspace) -> Result<Outcome>,
+}
+
+const STEPS: &[Step] = &[
+    Step { name: "toolchain", run: toolchain },
+    Step { name: "fmt", run: |workspace| cargo(workspace, &["fmt", "--all", "--check"]) },
+    Step { name: "tidy", run: |workspace| tidy::check(workspace).map(|()| Outcome::Passed) },
+    Step { name: "clippy", run: clippy },
+    Step { name: "features", run: features },
+    Step { name: "system", run: system },
+    Step { name: "tests", run: |workspace| cargo(workspace, &["test", "--workspace", "--all-features"]) },
+    Step { name: "docs", run: docs },
+    Step { name: "benches", run: |workspace| cargo(workspace, &["bench", "--workspace", "--", "--test"]) },
+    Step { name: "conformance", run: conformance },
+    Step { name: "peers", run: peers },
+    Step { name: "deny", run: deny },
+];
+
+pub(crate) fn command(mut args: Args) -> Result<()> {
+    let wanted = args.positionals()?;
+    args.finish()?;
+    for name in &wanted {
+        ensure!(STEPS.iter().any(|step| step.name == name), "unknown step {name}\n\n{HELP}");
+    }
+    let workspace = Workspace::find()?;
+    let (mut passed, mut skipped, mut failed) = (0, 0, Vec::new());
+    let mut lines = String::new();
+    for step in STEPS.iter().filter(|step| wanted.is_empty() || wanted.iter().any(|name| name == step.name)) {
+        note(&format!("\n==> {}", step.name));
+        let start = Instant::now();
+        let outcome = (step.run)(&workspace);
+        let seconds = start.elapsed().as_secs_f64();
+        let text = match outcome {
+            Ok(Outcome::Passed) => {
+                passed += 1;
+                "passed".to_owned()
+            }
+            Ok(Outcome::Skipped(reason)) => {
+                skipped += 1;
+                format!("skipped: {reason}")
+            }
+            Err(error) => {
+                failed.push(step.name);
+                format!("FAILED: {error:#}")
+            }
+        };
+        note(&format!("==> {}: {text}", step.name));
+        lines += &format!("{:<12} {seconds:>6.1} s  {text}\n", step.name);
+    }
+    say(&format!("\n{lines}steps: {passed} passed, {} failed, {skipped} skipped\n", failed.len()));
+    if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }
+}
+
+fn finish(mut command: Command) -> Result<Outcome> {
+    command.stdin(Stdio::null());
+    let program = command.get_program().to_string_lossy().into_owned();
+    let status = command.status().with_context(|| format!("cannot start {program}"))?;
+    ensure!(status.success(), "{status}");
+    Ok(Outcome::Passed)
+}
+
+fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<Outcome> {
+    finish(cargo::command(workspace, arguments))
+}
+
+/// Refuses to judge with another compiler than the pinned one: its lints and its code differ.
+fn toolchain(workspace: &Workspace) -> Result<Outcome> {
+    let file = fs::read_to_string(workspace.root.join("rust-toolchain.toml"))?;
+    let file: toml::Table = file.parse()?;
+    let pinned = file["toolchain"]["channel"].as_str().context("rust-toolchain.toml names no channel")?;
+    let running = process::first_line("rustc", &["-V"]).context("rustc cannot be run")?;
+    note(&running);
+    ensure!(running.split(' ').nth(1) == Some(pinned), "the pinned toolchain is {pinned}");
+    Ok(Outcome::Passed)
+}
+
+fn clippy(workspace: &Workspace) -> Result<Outcome> {
+    cargo(workspace, &["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"])
+}
+
+/// Builds every library without default features, with each feature alone, and without any.
+fn features(workspace: &Workspace) -> Result<Outcome> {
+    for package in tidy::packages(workspace)? {
+        if !package.is_library() {
+            continue;
+        }
+        let name = package.name.as_str();
+        let build = |features: &[&str]| {
+            let mut arguments = vec!["clippy", "--quiet", "--package", name, "--no-default-features"];
+            arguments.extend(features);
+            arguments.extend(["--", "-D", "warnings"]);
+            cargo(workspace, &arguments).with_context(|| format!("{name} {features:?}"))
+        };
+        build(&[])?;
+        for feature in package.features() {
+            build(&["--features", &feature])?;
+        }
+    }
+    Ok(Outcome::Passed)
+}
+
+/// Installs what the tests use but can do without. Only where nobody's own machine is changed by that: in CI.
+fn system(_: &Workspace) -> Result<Outcome> {
+    if process::first_line("chromium", &["--version"]).is_some() {
+        return Ok(Outcome::Passed);
+    }
+    if std::env::var_os("CI").is_none() {
+        return Ok(Outcome::Skipped(
+            "no chromium; outside CI nothing is installed, the browser test skips".into(),
+        ));
+    }
+    if process::first_line("id", &["-u"]).as_deref() != Some("0")
+        || process::first_line("apt-get", &["--version"]).is_none()
+    {
+        return Ok(Outcome::Skipped(
+            "no chromium, and no way to install it here; the browser test skips".into(),
+        ));
+    }
+    let apt = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        command
+            .args(["-qq", "-y", "-o", "DPkg::Lock::Timeout=120", "--no-install-recommends"])
+            .args(arguments);
+        command.env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null());
+        finish(command)
+    };
+    match apt(&["update"]).and_then(|_| apt(&["install", "chromium"])) {
+        Ok(_) => Ok(Outcome::Passed),
+        Err(error) => {
+            Ok(Outcome::Skipped(format!("chromium cannot be installed: {error:#}; the browser test skips")))
+        }
+    }
+}
+
+fn docs(workspace: &Workspace) -> Result<Outcome> {
+    let mut command = cargo::command(workspace, &["doc", "--workspace", "--no-deps", "--all-features"]);
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    finish(command)
+}
+
+fn conformance(workspace: &Workspace) -> Result<Outcome> {
+    let run =
+        |words: &[&str]| crate::conformance::command(Args::new(words.iter().map(|word| (*word).to_owned())));
+    let file = workspace.root.join("crates/sse/tests/data/sse-cases.json");
+    run(&["sse", "--peers", &file.to_string_lossy()])?;
+    Ok(Outcome::Passed)
+}
+
+/// Peers may be missing; what is there has to build.
+fn peers(_: &Workspace) -> Result<Outcome> {
+    crate::peers::command(Args::new(["check".to_owned()]))?;
+    Ok(Outcome::Passed)
+}
+
+fn deny(workspace: &Workspace) -> Result<Outcome> {
+    if process::first_line("cargo-deny", &["--version"]).is_none() {
+        return Ok(Outcome::Skipped("cargo-deny is not installed".into()));
+    }
+    cargo(workspace, &["deny", "check", "bans", "licenses", "sources"])
+}

@@ -1,0 +1,293 @@
+//! `cargo xtask tidy`: the rules of this repository that no other tool knows.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::args::Args;
+use crate::workspace::Workspace;
+
+/// Files that may contain `unsafe`. Each has its safe twin and a test that compares them, or measures only.
+const UNSAFE_FILES: &[&str] = &[
+    "benches/src/alloc.rs",
+    "crates/sse/src/scan.rs",
+    "crates/sse/src/scan/x86.rs",
+    "crates/sse/tests/allocations.rs",
+];
+
+/// What the members may depend on among each other. A member that is not listed may depend on all.
+const DIRECTION: &[(&str, &[&str])] = &[
+    ("json", &[]),
+    ("sse", &[]),
+    ("parco", &["parco-derive"]),
+    ("parco-derive", &[]),
+    ("psrp", &[]),
+    ("perplexity", &["json", "sse"]),
+    ("pypi-proxy", &["json"]),
+    ("xtask", &[]),
+];
+
+/// Lines of a module past which it has to be split, or the reason told here.
+const LONGEST_MODULE: usize = 800;
+
+/// One file of the repository.
+struct Source {
+    path: String,
+    text: String,
+}
+
+pub(crate) fn command(args: Args) -> Result<()> {
+    args.finish()?;
+    check(&Workspace::find()?)
+}
+
+/// Checks all rules.
+///
+/// # Errors
+///
+/// Fails with one line per violation.
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    let sources = sources(workspace)?;
+    let mut problems = Vec::new();
+    for source in &sources {
+        text(source, &mut problems);
+        if source.path.ends_with(".rs") {
+            rust(source, &mut problems);
+        }
+    }
+    let packages = packages(workspace)?;
+    let members: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
+    for package in &packages {
+        manifest(package, &members, &mut problems);
+    }
+    for name in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "ARCHITECTURE.md", "CHANGELOG.md"] {
+        if !workspace.root.join(name).is_file() {
+            problems.push(format!("{name} is missing"));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { bail!("{}", problems.join("\n")) }
+}
+
+/// The files that git knows or would add.
+fn sources(workspace: &Workspace) -> Result<Vec<Source>> {
+    let output = Command::new("git")
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .current_dir(&workspace.root)
+        .output()
+        .context("git lists the files")?;
+    let list = String::from_utf8(output.stdout)?;
+    let mut sources = Vec::new();
+    for path in list.split('\0').filter(|path| !path.is_empty()) {
+        // What is not text has no lines to check.
+        if let Ok(text) = fs::read_to_string(workspace.root.join(path)) {
+            sources.push(Source { path: path.to_owned(), text });
+        }
+    }
+    Ok(sources)
+}
+
+/// Test vectors and licence texts are kept as they came, lock files as their tools write them.
+fn is_foreign(path: &str) -> bool {
+    path.contains("/tests/data/")
+        || path.contains("/samples/")
+        || path.starts_with("LICENSE")
+        || path.ends_with("Cargo.lock")
+        || path.ends_with("go.sum")
+}
+
+fn text(source: &Source, problems: &mut Vec<String>) {
+    let Source { path, text } = source;
+    if is_foreign(path) {
+        return;
+    }
+    if !text.is_empty() && !text.ends_with('\n') {
+        problems.push(format!("{path}: no line end at the end"));
+    }
+    for (index, line) in text.lines().enumerate() {
+        let at = format!("{path}:{}", index + 1);
+        if line.ends_with([' ', '\t', '\r']) {
+            problems.push(format!("{at}: space at the end of the line"));
+        }
+        for host in registry_hosts() {
+            if line.contains(&host) {
+                problems.push(format!("{at}: names the host of a package registry"));
+            }
+        }
+        for place in machine_paths() {
+            if line.contains(&place) {
+                problems.push(format!("{at}: names a path of one machine"));
+            }
+        }
+    }
+}
+
+/// Put together here, so that this file does not violate its own rule.
+fn registry_hosts() -> [String; 6] {
+    [
+        ("crates", "io"),
+        ("pypi", "org"),
+        ("pythonhosted", "org"),
+        ("npmjs", "org"),
+        ("golang", "org/dl"),
+        ("maven", "org"),
+    ]
+    .map(|(name, end)| format!("{name}.{end}"))
+}
+
+fn machine_paths() -> [String; 3] {
+    ["work", "root", "home"].map(|name| format!("/{name}/"))
+}
+
+fn rust(source: &Source, problems: &mut Vec<String>) {
+    let Source { path, text } = source;
+    let is_module = path.starts_with("crates/") && path.contains("/src/") || path.starts_with("xtask/src/");
+    if !text.starts_with("//!") && !text.starts_with("#!") {
+        problems.push(format!("{path}: begins without a module comment"));
+    }
+    if is_module && text.lines().count() > LONGEST_MODULE {
+        problems.push(format!("{path}: more than {LONGEST_MODULE} lines"));
+    }
+    // Spelled apart for the same reason as the hosts.
+    for word in [concat!("#[", "ignore"), concat!("#[should", "_panic")] {
+        if text.contains(word) {
+            problems.push(format!("{path}: {word}]: a test runs and says itself what it expects"));
+        }
+    }
+    let has_unsafe = text.contains("allow(unsafe_code") || text.contains(concat!("unsafe", " {"));
+    let allowed = UNSAFE_FILES.contains(&path.as_str()) || path == "xtask/src/tidy.rs";
+    if has_unsafe && !allowed {
+        problems.push(format!("{path}: unsafe code outside the listed modules"));
+    }
+}
+
+/// A member of the workspace.
+pub(crate) struct Package {
+    pub(crate) name: String,
+    directory: PathBuf,
+    manifest: toml::Table,
+}
+
+impl Package {
+    pub(crate) fn is_library(&self) -> bool {
+        self.directory.parent().is_some_and(|parent| parent.ends_with("crates"))
+            && self.directory.join("src/lib.rs").is_file()
+    }
+
+    pub(crate) fn features(&self) -> Vec<String> {
+        let features = self.manifest.get("features").and_then(toml::Value::as_table);
+        features
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name.clone())
+            .filter(|name| name != "default")
+            .collect()
+    }
+}
+
+/// All members, with their manifests.
+pub(crate) fn packages(workspace: &Workspace) -> Result<Vec<Package>> {
+    let mut directories: Vec<PathBuf> =
+        ["benches", "examples", "xtask"].map(|name| workspace.root.join(name)).into();
+    for entry in fs::read_dir(workspace.root.join("crates"))? {
+        directories.push(entry?.path());
+    }
+    directories.sort();
+    directories
+        .into_iter()
+        .filter(|directory| directory.join("Cargo.toml").is_file())
+        .map(|directory| package(&directory))
+        .collect()
+}
+
+fn package(directory: &Path) -> Result<Package> {
+    let path = directory.join("Cargo.toml");
+    let manifest: toml::Table =
+        fs::read_to_string(&path)?.parse().with_context(|| path.display().to_string())?;
+    let name = manifest["package"]["name"].as_str().context("a package without a name")?.to_owned();
+    Ok(Package { name, directory: directory.to_owned(), manifest })
+}
+
+fn manifest(package: &Package, members: &BTreeSet<&str>, problems: &mut Vec<String>) {
+    let Package { name, directory, manifest } = package;
+    let at = format!("{name}/Cargo.toml");
+    if !directory.ends_with(name) {
+        problems.push(format!("{at}: the folder has another name"));
+    }
+    for key in ["version", "edition", "rust-version", "license", "publish"] {
+        if manifest["package"].get(key).and_then(|value| value.get("workspace")).is_none() {
+            problems.push(format!("{at}: package.{key} is not taken from the workspace"));
+        }
+    }
+    if manifest.get("lints").and_then(|lints| lints.get("workspace")).is_none() {
+        problems.push(format!("{at}: lints are not taken from the workspace"));
+    }
+    // libtest refuses criterion's flags, which `cargo bench -- FLAG` hands to every target that has benches.
+    let is_off = |target: &toml::Value| target.get("bench").and_then(toml::Value::as_bool) == Some(false);
+    if directory.join("src/lib.rs").is_file() && !manifest.get("lib").is_some_and(is_off) {
+        problems.push(format!("{at}: [lib] needs bench = false"));
+    }
+    for kind in ["bin", "example"] {
+        let targets = manifest.get(kind).and_then(toml::Value::as_array);
+        if targets.into_iter().flatten().any(|target| !is_off(target)) {
+            problems.push(format!("{at}: [[{kind}]] needs bench = false"));
+        }
+    }
+    let Some((_, allowed)) = DIRECTION.iter().find(|(member, _)| member == name) else { return };
+    for section in ["dependencies", "build-dependencies"] {
+        let dependencies = manifest.get(section).and_then(toml::Value::as_table);
+        for (dependency, _) in dependencies.into_iter().flatten() {
+            if members.contains(dependency.as_str()) && !allowed.contains(&dependency.as_str()) {
+                problems.push(format!("{at}: {name} must not depend on {dependency}"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(path: &str, text: &str) -> Vec<String> {
+        let source = Source { path: path.to_owned(), text: text.to_owned() };
+        let mut problems = Vec::new();
+        super::text(&source, &mut problems);
+        if path.ends_with(".rs") {
+            rust(&source, &mut problems);
+        }
+        problems
+    }
+
+    #[test]
+    fn clean_files_pass() {
+        assert_eq!(problems("crates/x/src/a.rs", "//! A.\n\nfn a() {}\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_rule_finds_its_violation() {
+        let host = &registry_hosts()[1];
+        for (path, text) in [
+            ("README.md", "no end"),
+            ("README.md", "space \n"),
+            ("README.md", &format!("see {host}\n") as &str),
+            ("README.md", &format!("see {}x\n", machine_paths()[0])),
+            ("crates/x/src/a.rs", "fn a() {}\n"),
+            ("crates/x/src/a.rs", &format!("//! A.\n{}", "// b\n".repeat(LONGEST_MODULE))),
+            ("crates/x/src/a.rs", concat!("//! A.\n#[", "ignore]\nfn a() {}\n")),
+            ("crates/x/src/a.rs", concat!("//! A.\nfn a() { unsafe", " {} }\n")),
+        ] {
+            assert_eq!(problems(path, text).len(), 1, "{path}: {text}");
+        }
+        assert!(problems("LICENSE-MIT", "as it came ").is_empty());
+    }
+
+    #[test]
+    fn this_repository_names_its_members() {
+        let packages = packages(&Workspace::find().unwrap()).unwrap();
+        let sse = packages.iter().find(|package| package.name == "sse").unwrap();
+        assert!(sse.is_library());
+        assert!(sse.features().contains(&"reqwest".to_owned()));
+    }
+}
