@@ -366,4 +366,16 @@ mod tests {
             }
         }
     }
+
+    /// Checksums (FNV-1a, 64 bits) that the programs in other languages hold as well.
+    #[test]
+    fn documents_are_the_same_in_every_language() {
+        let sum = |kind: Kind| {
+            kind.generate(100 << 10).iter().fold(0xcbf2_9ce4_8422_2325_u64, |sum, &byte| {
+                (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            })
+        };
+        let expected = [0x49c0_f407_c1d0_767b, 0x2f4b_2758_9b8d_58da, 0x92de_37c1_66e5_fb45];
+        assert_eq!(Kind::ALL.map(sum), expected);
+    }
 }
