@@ -3,7 +3,7 @@
 //! The report has most of its rows twice, once per backend of the original. Here the first of a pair has all
 //! implementations, the other only what its name says: ours beside the standard library of each language.
 
-use benches::json::documents::{Catalogue, Coastline, Kind, Messages};
+use benches::json::documents::{Catalogue, Coastline, Kind, Messages, Size};
 use benches::json::peers::{
     ApiCow, ApiDynamic, ApiOwned, ApiSimdJson, ApiSonicRs, ApiStr, CatalogueOwned, CoastlineOwned, Family,
     MessagesOwned, PageCow, PageOwned, PageStr, SERDE_JSON, SIMD_JSON, SONIC_RS, SimdJson, TestCow,
@@ -14,6 +14,7 @@ use benches::{Impl, Row, Suite};
 use json::Codec;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 benches::counting_allocator!();
 
@@ -333,41 +334,31 @@ fn round_trip<'a, F: Family, T: Serialize>(
 /// Documents of 10 KB, 100 KB and 1 MB.
 fn documents(suite: &mut Suite) {
     for kind in Kind::ALL {
-        for (size, length) in [("10k", 10 << 10), ("100k", 100 << 10), ("1m", 1 << 20)] {
-            let names = ["decode", "encode"].map(|direction| format!("{}_{size}_{direction}", kind.name()));
-            if !names.iter().any(|name| suite.selects(name)) {
-                // Rows have to be named all the same, so that they appear in lists; a small document will do.
-                document(suite, kind, &names, kind.generate(1));
-            } else {
-                document(suite, kind, &names, kind.generate(length));
+        for size in Size::ALL {
+            match kind {
+                Kind::Messages => document::<MessagesOwned, Messages>(suite, kind, size),
+                Kind::Catalogue => document::<CatalogueOwned, Catalogue>(suite, kind, size),
+                Kind::Coastline => document::<CoastlineOwned, Coastline>(suite, kind, size),
             }
         }
     }
 }
 
-fn document(suite: &mut Suite, kind: Kind, names: &[String; 2], document: Vec<u8>) {
-    match kind {
-        Kind::Messages => document_of::<MessagesOwned, Messages>(suite, names, &document),
-        Kind::Catalogue => document_of::<CatalogueOwned, Catalogue>(suite, names, &document),
-        Kind::Coastline => document_of::<CoastlineOwned, Coastline>(suite, names, &document),
-    }
-}
+fn document<F: Family, T: DeserializeOwned + Serialize>(suite: &mut Suite, kind: Kind, size: Size) {
+    let name = |direction: &str| format!("{}_{}_{direction}", kind.name(), size.name());
+    let (decoding, encoding) = (name("decode"), name("encode"));
+    let selected = suite.selects(&decoding) || suite.selects(&encoding);
+    let document = &kind.generate(if selected { size.least() } else { 0 });
+    let (decoded, encoded) = size.lengths(kind);
 
-fn document_of<F: Family, T>(suite: &mut Suite, [decoding, encoding]: &[String; 2], document: &[u8])
-where
-    T: DeserializeOwned + Serialize,
-{
-    let len = document.len() as u64;
-    let row = suite.row(decoding).payload(len);
+    let row = suite.row(decoding).payload(decoded);
     let tree = peers::serde_json_slice::<Tree>(document);
     let row = decode::<Tree>(row, DYNAMIC, document, tree, Set::Backends);
     decode::<F>(row, OWNED, document, peers::serde_json_slice::<F>(document), Set::Backends);
 
-    let (Ok(tree), Ok(typed)) = (serde_json::from_slice(document), serde_json::from_slice::<T>(document))
-    else {
+    let (Ok(tree), Ok(typed)) = (json::from_slice::<Value>(document), json::from_slice::<T>(document)) else {
         unreachable!("generated documents are of their type, which tests show")
     };
-    let tree: serde_json::Value = tree;
-    let row = suite.row(encoding).payload(length(&typed));
+    let row = suite.row(encoding).payload(encoded);
     encode(encode(row, DYNAMIC, &tree, Set::Backends), TYPED, &typed, Set::Backends);
 }

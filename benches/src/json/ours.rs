@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::io::{Write, sink};
 
-use json::Codec;
+use json::{Codec, Decoder, Encoder};
 use serde::Serialize;
 
 use super::peers::Family;
@@ -25,26 +25,20 @@ pub fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> u64 {
     json::to_buf(buffer, black_box(value)).map_or(0, |()| black_box(&*buffer).len() as u64)
 }
 
-/// Encodes a line to a fresh buffer and gives its length.
+/// Encodes a line to a fresh buffer through a new encoder and gives its length.
 pub fn encoder<T: Serialize>(value: &T) -> u64 {
-    let buffer = line(value);
-    black_box(&buffer).len() as u64
+    let mut buffer = Vec::new();
+    Encoder::new(&mut buffer).encode(black_box(value)).map_or(0, |()| black_box(&buffer).len() as u64)
 }
 
 /// The same, and the buffer is then written away, as an HTTP handler does.
 pub fn http<T: Serialize>(value: &T) -> u64 {
-    let buffer = line(value);
-    sink().write_all(black_box(&buffer)).map_or(0, |()| buffer.len() as u64)
-}
-
-/// A value and a line end in a fresh buffer; empty where the value cannot be encoded.
-fn line<T: Serialize>(value: &T) -> Vec<u8> {
     let mut buffer = Vec::new();
-    match json::to_buf(&mut buffer, black_box(value)) {
-        Ok(()) => buffer.push(b'\n'),
-        Err(_) => buffer.clear(),
+    let encoded = Encoder::new(&mut buffer).encode(black_box(value));
+    match encoded.is_ok() && sink().write_all(black_box(&buffer)).is_ok() {
+        true => buffer.len() as u64,
+        false => 0,
     }
-    buffer
 }
 
 /// Decodes a document and gives its check value.
@@ -57,7 +51,10 @@ pub fn decoder<F: Family>(document: &[u8]) -> u64
 where
     F::Of<'static>: serde::de::DeserializeOwned,
 {
-    json::from_reader::<_, F::Of<'static>>(black_box(document)).map_or(0, |value| black_box(&value).check())
+    match Decoder::new(black_box(document)).decode::<F::Of<'static>>() {
+        Ok(Some(value)) => black_box(&value).check(),
+        _ => 0,
+    }
 }
 
 /// Encodes a value, decodes the result, and gives the check value.

@@ -75,6 +75,7 @@ pub(crate) enum Limit {
     Depth,
     Document,
     String,
+    #[cfg_attr(not(feature = "ndjson"), allow(dead_code, reason = "only NDJSON has lines"))]
     Line,
 }
 
@@ -97,6 +98,12 @@ impl Error {
     #[cold]
     pub(crate) fn io(source: std::io::Error) -> Self {
         Self { inner: Box::new(Inner { kind: Kind::Io, offset: None, source: Some(Box::new(source)) }) }
+    }
+
+    /// A stream or sink below failed.
+    #[cfg(feature = "ndjson")]
+    pub(crate) fn transport(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self { inner: Box::new(Inner { kind: Kind::Io, offset: None, source: Some(source.into()) }) }
     }
 
     /// The same error with a place, if it has none.
@@ -139,7 +146,7 @@ impl Error {
         matches!(self.inner.kind, Kind::Encode(_))
     }
 
-    /// Whether the reader or writer failed. The cause is the source.
+    /// Whether the reader, writer, stream or sink failed. The cause is the source.
     pub fn is_io(&self) -> bool {
         matches!(self.inner.kind, Kind::Io)
     }

@@ -176,17 +176,17 @@ impl<'de> de::VariantAccess<'de> for UnitOnly<'_, 'de, '_> {
 }
 
 /// The text of a value in the form that `serde_json::value::RawValue` asks for: a map with one entry.
-pub(super) struct RawEntry<'de> {
-    text: Option<&'de str>,
+pub(super) struct RawEntry<D> {
+    text: Option<D>,
 }
 
-impl<'de> RawEntry<'de> {
-    pub(super) fn new(text: &'de str) -> Self {
+impl<D> RawEntry<D> {
+    pub(super) fn new(text: D) -> Self {
         Self { text: Some(text) }
     }
 }
 
-impl<'de> de::MapAccess<'de> for RawEntry<'de> {
+impl<'de, D: Deserializer<'de, Error = Error>> de::MapAccess<'de> for RawEntry<D> {
     type Error = Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>> {
@@ -197,6 +197,9 @@ impl<'de> de::MapAccess<'de> for RawEntry<'de> {
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value> {
-        seed.deserialize(BorrowedStrDeserializer::new(self.text.take().unwrap_or_default()))
+        match self.text.take() {
+            Some(text) => seed.deserialize(text),
+            None => Err(de::Error::custom("a raw value has one text")),
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use super::Rules;
+use super::in_place::Rewritten;
 use super::parser::Parser;
 use super::skip::Observer;
 use super::string::Text;
@@ -25,6 +26,7 @@ pub enum Duplicates {
 struct Keys<'de, 'r> {
     text: &'de str,
     rules: &'r Rules,
+    rewritten: &'r [Rewritten],
     open: Vec<HashMap<Cow<'de, str>, usize>>,
     superseded: Vec<usize>,
     refuse: bool,
@@ -32,7 +34,8 @@ struct Keys<'de, 'r> {
 
 impl<'de> Keys<'de, '_> {
     fn resolve(&self, start: usize, end: usize) -> Result<Cow<'de, str>> {
-        let mut parser = Parser::new(&self.text[..end], &self.rules.limits, self.rules.lone, &[]);
+        let mut parser = Parser::new(&self.text[..end], &self.rules.limits, self.rules.lone);
+        parser.rewritten = self.rewritten;
         parser.at = start + 1;
         Ok(match parser.string()? {
             Text::Borrowed(key) => Cow::Borrowed(key),
@@ -64,9 +67,10 @@ impl Observer for Keys<'_, '_> {
     }
 }
 
-fn walk(text: &str, rules: &Rules, refuse: bool) -> Result<Vec<usize>> {
-    let mut keys = Keys { text, rules, open: Vec::new(), superseded: Vec::new(), refuse };
-    let mut parser = Parser::new(text, &rules.limits, rules.lone, &[]);
+fn walk(text: &str, rules: &Rules, rewritten: &[Rewritten], refuse: bool) -> Result<Vec<usize>> {
+    let mut keys = Keys { text, rules, rewritten, open: Vec::new(), superseded: Vec::new(), refuse };
+    let mut parser = Parser::new(text, &rules.limits, rules.lone);
+    parser.rewritten = rewritten;
     parser.skip_value(&mut keys)?;
     parser.end()?;
     keys.superseded.sort_unstable();
@@ -75,11 +79,11 @@ fn walk(text: &str, rules: &Rules, refuse: bool) -> Result<Vec<usize>> {
 
 /// Refuses a document with a duplicate key.
 pub(super) fn refuse(text: &str, rules: &Rules) -> Result<()> {
-    walk(text, rules, true).map(|_| ())
+    walk(text, rules, &[], true).map(|_| ())
 }
 
 /// Where the keys begin that a later key of the same object replaces, in ascending order. Empty if the document is
 /// malformed.
-pub(super) fn superseded(text: &str, rules: &Rules) -> Vec<usize> {
-    walk(text, rules, false).unwrap_or_default()
+pub(super) fn superseded(text: &str, rules: &Rules, rewritten: &[Rewritten]) -> Vec<usize> {
+    walk(text, rules, rewritten, false).unwrap_or_default()
 }

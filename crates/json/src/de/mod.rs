@@ -6,11 +6,14 @@
 
 mod access;
 mod duplicates;
+mod in_place;
 mod key;
 mod number;
 mod parser;
 mod skip;
 mod string;
+#[cfg(any(feature = "serde-json", feature = "simd-json"))]
+mod survey;
 mod value;
 
 use std::borrow::Cow;
@@ -19,8 +22,12 @@ use serde::Deserialize;
 
 pub use self::duplicates::Duplicates;
 use self::duplicates::superseded;
+use self::in_place::Rewritten;
+pub(crate) use self::in_place::decode_in_place;
 use self::parser::Parser;
 pub(crate) use self::string::Lone;
+#[cfg(any(feature = "serde-json", feature = "simd-json"))]
+pub(crate) use self::survey::survey;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
 use crate::limits::Limits;
 
@@ -52,31 +59,50 @@ pub(crate) fn check_len(len: usize, limits: &Limits) -> Result<()> {
 }
 
 /// Decodes a document with nothing but white space around it.
+#[inline]
 pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) -> Result<T> {
     if rules.duplicates == Duplicates::Error {
         duplicates::refuse(text, rules)?;
     }
-    decode_once(text, rules, &[]).or_else(|error| {
+    decode_rewritten(text, rules, &[])
+}
+
+fn decode_rewritten<'de, T: Deserialize<'de>>(
+    text: &'de str,
+    rules: &Rules,
+    rewritten: &[Rewritten],
+) -> Result<T> {
+    decode_once(text, rules, rewritten, &[]).or_else(|error| {
         if !error.is_data() {
             return Err(error);
         }
-        // serde's derived structs refuse a field that comes twice. Only a document that has such keys pays for
-        // being looked through for them.
-        let superseded = superseded(text, rules);
-        if superseded.is_empty() { Err(error) } else { decode_once(text, rules, &superseded) }
+        // serde's derived structs refuse a field that comes twice. Only documents that fail pay for being looked
+        // through for such keys.
+        let superseded = superseded(text, rules, rewritten);
+        if superseded.is_empty() { Err(error) } else { decode_once(text, rules, rewritten, &superseded) }
     })
 }
 
-fn decode_once<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules, superseded: &[usize]) -> Result<T> {
-    let mut parser = Parser::new(text, &rules.limits, rules.lone, superseded);
+fn decode_once<'de, T: Deserialize<'de>>(
+    text: &'de str,
+    rules: &Rules,
+    rewritten: &[Rewritten],
+    superseded: &[usize],
+) -> Result<T> {
+    let mut parser = Parser::new(text, &rules.limits, rules.lone);
+    parser.rewritten = rewritten;
+    parser.superseded = superseded;
     let value = T::deserialize(&mut parser)?;
     parser.end()?;
     Ok(value)
 }
 
 /// Checks that `text` is one document.
-pub(crate) fn validate(text: &str, limits: &Limits, lone: Lone) -> Result<()> {
-    let mut parser = Parser::new(text, limits, lone, &[]);
+pub(crate) fn validate(text: &str, rules: &Rules) -> Result<()> {
+    if rules.duplicates == Duplicates::Error {
+        return duplicates::refuse(text, rules);
+    }
+    let mut parser = Parser::new(text, &rules.limits, rules.lone);
     parser.skip_value(&mut ())?;
     parser.end()
 }
@@ -85,7 +111,7 @@ pub(crate) fn validate(text: &str, limits: &Limits, lone: Lone) -> Result<()> {
 pub(crate) fn entries(text: &[u8]) -> Result<Vec<(Cow<'_, str>, &[u8])>> {
     let limits = Limits::unlimited();
     let text = self::text(text, &limits)?;
-    let mut parser = Parser::new(text, &limits, Lone::Replace, &[]);
+    let mut parser = Parser::new(text, &limits, Lone::Replace);
     let mut entries = Vec::new();
     loop {
         let start = parser.key_start()?;

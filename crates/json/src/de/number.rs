@@ -224,7 +224,7 @@ mod tests {
 
     fn number(text: &str) -> Result<Number> {
         let limits = Limits::new();
-        let mut parser = Parser::new(text, &limits, Lone::Error, &[]);
+        let mut parser = Parser::new(text, &limits, Lone::Error);
         let number = parser.number()?;
         parser.end()?;
         Ok(number)

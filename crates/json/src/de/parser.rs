@@ -1,5 +1,6 @@
 //! The position in a document, and the tokens between values.
 
+use super::in_place::Rewritten;
 use super::string::Lone;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
 use crate::limits::Limits;
@@ -17,13 +18,27 @@ pub(crate) struct Parser<'de, 'p> {
     pub(super) scratch: String,
     /// Where keys begin whose object has the same key once more, in ascending order.
     pub(super) superseded: &'p [usize],
+    /// Strings that are resolved already, in ascending order.
+    pub(super) rewritten: &'p [Rewritten],
+    /// The limit of the length of strings.
+    pub(super) string_limit: usize,
 }
 
 impl<'de, 'p> Parser<'de, 'p> {
     #[inline]
-    pub(super) fn new(text: &'de str, limits: &'p Limits, lone: Lone, superseded: &'p [usize]) -> Self {
-        let bytes = text.as_bytes();
-        Self { text, bytes, at: 0, levels: limits.depth, limits, lone, scratch: String::new(), superseded }
+    pub(super) fn new(text: &'de str, limits: &'p Limits, lone: Lone) -> Self {
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            at: 0,
+            levels: limits.depth,
+            limits,
+            lone,
+            scratch: String::new(),
+            superseded: &[],
+            rewritten: &[],
+            string_limit: limits.string,
+        }
     }
 
     /// Bytes read so far.

@@ -1,5 +1,7 @@
 //! Passes over values without building anything, yet checks all of them.
 
+use std::ops::Range;
+
 use super::parser::Parser;
 use crate::error::{Result, Syntax};
 
@@ -13,6 +15,10 @@ pub(super) trait Observer {
     }
     /// The innermost object ends.
     fn close(&mut self) {}
+    /// A string or key, without its quotes.
+    fn string(&mut self, _text: &str, _body: Range<usize>) {}
+    /// A number.
+    fn number(&mut self, _text: &str, _number: Range<usize>) {}
 }
 
 impl Observer for () {}
@@ -63,9 +69,15 @@ impl Parser<'_, '_> {
             match self.expect()? {
                 b'"' => {
                     self.at += 1;
+                    let body = self.at;
                     self.skip_string()?;
+                    observer.string(self.text, body..self.at - 1);
                 }
-                b'-' | b'0'..=b'9' => self.skip_number()?,
+                b'-' | b'0'..=b'9' => {
+                    let start = self.at;
+                    self.skip_number()?;
+                    observer.number(self.text, start..self.at);
+                }
                 b'{' => {
                     self.enter()?;
                     observer.open();
@@ -123,6 +135,7 @@ impl Parser<'_, '_> {
     fn skip_key(&mut self, observer: &mut impl Observer) -> Result<()> {
         let start = self.key_start()?;
         self.skip_string()?;
+        observer.string(self.text, start + 1..self.at - 1);
         observer.key(start, self.at)?;
         self.colon()
     }

@@ -58,7 +58,7 @@ impl<'de> Parser<'de, '_> {
     pub(super) fn string(&mut self) -> Result<Text<'de, '_>> {
         let start = self.at;
         let end = scan::find(self.bytes, start);
-        if self.bytes.get(end) == Some(&b'"') && end - start <= self.limits.string {
+        if self.bytes.get(end) == Some(&b'"') && end - start <= self.string_limit {
             self.at = end + 1;
             Ok(Text::Borrowed(&self.text[start..end]))
         } else {
@@ -68,6 +68,9 @@ impl<'de> Parser<'de, '_> {
 
     #[inline(never)]
     fn string_with_escapes(&mut self, start: usize) -> Result<Text<'de, '_>> {
+        if let Some(text) = self.rewritten_string(start) {
+            return Ok(Text::Borrowed(text));
+        }
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         let result = self.walk_string(start, &mut scratch);
@@ -81,7 +84,7 @@ impl<'de> Parser<'de, '_> {
     pub(super) fn skip_string(&mut self) -> Result<()> {
         let start = self.at;
         let end = scan::find(self.bytes, start);
-        if self.bytes.get(end) == Some(&b'"') && end - start <= self.limits.string {
+        if self.bytes.get(end) == Some(&b'"') && end - start <= self.string_limit {
             self.at = end + 1;
             Ok(())
         } else {
@@ -91,6 +94,9 @@ impl<'de> Parser<'de, '_> {
 
     #[inline(never)]
     fn skip_string_with_escapes(&mut self, start: usize) -> Result<()> {
+        if self.rewritten_string(start).is_some() {
+            return Ok(());
+        }
         self.walk_string(start, &mut ())
     }
 
@@ -107,8 +113,8 @@ impl<'de> Parser<'de, '_> {
                 _ => return Err(self.unexpected(Syntax::Control)),
             }
         }
-        if self.at - start > self.limits.string {
-            let limit = Kind::Limit(Limit::String, self.limits.string);
+        if self.at - start > self.string_limit {
+            let limit = Kind::Limit(Limit::String, self.string_limit);
             return Err(Error::new(limit, Some(start as u64 - 1)));
         }
         self.at += 1;

@@ -1,6 +1,7 @@
 //! What serde sees of a value.
 
-use serde::de::{self, Unexpected, Visitor};
+use serde::de::value::BorrowedStrDeserializer;
+use serde::de::{self, IntoDeserializer, Unexpected, Visitor};
 
 use super::access::{Elements, Entries, RawEntry, UnitOnly, Variant};
 use super::number::Number;
@@ -270,7 +271,13 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
             self.expect()?;
             let start = self.at;
             self.skip_value(&mut ())?;
-            return locate(visitor.visit_map(RawEntry::new(&self.text[start..self.at])), start);
+            let result = match self.restored(start..self.at) {
+                None => {
+                    visitor.visit_map(RawEntry::new(BorrowedStrDeserializer::new(&self.text[start..self.at])))
+                }
+                Some(text) => visitor.visit_map(RawEntry::new(text.into_deserializer())),
+            };
+            return locate(result, start);
         }
         visitor.visit_newtype_struct(self)
     }

@@ -7,7 +7,7 @@ use serde::{Serialize, ser};
 
 use super::Serializer;
 use super::form::Form;
-use crate::de::{self, Lone};
+use crate::de::{self, Duplicates, Lone, Rules};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
@@ -36,9 +36,8 @@ pub(super) fn is_token(name: &'static str) -> bool {
 fn push_raw<F: Form>(serializer: &mut Serializer<F>, text: &str) -> Result<()> {
     if serializer.raw != Raw::Trust {
         // The limit of depth protects readers; what this program has in memory is only checked for being JSON.
-        let limits = Limits::unlimited();
-        de::validate(text, &limits, Lone::Replace)
-            .map_err(|_| <Error as ser::Error>::custom("a raw value is not JSON"))?;
+        let rules = Rules { limits: Limits::unlimited(), lone: Lone::Replace, duplicates: Duplicates::Last };
+        de::validate(text, &rules).map_err(|_| <Error as ser::Error>::custom("a raw value is not JSON"))?;
     }
     match serializer.raw {
         Raw::Check | Raw::Trust => serializer.out.extend_from_slice(text.as_bytes()),

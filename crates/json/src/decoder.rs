@@ -1,0 +1,143 @@
+//! Documents one after the other from a reader.
+
+use std::io::{ErrorKind, Read};
+
+use serde::de::DeserializeOwned;
+
+use crate::boundary::Boundary;
+use crate::codec::Codec;
+use crate::error::{Error, Kind, Limit, Result};
+
+/// The least number of bytes that one read asks for.
+const CHUNK: usize = 8 << 10;
+
+/// Reads documents from a [`Read`], with white space or nothing between them.
+///
+/// The stream ends well only between two documents. A document that is cut off, bytes that begin no document, and
+/// stray brackets are errors; after such an error the decoder is at its end and returns `None`. A document of
+/// another type than was asked for is an error too, but decoding goes on behind it.
+///
+/// The buffer holds one document, and so is bounded by [`Limits::document`](crate::Limits::document).
+///
+/// # Examples
+/// ```
+/// let mut decoder = json::Decoder::new(&b"{\"a\":1}{\"a\":2}\n[3"[..]);
+/// assert_eq!(decoder.decode::<json::Value>()?.unwrap()["a"], 1);
+/// assert_eq!(decoder.decode::<json::Value>()?.unwrap()["a"], 2);
+/// assert!(decoder.decode::<json::Value>().unwrap_err().is_eof());
+/// assert_eq!(decoder.decode::<json::Value>()?, None);
+/// # Ok::<(), json::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Decoder<R> {
+    reader: R,
+    codec: Codec,
+    buffer: Vec<u8>,
+    /// Where the next document, or white space before it, begins in the buffer.
+    start: usize,
+    /// How many bytes of the stream precede the buffer.
+    before: u64,
+    ended: bool,
+}
+
+impl<R: Read> Decoder<R> {
+    /// A decoder with the codec that the root functions use at the moment. A later switch does not change it.
+    pub fn new(reader: R) -> Self {
+        Self::with_codec(reader, Codec::standard())
+    }
+
+    /// A decoder with a codec of its own.
+    pub fn with_codec(reader: R, codec: Codec) -> Self {
+        Self { reader, codec, buffer: Vec::new(), start: 0, before: 0, ended: false }
+    }
+
+    /// The next document; `None` at the end of the stream and after an error that leaves no place to go on.
+    ///
+    /// # Errors
+    /// As [`Codec::from_slice`], with offsets from the start of the stream, and [`Error::is_io`] if the reader
+    /// fails. An interrupted read is tried again.
+    pub fn decode<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
+        if self.ended {
+            return Ok(None);
+        }
+        let result = self.next();
+        self.ended = match &result {
+            Ok(value) => value.is_none(),
+            Err(error) => !error.is_data(),
+        };
+        result
+    }
+
+    fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
+        if !self.skip_space()? {
+            return Ok(None);
+        }
+        let mut boundary = Boundary::new();
+        let end = loop {
+            if let Some(len) = boundary.find(&self.buffer[self.start..]) {
+                break self.start + len;
+            }
+            let limit = self.codec.limits().document;
+            if self.buffer.len() - self.start > limit {
+                let start = self.before + self.start as u64;
+                let at = start.saturating_add(limit as u64);
+                return Err(Error::new(Kind::Limit(Limit::Document, limit), Some(at)));
+            }
+            if !self.fill()? {
+                // A number may end with the stream; anything else is cut off, or malformed before its end.
+                break self.buffer.len();
+            }
+        };
+        let start = self.start;
+        self.start = end;
+        let result = self.codec.from_slice(&self.buffer[start..end]);
+        result.map(Some).map_err(|error| error.moved_by(self.before + start as u64))
+    }
+
+    /// Whether there is anything but white space.
+    fn skip_space(&mut self) -> Result<bool> {
+        loop {
+            let rest = &self.buffer[self.start..];
+            let space = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
+            self.start += space;
+            if self.start < self.buffer.len() {
+                return Ok(true);
+            }
+            if !self.fill()? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Reads more; `false` at the end of the stream.
+    fn fill(&mut self) -> Result<bool> {
+        if self.start > 0 {
+            self.buffer.drain(..self.start);
+            self.before += self.start as u64;
+            self.start = 0;
+        }
+        let len = self.buffer.len();
+        // As much as there is already, so that a long document is not read in small pieces.
+        let wanted =
+            len.max(CHUNK).min(self.codec.limits().document.saturating_sub(len).saturating_add(CHUNK));
+        self.buffer.resize(len + wanted, 0);
+        let read = loop {
+            match self.reader.read(&mut self.buffer[len..]) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                result => break result,
+            }
+        };
+        self.buffer.truncate(len + read.as_ref().copied().unwrap_or(0));
+        read.map(|count| count > 0).map_err(Error::io)
+    }
+
+    /// How many bytes of the stream are decoded, white space before the next document included if it was seen.
+    pub fn offset(&self) -> u64 {
+        self.before + self.start as u64
+    }
+
+    /// Gives the reader back. What is buffered is lost.
+    pub fn into_inner(self) -> R {
+        self.reader
+    }
+}

@@ -1,0 +1,122 @@
+//! Documents into a sink or a body.
+
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use futures_sink::Sink;
+use pin_project_lite::pin_project;
+use serde::Serialize;
+
+use crate::codec::Codec;
+use crate::error::{Error, Result};
+
+fn line<T: Serialize>(codec: &Codec, value: &T) -> Result<Bytes> {
+    let mut line = codec.to_vec(value)?;
+    line.push(b'\n');
+    Ok(line.into())
+}
+
+pin_project! {
+    /// Encodes values into a sink of byte chunks, a document and its line feed in one chunk.
+    ///
+    /// A value that cannot be encoded is an error of [`Sink::start_send`] and sends nothing; the sink stays usable.
+    #[derive(Debug)]
+    pub struct NdjsonSink<K, T> {
+        #[pin]
+        chunks: K,
+        codec: Codec,
+        documents: PhantomData<fn(T)>,
+    }
+}
+
+impl<K, T> NdjsonSink<K, T> {
+    /// Encodes with the codec that the root functions use at the moment.
+    pub fn new(chunks: K) -> Self {
+        Self::with_codec(chunks, Codec::standard())
+    }
+
+    /// Encodes with a codec of its own.
+    pub fn with_codec(chunks: K, codec: Codec) -> Self {
+        Self { chunks, codec, documents: PhantomData }
+    }
+
+    /// Gives the sink below back.
+    pub fn into_inner(self) -> K {
+        self.chunks
+    }
+}
+
+impl<K, T> Sink<T> for NdjsonSink<K, T>
+where
+    K: Sink<Bytes>,
+    K::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    T: Serialize,
+{
+    type Error = Error;
+
+    fn poll_ready(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        self.project().chunks.poll_ready(context).map_err(Error::transport)
+    }
+
+    fn start_send(self: Pin<&mut Self>, value: T) -> Result<()> {
+        let this = self.project();
+        let line = line(this.codec, &value)?;
+        this.chunks.start_send(line).map_err(Error::transport)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        self.project().chunks.poll_flush(context).map_err(Error::transport)
+    }
+
+    fn poll_close(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        self.project().chunks.poll_close(context).map_err(Error::transport)
+    }
+}
+
+pin_project! {
+    /// Encodes a stream of values as a stream of chunks, for the body of an HTTP message: a document and its line
+    /// feed in one chunk.
+    ///
+    /// A value that cannot be encoded is an error and ends the stream, so that the peer sees a message that is cut
+    /// off and not one that lacks a line.
+    #[derive(Debug)]
+    pub struct NdjsonBody<S> {
+        #[pin]
+        values: S,
+        codec: Codec,
+        ended: bool,
+    }
+}
+
+impl<S> NdjsonBody<S> {
+    /// Encodes with the codec that the root functions use at the moment.
+    pub fn new(values: S) -> Self {
+        Self::with_codec(values, Codec::standard())
+    }
+
+    /// Encodes with a codec of its own.
+    pub fn with_codec(values: S, codec: Codec) -> Self {
+        Self { values, codec, ended: false }
+    }
+}
+
+impl<S> Stream for NdjsonBody<S>
+where
+    S: Stream,
+    S::Item: Serialize,
+{
+    type Item = Result<Bytes>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes>>> {
+        let this = self.project();
+        if *this.ended {
+            return Poll::Ready(None);
+        }
+        let line = ready!(this.values.poll_next(context)).map(|value| line(this.codec, &value));
+        *this.ended = !matches!(line, Some(Ok(_)));
+        Poll::Ready(line)
+    }
+}
