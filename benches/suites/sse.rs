@@ -24,7 +24,9 @@ fn main() -> anyhow::Result<()> {
     for SeedRow { row, events, data, input } in seed_rows() {
         let expected = Tally::expected(events, data);
         let row = suite.row(row).payload(input.bytes.len() as u64).elements(events);
-        let row = row.run(Impl::ours("reader owned").class(OWNED), expected, || ours::reader_owned(&input));
+        let row = row
+            .run(Impl::ours("reader owned").class(OWNED), expected, || ours::reader_owned(&input))
+            .run(Impl::ours("reader in place").class(OWNED), expected, || ours::reader_in_place(&input));
         with_decoders(row, &input, expected);
     }
     large(&mut suite);

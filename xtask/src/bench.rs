@@ -92,6 +92,8 @@ pub(crate) fn command(args: Args) -> Result<()> {
 
     // Before anything is built: the build's own load says nothing about what else runs here.
     let load_before = machine::load();
+    // Also before: the tree may move on while the measuring runs.
+    let commit = machine::commit(&workspace.root);
     let mut suites = suites::build(&workspace, &options.systems)?;
     if options.languages.as_ref().is_some_and(|languages| !languages.iter().any(|one| one == "rust")) {
         for suite in &mut suites {
@@ -105,7 +107,7 @@ pub(crate) fn command(args: Args) -> Result<()> {
 
     let (date, start) = (machine::date(), Instant::now());
     rounds::run(&mut sides, &suites, &prepared.programs, &workspace, options.rounds, options.slice)?;
-    let run = describe_run(&options, prepared, &workspace, date, load_before, start);
+    let run = describe_run(&options, prepared, commit, date, load_before, start);
 
     let rows = join::rows(&sides, &sources);
     let (tables, published_not_measured) = join::tables(&rows, &sources);
@@ -123,7 +125,7 @@ pub(crate) fn command(args: Args) -> Result<()> {
 fn describe_run(
     options: &Options,
     prepared: Prepared,
-    workspace: &Workspace,
+    commit: Option<String>,
     date: String,
     load_before: Option<f64>,
     start: Instant,
@@ -148,7 +150,7 @@ fn describe_run(
         date,
         machine,
         versions,
-        commit: machine::commit(&workspace.root),
+        commit,
         load_before,
         load_after,
         rounds: options.rounds,

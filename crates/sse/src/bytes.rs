@@ -102,7 +102,7 @@ impl From<Event> for EventBytes {
 /// Push a chunk, then pull events until there are none left; several chunks may be pushed at once and wait in
 /// order. Chunks are never copied or joined: data that lies in one line of one chunk becomes a slice of it,
 /// other data is collected by the decoder within [`Config::max_event_size`](crate::Config::max_event_size) and
-/// copied once.
+/// copied once more at most.
 ///
 /// The waiting chunks are the caller's to limit.
 ///
@@ -162,10 +162,13 @@ impl BytesDecoder {
                 }
             }
             let mut rest: &[u8] = &self.chunk;
-            let event = self
-                .decoder
-                .next(&mut rest)
-                .map(|event| event.map(|event| EventBytes::new(event, &self.chunk)));
+            let event = if self.decoder.gathers_much() {
+                // Moved out of the decoder's buffer instead of copied.
+                self.decoder.next_owned(&mut rest).map(|event| event.map(EventBytes::from))
+            } else {
+                let event = self.decoder.next(&mut rest);
+                event.map(|event| event.map(|event| EventBytes::new(event, &self.chunk)))
+            };
             let used = self.chunk.len() - rest.len();
             self.chunk.advance(used);
             if let Some(event) = event? {

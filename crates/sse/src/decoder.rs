@@ -170,6 +170,10 @@ impl Decoder {
     #[allow(clippy::should_implement_trait, reason = "an iterator cannot lend")]
     #[inline]
     pub fn next<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<EventRef<'a>>> {
+        if let Some(data) = self.next_whole(chunk) {
+            let event = self.dispatch_data(data);
+            return Ok(Some(self.event_ref(&event)));
+        }
         if chunk.is_empty() || self.extend_tiny(chunk) {
             *chunk = &[];
             return Ok(None);
@@ -177,12 +181,17 @@ impl Decoder {
         with_engine(Next { decoder: self, chunk })
     }
 
-    /// Like [`next`](Self::next), for an event to keep. Joined data lines are moved into it, not copied.
+    /// Like [`next`](Self::next), for an event to keep. Joined data lines, and long data
+    /// that came in several chunks, are moved into it, not copied.
     ///
     /// # Errors
     /// As [`next`](Self::next).
     #[inline]
     pub fn next_owned(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
+        if let Some(data) = self.next_whole(chunk) {
+            let event = self.dispatch_data(data);
+            return Ok(Some(self.event_ref(&event).to_owned()));
+        }
         if chunk.is_empty() || self.extend_tiny(chunk) {
             *chunk = &[];
             return Ok(None);
@@ -234,6 +243,7 @@ impl Decoder {
     where
         F: FnMut(Result<EventRef<'_>>) -> ControlFlow<()>,
     {
+        self.settle(chunk);
         if self.extend_tiny(chunk) {
             return chunk.len();
         }

@@ -6,6 +6,7 @@ use core::time::Duration;
 
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, EventRef};
+use crate::scan::{Engine, Lines, Walk, with_engine};
 
 /// A comment that keeps a connection alive: an empty one, with the empty line that ends a block.
 pub const KEEP_ALIVE: &[u8] = b":\n\n";
@@ -159,7 +160,10 @@ fn check(field: &'static str, value: Option<&str>, forbidden: impl Fn(u8) -> boo
     }
 }
 
+#[inline(always)]
 fn put(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
+    // Once for all three parts, and with more than that behind it when many lines follow.
+    out.reserve(name.len() + value.len() + 1);
     out.extend_from_slice(name);
     out.extend_from_slice(value);
     out.push(b'\n');
@@ -168,13 +172,27 @@ fn put(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
 /// Writes one line per line of `text`. The space after the colon is always there: a value that begins with a
 /// space would lose it otherwise.
 fn put_lines(out: &mut Vec<u8>, name: &[u8], text: &str) {
-    let mut rest = text.as_bytes();
-    while let Some(end) = memchr::memchr2(b'\n', b'\r', rest) {
-        put(out, name, &rest[..end]);
-        let crlf = rest[end..].starts_with(b"\r\n");
-        rest = &rest[end + 1 + usize::from(crlf)..];
+    with_engine(PutLines { out, name, text: text.as_bytes() });
+}
+
+struct PutLines<'a> {
+    out: &'a mut Vec<u8>,
+    name: &'a [u8],
+    text: &'a [u8],
+}
+
+impl Walk for PutLines<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Engine>(self, engine: E) {
+        let mut lines = Lines::new(engine, self.text);
+        while let Some(line) = lines.next_line() {
+            put(self.out, self.name, line.bytes());
+        }
+        // Behind the last line break is a line as well, be it empty.
+        put(self.out, self.name, lines.rest());
     }
-    put(out, name, rest);
 }
 
 fn put_retry(out: &mut Vec<u8>, mut millis: u64) {

@@ -158,6 +158,43 @@ impl<'c> Walk for Validate<'c> {
     }
 }
 
+/// How a data line begins in practice: with the space.
+const DATA: &[u8; 6] = b"data: ";
+
+/// Whether a line begins with [`DATA`], compared as a number: byte by byte would be six branches. Lines of less than
+/// eight bytes, end included, are left to the grammar.
+#[inline(always)]
+fn begins_with_data(line: &[u8]) -> bool {
+    line.first_chunk()
+        .is_some_and(|head| u64::from_le_bytes(*head) << 16 == u64::from_le_bytes(*b"\0\0data: "))
+}
+
+/// The data of the event that `chunk` begins with, if that is [`DATA`], at most `longest` bytes with it, and LF LF.
+#[inline(always)]
+pub(crate) fn first_event(chunk: &[u8], longest: usize) -> Option<&str> {
+    if begins_with_data(chunk) { with_engine(FirstEvent { chunk, longest }) } else { None }
+}
+
+/// How many bytes of the chunk the event took whose data [`first_event`] found.
+#[inline(always)]
+pub(crate) fn event_len(data: &str) -> usize {
+    DATA.len() + data.len() + 2
+}
+
+struct FirstEvent<'c> {
+    chunk: &'c [u8],
+    longest: usize,
+}
+
+impl<'c> Walk for FirstEvent<'c> {
+    type Output = Option<&'c str>;
+
+    #[inline(always)]
+    fn run<E: Engine>(self, engine: E) -> Option<&'c str> {
+        Some(Lines::new(engine, self.chunk).whole_event(self.longest)?.0)
+    }
+}
+
 /// Walks the lines of one chunk.
 #[derive(Debug)]
 pub(crate) struct Lines<'c, E> {
@@ -234,39 +271,33 @@ impl<'c, E: Engine> Lines<'c, E> {
         longest: usize,
         mut on_data: impl FnMut(&'c str) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let chunk = self.chunk;
         loop {
-            let start = self.start;
-            // The name as a number: byte by byte would be six branches.
-            let Some(head) = chunk.get(start..).and_then(|line| line.first_chunk::<8>()) else { break };
-            if u64::from_le_bytes(*head) << 16 != u64::from_le_bytes(*b"\0\0data: ") {
-                break;
-            }
-            let Some((end, ascii)) = self.find_end() else {
-                self.forget_masks();
-                break;
+            let Some((data, end)) = self.whole_event(longest) else {
+                // Makes the line readable again after `find_end` has moved on to a later block.
+                self.ahead = self.start - self.start % BLOCK;
+                self.masks = Masks::default();
+                return ControlFlow::Continue(());
             };
-            let line = Line { bytes: &chunk[start..end], ascii };
-            let ended = chunk[end..].first_chunk() == Some(b"\n\n");
-            if !ended || line.bytes.len() > longest {
-                self.forget_masks();
-                break;
-            }
-            let Some(data) = self.text(&line, 6) else {
-                self.forget_masks();
-                break;
-            };
-            self.start = end + 2;
+            self.start = end;
             on_data(data)?;
         }
-        ControlFlow::Continue(())
     }
 
-    /// Makes the line at `start` readable again after `find_end` has moved on to a later block.
+    /// The data of the event that `start` begins, and where it ends; `None` unless it is whole and a single line.
     #[inline(always)]
-    fn forget_masks(&mut self) {
-        self.ahead = self.start - self.start % BLOCK;
-        self.masks = Masks::default();
+    fn whole_event(&mut self, longest: usize) -> Option<(&'c str, usize)> {
+        if !begins_with_data(&self.chunk[self.start..]) {
+            return None;
+        }
+        let (end, ascii) = self.find_end()?;
+        if self.chunk[end..].first_chunk() != Some(b"\n\n") {
+            return None;
+        }
+        let line = Line { bytes: &self.chunk[self.start..end], ascii };
+        if line.bytes.len() > longest {
+            return None;
+        }
+        Some((self.text(&line, DATA.len())?, end + 2))
     }
 
     /// The next line that is complete: CR, LF or CRLF follow it in the chunk. A CR at the end of the chunk ends

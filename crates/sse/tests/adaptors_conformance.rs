@@ -12,7 +12,6 @@ mod cases;
 #[path = "support/chunked.rs"]
 mod chunked;
 
-use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -321,6 +320,8 @@ fn eventsource_stream_names(decoder: Decoder, chunks: &[&[u8]], _: Ending) -> Ou
 #[cfg(feature = "body")]
 #[test]
 fn body_of_the_events_of_every_case() {
+    use std::convert::Infallible;
+
     use futures_util::stream;
     use http_body_util::BodyExt as _;
     use sse::{Block, SseBody};

@@ -19,7 +19,7 @@ const JOIN_RESERVE: usize = 1 << 10;
 /// A block in progress, as kept between chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Saved {
-    data: SavedData,
+    pub(super) data: SavedData,
     event_type: bool,
     id: bool,
     pub(super) size: usize,

@@ -4,15 +4,21 @@ use alloc::string::String;
 use core::ops::ControlFlow;
 use core::time::Duration;
 
+#[cfg(feature = "bytes")]
+use super::block::SavedData;
 use super::block::{Data, Dispatched, Open, RETAINED_CAPACITY, Saved, Text, length};
 use super::{Decoder, Mode, Partial};
 use crate::config::Overflow;
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, EventRef, Item};
 use crate::line::{self, Field, Prospect};
-use crate::scan::{Engine, Line, Lines, Walk};
+use crate::scan::{self, Engine, Line, Lines, Walk};
 
 const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
+
+/// Data that came in several chunks and is at least as long is moved into an owned event together with the buffer
+/// that gathered it: fresh memory for a copy would cost more than growing the next buffer.
+const MOVED_LENGTH: usize = 64 << 10;
 
 /// Whether CR or LF is among a few bytes.
 #[inline(always)]
@@ -64,6 +70,50 @@ impl Decoder {
         }
         self.offset += chunk.len() as u64;
         true
+    }
+
+    /// Leaves the initial state if the stream begins without a byte order mark, so that a decoder made for a few events
+    /// need not take the slow way for the first of them.
+    #[inline(always)]
+    pub(super) fn settle(&mut self, chunk: &[u8]) {
+        // In the initial state nothing can be pending but buffers to give back.
+        if self.mark_seen == 0
+            && !self.overgrown
+            && let Some(first) = chunk.first()
+            && *first != BYTE_ORDER_MARK[0]
+        {
+            self.mark_seen = 3;
+            self.busy = false;
+        }
+    }
+
+    /// Whether the block in progress has so much data in the decoder's buffers that it is moved into an owned event.
+    #[cfg(feature = "bytes")]
+    pub(crate) fn gathers_much(&self) -> bool {
+        let gathered = match self.open.data {
+            SavedData::None => 0,
+            SavedData::Joined => self.joined.len(),
+            SavedData::Held(_) => self.held.len(),
+        };
+        let unfinished = if self.partial == Partial::Field { self.line.len() } else { 0 };
+        gathered.max(unfinished) >= MOVED_LENGTH
+    }
+
+    /// Takes the next event if the chunk begins with one that is a single data line, as most do.
+    ///
+    /// The data comes back in registers and the event is made where it is used; the way through the general walk goes
+    /// through memory and costs as much again as finding the event.
+    #[inline(always)]
+    pub(super) fn next_whole<'c>(&mut self, chunk: &mut &'c [u8]) -> Option<&'c str> {
+        self.settle(chunk);
+        if self.busy {
+            return None;
+        }
+        let data = scan::first_event(chunk, self.config.max_event_size)?;
+        let used = scan::event_len(data);
+        *chunk = &chunk[used..];
+        self.offset += used as u64;
+        Some(data)
     }
 
     /// Runs until something is to be reported, and advances `chunk` past what was consumed.
@@ -440,6 +490,14 @@ impl Walk for NextOwned<'_, '_, '_> {
         match decoder.advance::<_, false>(engine, chunk) {
             Step::Event(Dispatched { data: Data::Joined, event_type, retry }) => {
                 let data = core::mem::take(&mut decoder.joined);
+                let rest = Dispatched { data: Data::None, event_type, retry };
+                Ok(Some(Event { data, ..decoder.event_ref(&rest).to_owned() }))
+            }
+            Step::Event(Dispatched { data: Data::Held(start), event_type, retry })
+                if decoder.held.len() >= MOVED_LENGTH =>
+            {
+                let mut data = core::mem::take(&mut decoder.held);
+                data.drain(..start);
                 let rest = Dispatched { data: Data::None, event_type, retry };
                 Ok(Some(Event { data, ..decoder.event_ref(&rest).to_owned() }))
             }
