@@ -31,8 +31,14 @@ impl Boundary {
         Self { state: State::Start, depth: 0, at: 0 }
     }
 
+    /// Whether a document may begin with `byte` (RFC 8259, section 3).
+    pub(crate) fn may_begin(byte: u8) -> bool {
+        matches!(byte, b'"' | b'{' | b'[' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
+    }
+
     /// The length of the document at the start of `buffer`, or `None` if more of it is needed. The buffer begins
-    /// with the same bytes each time, and not with white space.
+    /// with the same bytes each time, with one that [may begin](Self::may_begin) a
+    /// document.
     pub(crate) fn find(&mut self, buffer: &[u8]) -> Option<usize> {
         while let Some(byte) = buffer.get(self.at) {
             self.at += 1;
@@ -50,8 +56,7 @@ impl Boundary {
                 }
                 (State::Open, _) => {}
                 (State::Start, b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => self.state = State::Scalar,
-                // No document begins like that.
-                (State::Start, _) => return Some(1),
+                (State::Start, _) => return Some(self.at),
                 (
                     State::Scalar,
                     b' ' | b'\t' | b'\n' | b'\r' | b',' | b':' | b'[' | b']' | b'{' | b'}' | b'"',
@@ -87,8 +92,6 @@ mod tests {
             ("12 ", Some(2)),
             ("12", None),
             ("true[", Some(4)),
-            ("]", Some(1)),
-            (",1", Some(1)),
             ("[1", None),
         ] {
             let whole = Boundary::new().find(text.as_bytes());

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use crate::boundary::Boundary;
 use crate::codec::Codec;
-use crate::error::{Error, Kind, Limit, Result};
+use crate::error::{Error, Kind, Limit, Result, Syntax};
 
 /// The least number of bytes that one read asks for.
 const CHUNK: usize = 8 << 10;
@@ -71,6 +71,9 @@ impl<R: Read> Decoder<R> {
     fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
         if !self.skip_space()? {
             return Ok(None);
+        }
+        if !Boundary::may_begin(self.buffer[self.start]) {
+            return Err(Error::new(Kind::Syntax(Syntax::Value), Some(self.offset())));
         }
         let mut boundary = Boundary::new();
         let end = loop {

@@ -15,7 +15,8 @@ use crate::error::{Error, Result, Syntax};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Duplicates {
-    /// The last value counts, for structs as well as for maps.
+    /// The last value counts, for structs as well as for maps: the document means the same as without the entries
+    /// that later ones replace. They must be JSON, but may be of any type.
     #[default]
     Last,
     /// The document is refused; the offset is that of the second key.

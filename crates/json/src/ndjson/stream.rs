@@ -27,9 +27,12 @@ pin_project! {
     ///
     /// # futures_executor::block_on(async {
     /// let body = stream::iter([Ok::<_, std::io::Error>(Bytes::from("1\n2")), Ok(Bytes::from("3\n"))]);
-    /// let numbers: Vec<u32> = json::NdjsonStream::new(body).map(|number| number.unwrap()).collect().await;
-    /// assert_eq!(numbers, [1, 23]);
-    /// # });
+    /// let mut numbers = json::NdjsonStream::<_, u32>::new(body);
+    /// assert_eq!(numbers.next().await.unwrap()?, 1);
+    /// assert_eq!(numbers.next().await.unwrap()?, 23);
+    /// assert!(numbers.next().await.is_none());
+    /// # Ok::<(), json::Error>(())
+    /// # }).unwrap();
     /// ```
     #[derive(Debug)]
     pub struct NdjsonStream<S, T> {

@@ -1,0 +1,3 @@
+module gocompat
+
+go 1.22

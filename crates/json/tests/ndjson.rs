@@ -1,0 +1,151 @@
+//! NDJSON in asynchronous bodies.
+#![cfg(feature = "ndjson")]
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_executor::block_on;
+use futures_util::{Sink, SinkExt, StreamExt, stream};
+use json::{Codec, LineDecoder, NdjsonBody, NdjsonSink, NdjsonStream, Value};
+use proptest::prelude::*;
+
+fn lines<T: serde::de::DeserializeOwned>(text: &[u8], step: usize, max_line: usize) -> Vec<json::Result<T>> {
+    let mut decoder = LineDecoder::new().max_line(max_line);
+    let mut found = Vec::new();
+    for mut chunk in text.chunks(step) {
+        while let Some(document) = decoder.next(&mut chunk) {
+            found.push(document);
+        }
+    }
+    found.extend(decoder.finish());
+    found
+}
+
+#[test]
+fn lines_end_with_lf_crlf_or_the_stream() {
+    for step in 1..20 {
+        let found: Vec<_> =
+            lines::<u32>(b"1\r\n\n \r\n22\n3", step, 100).into_iter().map(Result::unwrap).collect();
+        assert_eq!(found, [1, 22, 3], "{step}");
+    }
+}
+
+#[test]
+fn an_error_is_about_its_line() {
+    for step in 1..20 {
+        let found = lines::<u32>(b"1\n[\n\"x\"\n4\n5 6\n7", step, 100);
+        let kinds: Vec<_> = found
+            .iter()
+            .map(|line| match line {
+                Ok(number) => (*number, None),
+                Err(error) => {
+                    assert!(error.is_eof() || error.is_data() || error.is_syntax());
+                    (0, error.offset())
+                }
+            })
+            .collect();
+        assert_eq!(
+            kinds,
+            [(1, None), (0, Some(2)), (0, Some(4)), (4, None), (0, Some(12)), (7, None)],
+            "{step}"
+        );
+    }
+}
+
+#[test]
+fn long_lines_are_skipped() {
+    let mut text = b"1\n\"".to_vec();
+    text.extend(b"x".repeat(50));
+    text.extend(b"\"\n1234567890\r\n12345678901\n3");
+    for step in 1..80 {
+        let found = lines::<Value>(&text, step, 10);
+        assert_eq!(found.len(), 5, "{step}");
+        assert_eq!(found[0].as_ref().unwrap(), &1);
+        let error = found[1].as_ref().unwrap_err();
+        assert!(error.is_limit());
+        assert_eq!((error.limit(), error.offset()), (Some(10), Some(12)), "{step}");
+        assert_eq!(found[2].as_ref().unwrap(), &1_234_567_890_u64);
+        let error = found[3].as_ref().unwrap_err();
+        assert!(error.is_limit());
+        assert_eq!(error.offset(), Some(55 + 12 + 10), "{step}");
+        assert_eq!(found[4].as_ref().unwrap(), &3);
+    }
+}
+
+#[test]
+fn bodies_and_streams() {
+    block_on(async {
+        let values = vec![Value::from("a\nb"), Value::Null, Value::from(vec![1, 2])];
+        let body: Vec<_> = NdjsonBody::new(stream::iter(values.clone())).collect().await;
+        assert_eq!(body.len(), 3);
+        assert_eq!(body[0].as_ref().unwrap(), &Bytes::from_static(b"\"a\\nb\"\n"));
+
+        let chunks = body.into_iter().map(|line| line.map_err(std::io::Error::other));
+        let read: Vec<Value> = NdjsonStream::new(stream::iter(chunks)).map(Result::unwrap).collect().await;
+        assert_eq!(read, values);
+    });
+}
+
+#[test]
+fn a_body_ends_at_a_value_without_a_form() {
+    block_on(async {
+        let mut body = NdjsonBody::new(stream::iter([1.0, f64::NAN, 2.0]));
+        assert_eq!(body.next().await.unwrap().unwrap(), Bytes::from_static(b"1.0\n"));
+        assert!(body.next().await.unwrap().unwrap_err().is_encode());
+        assert!(body.next().await.is_none());
+    });
+}
+
+#[test]
+fn a_failing_transport_ends_the_stream() {
+    block_on(async {
+        let chunks = [Ok(Bytes::from_static(b"1\n2")), Err(std::io::Error::other("reset"))];
+        let mut numbers = NdjsonStream::<_, u8>::new(stream::iter(chunks));
+        assert_eq!(numbers.next().await.unwrap().unwrap(), 1);
+        assert!(numbers.next().await.unwrap().unwrap_err().is_io());
+        assert!(numbers.next().await.is_none());
+    });
+}
+
+#[test]
+fn sinks_get_whole_lines() {
+    block_on(async {
+        let mut sink = NdjsonSink::with_codec(Kept::default(), Codec::compat());
+        sink.send(Value::from("<")).await.unwrap();
+        assert_eq!(sink.into_inner().0, [Bytes::from_static(b"\"\\u003c\"\n")]);
+    });
+}
+
+/// A sink that keeps what it gets.
+#[derive(Debug, Default)]
+struct Kept(Vec<Bytes>);
+
+impl Sink<Bytes> for Kept {
+    type Error = std::io::Error;
+
+    fn poll_ready(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn start_send(mut self: Pin<&mut Self>, chunk: Bytes) -> Result<(), Self::Error> {
+        self.0.push(chunk);
+        Ok(())
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+proptest! {
+    #[test]
+    fn chunks_do_not_matter(text in "([0-9]{0,4}[ \\[\\]\r]?\n){0,8}[0-9]{0,3}", step in 1_usize..30) {
+        let show = |found: Vec<json::Result<Value>>| format!("{found:?}");
+        prop_assert_eq!(show(lines(text.as_bytes(), step, 3)), show(lines(text.as_bytes(), usize::MAX, 3)));
+    }
+}
