@@ -170,12 +170,15 @@ impl Decoder {
     #[allow(clippy::should_implement_trait, reason = "an iterator cannot lend")]
     #[inline]
     pub fn next<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<EventRef<'a>>> {
+        if self.extend_tiny(chunk) {
+            *chunk = &[];
+            return Ok(None);
+        }
         if let Some(data) = self.next_whole(chunk) {
             let event = self.dispatch_data(data);
             return Ok(Some(self.event_ref(&event)));
         }
-        if chunk.is_empty() || self.extend_tiny(chunk) {
-            *chunk = &[];
+        if chunk.is_empty() {
             return Ok(None);
         }
         with_engine(Next { decoder: self, chunk })
@@ -188,12 +191,15 @@ impl Decoder {
     /// As [`next`](Self::next).
     #[inline]
     pub fn next_owned(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
+        if self.extend_tiny(chunk) {
+            *chunk = &[];
+            return Ok(None);
+        }
         if let Some(data) = self.next_whole(chunk) {
             let event = self.dispatch_data(data);
             return Ok(Some(self.event_ref(&event).to_owned()));
         }
-        if chunk.is_empty() || self.extend_tiny(chunk) {
-            *chunk = &[];
+        if chunk.is_empty() {
             return Ok(None);
         }
         with_engine(NextOwned { decoder: self, chunk })

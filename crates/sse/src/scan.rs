@@ -12,6 +12,8 @@
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
 #[cfg(target_arch = "x86_64")]
@@ -137,24 +139,37 @@ impl<'c> Walk for Validate<'c> {
     fn run<E: Engine>(self, engine: E) -> Option<&'c str> {
         let Self { bytes } = self;
         let (mut start, mut end) = (0, bytes.len());
+        // Branches and not sums: the next load must not wait for the bits of this one.
         while let Some(block) = bytes[start..].first_chunk::<BLOCK>() {
             let high = engine.block(block).high;
-            start += high.trailing_zeros() as usize;
             if high != 0 {
+                start += high.trailing_zeros() as usize;
                 break;
             }
+            start += BLOCK;
         }
         while let Some(block) = bytes[start..end].last_chunk::<BLOCK>() {
             let high = engine.block(block).high;
-            end -= high.leading_zeros() as usize;
             if high != 0 {
+                end -= high.leading_zeros() as usize;
                 break;
             }
+            end -= BLOCK;
         }
         core::str::from_utf8(&bytes[start..end]).ok()?;
         // SAFETY: the bytes before `start` and from `end` on are ASCII, as their bits in the masks are clear, and
         // what lies between is valid UTF-8. No sequence reaches over a border, as it has no ASCII bytes.
         Some(unsafe { core::str::from_utf8_unchecked(bytes) })
+    }
+}
+
+/// Turns bytes into text without copying them, or gives them back if they are not valid UTF-8.
+pub(crate) fn into_text(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
+    if with_engine(Validate { bytes: &bytes }).is_some() {
+        // SAFETY: `Validate` has found valid UTF-8 in exactly these bytes, and nothing has written to them since.
+        Ok(unsafe { String::from_utf8_unchecked(bytes) })
+    } else {
+        Err(bytes)
     }
 }
 
@@ -399,9 +414,6 @@ pub(crate) fn with_engine<W: Walk>(walk: W) -> W::Output {
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::String;
-    use alloc::vec::Vec;
-
     use proptest::prelude::*;
 
     use super::*;
@@ -496,6 +508,9 @@ mod tests {
             let expected = core::str::from_utf8(&bytes).ok();
             prop_assert_eq!(Portable.call(Validate { bytes: &bytes }), expected);
             prop_assert_eq!(with_engine(Validate { bytes: &bytes }), expected);
+            let text = into_text(bytes.clone());
+            prop_assert_eq!(text.as_deref().ok(), expected);
+            prop_assert_eq!(text.map(String::into_bytes).unwrap_or_else(|bytes| bytes), bytes);
         }
 
         #[test]

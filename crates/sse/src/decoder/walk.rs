@@ -1,6 +1,5 @@
 //! The walk over the lines of a chunk.
 
-use alloc::string::String;
 use core::ops::ControlFlow;
 use core::time::Duration;
 
@@ -390,7 +389,7 @@ impl Decoder {
             self.line = line;
             return millis.filter(|_| ITEMS).map(Step::Retry);
         }
-        match String::from_utf8(core::mem::take(&mut self.line)) {
+        match scan::into_text(core::mem::take(&mut self.line)) {
             Ok(line) if field == Field::Data && matches!(open.data, Data::None) => {
                 open.size += line.len() - start + 1;
                 open.data = Data::Held(start);
@@ -407,8 +406,7 @@ impl Decoder {
                 self.line = line.into_bytes();
                 None
             }
-            Err(error) => {
-                let line = error.into_bytes();
+            Err(line) => {
                 let fits = self.take_repaired(field, &line[start..], open);
                 self.line = line;
                 (!fits).then(|| self.overflow(self.line_offset, open))
