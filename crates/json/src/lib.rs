@@ -1,4 +1,63 @@
-//! JSON for serde types.
+//! JSON for serde types: one way to call it, one answer per document, output like Go's on request.
+//!
+//! ```
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Debug, PartialEq, Serialize, Deserialize)]
+//! struct User<'a> {
+//!     id: u64,
+//!     #[serde(borrow)]
+//!     name: &'a str,
+//! }
+//!
+//! let document = json::to_vec(&User { id: 7, name: "<Ada>" })?;
+//! assert_eq!(document, br#"{"id":7,"name":"<Ada>"}"#);
+//!
+//! let user: User = json::from_slice_borrowed(&document)?;
+//! assert_eq!(user.name, "<Ada>");
+//!
+//! // A codec has a mode, limits and a backend of its own.
+//! let go = json::Codec::compat().to_string(&user)?;
+//! assert_eq!(go, r#"{"id":7,"name":"\u003cAda\u003e"}"#);
+//!
+//! let error = json::from_slice::<json::Value>(b"[1, 2,]").unwrap_err();
+//! assert!(error.is_syntax());
+//! assert_eq!(error.offset(), Some(6));
+//! # Ok::<(), json::Error>(())
+//! ```
+//!
+//! # What there is
+//!
+//! The functions of the root ([`to_vec`], [`from_slice`] and their siblings) use the mode of the process, which is
+//! [`Mode::Strict`] unless [`config_fastest_mode`] was called. The same functions are methods of [`Codec`].
+//! [`Encoder`] and [`Decoder`] write and read documents one after the other; with the feature `ndjson` there are
+//! `NdjsonStream`, `NdjsonSink` and `NdjsonBody` for asynchronous bodies. [`Value`], [`Number`], [`Map`] and
+//! [`RawValue`] are those of serde_json, so that values pass between both crates.
+//!
+//! # What is promised
+//!
+//! - Whatever the [`Backend`], a document is accepted or refused alike and gives the same value, or the same kind of
+//!   error at the same offset.
+//! - All of a document is checked against RFC 8259, skipped values included, and all of it is UTF-8.
+//! - Integers are exact in types that can hold them, floats are rounded correctly and once. NaN and the infinities
+//!   are errors in both directions.
+//! - The last of duplicate keys counts, for structs as well as for maps, unless [`Duplicates::Error`] refuses them.
+//! - [`Limits`] bound depth, documents and strings. No document makes decoding panic, run forever, or hold more memory
+//!   than a multiple of its length.
+//! - What [`Mode::Strict`] writes is byte for byte what serde_json writes, except that serde_json writes NaN as `null`;
+//!   what [`Mode::Compat`] writes is byte for byte what Go's `encoding/json` writes for the same value.
+//! - Nothing is written for a value that cannot be encoded.
+//!
+//! # Where it differs from serde_json
+//!
+//! Half surrogate pairs and malformed UTF-8 are refused in skipped values and raw values, too. `-0` is an integer
+//! if the type is one. A derived struct accepts duplicate fields. 128 levels of nesting are accepted, not 127. An
+//! `f32` out of range is an error. A value like `{"$serde_json::private::RawValue": "1"}` has a meaning of its own for
+//! [`Value`], as it has there.
+//!
+//! [`Mode::Compat`] reads like the other modes: keys are compared with their case, and invalid UTF-8 is an error
+//! instead of U+FFFD.
+
 mod backend;
 mod boundary;
 mod codec;

@@ -107,6 +107,10 @@ impl<'de> de::EnumAccess<'de> for Variant<'_, 'de, '_> {
     type Variant = Self;
 
     fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self)> {
+        if self.0.peek() == Some(b'}') {
+            let error: Error = de::Error::custom("expected the name of a variant");
+            return Err(error.at(self.0.at));
+        }
         self.0.key_start()?;
         let variant = seed.deserialize(Key::new(self.0))?;
         self.0.colon()?;

@@ -5,6 +5,7 @@
 //! begins, so that strings without escapes are slices of it.
 
 mod access;
+mod decimal;
 mod duplicates;
 mod in_place;
 mod key;

@@ -1,5 +1,6 @@
 //! Numbers (RFC 8259, section 6).
 
+use super::decimal;
 use super::parser::Parser;
 use crate::error::{Error, Kind, Result, Syntax};
 
@@ -21,14 +22,32 @@ const EXACT_POWERS: [f64; 23] = [
 
 const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
-/// How many of the eight bytes are digits before the first that is not, and their value.
+/// Eight characters with the digits turned into their values.
 #[inline(always)]
-fn leading_digits(bytes: [u8; 8]) -> (usize, u64) {
-    let word = u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030;
+fn values(bytes: [u8; 8]) -> u64 {
+    u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030
+}
+
+/// How many of the eight bytes are at most nine before the first that is not.
+#[inline(always)]
+fn count_values(word: u64) -> usize {
     // A byte above nine gets its top bit set. What the addition carries into higher bytes does not matter, as only
     // the lowest such byte counts.
     let other = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
-    let count = (other.trailing_zeros() / 8) as usize;
+    (other.trailing_zeros() / 8) as usize
+}
+
+/// How many of the eight bytes are digits before the first that is not.
+#[inline(always)]
+fn count_digits(bytes: [u8; 8]) -> usize {
+    count_values(values(bytes))
+}
+
+/// How many of the eight bytes are digits before the first that is not, and their value.
+#[inline(always)]
+fn leading_digits(bytes: [u8; 8]) -> (usize, u64) {
+    let word = values(bytes);
+    let count = count_values(word);
     if count == 0 {
         return (0, 0);
     }
@@ -112,7 +131,7 @@ impl Parser<'_, '_> {
         {
             return Ok(Number::Unsigned(value));
         }
-        let value = match parts.exact() {
+        let value = match parts.nearest() {
             Some(value) => value,
             // The standard library rounds correctly.
             None => text.parse().unwrap_or(f64::INFINITY),
@@ -172,9 +191,42 @@ impl Parser<'_, '_> {
         Ok(if sign == Some(b'-') { -value } else { value })
     }
 
+    /// Passes the digits at the current position; there must be one.
+    #[inline(always)]
+    fn skip_digits(&mut self) -> Result<()> {
+        if !matches!(self.bytes.get(self.at), Some(b'0'..=b'9')) {
+            return Err(self.unexpected(Syntax::Number));
+        }
+        while let Some(block) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>) {
+            let count = count_digits(*block);
+            self.at += count;
+            if count < 8 {
+                return Ok(());
+            }
+        }
+        while let Some(b'0'..=b'9') = self.bytes.get(self.at) {
+            self.at += 1;
+        }
+        Ok(())
+    }
+
     /// Checks and passes a number.
     pub(super) fn skip_number(&mut self) -> Result<()> {
-        self.parts().map(|_| ())
+        self.at += usize::from(self.bytes.get(self.at) == Some(&b'-'));
+        let first = self.at;
+        self.skip_digits()?;
+        if self.at > first + 1 && self.bytes[first] == b'0' {
+            self.at = first + 1;
+            return Err(self.syntax(Syntax::Number));
+        }
+        if self.bytes.get(self.at) == Some(&b'.') {
+            self.at += 1;
+            self.skip_digits()?;
+        }
+        if let Some(b'e' | b'E') = self.bytes.get(self.at) {
+            self.exponent()?;
+        }
+        Ok(())
     }
 
     /// Reads a number as `f32`: rounded once, and not by way of `f64`.
@@ -196,15 +248,21 @@ impl Parser<'_, '_> {
 }
 
 impl Parts {
-    /// The value, if one rounded operation on exact operands gives it.
+    /// The float next to the value, unless that takes more than the usual effort.
     #[inline]
-    fn exact(&self) -> Option<f64> {
-        if self.digits > 19 || self.mantissa > 1 << 53 {
+    fn nearest(&self) -> Option<f64> {
+        if self.digits > 19 {
             return None;
         }
-        let power = *EXACT_POWERS.get(usize::try_from(self.exponent.unsigned_abs()).ok()?)?;
-        let mantissa = self.mantissa as f64;
-        let value = if self.exponent < 0 { mantissa / power } else { mantissa * power };
+        let power = EXACT_POWERS.get(usize::try_from(self.exponent.unsigned_abs()).ok()?);
+        let value = match power {
+            // One operation on exact operands is rounded once.
+            Some(power) if self.mantissa <= 1 << 53 => {
+                let mantissa = self.mantissa as f64;
+                if self.exponent < 0 { mantissa / power } else { mantissa * power }
+            }
+            _ => decimal::nearest(self.mantissa, self.exponent)?,
+        };
         Some(if self.negative { -value } else { value })
     }
 }

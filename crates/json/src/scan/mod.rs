@@ -114,7 +114,7 @@ fn short(bytes: &[u8]) -> [u8; BLOCK] {
     let len = bytes.len();
     let word = if let (Some(low), Some(high)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
         u128::from(u64::from_le_bytes(*low))
-            | u128::from(u64::from_le_bytes(*high)) << (8 * (len & 15).wrapping_sub(8) & 127)
+            | u128::from(u64::from_le_bytes(*high)) << ((8 * (len - 8)) & 127)
     } else if let (Some(low), Some(high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         u128::from(
             u64::from(u32::from_le_bytes(*low)) | u64::from(u32::from_le_bytes(*high)) << (8 * (len - 4)),

@@ -9,9 +9,9 @@ fn eight_digits(value: u32) -> u64 {
     // Two groups of four digits, then four of two, then eight of one; each division is a multiplication that is
     // exact for the range of its group.
     let fours = u64::from(value / 10_000) | u64::from(value % 10_000) << 32;
-    let hundreds = (fours * 10_486 >> 20) & 0x0000_007f_0000_007f;
+    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
     let twos = hundreds | (fours - 100 * hundreds) << 16;
-    let tens = (twos * 103 >> 10) & 0x000f_000f_000f_000f;
+    let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
     tens | (twos - 10 * tens) << 8
 }
 
