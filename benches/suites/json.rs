@@ -3,6 +3,8 @@
 //! The report has most of its rows twice, once per backend of the original. Here the first of a pair has all
 //! implementations, the other only what its name says: ours beside the standard library of each language.
 
+use std::hint::black_box;
+
 use benches::json::documents::{Catalogue, Coastline, Kind, Messages, Size};
 use benches::json::peers::{
     ApiCow, ApiDynamic, ApiOwned, ApiSimdJson, ApiSonicRs, ApiStr, CatalogueOwned, CoastlineOwned, Family,
@@ -10,6 +12,7 @@ use benches::json::peers::{
     TestDynamic, TestOwned, TestStr, Tree,
 };
 use benches::json::{ours, payload, peers};
+use benches::sse::limits;
 use benches::{Impl, Row, Suite};
 use json::Codec;
 use serde::Serialize;
@@ -187,7 +190,7 @@ fn unmarshal(suite: &mut Suite) {
     for (name, set) in
         [("api_response_unmarshal_sonic", Set::Full), ("api_response_unmarshal_stdlib", Set::Standard)]
     {
-        let row = suite.row(name).payload(document.len() as u64);
+        let row = bounded(suite.row(name).payload(document.len() as u64), &document);
         let row = decode::<ApiDynamic>(row, DYNAMIC, &document, API, set);
         let row = decode::<ApiOwned>(row, OWNED, &document, API, set);
         if set == Set::Full {
@@ -204,7 +207,7 @@ fn unmarshal(suite: &mut Suite) {
     for (name, set) in
         [("page_response_unmarshal_sonic", Set::Full), ("page_response_unmarshal_stdlib", Set::Standard)]
     {
-        let row = suite.row(name).payload(document.len() as u64).elements(20);
+        let row = bounded(suite.row(name).payload(document.len() as u64).elements(20), &document);
         let row = decode::<PageOwned>(row, OWNED, &document, PAGE, set);
         if set == Set::Full {
             let row = decode::<PageCow>(row, COW, &document, PAGE, set);
@@ -223,6 +226,12 @@ fn unmarshal(suite: &mut Suite) {
             decode::<TestStr>(row, STR, &document, TEST, set);
         }
     }
+}
+
+/// What the machine allows: every decoder of text has to look at every byte, and check that it is UTF-8.
+fn bounded<'a>(row: Row<'a>, document: &[u8]) -> Row<'a> {
+    let len = document.len();
+    row.run(Impl::limit("UTF-8 check"), len as u64, || limits::validate(black_box(document), len.max(1)))
 }
 
 /// The check value of the API response: it has data, the length of its id, its time.
@@ -351,7 +360,7 @@ fn document<F: Family, T: DeserializeOwned + Serialize>(suite: &mut Suite, kind:
     let document = &kind.generate(if selected { size.least() } else { 0 });
     let (decoded, encoded) = size.lengths(kind);
 
-    let row = suite.row(decoding).payload(decoded);
+    let row = bounded(suite.row(decoding).payload(decoded), document);
     let tree = peers::serde_json_slice::<Tree>(document);
     let row = decode::<Tree>(row, DYNAMIC, document, tree, Set::Backends);
     decode::<F>(row, OWNED, document, peers::serde_json_slice::<F>(document), Set::Backends);
