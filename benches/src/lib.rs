@@ -30,6 +30,7 @@ mod alloc;
 pub mod conformance;
 mod count;
 mod implementation;
+pub mod json;
 mod options;
 mod record;
 pub mod sse;

@@ -1,4 +1,4 @@
-//! `cargo xtask conformance CRATE FILE...`: runs files of test vectors through a crate.
+//! `cargo xtask conformance CRATE PATH...`: runs files of test vectors through a crate.
 //!
 //! The cases run in the `conformance` program of the `benches` package, where the peers are at hand as well. This
 //! command builds it with optimisation and hands its arguments on.
@@ -10,7 +10,7 @@ use crate::cargo;
 use crate::workspace::Workspace;
 
 pub(crate) const HELP: &str = "\
-usage: cargo xtask conformance CRATE [--peers] FILE...
+usage: cargo xtask conformance CRATE [--peers] PATH...
 
 Prints the ids of the cases that fail and ends with `N passed, N failed`; the exit code is 0 if none failed.
 With --peers the same cases run through the peers as well; their counts do not change the exit code.
@@ -27,7 +27,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     let (system, files) = (&words[0], &words[1..]);
     let mut cargo =
         cargo::command(&workspace, &["run", "--quiet", "--profile", "bench", "--package", "benches"]);
-    cargo.args(["--bin", "conformance", "--", system]).args(peers.then_some("--peers"));
+    cargo.args(["--all-features", "--bin", "conformance", "--", system]).args(peers.then_some("--peers"));
     // Named from where the caller stands, which is not where cargo is started.
     for file in files {
         cargo.arg(std::path::absolute(file)?);

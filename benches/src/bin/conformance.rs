@@ -1,10 +1,12 @@
-//! `conformance sse [--peers] FILE...`: runs files of conformance cases and ends with `N passed, N failed`.
+//! `conformance SYSTEM [--peers] PATH...`: runs conformance cases and ends with `N passed, N failed`.
 
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: conformance sse [--peers] FILE...";
+const USAGE: &str = "\
+usage: conformance sse [--peers] FILE...   files with the schema `sse-cases/1`
+       conformance json [--peers] DIR...   folders with files named y_*.json, n_*.json and i_*.json";
 
 fn main() -> ExitCode {
     match run() {
@@ -24,13 +26,18 @@ fn run() -> anyhow::Result<usize> {
     let system = arguments.next().unwrap_or_default();
     let (options, files): (Vec<_>, Vec<_>) =
         arguments.partition(|argument| argument.to_string_lossy().starts_with("--"));
-    anyhow::ensure!(system == "sse" && !files.is_empty(), USAGE);
+    let system = system.to_str().unwrap_or_default();
+    anyhow::ensure!(["sse", "json"].contains(&system) && !files.is_empty(), USAGE);
     anyhow::ensure!(options.iter().all(|option| option == "--peers"), USAGE);
 
     let mut out = std::io::stdout().lock();
     let (mut passed, mut failed) = (0, 0);
     for file in files.into_iter().map(PathBuf::from) {
-        let counts = benches::conformance::sse::run(&file, !options.is_empty(), &mut out)?;
+        let with_peers = !options.is_empty();
+        let counts = match system {
+            "json" => benches::conformance::json::run(&file, with_peers, &mut out)?,
+            _ => benches::conformance::sse::run(&file, with_peers, &mut out)?,
+        };
         passed += counts.0;
         failed += counts.1;
     }

@@ -1,3 +1,4 @@
 //! Runs files of conformance cases through the crates of this workspace and through their peers.
 
+pub mod json;
 pub mod sse;

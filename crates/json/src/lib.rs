@@ -34,6 +34,9 @@
 //! `NdjsonStream`, `NdjsonSink` and `NdjsonBody` for asynchronous bodies. [`Value`], [`Number`], [`Map`] and
 //! [`RawValue`] are those of serde_json, so that values pass between both crates.
 //!
+//! For services there are answers in envelopes and error codes (the modules `envelope` and `errno`, feature
+//! `envelope`), rules for the fields of requests (`validation`), and extractors and responses for axum (`axum`).
+//!
 //! # What is promised
 //!
 //! - Whatever the [`Backend`], a document is accepted or refused alike and gives the same value, or the same kind of
@@ -92,3 +95,12 @@ pub use mode::{Mode, config_fastest_mode, config_standard_mode};
 pub use ndjson::{DEFAULT_MAX_LINE, LineDecoder, NdjsonBody, NdjsonSink, NdjsonStream};
 pub use serde_json::value::RawValue;
 pub use serde_json::{Map, Number, Value};
+
+#[cfg(feature = "axum")]
+pub mod axum;
+#[cfg(feature = "envelope")]
+pub mod envelope;
+#[cfg(feature = "envelope")]
+pub mod errno;
+#[cfg(feature = "validation")]
+pub mod validation;

@@ -1,0 +1,28 @@
+//! The peers that the rows of the `json` suite have.
+
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+/// One way through a peer.
+pub(super) struct Peer {
+    pub(super) name: &'static str,
+    pub(super) accepts: fn(&[u8]) -> bool,
+}
+
+/// The trees of sonic-rs are left out: they overflow the stack on two of the cases, which ends the process.
+pub(super) const ALL: &[Peer] = &[
+    Peer { name: "serde_json", accepts: |document| serde_json::from_slice::<Value>(document).is_ok() },
+    Peer {
+        name: "serde_json, skipped",
+        accepts: |document| serde_json::from_slice::<IgnoredAny>(document).is_ok(),
+    },
+    Peer {
+        name: "simd-json",
+        accepts: |document| simd_json::serde::from_slice::<Value>(&mut document.to_vec()).is_ok(),
+    },
+    Peer {
+        name: "simd-json, tree of its own",
+        accepts: |document| simd_json::to_owned_value(&mut document.to_vec()).is_ok(),
+    },
+    Peer { name: "sonic-rs", accepts: |document| sonic_rs::from_slice::<Value>(document).is_ok() },
+];

@@ -1,0 +1,438 @@
+//! Documents of three kinds and any size, generated: many short strings, some of them with escapes and beyond ASCII
+//! (messages of a social network), many small integers under many keys (a catalogue of events), and long decimals (a
+//! coastline). The programs in other languages generate the same bytes.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+/// What a document is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Messages of a social network.
+    Messages,
+    /// A catalogue of events.
+    Catalogue,
+    /// A coastline.
+    Coastline,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 3] = [Self::Messages, Self::Catalogue, Self::Coastline];
+
+    /// The name in rows, after the document that such measurements usually use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Messages => "twitter",
+            Self::Catalogue => "citm",
+            Self::Coastline => "canada",
+        }
+    }
+
+    /// A document of at least `length` bytes, and not much more.
+    pub fn generate(self, length: usize) -> Vec<u8> {
+        let mut numbers = Numbers(1);
+        match self {
+            Self::Messages => messages(length, &mut numbers),
+            Self::Catalogue => catalogue(length, &mut numbers),
+            Self::Coastline => coastline(length, &mut numbers),
+        }
+        .into_bytes()
+    }
+}
+
+/// How large the documents of a row are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it all")]
+pub enum Size {
+    Kb10,
+    Kb100,
+    Mb1,
+}
+
+impl Size {
+    /// All sizes.
+    pub const ALL: [Self; 3] = [Self::Kb10, Self::Kb100, Self::Mb1];
+
+    /// The name in rows.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kb10 => "10k",
+            Self::Kb100 => "100k",
+            Self::Mb1 => "1m",
+        }
+    }
+
+    /// The bytes that a document of this size has at least.
+    pub fn least(self) -> usize {
+        match self {
+            Self::Kb10 => 10 << 10,
+            Self::Kb100 => 100 << 10,
+            Self::Mb1 => 1 << 20,
+        }
+    }
+
+    /// The bytes of the generated document, and of the same value as encoders write it, which leaves out the escapes
+    /// that are not needed. Known without generating, because lists of rows name them.
+    pub fn lengths(self, kind: Kind) -> (u64, u64) {
+        match (kind, self) {
+            (Kind::Messages, Self::Kb10) => (10_654, 10_392),
+            (Kind::Messages, Self::Kb100) => (102_678, 99_962),
+            (Kind::Messages, Self::Mb1) => (1_049_288, 1_023_554),
+            (Kind::Catalogue, Self::Kb10) => (10_357, 10_357),
+            (Kind::Catalogue, Self::Kb100) => (102_891, 102_891),
+            (Kind::Catalogue, Self::Mb1) => (1_049_052, 1_049_052),
+            (Kind::Coastline, Self::Kb10) => (10_351, 10_351),
+            (Kind::Coastline, Self::Kb100) => (103_710, 103_710),
+            (Kind::Coastline, Self::Mb1) => (1_049_809, 1_049_809),
+        }
+    }
+}
+
+/// A linear congruential generator: short in every language.
+struct Numbers(u32);
+
+impl Numbers {
+    /// A number below `bound`, which is at most 65,536.
+    fn below(&mut self, bound: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (self.0 >> 16) % bound
+    }
+}
+
+const WORDS: [&str; 16] = [
+    "stream",
+    "of",
+    "tokens",
+    "naïve",
+    "東京",
+    "the",
+    "quick",
+    "\\\"quoted\\\"",
+    "line\\nbreak",
+    "café",
+    "over",
+    "\\u00e9t\\u00e9",
+    "dogs",
+    "https:\\/\\/example.org",
+    "👍",
+    "and",
+];
+
+fn text(out: &mut String, words: u32, numbers: &mut Numbers) {
+    for index in 0..words {
+        if index > 0 {
+            out.push(' ');
+        }
+        out.push_str(WORDS[numbers.below(16) as usize]);
+    }
+}
+
+fn messages(length: usize, numbers: &mut Numbers) -> String {
+    let mut out = String::from("{\"statuses\":[");
+    let mut index = 0_u64;
+    while out.len() < length {
+        if index > 0 {
+            out.push(',');
+        }
+        let id = 505_874_924_095_815_700 + index * 7;
+        let _ = write!(out, "{{\"created_at\":\"Sun Aug 31 00:29:{:02} +0000 2014\",", numbers.below(60));
+        let _ = write!(out, "\"id\":{id},\"id_str\":\"{id}\",\"text\":\"");
+        text(&mut out, 6 + index as u32 % 12, numbers);
+        let _ = write!(out, "\",\"truncated\":false,\"user\":{{\"id\":{},", 1_186_275_104 + index * 3);
+        let _ = write!(out, "\"screen_name\":\"user_{}\",\"name\":\"", numbers.below(10_000));
+        text(&mut out, 2, numbers);
+        let _ = write!(out, "\",\"followers_count\":{},", numbers.below(60_000));
+        let _ = write!(out, "\"verified\":{},\"description\":\"", numbers.below(2) == 1);
+        text(&mut out, 4 + index as u32 % 8, numbers);
+        let _ = write!(out, "\"}},\"retweet_count\":{},", numbers.below(5_000));
+        out.push_str("\"entities\":{\"hashtags\":[");
+        for tag in 0..index % 3 {
+            if tag > 0 {
+                out.push(',');
+            }
+            let start = numbers.below(100);
+            let _ = write!(out, "{{\"text\":\"tag{tag}\",\"indices\":[{start},{}]}}", start + 5);
+        }
+        let language = ["ja", "en", "fr"][numbers.below(3) as usize];
+        let _ = write!(out, "]}},\"favorited\":false,\"in_reply_to\":null,\"lang\":\"{language}\"}}");
+        index += 1;
+    }
+    let _ = write!(out, "],\"search_metadata\":{{\"completed_in\":0.087,\"count\":{index}}}}}");
+    out
+}
+
+fn catalogue(length: usize, numbers: &mut Numbers) -> String {
+    let mut out = String::from("{\"performances\":[");
+    let mut index = 0_u64;
+    while out.len() < length {
+        if index > 0 {
+            out.push(',');
+        }
+        let _ = write!(out, "{{\"eventId\":{},\"id\":{},", 138_586_341 + index * 9, 339_887_544 + index * 11);
+        out.push_str("\"logo\":null,\"name\":null,\"prices\":[");
+        for price in 0..1 + index % 4 {
+            if price > 0 {
+                out.push(',');
+            }
+            let _ = write!(out, "{{\"amount\":{},", 9_000 + 250 * numbers.below(100));
+            let _ = write!(out, "\"audienceSubCategoryId\":337100890,");
+            let _ = write!(out, "\"seatCategoryId\":{}}}", 338_937_235 + u64::from(numbers.below(90)));
+        }
+        out.push_str("],\"seatCategories\":[");
+        for category in 0..1 + index % 3 {
+            if category > 0 {
+                out.push(',');
+            }
+            out.push_str("{\"areas\":[");
+            for area in 0..1 + numbers.below(6) {
+                if area > 0 {
+                    out.push(',');
+                }
+                let id = 205_705_999 + u64::from(numbers.below(20));
+                let _ = write!(out, "{{\"areaId\":{id},\"blockIds\":[]}}");
+            }
+            let id = 338_937_235 + u64::from(numbers.below(90));
+            let _ = write!(out, "],\"seatCategoryId\":{id}}}");
+        }
+        let _ = write!(out, "],\"start\":{},", 1_372_701_600_000 + index * 86_400_000);
+        let _ = write!(out, "\"venueCode\":\"PLEYEL_{}\"}}", numbers.below(30));
+        index += 1;
+    }
+    let _ = write!(out, "],\"total\":{index}}}");
+    out
+}
+
+fn coastline(length: usize, numbers: &mut Numbers) -> String {
+    let mut out = String::from("{\"type\":\"FeatureCollection\",\"features\":[");
+    let mut features = 0;
+    while out.len() < length {
+        if features > 0 {
+            out.push(',');
+        }
+        out.push_str("{\"type\":\"Feature\",\"properties\":{\"name\":\"Canada\"},");
+        out.push_str("\"geometry\":{\"type\":\"Polygon\",\"coordinates\":[[");
+        let points = 24 + numbers.below(40);
+        for point in 0..points {
+            if point > 0 {
+                out.push(',');
+            }
+            out.push('[');
+            decimal(&mut out, "-", 60 + numbers.below(80), numbers);
+            out.push(',');
+            decimal(&mut out, "", 41 + numbers.below(42), numbers);
+            out.push(']');
+        }
+        out.push_str("]]}}");
+        features += 1;
+    }
+    out.push_str("]}");
+    out
+}
+
+/// 13 decimals that end in an odd digit, so that the shortest text of the number is this one.
+fn decimal(out: &mut String, sign: &str, whole: u32, numbers: &mut Numbers) {
+    let (high, middle, low) = (numbers.below(10_000), numbers.below(10_000), numbers.below(10_000));
+    let last = numbers.below(5) * 2 + 1;
+    let _ = write!(out, "{sign}{whole}.{high:04}{middle:04}{low:04}{last}");
+}
+
+/// A document of [`Kind::Messages`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the names say it all")]
+pub struct Messages {
+    pub statuses: Vec<Status>,
+    pub search_metadata: SearchMetadata,
+}
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the names say it all")]
+pub struct Status {
+    pub created_at: String,
+    pub id: u64,
+    pub id_str: String,
+    pub text: String,
+    pub truncated: bool,
+    pub user: User,
+    pub retweet_count: u32,
+    pub entities: Entities,
+    pub favorited: bool,
+    pub in_reply_to: Option<u64>,
+    pub lang: String,
+}
+
+/// Who wrote a message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the names say it all")]
+pub struct User {
+    pub id: u64,
+    pub screen_name: String,
+    pub name: String,
+    pub followers_count: u32,
+    pub verified: bool,
+    pub description: String,
+}
+
+/// What a message mentions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the names say it all")]
+pub struct Entities {
+    pub hashtags: Vec<Hashtag>,
+}
+
+/// A tag with its place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the names say it all")]
+pub struct Hashtag {
+    pub text: String,
+    pub indices: (u32, u32),
+}
+
+/// What is said about the search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the names say it all")]
+pub struct SearchMetadata {
+    pub completed_in: f64,
+    pub count: u64,
+}
+
+/// A document of [`Kind::Catalogue`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the names say it all")]
+pub struct Catalogue {
+    pub performances: Vec<Performance>,
+    pub total: u64,
+}
+
+/// One event of a catalogue.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "the names say it all")]
+pub struct Performance {
+    pub event_id: u64,
+    pub id: u64,
+    pub logo: Option<String>,
+    pub name: Option<String>,
+    pub prices: Vec<Price>,
+    pub seat_categories: Vec<SeatCategory>,
+    pub start: u64,
+    pub venue_code: String,
+}
+
+/// What a seat costs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "the names say it all")]
+pub struct Price {
+    pub amount: u64,
+    pub audience_sub_category_id: u64,
+    pub seat_category_id: u64,
+}
+
+/// Where the seats of a category are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "the names say it all")]
+pub struct SeatCategory {
+    pub areas: Vec<Area>,
+    pub seat_category_id: u64,
+}
+
+/// Part of a hall.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "the names say it all")]
+pub struct Area {
+    pub area_id: u64,
+    pub block_ids: Vec<u64>,
+}
+
+/// A document of [`Kind::Coastline`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the names say it all")]
+pub struct Coastline {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub features: Vec<Feature>,
+}
+
+/// One shape.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the names say it all")]
+pub struct Feature {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub properties: Properties,
+    pub geometry: Geometry,
+}
+
+/// What a shape is called.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the names say it all")]
+pub struct Properties {
+    pub name: String,
+}
+
+/// Where a shape is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the names say it all")]
+pub struct Geometry {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub coordinates: Vec<Vec<(f64, f64)>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::de::DeserializeOwned;
+    use serde_json::Value;
+
+    fn same_as_tree<T: DeserializeOwned + Serialize>(document: &[u8]) {
+        let typed: T = serde_json::from_slice(document).unwrap();
+        let tree: Value = serde_json::from_slice(document).unwrap();
+        assert_eq!(serde_json::to_value(typed).unwrap(), tree);
+    }
+
+    #[test]
+    fn types_hold_all_of_their_documents() {
+        for length in [10 << 10, 100 << 10] {
+            same_as_tree::<Messages>(&Kind::Messages.generate(length));
+            same_as_tree::<Catalogue>(&Kind::Catalogue.generate(length));
+            same_as_tree::<Coastline>(&Kind::Coastline.generate(length));
+        }
+    }
+
+    #[test]
+    fn documents_have_their_size() {
+        let lengths = |encoded: fn(&[u8]) -> usize, kind: Kind, size: Size| {
+            let document = kind.generate(size.least());
+            assert!((size.least()..size.least() + 4096).contains(&document.len()));
+            (document.len() as u64, encoded(&document) as u64)
+        };
+        fn encoded<T: DeserializeOwned + Serialize>(document: &[u8]) -> usize {
+            serde_json::to_vec(&json::from_slice::<T>(document).unwrap()).unwrap().len()
+        }
+        let all = |kind, encoded| Size::ALL.map(|size| lengths(encoded, kind, size));
+        let found = [
+            all(Kind::Messages, encoded::<Messages>),
+            all(Kind::Catalogue, encoded::<Catalogue>),
+            all(Kind::Coastline, encoded::<Coastline>),
+        ];
+        assert_eq!(found, Kind::ALL.map(|kind| Size::ALL.map(|size| size.lengths(kind))));
+    }
+
+    /// Checksums (FNV-1a, 64 bits) that the programs in other languages hold as well.
+    #[test]
+    fn documents_are_the_same_in_every_language() {
+        let sum = |kind: Kind| {
+            kind.generate(100 << 10).iter().fold(0xcbf2_9ce4_8422_2325_u64, |sum, &byte| {
+                (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            })
+        };
+        let expected = [0x49c0_f407_c1d0_767b, 0x2f4b_2758_9b8d_58da, 0x92de_37c1_66e5_fb45];
+        assert_eq!(Kind::ALL.map(sum), expected);
+    }
+}

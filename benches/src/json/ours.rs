@@ -1,0 +1,63 @@
+//! The `json` crate as the rows call it. Each function gives the row's check value, 0 where it fails.
+
+use std::hint::black_box;
+use std::io::{Write, sink};
+
+use json::{Codec, Decoder, Encoder};
+use serde::Serialize;
+
+use super::peers::Family;
+use super::types::Check;
+
+/// Encodes to a fresh vector and gives its length.
+pub fn to_vec<T: Serialize>(value: &T) -> u64 {
+    json::to_vec(black_box(value)).map_or(0, |document| black_box(&document).len() as u64)
+}
+
+/// Encodes with a codec to a fresh vector and gives its length.
+pub fn to_vec_with<T: Serialize>(codec: &Codec, value: &T) -> u64 {
+    codec.to_vec(black_box(value)).map_or(0, |document| black_box(&document).len() as u64)
+}
+
+/// Encodes to the start of a buffer that is kept and gives the length.
+pub fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> u64 {
+    buffer.clear();
+    json::to_buf(buffer, black_box(value)).map_or(0, |()| black_box(&*buffer).len() as u64)
+}
+
+/// Encodes a line to a fresh buffer through a new encoder and gives its length.
+pub fn encoder<T: Serialize>(value: &T) -> u64 {
+    let mut buffer = Vec::new();
+    Encoder::new(&mut buffer).encode(black_box(value)).map_or(0, |()| black_box(&buffer).len() as u64)
+}
+
+/// The same, and the buffer is then written away, as an HTTP handler does.
+pub fn http<T: Serialize>(value: &T) -> u64 {
+    let mut buffer = Vec::new();
+    let encoded = Encoder::new(&mut buffer).encode(black_box(value));
+    match encoded.is_ok() && sink().write_all(black_box(&buffer)).is_ok() {
+        true => buffer.len() as u64,
+        false => 0,
+    }
+}
+
+/// Decodes a document and gives its check value.
+pub fn decode<F: Family>(document: &[u8]) -> u64 {
+    json::from_slice_borrowed::<F::Of<'_>>(black_box(document)).map_or(0, |value| black_box(&value).check())
+}
+
+/// Decodes the next document of a reader through a new decoder and gives its check value.
+pub fn decoder<F: Family>(document: &[u8]) -> u64
+where
+    F::Of<'static>: serde::de::DeserializeOwned,
+{
+    match Decoder::new(black_box(document)).decode::<F::Of<'static>>() {
+        Ok(Some(value)) => black_box(&value).check(),
+        _ => 0,
+    }
+}
+
+/// Encodes a value, decodes the result, and gives the check value.
+pub fn round_trip<F: Family, T: Serialize>(value: &T) -> u64 {
+    json::to_vec(black_box(value)).map_or(0, |document| decode::<F>(&document))
+}
