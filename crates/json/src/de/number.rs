@@ -102,6 +102,8 @@ impl Parser<'_, '_> {
                     self.at = start + count;
                     return Ok(Number::Unsigned(value));
                 }
+            } else if count == 8 {
+                return self.long_number();
             }
         }
         self.any_number()
