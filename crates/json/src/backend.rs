@@ -19,8 +19,18 @@ use crate::error::Result;
 ///
 /// [`Backend::Native`] is the default at every size. The others first need a pass of validation, because they
 /// differ from RFC 8259 or from each other in depth, lone surrogates, wide integers, or roundings; with it they
-/// stay behind at 300 bytes as well as at 1 MB. They exist for comparison, and to rule out the own decoder when a
-/// problem is hunted.
+/// stay behind everywhere. They exist for comparison, and to rule out the own decoder when a problem is hunted.
+///
+/// Decoding into owned types, minima of alternating blocks on a Xeon with AVX-512, generic x86-64 build:
+///
+/// | document | native | serde_json | simd-json |
+/// |---|--:|--:|--:|
+/// | API response, 329 bytes | 0.37 us | 0.75 us | 1.01 us |
+/// | page of 20 users, 5.7 KB | 7.6 us | 14.2 us | 14.5 us |
+/// | 1,500 status messages, 860 KB | 1.06 ms | 1.92 ms | 1.65 ms, declined for its 19-digit numbers |
+///
+/// sonic-rs is no choice: it is slower than the native decoder on these documents, and its lazy and tree types
+/// overflow the stack on deep nesting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Backend {

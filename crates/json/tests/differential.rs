@@ -50,7 +50,7 @@ fn backends_agree<T: DeserializeOwned + std::fmt::Debug>(document: &[u8]) -> Res
     for codec in support::codecs() {
         let expected = outcome(Codec::new(codec.mode()).from_slice::<T>(document));
         let found = outcome(codec.from_slice::<T>(document));
-        if json::Codec::new(codec.mode()).is_valid(document) {
+        if Codec::new(codec.mode()).is_valid(document) {
             // The kind of an error does not blame the document for not being of the type.
             prop_assert!(matches!(expected, Ok(_) | Err(("data", _))), "{:?}", expected);
         } else {

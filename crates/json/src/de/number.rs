@@ -102,15 +102,18 @@ impl Parser<'_, '_> {
                     self.at = start + count;
                     return Ok(Number::Unsigned(value));
                 }
+            } else if count == 8 {
+                return self.long_number();
             }
         }
         self.any_number()
     }
 
+    /// Reads a number that begins with eight digits. Nine to fifteen of them are times in milliseconds, or
+    /// identifiers.
     #[inline(never)]
-    fn any_number(&mut self) -> Result<Number> {
+    fn long_number(&mut self) -> Result<Number> {
         let start = self.at;
-        // Nine to fifteen digits: times in milliseconds, identifiers.
         if let Some(block) = self.bytes.get(start..).and_then(<[u8]>::first_chunk::<16>)
             && let ([high, low], _) = block.as_chunks::<8>()
             && let (8, value) = leading_digits(*high)
@@ -121,6 +124,12 @@ impl Parser<'_, '_> {
             self.at = start + 8 + count;
             return Ok(Number::Unsigned(value * POWERS[count] + more));
         }
+        self.any_number()
+    }
+
+    #[inline(never)]
+    fn any_number(&mut self) -> Result<Number> {
+        let start = self.at;
         let parts = self.parts()?;
         if parts.integer && parts.digits <= 19 {
             if !parts.negative {
@@ -134,20 +143,26 @@ impl Parser<'_, '_> {
     }
 
     /// A number with a fraction, an exponent, or too many digits for 64 bits, or `-0`.
+    #[inline(always)]
     fn wide_number(&self, start: usize, parts: &Parts) -> Result<Number> {
+        match parts.nearest() {
+            Some(value) => Ok(Number::Float(value)),
+            None => self.widest_number(start, parts.integer),
+        }
+    }
+
+    /// A number that takes all of its text.
+    #[cold]
+    fn widest_number(&self, start: usize, integer: bool) -> Result<Number> {
         let text = &self.text[start..self.at];
-        if parts.integer
-            && parts.digits == 20
-            && let Ok(value) = text.parse()
-        {
+        if integer && let Ok(value) = text.parse() {
             return Ok(Number::Unsigned(value));
         }
-        let value = match parts.nearest() {
-            Some(value) => value,
-            // The standard library rounds correctly.
-            None => text.parse().unwrap_or(f64::INFINITY),
-        };
-        if value.is_finite() { Ok(Number::Float(value)) } else { Err(out_of_range(start)) }
+        // The standard library rounds correctly.
+        match text.parse() {
+            Ok(value) if f64::is_finite(value) => Ok(Number::Float(value)),
+            _ => Err(out_of_range(start)),
+        }
     }
 
     /// Passes a number and splits it.
@@ -185,7 +200,6 @@ impl Parser<'_, '_> {
     }
 
     /// Passes an exponent; returns its value, bounded.
-    #[cold]
     fn exponent(&mut self) -> Result<i64> {
         self.at += 1;
         let sign = self.bytes.get(self.at).copied();
