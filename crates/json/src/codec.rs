@@ -10,7 +10,6 @@ use crate::de::{self, Duplicates, Lone, Rules};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::mode::{self, Mode};
-use crate::room;
 use crate::ser::{self, Go, Plain, Raw, Serializer};
 
 /// How documents are written and read: a mode, limits, a rule for duplicate keys, and a backend.
@@ -123,7 +122,11 @@ impl Codec {
     /// an error of a `Serialize` implementation.
     #[inline]
     pub fn to_vec<T: Serialize + ?Sized>(&self, value: &T) -> Result<Vec<u8>> {
-        room::with(|buffer| self.to_buf(buffer, value))
+        match self.mode {
+            Mode::Strict => Serializer::<Plain>::document(Raw::Check, value),
+            Mode::Fast => Serializer::<Plain>::document(Raw::Trust, value),
+            Mode::Compat => Serializer::<Go>::document(Raw::Compact, value),
+        }
     }
 
     /// Encodes `value` as text.

@@ -97,6 +97,22 @@ impl<'de> de::MapAccess<'de> for Entries<'_, 'de, '_> {
         self.parser.colon()?;
         seed.deserialize(&mut *self.parser)
     }
+
+    /// Spares maps the detour over the two halves, which copies the key and the value once more.
+    #[inline(always)]
+    fn next_entry_seed<K: DeserializeSeed<'de>, V: DeserializeSeed<'de>>(
+        &mut self,
+        key: K,
+        value: V,
+    ) -> Result<Option<(K::Value, V::Value)>> {
+        if !self.next_key()? {
+            return Ok(None);
+        }
+        let key = key.deserialize(Key::new(self.parser))?;
+        self.parser.colon()?;
+        let value = value.deserialize(&mut *self.parser)?;
+        Ok(Some((key, value)))
+    }
 }
 
 /// An enum in its form as an object with one entry; the brace is passed.

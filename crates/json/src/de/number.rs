@@ -110,6 +110,17 @@ impl Parser<'_, '_> {
     #[inline(never)]
     fn any_number(&mut self) -> Result<Number> {
         let start = self.at;
+        // Nine to fifteen digits: times in milliseconds, identifiers.
+        if let Some(block) = self.bytes.get(start..).and_then(<[u8]>::first_chunk::<16>)
+            && let ([high, low], _) = block.as_chunks::<8>()
+            && let (8, value) = leading_digits(*high)
+            && let (count @ ..8, more) = leading_digits(*low)
+            && !matches!(low[count], b'.' | b'e' | b'E')
+            && high[0] != b'0'
+        {
+            self.at = start + 8 + count;
+            return Ok(Number::Unsigned(value * POWERS[count] + more));
+        }
         let parts = self.parts()?;
         if parts.integer && parts.digits <= 19 {
             if !parts.negative {

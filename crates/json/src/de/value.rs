@@ -83,6 +83,18 @@ impl<'de> Parser<'de, '_> {
         }
     }
 
+    /// On its own, so that the scalars of a dynamic value do not pay for the frame that containers need.
+    #[inline(never)]
+    fn visit_any_array<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        self.visit_array(visitor)
+    }
+
+    /// As [`visit_any_array`](Self::visit_any_array).
+    #[inline(never)]
+    fn visit_any_object<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        self.visit_object(visitor)
+    }
+
     /// A visitor stopped before the end of an array or object.
     #[cold]
     fn leftover(&mut self, end: Syntax) -> Error {
@@ -164,8 +176,8 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
         match self.expect()? {
             b'"' => self.visit_text(visitor),
             b'-' | b'0'..=b'9' => self.visit_number(visitor, true),
-            b'{' => self.visit_object(visitor),
-            b'[' => self.visit_array(visitor),
+            b'{' => self.visit_any_object(visitor),
+            b'[' => self.visit_any_array(visitor),
             b't' | b'f' => self.deserialize_bool(visitor),
             b'n' => self.deserialize_unit(visitor),
             _ => Err(self.syntax(Syntax::Value)),

@@ -19,6 +19,7 @@ pub(crate) use self::form::{Form, Go, Plain};
 pub(crate) use self::pretty::indent;
 pub(crate) use self::raw::{RAW_TOKEN, Raw};
 use crate::error::{Error, Result};
+use crate::room;
 use crate::scan::{push_body, push_string};
 
 /// Writes one document to the end of a buffer.
@@ -29,6 +30,15 @@ pub(crate) struct Serializer<F> {
 }
 
 impl<F: Form> Serializer<F> {
+    /// Returns `value` in a vector of its own.
+    #[inline]
+    pub(crate) fn document<T: Serialize + ?Sized>(raw: Raw, value: &T) -> Result<Vec<u8>> {
+        let mut serializer = Self { out: room::vector(), raw, form: PhantomData };
+        value.serialize(&mut serializer)?;
+        room::learn(&mut serializer.out);
+        Ok(serializer.out)
+    }
+
     /// Appends `value` to `buffer`. On failure the buffer is as it was.
     pub(crate) fn append<T: Serialize + ?Sized>(buffer: &mut Vec<u8>, raw: Raw, value: &T) -> Result<()> {
         let before = buffer.len();
