@@ -1,5 +1,7 @@
 //! Owned events that share the memory of the chunk they came in.
 
+mod text;
+
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use core::time::Duration;
@@ -7,6 +9,7 @@ use core::time::Duration;
 use bytes::{Buf as _, Bytes};
 use compact_str::CompactString;
 
+use self::text::Text;
 use crate::{Decoder, Event, EventRef, Result};
 
 /// A dispatched event that owns its parts; the data is a reference-counted slice.
@@ -19,8 +22,7 @@ use crate::{Decoder, Event, EventRef, Result};
 pub struct EventBytes {
     /// Empty stands for the default type.
     event_type: CompactString,
-    /// UTF-8: a part of an [`EventRef`].
-    data: Bytes,
+    data: Text,
     last_event_id: CompactString,
     retry: Option<u64>,
 }
@@ -28,13 +30,9 @@ pub struct EventBytes {
 impl EventBytes {
     /// Copies an event that was decoded from `chunk`, except for data that lies there.
     pub(crate) fn new(event: EventRef<'_>, chunk: &Bytes) -> Self {
-        let data = event.data.as_bytes();
-        // Only the addresses tell whether the decoder lent a part of the chunk or of a buffer of its own.
-        let (outer, inner) = (chunk.as_ptr_range(), data.as_ptr_range());
-        let shared = outer.start <= inner.start && inner.end <= outer.end;
         Self {
             event_type: CompactString::new(event.event_type),
-            data: if shared { chunk.slice_ref(data) } else { Bytes::copy_from_slice(data) },
+            data: Text::part(event.data, chunk),
             last_event_id: CompactString::new(event.last_event_id),
             retry: event.retry,
         }
@@ -45,23 +43,19 @@ impl EventBytes {
         if self.event_type.is_empty() { crate::DEFAULT_EVENT_TYPE } else { &self.event_type }
     }
 
-    /// The data lines of the block, joined by LF, as text.
-    ///
-    /// The bytes are known to be UTF-8, but safe code cannot say so to the compiler: each call validates them
-    /// again, at about the speed of copying them. Keep the result rather than calling again, and hand
-    /// [`data_bytes`](Self::data_bytes) to a parser that takes bytes.
+    /// The data lines of the block, joined by LF.
     pub fn data(&self) -> &str {
-        core::str::from_utf8(&self.data).expect("the decoder hands out valid UTF-8")
+        self.data.as_str()
     }
 
     /// The data lines of the block, joined by LF. They are valid UTF-8.
     pub fn data_bytes(&self) -> &Bytes {
-        &self.data
+        self.data.as_bytes()
     }
 
     /// Takes the data without copying it. It is valid UTF-8.
     pub fn into_data(self) -> Bytes {
-        self.data
+        self.data.into_bytes()
     }
 
     /// The last event id at the time of dispatch. It persists over events; empty if none was set.
@@ -90,7 +84,7 @@ impl From<Event> for EventBytes {
     fn from(event: Event) -> Self {
         Self {
             event_type: event.event_type,
-            data: Bytes::from(event.data),
+            data: Text::from(event.data),
             last_event_id: event.last_event_id,
             retry: event.retry,
         }

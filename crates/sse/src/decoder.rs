@@ -195,6 +195,12 @@ impl Decoder {
             *chunk = &[];
             return Ok(None);
         }
+        self.next_owned_walk(chunk)
+    }
+
+    /// Not inlined: an event is large to return, and tiny chunks should not pay for the room.
+    #[inline(never)]
+    fn next_owned_walk(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
         if let Some(data) = self.next_whole(chunk) {
             let event = self.dispatch_data(data);
             return Ok(Some(self.event_ref(&event).to_owned()));

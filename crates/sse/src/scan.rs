@@ -4,7 +4,7 @@
 //! [`Lines`] keeps the bit masks of the current block between calls, so that short lines cost a bit scan each
 //! and not a load.
 //!
-//! This is the only module of the crate with `unsafe` code: loads through `core::arch`, the calls into
+//! The `unsafe` code of the decoder is here: loads through `core::arch`, the calls into
 //! functions compiled for AVX2 or AVX-512, and the unchecked conversion of bytes that the scan has proved to be ASCII.
 //! [`Portable`] is the safe twin of the vector engines; property tests compare them.
 #![allow(unsafe_code, reason = "vector loads and conversion of proven ASCII; see the module text")]
