@@ -57,6 +57,14 @@ where
     }
 }
 
+/// Reads all of a reader, which holds one document, and gives the check value.
+pub fn whole_reader<F: Family>(document: &[u8]) -> u64
+where
+    F::Of<'static>: serde::de::DeserializeOwned,
+{
+    json::from_reader::<_, F::Of<'static>>(black_box(document)).map_or(0, |value| black_box(&value).check())
+}
+
 /// Encodes a value, decodes the result, and gives the check value.
 pub fn round_trip<F: Family, T: Serialize>(value: &T) -> u64 {
     json::to_vec(black_box(value)).map_or(0, |document| decode::<F>(&document))

@@ -182,6 +182,16 @@ impl SimdJson {
     }
 }
 
+/// The next document of a reader through a new stream of serde_json.
+pub fn serde_json_stream<F: Family>(document: &[u8]) -> u64
+where
+    F::Of<'static>: DeserializeOwned,
+{
+    let mut documents =
+        serde_json::Deserializer::from_reader(black_box(document)).into_iter::<F::Of<'static>>();
+    documents.next().map_or(0, checked)
+}
+
 /// serde_json from a reader.
 pub fn serde_json_reader<F: Family>(document: &[u8]) -> u64
 where
