@@ -170,8 +170,12 @@ fn docs(workspace: &Workspace) -> Result<Outcome> {
 fn conformance(workspace: &Workspace) -> Result<Outcome> {
     let run =
         |words: &[&str]| crate::conformance::command(Args::new(words.iter().map(|word| (*word).to_owned())));
-    let file = workspace.root.join("crates/sse/tests/data/sse-cases.json");
-    run(&["sse", "--peers", &file.to_string_lossy()])?;
+    for (system, files) in [
+        ("json", "crates/json/tests/data/json-test-suite/test_parsing"),
+        ("sse", "crates/sse/tests/data/sse-cases.json"),
+    ] {
+        run(&[system, "--peers", &workspace.root.join(files).to_string_lossy()])?;
+    }
     Ok(Outcome::Passed)
 }
 
