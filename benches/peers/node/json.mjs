@@ -6,7 +6,9 @@
 // Prints one line of JSON per implementation. Payloads are those of the Rust suite; where it has structs, JavaScript
 // has plain objects. Documents are bytes on both sides, as a service receives and sends them.
 
-import { isDeepStrictEqual, parseArgs } from 'node:util'
+import { isDeepStrictEqual } from 'node:util'
+
+import { measure, options } from './rows.mjs'
 
 const TIME = 1703001234567
 
@@ -73,61 +75,29 @@ const ROWS = {
 
 const NAME = 'JSON'
 
-let sink
+const given = options()
 
-/** The median time of one operation in nanoseconds, over about `millis` milliseconds. */
-function measure(operation, argument, millis) {
-  const time = (count) => {
-    const start = process.hrtime.bigint()
-    for (let index = 0; index < count; index += 1) {
-      sink = operation(argument)
-    }
-    return Number(process.hrtime.bigint() - start)
-  }
-  // The optimising compiler needs a few thousand calls of a short operation.
-  const warmUp = process.hrtime.bigint()
-  let calls = 0
-  while (calls === 0 || Number(process.hrtime.bigint() - warmUp) < millis * 3e5) {
-    sink = operation(argument)
-    calls += 1
-  }
-  const once = Number(process.hrtime.bigint() - warmUp) / calls
-  const samples = Math.max(1, Math.min(10, Math.floor((millis * 1e6) / once)))
-  const count = Math.max(1, Math.round((millis * 1e6) / once / samples))
-  const times = Array.from({ length: samples }, () => time(count) / count).sort((a, b) => a - b)
-  return times[Math.floor(times.length / 2)]
-}
-
-const { values: options } = parseArgs({
-  options: {
-    list: { type: 'boolean' },
-    row: { type: 'string' },
-    impl: { type: 'string' },
-    millis: { type: 'string', default: '300' },
-  },
-})
-
-if (options.list) {
+if (given.list) {
   for (const row of Object.keys(ROWS)) {
     console.log(`json/${row}/${NAME}`)
   }
 } else {
-  if (!Object.hasOwn(ROWS, options.row ?? '')) {
-    throw new Error(`unknown row ${options.row}`)
+  if (!Object.hasOwn(ROWS, given.row ?? '')) {
+    throw new Error(`unknown row ${given.row}`)
   }
-  if (options.impl !== undefined && options.impl !== NAME) {
-    throw new Error(`unknown implementation ${options.impl}`)
+  if (given.impl !== undefined && given.impl !== NAME) {
+    throw new Error(`unknown implementation ${given.impl}`)
   }
-  const [payload, length, operation, argument] = ROWS[options.row]
+  const [payload, length, operation, argument] = ROWS[given.row]
   const document = encode(payload)
   if (document.length !== length || !isDeepStrictEqual(decode(document), payload)) {
-    throw new Error(`json/${options.row}/${NAME}: wrote ${document.length} bytes, expected ${length}`)
+    throw new Error(`json/${given.row}/${NAME}: wrote ${document.length} bytes, expected ${length}`)
   }
   const line = {
-    key: `json/${options.row}`,
+    key: `json/${given.row}`,
     implementation: NAME,
     version: process.versions.node,
-    time_ns: measure(operation, argument, Number(options.millis)),
+    time_ns: measure(() => operation(argument), Number(given.millis)),
     bytes_op: null,
     allocs_op: null,
     payload_bytes: length,

@@ -7,9 +7,10 @@
 // every implementation is checked before it is timed.
 
 import { readFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
 
 import { createParser } from 'eventsource-parser'
+
+import { measure, options } from './rows.mjs'
 
 const TOKENS = [
   ' the', ' quick', ' brown', ' fox', ' jumps', ' over', ' a', ' lazy', ' dog', '.', ',', ' Rust', ' stream',
@@ -177,61 +178,31 @@ function operation({ decode }, { chunks, stop }) {
   })
 }
 
-/** The median time of one operation in nanoseconds, over about `millis` milliseconds. */
-function measure(implementation, input, millis) {
-  const time = (count) => {
-    const start = process.hrtime.bigint()
-    for (let index = 0; index < count; index += 1) {
-      operation(implementation, input)
-    }
-    return Number(process.hrtime.bigint() - start)
-  }
-  // The optimising compiler needs a few thousand calls of a short operation.
-  const warmUp = process.hrtime.bigint()
-  let calls = 0
-  while (calls === 0 || Number(process.hrtime.bigint() - warmUp) < millis * 3e5) {
-    operation(implementation, input)
-    calls += 1
-  }
-  const once = Number(process.hrtime.bigint() - warmUp) / calls
-  const samples = Math.max(1, Math.min(10, Math.floor((millis * 1e6) / once)))
-  const count = Math.max(1, Math.round((millis * 1e6) / once / samples))
-  const times = Array.from({ length: samples }, () => time(count) / count).sort((a, b) => a - b)
-  return times[Math.floor(times.length / 2)]
-}
+const given = options()
 
-const { values: options } = parseArgs({
-  options: {
-    list: { type: 'boolean' },
-    row: { type: 'string' },
-    impl: { type: 'string' },
-    millis: { type: 'string', default: '300' },
-  },
-})
-
-if (options.list) {
+if (given.list) {
   for (const row of Object.keys(ROWS)) {
     for (const name of Object.keys(IMPLEMENTATIONS)) {
       console.log(`sse/${row}/${name}`)
     }
   }
 } else {
-  if (!Object.hasOwn(ROWS, options.row ?? '')) {
-    throw new Error(`unknown row ${options.row}`)
+  if (!Object.hasOwn(ROWS, given.row ?? '')) {
+    throw new Error(`unknown row ${given.row}`)
   }
-  const input = prepared(options.row)
+  const input = prepared(given.row)
   const expected = input.expected[0] * 2 ** 32 + input.expected[1]
-  for (const name of options.impl ? [options.impl] : Object.keys(IMPLEMENTATIONS)) {
+  for (const name of given.impl ? [given.impl] : Object.keys(IMPLEMENTATIONS)) {
     const implementation = IMPLEMENTATIONS[name]
     const found = check(implementation, input)
     if (found !== expected) {
-      throw new Error(`sse/${options.row}/${name}: check value ${found}, expected ${expected}`)
+      throw new Error(`sse/${given.row}/${name}: check value ${found}, expected ${expected}`)
     }
     const line = {
-      key: `sse/${options.row}`,
+      key: `sse/${given.row}`,
       implementation: name,
       version: implementation.version,
-      time_ns: measure(implementation, input, Number(options.millis)),
+      time_ns: measure(() => operation(implementation, input), Number(given.millis)),
       bytes_op: null,
       allocs_op: null,
       payload_bytes: input.payload,

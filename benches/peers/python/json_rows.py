@@ -7,11 +7,12 @@ Payloads are those of the Rust suite; where it has structs, Python has dictionar
 before it is timed.
 """
 
-import argparse
 import importlib.metadata
 import json
 import platform
 import sys
+
+import rows
 
 TIME = 1703001234567
 
@@ -130,43 +131,16 @@ def operation(row, name):
     return (lambda value: decode(encode(value))), payload
 
 
-def main():
-    if "--list" in sys.argv[1:]:
-        for row in ROWS:
-            for name in IMPLEMENTATIONS:
-                print(f"json/{row}/{name}")
-        return
-
-    import pyperf
-
-    def forward(command, options):
-        command += ["--row", options.row, "--millis", str(options.millis)]
-        if options.impl:
-            command += ["--impl", options.impl]
-
-    # pyperf takes its time per value when it is made, before it has read the command line.
-    own = argparse.ArgumentParser(add_help=False)
-    own.add_argument("--millis", type=int, default=300)
-    millis = own.parse_known_args()[0].millis
-    values = 5
-    runner = pyperf.Runner(
-        processes=1, values=values, warmups=1, min_time=millis / 1000 / values, add_cmdline_args=forward
+def bench(runner, row, name):
+    check(row, name)
+    function, argument = operation(row, name)
+    runner.bench_func(
+        f"json/{row}/{name}",
+        function,
+        argument,
+        metadata={"version": IMPLEMENTATIONS[name].version},
     )
-    runner.argparser.add_argument("--row", required=True, choices=ROWS)
-    runner.argparser.add_argument("--impl", choices=IMPLEMENTATIONS)
-    runner.argparser.add_argument("--millis", type=int, default=300, help="time to measure, in milliseconds")
-    options = runner.parse_args()
-
-    for name in [options.impl] if options.impl else IMPLEMENTATIONS:
-        check(options.row, name)
-        function, argument = operation(options.row, name)
-        runner.bench_func(
-            f"json/{options.row}/{name}",
-            function,
-            argument,
-            metadata={"version": IMPLEMENTATIONS[name].version},
-        )
 
 
 if __name__ == "__main__":
-    main()
+    rows.run("json", ROWS, IMPLEMENTATIONS, bench)

@@ -6,11 +6,12 @@
 Inputs and stop rules are those of the Rust suite, byte for byte. Every implementation is checked before it is timed.
 """
 
-import argparse
 import codecs
 import functools
 import importlib.metadata
 import sys
+
+import rows
 
 TOKENS = [
     " the", " quick", " brown", " fox", " jumps", " over", " a", " lazy", " dog", ".", ",", " Rust", " stream",
@@ -192,45 +193,18 @@ def check(row, name, chunks, stop, expected):
         sys.exit(f"sse/{row}/{name}: decoded (events, bytes) {found}, expected {expected}")
 
 
-def main():
-    if "--list" in sys.argv[1:]:
-        for row in ROWS:
-            for name in IMPLEMENTATIONS:
-                print(f"sse/{row}/{name}")
-        return
-
-    import pyperf
-
-    def forward(command, options):
-        command += ["--row", options.row, "--millis", str(options.millis)]
-        if options.impl:
-            command += ["--impl", options.impl]
-
-    # pyperf takes its time per value when it is made, before it has read the command line.
-    own = argparse.ArgumentParser(add_help=False)
-    own.add_argument("--millis", type=int, default=300)
-    millis = own.parse_known_args()[0].millis
-    values = 5
-    runner = pyperf.Runner(
-        processes=1, values=values, warmups=1, min_time=millis / 1000 / values, add_cmdline_args=forward
+def bench(runner, row, name):
+    chunks, stop, expected = prepared(row)
+    check(row, name, chunks, stop, expected)
+    runner.bench_func(
+        f"sse/{row}/{name}",
+        consume,
+        IMPLEMENTATIONS[name],
+        chunks,
+        stop,
+        metadata={"version": importlib.metadata.version(name)},
     )
-    runner.argparser.add_argument("--row", required=True, choices=ROWS)
-    runner.argparser.add_argument("--impl", choices=IMPLEMENTATIONS)
-    runner.argparser.add_argument("--millis", type=int, default=300, help="time to measure, in milliseconds")
-    options = runner.parse_args()
-
-    chunks, stop, expected = prepared(options.row)
-    for name in [options.impl] if options.impl else IMPLEMENTATIONS:
-        check(options.row, name, chunks, stop, expected)
-        runner.bench_func(
-            f"sse/{options.row}/{name}",
-            consume,
-            IMPLEMENTATIONS[name],
-            chunks,
-            stop,
-            metadata={"version": importlib.metadata.version(name)},
-        )
 
 
 if __name__ == "__main__":
-    main()
+    rows.run("sse", ROWS, IMPLEMENTATIONS, bench)
