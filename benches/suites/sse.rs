@@ -18,6 +18,8 @@ const OWNED: &str = "owned";
 const BORROWED: &str = "borrowed";
 /// Events that keep the chunk alive instead of copying from it.
 const SHARED: &str = "shared";
+/// Bytes of the wire format.
+const ENCODED: &str = "encoded";
 
 fn main() -> anyhow::Result<()> {
     let mut suite = Suite::from_args("sse", env!("CARGO_TARGET_TMPDIR"));
@@ -118,9 +120,9 @@ fn encode(suite: &mut Suite) {
             .row(row)
             .payload(texts.payload())
             .elements(texts.events())
-            .run(Impl::ours("encode"), expected, || texts.ours())
-            .run(Impl::peer("sse-stream", "0.3.0"), expected, || texts.sse_stream())
-            .run(Impl::peer("axum", "0.8.9"), expected, || texts.axum());
+            .run(Impl::ours("encode").class(ENCODED), expected, || texts.ours())
+            .run(Impl::peer("sse-stream", "0.3.0").class(ENCODED), expected, || texts.sse_stream())
+            .run(Impl::peer("axum", "0.8.9").class(ENCODED), expected, || texts.axum());
     }
 }
 

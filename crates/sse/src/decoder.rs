@@ -165,8 +165,8 @@ impl Decoder {
     /// what is left of the same chunk.
     ///
     /// # Errors
-    /// [`Error::is_too_large`](crate::Error::is_too_large) once per block that exceeds [`Config::max_event_size`]. The chunk is advanced
-    /// past what was consumed, and the decoder stays usable as [`Config::overflow`] says.
+    /// [`Error::is_too_large`](crate::Error::is_too_large) once per block that exceeds [`Config::max_event_size`].
+    /// The chunk is advanced past what was consumed, and the decoder stays usable as [`Config::overflow`] says.
     #[allow(clippy::should_implement_trait, reason = "an iterator cannot lend")]
     #[inline]
     pub fn next<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<EventRef<'a>>> {
@@ -228,8 +228,8 @@ impl Decoder {
     /// Decodes a chunk and hands every event to `on_event` until that breaks or the chunk is used up.
     ///
     /// Returns how many bytes were consumed: all of them, unless `on_event` broke. Call again with the rest to
-    /// go on. `on_event` gets an error, [`Error::is_too_large`](crate::Error::is_too_large), once per block that exceeds
-    /// [`Config::max_event_size`]; decoding goes on as [`Config::overflow`] says.
+    /// go on. `on_event` gets an error, [`Error::is_too_large`](crate::Error::is_too_large), once per block that
+    /// exceeds [`Config::max_event_size`]; decoding goes on as [`Config::overflow`] says.
     ///
     /// This is the fastest way to decode many small events.
     ///
@@ -280,7 +280,8 @@ impl Decoder {
     /// The standard drops such a block; see [`finish`](Self::finish).
     ///
     /// # Errors
-    /// [`Error::is_too_large`](crate::Error::is_too_large) if the last line makes the block exceed [`Config::max_event_size`].
+    /// [`Error::is_too_large`](crate::Error::is_too_large) if the last line makes the block exceed
+    /// [`Config::max_event_size`].
     pub fn finish_lenient(&mut self) -> Result<Option<EventRef<'_>>> {
         let last = self.end_of_input();
         self.finish();

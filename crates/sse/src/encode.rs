@@ -111,7 +111,7 @@ impl<'a> Block<'a> {
             put(out, b"id: ", id.as_bytes());
         }
         if let Some(millis) = self.retry {
-            put_retry(out, millis);
+            put(out, b"retry: ", itoa::Buffer::new().format(millis).as_bytes());
         }
         if let Some(data) = &self.data {
             put_lines(out, b"data: ", data);
@@ -193,18 +193,4 @@ impl Walk for PutLines<'_> {
         // Behind the last line break is a line as well, be it empty.
         put(self.out, self.name, lines.rest());
     }
-}
-
-fn put_retry(out: &mut Vec<u8>, mut millis: u64) {
-    let mut digits = [0; 20];
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (millis % 10) as u8;
-        millis /= 10;
-        if millis == 0 {
-            break;
-        }
-    }
-    put(out, b"retry: ", &digits[start..]);
 }

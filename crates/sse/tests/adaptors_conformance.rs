@@ -16,14 +16,12 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use cases::{Case, Expected};
+use cases::{Expected, millis};
 use chunked::{Chunked, block_on};
 use futures_util::StreamExt as _;
 use proptest::prelude::*;
 use sse::compat::eventsource_stream as compat;
-use sse::{
-    BytesDecoder, Decoder, Ending, EventRef, EventStream, EventStreamExt as _, OwnedItem, Reader, SseCodec,
-};
+use sse::{BytesDecoder, Decoder, Ending, EventStream, EventStreamExt as _, OwnedItem, Reader, SseCodec};
 use tokio_util::codec::{Decoder as _, FramedRead};
 
 /// What an adaptor makes of an input.
@@ -32,23 +30,6 @@ struct Outcome {
     events: Vec<Expected>,
     last_event_id: String,
     retry: Option<u64>,
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).expect("a retry value of the stream")
-}
-
-fn expected(event: EventRef<'_>) -> Expected {
-    Expected {
-        event_type: event.event_type().to_owned(),
-        data: event.data().to_owned(),
-        id: event.last_event_id().to_owned(),
-        retry: event.retry().map(millis),
-    }
-}
-
-fn decoder(case: &Case) -> Decoder {
-    Decoder::new().with_last_event_id(case.seed.as_deref().unwrap_or_default())
 }
 
 /// Runs an adaptor over all cases with both endings, or with the strict one only.
@@ -64,7 +45,7 @@ fn check(endings: &[Ending], adaptor: impl Fn(Decoder, &[&[u8]], Ending) -> Outc
                     (Ending::Lenient, None) => continue,
                     _ => &case.events,
                 };
-                let outcome = adaptor(decoder(case), &chunks, *ending);
+                let outcome = adaptor(case.decoder(), &chunks, *ending);
                 assert_eq!(&outcome.events, events, "{} in {} chunks, {ending:?}", case.id, chunks.len());
                 if *ending == Ending::Strict {
                     assert_eq!(outcome.last_event_id, case.last_event_id, "{}", case.id);
@@ -139,7 +120,7 @@ fn cases_through_eventsource_stream_names() {
 fn reader_owned(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Outcome {
     let mut reader = Reader::new(Chunked::new(chunks)).with_decoder(decoder).with_ending(ending);
     Outcome {
-        events: reader.by_ref().map(|event| expected(event.unwrap().as_ref())).collect(),
+        events: reader.by_ref().map(|event| Expected::from(event.unwrap().as_ref())).collect(),
         last_event_id: reader.last_event_id().to_owned(),
         retry: reader.reconnection_time().map(millis),
     }
@@ -149,7 +130,7 @@ fn reader_lending(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Outcome
     let mut reader = Reader::new(Chunked::new(chunks)).with_decoder(decoder).with_ending(ending);
     let mut events = Vec::new();
     while let Some(event) = reader.next_ref().unwrap() {
-        events.push(expected(event));
+        events.push(Expected::from(event));
     }
     Outcome {
         events,
@@ -163,7 +144,7 @@ fn event_stream(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Outcome {
     let mut events = Vec::new();
     block_on(async {
         while let Some(event) = stream.next().await {
-            events.push(expected(event.unwrap().as_ref()));
+            events.push(Expected::from(event.unwrap().as_ref()));
         }
     });
     Outcome {
@@ -179,7 +160,7 @@ fn event_bytes_stream(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Out
     let mut events = Vec::new();
     block_on(async {
         while let Some(event) = stream.next().await {
-            events.push(expected(event.unwrap().to_event().as_ref()));
+            events.push(Expected::from(event.unwrap().to_event().as_ref()));
         }
     });
     Outcome {
@@ -193,12 +174,12 @@ fn event_bytes_stream(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> Out
 fn item_stream() {
     for case in &cases::load() {
         for chunks in case.chunkings() {
-            let mut stream = Chunked::new(&chunks).sse_items().with_decoder(decoder(case));
+            let mut stream = Chunked::new(&chunks).sse_items().with_decoder(case.decoder());
             let (mut events, mut comments, mut retries) = (Vec::new(), Vec::new(), Vec::new());
             block_on(async {
                 while let Some(item) = stream.next().await {
                     match item.unwrap() {
-                        OwnedItem::Event(event) => events.push(expected(event.as_ref())),
+                        OwnedItem::Event(event) => events.push(Expected::from(event.as_ref())),
                         OwnedItem::Comment(text) => comments.push(text),
                         OwnedItem::Retry(time) => retries.push(millis(time)),
                         item => panic!("{}: {item:?}", case.id),
@@ -218,7 +199,7 @@ fn item_stream() {
 fn drain(decoder: &mut BytesDecoder, events: &mut Vec<Expected>) {
     while let Some(event) = decoder.next().unwrap() {
         assert_eq!(event.data().as_bytes(), event.data_bytes());
-        events.push(expected(event.to_event().as_ref()));
+        events.push(Expected::from(event.to_event().as_ref()));
     }
 }
 
@@ -226,7 +207,7 @@ fn bytes_outcome(mut decoder: BytesDecoder, mut events: Vec<Expected>, ending: E
     match ending {
         Ending::Lenient => {
             let last = decoder.finish_lenient().unwrap();
-            events.extend(last.map(|event| expected(event.to_event().as_ref())));
+            events.extend(last.map(|event| Expected::from(event.to_event().as_ref())));
         }
         _ => decoder.finish(),
     }
@@ -264,12 +245,12 @@ fn codec_in_a_growing_buffer(decoder: Decoder, chunks: &[&[u8]], ending: Ending)
     for chunk in chunks {
         buffer.extend_from_slice(chunk);
         while let Some(event) = codec.decode(&mut buffer).unwrap() {
-            events.push(expected(event.as_ref()));
+            events.push(Expected::from(event.as_ref()));
         }
         assert!(buffer.is_empty(), "nothing is left to be scanned again");
     }
     while let Some(event) = codec.decode_eof(&mut buffer).unwrap() {
-        events.push(expected(event.as_ref()));
+        events.push(Expected::from(event.as_ref()));
     }
     Outcome {
         events,
@@ -284,7 +265,7 @@ fn codec_in_framed_read(decoder: Decoder, chunks: &[&[u8]], ending: Ending) -> O
     let mut events = Vec::new();
     block_on(async {
         while let Some(event) = framed.next().await {
-            events.push(expected(event.unwrap().as_ref()));
+            events.push(Expected::from(event.unwrap().as_ref()));
         }
     });
     Outcome {
@@ -343,7 +324,8 @@ fn body_of_the_events_of_every_case() {
             .collect();
         let body = SseBody::new(stream::iter(blocks)).without_keep_alive();
         let bytes = block_on(body.collect()).unwrap().to_bytes();
-        let events: Vec<_> = Reader::new(&bytes[..]).map(|event| expected(event.unwrap().as_ref())).collect();
+        let events: Vec<_> =
+            Reader::new(&bytes[..]).map(|event| Expected::from(event.unwrap().as_ref())).collect();
         assert_eq!(events, case.events, "{}", case.id);
     }
 }
@@ -353,7 +335,7 @@ fn reference(input: &[u8]) -> Outcome {
     let mut decoder = Decoder::new();
     let mut events = Vec::new();
     decoder.feed(input, |event| {
-        events.push(expected(event.expect("the input is small")));
+        events.push(Expected::from(event.expect("the input is small")));
         ControlFlow::Continue(())
     });
     decoder.finish();

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use cases::Expected;
 use futures_util::StreamExt;
 use server::{Server, bounded};
-use sse::{Backoff, Event, EventSource, Message};
+use sse::{Backoff, EventSource, Message};
 
 /// What the client made of one stream.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ async fn receive(server: &mut Server, chunks: &[&[u8]], seed: &str, comments: bo
         loop {
             match source.next().await.expect("the stream ends with an error") {
                 Ok(Message::Open) => {}
-                Ok(Message::Event(event)) => received.events.push(expected(&event)),
+                Ok(Message::Event(event)) => received.events.push(event.as_ref().into()),
                 Ok(Message::Comment(text)) => received.comments.push(text),
                 Ok(other) => panic!("{other:?}"),
                 Err(error) => {
@@ -54,15 +54,6 @@ async fn receive(server: &mut Server, chunks: &[&[u8]], seed: &str, comments: bo
         }
     };
     bounded(async { tokio::join!(serve, client) }).await.1
-}
-
-fn expected(event: &Event) -> Expected {
-    Expected {
-        event_type: event.event_type().to_owned(),
-        data: event.data().to_owned(),
-        id: event.last_event_id().to_owned(),
-        retry: event.retry().map(|time| time.as_millis() as u64),
-    }
 }
 
 /// Splits as sent, one chunk of the response body each. The network may join them, so more than a few say

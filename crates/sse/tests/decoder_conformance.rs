@@ -5,21 +5,8 @@ mod cases;
 
 use std::ops::ControlFlow;
 
-use cases::{Case, Expected};
-use sse::{Decoder, Event, EventRef, Item};
-
-fn expected(event: EventRef<'_>) -> Expected {
-    Expected {
-        event_type: event.event_type().to_owned(),
-        data: event.data().to_owned(),
-        id: event.last_event_id().to_owned(),
-        retry: event.retry().map(|time| time.as_millis() as u64),
-    }
-}
-
-fn decoder(case: &Case) -> Decoder {
-    Decoder::new().with_last_event_id(case.seed.as_deref().unwrap_or_default())
-}
+use cases::{Expected, millis};
+use sse::{Decoder, Event, Item};
 
 /// Runs one entry point over all chunkings of all cases.
 fn run(entry: &str, mut events: impl FnMut(&mut Decoder, &[&[u8]]) -> Vec<Expected>) {
@@ -27,13 +14,13 @@ fn run(entry: &str, mut events: impl FnMut(&mut Decoder, &[&[u8]]) -> Vec<Expect
     assert!(cases.len() >= 183, "only {} cases", cases.len());
     for case in &cases {
         for chunks in case.chunkings() {
-            let mut decoder = decoder(case);
+            let mut decoder = case.decoder();
             let found = events(&mut decoder, &chunks);
             assert_eq!(found, case.events, "{entry} {} in {} chunks", case.id, chunks.len());
             decoder.finish();
             assert_eq!(decoder.last_event_id(), case.last_event_id, "{entry} {}", case.id);
             assert_eq!(
-                decoder.reconnection_time().map(|time| time.as_millis() as u64),
+                decoder.reconnection_time().map(millis),
                 case.retry_updates.last().copied(),
                 "{entry} {}",
                 case.id
@@ -46,7 +33,7 @@ fn pull(decoder: &mut Decoder, chunks: &[&[u8]]) -> Vec<Expected> {
     let mut found = Vec::new();
     for mut chunk in chunks.iter().copied() {
         while let Some(event) = decoder.next(&mut chunk).unwrap() {
-            found.push(expected(event));
+            found.push(Expected::from(event));
         }
         assert!(chunk.is_empty());
     }
@@ -64,7 +51,7 @@ fn next_owned() {
         let mut found = Vec::new();
         for mut chunk in chunks.iter().copied() {
             while let Some(event) = decoder.next_owned(&mut chunk).unwrap() {
-                found.push(expected(event.as_ref()));
+                found.push(Expected::from(event.as_ref()));
             }
         }
         found
@@ -77,7 +64,7 @@ fn feed() {
         let mut found = Vec::new();
         for chunk in chunks {
             let consumed = decoder.feed(chunk, |event| {
-                found.push(expected(event.unwrap()));
+                found.push(Expected::from(event.unwrap()));
                 ControlFlow::Continue(())
             });
             assert_eq!(consumed, chunk.len());
@@ -93,7 +80,7 @@ fn feed_that_breaks_after_every_event() {
         for mut chunk in chunks.iter().copied() {
             while !chunk.is_empty() {
                 let consumed = decoder.feed(chunk, |event| {
-                    found.push(expected(event.unwrap()));
+                    found.push(Expected::from(event.unwrap()));
                     ControlFlow::Break(())
                 });
                 chunk = &chunk[consumed..];
@@ -107,14 +94,14 @@ fn feed_that_breaks_after_every_event() {
 fn items_come_in_stream_order() {
     for case in cases::load() {
         for chunks in case.chunkings() {
-            let mut decoder = decoder(&case);
+            let mut decoder = case.decoder();
             let (mut events, mut comments, mut retries) = (Vec::new(), Vec::new(), Vec::new());
             for mut chunk in chunks {
                 while let Some(item) = decoder.next_item(&mut chunk).unwrap() {
                     match item {
-                        Item::Event(event) => events.push(expected(event)),
+                        Item::Event(event) => events.push(Expected::from(event)),
                         Item::Comment(text) => comments.push(text.to_owned()),
-                        Item::Retry(time) => retries.push(time.as_millis() as u64),
+                        Item::Retry(time) => retries.push(millis(time)),
                         _ => unreachable!("a kind of item that the cases do not know"),
                     }
                 }
@@ -135,9 +122,9 @@ fn lenient_end_of_input_ends_line_and_block() {
         let Some(expected_events) = &case.lenient else { continue };
         said += 1;
         for chunks in case.chunkings() {
-            let mut decoder = decoder(&case);
+            let mut decoder = case.decoder();
             let mut found = pull(&mut decoder, &chunks);
-            found.extend(decoder.finish_lenient().unwrap().map(expected));
+            found.extend(decoder.finish_lenient().unwrap().map(Expected::from));
             assert_eq!(&found, expected_events, "{}", case.id);
         }
     }

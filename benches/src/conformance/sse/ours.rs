@@ -8,12 +8,11 @@ use bytes::BytesMut;
 use futures_util::StreamExt as _;
 use sse::compat::eventsource_stream as compat;
 use sse::{
-    BytesDecoder, Decoder, Ending, EventRef, EventStream, EventStreamExt as _, Item, OwnedItem, Reader,
-    SseCodec,
+    BytesDecoder, Decoder, Ending, EventStream, EventStreamExt as _, Item, OwnedItem, Reader, SseCodec,
 };
 use tokio_util::codec::{Decoder as _, FramedRead};
 
-use super::cases::{Case, Expected};
+use super::cases::{Case, Expected, millis};
 use super::chunked::{Chunked, block_on};
 use super::subject::{Outcome, Subject, shared};
 
@@ -33,23 +32,6 @@ pub(super) const SUBJECTS: &[Subject] = &[
     Subject { name: "compat::eventsource_stream", decode: compat_stream },
 ];
 
-fn decoder(case: &Case) -> Decoder {
-    Decoder::new().with_last_event_id(case.seed.as_deref().unwrap_or_default())
-}
-
-fn expected(event: EventRef<'_>) -> Expected {
-    Expected {
-        event_type: event.event_type().to_owned(),
-        data: event.data().to_owned(),
-        id: event.last_event_id().to_owned(),
-        retry: event.retry().map(millis),
-    }
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
 fn text(error: impl Display) -> String {
     error.to_string()
 }
@@ -60,7 +42,7 @@ fn ended(mut decoder: Decoder, events: Vec<Expected>) -> Result<Outcome, String>
     strict.finish();
     let mut lenient = events.clone();
     let last = decoder.finish_lenient().map_err(text)?;
-    lenient.extend(last.map(expected));
+    lenient.extend(last.map(Expected::from));
     Ok(Outcome {
         events,
         last_event_id: Some(strict.last_event_id().to_owned()),
@@ -71,35 +53,35 @@ fn ended(mut decoder: Decoder, events: Vec<Expected>) -> Result<Outcome, String>
 }
 
 fn next(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
-    let mut decoder = decoder(case);
+    let mut decoder = case.decoder();
     let mut events = Vec::new();
     for mut chunk in chunks.iter().copied() {
         while let Some(event) = decoder.next(&mut chunk).map_err(text)? {
-            events.push(expected(event));
+            events.push(Expected::from(event));
         }
     }
     ended(decoder, events)
 }
 
 fn next_owned(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
-    let mut decoder = decoder(case);
+    let mut decoder = case.decoder();
     let mut events = Vec::new();
     for mut chunk in chunks.iter().copied() {
         while let Some(event) = decoder.next_owned(&mut chunk).map_err(text)? {
-            events.push(expected(event.as_ref()));
+            events.push(Expected::from(event.as_ref()));
         }
     }
     ended(decoder, events)
 }
 
 fn feed(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
-    let mut decoder = decoder(case);
+    let mut decoder = case.decoder();
     let mut events = Vec::new();
     let mut failure = None;
     for chunk in chunks {
         decoder.feed(chunk, |event| {
             match event {
-                Ok(event) => events.push(expected(event)),
+                Ok(event) => events.push(Expected::from(event)),
                 Err(error) => failure = Some(text(error)),
             }
             ControlFlow::Continue(())
@@ -111,14 +93,14 @@ fn feed(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
 
 /// Breaks after every event, so that the rest of the chunk comes in again.
 fn feed_one(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
-    let mut decoder = decoder(case);
+    let mut decoder = case.decoder();
     let mut events = Vec::new();
     let mut failure = None;
     for mut chunk in chunks.iter().copied() {
         while !chunk.is_empty() {
             let consumed = decoder.feed(chunk, |event| {
                 match event {
-                    Ok(event) => events.push(expected(event)),
+                    Ok(event) => events.push(Expected::from(event)),
                     Err(error) => failure = Some(text(error)),
                 }
                 ControlFlow::Break(())
@@ -131,14 +113,14 @@ fn feed_one(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
 }
 
 fn next_item(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
-    let mut decoder = decoder(case);
+    let mut decoder = case.decoder();
     let mut events = Vec::new();
     let mut comments = Vec::new();
     let mut retry_updates = Vec::new();
     for mut chunk in chunks.iter().copied() {
         while let Some(item) = decoder.next_item(&mut chunk).map_err(text)? {
             match item {
-                Item::Event(event) => events.push(expected(event)),
+                Item::Event(event) => events.push(Expected::from(event)),
                 Item::Comment(comment) => comments.push(comment.to_owned()),
                 Item::Retry(time) => retry_updates.push(millis(time)),
                 _ => return Err(format!("unknown item {item:?}")),
@@ -151,8 +133,8 @@ fn next_item(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
 
 /// Decodes with the strict ending and then with the lenient one, where the two differ by configuration.
 fn both(case: &Case, decode: impl Fn(Decoder, Ending) -> Result<Outcome, String>) -> Result<Outcome, String> {
-    let lenient = decode(decoder(case), Ending::Lenient)?.events;
-    Ok(Outcome { lenient: Some(lenient), ..decode(decoder(case), Ending::Strict)? })
+    let lenient = decode(case.decoder(), Ending::Lenient)?.events;
+    Ok(Outcome { lenient: Some(lenient), ..decode(case.decoder(), Ending::Strict)? })
 }
 
 fn outcome(events: Vec<Expected>, last_event_id: &str, retry: Option<Duration>) -> Outcome {
@@ -169,7 +151,7 @@ fn reader(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
         let mut reader = Reader::new(Chunked::new(chunks)).with_decoder(decoder).with_ending(ending);
         let mut events = Vec::new();
         for event in &mut reader {
-            events.push(expected(event.map_err(text)?.as_ref()));
+            events.push(Expected::from(event.map_err(text)?.as_ref()));
         }
         Ok(outcome(events, reader.last_event_id(), reader.reconnection_time()))
     })
@@ -180,7 +162,7 @@ fn reader_lending(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
         let mut reader = Reader::new(Chunked::new(chunks)).with_decoder(decoder).with_ending(ending);
         let mut events = Vec::new();
         while let Some(event) = reader.next_ref().map_err(text)? {
-            events.push(expected(event));
+            events.push(Expected::from(event));
         }
         Ok(outcome(events, reader.last_event_id(), reader.reconnection_time()))
     })
@@ -192,7 +174,7 @@ fn event_stream(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
         let mut events = Vec::new();
         block_on(async {
             while let Some(event) = stream.next().await {
-                events.push(expected(event.map_err(text)?.as_ref()));
+                events.push(Expected::from(event.map_err(text)?.as_ref()));
             }
             Ok::<_, String>(())
         })?;
@@ -201,12 +183,12 @@ fn event_stream(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
 }
 
 fn item_stream(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
-    let mut stream = Chunked::new(chunks).sse_items().with_decoder(decoder(case));
+    let mut stream = Chunked::new(chunks).sse_items().with_decoder(case.decoder());
     let (mut events, mut comments, mut retry_updates) = (Vec::new(), Vec::new(), Vec::new());
     block_on(async {
         while let Some(item) = stream.next().await {
             match item.map_err(text)? {
-                OwnedItem::Event(event) => events.push(expected(event.as_ref())),
+                OwnedItem::Event(event) => events.push(Expected::from(event.as_ref())),
                 OwnedItem::Comment(comment) => comments.push(comment),
                 OwnedItem::Retry(time) => retry_updates.push(millis(time)),
                 item => return Err(format!("unknown item {item:?}")),
@@ -225,13 +207,13 @@ fn bytes_decoder(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
         for chunk in shared(case, chunks) {
             decoder.push(chunk);
             while let Some(event) = decoder.next().map_err(text)? {
-                events.push(expected(event.to_event().as_ref()));
+                events.push(Expected::from(event.to_event().as_ref()));
             }
         }
         match ending {
             Ending::Lenient => {
                 let last = decoder.finish_lenient().map_err(text)?;
-                events.extend(last.map(|event| expected(event.to_event().as_ref())));
+                events.extend(last.map(|event| Expected::from(event.to_event().as_ref())));
             }
             _ => decoder.finish(),
         }
@@ -247,11 +229,11 @@ fn codec(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
         for chunk in chunks {
             buffer.extend_from_slice(chunk);
             while let Some(event) = codec.decode(&mut buffer).map_err(text)? {
-                events.push(expected(event.as_ref()));
+                events.push(Expected::from(event.as_ref()));
             }
         }
         while let Some(event) = codec.decode_eof(&mut buffer).map_err(text)? {
-            events.push(expected(event.as_ref()));
+            events.push(Expected::from(event.as_ref()));
         }
         Ok(outcome(events, codec.decoder().last_event_id(), codec.decoder().reconnection_time()))
     })
@@ -264,7 +246,7 @@ fn framed_read(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
         let mut events = Vec::new();
         block_on(async {
             while let Some(event) = framed.next().await {
-                events.push(expected(event.map_err(text)?.as_ref()));
+                events.push(Expected::from(event.map_err(text)?.as_ref()));
             }
             Ok::<_, String>(())
         })?;
@@ -275,7 +257,7 @@ fn framed_read(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
 
 /// The names of eventsource-stream, which has no accessor for the reconnection time.
 fn compat_stream(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
-    let mut stream = compat::EventStream::with_decoder(Chunked::new(chunks), decoder(case));
+    let mut stream = compat::EventStream::with_decoder(Chunked::new(chunks), case.decoder());
     let mut events = Vec::new();
     block_on(async {
         while let Some(event) = stream.next().await {

@@ -4,12 +4,11 @@ use std::convert::Infallible;
 use std::fmt::Debug;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{Stream, stream};
 
-use super::cases::{Case, Expected};
+use super::cases::{Case, Expected, millis};
 use super::subject::{Outcome, Subject, shared};
 
 pub(super) const SUBJECTS: &[Subject] = &[
@@ -38,10 +37,6 @@ fn drain<T, E: Debug>(
         on_item(item.map_err(|error| format!("{error:?}"))?);
     }
     Ok(())
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn eventsource_stream(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {

@@ -3,8 +3,12 @@
 #![allow(dead_code, unreachable_pub, reason = "every test binary uses its own part of this module")]
 
 use std::path::Path;
+use std::time::Duration;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
+use sse::{Decoder, EventRef};
 
 /// One event as a case expects it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +18,25 @@ pub struct Expected {
     pub id: String,
     /// Milliseconds.
     pub retry: Option<u64>,
+}
+
+impl From<EventRef<'_>> for Expected {
+    fn from(event: EventRef<'_>) -> Self {
+        Self {
+            event_type: event.event_type().to_owned(),
+            data: event.data().to_owned(),
+            id: event.last_event_id().to_owned(),
+            retry: event.retry().map(millis),
+        }
+    }
+}
+
+/// A retry value as the cases write it.
+///
+/// # Panics
+/// If it does not come from a stream, where it is a 64-bit number.
+pub fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).expect("a retry value of the stream")
 }
 
 /// One input and everything that decoding it must give.
@@ -35,6 +58,11 @@ pub struct Case {
 }
 
 impl Case {
+    /// The decoder that the case starts with.
+    pub fn decoder(&self) -> Decoder {
+        Decoder::new().with_last_event_id(self.seed.as_deref().unwrap_or_default())
+    }
+
     /// The chunkings to run the case in: whole; 1, 2, 3, 5 and 17 bytes; the explicit one, which may have empty
     /// chunks; and every split in two, for inputs of up to 4 KiB. Without optimisation, inputs of more than a
     /// mebibyte leave out the small chunks, which would take minutes.
@@ -84,7 +112,7 @@ pub fn load_file(path: &Path) -> Vec<Case> {
 fn case(value: &Value) -> Case {
     let input = match value["input"].as_str() {
         Some(text) => text.as_bytes().to_vec(),
-        None => base64(value["input_b64"].as_str().expect("input")),
+        None => BASE64_STANDARD.decode(value["input_b64"].as_str().expect("input")).expect("base64"),
     };
     Case {
         id: text(&value["id"]),
@@ -141,28 +169,4 @@ fn events(value: &Value) -> Option<Vec<Expected>> {
 
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("expected a string: {value}")).to_owned()
-}
-
-/// Standard base64; the files have no other use for it than a few lines of bytes that are not UTF-8.
-fn base64(text: &str) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut bits = 0u32;
-    let mut count = 0;
-    for byte in text.bytes().filter(|byte| *byte != b'=') {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => panic!("not base64: {text:?}"),
-        };
-        bits = (bits << 6) | u32::from(value);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            out.push((bits >> count) as u8);
-        }
-    }
-    out
 }
