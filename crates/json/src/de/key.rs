@@ -3,7 +3,6 @@
 use serde::de::{self, Deserializer, Visitor};
 
 use super::parser::Parser;
-use super::string::Text;
 use super::value::locate;
 use crate::error::{Error, Result};
 use crate::ser::RAW_TOKEN;
@@ -23,12 +22,7 @@ impl<'a, 'de, 'p> Key<'a, 'de, 'p> {
 impl<'de> Key<'_, 'de, '_> {
     #[inline(always)]
     fn text<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        let start = self.parser.at - 1;
-        let result = match self.parser.string()? {
-            Text::Borrowed(text) => visitor.visit_borrowed_str(text),
-            Text::Scratch(text) => visitor.visit_str(text),
-        };
-        locate(result, start)
+        self.parser.visit_rest_of_text(visitor)
     }
 
     /// Reads a number between the quotes. A key that is none goes to the visitor as a string, for it to say what
@@ -111,12 +105,7 @@ impl<'de> Deserializer<'de> for Key<'_, 'de, '_> {
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        let start = self.parser.at - 1;
-        let result = match self.parser.string()? {
-            Text::Borrowed(text) => visitor.visit_borrowed_bytes(text.as_bytes()),
-            Text::Scratch(text) => visitor.visit_bytes(text.as_bytes()),
-        };
-        locate(result, start)
+        self.parser.visit_rest_of_bytes(visitor)
     }
 
     fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {

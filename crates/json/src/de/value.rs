@@ -43,11 +43,27 @@ impl<'de> Parser<'de, '_> {
             b'"' => {}
             _ => return Err(self.mismatch(&visitor)),
         }
-        let start = self.at;
         self.at += 1;
+        self.visit_rest_of_text(visitor)
+    }
+
+    /// Visits a string whose first quote is passed.
+    #[inline(always)]
+    pub(super) fn visit_rest_of_text<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        let start = self.at - 1;
         let result = match self.string()? {
             Text::Borrowed(text) => visitor.visit_borrowed_str(text),
             Text::Scratch(text) => visitor.visit_str(text),
+        };
+        locate(result, start)
+    }
+
+    /// Visits the bytes of a string whose first quote is passed.
+    pub(super) fn visit_rest_of_bytes<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        let start = self.at - 1;
+        let result = match self.string()? {
+            Text::Borrowed(text) => visitor.visit_borrowed_bytes(text.as_bytes()),
+            Text::Scratch(text) => visitor.visit_bytes(text.as_bytes()),
         };
         locate(result, start)
     }
@@ -236,17 +252,13 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match self.expect()? {
-            b'[' => return self.visit_array(visitor),
-            b'"' => {}
-            _ => return Err(self.mismatch(&visitor)),
+            b'[' => self.visit_array(visitor),
+            b'"' => {
+                self.at += 1;
+                self.visit_rest_of_bytes(visitor)
+            }
+            _ => Err(self.mismatch(&visitor)),
         }
-        let start = self.at;
-        self.at += 1;
-        let result = match self.string()? {
-            Text::Borrowed(text) => visitor.visit_borrowed_bytes(text.as_bytes()),
-            Text::Scratch(text) => visitor.visit_bytes(text.as_bytes()),
-        };
-        locate(result, start)
     }
 
     fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {

@@ -63,64 +63,33 @@ impl<'s, F: Form> Compound<'s, F> {
     }
 }
 
-impl<F: Form> ser::SerializeSeq for Compound<'_, F> {
-    type Ok = ();
-    type Error = Error;
+/// serde has a trait per kind of Rust value; in JSON all four are arrays.
+macro_rules! arrays {
+    ($($kind:ident::$element:ident)*) => {
+        $(
+            impl<F: Form> ser::$kind for Compound<'_, F> {
+                type Ok = ();
+                type Error = Error;
 
-    #[inline]
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.element(value)
-    }
+                #[inline]
+                fn $element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
+                    self.element(value)
+                }
 
-    #[inline]
-    fn end(self) -> Result<()> {
-        self.close(b']')
-    }
+                #[inline]
+                fn end(self) -> Result<()> {
+                    self.close(b']')
+                }
+            }
+        )*
+    };
 }
 
-impl<F: Form> ser::SerializeTuple for Compound<'_, F> {
-    type Ok = ();
-    type Error = Error;
-
-    #[inline]
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.element(value)
-    }
-
-    #[inline]
-    fn end(self) -> Result<()> {
-        self.close(b']')
-    }
-}
-
-impl<F: Form> ser::SerializeTupleStruct for Compound<'_, F> {
-    type Ok = ();
-    type Error = Error;
-
-    #[inline]
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.element(value)
-    }
-
-    #[inline]
-    fn end(self) -> Result<()> {
-        self.close(b']')
-    }
-}
-
-impl<F: Form> ser::SerializeTupleVariant for Compound<'_, F> {
-    type Ok = ();
-    type Error = Error;
-
-    #[inline]
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.element(value)
-    }
-
-    #[inline]
-    fn end(self) -> Result<()> {
-        self.close(b']')
-    }
+arrays! {
+    SerializeSeq::serialize_element
+    SerializeTuple::serialize_element
+    SerializeTupleStruct::serialize_field
+    SerializeTupleVariant::serialize_field
 }
 
 impl<F: Form> ser::SerializeMap for Compound<'_, F> {

@@ -6,7 +6,7 @@ use serde::{Serialize, ser};
 
 use super::Serializer;
 use super::form::Form;
-use super::raw::refuse;
+use super::raw::{refuse, refuse_all_but_text};
 use crate::error::{Error, Result};
 use crate::scan::push_entry;
 
@@ -53,13 +53,6 @@ macro_rules! quoted {
 impl<F: Form> ser::Serializer for Key<'_, F> {
     type Ok = ();
     type Error = Error;
-    type SerializeSeq = ser::Impossible<(), Error>;
-    type SerializeTuple = ser::Impossible<(), Error>;
-    type SerializeTupleStruct = ser::Impossible<(), Error>;
-    type SerializeTupleVariant = ser::Impossible<(), Error>;
-    type SerializeMap = ser::Impossible<(), Error>;
-    type SerializeStruct = ser::Impossible<(), Error>;
-    type SerializeStructVariant = ser::Impossible<(), Error>;
 
     #[inline]
     fn serialize_str(self, value: &str) -> Result<()> {
@@ -107,31 +100,5 @@ impl<F: Form> ser::Serializer for Key<'_, F> {
         serialize_f64(f64)
     }
 
-    refuse! { "the key of a map is not a string":
-        serialize_bytes(value: &[u8]) -> ();
-        serialize_none() -> ();
-        serialize_unit() -> ();
-        serialize_unit_struct(name: &'static str) -> ();
-        serialize_seq(len: Option<usize>) -> Self::SerializeSeq;
-        serialize_tuple(len: usize) -> Self::SerializeTuple;
-        serialize_tuple_struct(name: &'static str, len: usize) -> Self::SerializeTupleStruct;
-        serialize_tuple_variant(
-            name: &'static str, index: u32, variant: &'static str, len: usize
-        ) -> Self::SerializeTupleVariant;
-        serialize_map(len: Option<usize>) -> Self::SerializeMap;
-        serialize_struct(name: &'static str, len: usize) -> Self::SerializeStruct;
-        serialize_struct_variant(
-            name: &'static str, index: u32, variant: &'static str, len: usize
-        ) -> Self::SerializeStructVariant;
-    }
-
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        _name: &'static str,
-        _index: u32,
-        _variant: &'static str,
-        _value: &T,
-    ) -> Result<()> {
-        Err(ser::Error::custom("the key of a map is not a string"))
-    }
+    refuse_all_but_text! { "the key of a map is not a string" }
 }

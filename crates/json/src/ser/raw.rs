@@ -109,20 +109,57 @@ macro_rules! refuse {
 }
 pub(super) use refuse;
 
+/// The part of a serializer that only takes text: everything without an obvious form as text is refused.
+macro_rules! refuse_all_but_text {
+    ($message:literal) => {
+        type SerializeSeq = ser::Impossible<(), Error>;
+        type SerializeTuple = ser::Impossible<(), Error>;
+        type SerializeTupleStruct = ser::Impossible<(), Error>;
+        type SerializeTupleVariant = ser::Impossible<(), Error>;
+        type SerializeMap = ser::Impossible<(), Error>;
+        type SerializeStruct = ser::Impossible<(), Error>;
+        type SerializeStructVariant = ser::Impossible<(), Error>;
+
+        refuse! { $message:
+            serialize_bytes(value: &[u8]) -> ();
+            serialize_none() -> ();
+            serialize_unit() -> ();
+            serialize_unit_struct(name: &'static str) -> ();
+            serialize_seq(len: Option<usize>) -> Self::SerializeSeq;
+            serialize_tuple(len: usize) -> Self::SerializeTuple;
+            serialize_tuple_struct(name: &'static str, len: usize) -> Self::SerializeTupleStruct;
+            serialize_tuple_variant(
+                name: &'static str, index: u32, variant: &'static str, len: usize
+            ) -> Self::SerializeTupleVariant;
+            serialize_map(len: Option<usize>) -> Self::SerializeMap;
+            serialize_struct(name: &'static str, len: usize) -> Self::SerializeStruct;
+            serialize_struct_variant(
+                name: &'static str, index: u32, variant: &'static str, len: usize
+            ) -> Self::SerializeStructVariant;
+        }
+
+        fn serialize_newtype_variant<T: Serialize + ?Sized>(
+            self,
+            _name: &'static str,
+            _index: u32,
+            _variant: &'static str,
+            _value: &T,
+        ) -> Result<()> {
+            Err(ser::Error::custom($message))
+        }
+    };
+}
+pub(super) use refuse_all_but_text;
+
 impl<F: Form> ser::Serializer for RawText<'_, F> {
     type Ok = ();
     type Error = Error;
-    type SerializeSeq = ser::Impossible<(), Error>;
-    type SerializeTuple = ser::Impossible<(), Error>;
-    type SerializeTupleStruct = ser::Impossible<(), Error>;
-    type SerializeTupleVariant = ser::Impossible<(), Error>;
-    type SerializeMap = ser::Impossible<(), Error>;
-    type SerializeStruct = ser::Impossible<(), Error>;
-    type SerializeStructVariant = ser::Impossible<(), Error>;
 
     fn serialize_str(self, value: &str) -> Result<()> {
         push_raw(self.0, value)
     }
+
+    refuse_all_but_text! { "a raw value is not text" }
 
     refuse! { "a raw value is not text":
         serialize_bool(value: bool) -> ();
@@ -137,22 +174,7 @@ impl<F: Form> ser::Serializer for RawText<'_, F> {
         serialize_f32(value: f32) -> ();
         serialize_f64(value: f64) -> ();
         serialize_char(value: char) -> ();
-        serialize_bytes(value: &[u8]) -> ();
-        serialize_none() -> ();
-        serialize_unit() -> ();
-        serialize_unit_struct(name: &'static str) -> ();
         serialize_unit_variant(name: &'static str, index: u32, variant: &'static str) -> ();
-        serialize_seq(len: Option<usize>) -> Self::SerializeSeq;
-        serialize_tuple(len: usize) -> Self::SerializeTuple;
-        serialize_tuple_struct(name: &'static str, len: usize) -> Self::SerializeTupleStruct;
-        serialize_tuple_variant(
-            name: &'static str, index: u32, variant: &'static str, len: usize
-        ) -> Self::SerializeTupleVariant;
-        serialize_map(len: Option<usize>) -> Self::SerializeMap;
-        serialize_struct(name: &'static str, len: usize) -> Self::SerializeStruct;
-        serialize_struct_variant(
-            name: &'static str, index: u32, variant: &'static str, len: usize
-        ) -> Self::SerializeStructVariant;
     }
 
     fn serialize_some<T: Serialize + ?Sized>(self, _value: &T) -> Result<()> {
@@ -160,16 +182,6 @@ impl<F: Form> ser::Serializer for RawText<'_, F> {
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _name: &'static str, _value: &T) -> Result<()> {
-        Err(ser::Error::custom("a raw value is not text"))
-    }
-
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        _name: &'static str,
-        _index: u32,
-        _variant: &'static str,
-        _value: &T,
-    ) -> Result<()> {
         Err(ser::Error::custom("a raw value is not text"))
     }
 }
