@@ -38,6 +38,15 @@ impl EventBytes {
         }
     }
 
+    /// Takes the next event out of `rest`, a part of `chunk`.
+    pub(crate) fn pull(decoder: &mut Decoder, chunk: &Bytes, rest: &mut &[u8]) -> Result<Option<Self>> {
+        if decoder.gathers_much() {
+            // Moved out of the decoder's buffer instead of copied.
+            return Ok(decoder.next_owned(rest)?.map(Self::from));
+        }
+        Ok(decoder.next(rest)?.map(|event| Self::new(event, chunk)))
+    }
+
     /// The event type; `message` unless the block named another one.
     pub fn event_type(&self) -> &str {
         if self.event_type.is_empty() { crate::DEFAULT_EVENT_TYPE } else { &self.event_type }
@@ -156,13 +165,7 @@ impl BytesDecoder {
                 }
             }
             let mut rest: &[u8] = &self.chunk;
-            let event = if self.decoder.gathers_much() {
-                // Moved out of the decoder's buffer instead of copied.
-                self.decoder.next_owned(&mut rest).map(|event| event.map(EventBytes::from))
-            } else {
-                let event = self.decoder.next(&mut rest);
-                event.map(|event| event.map(|event| EventBytes::new(event, &self.chunk)))
-            };
+            let event = EventBytes::pull(&mut self.decoder, &self.chunk, &mut rest);
             let used = self.chunk.len() - rest.len();
             self.chunk.advance(used);
             if let Some(event) = event? {

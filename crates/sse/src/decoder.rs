@@ -218,8 +218,15 @@ impl Decoder {
     /// # Errors
     /// As [`next`](Self::next).
     pub fn next_item<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<Item<'a>>> {
-        if chunk.is_empty() || self.extend_tiny(chunk) {
+        if self.extend_tiny(chunk) {
             *chunk = &[];
+            return Ok(None);
+        }
+        if let Some(data) = self.next_whole(chunk) {
+            let event = self.dispatch_data(data);
+            return Ok(Some(Item::Event(self.event_ref(&event))));
+        }
+        if chunk.is_empty() {
             return Ok(None);
         }
         with_engine(NextItem { decoder: self, chunk })

@@ -14,7 +14,6 @@ mod x86;
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::ops::ControlFlow;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86::{Avx2, Avx512, Sse2};
@@ -255,8 +254,8 @@ impl<'c, E: Engine> Lines<'c, E> {
     pub(crate) fn text(&self, line: &Line<'c>, start: usize) -> Option<&'c str> {
         let bytes = &line.bytes[start..];
         if line.ascii {
-            // SAFETY: `ascii` is set by `next_line` alone, and only if no byte of the line has its top bit set;
-            // such bytes are UTF-8.
+            // SAFETY: `find_line` alone makes lines, and it sets `ascii` only if no byte of the line has its top bit
+            // set; such bytes are UTF-8.
             Some(unsafe { core::str::from_utf8_unchecked(bytes) })
         } else {
             self.engine.call(Validate { bytes })
@@ -275,27 +274,21 @@ impl<'c, E: Engine> Lines<'c, E> {
         self.start == self.chunk.len() && self.chunk.last() == Some(&b'\r')
     }
 
-    /// Hands over the values of the lines that come next as long as each is an event of its own: `data: `, at most
-    /// `longest` bytes, and LF LF at its end. Most streams consist of nothing else. Breaks when `on_data` does.
+    /// Takes the event that comes next if it is a single data line: `data: `, at most `longest` bytes, and LF LF at its
+    /// end. Most streams consist of nothing else.
     ///
-    /// What [`next_line`](Self::next_line) and the grammar make of such lines, in a loop small enough to run in
-    /// registers. A line of any other kind is left to them, its beginning unread.
+    /// It is what [`next_line`](Self::next_line) and the grammar make of such lines, in code small enough to run in
+    /// registers. A line of any other kind is left to them.
     #[inline(always)]
-    pub(crate) fn whole_events(
-        &mut self,
-        longest: usize,
-        mut on_data: impl FnMut(&'c str) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        loop {
-            let Some((data, end)) = self.whole_event(longest) else {
-                // Makes the line readable again after `find_end` has moved on to a later block.
-                self.ahead = self.start - self.start % BLOCK;
-                self.masks = Masks::default();
-                return ControlFlow::Continue(());
-            };
+    pub(crate) fn next_whole_event(&mut self, longest: usize) -> Option<&'c str> {
+        if let Some((data, end)) = self.whole_event(longest) {
             self.start = end;
-            on_data(data)?;
+            return Some(data);
         }
+        // Makes the line readable again after the search for its end has moved on to a later block.
+        self.ahead = self.start - self.start % BLOCK;
+        self.masks = Masks::default();
+        None
     }
 
     /// The data of the event that `start` begins, and where it ends; `None` unless it is whole and a single line.
@@ -304,12 +297,9 @@ impl<'c, E: Engine> Lines<'c, E> {
         if !begins_with_data(&self.chunk[self.start..]) {
             return None;
         }
-        let (end, ascii) = self.find_end()?;
-        if self.chunk[end..].first_chunk() != Some(b"\n\n") {
-            return None;
-        }
-        let line = Line { bytes: &self.chunk[self.start..end], ascii };
-        if line.bytes.len() > longest {
+        let line = self.find_line()?;
+        let end = self.start + line.bytes.len();
+        if self.chunk[end..].first_chunk() != Some(b"\n\n") || line.bytes.len() > longest {
             return None;
         }
         Some((self.text(&line, DATA.len())?, end + 2))
@@ -319,16 +309,16 @@ impl<'c, E: Engine> Lines<'c, E> {
     /// its line at once.
     #[inline(always)]
     pub(crate) fn next_line(&mut self) -> Option<Line<'c>> {
-        let (end, ascii) = self.find_end()?;
-        let line = Line { bytes: &self.chunk[self.start..end], ascii };
+        let line = self.find_line()?;
+        let end = self.start + line.bytes.len();
         let crlf = self.chunk[end] == b'\r' && self.chunk.get(end + 1) == Some(&b'\n');
         self.start = end + 1 + usize::from(crlf);
         Some(line)
     }
 
-    /// Where the line at `start` ends, and whether it is ASCII. `start` stays where it is.
+    /// The line at `start`, which stays where it is. No other place makes a [`Line`].
     #[inline(always)]
-    fn find_end(&mut self) -> Option<(usize, bool)> {
+    fn find_line(&mut self) -> Option<Line<'c>> {
         // Bytes of the block before `start` belong to earlier lines.
         let seen = (self.start + BLOCK).wrapping_sub(self.ahead);
         let unseen = if seen < BLOCK { u64::MAX << seen } else { 0 };
@@ -353,7 +343,8 @@ impl<'c, E: Engine> Lines<'c, E> {
         }
         let bit = eol.trailing_zeros();
         let in_line = high & ((1 << bit) - 1);
-        Some((self.ahead - BLOCK + bit as usize, (earlier_high | in_line) == 0))
+        let end = self.ahead - BLOCK + bit as usize;
+        Some(Line { bytes: &self.chunk[self.start..end], ascii: (earlier_high | in_line) == 0 })
     }
 
     /// The masks of the next block, `None` at the end of the chunk.

@@ -282,8 +282,6 @@ adaptor! {
     ///
     /// The same as [`EventStream`], which documents buffering, cancellation, errors and the end, without the
     /// copy of the data; [`EventBytes`](crate::EventBytes) tells what that means for memory.
-    EventBytesStream yields crate::EventBytes, by |decoder, chunk, rest| {
-        Ok(decoder.next(rest)?.map(|event| crate::EventBytes::new(event, chunk)))
-    },
+    EventBytesStream yields crate::EventBytes, by crate::EventBytes::pull,
     where { S: TryStream<Ok = ::bytes::Bytes> }
 }

@@ -115,7 +115,8 @@ impl Decoder {
         Some(data)
     }
 
-    /// Runs until something is to be reported, and advances `chunk` past what was consumed.
+    /// Runs until something is to be reported, and advances `chunk` past what was consumed. Events of a single data line
+    /// at the beginning of a chunk do not get here: [`next_whole`](Self::next_whole) takes them.
     #[inline(always)]
     fn advance<'c, E: Engine, const ITEMS: bool>(&mut self, engine: E, chunk: &mut &'c [u8]) -> Step<'c> {
         let input = if self.busy { &chunk[self.begin(chunk)..] } else { *chunk };
@@ -129,16 +130,6 @@ impl Decoder {
         let step = loop {
             if let Some(step) = step {
                 break step;
-            }
-            if open.is_nothing() {
-                let mut found = None;
-                let flow = lines.whole_events(self.config.max_event_size, |data| {
-                    found = Some(data);
-                    ControlFlow::Break(())
-                });
-                if let (ControlFlow::Break(()), Some(data)) = (flow, found) {
-                    break Step::Event(self.dispatch_data(data));
-                }
             }
             let Some(line) = lines.next_line() else {
                 break self.keep_partial::<_, ITEMS>(&mut lines, &mut open);
@@ -554,7 +545,7 @@ where
             open = decoder.resume();
             step = decoder.finish_partial::<_, false>(&mut lines, &mut open);
         }
-        loop {
+        'chunk: loop {
             match step {
                 None => {}
                 Some(Step::Event(event)) if on_event(Ok(decoder.event_ref(&event))).is_break() => break,
@@ -574,12 +565,11 @@ where
             step = loop {
                 if open.is_nothing() {
                     let longest = decoder.config.max_event_size;
-                    let flow = lines.whole_events(longest, |data| {
+                    while let Some(data) = lines.next_whole_event(longest) {
                         let event = decoder.dispatch_data(data);
-                        on_event(Ok(decoder.event_ref(&event)))
-                    });
-                    if flow.is_break() {
-                        break Some(Step::End);
+                        if on_event(Ok(decoder.event_ref(&event))).is_break() {
+                            break 'chunk;
+                        }
                     }
                 }
                 let Some(line) = lines.next_line() else {
