@@ -1,1 +1,22 @@
 //! Client for the Perplexity API.
+
+#[cfg(feature = "client")]
+mod client;
+#[cfg(feature = "client")]
+mod error;
+#[cfg(feature = "client")]
+mod retry;
+#[cfg(feature = "client")]
+mod stream;
+
+#[cfg(feature = "client")]
+pub use client::{
+    Answer, Call, Client, ClientBuilder, Connect, Download, Events, File, Json, Nothing, PathStyle, Proxy,
+    Quota, RateLimits, Raw, Response, ResponseHead, RetryEvent, Timeouts,
+};
+#[cfg(feature = "client")]
+pub use error::{ApiError, Error, Result, TimeoutPhase};
+#[cfg(feature = "client")]
+pub use retry::{BeyondCap, Jitter, Outcome, Repeat, RetryBudget, RetryPolicy};
+#[cfg(feature = "client")]
+pub use stream::{EventStream, Malformed, StreamItem, TextStream, TokenUsage};
