@@ -104,6 +104,7 @@ pub struct ClientBuilder {
     path_style: PathStyle,
     automatic_keys: bool,
     platform_headers: bool,
+    validates: bool,
     on_retry: Option<Arc<OnRetry>>,
     /// The first mistake.
     problem: Option<Error>,
@@ -129,6 +130,7 @@ impl ClientBuilder {
             path_style: PathStyle::default(),
             automatic_keys: false,
             platform_headers: false,
+            validates: true,
             on_retry: None,
             problem: None,
         }
@@ -153,6 +155,7 @@ impl ClientBuilder {
             path_style: settings.path_style,
             automatic_keys: settings.automatic_keys,
             platform_headers: settings.platform_headers,
+            validates: settings.validates,
             on_retry: settings.on_retry.clone(),
             problem: None,
         }
@@ -303,6 +306,12 @@ impl ClientBuilder {
         self
     }
 
+    /// Sends requests without checking them first: the server decides.
+    pub fn without_validation(mut self) -> Self {
+        self.validates = false;
+        self
+    }
+
     /// Limits the bodies of answers, in bytes; streams and downloads are not limited. Default:
     /// [`DEFAULT_MAX_BODY_SIZE`](Self::DEFAULT_MAX_BODY_SIZE).
     pub fn max_body_size(mut self, bytes: usize) -> Self {
@@ -363,6 +372,7 @@ impl ClientBuilder {
                 path_style: self.path_style,
                 automatic_keys: self.automatic_keys,
                 platform_headers: self.platform_headers,
+                validates: self.validates,
                 on_retry: self.on_retry,
             }),
         })

@@ -377,6 +377,15 @@ impl<A> fmt::Debug for Call<A> {
     }
 }
 
+// Derived code would ask the same of `T`.
+impl<T> Clone for Json<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Json<T> {}
+
 macro_rules! debug_by_name {
     ($($name:ident),+) => {$(
         impl<T> fmt::Debug for $name<T> {

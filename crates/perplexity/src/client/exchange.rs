@@ -190,16 +190,11 @@ impl Client {
         }
     }
 
+    /// A random idempotency key.
     fn fresh_key(&self) -> HeaderValue {
-        let mut value = HeaderValue::from_static("");
-        let policy = &self.inner.retry;
-        let text =
-            format!("{:08x}{:08x}{:08x}{:08x}", policy.draw(), policy.draw(), policy.draw(), policy.draw());
-        // Hexadecimal digits are fine in any header.
-        if let Ok(key) = HeaderValue::from_str(&text) {
-            value = key;
-        }
-        value
+        let [high, low] = self.random();
+        // Hexadecimal digits are fine in any header, so the other case does not happen.
+        HeaderValue::from_str(&format!("{high:016x}{low:016x}")).unwrap_or(HeaderValue::from_static("0"))
     }
 }
 

@@ -37,8 +37,11 @@ pub use self::timeouts::Timeouts;
 
 pub(crate) use self::body::LiveBody;
 pub(crate) use self::exchange::Exchange;
+pub(crate) use self::headers::Accept;
+pub(crate) use self::multipart::{Form, Upload};
 pub(crate) use self::plan::Plan;
 pub(crate) use self::span::CallSpan;
+pub(crate) use self::url::segment;
 
 use self::headers::Edit;
 use self::transport::Transport;
@@ -76,6 +79,7 @@ struct Settings {
     path_style: PathStyle,
     automatic_keys: bool,
     platform_headers: bool,
+    validates: bool,
     on_retry: Option<Arc<OnRetry>>,
 }
 
@@ -167,6 +171,21 @@ impl Client {
     /// ```
     pub fn request(&self, method: Method, path: &str) -> Call<Json<json::Value>> {
         Call::new(self, Ok(Plan::new(method, path.to_owned())), Json::new())
+    }
+
+    pub(crate) fn path_style(&self) -> PathStyle {
+        self.inner.path_style
+    }
+
+    /// Whether requests are checked before they are sent.
+    pub(crate) fn validates(&self) -> bool {
+        self.inner.validates
+    }
+
+    /// A random number, for boundaries of forms and for keys.
+    pub(crate) fn random(&self) -> [u64; 2] {
+        let draw = || u64::from(self.inner.retry.draw()) << 32 | u64::from(self.inner.retry.draw());
+        [draw(), draw()]
     }
 
     fn key(&self) -> &str {

@@ -1,10 +1,10 @@
 //! A request before it is sent: what the operation says and what the caller adds.
 
 use std::borrow::Cow;
-use std::fmt::Display;
 
 use bytes::Bytes;
 use http::Method;
+use json::Value;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::Request;
 use serde::Serialize;
@@ -92,24 +92,31 @@ impl Plan {
         self
     }
 
-    /// Adds a parameter of the operation, if it has a value.
-    pub(crate) fn with_query(mut self, name: &'static str, value: Option<impl Display>) -> Self {
-        self.query.extend(value.map(|value| (Cow::Borrowed(name), value.to_string())));
-        self
+    /// Adds the members of an object as parameters of the operation: lists become one value with commas, `null` is left
+    /// out.
+    pub(crate) fn with_params(mut self, params: &impl Serialize) -> Result<Self> {
+        let invalid = |error: json::Error| Error::invalid("query", "has no JSON form").with_source(error);
+        let members: json::Map<String, Value> =
+            json::from_slice(&json::to_vec(params).map_err(invalid)?).map_err(invalid)?;
+        self.query.extend(members.into_iter().filter_map(|(name, value)| Some((name.into(), parameter(&value)?))));
+        Ok(self)
+    }
+
+    /// Makes the answer a stream. `asked` is what the body says about it.
+    pub(crate) fn streaming(mut self, asked: Option<bool>) -> Result<Self> {
+        match (asked, &mut self.body) {
+            (Some(true), _) => {}
+            (Some(false), _) => return Err(Error::invalid("stream", "must not be false for a stream")),
+            (None, Body::Json(body)) => *body = with_stream(body),
+            (None, _) => {}
+        }
+        Ok(self.accepting(Accept::Events))
     }
 
     /// Replaces a parameter of the operation.
     pub(crate) fn set_query(&mut self, name: &'static str, value: String) {
         self.query.retain(|(other, _)| other != name);
         self.query.push((name.into(), value));
-    }
-
-    /// Adds a header of the operation, if it has a value.
-    pub(crate) fn with_header(mut self, name: &'static str, value: Option<&str>) -> Result<Self> {
-        if let Some(value) = value {
-            self.headers.push((HeaderName::from_static(name), Some(headers::parse_value(value)?)));
-        }
-        Ok(self)
     }
 
     pub(crate) fn with_json<T: Serialize + ?Sized>(mut self, body: &T) -> Result<Self> {
@@ -192,8 +199,28 @@ impl Plan {
     }
 }
 
+/// The value of a parameter as text.
+fn parameter(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        Value::Array(values) => Some(values.iter().filter_map(parameter).collect::<Vec<_>>().join(",")),
+        other => Some(other.to_string()),
+    }
+}
+
+/// Adds the member `stream` to an object that does not have it. The object was written by the encoder, so its last
+/// byte is its brace.
+fn with_stream(object: &[u8]) -> Bytes {
+    let Some(open) = object.strip_suffix(b"}") else { return Bytes::copy_from_slice(object) };
+    let separator: &[u8] = if open == b"{" { b"" } else { b"," };
+    [open, separator, b"\"stream\":true}"].concat().into()
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     fn request(plan: &Plan) -> Request {
@@ -209,7 +236,8 @@ mod tests {
 
     #[test]
     fn get_has_no_body() {
-        let plan = Plan::get("/x").with_query("limit", Some(5)).with_query("after", None::<u8>);
+        let params = BTreeMap::from([("limit", Some(5)), ("after", None)]);
+        let plan = Plan::get("/x").with_params(&params).unwrap();
         let request = request(&plan);
         assert_eq!(request.url().as_str(), "https://example.org/v/x?d=1&limit=5");
         assert_eq!(body(&request), None);
@@ -226,6 +254,24 @@ mod tests {
         assert_eq!(empty.headers()["content-length"], "0");
         assert!(!empty.headers().contains_key("content-type"));
         assert!(!request(&Plan::new(Method::DELETE, "/x")).headers().contains_key("content-length"));
+    }
+
+    #[test]
+    fn parameters() {
+        let params = BTreeMap::from([("list", Value::from(vec!["a", "b"])), ("flag", true.into()), ("f", 1.5.into())]);
+        let plan = Plan::get("/x").with_params(&params).unwrap();
+        assert_eq!(request(&plan).url().query(), Some("d=1&f=1.5&flag=true&list=a%2Cb"));
+    }
+
+    #[test]
+    fn streams_are_asked_for() {
+        let plan = Plan::post("/x").with_json(&BTreeMap::from([("a", 1)])).unwrap();
+        let streaming = request(&plan.clone().streaming(None).unwrap());
+        assert_eq!(body(&streaming), Some(&b"{\"a\":1,\"stream\":true}"[..]));
+        assert_eq!(streaming.headers()["accept"], "text/event-stream");
+        assert_eq!(body(&request(&plan.clone().streaming(Some(true)).unwrap())), Some(&b"{\"a\":1}"[..]));
+        assert_eq!(plan.streaming(Some(false)).unwrap_err().field(), Some("stream"));
+        assert_eq!(with_stream(b"{}"), "{\"stream\":true}");
     }
 
     #[test]
