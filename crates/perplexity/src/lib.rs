@@ -1,1 +1,3 @@
 //! Client for the Perplexity API.
+
+pub mod types;
