@@ -1,0 +1,520 @@
+//! Unions: objects that a member tells apart, and values that their shape tells apart.
+//!
+//! Both keep what they do not know as a [`Value`] and write it again as it was.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use json::{Map, Value};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+/// A union of objects with a tag. Implemented by [`tagged!`] alone.
+pub(crate) trait Tagged: Sized {
+    /// The member that tells the variants apart.
+    const TAG: &'static str;
+
+    /// The variants with a tag of their own.
+    type Variant: Copy;
+
+    fn variant(tag: &str) -> Option<Self::Variant>;
+
+    /// What an object without a tag is.
+    fn untagged() -> Option<Self::Variant>;
+
+    /// Reads the members behind the tag.
+    fn read<'de, A: MapAccess<'de>>(variant: Self::Variant, map: A) -> Result<Self, A::Error>;
+
+    fn unknown(value: Value) -> Self;
+
+    /// Makes the union of an object that was read before its tag was known.
+    fn from_object<E: Error>(mut object: Map<String, Value>) -> Result<Self, E> {
+        let variant = match object.get(Self::TAG) {
+            Some(Value::String(tag)) => Self::variant(tag),
+            Some(_) => None,
+            None => Self::untagged(),
+        };
+        let Some(variant) = variant else { return Ok(Self::unknown(Value::Object(object))) };
+        object.remove(Self::TAG);
+        // The errors of `Value` show values, which may be secrets.
+        let result = Value::Object(object).deserialize_map(VariantVisitor::<Self>(variant));
+        result.map_err(|_| E::custom("a member has the wrong type"))
+    }
+}
+
+/// Reads the members of a known variant.
+struct VariantVisitor<T: Tagged>(T::Variant);
+
+impl<'de, T: Tagged> Visitor<'de> for VariantVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::read(self.0, map)
+    }
+}
+
+/// Reads a union by its tag: in one pass if the tag comes first, as servers write it.
+pub(crate) struct TaggedVisitor<T>(PhantomData<T>);
+
+impl<T> TaggedVisitor<T> {
+    pub(crate) const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+        let mut object = Map::new();
+        match map.next_key_seed(KeySeed(T::TAG))? {
+            Some(Key::Tag) => match map.next_value_seed(TagSeed::<T>(PhantomData))? {
+                Ok(variant) => return T::read(variant, map),
+                Err(tag) => {
+                    object.insert(T::TAG.to_owned(), tag);
+                }
+            },
+            Some(Key::Other(name)) => {
+                object.insert(name, map.next_value()?);
+            }
+            None => {}
+        }
+        while let Some((name, value)) = map.next_entry()? {
+            object.insert(name, value);
+        }
+        T::from_object(object)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<T, A::Error> {
+        Value::deserialize(SeqAccessDeserializer::new(seq)).map(T::unknown)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<T, E> {
+        Ok(T::unknown(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<T, E> {
+        Ok(T::unknown(value.into()))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<T, E> {
+        Ok(T::unknown(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<T, E> {
+        Ok(T::unknown(value.into()))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<T, E> {
+        Ok(T::unknown(value.into()))
+    }
+
+    fn visit_unit<E>(self) -> Result<T, E> {
+        Ok(T::unknown(Value::Null))
+    }
+}
+
+/// Tells the key of the tag from other keys.
+struct KeySeed(&'static str);
+
+enum Key {
+    Tag,
+    Other(String),
+}
+
+impl<'de> DeserializeSeed<'de> for KeySeed {
+    type Value = Key;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for KeySeed {
+    type Value = Key;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a member")
+    }
+
+    #[inline]
+    fn visit_str<E>(self, text: &str) -> Result<Key, E> {
+        Ok(if text == self.0 { Key::Tag } else { Key::Other(text.to_owned()) })
+    }
+}
+
+/// Reads the tag: a variant, or what else is there.
+struct TagSeed<T>(PhantomData<T>);
+
+impl<'de, T: Tagged> DeserializeSeed<'de> for TagSeed<T> {
+    type Value = Result<T::Variant, Value>;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(ShapeVisitor::<Tag<T>>::new()).map(|tag| tag.0)
+    }
+}
+
+struct Tag<T: Tagged>(Result<T::Variant, Value>);
+
+impl<T: Tagged> Shape for Tag<T> {
+    fn unknown(value: Value) -> Self {
+        Self(Err(value))
+    }
+
+    #[inline]
+    fn text(text: &str) -> Self {
+        Self(T::variant(text).ok_or_else(|| text.into()))
+    }
+}
+
+/// A union of values of different shapes. Implemented by [`by_shape!`] alone.
+///
+/// Shapes that a union does not name become `unknown`.
+pub(crate) trait Shape: Sized {
+    fn unknown(value: Value) -> Self;
+
+    fn text(text: &str) -> Self {
+        Self::unknown(text.into())
+    }
+
+    fn integer(value: i64) -> Self {
+        Self::unknown(value.into())
+    }
+
+    fn list<'de, A: SeqAccess<'de>>(seq: A) -> Result<Self, A::Error> {
+        Value::deserialize(SeqAccessDeserializer::new(seq)).map(Self::unknown)
+    }
+
+    fn object<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        Value::deserialize(MapAccessDeserializer::new(map)).map(Self::unknown)
+    }
+}
+
+/// Reads a union by the shape of the value.
+pub(crate) struct ShapeVisitor<T>(PhantomData<T>);
+
+impl<T> ShapeVisitor<T> {
+    pub(crate) const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<'de, T: Shape> Visitor<'de> for ShapeVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    #[inline]
+    fn visit_str<E>(self, text: &str) -> Result<T, E> {
+        Ok(T::text(text))
+    }
+
+    #[inline]
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<T, A::Error> {
+        T::list(seq)
+    }
+
+    #[inline]
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::object(map)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<T, E> {
+        Ok(T::unknown(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<T, E> {
+        Ok(i64::try_from(value).map_or_else(|_| T::unknown(value.into()), T::integer))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<T, E> {
+        Ok(T::integer(value))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<T, E> {
+        Ok(T::unknown(value.into()))
+    }
+
+    fn visit_unit<E>(self) -> Result<T, E> {
+        Ok(T::unknown(Value::Null))
+    }
+}
+
+/// Defines a union of objects that the member `tag` tells apart.
+///
+/// `pub enum Name by "tag" from { "value" => Variant(Object), ... } or Variant` - with `from` objects convert into the
+/// union; the last part names the variant of an object without the tag.
+macro_rules! tagged {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident by $tag:literal from {
+            $($(#[$variant_meta:meta])* $value:literal => $variant:ident($object:ty),)+
+        }
+        $(or $untagged:ident)?
+    ) => {
+        $crate::types::union::tagged! {
+            $(#[$meta])*
+            pub enum $name by $tag {
+                $($(#[$variant_meta])* $value => $variant($object),)+
+            }
+            $(or $untagged)?
+        }
+
+        $(
+            impl From<$object> for $name {
+                fn from(object: $object) -> Self {
+                    Self::$variant(object)
+                }
+            }
+        )+
+    };
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident by $tag:literal {
+            $($(#[$variant_meta:meta])* $value:literal => $variant:ident($object:ty),)+
+        }
+        $(or $untagged:ident)?
+    ) => {
+        $(#[$meta])*
+        ///
+        /// What has no variant is kept as it is and written again.
+        #[derive(Debug, Clone, PartialEq)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[$variant_meta])* $variant($object),)+
+            /// A value without a variant of its own, with all its members.
+            Unknown(json::Value),
+        }
+
+        impl $name {
+            /// The tag, if there is one.
+            pub fn tag(&self) -> Option<&str> {
+                match self {
+                    $(Self::$variant(_) => Some($value),)+
+                    Self::Unknown(value) => value.get($tag).and_then(json::Value::as_str),
+                }
+            }
+        }
+
+        const _: () = {
+            #[derive(Clone, Copy)]
+            pub(crate) enum Variant {
+                $($variant,)+
+            }
+
+            impl $crate::types::union::Tagged for $name {
+                const TAG: &'static str = $tag;
+
+                type Variant = Variant;
+
+                fn variant(tag: &str) -> Option<Variant> {
+                    match tag {
+                        $($value => Some(Variant::$variant),)+
+                        _ => None,
+                    }
+                }
+
+                fn untagged() -> Option<Variant> {
+                    let untagged: &[Variant] = &[$(Variant::$untagged)?];
+                    untagged.first().copied()
+                }
+
+                fn read<'de, A: serde::de::MapAccess<'de>>(
+                    variant: Variant,
+                    map: A,
+                ) -> Result<Self, A::Error> {
+                    match variant {
+                        $(Variant::$variant => $crate::types::object::read(map).map(Self::$variant),)+
+                    }
+                }
+
+                fn unknown(value: json::Value) -> Self {
+                    Self::Unknown(value)
+                }
+            }
+        };
+
+        impl Default for $name {
+            /// `null`, which stands for a missing value.
+            fn default() -> Self {
+                Self::Unknown(json::Value::Null)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any($crate::types::union::TaggedVisitor::<Self>::new())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$variant(object) => {
+                        let tag = Some(($tag, $value));
+                        $crate::types::object::write(object, stringify!($variant), tag, serializer)
+                    })+
+                    Self::Unknown(value) => value.serialize(serializer),
+                }
+            }
+        }
+
+        $crate::types::member::value_member!($name);
+
+        #[cfg(test)]
+        impl $crate::types::arbitrary::Arbitrary for $name {
+            fn arbitrary(source: &mut $crate::types::arbitrary::Source) -> Self {
+                let makers: &[fn(&mut $crate::types::arbitrary::Source) -> Self] = &[
+                    $(|source| Self::$variant($crate::types::arbitrary::Arbitrary::arbitrary(source)),)+
+                    |source| Self::Unknown(source.unknown_object($tag)),
+                ];
+                source.pick(makers)(source)
+            }
+        }
+    };
+}
+
+/// Defines a union of values of different shapes: `Variant = text Type`, `integer Type`, `list Element` or
+/// `object Type`.
+macro_rules! by_shape {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident {
+            $($(#[$variant_meta:meta])* $variant:ident = $shape:ident $ty:ty,)+
+        }
+    ) => {
+        $(#[$meta])*
+        ///
+        /// What has another shape is kept as it is and written again.
+        #[derive(Debug, Clone, PartialEq)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[$variant_meta])* $variant($crate::types::union::by_shape!(@type $shape $ty)),)+
+            /// A value of another shape.
+            Unknown(json::Value),
+        }
+
+        impl $crate::types::union::Shape for $name {
+            fn unknown(value: json::Value) -> Self {
+                Self::Unknown(value)
+            }
+
+            $($crate::types::union::by_shape!(@read $shape $variant $ty);)+
+        }
+
+        impl Default for $name {
+            /// `null`, which stands for a missing value.
+            fn default() -> Self {
+                Self::Unknown(json::Value::Null)
+            }
+        }
+
+        $($crate::types::union::by_shape!(@from $name $variant $shape $ty);)+
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            #[inline]
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any($crate::types::union::ShapeVisitor::<Self>::new())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            #[inline]
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$variant(value) => value.serialize(serializer),)+
+                    Self::Unknown(value) => value.serialize(serializer),
+                }
+            }
+        }
+
+        $crate::types::member::value_member!($name);
+
+        #[cfg(test)]
+        impl $crate::types::arbitrary::Arbitrary for $name {
+            fn arbitrary(source: &mut $crate::types::arbitrary::Source) -> Self {
+                let makers: &[fn(&mut $crate::types::arbitrary::Source) -> Self] = &[
+                    $(|source| Self::$variant($crate::types::arbitrary::Arbitrary::arbitrary(source)),)+
+                    |_| Self::Unknown(json::Value::Bool(true)),
+                ];
+                source.pick(makers)(source)
+            }
+        }
+    };
+
+    (@type text $ty:ty) => { $ty };
+    (@type integer $ty:ty) => { $ty };
+    (@type object $ty:ty) => { $ty };
+    (@type list $ty:ty) => { Vec<$ty> };
+
+    (@read text $variant:ident $ty:ty) => {
+        #[inline]
+        fn text(text: &str) -> Self {
+            Self::$variant(text.into())
+        }
+    };
+    (@read integer $variant:ident $ty:ty) => {
+        fn integer(value: i64) -> Self {
+            Self::$variant(value)
+        }
+    };
+    (@read list $variant:ident $ty:ty) => {
+        #[inline]
+        fn list<'de, A: serde::de::SeqAccess<'de>>(seq: A) -> Result<Self, A::Error> {
+            $crate::types::member::list(seq).map(Self::$variant)
+        }
+    };
+    (@read object $variant:ident $ty:ty) => {
+        fn object<'de, A: serde::de::MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+            $crate::types::object::read(map).map(Self::$variant)
+        }
+    };
+
+    (@from $name:ident $variant:ident text $ty:ty) => {
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self::$variant(text.into())
+            }
+        }
+
+        impl From<$ty> for $name {
+            fn from(value: $ty) -> Self {
+                Self::$variant(value)
+            }
+        }
+    };
+    (@from $name:ident $variant:ident list $ty:ty) => {
+        impl<T: Into<$ty>> From<Vec<T>> for $name {
+            fn from(list: Vec<T>) -> Self {
+                Self::$variant(list.into_iter().map(Into::into).collect())
+            }
+        }
+
+        impl<T: Into<$ty>, const N: usize> From<[T; N]> for $name {
+            fn from(list: [T; N]) -> Self {
+                Self::$variant(list.into_iter().map(Into::into).collect())
+            }
+        }
+    };
+    (@from $name:ident $variant:ident $shape:ident $ty:ty) => {
+        impl From<$ty> for $name {
+            fn from(value: $ty) -> Self {
+                Self::$variant(value)
+            }
+        }
+    };
+}
+
+pub(crate) use {by_shape, tagged};
