@@ -1,5 +1,7 @@
 //! Client for the Perplexity API.
 
+#[cfg(feature = "blocking")]
+pub mod blocking;
 #[cfg(feature = "client")]
 mod client;
 #[cfg(feature = "client")]
@@ -18,8 +20,8 @@ mod wait;
 
 #[cfg(feature = "client")]
 pub use client::{
-    Answer, Call, Client, ClientBuilder, Connect, Download, Events, File, Json, Nothing, PathStyle, Proxy, Quota,
-    RateLimits, Raw, Response, ResponseHead, RetryEvent, Timeouts,
+    Answer, Call, Client, ClientBuilder, Connect, Download, Events, File, Json, Nothing, PathStyle, Proxy,
+    Quota, RateLimits, Raw, Response, ResponseHead, RetryEvent, Timeouts,
 };
 #[cfg(feature = "client")]
 pub use error::{ApiError, Error, Result, TimeoutPhase};
@@ -28,6 +30,6 @@ pub use pages::{Items, Page, Pages};
 #[cfg(feature = "client")]
 pub use retry::{BeyondCap, Jitter, Outcome, Repeat, RetryBudget, RetryPolicy};
 #[cfg(feature = "client")]
-pub use stream::{EventStream, Malformed, StreamItem, TextStream, TokenUsage};
+pub use stream::{Accumulate, EventStream, Malformed, ResumingStream, StreamItem, TextStream, TokenUsage};
 #[cfg(feature = "client")]
 pub use wait::{Job, Wait};

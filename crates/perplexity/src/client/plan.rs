@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use http::Method;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
 use json::Value;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::Request;
 use serde::Serialize;
 
@@ -98,7 +98,8 @@ impl Plan {
         let invalid = |error: json::Error| Error::invalid("query", "has no JSON form").with_source(error);
         let members: json::Map<String, Value> =
             json::from_slice(&json::to_vec(params).map_err(invalid)?).map_err(invalid)?;
-        self.query.extend(members.into_iter().filter_map(|(name, value)| Some((name.into(), parameter(&value)?))));
+        self.query
+            .extend(members.into_iter().filter_map(|(name, value)| Some((name.into(), parameter(&value)?))));
         Ok(self)
     }
 
@@ -258,7 +259,8 @@ mod tests {
 
     #[test]
     fn parameters() {
-        let params = BTreeMap::from([("list", Value::from(vec!["a", "b"])), ("flag", true.into()), ("f", 1.5.into())]);
+        let params =
+            BTreeMap::from([("list", Value::from(vec!["a", "b"])), ("flag", true.into()), ("f", 1.5.into())]);
         let plan = Plan::get("/x").with_params(&params).unwrap();
         assert_eq!(request(&plan).url().query(), Some("d=1&f=1.5&flag=true&list=a%2Cb"));
     }

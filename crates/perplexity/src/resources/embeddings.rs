@@ -18,7 +18,10 @@ impl Embeddings<'_> {
     }
 
     /// Asks for embeddings of the chunks of documents, each in the context of its document.
-    pub fn create_contextualized(&self, request: &ContextualizedRequest) -> Call<Json<ContextualizedResponse>> {
+    pub fn create_contextualized(
+        &self,
+        request: &ContextualizedRequest,
+    ) -> Call<Json<ContextualizedResponse>> {
         let path = "/v1/contextualizedembeddings";
         let plan = self.client.posting(path, request, ContextualizedRequest::validate);
         let plan = plan.map(|plan| plan.labelled("embeddings", Some(request.model.as_str())));

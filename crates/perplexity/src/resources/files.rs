@@ -50,8 +50,8 @@ impl Files<'_> {
 
     /// Retrieves the content of a file.
     pub fn content(&self, id: &str) -> Call<File> {
-        let plan = segment("id", id)
-            .map(|id| Plan::get(format!("/v1/files/{id}/content")).accepting(Accept::Bytes));
+        let plan =
+            segment("id", id).map(|id| Plan::get(format!("/v1/files/{id}/content")).accepting(Accept::Bytes));
         Call::new(self.client, plan, File)
     }
 }

@@ -48,8 +48,8 @@ impl Skills<'_> {
 
     /// Tells where the files of a skill are.
     pub fn download(&self, id: &str, params: &RevisionParams) -> Call<Json<Download>> {
-        let plan =
-            segment("id", id).and_then(|id| Plan::get(format!("/v1/skills/{id}/download")).with_params(params));
+        let plan = segment("id", id)
+            .and_then(|id| Plan::get(format!("/v1/skills/{id}/download")).with_params(params));
         Call::new(self.client, plan, Json::new())
     }
 
@@ -64,8 +64,8 @@ impl Skills<'_> {
 
     /// Lists the revisions of a skill.
     pub fn revisions(&self, id: &str, params: &ListParams) -> Call<Json<Revisions>> {
-        let plan =
-            segment("id", id).and_then(|id| Plan::get(format!("/v1/skills/{id}/revisions")).with_params(params));
+        let plan = segment("id", id)
+            .and_then(|id| Plan::get(format!("/v1/skills/{id}/revisions")).with_params(params));
         Call::new(self.client, plan, Json::new())
     }
 

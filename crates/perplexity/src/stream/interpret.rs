@@ -32,6 +32,8 @@ pub(super) struct Interpreter {
     malformed: Malformed,
     /// The largest sequence number so far.
     sequence: Option<u64>,
+    /// The id of the answer, once an item has told it.
+    response_id: Option<Box<str>>,
     /// The server has said, in one of its ways, that the answer is complete.
     complete: bool,
 }
@@ -43,6 +45,7 @@ impl Interpreter {
             max_event_size: DEFAULT_MAX_EVENT_SIZE,
             malformed: Malformed::End,
             sequence: None,
+            response_id: None,
             complete: false,
         }
     }
@@ -62,6 +65,18 @@ impl Interpreter {
 
     pub(super) fn sequence(&self) -> Option<u64> {
         self.sequence
+    }
+
+    pub(super) fn response_id(&self) -> Option<&str> {
+        self.response_id.as_deref()
+    }
+
+    /// Goes on where another connection was lost.
+    pub(super) fn inherit(&mut self, lost: &Self) {
+        self.malformed = lost.malformed;
+        self.set_max_event_size(lost.max_event_size);
+        self.sequence = lost.sequence;
+        self.response_id.clone_from(&lost.response_id);
     }
 
     pub(super) fn last_event_id(&self) -> &str {
@@ -88,6 +103,9 @@ impl Interpreter {
             Step::Item(item) => {
                 self.complete |= item.is_last();
                 self.sequence = self.sequence.max(item.sequence_number());
+                if self.response_id.is_none() {
+                    self.response_id = item.response_id().map(Into::into);
+                }
             }
             Step::Done => self.complete = true,
             _ => {}

@@ -1,6 +1,8 @@
 //! Answers that arrive as events.
 
 mod interpret;
+mod items;
+mod resume;
 mod text;
 
 use std::fmt;
@@ -16,6 +18,7 @@ use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
 use self::interpret::{Interpreter, Step};
+pub use self::resume::ResumingStream;
 pub use self::text::TextStream;
 use crate::client::{CallSpan, Client, Exchange, LiveBody, ResponseHead};
 use crate::error::{Error, Result};
@@ -45,6 +48,11 @@ pub trait StreamItem: DeserializeOwned + Send + 'static {
         None
     }
 
+    /// The id of the answer, by which a stream can be resumed.
+    fn response_id(&self) -> Option<&str> {
+        None
+    }
+
     /// The piece of the answer's text that this item adds.
     fn into_text(self) -> Option<String> {
         None
@@ -57,6 +65,20 @@ pub trait StreamItem: DeserializeOwned + Send + 'static {
 }
 
 impl StreamItem for json::Value {}
+
+/// Items that can be put together to an answer; see [`EventStream::accumulate`].
+pub trait Accumulate: StreamItem {
+    /// What collects them.
+    type Accumulator: Default + Send;
+    /// What they are put together to.
+    type Whole;
+
+    /// Adds this item.
+    fn add_to(self, accumulator: &mut Self::Accumulator);
+
+    /// The answer.
+    fn finish(accumulator: Self::Accumulator) -> Self::Whole;
+}
 
 /// What becomes of a stream with an event that cannot be decoded. The error is an item in either case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -175,10 +197,6 @@ impl<T: StreamItem> EventStream<T> {
     /// The text of the answer, in the pieces in which it arrives.
     pub fn text(self) -> TextStream<T> {
         TextStream::new(self)
-    }
-
-    pub(crate) fn client(&self) -> &Client {
-        &self.client
     }
 
     fn poll_item(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T>>> {
