@@ -127,14 +127,14 @@ async fn endpoints() {
     client.responses().retrieve(id).await.unwrap();
     client.responses().cancel(id).await.unwrap();
     client.responses().files().list(id).await.unwrap();
-    client.responses().files().content(id, "f").await.unwrap();
+    drop(client.responses().files().content(id, "f").await.unwrap());
     client.browser_sessions().create().await.unwrap();
     client.browser_sessions().delete(id).await.unwrap();
     client.models().list().await.unwrap();
     client.files().create(files::Purpose::Batch, "in.jsonl", b"{}").await.unwrap();
     client.files().retrieve(id).await.unwrap();
     client.files().delete(id).await.unwrap();
-    client.files().content(id).await.unwrap();
+    drop(client.files().content(id).await.unwrap());
     client.batches().create(&batches::CreateRequest::new("f")).await.unwrap();
     client.batches().list(&Default::default()).await.unwrap();
     client.batches().cancel(id).await.unwrap();

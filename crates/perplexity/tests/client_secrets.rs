@@ -28,7 +28,7 @@ async fn key_is_in_no_debug_output_and_in_no_error() {
     let error = stream.next().await.unwrap().unwrap_err();
     seen += &format!("{error} {error:?} {stream:?}");
     let stream = call().events::<json::Value>().await.unwrap();
-    seen += &format!("{stream:?} {:?}", stream.text());
+    seen += &format!("{:?}", stream.text());
     assert!(!seen.contains(KEY), "{seen}");
     assert_eq!(script.left(), 0);
 }
