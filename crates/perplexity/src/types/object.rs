@@ -269,10 +269,13 @@ macro_rules! object {
                                 Some(value) => self.$field = value,
                                 None => {
                                     self.$field = $crate::types::member::Member::missing();
-                                    $crate::types::extra::Keep::keep_null(
-                                        &mut self.extra,
-                                        $crate::types::object::object!(@wire $field $($wire)?),
-                                    );
+                                    // Other fields write what stands for `null` themselves.
+                                    if !$crate::types::object::object!(@has $need self.$field) {
+                                        $crate::types::extra::Keep::keep_null(
+                                            &mut self.extra,
+                                            $crate::types::object::object!(@wire $field $($wire)?),
+                                        );
+                                    }
                                 }
                             }
                             Ok(())

@@ -9,6 +9,8 @@ use super::completion::{Choice, ChunkKind, Completion, CompletionStatus, FinishR
 use super::message::Delta;
 use super::reasoning::PublicResult;
 use crate::types::ObjectKind;
+#[cfg(test)]
+use crate::types::arbitrary::{Arbitrary, Source};
 use crate::types::member::Member;
 use crate::types::object::object;
 
@@ -140,6 +142,13 @@ impl Member for Ignored {
     }
 
     fn missing() -> Self {
+        Self
+    }
+}
+
+#[cfg(test)]
+impl Arbitrary for Ignored {
+    fn arbitrary(_source: &mut Source) -> Self {
         Self
     }
 }
