@@ -112,7 +112,7 @@ fn null_and_absent_differ() {
     assert_eq!(body.get("temperature"), None);
     assert_eq!(decode::<chat::Request>(&body.to_string()), request);
     // A value goes before an earlier null.
-    assert!(json::to_string(&request.max_tokens(5_u32)).unwrap().ends_with(r#""max_tokens":5}"#));
+    assert!(json::to_string(&request.max_tokens(5)).unwrap().ends_with(r#""max_tokens":5}"#));
 
     let request = batches::CreateRequest::new("f");
     for (metadata, end) in [(Nullable::Absent, r#""f"}"#), (Nullable::Null, r#""metadata":null}"#)] {
@@ -155,7 +155,7 @@ fn chat_requests_are_checked() {
     assert_invalid(chat::Request::new("sonar", []).validate(), "messages", Invalid::is_empty);
     assert_invalid(request().temperature(2.5).validate(), "temperature", Invalid::is_range);
     assert_invalid(request().temperature(f64::NAN).validate(), "temperature", Invalid::is_range);
-    assert_invalid(request().max_tokens(0_u32).validate(), "max_tokens", Invalid::is_range);
+    assert_invalid(request().max_tokens(0).validate(), "max_tokens", Invalid::is_range);
     let request = perplexity::types::async_chat::Request::ask("", "a");
     assert_invalid(request.validate(), "request.model", Invalid::is_empty);
 }
@@ -178,15 +178,11 @@ fn agent_requests_are_checked() {
     assert_invalid(Request::new("a/b", "").validate(), "input", Invalid::is_empty);
     assert_invalid(Request::new("", "hi").validate(), "model", Invalid::is_empty);
     assert_invalid(Request::new(["a"; 6], "hi").validate(), "models", Invalid::is_too_long);
-    assert_invalid(Request::new("a", "hi").max_steps(101_u32).validate(), "max_steps", Invalid::is_range);
+    assert_invalid(Request::new("a", "hi").max_steps(101).validate(), "max_steps", Invalid::is_range);
 
     let with_tool =
         |tool: Tool| Request::new("a", "hi").tools([Tool::from(FetchUrl::new()), tool]).validate();
-    assert_invalid(
-        with_tool(FetchUrl::new().max_urls(11_u32).into()),
-        "tools[1].max_urls",
-        Invalid::is_range,
-    );
+    assert_invalid(with_tool(FetchUrl::new().max_urls(11).into()), "tools[1].max_urls", Invalid::is_range);
     let label = |label: &str| with_tool(McpServer::new(label, "https://example.org").into());
     assert_eq!(label("a-Z_0"), Ok(()));
     assert_invalid(label("a b"), "tools[1].server_label", Invalid::is_form);

@@ -117,11 +117,11 @@ macro_rules! open_enum {
         impl<'de> serde::Deserialize<'de> for $name {
             #[inline]
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_str($crate::types::open::TextVisitor::new())
+                deserializer.deserialize_str($crate::types::wire::open::TextVisitor::new())
             }
         }
 
-        $crate::types::member::value_member!($name);
+        $crate::types::wire::value_member!($name);
 
         #[cfg(test)]
         impl $crate::types::arbitrary::Arbitrary for $name {
