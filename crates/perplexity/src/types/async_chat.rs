@@ -2,8 +2,7 @@
 
 use super::chat::{self, Completion, Messages};
 use super::invalid::Invalid;
-use super::object::object;
-use super::open::open_enum;
+use super::wire::{object, open_enum};
 
 object! {
     /// The body of a request for a completion in the background.
@@ -78,15 +77,15 @@ object! {
         /// How far it is.
         status: must Status,
         /// When it was answered, in Unix seconds.
-        completed_at: may i64,
+        completed_at: copy i64,
         /// What went wrong.
         error_message: may String,
         /// When it failed, in Unix seconds.
-        failed_at: may i64,
+        failed_at: copy i64,
         /// The answer.
         response: may Completion,
         /// When the answer was begun, in Unix seconds.
-        started_at: may i64,
+        started_at: copy i64,
     }
 }
 
@@ -102,11 +101,11 @@ object! {
         /// How far it is.
         status: must Status,
         /// When it was answered, in Unix seconds.
-        completed_at: may i64,
+        completed_at: copy i64,
         /// When it failed, in Unix seconds.
-        failed_at: may i64,
+        failed_at: copy i64,
         /// When the answer was begun, in Unix seconds.
-        started_at: may i64,
+        started_at: copy i64,
     }
 }
 
@@ -132,6 +131,6 @@ object! {
     /// The query of one request.
     pub struct GetParams: part {
         /// Whether to look at the server that answers alone.
-        local_mode: may bool,
+        local_mode: copy bool,
     }
 }

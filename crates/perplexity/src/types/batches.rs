@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use json::Value;
 
 use super::invalid::{Invalid, present};
-use super::object::object;
-use super::open::open_enum;
+use super::wire::{object, open_enum};
 use super::{NumberOrText, ObjectKind};
 
 object! {
@@ -102,21 +101,21 @@ object! {
         /// When it was made.
         created_at: must i64,
         /// When its first request was begun.
-        in_progress_at: may i64,
+        in_progress_at: copy i64,
         /// When the writing of its answers was begun.
-        finalizing_at: may i64,
+        finalizing_at: copy i64,
         /// When it was done.
-        completed_at: may i64,
+        completed_at: copy i64,
         /// When it failed.
-        failed_at: may i64,
+        failed_at: copy i64,
         /// When it had taken too long.
-        expired_at: may i64,
+        expired_at: copy i64,
         /// When it will have taken too long.
-        expires_at: may i64,
+        expires_at: copy i64,
         /// When it was asked to stop.
-        cancelling_at: may i64,
+        cancelling_at: copy i64,
         /// When it had stopped.
-        cancelled_at: may i64,
+        cancelled_at: copy i64,
         /// The file with its answers.
         output_file_id: may String,
         /// The file with what went wrong.
@@ -150,7 +149,7 @@ object! {
         /// What is wrong.
         message: must String,
         /// The line of the file, from 1.
-        line: may u64,
+        line: copy u64,
     }
 }
 
@@ -220,6 +219,6 @@ object! {
         /// The batch after which the page begins: [`List::last_id`] of the one before.
         after: may String,
         /// How many batches a page has.
-        limit: may u32,
+        limit: copy u32,
     }
 }

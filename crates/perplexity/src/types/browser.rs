@@ -1,7 +1,6 @@
 //! Sessions of a browser: `/v1/browser/sessions`.
 
-use super::object::object;
-use super::open::open_enum;
+use super::wire::{object, open_enum};
 
 object! {
     /// The body of a request for a session, which has no members.

@@ -1,8 +1,6 @@
 //! What several resources share.
 
-use super::object::object;
-use super::open::open_enum;
-use super::union::by_shape;
+use super::wire::{by_shape, object, open_enum};
 
 open_enum! {
     /// What an object is: the member `object` of answers.

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use json::Value;
 
 use super::invalid::{Invalid, present};
-use super::object::object;
-use super::union::tagged;
+use super::wire::{object, tagged};
 
 object! {
     /// The body of a request for decisions.

@@ -6,8 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::invalid::{Invalid, at_most, present, within};
-use super::object::object;
-use super::open::open_enum;
+use super::wire::{object, open_enum};
 use super::{ObjectKind, TextOrList};
 
 /// How many texts, or documents, one request may have.
@@ -26,7 +25,7 @@ object! {
     /// ```
     /// use perplexity::types::embeddings::{Model, Request};
     ///
-    /// let request = Request::new(Model::V1Large, ["tea", "coffee"]).dimensions(256_u32);
+    /// let request = Request::new(Model::V1Large, ["tea", "coffee"]).dimensions(256);
     /// request.validate()?;
     /// # Ok::<(), perplexity::types::Invalid>(())
     /// ```
@@ -36,7 +35,7 @@ object! {
         /// The model.
         model: must Model,
         /// How many dimensions an embedding has, from 128 to what the model offers: 1,024 or 2,560.
-        dimensions: may u32,
+        dimensions: copy u32,
         /// How embeddings are written. The server's default is [`EncodingFormat::Int8`].
         encoding_format: may EncodingFormat,
     }
@@ -69,7 +68,7 @@ object! {
         /// The model.
         model: must Model,
         /// How many dimensions an embedding has, from 128 to what the model offers: 1,024 or 2,560.
-        dimensions: may u32,
+        dimensions: copy u32,
         /// How embeddings are written. The server's default is [`EncodingFormat::Int8`].
         encoding_format: may EncodingFormat,
     }
@@ -163,7 +162,7 @@ object! {
         /// What it is.
         object: may ObjectKind,
         /// Which of the documents it belongs to, from 0.
-        index: may u32,
+        index: copy u32,
         /// The embeddings of the chunks.
         data: many Embedding,
     }
@@ -185,7 +184,7 @@ object! {
         /// What it is.
         object: may ObjectKind,
         /// Which of the texts it belongs to, from 0.
-        index: may u32,
+        index: copy u32,
         /// The vector in base64, in the form that [`EncodingFormat`] names.
         embedding: may String,
     }
@@ -234,9 +233,9 @@ object! {
     /// What embeddings took.
     pub struct Usage: answer {
         /// Tokens of the texts.
-        prompt_tokens: may u64,
+        prompt_tokens: copy u64,
         /// Tokens in total.
-        total_tokens: may u64,
+        total_tokens: copy u64,
         /// What they cost.
         cost: may Cost,
     }
@@ -248,9 +247,9 @@ object! {
         /// The currency, `USD`.
         currency: may String,
         /// Of the texts.
-        input_cost: may f64,
+        input_cost: copy f64,
         /// Of everything.
-        total_cost: may f64,
+        total_cost: copy f64,
     }
 }
 
@@ -271,7 +270,7 @@ mod tests {
         assert_eq!(field(Request::new("", "a").validate()), "model");
         assert_eq!(field(Request::new(Model::V1Small, ["a", ""]).validate()), "input");
         assert_eq!(field(Request::new(Model::V1Small, vec!["a"; 513]).validate()), "input");
-        assert_eq!(field(Request::new(Model::V1Small, "a").dimensions(64_u32).validate()), "dimensions");
+        assert_eq!(field(Request::new(Model::V1Small, "a").dimensions(64).validate()), "dimensions");
         let documents = |input: Vec<Vec<&str>>| ContextualizedRequest::new(Model::ContextV1Small, input);
         assert_eq!(field(documents(vec![]).validate()), "input");
         assert_eq!(field(documents(vec![vec!["a"], vec![]]).validate()), "input[1]");

@@ -48,39 +48,38 @@ pub(crate) trait Keep: Default {
 /// ```
 #[derive(Clone, Default, PartialEq)]
 pub struct Members {
-    /// Boxed, for most requests have none.
-    map: Option<Box<BTreeMap<String, Value>>>,
+    map: BTreeMap<String, Value>,
 }
 
 impl Members {
     /// No members.
     pub const fn new() -> Self {
-        Self { map: None }
+        Self { map: BTreeMap::new() }
     }
 
     /// The value of a member.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.map.as_ref()?.get(name)
+        self.map.get(name)
     }
 
     /// Adds or replaces a member.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) {
-        self.map.get_or_insert_default().insert(name.into(), value.into());
+        self.map.insert(name.into(), value.into());
     }
 
     /// Removes a member.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
-        self.map.as_mut()?.remove(name)
+        self.map.remove(name)
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.map.as_ref().is_none_or(|map| map.is_empty())
+        self.map.is_empty()
     }
 
     /// All members, in the order of their names.
     pub fn iter(&self) -> Iter<'_> {
-        Iter { inner: self.map.as_ref().map(|map| map.iter()) }
+        Iter { inner: Some(self.map.iter()) }
     }
 }
 

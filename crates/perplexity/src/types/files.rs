@@ -1,8 +1,7 @@
 //! Files: `/v1/files`. The answer to a deletion is [`Deleted`](super::Deleted).
 
 use super::ObjectKind;
-use super::object::object;
-use super::open::open_enum;
+use super::wire::{object, open_enum};
 
 open_enum! {
     /// What a file is for.
@@ -40,7 +39,7 @@ object! {
         /// What it is for.
         purpose: must Purpose,
         /// When it will be deleted, in Unix seconds.
-        expires_at: may i64,
+        expires_at: copy i64,
     }
 }
 
@@ -66,7 +65,7 @@ object! {
         /// The file after which the page begins: [`List::last_id`] of the one before.
         after: may String,
         /// How many files a page has.
-        limit: may u32,
+        limit: copy u32,
         /// Which files come first.
         order: may Order,
         /// What the files are for.

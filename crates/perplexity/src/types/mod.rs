@@ -40,14 +40,11 @@ mod arbitrary;
 mod common;
 mod extra;
 mod invalid;
-mod member;
 mod nullable;
-mod object;
-mod open;
 mod secret;
 #[cfg(test)]
 mod tests;
-mod union;
+mod wire;
 
 pub mod async_chat;
 pub mod batches;

@@ -1,7 +1,7 @@
 //! Models: `GET /v1/models`.
 
 use super::ObjectKind;
-use super::object::object;
+use super::wire::object;
 
 object! {
     /// All models.

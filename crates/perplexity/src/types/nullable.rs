@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::member::Member;
+use super::wire::member::Member;
 
 /// A member of a request for which `null` means something else than leaving it out.
 ///

@@ -9,9 +9,7 @@ use serde::ser::{Serialize, Serializer};
 #[cfg(test)]
 use super::arbitrary::{Arbitrary, Source};
 use super::invalid::{Invalid, present};
-use super::member::{self, value_member};
-use super::object::{self, object};
-use super::open::open_enum;
+use super::wire::{member, object, open_enum, value_member};
 use super::{Recency, SearchContextSize, SearchMode, TextOrList};
 
 object! {
@@ -21,7 +19,7 @@ object! {
     /// ```
     /// use perplexity::types::{Recency, search::Request};
     ///
-    /// let request = Request::new(["tides", "moon"]).max_results(5_u32).search_recency_filter(Recency::Month);
+    /// let request = Request::new(["tides", "moon"]).max_results(5).search_recency_filter(Recency::Month);
     /// request.validate()?;
     /// # Ok::<(), perplexity::types::Invalid>(())
     /// ```
@@ -31,13 +29,13 @@ object! {
         /// Country to search from, as ISO 3166-1 code.
         country: may String,
         /// Whether to tell the time of the server.
-        display_server_time: may bool,
+        display_server_time: copy bool,
         /// How many results to return per query. More than 20 are for [`SearchType::People`] alone.
-        max_results: may u32,
+        max_results: copy u32,
         /// Upper bound of the tokens of all snippets.
-        max_tokens: may u32,
+        max_tokens: copy u32,
         /// Upper bound of the tokens of each snippet.
-        max_tokens_per_page: may u32,
+        max_tokens_per_page: copy u32,
         /// How much text to return. Leave it out together with the two bounds above. The server's default is `high`.
         search_context_size: may SearchContextSize,
         /// Domains to search in; a leading `-` excludes one.

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
+use super::wire::value_member;
 use serde::{Deserialize, Serialize};
-
-use super::member::value_member;
 
 /// A text that `Debug` does not show, such as the credentials of a tool's server.
 ///

@@ -1,6 +1,6 @@
 //! Skills that are kept by the service: `/v1/skills`.
 
-use super::object::object;
+use super::wire::object;
 use super::{NumberOrText, Secret};
 
 object! {
@@ -87,7 +87,7 @@ object! {
     /// The query of a list of skills or revisions.
     pub struct ListParams: part {
         /// How many a page has.
-        limit: may u32,
+        limit: copy u32,
         /// Where the page begins: `next_page_token` of the one before.
         page_token: may String,
     }

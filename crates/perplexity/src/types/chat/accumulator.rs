@@ -1,6 +1,6 @@
 //! Puts the parts of a stream together.
 
-use super::completion::{Choice, ChunkKind, Completion, CompletionStatus, FinishReason};
+use super::completion::{Choice, Completion, FinishReason};
 use super::content::{Content, Part};
 use super::message::{Delta, Message, Role};
 use super::reasoning::ReasoningStep;
@@ -65,11 +65,8 @@ impl Accumulator {
         replace(&mut whole.kind, &part.kind);
         replace(&mut whole.usage, &part.usage);
         whole.extra.merge(&part.extra);
-        self.is_finished |= matches!(part.object, Some(ObjectKind::CompletionDone))
-            || matches!(part.kind, Some(ChunkKind::EndOfStream))
-            || matches!(part.status, Some(CompletionStatus::Completed));
+        self.is_finished |= part.is_last();
         for choice in &part.choices {
-            self.is_finished |= choice.finish_reason.is_some();
             self.slot(choice.index).push(choice);
         }
     }

@@ -4,8 +4,7 @@ use json::Value;
 
 use super::message::{Delta, Message};
 use super::reasoning::PublicResult;
-use crate::types::object::object;
-use crate::types::open::open_enum;
+use crate::types::wire::{object, open_enum};
 use crate::types::{ObjectKind, SearchContextSize};
 
 object! {
@@ -57,10 +56,27 @@ impl Completion {
         self.choices.first()?.delta.as_ref()?.text()
     }
 
+    /// Whether this part of a stream says that it is the last one, or that an answer ends with it.
+    pub fn is_last(&self) -> bool {
+        self.choices.iter().any(|choice| choice.finish_reason.is_some())
+            || ends_stream(self.object.as_ref(), self.kind.as_ref(), self.status.as_ref())
+    }
+
     /// The message of the first choice.
     pub fn message(&self) -> Option<&Message> {
         self.choices.first()?.message.as_ref()
     }
+}
+
+/// Whether one of the members of a part says that it is the last one.
+pub(super) fn ends_stream(
+    object: Option<&ObjectKind>,
+    kind: Option<&ChunkKind>,
+    status: Option<&CompletionStatus>,
+) -> bool {
+    matches!(object, Some(ObjectKind::CompletionDone))
+        || matches!(kind, Some(ChunkKind::EndOfStream))
+        || matches!(status, Some(CompletionStatus::Completed))
 }
 
 open_enum! {
@@ -137,11 +153,11 @@ object! {
         /// Tokens of both.
         total_tokens: must u64,
         /// Tokens of citations.
-        citation_tokens: may u64,
+        citation_tokens: copy u64,
         /// How many searches were made.
-        num_search_queries: may u64,
+        num_search_queries: copy u64,
         /// Tokens of the reasoning.
-        reasoning_tokens: may u64,
+        reasoning_tokens: copy u64,
         /// How much text of the results the model saw.
         search_context_size: may SearchContextSize,
         /// Details that gateways add.
@@ -161,12 +177,12 @@ object! {
         /// Of everything.
         total_cost: must f64,
         /// Of the tokens of citations.
-        citation_tokens_cost: may f64,
+        citation_tokens_cost: copy f64,
         /// Of the tokens of the reasoning.
-        reasoning_tokens_cost: may f64,
+        reasoning_tokens_cost: copy f64,
         /// Of the request itself.
-        request_cost: may f64,
+        request_cost: copy f64,
         /// Of the searches.
-        search_queries_cost: may f64,
+        search_queries_cost: copy f64,
     }
 }

@@ -1,8 +1,7 @@
 //! What a message says: a text, or parts of several kinds.
 
 use crate::types::NumberOrText;
-use crate::types::object::object;
-use crate::types::union::{by_shape, tagged};
+use crate::types::wire::{by_shape, object, tagged};
 
 by_shape! {
     /// What a message says.

@@ -5,12 +5,16 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, IgnoredAny};
 use serde::ser::{Serialize, Serializer};
 
-use super::completion::{Choice, ChunkKind, Completion, CompletionStatus, FinishReason, Image, Usage};
+use super::completion::{
+    Choice, ChunkKind, Completion, CompletionStatus, FinishReason, Image, Usage, ends_stream,
+};
 use super::message::Delta;
 use super::reasoning::PublicResult;
 use crate::types::ObjectKind;
-use crate::types::member::Member;
-use crate::types::object::object;
+#[cfg(test)]
+use crate::types::arbitrary::{Arbitrary, Source};
+use crate::types::wire::member::Member;
+use crate::types::wire::object;
 
 object! {
     /// A part of a stream, read without the message that it repeats.
@@ -60,6 +64,12 @@ impl DeltaChunk {
     /// What is added to the text of the first choice.
     pub fn text(&self) -> Option<&str> {
         self.choices.first()?.delta.as_ref()?.text()
+    }
+
+    /// As [`Completion::is_last`].
+    pub fn is_last(&self) -> bool {
+        self.choices.iter().any(|choice| choice.finish_reason.is_some())
+            || ends_stream(self.object.as_ref(), self.kind.as_ref(), self.status.as_ref())
     }
 }
 
@@ -140,6 +150,13 @@ impl Member for Ignored {
     }
 
     fn missing() -> Self {
+        Self
+    }
+}
+
+#[cfg(test)]
+impl Arbitrary for Ignored {
+    fn arbitrary(_source: &mut Source) -> Self {
         Self
     }
 }

@@ -1,9 +1,7 @@
 //! The form of an answer.
 
+use crate::types::wire::{object, tagged};
 use json::Value;
-
-use crate::types::object::object;
-use crate::types::union::tagged;
 
 tagged! {
     /// The form of an answer.
@@ -64,7 +62,7 @@ object! {
         /// What it is for.
         description: may String,
         /// Whether the answer follows it exactly.
-        strict: may bool,
+        strict: copy bool,
     }
 }
 
@@ -93,6 +91,6 @@ object! {
         /// What it is for.
         description: may String,
         /// Whether the answer matches it exactly.
-        strict: may bool,
+        strict: copy bool,
     }
 }

@@ -3,8 +3,7 @@
 use super::content::{Content, Part};
 use super::reasoning::ReasoningStep;
 use super::tool::ToolCall;
-use crate::types::object::object;
-use crate::types::open::open_enum;
+use crate::types::wire::{object, open_enum};
 
 open_enum! {
     /// Whose a message is.

@@ -1,9 +1,7 @@
 //! How a model came to its answer, and the results that it saw.
 
+use crate::types::wire::{object, open_enum};
 use json::{Map, Value};
-
-use crate::types::object::object;
-use crate::types::open::open_enum;
 
 open_enum! {
     /// What a model did in a step.

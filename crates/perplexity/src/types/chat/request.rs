@@ -8,8 +8,7 @@ use super::format::ResponseFormat;
 use super::message::Message;
 use super::tool::{Tool, ToolChoice};
 use crate::types::invalid::{Invalid, present, within};
-use crate::types::object::object;
-use crate::types::open::open_enum;
+use crate::types::wire::{object, open_enum};
 use crate::types::{Recency, SearchContextSize, SearchMode, TextOrList};
 
 /// The largest `max_tokens` that the service documents.
@@ -23,7 +22,7 @@ object! {
     /// use perplexity::types::chat::{ReasoningEffort, Request};
     ///
     /// let request = Request::new("sonar-reasoning-pro", "How many primes are there?")
-    ///     .max_tokens(400_u32)
+    ///     .max_tokens(400)
     ///     .reasoning_effort(ReasoningEffort::Low);
     /// request.validate()?;
     /// # Ok::<(), perplexity::types::Invalid>(())
@@ -34,41 +33,41 @@ object! {
         /// The name of the model, such as `sonar-pro`.
         model: must String,
         /// Whether the answer comes in parts.
-        stream: may bool,
+        stream: copy bool,
         /// What the parts of a streamed answer hold.
         stream_mode: may StreamMode,
         /// Upper bound of the tokens of the answer, at most 128,000.
-        max_tokens: may u32,
+        max_tokens: copy u32,
         /// How varied the words of the answer are, from 0 to 2.
-        temperature: may f64,
+        temperature: copy f64,
         /// Restricts words to the likely ones with this total probability, from 0 to 1.
-        top_p: may f64,
+        top_p: copy f64,
         /// Restricts words to this many likely ones.
-        top_k: may u32,
+        top_k: copy u32,
         /// How many answers to give.
-        n: may u32,
+        n: copy u32,
         /// How many answers to choose from.
-        best_of: may u32,
+        best_of: copy u32,
         /// Penalty for words by how often they occurred.
-        frequency_penalty: may f64,
+        frequency_penalty: copy f64,
         /// Penalty for words that occurred.
-        presence_penalty: may f64,
+        presence_penalty: copy f64,
         /// Texts at which the answer ends.
         stop: may TextOrList,
         /// Whether to report the probabilities of tokens.
-        logprobs: may bool,
+        logprobs: copy bool,
         /// How many alternatives per token to report.
-        top_logprobs: may u32,
+        top_logprobs: copy u32,
         /// Whether to report cumulated probabilities.
-        cum_logprobs: may bool,
+        cum_logprobs: copy bool,
         /// Whether alternative answers begin with different tokens.
-        diverse_first_token: may bool,
+        diverse_first_token: copy bool,
         /// Functions that the model may call.
         tools: many Tool,
         /// Whether the model calls functions.
         tool_choice: may ToolChoice,
         /// Whether the model may call several functions at once.
-        parallel_tool_calls: may bool,
+        parallel_tool_calls: copy bool,
         /// How the model searches the web.
         web_search_options: may WebSearchOptions,
         /// Where to search.
@@ -88,39 +87,39 @@ object! {
         /// Latest day of the last change, as `M/D/YYYY`.
         last_updated_before_filter: may String,
         /// Earliest time of the last change, in Unix seconds.
-        updated_after_timestamp: may i64,
+        updated_after_timestamp: copy i64,
         /// Latest time of the last change, in Unix seconds.
-        updated_before_timestamp: may i64,
+        updated_before_timestamp: copy i64,
         /// How many results to search for.
-        num_search_results: may u32,
+        num_search_results: copy u32,
         /// Whether to answer without a search.
-        disable_search: may bool,
+        disable_search: copy bool,
         /// Whether to let the service decide if a search is needed.
-        enable_search_classifier: may bool,
+        enable_search_classifier: copy bool,
         /// Whether to leave out results for adults.
-        safe_search: may bool,
+        safe_search: copy bool,
         /// Country of the user, as ISO 3166-1 code.
         country: may String,
         /// Latitude of the user in degrees.
-        latitude: may f64,
+        latitude: copy f64,
         /// Longitude of the user in degrees.
-        longitude: may f64,
+        longitude: copy f64,
         /// Language of the answer.
         language_preference: may String,
         /// Locale for numbers and dates of the answer, such as `en-US`.
         response_formatting_locale: may String,
         /// Whether to return images.
-        return_images: may bool,
+        return_images: copy bool,
         /// Whether to return questions that may follow.
-        return_related_questions: may bool,
+        return_related_questions: copy bool,
         /// How many images to return.
-        num_images: may u32,
+        num_images: copy u32,
         /// Domains of images; a leading `-` excludes one.
         image_domain_filter: many String,
         /// File types of images.
         image_format_filter: many String,
         /// Whether a message has the URL of an image.
-        has_image_url: may bool,
+        has_image_url: copy bool,
         /// How much the model thinks before it answers.
         reasoning_effort: may ReasoningEffort,
         /// The form of the answer.
@@ -130,7 +129,7 @@ object! {
         /// The thread that the conversation belongs to.
         thread_id: may String,
         /// Whether to keep the conversation in a thread.
-        use_threads: may bool,
+        use_threads: copy bool,
         /// The question as the user put it.
         user_original_query: may String,
         /// The workspace whose files may be searched.
@@ -144,15 +143,15 @@ object! {
         /// Which media to return, for gateways that understand it.
         media_response: may MediaResponse,
         /// Internal.
-        debug_pro_search as "_debug_pro_search": may bool,
+        debug_pro_search as "_debug_pro_search": copy bool,
         /// Internal.
-        force_new_agent as "_force_new_agent": may bool,
+        force_new_agent as "_force_new_agent": copy bool,
         /// Internal.
         inputs as "_inputs": many i64,
         /// Internal.
-        is_browser_agent as "_is_browser_agent": may bool,
+        is_browser_agent as "_is_browser_agent": copy bool,
         /// Internal.
-        prompt_token_length as "_prompt_token_length": may u32,
+        prompt_token_length as "_prompt_token_length": copy u32,
     }
 }
 
@@ -261,7 +260,7 @@ object! {
         /// How thorough the search is.
         search_type: may SearchType,
         /// Whether to search longer for images that fit.
-        image_results_enhanced_relevance: may bool,
+        image_results_enhanced_relevance: copy bool,
         /// Where the user is.
         user_location: may UserLocation,
     }
@@ -271,9 +270,9 @@ object! {
     /// Where a user is.
     pub struct UserLocation: part {
         /// Latitude in degrees.
-        latitude: may f64,
+        latitude: copy f64,
         /// Longitude in degrees.
-        longitude: may f64,
+        longitude: copy f64,
         /// ISO 3166-1 code.
         country: may String,
         /// Region or state.
@@ -295,8 +294,8 @@ object! {
     /// Media to return or not.
     pub struct MediaOverrides: part {
         /// Whether to return videos.
-        return_videos: may bool,
+        return_videos: copy bool,
         /// Whether to return images.
-        return_images: may bool,
+        return_images: copy bool,
     }
 }

@@ -1,9 +1,7 @@
 //! Functions that a model may call, and its calls.
 
+use crate::types::wire::{object, open_enum};
 use json::{Map, Value};
-
-use crate::types::object::object;
-use crate::types::open::open_enum;
 
 open_enum! {
     /// What a tool is.
@@ -64,7 +62,7 @@ object! {
         /// What it takes: a JSON schema.
         parameters: must Value,
         /// Whether arguments follow `parameters` exactly.
-        strict: may bool,
+        strict: copy bool,
     }
 }
 
@@ -91,7 +89,7 @@ object! {
         /// The properties that have to be there.
         required: many String,
         /// Whether there may be other properties.
-        additional_properties: may bool,
+        additional_properties: copy bool,
     }
 }
 
@@ -137,7 +135,7 @@ object! {
         /// What kind of tool is called.
         kind as "type": may ToolKind,
         /// Which call of the message a fragment belongs to.
-        index: may u32,
+        index: copy u32,
     }
 }
 

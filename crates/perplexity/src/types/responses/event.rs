@@ -3,8 +3,7 @@
 use super::output::{FetchedPage, OutputItem, SearchResult};
 use super::response::{Response, ResponseError, Usage};
 use crate::types::chat::Image;
-use crate::types::object::object;
-use crate::types::union::tagged;
+use crate::types::wire::{object, tagged};
 
 tagged! {
     /// An event of a streamed answer.

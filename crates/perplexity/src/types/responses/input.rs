@@ -3,9 +3,7 @@
 use super::mcp::{ApprovalRequest, ApprovalResponse, McpCall, McpTools};
 use super::output::{FunctionCall, FunctionCallOutput};
 use super::response::Status;
-use crate::types::object::object;
-use crate::types::open::open_enum;
-use crate::types::union::{by_shape, tagged};
+use crate::types::wire::{by_shape, object, open_enum, tagged};
 
 by_shape! {
     /// What is asked: a text, or the items of a conversation.

@@ -3,9 +3,7 @@
 use json::Value;
 
 use super::response::Status;
-use crate::types::object::object;
-use crate::types::open::open_enum;
-use crate::types::union::by_shape;
+use crate::types::wire::{by_shape, object, open_enum};
 
 object! {
     /// The tools of an MCP server.
@@ -41,7 +39,7 @@ object! {
     /// What is known about a tool.
     pub struct McpToolAnnotations: part {
         /// Whether it changes nothing.
-        read_only: may bool,
+        read_only: copy bool,
     }
 }
 
@@ -140,7 +138,7 @@ object! {
     /// Some of the tools of a server.
     pub struct ApprovalFilter: part {
         /// Those that change nothing.
-        read_only: may bool,
+        read_only: copy bool,
         /// Those with these names.
         tool_names: many String,
     }

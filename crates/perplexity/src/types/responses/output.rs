@@ -8,8 +8,7 @@ use super::response::Status;
 use super::sandbox::{SandboxOperation, SandboxResults};
 use crate::types::NumberOrText;
 use crate::types::chat::Image;
-use crate::types::object::object;
-use crate::types::union::tagged;
+use crate::types::wire::{object, tagged};
 
 tagged! {
     /// What a model did or said.
@@ -105,9 +104,9 @@ object! {
         /// What this is, such as `citation`.
         kind as "type": may String,
         /// Where the part begins, in characters.
-        start_index: may u64,
+        start_index: copy u64,
         /// Where the part ends, in characters.
-        end_index: may u64,
+        end_index: copy u64,
         /// The title of the source.
         title: may String,
         /// The address of the source.

@@ -5,8 +5,7 @@ use super::skill::Skill;
 use super::tool::{Tool, ToolChoice};
 use crate::types::chat::ResponseFormat;
 use crate::types::invalid::{Invalid, at_most, present, within};
-use crate::types::object::object;
-use crate::types::open::open_enum;
+use crate::types::wire::{object, open_enum};
 
 /// How many models one request may name.
 const MAX_MODELS: usize = 5;
@@ -48,13 +47,13 @@ object! {
         /// Language of the answer, as ISO 639-1 code.
         language_preference: may String,
         /// Upper bound of the tokens of the answer.
-        max_output_tokens: may u32,
+        max_output_tokens: copy u32,
         /// Upper bound of the steps of the agent, from 1 to 100.
-        max_steps: may u32,
+        max_steps: copy u32,
         /// Whether to answer in the background.
         background: null bool,
         /// Whether the answer comes as events.
-        stream: may bool,
+        stream: copy bool,
         /// How the model thinks.
         reasoning: may Reasoning,
         /// The form of the answer. The name of a JSON schema is required here.
@@ -64,13 +63,13 @@ object! {
         /// Whether it uses it.
         tool_choice: may ToolChoice,
         /// How varied the words of the answer are.
-        temperature: may f64,
+        temperature: copy f64,
         /// Restricts words to the likely ones with this total probability.
-        top_p: may f64,
+        top_p: copy f64,
         /// The answer that this request follows.
         previous_response_id: may String,
         /// Whether to keep the answer.
-        store: may bool,
+        store: copy bool,
         /// What the model can read up.
         skills: many Skill,
         /// Settings that are kept by the service.
@@ -80,7 +79,7 @@ object! {
         /// How urgent the request is.
         service_tier: may ServiceTier,
         /// Whether to tell the model how many steps are left.
-        step_budget_reminder: may bool,
+        step_budget_reminder: copy bool,
     }
 }
 
@@ -264,9 +263,9 @@ object! {
         /// How much of the answer to retrieve.
         format: may RetrieveFormat,
         /// The sequence number of the last event that is known. Events after it follow.
-        starting_after: may u64,
+        starting_after: copy u64,
         /// Whether the answer comes as events.
-        stream: may bool,
+        stream: copy bool,
     }
 }
 

@@ -6,8 +6,7 @@ use json::Value;
 
 use super::output::OutputItem;
 use super::request::{Effort, ServiceTier};
-use crate::types::object::object;
-use crate::types::open::open_enum;
+use crate::types::wire::{object, open_enum};
 use crate::types::{NumberOrText, ObjectKind};
 
 object! {
@@ -46,11 +45,11 @@ object! {
         /// What it took.
         usage: may Usage,
         /// Whether it is made in the background.
-        background: may bool,
+        background: copy bool,
         /// The answer before it.
         previous_response_id: may String,
         /// Whether it is kept.
-        store: may bool,
+        store: copy bool,
         /// How much work was put into it.
         effort: may Effort,
         /// The settings that were asked for.
@@ -147,11 +146,11 @@ object! {
         /// Of everything.
         total_cost: must f64,
         /// Of filling the cache.
-        cache_creation_cost: may f64,
+        cache_creation_cost: copy f64,
         /// Of reading the cache.
-        cache_read_cost: may f64,
+        cache_read_cost: copy f64,
         /// Of the tools.
-        tool_calls_cost: may f64,
+        tool_calls_cost: copy f64,
     }
 }
 
@@ -159,9 +158,9 @@ object! {
     /// Kinds of tokens of a request.
     pub struct InputTokens: answer {
         /// Tokens that filled the cache.
-        cache_creation_input_tokens: may u64,
+        cache_creation_input_tokens: copy u64,
         /// Tokens that came from the cache.
-        cache_read_input_tokens: may u64,
+        cache_read_input_tokens: copy u64,
     }
 }
 
@@ -169,9 +168,9 @@ object! {
     /// What a tool took.
     pub struct ToolCallDetails: answer {
         /// How often it was used.
-        invocation: may u64,
+        invocation: copy u64,
         /// What it costs in US dollars.
-        cost_usd: may f64,
+        cost_usd: copy f64,
         /// The tokens of models that it used.
         token_usage: many Value,
     }

@@ -1,9 +1,7 @@
 //! What a model did in its sandbox.
 
+use crate::types::wire::{object, open_enum};
 use json::Value;
-
-use crate::types::object::object;
-use crate::types::open::open_enum;
 
 object! {
     /// A program that a model ran.
@@ -75,21 +73,21 @@ object! {
         /// The file.
         file_path: may String,
         /// Its length in bytes.
-        size_bytes: may u64,
+        size_bytes: copy u64,
         /// What is in it, or what was found.
         content: may String,
         /// The first line of what was read, from 1.
-        start_line: may u64,
+        start_line: copy u64,
         /// How many lines the file has.
-        total_lines: may u64,
+        total_lines: copy u64,
         /// What the operation says.
         message: may String,
         /// How much was found.
-        count: may u64,
+        count: copy u64,
         /// The files that were found.
         files: many Value,
         /// Whether not all is there.
-        truncated: may bool,
+        truncated: copy bool,
         /// Files that were added.
         added: may Value,
         /// Files that were deleted.

@@ -1,9 +1,7 @@
 //! What a model can read up.
 
 use crate::types::invalid::{Invalid, at_most, present};
-use crate::types::object::object;
-use crate::types::open::open_enum;
-use crate::types::union::tagged;
+use crate::types::wire::{object, open_enum, tagged};
 
 /// The length of the description of a skill in bytes.
 const MAX_DESCRIPTION: usize = 1_024;

@@ -6,9 +6,7 @@ use json::{Map, Value};
 
 use super::mcp::{AllowedTools, Approval};
 use crate::types::invalid::{Invalid, at_most, present, within};
-use crate::types::object::object;
-use crate::types::open::open_enum;
-use crate::types::union::{by_shape, tagged};
+use crate::types::wire::{by_shape, object, open_enum, tagged};
 use crate::types::{Recency, SearchContextSize, Secret};
 
 /// The length of the label of a server in characters.
@@ -109,9 +107,9 @@ object! {
         /// What may be found.
         filters: may WebFilters,
         /// Upper bound of the tokens of all results.
-        max_tokens: may u32,
+        max_tokens: copy u32,
         /// Upper bound of the tokens of each result.
-        max_tokens_per_page: may u32,
+        max_tokens_per_page: copy u32,
         /// How much text of the results the model sees.
         search_context_size: may SearchContextSize,
         /// How to search.
@@ -157,9 +155,9 @@ object! {
         /// ISO 3166-1 code.
         country: may String,
         /// Latitude in degrees.
-        latitude: may f64,
+        latitude: copy f64,
         /// Longitude in degrees.
-        longitude: may f64,
+        longitude: copy f64,
         /// Region or state.
         region: may String,
     }
@@ -169,7 +167,7 @@ object! {
     /// A search for images.
     pub struct ImageSearch: part {
         /// How many images to find.
-        max_results: may u32,
+        max_results: copy u32,
         /// What may be found.
         filters: may ImageFilters,
     }
@@ -183,7 +181,7 @@ object! {
         /// File types.
         format_filter: many ImageFormat,
         /// Whether to leave out images for adults.
-        safe_search: may bool,
+        safe_search: copy bool,
     }
 }
 
@@ -209,7 +207,7 @@ object! {
     /// Fetches pages.
     pub struct FetchUrl: part {
         /// How many pages one request may fetch, from 1 to 10.
-        max_urls: may u32,
+        max_urls: copy u32,
     }
 }
 
@@ -254,7 +252,7 @@ object! {
         /// What it takes: a JSON schema.
         parameters: may Map<String, Value>,
         /// Whether arguments follow `parameters` exactly.
-        strict: may bool,
+        strict: copy bool,
     }
 }
 
@@ -281,7 +279,7 @@ object! {
         /// Which calls need approval.
         require_approval: may Approval,
         /// Whether the model searches for tools instead of knowing all of them.
-        defer_loading: may bool,
+        defer_loading: copy bool,
     }
 }
 

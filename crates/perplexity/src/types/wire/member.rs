@@ -38,7 +38,7 @@ impl<'de, T: Member> DeserializeSeed<'de> for Seed<T> {
 macro_rules! value_member {
     ($($ty:ty),*) => {
         $(
-            impl $crate::types::member::Member for $ty {
+            impl $crate::types::wire::member::Member for $ty {
                 #[inline]
                 fn read<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
                     <Option<Self> as serde::Deserialize>::deserialize(deserializer)

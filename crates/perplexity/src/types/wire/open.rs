@@ -117,11 +117,11 @@ macro_rules! open_enum {
         impl<'de> serde::Deserialize<'de> for $name {
             #[inline]
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_str($crate::types::open::TextVisitor::new())
+                deserializer.deserialize_str($crate::types::wire::open::TextVisitor::new())
             }
         }
 
-        $crate::types::member::value_member!($name);
+        $crate::types::wire::value_member!($name);
 
         #[cfg(test)]
         impl $crate::types::arbitrary::Arbitrary for $name {
@@ -163,32 +163,22 @@ impl<T: for<'a> From<&'a str>> Visitor<'_> for TextVisitor<T> {
 
 #[cfg(test)]
 mod tests {
-    open_enum! {
-        /// How loud something is.
-        pub enum Volume {
-            /// Not very.
-            Low = "low",
-            /// Very.
-            High = "high",
-        }
-    }
+    use crate::types::SearchContextSize as Size;
 
     #[test]
     fn known_and_unknown_texts_survive() {
-        for (text, value) in
-            [("low", Volume::Low), ("high", Volume::High), ("11", Volume::Other("11".into()))]
-        {
-            assert_eq!(Volume::from(text), value);
-            assert_eq!(Volume::from(text.to_owned()), value);
+        for (text, value) in [("low", Size::Low), ("high", Size::High), ("11", Size::Other("11".into()))] {
+            assert_eq!(Size::from(text), value);
+            assert_eq!(Size::from(text.to_owned()), value);
             assert_eq!(value.to_string(), text);
             assert_eq!(value, text);
             let document = json::to_string(&value).unwrap();
             assert_eq!(document, format!("\"{text}\""));
-            assert_eq!(json::from_str::<Volume>(&document).unwrap(), value);
+            assert_eq!(json::from_str::<Size>(&document).unwrap(), value);
         }
-        assert_eq!(Volume::Other("low".into()), Volume::Low);
-        assert_eq!(Volume::default(), "");
-        assert_eq!(format!("{:?} {:?}", Volume::Low, Volume::from("x")), r#"Low Other("x")"#);
-        assert!(json::from_str::<Volume>("1").unwrap_err().is_data());
+        assert_eq!(Size::Other("low".into()), Size::Low);
+        assert_eq!(Size::default(), "");
+        assert_eq!(format!("{:?} {:?}", Size::Low, Size::from("x")), r#"Low Other("x")"#);
+        assert!(json::from_str::<Size>("1").unwrap_err().is_data());
     }
 }
