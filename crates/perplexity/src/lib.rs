@@ -70,8 +70,8 @@ mod wait;
 
 #[cfg(feature = "client")]
 pub use client::{
-    Answer, Call, Client, ClientBuilder, Connect, Download, Events, File, Json, Nothing, PathStyle, Proxy, Quota,
-    RateLimits, Raw, Response, ResponseHead, RetryEvent, Timeouts,
+    Answer, Call, Client, ClientBuilder, Connect, Download, Events, File, Json, Nothing, PathStyle, Proxy,
+    Quota, RateLimits, Raw, Response, ResponseHead, RetryEvent, Timeouts,
 };
 #[cfg(feature = "client")]
 pub use error::{ApiError, Error, Result, TimeoutPhase};

@@ -54,7 +54,10 @@ fn variables_are_used() {
         for sent in &sent[..2] {
             assert_eq!(sent.url, "https://example.org/env/v1/models");
             assert_eq!(sent.headers["authorization"], "Bearer from-env");
-            assert_eq!((&sent.headers["x-a"], &sent.headers["x-title"]), (&"1".parse().unwrap(), &"env".parse().unwrap()));
+            assert_eq!(
+                (&sent.headers["x-a"], &sent.headers["x-title"]),
+                (&"1".parse().unwrap(), &"env".parse().unwrap())
+            );
             assert_eq!(sent.headers["x-b"], "builder");
         }
         assert_eq!(sent[2].url, "https://example.org/mine/v1/models");

@@ -59,7 +59,10 @@ async fn headers_of_the_call_win_over_those_of_the_client() {
         .await
         .unwrap();
     let [first, second] = &script.sent()[..] else { panic!("two requests were sent") };
-    assert_eq!((&first.headers["x-title"], &first.headers["x-both"]), (&"client".parse().unwrap(), &"client".parse().unwrap()));
+    assert_eq!(
+        (&first.headers["x-title"], &first.headers["x-both"]),
+        (&"client".parse().unwrap(), &"client".parse().unwrap())
+    );
     assert_eq!(first.headers["user-agent"], "agent/1");
     assert!(!first.headers.contains_key("x-source"));
     assert_eq!(second.headers["x-both"], "call");
@@ -106,7 +109,10 @@ async fn extra_members_win() {
         r#"{"messages":[{"role":"user","content":"Why?"}],"model":"other","max_tokens":null,"media_response":{"overrides":[1]}}"#
     );
     assert_eq!(sent[1].body, r#"{"only":1}"#);
-    assert_eq!((&*sent[2].method, &*sent[2].url, &*sent[2].body), ("PATCH", "https://example.org/base/x?a=1", "[1]"));
+    assert_eq!(
+        (&*sent[2].method, &*sent[2].url, &*sent[2].body),
+        ("PATCH", "https://example.org/base/x?a=1", "[1]")
+    );
     let error = client.request(Method::POST, "/x").json_body(&[1]).extra_body("a", 1).await.unwrap_err();
     assert_eq!(error.field(), Some("extra_body"));
 }
@@ -239,7 +245,8 @@ async fn raw_answers() {
 #[tokio::test(start_paused = true)]
 async fn downloads() {
     let named = [("content-disposition", "attachment; filename=\"a/out.csv\""), ("content-type", "text/csv")];
-    let script = Script::new([Step::status(200, &named, "1,2"), Step::pieces(["ab", "cd"]), Step::pieces(["abc"])]);
+    let script =
+        Script::new([Step::status(200, &named, "1,2"), Step::pieces(["ab", "cd"]), Step::pieces(["abc"])]);
     let files = &script.client();
     let file = files.files().content("f").await.unwrap();
     assert_eq!((file.filename().as_deref(), file.content_type()), (Some("out.csv"), Some("text/csv")));
@@ -260,7 +267,8 @@ async fn pages_follow_each_other() {
         page(r#"{"data":[{"id":"4"}],"has_more":false,"last_id":"4"}"#),
     ]);
     let params = files::ListParams::default().limit(2_u32);
-    let items: Vec<_> = script.client().files().list(&params).header("x-a", "1").items().try_collect().await.unwrap();
+    let items: Vec<_> =
+        script.client().files().list(&params).header("x-a", "1").items().try_collect().await.unwrap();
     assert_eq!(items.iter().map(|file| &*file.id).collect::<Vec<_>>(), ["1", "2", "4"]);
     let queries: Vec<_> =
         script.sent().iter().map(|sent| sent.url.split_once('?').unwrap().1.to_owned()).collect();
@@ -272,7 +280,8 @@ async fn pages_follow_each_other() {
 async fn pages_end_at_errors_and_at_circles() {
     let circle = r#"{"skills":[{"skill_id":"s"}],"next_page_token":"t"}"#;
     let script = Script::new([Step::ok(circle), Step::ok(circle), Step::ok(circle)]);
-    let pages: Vec<_> = script.client().skills().list(&Default::default()).pages().try_collect().await.unwrap();
+    let pages: Vec<_> =
+        script.client().skills().list(&Default::default()).pages().try_collect().await.unwrap();
     assert_eq!(pages.len(), 2);
     let script = Script::new([Step::ok(circle), Step::failed(403), Step::ok(circle)]);
     let mut items = script.client().skills().list(&Default::default()).items();
@@ -321,7 +330,10 @@ fn clients_are_built_from_clients() {
         let [first, second] = &script.sent()[..] else { panic!("two requests were sent") };
         assert_eq!(first.url, "https://example.org/p/x?q=1&b=2");
         assert_eq!(first.headers["authorization"], "Bearer other");
-        assert_eq!((&first.headers["x-a"], &first.headers["x-c"]), (&"1".parse().unwrap(), &"3".parse().unwrap()));
+        assert_eq!(
+            (&first.headers["x-a"], &first.headers["x-c"]),
+            (&"1".parse().unwrap(), &"3".parse().unwrap())
+        );
         assert_eq!(second.url, "https://example.org/p/x?q=1");
         assert!(!second.headers.contains_key("x-a"));
         assert_eq!(second.headers["authorization"], format!("Bearer {KEY}"));

@@ -153,7 +153,8 @@ async fn key_is_the_same_for_all_attempts() {
     client.request(Method::POST, "/x").await.unwrap();
     client.request(Method::POST, "/x").idempotency_key("mine").await.unwrap();
     get(&client).await.unwrap();
-    let keys: Vec<_> = script.sent().iter().map(|sent| sent.headers.get("idempotency-key").cloned()).collect();
+    let keys: Vec<_> =
+        script.sent().iter().map(|sent| sent.headers.get("idempotency-key").cloned()).collect();
     assert_eq!(keys[0].as_ref().unwrap().len(), 32);
     assert_eq!(keys[0], keys[1]);
     assert_eq!(keys[2].as_ref().unwrap(), "mine");

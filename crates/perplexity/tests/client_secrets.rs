@@ -8,7 +8,8 @@ use support::{KEY, Script, Step};
 
 #[tokio::test(start_paused = true)]
 async fn key_is_in_no_debug_output_and_in_no_error() {
-    let echo = r#"{"error":{"message":"no such key: pplx-s3cret","type":"pplx-s3cret","code":"pplx-s3cret"}}"#;
+    let echo =
+        r#"{"error":{"message":"no such key: pplx-s3cret","type":"pplx-s3cret","code":"pplx-s3cret"}}"#;
     let script = Script::new([
         Step::status(401, &[], echo),
         Step::ok("pplx-s3cret"),

@@ -35,7 +35,8 @@ fn question() -> chat::Request {
 #[tokio::test]
 async fn calls_in_sequence_share_one_connection() {
     let stream = Answer::events([Event::json(&json!({"id": "c", "choices": []})), Event::done()]);
-    let rule = Rule::new("/x").answer(ok()).answer(Answer::status(503)).answer(ok()).answer(stream).answer(ok());
+    let rule =
+        Rule::new("/x").answer(ok()).answer(Answer::status(503)).answer(ok()).answer(stream).answer(ok());
     let (mock, client) = start(rule).await;
     let get = || client.request(Method::GET, "/x");
     get().await.unwrap();
@@ -90,7 +91,8 @@ async fn silent_servers_run_into_the_limit() {
 async fn streams_that_break_off() {
     let event = Event::json(&json!({"id": "c", "choices": [{"index": 0, "delta": {"content": "x"}}]}));
     let (mock, client) =
-        start(Rule::new("/chat/completions").answer(Answer::events([event.clone(), event]).reset_at(100))).await;
+        start(Rule::new("/chat/completions").answer(Answer::events([event.clone(), event]).reset_at(100)))
+            .await;
     let mut stream = client.chat().stream(&question()).await.unwrap();
     assert!(stream.next().await.unwrap().is_ok());
     assert!(stream.next().await.unwrap().unwrap_err().is_connection());
@@ -157,7 +159,8 @@ async fn jobs_and_files() {
 
 #[tokio::test]
 async fn errors_of_the_server() {
-    let page = Answer::bytes("text/html", "<html><h1>401 Authorization Required</h1></html>").with_status(401);
+    let page =
+        Answer::bytes("text/html", "<html><h1>401 Authorization Required</h1></html>").with_status(401);
     let rule = Rule::new("/chat/completions")
         .answer(Answer::error(400, "invalid_model", "Invalid model 'x'."))
         .answer(page)
@@ -165,7 +168,10 @@ async fn errors_of_the_server() {
     let (_mock, client) = start(rule).await;
     let error = client.chat().create(&question()).await.unwrap_err();
     let api = error.as_api().unwrap();
-    assert_eq!((api.message(), api.error_type(), api.code()), ("Invalid model 'x'.", Some("invalid_model"), Some("400")));
+    assert_eq!(
+        (api.message(), api.error_type(), api.code()),
+        ("Invalid model 'x'.", Some("invalid_model"), Some("400"))
+    );
     let error = client.chat().create(&question()).await.unwrap_err();
     assert!(error.is_authentication());
     assert_eq!(error.as_api().unwrap().message(), "Unauthorized");
@@ -176,9 +182,11 @@ async fn errors_of_the_server() {
 
 #[tokio::test]
 async fn redirects_keep_the_body_and_not_the_key() {
-    let target = Mock::start(Scenario::rules_only().auth(perplexity_mock::Auth::Off).rule(Rule::new("/y").answer(ok())))
-        .await
-        .unwrap();
+    let target = Mock::start(
+        Scenario::rules_only().auth(perplexity_mock::Auth::Off).rule(Rule::new("/y").answer(ok())),
+    )
+    .await
+    .unwrap();
     // The same server under another name is another host.
     let elsewhere = format!("http://localhost:{}/y", target.address().port());
     let moved = Answer::status(307).header("location", &elsewhere);
@@ -199,6 +207,7 @@ fn programs_without_a_runtime() {
     let text: String = parts.map(|part| part.unwrap().delta().unwrap_or_default().to_owned()).collect();
     assert_eq!(whole.text().unwrap(), text);
     let job = client.run(|api| api.async_chat().create(&async_chat::Request::new(question()))).unwrap();
-    let job = client.wait(client.api().async_chat().wait(&job.id).interval(Duration::from_millis(1))).unwrap();
+    let job =
+        client.wait(client.api().async_chat().wait(&job.id).interval(Duration::from_millis(1))).unwrap();
     assert!(job.status.is_final());
 }

@@ -287,8 +287,7 @@ async fn own_types_can_be_streamed() {
     impl perplexity::StreamItem for Number {}
 
     let script = Script::new([Step::pieces(["data: 1\n\n", "data: 300\n\n"])]);
-    let mut stream =
-        script.client().request(Method::GET, "/numbers").events::<Number>().await.unwrap();
+    let mut stream = script.client().request(Method::GET, "/numbers").events::<Number>().await.unwrap();
     assert_eq!(stream.next().await.unwrap().unwrap().0, 1);
     assert!(stream.next().await.unwrap().unwrap_err().is_decode());
 }

@@ -57,7 +57,10 @@ impl Step {
     /// An answer whose body is what is sent by the returned handle.
     pub(crate) fn fed() -> (Self, Feed) {
         let (sender, receiver) = mpsc::unbounded_channel();
-        (Self::status(200, &[("content-type", "text/event-stream")], reqwest::Body::wrap(Fed(receiver))), Feed(sender))
+        (
+            Self::status(200, &[("content-type", "text/event-stream")], reqwest::Body::wrap(Fed(receiver))),
+            Feed(sender),
+        )
     }
 
     /// An answer whose body comes in these pieces.
