@@ -122,7 +122,9 @@ func parse(expected data, document []byte, parse func([]byte) (data, error)) sid
 }
 
 // marshal encodes to a fresh slice.
-func marshal(name string, value data, length int, encode func(any) ([]byte, error), decode func([]byte, any) error) side {
+func marshal(
+	name string, value data, length int, encode func(any) ([]byte, error), decode func([]byte, any) error,
+) side {
 	return side{
 		name:    name,
 		payload: length,
@@ -213,8 +215,8 @@ func TestRowsAreRight(t *testing.T) {
 	}
 }
 
-// TestStandInWritesTheFormat compares its messages with the vectors of the original, which have the same data. The codec
-// between them is one that the vectors pin.
+// TestStandInWritesTheFormat compares its messages with the vectors of the original, which have the same data, through
+// a codec that the vectors pin.
 func TestStandInWritesTheFormat(t *testing.T) {
 	text, err := os.ReadFile("../../../../crates/parco/tests/data/parco-vectors.json")
 	if err != nil {

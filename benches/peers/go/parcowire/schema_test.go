@@ -102,7 +102,8 @@ func TestElementsWithoutBytesAreLimited(t *testing.T) {
 	for _, elem := range []string{
 		`{"t": "struct", "fields": []}`, `{"t": "skip", "n": 0}`, `{"t": "array", "len": 0, "elem": {"t": "uint8"}}`,
 	} {
-		schema, err := ParseSchema([]byte(`{"t": "slice", "header": {"t": "uint16_header", "order": "be"}, "elem": ` + elem + `}`))
+		text := `{"t": "slice", "header": {"t": "uint16_header", "order": "be"}, "elem": ` + elem + `}`
+		schema, err := ParseSchema([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,8 @@ import (
 
 // WriteValue writes a value in the JSON language of the vector file.
 //
-// Integers of 64 bits and times are strings of decimal digits. Headers are numbers below 2^31 and strings from there on.
-// Blobs are {hex}, and so are strings that are no UTF-8.
+// Integers of 64 bits and times are strings of decimal digits, and so are headers that do not fit into an int32. Blobs
+// are {hex}, and so are strings that are no UTF-8.
 func (s *Schema) WriteValue(value any) ([]byte, error) {
 	// What the encoder refuses has no form in JSON either.
 	if _, err := s.Encode(value); err != nil {

@@ -123,7 +123,9 @@ func TestABadSchemaKeepsItsPlace(t *testing.T) {
 }
 
 func TestWrongArguments(t *testing.T) {
-	for _, arguments := range []string{"", "check", "verify all", "generate", "generate 1 0 1", "generate 1 20", "generate -1 1 1"} {
+	for _, arguments := range []string{
+		"", "check", "verify all", "generate", "generate 1 0 1", "generate 1 20", "generate -1 1 1",
+	} {
 		if _, complaints := output(t, 2, "", strings.Fields(arguments)...); complaints != usage {
 			t.Errorf("%s: %s", arguments, complaints)
 		}

@@ -65,12 +65,14 @@ func newGenerator(seed uint64) *generator {
 			"uint_header", "int_header")...)
 	others := append(plain("bool", "time_utc", "time_location"), ordered("float32", "float64")...)
 	text := parcowire.Schema{T: "string", Header: &parcowire.Schema{T: "uint8_header"}}
+	keys := slices.Concat(integers, plain("bool", "time_utc", "time_location"), []parcowire.Schema{text})
+	ids := slices.Concat(plain("uint8_header", "int8"), ordered("uint16"), []parcowire.Schema{text})
 	return &generator{
 		random:     rand.New(rand.NewPCG(seed, 0)),
 		leaves:     deck[parcowire.Schema]{cards: slices.Concat(integers, headers, others)},
 		headers:    deck[parcowire.Schema]{cards: slices.Clone(headers)},
-		keys:       deck[parcowire.Schema]{cards: append(plain("bool", "time_utc", "time_location"), append(integers, text)...)},
-		ids:        deck[parcowire.Schema]{cards: append(plain("uint8_header", "int8"), append(ordered("uint16"), text)...)},
+		keys:       deck[parcowire.Schema]{cards: keys},
+		ids:        deck[parcowire.Schema]{cards: ids},
 		composites: deck[string]{cards: []string{"string", "blob", "slice", "array", "map", "struct"}},
 		alone:      deck[string]{cards: []string{"slice", "array", "map", "option", "skip"}},
 	}
