@@ -10,8 +10,8 @@ import (
 )
 
 // This and the other files named after the original stand in for the Go codec behind the fifth report, which no module
-// proxy has. They are written from a description of how that codec works: a schema is a list of fields that close over a
-// getter and a setter; a struct is collected in a pooled buffer and written at once; elsewhere every scalar goes
+// proxy has. They are written from a description of how that codec works: a schema is a list of fields that close over
+// a getter and a setter; a struct is collected in a pooled buffer and written at once; elsewhere every scalar goes
 // through a box from a pool; a slice passes as an interface with a method that calls back for every element; a map is
 // written in Go's own order. Only the types that the message needs are here.
 
