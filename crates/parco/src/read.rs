@@ -171,6 +171,11 @@ impl<'de> Reader<'de> {
         self.options.duplicates == DuplicateKeys::Reject
     }
 
+    #[inline]
+    pub(crate) fn mode(&self) -> Mode {
+        self.options.mode
+    }
+
     /// Joins a fault with its place.
     #[cold]
     pub(crate) fn into_error(self, fault: Fault) -> Error {
