@@ -18,7 +18,6 @@ pub use form::{Decode, DecodeForm, DecodeOwned, Encode, EncodeForm};
 pub use message::{WireExt, decode, decode_exact, decode_into, encode, encode_to_slice, encoded_len, to_vec};
 pub use options::{DuplicateKeys, Limits, Mode, Options};
 #[cfg(feature = "derive")]
-#[cfg(any())]
 pub use parco_derive::{Decode, Encode};
 pub use read::{Input, Reader};
 pub use wire::{Get, Put};
