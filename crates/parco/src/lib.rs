@@ -29,7 +29,6 @@ pub use message::encode_to_buf;
 pub use message::{WireExt, decode, decode_exact, decode_into, encode, encode_to_slice, encoded_len, to_vec};
 pub use options::{DuplicateKeys, Limits, Mode, Options};
 #[cfg(feature = "derive")]
-#[cfg(any())]
 pub use parco_derive::{Decode, Encode};
 pub use read::{Input, Reader};
 pub use view::{Entries, EntriesIter, Seq, SeqIter};

@@ -4,6 +4,7 @@
 //! is [`Put`] for `Vec<u16>` and everything else that has elements, and [`Get`] for what can be built from them.
 //! Forms are zero-sized unless they hold a builder or a schema made at run time.
 
+pub mod adjust;
 mod bytes;
 mod map;
 mod message;
