@@ -10,9 +10,11 @@ mod message;
 mod options;
 mod read;
 pub mod schema;
+mod time;
 pub mod wire;
 mod write;
 
+pub use self::time::{Located, Timestamp};
 pub use error::{Error, Fault, Segment};
 pub use form::{Decode, DecodeForm, DecodeOwned, Encode, EncodeForm};
 pub use message::{WireExt, decode, decode_exact, decode_into, encode, encode_to_slice, encoded_len, to_vec};
