@@ -53,7 +53,7 @@ impl Discard for Wincode {
 
 impl wincode::io::Writer for Counter {
     fn write(&mut self, bytes: &[u8]) -> Result<(), wincode::io::WriteError> {
-        self.0 += bytes.len() as u64;
+        self.add(bytes);
         Ok(())
     }
 }
@@ -192,7 +192,7 @@ bincode_2! {
 
 impl bincode::enc::write::Writer for &mut Counter {
     fn write(&mut self, bytes: &[u8]) -> Result<(), bincode::error::EncodeError> {
-        self.0 += bytes.len() as u64;
+        self.add(bytes);
         Ok(())
     }
 }
