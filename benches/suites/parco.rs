@@ -1,12 +1,12 @@
 //! The `codec` suite: the rows of the fifth report, whose original is the binary codec parco, each beside live peers;
 //! and decoding, which the report has no row for.
 //!
-//! A message stands in one map, and copies of it iterate in the same order, so that every implementation meets the
-//! entries in the same sequence.
+//! All implementations of a row encode one message, or the same in another form whose map has the same order, so that
+//! everybody meets the entries in the same sequence.
 
 use benches::parco::codec::{self, Borrow, Codec, Discard, Fresh, View, implementation, verified};
 use benches::parco::json::{SerdeJson, SimdJson, SonicRs};
-use benches::parco::message::{Check, Message};
+use benches::parco::message::{Check, Form, Message};
 use benches::parco::msgpack::{RmpGoWidths, RmpSerdeCompact, RmpSerdeNamed, Zerompk};
 use benches::parco::payload::{self, Size};
 use benches::parco::peers::{
@@ -213,25 +213,25 @@ fn reused_form<'a, C: Codec>(row: Row<'a>, message: &Message) -> Row<'a> {
 }
 
 fn encode<'a, C: Codec>(row: Row<'a>, message: &Message, form: &str) -> Row<'a> {
-    let (mut codec, message) = (C::default(), C::Message::from(message));
+    let (mut codec, message) = (C::default(), C::Message::of(message));
     let len = expected(&verified::<C>(&message));
     row.run(implementation::<C>(form).class(REUSED).payload(len), len, || codec::encode(&mut codec, &message))
 }
 
 fn fresh<'a, C: Fresh>(row: Row<'a>, message: &Message) -> Row<'a> {
-    let message = C::Message::from(message);
+    let message = C::Message::of(message);
     let len = expected(&verified::<C>(&message));
     row.run(implementation::<C>("").class(FRESH).payload(len), len, || codec::fresh::<C>(&message))
 }
 
 fn discarded<'a, C: Discard>(row: Row<'a>, message: &Message) -> Row<'a> {
-    let message = C::Message::from(message);
+    let message = C::Message::of(message);
     let len = expected(&verified::<C>(&message));
     row.run(implementation::<C>("").class(DISCARDED).payload(len), len, || codec::discard::<C>(&message))
 }
 
 fn owned<'a, C: Codec>(row: Row<'a>, message: &Message) -> Row<'a> {
-    let (mut codec, message) = (C::default(), C::Message::from(message));
+    let (mut codec, message) = (C::default(), C::Message::of(message));
     let bytes = verified::<C>(&message);
     let implementation = implementation::<C>(OWNED).class(OWNED).payload(expected(&bytes));
     row.run(implementation, message.check(), || codec::decode(&mut codec, &bytes))

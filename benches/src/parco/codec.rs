@@ -5,7 +5,7 @@ use std::io;
 
 use crate::Impl;
 
-use super::message::{Check, Message, MessageRef};
+use super::message::{Check, Form, Message, MessageRef};
 
 /// One codec in one configuration, with whatever it keeps between operations.
 pub trait Codec: Default {
@@ -15,7 +15,7 @@ pub trait Codec: Default {
     const VERSION: Option<&'static str>;
 
     /// The form of the message that the codec encodes: [`Message`] unless its format has no place for it.
-    type Message: for<'m> From<&'m Message> + Check + PartialEq;
+    type Message: Form + Check + PartialEq;
 
     /// Encodes into a buffer that is kept.
     fn encode(&mut self, message: &Self::Message) -> Option<&[u8]>;

@@ -1,6 +1,7 @@
 //! The published message, as peers derive it.
 #![allow(clippy::mem_forget, reason = "in the code that a peer's derive writes")]
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The eight fields of the published message, in their order.
@@ -49,9 +50,15 @@ pub struct Message {
     pub float64: f64,
 }
 
-impl From<&Self> for Message {
-    fn from(message: &Self) -> Self {
-        message.clone()
+/// A type that holds the message in the form that a codec needs.
+pub trait Form: Clone {
+    /// The message in this form. It is borrowed where it has the form already, so that all read the same memory.
+    fn of(message: &Message) -> Cow<'_, Self>;
+}
+
+impl Form for Message {
+    fn of(message: &Message) -> Cow<'_, Self> {
+        Cow::Borrowed(message)
     }
 }
 

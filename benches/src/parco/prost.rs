@@ -1,11 +1,12 @@
 //! prost, with a message derived by hand: no compiler of schemas is needed.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use prost::Message as _;
 
 use super::codec::Codec;
-use super::message::{Check, Message, Parts};
+use super::message::{Check, Form, Message, Parts};
 
 /// The message in types that Protocol Buffers have.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -29,9 +30,9 @@ pub struct ProstMessage {
     pub float64: f64,
 }
 
-impl From<&Message> for ProstMessage {
-    fn from(message: &Message) -> Self {
-        Self {
+impl Form for ProstMessage {
+    fn of(message: &Message) -> Cow<'_, Self> {
+        Cow::Owned(Self {
             name: message.name.clone(),
             text: message.text.clone(),
             number: u32::from(message.number),
@@ -40,7 +41,7 @@ impl From<&Message> for ProstMessage {
             flag: message.flag,
             float32: message.float32,
             float64: message.float64,
-        }
+        })
     }
 }
 

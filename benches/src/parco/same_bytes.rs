@@ -3,6 +3,7 @@
 //! The width of the headers depends on the size of the message, so that each peer has two types of message.
 #![allow(clippy::mem_forget, reason = "in the code that a peer's derive writes")]
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 
@@ -10,15 +11,15 @@ use wincode::config::{Configuration, DEFAULT_PREALLOCATION_SIZE_LIMIT};
 use wincode::containers;
 
 use super::codec::{Codec, Counter, Discard};
-use super::message::{Check, Message, Parts};
+use super::message::{Check, Form, Message, Parts};
 use super::peers::{ROOM, SPEEDY, WINCODE};
 
 /// Implements what the two forms of a message have in common.
 macro_rules! form {
     ($name:ident, $text:expr, $map:expr) => {
-        impl From<&Message> for $name {
-            fn from(message: &Message) -> Self {
-                Self {
+        impl Form for $name {
+            fn of(message: &Message) -> Cow<'_, Self> {
+                Cow::Owned(Self {
                     name: $text(message.name.clone()),
                     text: $text(message.text.clone()),
                     number: message.number,
@@ -27,7 +28,7 @@ macro_rules! form {
                     flag: message.flag,
                     float32: message.float32,
                     float64: message.float64,
-                }
+                })
             }
         }
 
@@ -74,7 +75,7 @@ macro_rules! wincode_layout {
             pub float64: f64,
         }
 
-        form!($message, String::into_bytes, |message: &Message| message.map.clone());
+        form!($message, String::into_bytes, |message: &Message| message.map_as(std::convert::identity, std::convert::identity));
 
         $(#[$doc])*
         #[derive(Debug)]
@@ -194,7 +195,7 @@ mod tests {
     use crate::parco::reference;
 
     fn same_bytes<C: Codec>(message: &Message, bytes: &[u8]) {
-        assert_eq!(*verified::<C>(&C::Message::from(message)), *bytes, "{}", C::NAME);
+        assert_eq!(*verified::<C>(&C::Message::of(message)), *bytes, "{}", C::NAME);
     }
 
     #[test]
