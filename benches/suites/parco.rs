@@ -4,7 +4,9 @@
 //! All implementations of a row encode one message, or the same in another form whose map has the same order, so that
 //! everybody meets the entries in the same sequence.
 
-use benches::parco::codec::{self, Borrow, Codec, Discard, Fresh, View, implementation, verified};
+use benches::parco::codec::{
+    self, Borrow, Codec, Discard, Fresh, FromReader, View, implementation, verified,
+};
 use benches::parco::json::{SerdeJson, SimdJson, SonicRs};
 use benches::parco::message::{Check, Form, Message};
 use benches::parco::msgpack::{RmpGoWidths, RmpSerdeCompact, RmpSerdeNamed, Zerompk};
@@ -52,6 +54,7 @@ fn main() {
         json(&mut suite, size, message);
         msgpack(&mut suite, size, message);
         parse(&mut suite, size, message);
+        parse_reader(&mut suite, size, message);
     }
     suite.finish();
 }
@@ -144,7 +147,7 @@ fn msgpack(suite: &mut Suite, size: Size, message: &Message) {
 
 /// A message from bytes, in three forms that share a row and have a class each.
 fn parse(suite: &mut Suite, size: Size, message: &Message) {
-    let row = suite.row(format!("parse_{}", size.name())).payload(size.parco_len()).elements(1);
+    let row = suite.row(format!("parco_parse_{}", size.name())).payload(size.parco_len()).elements(1);
     let row = match size {
         Size::Large => add!(row, owned, message, [WincodeWideLayout, SpeedyWideLayout]),
         _ => add!(row, owned, message, [WincodeLayout, SpeedyLayout]),
@@ -198,6 +201,30 @@ fn parse(suite: &mut Suite, size: Size, message: &Message) {
     add!(row, view, message, [Rkyv]);
 }
 
+/// A message from a reader, by the codecs that have one.
+fn parse_reader(suite: &mut Suite, size: Size, message: &Message) {
+    let row = suite.row(format!("parco_parse_reader_{}", size.name())).payload(size.parco_len()).elements(1);
+    add!(
+        row,
+        from_reader,
+        message,
+        [
+            Wincode,
+            SerdeZap,
+            Bincode1,
+            Bincode2Fixed,
+            Bincode2Varint,
+            Savefile,
+            Zerompk,
+            Speedy,
+            Borsh,
+            RmpSerdeCompact,
+            RmpSerdeNamed,
+            SerdeJson,
+        ]
+    );
+}
+
 /// The length of verified bytes; a failed verification has none, and then no value is right.
 fn expected(bytes: &[u8]) -> u64 {
     if bytes.is_empty() { u64::MAX } else { bytes.len() as u64 }
@@ -235,6 +262,14 @@ fn owned<'a, C: Codec>(row: Row<'a>, message: &Message) -> Row<'a> {
     let bytes = verified::<C>(&message);
     let implementation = implementation::<C>(OWNED).class(OWNED).payload(expected(&bytes));
     row.run(implementation, message.check(), || codec::decode(&mut codec, &bytes))
+}
+
+fn from_reader<'a, C: FromReader<Message = Message>>(row: Row<'a>, message: &Message) -> Row<'a> {
+    let bytes = verified::<C>(message);
+    let whole = C::from_reader(&mut &bytes[..]).is_some_and(|decoded| decoded == *message);
+    let check = if whole { message.check() } else { u64::MAX };
+    let implementation = implementation::<C>("").class(OWNED).payload(expected(&bytes));
+    row.run(implementation, check, || codec::from_reader::<C>(&bytes))
 }
 
 fn borrowed<'a, C: Borrow<Message = Message>>(row: Row<'a>, message: &Message) -> Row<'a> {

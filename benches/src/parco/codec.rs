@@ -45,6 +45,12 @@ pub trait Fresh: Codec {
     fn fresh(message: &Self::Message) -> Option<Vec<u8>>;
 }
 
+/// A codec that can decode from a reader.
+pub trait FromReader: Codec {
+    /// Decodes a message that owns all it holds.
+    fn from_reader(reader: &mut impl io::Read) -> Option<Self::Message>;
+}
+
 /// A codec that can leave strings where they are.
 pub trait Borrow: Codec {
     /// Decodes a message whose texts and keys borrow from the bytes.
@@ -117,6 +123,11 @@ pub fn discard<C: Discard>(message: &C::Message) -> u64 {
 /// The check value of a decoded message that owns all it holds, 0 where decoding fails.
 pub fn decode<C: Codec>(codec: &mut C, bytes: &[u8]) -> u64 {
     codec.decode(black_box(bytes)).map_or(0, |message| black_box(&message).check())
+}
+
+/// The check value of a message decoded from a reader over the bytes, 0 where decoding fails.
+pub fn from_reader<C: FromReader>(bytes: &[u8]) -> u64 {
+    C::from_reader(&mut black_box(bytes)).map_or(0, |message| black_box(&message).check())
 }
 
 /// The check value of a decoded message that borrows, 0 where decoding fails.

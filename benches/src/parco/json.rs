@@ -1,6 +1,8 @@
 //! JSON, for the rows that the report sets beside the original.
 
-use super::codec::{Borrow, Codec, Counter, Discard, Fresh};
+use std::io::Read;
+
+use super::codec::{Borrow, Codec, Counter, Discard, Fresh, FromReader};
 use super::message::{Message, MessageRef};
 use crate::json::peers::{SERDE_JSON, SIMD_JSON, SONIC_RS};
 
@@ -39,6 +41,12 @@ impl Borrow for SerdeJson {
 impl Discard for SerdeJson {
     fn discard(message: &Message, counter: &mut Counter) -> Option<()> {
         serde_json::to_writer(counter, message).ok()
+    }
+}
+
+impl FromReader for SerdeJson {
+    fn from_reader(reader: &mut impl Read) -> Option<Message> {
+        serde_json::from_reader(reader).ok()
     }
 }
 

@@ -1,10 +1,12 @@
 //! MessagePack, for the rows that the report sets beside the original.
 
+use std::io::Read;
+
 use rmp::encode::{
     write_array_len, write_bool, write_f32, write_f64, write_map_len, write_str, write_u8, write_u16,
 };
 
-use super::codec::{Borrow, Codec, Counter, Discard, Fresh};
+use super::codec::{Borrow, Codec, Counter, Discard, Fresh, FromReader};
 use super::message::{Message, MessageRef};
 
 const RMP_SERDE: &str = "1.3.1";
@@ -46,6 +48,12 @@ macro_rules! rmp_serde {
         impl Discard for $name {
             fn discard(message: &Message, counter: &mut Counter) -> Option<()> {
                 rmp_serde::encode::$write(counter, message).ok()
+            }
+        }
+
+        impl FromReader for $name {
+            fn from_reader(reader: &mut impl Read) -> Option<Message> {
+                rmp_serde::from_read(reader).ok()
             }
         }
     };
@@ -157,6 +165,12 @@ impl Borrow for Zerompk {
 impl Discard for Zerompk {
     fn discard(message: &Message, counter: &mut Counter) -> Option<()> {
         zerompk::write_msgpack(counter, message).ok()
+    }
+}
+
+impl FromReader for Zerompk {
+    fn from_reader(reader: &mut impl Read) -> Option<Message> {
+        zerompk::read_msgpack(reader).ok()
     }
 }
 

@@ -1,6 +1,10 @@
 //! Positional codecs in Rust, each in its own layout and in its fastest documented way to a buffer that is kept.
 
-use super::codec::{Borrow, Codec, Counter, Discard};
+use std::io::Read;
+
+use wincode::io::std_read::ReadAdapter;
+
+use super::codec::{Borrow, Codec, Counter, Discard, FromReader};
 use super::message::{Message, MessageRef};
 
 /// The version of wincode that is linked in.
@@ -48,6 +52,12 @@ impl Borrow for Wincode {
 impl Discard for Wincode {
     fn discard(message: &Message, counter: &mut Counter) -> Option<()> {
         wincode::serialize_into(counter, message).ok()
+    }
+}
+
+impl FromReader for Wincode {
+    fn from_reader(reader: &mut impl Read) -> Option<Message> {
+        wincode::deserialize_from(ReadAdapter::new(reader)).ok()
     }
 }
 
@@ -140,6 +150,12 @@ impl Discard for Bincode1 {
     }
 }
 
+impl FromReader for Bincode1 {
+    fn from_reader(reader: &mut impl Read) -> Option<Message> {
+        bincode1::deserialize_from(reader).ok()
+    }
+}
+
 macro_rules! bincode_2 {
     ($(#[$doc:meta])* $name:ident, $text:literal, $config:expr) => {
         $(#[$doc])*
@@ -176,6 +192,12 @@ macro_rules! bincode_2 {
         impl Discard for $name {
             fn discard(message: &Message, counter: &mut Counter) -> Option<()> {
                 bincode::encode_into_writer(message, counter, $config).ok()
+            }
+        }
+
+        impl FromReader for $name {
+            fn from_reader(reader: &mut impl Read) -> Option<Message> {
+                bincode::decode_from_std_read(reader, $config).ok()
             }
         }
     };
@@ -269,6 +291,12 @@ impl Discard for SerdeZap {
     }
 }
 
+impl FromReader for SerdeZap {
+    fn from_reader(reader: &mut impl Read) -> Option<Message> {
+        serde_zap::from_reader(reader).ok()
+    }
+}
+
 /// borsh to a vector. It sorts the keys.
 #[derive(Debug, Default)]
 pub struct Borsh(Vec<u8>);
@@ -292,6 +320,12 @@ impl Codec for Borsh {
 impl Discard for Borsh {
     fn discard(message: &Message, counter: &mut Counter) -> Option<()> {
         borsh::to_writer(counter, message).ok()
+    }
+}
+
+impl FromReader for Borsh {
+    fn from_reader(reader: &mut impl Read) -> Option<Message> {
+        borsh::from_reader(reader).ok()
     }
 }
 
@@ -327,6 +361,12 @@ impl Discard for Speedy {
     }
 }
 
+impl FromReader for Speedy {
+    fn from_reader(reader: &mut impl Read) -> Option<Message> {
+        speedy::Readable::read_from_stream_unbuffered(reader).ok()
+    }
+}
+
 /// savefile to a vector, without a schema.
 #[derive(Debug, Default)]
 pub struct Savefile(Vec<u8>);
@@ -350,6 +390,12 @@ impl Codec for Savefile {
 impl Discard for Savefile {
     fn discard(message: &Message, counter: &mut Counter) -> Option<()> {
         savefile::save_noschema(counter, 0, message).ok()
+    }
+}
+
+impl FromReader for Savefile {
+    fn from_reader(reader: &mut impl Read) -> Option<Message> {
+        savefile::load_noschema(reader, 0).ok()
     }
 }
 
