@@ -181,6 +181,11 @@ impl<'de> Reader<'de> {
         fault
     }
 
+    #[inline]
+    pub(crate) fn mode(&self) -> Mode {
+        self.options.mode
+    }
+
     /// Joins a fault with its place.
     #[cold]
     pub(crate) fn into_error(self, fault: Fault) -> Error {

@@ -308,6 +308,28 @@ pub(crate) fn append(
     }
 }
 
+/// Encodes into the spare room of a buffer.
+///
+/// # Errors
+///
+/// Fails if a value does not fit its wire form, or if the buffer has no room for the message; the buffer is then as it
+/// was.
+#[cfg(feature = "bytes")]
+pub(crate) fn append_to_buf(
+    buf: &mut impl bytes::BufMut,
+    put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
+) -> Result<(), Error> {
+    // SAFETY: a `Writer` writes nothing but initialised bytes.
+    let chunk = unsafe { buf.chunk_mut().as_uninit_slice_mut() };
+    match fill(chunk, put)? {
+        // SAFETY: so many bytes at the start of the chunk are initialised.
+        Filled::InPlace(written) => unsafe { buf.advance_mut(written) },
+        Filled::Spilled(message) if message.len() <= buf.remaining_mut() => buf.put_slice(&message),
+        Filled::Spilled(_) => return Err(Error::at(crate::error::Kind::BufferFull, buf.remaining_mut())),
+    }
+    Ok(())
+}
+
 /// A slice as memory whose contents do not matter.
 pub(crate) fn as_uninit(slice: &mut [u8]) -> &mut [MaybeUninit<u8>] {
     let len = slice.len();

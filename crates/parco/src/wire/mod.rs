@@ -161,6 +161,21 @@ pub trait Get<'de, T>: Wire {
         }
         Ok(())
     }
+
+    /// Reads `count` values and keeps none. The caller has checked the count.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the first that cannot be read.
+    #[inline]
+    fn check_all(&self, count: usize, reader: &mut Reader<'de>) -> Result<(), Fault> {
+        for index in 0..count {
+            if let Err(fault) = self.get(reader) {
+                return Err(reader.locate(fault, Segment::Index(index)));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The sum of two fixed sizes.
