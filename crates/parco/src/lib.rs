@@ -4,6 +4,7 @@
 
 extern crate alloc;
 
+pub mod builder;
 mod error;
 mod form;
 mod message;
@@ -15,6 +16,7 @@ pub mod wire;
 mod write;
 
 pub use self::time::{Located, Timestamp};
+pub use builder::start::{builder, builder_with, compiler, parser, parser_with};
 pub use error::{Error, Fault, Segment};
 pub use form::{Decode, DecodeForm, DecodeOwned, Encode, EncodeForm};
 pub use message::{WireExt, decode, decode_exact, decode_into, encode, encode_to_slice, encoded_len, to_vec};
