@@ -14,6 +14,7 @@ mod io;
 mod message;
 mod options;
 mod read;
+mod registry;
 pub mod schema;
 mod time;
 mod view;
@@ -35,6 +36,7 @@ pub use options::{DuplicateKeys, Limits, Mode, Options};
 #[cfg(feature = "derive")]
 pub use parco_derive::{Decode, Encode};
 pub use read::{Input, Reader};
+pub use registry::{Frame, Frames, Identified, Registry};
 pub use view::{Entries, EntriesIter, Seq, SeqIter};
 pub use wire::{Get, Put};
 pub use write::Writer;

@@ -33,7 +33,7 @@
 //! and bytes borrowed from the input. The model itself borrows nothing, so that a schema can be a static; models that
 //! borrow are for the derive macros.
 
-mod boxed;
+pub(crate) mod boxed;
 mod collections;
 mod field;
 mod list;
