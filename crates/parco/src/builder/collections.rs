@@ -2,23 +2,23 @@
 
 use core::marker::PhantomData;
 
-use super::{Both, Builder, ByRef, Field, Getters, Owned, Setters, Then};
+use super::{Both, Builder, ByRef, Getters, Owned, Setters, With};
 use crate::wire::{Array, Get, Header, Map, Opt, Put, Slice, SortedMap, StaticWire, TimeLocation, Wire};
 
 macro_rules! references {
     ($(
         $(#[$doc:meta])*
-        $name:ident [$($generic:ident: $bound:ident),*] $(const $len:ident)? ($($arg:ident: $type:ty),*): $value:ty
+        $name:ident [$($generic:ident $(: $bound:ident)?),*] $(const $len:ident)? ($($arg:ident: $type:ty),*): $value:ty
             => $form:ty = $new:expr;
     )*) => {
         impl<M, L, N> Builder<M, L, Both<N>> {$(
             $(#[$doc])*
-            pub fn $name<$($generic: $bound,)* T, G, S $(, const $len: usize)?>(
+            pub fn $name<$($generic $(: $bound)?,)* T, G, S $(, const $len: usize)?>(
                 self,
                 $($arg: $type,)*
                 getter: G,
                 setter: S,
-            ) -> Builder<M, Then<L, Field<$form, ByRef<G, $value>, Owned<S, $value>>>, Both<N>>
+            ) -> With<M, L, Both<N>, $form, ByRef<G, $value>, Owned<S, $value>>
             where
                 G: for<'a> Fn(&'a M) -> &'a $value,
                 S: Fn(&mut M, $value),
@@ -30,11 +30,11 @@ macro_rules! references {
 
         impl<M, L> Builder<M, L, Getters> {$(
             $(#[$doc])*
-            pub fn $name<$($generic: $bound,)* T, G $(, const $len: usize)?>(
+            pub fn $name<$($generic $(: $bound)?,)* T, G $(, const $len: usize)?>(
                 self,
                 $($arg: $type,)*
                 getter: G,
-            ) -> Builder<M, Then<L, Field<$form, ByRef<G, $value>, ()>>, Getters>
+            ) -> With<M, L, Getters, $form, ByRef<G, $value>, ()>
             where
                 G: for<'a> Fn(&'a M) -> &'a $value,
                 $form: Put<$value>,
@@ -45,11 +45,11 @@ macro_rules! references {
 
         impl<M, L, N> Builder<M, L, Setters<N>> {$(
             $(#[$doc])*
-            pub fn $name<$($generic: $bound,)* T, S $(, const $len: usize)?>(
+            pub fn $name<$($generic $(: $bound)?,)* T, S $(, const $len: usize)?>(
                 self,
                 $($arg: $type,)*
                 setter: S,
-            ) -> Builder<M, Then<L, Field<$form, (), Owned<S, $value>>>, Setters<N>>
+            ) -> With<M, L, Setters<N>, $form, (), Owned<S, $value>>
             where
                 S: Fn(&mut M, $value),
                 $form: for<'de> Get<'de, $value>,
@@ -74,7 +74,7 @@ references! {
     /// A value that may be absent: [`Opt`].
     option[W: Wire](inner: W): T => Opt<W> = Opt(inner);
     /// Another model with a schema of its own, inlined: it has no header and no length.
-    nested[W: Wire](schema: W): T => W = schema;
+    nested[W](schema: W): T => W = schema;
     /// A point in time and the name of its zone: [`TimeLocation`].
     time_location[](): T => TimeLocation = TimeLocation::NEW;
 }
@@ -82,12 +82,13 @@ references! {
 impl<M, L, N> Builder<M, L, Both<N>> {
     /// A value of any form: for forms that have no method of their own, and for models that give one type and take
     /// another.
+    #[expect(clippy::type_complexity, reason = "the type of a schema tells all of its fields")]
     pub fn field<W, T, V, G, S>(
         self,
         form: W,
         getter: G,
         setter: S,
-    ) -> Builder<M, Then<L, Field<W, ByRef<G, T>, Owned<S, V>>>, Both<N>>
+    ) -> With<M, L, Both<N>, W, ByRef<G, T>, Owned<S, V>>
     where
         T: ?Sized,
         G: for<'a> Fn(&'a M) -> &'a T,
@@ -100,7 +101,7 @@ impl<M, L, N> Builder<M, L, Both<N>> {
 
 impl<M, L> Builder<M, L, Getters> {
     /// A value of any form: for forms that have no method of their own.
-    pub fn field<W, T, G>(self, form: W, getter: G) -> Builder<M, Then<L, Field<W, ByRef<G, T>, ()>>, Getters>
+    pub fn field<W, T, G>(self, form: W, getter: G) -> With<M, L, Getters, W, ByRef<G, T>, ()>
     where
         T: ?Sized,
         G: for<'a> Fn(&'a M) -> &'a T,
@@ -112,11 +113,7 @@ impl<M, L> Builder<M, L, Getters> {
 
 impl<M, L, N> Builder<M, L, Setters<N>> {
     /// A value of any form: for forms that have no method of their own.
-    pub fn field<W, V, S>(
-        self,
-        form: W,
-        setter: S,
-    ) -> Builder<M, Then<L, Field<W, (), Owned<S, V>>>, Setters<N>>
+    pub fn field<W, V, S>(self, form: W, setter: S) -> With<M, L, Setters<N>, W, (), Owned<S, V>>
     where
         S: Fn(&mut M, V),
         W: for<'de> Get<'de, V>,

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 
 use crate::error::{Fault, Segment};
 use crate::read::Reader;
-use crate::wire::{Get, Put, Wire};
+use crate::wire::{Get, Put};
 use crate::write::Writer;
 
 /// A field: its form on the wire, how it is taken from a model, how it is stored into one.
@@ -31,11 +31,11 @@ pub struct ByRef<G, T: ?Sized>(pub(super) G, pub(super) PhantomData<fn(&T)>);
 /// Stores a value into a model.
 pub struct Owned<S, T>(pub(super) S, pub(super) PhantomData<fn(T)>);
 
-/// Stores text into a model, which takes what it needs of it.
+/// Stores text into a model, which copies what it keeps: the text counts as memory.
 #[derive(Clone, Copy)]
 pub struct Text<S>(pub(super) S);
 
-/// Stores bytes into a model, which takes what it needs of them.
+/// Stores bytes into a model, which copies what it keeps: they count as memory.
 #[derive(Clone, Copy)]
 pub struct Bytes<S>(pub(super) S);
 
@@ -171,6 +171,7 @@ where
     #[inline(always)]
     fn get_field(&self, reader: &mut Reader<'de>, model: &mut M) -> Result<(), Fault> {
         let text = self.form.get(reader)?;
+        reader.allocate(text.len())?;
         (self.setter.0)(model, text);
         Ok(())
     }
@@ -184,6 +185,7 @@ where
     #[inline(always)]
     fn get_field(&self, reader: &mut Reader<'de>, model: &mut M) -> Result<(), Fault> {
         let bytes = self.form.get(reader)?;
+        reader.allocate(bytes.len())?;
         (self.setter.0)(model, bytes);
         Ok(())
     }
@@ -196,7 +198,7 @@ impl<'de, M, W: Get<'de, ()>, G> GetField<'de, M> for Field<W, G, Reserved> {
     }
 }
 
-impl<W: Wire, G, S> fmt::Debug for Field<W, G, S> {
+impl<W, G, S> fmt::Debug for Field<W, G, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Field").field("name", &self.name).finish_non_exhaustive()
     }

@@ -64,6 +64,9 @@ pub struct Builder<M, L, K> {
     model: PhantomData<fn(&M)>,
 }
 
+/// A schema with one more field, of form `W`.
+pub type With<M, L, K, W, G, S> = Builder<M, Then<L, Field<W, G, S>>, K>;
+
 /// A schema that only writes.
 pub type Compiler<M, L> = Builder<M, L, Getters>;
 
@@ -121,13 +124,13 @@ impl<M, N: Factory<M>> Factory<M> for Setters<N> {
 }
 
 impl<M, L, K> Builder<M, L, K> {
-    fn then<W, G, S>(self, form: W, getter: G, setter: S) -> Builder<M, Then<L, Field<W, G, S>>, K> {
+    fn then<W, G, S>(self, form: W, getter: G, setter: S) -> With<M, L, K, W, G, S> {
         let last = Field { form, getter, setter, name: "" };
         Builder { fields: Then { before: self.fields, last }, kind: self.kind, model: PhantomData }
     }
 }
 
-impl<M, L, W, G, S, K> Builder<M, Then<L, Field<W, G, S>>, K> {
+impl<M, L, W, G, S, K> With<M, L, K, W, G, S> {
     /// Gives the last field a name for the paths of errors and for the schema.
     ///
     /// Without one a field goes by its position, from zero.

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::{Both, Builder, ByValue, Field, Getters, Owned, Reserved, Setters, Then};
+use super::{Both, Builder, ByValue, Getters, Owned, Reserved, Setters, With};
 use crate::wire::{
     Be, Bool, F32, F64, FromNanos, GoInt, GoUint, I8, I16, I32, I64, Le, Order, Skip, StaticWire, TimeUtc,
     ToNanos, U8, U16, U32, U64,
@@ -17,7 +17,7 @@ macro_rules! scalars {
                 $($order: $type,)?
                 getter: G,
                 setter: S,
-            ) -> Builder<M, Then<L, Field<$form, ByValue<G, $value>, Owned<S, $value>>>, Both<N>>
+            ) -> With<M, L, Both<N>, $form, ByValue<G, $value>, Owned<S, $value>>
             where
                 G: Fn(&M) -> $value,
                 S: Fn(&mut M, $value),
@@ -33,7 +33,7 @@ macro_rules! scalars {
                 self,
                 $($order: $type,)?
                 getter: G,
-            ) -> Builder<M, Then<L, Field<$form, ByValue<G, $value>, ()>>, Getters>
+            ) -> With<M, L, Getters, $form, ByValue<G, $value>, ()>
             where
                 G: Fn(&M) -> $value,
             {
@@ -48,7 +48,7 @@ macro_rules! scalars {
                 self,
                 $($order: $type,)?
                 setter: S,
-            ) -> Builder<M, Then<L, Field<$form, (), Owned<S, $value>>>, Setters<N>>
+            ) -> With<M, L, Setters<N>, $form, (), Owned<S, $value>>
             where
                 S: Fn(&mut M, $value),
             {
@@ -134,7 +134,7 @@ scalars! {
 
 impl<M, L, K> Builder<M, L, K> {
     /// `COUNT` reserved bytes: [`Skip`].
-    pub fn skip<const COUNT: usize>(self) -> Builder<M, Then<L, Field<Skip<COUNT>, Reserved, Reserved>>, K> {
+    pub fn skip<const COUNT: usize>(self) -> With<M, L, K, Skip<COUNT>, Reserved, Reserved> {
         self.then(Skip, Reserved, Reserved)
     }
 }

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::{Both, Builder, ByRef, Bytes, Field, Getters, Setters, Text, Then};
+use super::{Both, Builder, ByRef, Bytes, Getters, Setters, Text, With};
 use crate::wire::{self, Blob, Header, LongText, Order, SmallVarchar, StaticWire, Str, Varchar};
 
 macro_rules! texts {
@@ -17,7 +17,7 @@ macro_rules! texts {
                 $($arg: $generic,)?
                 getter: G,
                 setter: S,
-            ) -> Builder<M, Then<L, Field<$form, ByRef<G, $target>, $setter<S>>>, Both<N>>
+            ) -> With<M, L, Both<N>, $form, ByRef<G, $target>, $setter<S>>
             where
                 G: for<'a> Fn(&'a M) -> &'a $target,
                 S: for<'a> Fn(&mut M, &'a $target),
@@ -33,7 +33,7 @@ macro_rules! texts {
                 self,
                 $($arg: $generic,)?
                 getter: G,
-            ) -> Builder<M, Then<L, Field<$form, ByRef<G, $target>, ()>>, Getters>
+            ) -> With<M, L, Getters, $form, ByRef<G, $target>, ()>
             where
                 G: for<'a> Fn(&'a M) -> &'a $target,
             {
@@ -48,7 +48,7 @@ macro_rules! texts {
                 self,
                 $($arg: $generic,)?
                 setter: S,
-            ) -> Builder<M, Then<L, Field<$form, (), $setter<S>>>, Setters<N>>
+            ) -> With<M, L, Setters<N>, $form, (), $setter<S>>
             where
                 S: for<'a> Fn(&mut M, &'a $target),
             {
