@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 use super::{
     Array, Blob, Bool, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Map, Message, Opt, Order, Skip, Slice,
-    SortedMap, Str, U8, U16, U32, U64, Via,
+    SortedMap, Str, TimeLocation, TimeUtc, U8, U16, U32, U64, Via,
 };
 use crate::read::Input;
 use crate::schema::Schema;
@@ -217,6 +217,8 @@ orderless! {
     [] U8;
     [] I8;
     [] Bool;
+    [] TimeLocation;
+    [] TimeUtc;
     [const N: usize] Skip<N>;
     [M, Role] Message<M, Role>;
 }
