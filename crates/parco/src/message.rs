@@ -45,6 +45,16 @@ pub fn encode_to_slice<T: Encode + ?Sized>(value: &T, slice: &mut [u8]) -> Resul
     T::Form::NEW.encode_to_slice(value, slice)
 }
 
+/// Encodes to the end of a [`BufMut`](bytes::BufMut), such as `BytesMut`.
+///
+/// # Errors
+///
+/// Fails if a value does not fit its wire form, or if the buffer has no room; the buffer is then as before.
+#[cfg(feature = "bytes")]
+pub fn encode_to_buf<T: Encode + ?Sized>(value: &T, buf: &mut impl bytes::BufMut) -> Result<(), Error> {
+    T::Form::NEW.encode_to_buf(value, buf)
+}
+
 /// The exact number of bytes that a value takes, counted without writing them.
 ///
 /// # Errors
@@ -182,6 +192,19 @@ pub trait WireExt {
             }
             Filled::Spilled(_) => Err(Error::at(Kind::BufferFull, room)),
         }
+    }
+
+    /// As [`encode_to_buf`].
+    ///
+    /// # Errors
+    ///
+    /// Fails if the form cannot carry the value, or the buffer has no room.
+    #[cfg(feature = "bytes")]
+    fn encode_to_buf<T: ?Sized>(&self, value: &T, buf: &mut impl bytes::BufMut) -> Result<(), Error>
+    where
+        Self: Put<T>,
+    {
+        write::append_to_buf(buf, |writer| self.put(value, writer))
     }
 
     /// As [`encoded_len`].

@@ -171,6 +171,21 @@ impl<'de> Reader<'de> {
         self.options.duplicates == DuplicateKeys::Reject
     }
 
+    #[inline]
+    pub(crate) fn mode(&self) -> Mode {
+        self.options.mode
+    }
+
+    /// Goes back to an earlier [`rest`](Self::rest), so that the fault is reported where that starts.
+    #[cold]
+    pub fn reject(&mut self, rest: &'de [u8], fault: Fault) -> Fault {
+        debug_assert!(rest.ends_with(self.rest), "the reader was not there before");
+        if rest.len() <= self.total {
+            self.rest = rest;
+        }
+        fault
+    }
+
     /// Joins a fault with its place.
     #[cold]
     pub(crate) fn into_error(self, fault: Fault) -> Error {

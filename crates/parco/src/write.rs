@@ -10,7 +10,7 @@
 
 use alloc::vec::Vec;
 use core::fmt;
-use core::mem::{self, MaybeUninit};
+use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use crate::error::{Error, Fault, Segment, Trace};
@@ -33,10 +33,12 @@ struct Room {
 }
 
 enum Memory {
-    /// The spare capacity of a vector, whose length does not change before the end.
-    Spare(Vec<u8>),
-    /// A region that cannot grow. The function that made the room borrows it.
+    /// The spare capacity of the vector that [`append`] borrows, whose length does not change before the end.
+    Vec(*mut Vec<u8>),
+    /// A region that cannot grow, borrowed by [`fill`].
     Region,
+    /// What did not fit a region, as spare capacity of an empty vector.
+    Spilled(Vec<u8>),
 }
 
 /// What became of an encoding into a region.
@@ -57,26 +59,25 @@ impl Room {
     #[inline(never)]
     fn grow(&mut self, at: *mut u8, additional: usize) -> (*mut u8, *mut u8) {
         let written = at.addr() - self.start.addr();
+        if let Memory::Region = self.memory {
+            let mut vec = Vec::with_capacity((written + additional).max(2 * written));
+            // SAFETY: the bytes from `start` to `at` are initialised, and the vector is an allocation of its own.
+            vec.extend_from_slice(unsafe { core::slice::from_raw_parts(self.start, written) });
+            vec.clear();
+            self.memory = Memory::Spilled(vec);
+        }
         let vec = match &mut self.memory {
-            Memory::Spare(vec) => {
-                let len = vec.len();
-                // SAFETY: the bytes up to `at` are initialised and within the capacity. Their being part of the
-                // vector while it grows is what makes it move them.
-                unsafe { vec.set_len(len + written) };
-                vec.reserve(additional);
-                vec.truncate(len);
-                vec
-            }
-            Memory::Region => {
-                let mut vec = Vec::with_capacity((written + additional).max(2 * written));
-                // SAFETY: the bytes from `start` to `at` are initialised, and the vector is an allocation of its own.
-                vec.extend_from_slice(unsafe { core::slice::from_raw_parts(self.start, written) });
-                vec.clear();
-                self.memory = Memory::Spare(vec);
-                let Memory::Spare(vec) = &mut self.memory else { unreachable!("set above") };
-                vec
-            }
+            // SAFETY: `append` borrows the vector for longer than the room lives, and uses this pointer alone.
+            Memory::Vec(vec) => unsafe { &mut **vec },
+            Memory::Spilled(vec) => vec,
+            Memory::Region => unreachable!("replaced above"),
         };
+        let len = vec.len();
+        // SAFETY: the bytes up to `at` are initialised and within the capacity. Their being part of the vector while
+        // it grows is what makes it move them.
+        unsafe { vec.set_len(len + written) };
+        vec.reserve(additional);
+        vec.truncate(len);
         let spare = vec.spare_capacity_mut().as_mut_ptr_range();
         self.start = spare.start.cast();
         // SAFETY: `reserve` keeps the `written` bytes and makes room behind them in the same allocation.
@@ -126,9 +127,9 @@ impl<'a> Writer<'a> {
     #[inline]
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.reserve(bytes.len());
-        // SAFETY: `reserve` made room, and the caller's slice is not memory that only this writer may touch.
+        // SAFETY: `reserve` made room, which no other reference points into.
         unsafe {
-            core::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at, bytes.len());
+            copy(bytes, self.at);
             self.at = self.at.add(bytes.len());
         }
     }
@@ -142,25 +143,17 @@ impl<'a> Writer<'a> {
     pub fn prefixed(&mut self, header: [u8; 8], width: usize, bytes: &[u8]) {
         assert!(width <= 8, "a header has at most eight bytes");
         let len = bytes.len();
-        self.reserve(len + 16);
+        self.reserve(len + 8);
         let to = self.at;
-        // SAFETY: `reserve` made room for sixteen bytes and `len` more, `width` is at most eight, and the arms write at
-        // most sixteen bytes or `width + len`.
+        // SAFETY: `reserve` made room for eight bytes and `len` more, and `width` is at most eight.
         unsafe {
             self.at = to.add(width + len);
-            if len < 8 {
-                let word = short(bytes);
-                if width == 1 {
-                    let word = word << 8 | u64::from(header[0]);
-                    to.cast::<[u8; 8]>().write_unaligned(word.to_le_bytes());
-                } else {
-                    to.cast::<[u8; 8]>().write_unaligned(header);
-                    to.add(width).cast::<[u8; 8]>().write_unaligned(word.to_le_bytes());
-                }
+            if width == 1 {
+                to.write(header[0]);
             } else {
                 to.cast::<[u8; 8]>().write_unaligned(header);
-                copy(bytes, to.add(width));
             }
+            copy(bytes, to.add(width));
         }
     }
 
@@ -179,15 +172,11 @@ impl<'a> Writer<'a> {
     #[inline]
     pub(crate) fn native<T: Plain>(&mut self, values: &[T]) {
         let len = size_of_val(values);
-        self.reserve(len + 8);
+        self.reserve(len);
         // SAFETY: a `Plain` value has no padding, so all its bytes are initialised; `reserve` made room for them.
         unsafe {
             let bytes = core::slice::from_raw_parts(values.as_ptr().cast::<u8>(), len);
-            if len < 8 {
-                self.at.cast::<[u8; 8]>().write_unaligned(short(bytes).to_le_bytes());
-            } else {
-                copy(bytes, self.at);
-            }
+            copy(bytes, self.at);
             self.at = self.at.add(len);
         }
     }
@@ -224,48 +213,30 @@ macro_rules! plain {
 
 plain!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
 
-/// A slice of at most seven bytes as a number, least significant byte first.
+/// Copies a slice, short ones by moves that overlap instead of a call.
 ///
 /// # Safety
 ///
-/// `bytes` has at most seven bytes.
+/// `to` is valid for writes of as many bytes and does not overlap the slice.
 #[inline(always)]
-unsafe fn short(bytes: &[u8]) -> u64 {
+unsafe fn copy(bytes: &[u8], to: *mut u8) {
     let len = bytes.len();
     let from = bytes.as_ptr();
-    // SAFETY: every index is below `len`. The parts overlap, and have the same bits where they do.
-    unsafe {
-        if len >= 4 {
-            let low = u32::from_le_bytes(from.cast::<[u8; 4]>().read_unaligned());
-            let high = u32::from_le_bytes(from.add(len - 4).cast::<[u8; 4]>().read_unaligned());
-            u64::from(low) | u64::from(high) << (8 * (len - 4))
-        } else if len > 0 {
-            let first = u64::from(*from);
-            let middle = u64::from(*from.add(len / 2)) << (8 * (len / 2));
-            let last = u64::from(*from.add(len - 1)) << (8 * (len - 1));
-            first | middle | last
-        } else {
-            0
-        }
-    }
-}
-
-/// Copies a slice of at least eight bytes, short ones by two overlapping moves instead of a call.
-///
-/// # Safety
-///
-/// `from` has at least eight bytes, and `to` is valid for writes of as many and does not overlap it.
-#[inline(always)]
-unsafe fn copy(from: &[u8], to: *mut u8) {
-    let len = from.len();
-    let source = from.as_ptr();
-    // SAFETY: the caller's promise; the arms keep to their lengths.
+    // SAFETY: every index is below `len`, which each arm knows to be large enough.
     unsafe {
         match len {
-            0..=16 => pair::<8>(source, to, len),
-            17..=32 => pair::<16>(source, to, len),
-            33..=64 => pair::<32>(source, to, len),
-            _ => core::ptr::copy_nonoverlapping(source, to, len),
+            0 => {}
+            1..=3 => {
+                let (first, middle, last) = (*from, *from.add(len / 2), *from.add(len - 1));
+                *to = first;
+                *to.add(len / 2) = middle;
+                *to.add(len - 1) = last;
+            }
+            4..=7 => pair::<4>(from, to, len),
+            8..=16 => pair::<8>(from, to, len),
+            17..=32 => pair::<16>(from, to, len),
+            33..=64 => pair::<32>(from, to, len),
+            _ => core::ptr::copy_nonoverlapping(from, to, len),
         }
     }
 }
@@ -304,12 +275,12 @@ pub(crate) fn fill(
     let written = writer.written();
     match (result, room.memory) {
         (Err(fault), _) => Err(room.trace.into_error(fault, written)),
-        (Ok(()), Memory::Region) => Ok(Filled::InPlace(written)),
-        (Ok(()), Memory::Spare(mut vec)) => {
+        (Ok(()), Memory::Spilled(mut vec)) => {
             // SAFETY: the vector was empty, and `written` bytes from its start are initialised.
             unsafe { vec.set_len(written) };
             Ok(Filled::Spilled(vec))
         }
+        (Ok(()), _) => Ok(Filled::InPlace(written)),
     }
 }
 
@@ -319,39 +290,44 @@ pub(crate) fn append(
     vec: &mut Vec<u8>,
     put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
 ) -> Result<(), Error> {
-    let mut lent =
-        Lent { room: Room::new(vec.spare_capacity_mut().as_mut_ptr_range(), Memory::Region), owner: vec };
-    let end = lent.owner.spare_capacity_mut().as_mut_ptr_range().end;
-    lent.room.memory = Memory::Spare(mem::take(lent.owner));
-    let mut writer = Writer::new(&mut lent.room, end);
+    let spare = vec.spare_capacity_mut().as_mut_ptr_range();
+    let end = spare.end;
+    let mut room = Room::new(spare, Memory::Vec(vec));
+    let mut writer = Writer::new(&mut room, end);
     let result = put(&mut writer);
     let written = writer.written();
-    match result {
-        Ok(()) => {
-            if let Memory::Spare(vec) = &mut lent.room.memory {
-                let len = vec.len() + written;
-                // SAFETY: `written` bytes behind the vector's contents are initialised and within its capacity.
-                unsafe { vec.set_len(len) };
-            }
+    match (result, room.memory) {
+        (Ok(()), Memory::Vec(vec)) => {
+            // SAFETY: the pointer is the argument, which nothing else has used since; `written` bytes behind its
+            // contents are initialised and within its capacity.
+            unsafe { (*vec).set_len((*vec).len() + written) };
             Ok(())
         }
-        Err(fault) => Err(mem::take(&mut lent.room.trace).into_error(fault, written)),
+        (Ok(()), _) => unreachable!("a vector grows and is not replaced"),
+        (Err(fault), _) => Err(room.trace.into_error(fault, written)),
     }
 }
 
-/// A room in a vector that is given back to its owner in the end, also when an encoder panics.
-struct Lent<'a> {
-    owner: &'a mut Vec<u8>,
-    room: Room,
-}
-
-impl Drop for Lent<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        if let Memory::Spare(vec) = &mut self.room.memory {
-            *self.owner = mem::take(vec);
-        }
+/// Encodes into the spare room of a buffer.
+///
+/// # Errors
+///
+/// Fails if a value does not fit its wire form, or if the buffer has no room for the message; the buffer is then as it
+/// was.
+#[cfg(feature = "bytes")]
+pub(crate) fn append_to_buf(
+    buf: &mut impl bytes::BufMut,
+    put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
+) -> Result<(), Error> {
+    // SAFETY: a `Writer` writes nothing but initialised bytes.
+    let chunk = unsafe { buf.chunk_mut().as_uninit_slice_mut() };
+    match fill(chunk, put)? {
+        // SAFETY: so many bytes at the start of the chunk are initialised.
+        Filled::InPlace(written) => unsafe { buf.advance_mut(written) },
+        Filled::Spilled(message) if message.len() <= buf.remaining_mut() => buf.put_slice(&message),
+        Filled::Spilled(_) => return Err(Error::at(crate::error::Kind::BufferFull, buf.remaining_mut())),
     }
+    Ok(())
 }
 
 /// A slice as memory whose contents do not matter.

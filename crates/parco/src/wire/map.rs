@@ -32,10 +32,6 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         Self { key, value, header: PhantomData }
     }
 
-    pub(crate) const fn entry(&self) -> (&K, &V) {
-        (&self.key, &self.value)
-    }
-
     /// Reads and checks the number of entries.
     #[inline]
     pub(crate) fn count<I: Input>(&self, input: &mut I) -> Result<usize, Fault> {

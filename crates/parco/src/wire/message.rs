@@ -13,9 +13,9 @@ use crate::write::Writer;
 #[derive(Clone, Copy, Debug)]
 pub enum Encoding {}
 
-/// Says that a [`Shape`] belongs to the derived decoder.
+/// Says that a [`Shape`] belongs to the derived decoder of values that may borrow for `'de`.
 #[derive(Clone, Copy, Debug)]
-pub enum Decoding {}
+pub struct Decoding<'de>(PhantomData<&'de ()>);
 
 /// What derived encoders and decoders know of a message without having one.
 ///
@@ -60,7 +60,7 @@ pub trait EncodeFields: Shape<Encoding> {
 /// What `#[derive(Decode)]` implements: the fields of a message, one after the other.
 ///
 /// The derive macro is the way to implement it. Generic code has [`Decode`](crate::Decode) as a bound.
-pub trait DecodeFields<'de>: Shape<Decoding> + Sized {
+pub trait DecodeFields<'de>: Shape<Decoding<'de>> + Sized {
     /// Reads all fields.
     ///
     /// # Errors
@@ -133,7 +133,7 @@ impl<M: EncodeFields> Put<M> for Message<M, Encoding> {
     }
 }
 
-impl<'de, M: DecodeFields<'de>> Get<'de, M> for Message<M, Decoding> {
+impl<'de, M: DecodeFields<'de>> Get<'de, M> for Message<M, Decoding<'de>> {
     #[inline]
     fn get(&self, reader: &mut Reader<'de>) -> Result<M, Fault> {
         reader.enter()?;

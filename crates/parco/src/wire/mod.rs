@@ -4,6 +4,7 @@
 //! is [`Put`] for `Vec<u16>` and everything else that has elements, and [`Get`] for what can be built from them.
 //! Forms are zero-sized unless they hold a builder or a schema made at run time.
 
+pub mod adjust;
 mod bytes;
 mod map;
 mod message;
@@ -11,6 +12,7 @@ mod number;
 mod option;
 mod sequence;
 mod smart;
+mod time;
 mod zeros;
 
 use alloc::vec::Vec;
@@ -23,7 +25,10 @@ pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, U8, U
 pub use option::Opt;
 pub use sequence::{Array, Slice};
 pub use smart::Via;
+pub use time::{TimeLocation, TimeUtc};
 pub use zeros::Skip;
+
+pub use crate::time::{FromNanos, ToNanos};
 
 use crate::error::{Fault, Segment};
 use crate::read::{Input, Reader};
@@ -156,6 +161,21 @@ pub trait Get<'de, T>: Wire {
             match self.get(reader) {
                 Ok(value) => values.push(value),
                 Err(fault) => return Err(reader.locate(fault, Segment::Index(index))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads `count` values and keeps none. The caller has checked the count.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the first that cannot be read.
+    #[inline]
+    fn check_all(&self, count: usize, reader: &mut Reader<'de>) -> Result<(), Fault> {
+        for index in 0..count {
+            if let Err(fault) = self.get(reader) {
+                return Err(reader.locate(fault, Segment::Index(index)));
             }
         }
         Ok(())

@@ -133,6 +133,12 @@ macro_rules! wire {
                 }
                 Ok(())
             }
+
+            #[inline]
+            fn check_all(&self, count: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+                let Some(size) = count.checked_mul($width) else { return Err(Fault(Kind::Overflow)) };
+                reader.pass(size)
+            }
         }
     };
 }
