@@ -81,7 +81,7 @@ impl Output<'_> {
             };
             if field.attrs.default_on_eof.is_some() {
                 quote! {
-                    let #binding = if #krate::wire::adjust::at_end(reader) {
+                    let #binding = if reader.at_end()? {
                         ::core::default::Default::default()
                     } else {
                         #get
@@ -127,7 +127,7 @@ impl Output<'_> {
             }
         };
         if field.attrs.default_on_eof.is_some() {
-            quote!(if #krate::wire::adjust::at_end(reader) { #reset } else { #get })
+            quote!(if reader.at_end()? { #reset } else { #get })
         } else {
             get
         }

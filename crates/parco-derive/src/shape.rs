@@ -218,7 +218,7 @@ impl<'a> Output<'a> {
                     #failed
                 }
             };
-            if self.may_end(field) { quote!(if !#krate::wire::adjust::at_end(input) { #step }) } else { step }
+            if self.may_end(field) { quote!(if !input.at_end()? { #step }) } else { step }
         });
         quote!(#(#steps)*)
     }

@@ -14,10 +14,12 @@ mod message;
 mod options;
 mod read;
 pub mod schema;
+mod time;
 mod view;
 pub mod wire;
 mod write;
 
+pub use self::time::{Located, Timestamp};
 #[cfg(feature = "codec")]
 pub use codec::{FrameCodec, StreamCodec};
 pub use error::{Error, Fault, Segment};

@@ -48,6 +48,13 @@ pub trait Input {
     /// Fails where it is known that fewer are left.
     fn expect(&mut self, count: usize) -> Result<(), Fault>;
 
+    /// Whether the input is at its end. A stream has to read on to know; the byte is then the next one.
+    ///
+    /// # Errors
+    ///
+    /// Fails if reading fails.
+    fn at_end(&mut self) -> Result<bool, Fault>;
+
     /// How to decode.
     fn options(&self) -> &Options;
 
@@ -171,6 +178,11 @@ impl<'de> Reader<'de> {
         self.options.duplicates == DuplicateKeys::Reject
     }
 
+    #[inline]
+    pub(crate) fn mode(&self) -> Mode {
+        self.options.mode
+    }
+
     /// Goes back to an earlier [`rest`](Self::rest), so that the fault is reported where that starts.
     #[cold]
     pub fn reject(&mut self, rest: &'de [u8], fault: Fault) -> Fault {
@@ -178,11 +190,6 @@ impl<'de> Reader<'de> {
             self.rest = rest;
         }
         fault
-    }
-
-    #[inline]
-    pub(crate) fn mode(&self) -> Mode {
-        self.options.mode
     }
 
     /// Joins a fault with its place.
@@ -219,6 +226,11 @@ impl Input for Reader<'_> {
     #[inline]
     fn expect(&mut self, count: usize) -> Result<(), Fault> {
         if count <= self.rest.len() { Ok(()) } else { Err(self.short(count)) }
+    }
+
+    #[inline]
+    fn at_end(&mut self) -> Result<bool, Fault> {
+        Ok(self.rest.is_empty())
     }
 
     #[inline]

@@ -12,9 +12,8 @@ use alloc::vec::Vec;
 
 use super::{
     Array, Blob, Bool, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Map, Message, Opt, Order, Skip, Slice,
-    SortedMap, Str, U8, U16, U32, U64, Via,
+    SortedMap, Str, TimeLocation, TimeUtc, U8, U16, U32, U64, Via,
 };
-use crate::read::Input;
 use crate::schema::Schema;
 
 mod id;
@@ -217,6 +216,8 @@ orderless! {
     [] U8;
     [] I8;
     [] Bool;
+    [] TimeUtc;
+    [] TimeLocation;
     [const N: usize] Skip<N>;
     [M, Role] Message<M, Role>;
 }
@@ -341,10 +342,4 @@ impl<O> AsGo<Uint> for U64<O> {
 /// Fields with their names, as [`Describe`](crate::schema::Describe) takes them.
 pub fn named<const N: usize>(fields: [(&str, Schema); N]) -> Vec<(String, Schema)> {
     fields.into_iter().map(|(name, schema)| (name.into(), schema)).collect()
-}
-
-/// Whether an input is known to be at its end, for `default_on_eof`.
-#[inline]
-pub fn at_end<I: Input>(input: &mut I) -> bool {
-    input.expect(1).is_err()
 }

@@ -12,6 +12,7 @@ mod number;
 mod option;
 mod sequence;
 mod smart;
+mod time;
 mod zeros;
 
 use alloc::vec::Vec;
@@ -24,7 +25,10 @@ pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, U8, U
 pub use option::Opt;
 pub use sequence::{Array, Slice};
 pub use smart::Via;
+pub use time::{TimeLocation, TimeUtc};
 pub use zeros::Skip;
+
+pub use crate::time::{FromNanos, ToNanos};
 
 use crate::error::{Fault, Segment};
 use crate::read::{Input, Reader};

@@ -1,6 +1,7 @@
 //! What each attribute does to the bytes.
 
 use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, SystemTime};
 
 use parco::schema::{Describe, Number, Schema};
 use parco::wire::{Be, Blob, Endian, StaticWire, U8, U16, Wire};
@@ -65,7 +66,7 @@ struct Headers {
     #[parco(header = uintbe)]
     h: String,
     #[parco(small)]
-    i: Option<Box<String>>,
+    i: Option<Box<str>>,
 }
 
 #[test]
@@ -80,7 +81,7 @@ fn all_headers() {
         f: empty(),
         g: empty(),
         h: "y".into(),
-        i: Some(Box::new("z".into())),
+        i: Some("z".into()),
     };
     let mut bytes = vec![1, b'x', 0, 1, 7];
     bytes.extend([0; 2 + 4 + 8 + 8 + 8]);
@@ -163,6 +164,33 @@ fn go_numbers() {
 }
 
 #[derive(Debug, PartialEq, Encode, Decode)]
+#[parco(be)]
+struct Times {
+    #[parco(time)]
+    at: i64,
+    #[parco(time)]
+    since: SystemTime,
+    #[parco(inner(time))]
+    maybe: Option<i64>,
+    #[parco(header = u8, elem(time))]
+    list: Vec<i64>,
+}
+
+#[test]
+fn times_are_little_endian_nanoseconds() {
+    let since = SystemTime::UNIX_EPOCH + Duration::from_nanos(2);
+    let times = Times { at: 1, since, maybe: Some(3), list: vec![4] };
+    let bytes = [
+        &[1, 0, 0, 0, 0, 0, 0, 0][..],
+        &[2, 0, 0, 0, 0, 0, 0, 0],
+        &[1, 3, 0, 0, 0, 0, 0, 0, 0],
+        &[1, 4, 0, 0, 0, 0, 0, 0, 0],
+    ];
+    same(&times, &bytes.concat());
+    assert_eq!(fields::<Times>()[0].1, Schema::TimeUtc);
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
 struct Blobs {
     #[parco(blob)]
     plain: Vec<u8>,
@@ -235,9 +263,24 @@ fn trailing_fields_may_be_missing() {
     assert_eq!(decode(&[1, 2]).unwrap(), Later { first: 1, second: 2, third: None, cache: 0 });
     assert!(decode(&[1, 2, 1]).unwrap_err().is_unexpected_end());
     assert!(decode(&[]).unwrap_err().is_unexpected_end());
+    let stream = |bytes: &'static [u8]| parco::decode_from_reader::<Later>(bytes);
+    assert_eq!(stream(&[1]).unwrap(), decode(&[1]).unwrap());
+    assert_eq!(stream(&[1, 2]).unwrap(), decode(&[1, 2]).unwrap());
+    assert!(stream(&[1, 2, 1]).unwrap_err().is_unexpected_end());
     let mut over = Later { first: 9, second: 9, third: Some("old".into()), cache: 9 };
     parco::decode_into(&[1], &mut over).unwrap();
     assert_eq!(over, Later { first: 1, second: 0, third: None, cache: 0 });
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+struct Optional(#[parco(default_on_eof)] u8);
+
+#[test]
+fn a_stream_ends_although_a_message_may_be_empty() {
+    let mut decoder = parco::Decoder::new(&[1, 2][..]);
+    assert_eq!(decoder.decode().unwrap(), Some(Optional(1)));
+    assert_eq!(decoder.decode().unwrap(), Some(Optional(2)));
+    assert_eq!(decoder.decode::<Optional>().unwrap(), None);
 }
 
 #[derive(Debug, PartialEq, Encode, Decode)]

@@ -29,6 +29,7 @@ struct Example {
     flags: [bool; 5],
     balance: f32,
     more_precise_balance: f64,
+    #[parco(time)]
     created_at: i64,
 }
 

@@ -75,7 +75,7 @@ fn only_the_types_of_fields_need_forms() {
 #[derive(Debug, Default, PartialEq, Encode, Decode)]
 struct List {
     value: u8,
-    next: Option<Box<List>>,
+    next: Option<Box<Self>>,
 }
 
 #[derive(Debug, PartialEq, Encode, Decode)]
