@@ -93,6 +93,12 @@ fn the_last_of_duplicate_members_counts() {
 }
 
 #[test]
+fn a_tag_is_written_once() {
+    let part: Part = decode(r#"{"type": "text", "type": "of_the_future", "text": "a"}"#);
+    assert_eq!(json::to_string(&part).unwrap(), r#"{"type":"text","text":"a"}"#);
+}
+
+#[test]
 fn forms_of_urls_are_kept() {
     assert_kept::<Part>(r#"{"type":"image_url","image_url":"https://example.org"}"#);
     assert_kept::<Part>(r#"{"type":"image_url","image_url":{"url":"https://example.org"}}"#);

@@ -378,3 +378,48 @@ fn skills_types() {
         skills::ChangeParams,
     }
 }
+
+/// Whatever a server sends, in whatever order, adds up to an answer that can be written and read.
+#[test]
+fn any_parts_add_up() {
+    proptest!(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }, |(
+        parts in any_value::<Vec<chat::Completion>>(),
+        events in any_value::<Vec<responses::Event>>(),
+    )| {
+        let mut accumulator = chat::Accumulator::new();
+        accumulator.extend(&parts);
+        prop_assert_eq!(accumulator.is_finished(), parts.iter().any(chat::Completion::is_last));
+        round_trips(&accumulator.finish())?;
+
+        let mut accumulator = responses::Accumulator::new();
+        for event in &events {
+            accumulator.push(event);
+        }
+        prop_assert_eq!(accumulator.is_finished(), events.iter().any(responses::Event::is_final));
+        round_trips(&accumulator.finish())?;
+    });
+}
+
+/// However a text is cut into deltas, they add up to it.
+#[test]
+fn deltas_add_up_to_the_text() {
+    proptest!(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }, |(
+        deltas in proptest::collection::vec(".{0,8}", 0..8),
+        repeats in any::<bool>(),
+    )| {
+        let mut accumulator = chat::Accumulator::new();
+        let mut so_far = String::new();
+        for delta in &deltas {
+            so_far += delta;
+            let choice = chat::Choice {
+                delta: Some(chat::Delta { content: Some(delta.as_str().into()), ..Default::default() }),
+                message: repeats.then(|| chat::Message::assistant(so_far.as_str())),
+                ..Default::default()
+            };
+            accumulator.push(&chat::Completion { choices: vec![choice], ..Default::default() });
+            prop_assert_eq!(accumulator.text(), &so_far);
+        }
+        let whole = accumulator.finish();
+        prop_assert_eq!(whole.text().unwrap_or_default(), so_far);
+    });
+}

@@ -1,5 +1,7 @@
 //! Puts the parts of a stream together.
 
+use std::collections::BTreeMap;
+
 use super::completion::{Choice, Completion, FinishReason};
 use super::content::{Content, Part};
 use super::message::{Delta, Message, Role};
@@ -34,7 +36,8 @@ use crate::types::{Extra, ObjectKind};
 pub struct Accumulator {
     /// Everything but the choices.
     completion: Completion,
-    choices: Vec<Slot>,
+    /// By their indexes, which may be any numbers.
+    choices: BTreeMap<u32, Slot>,
     is_finished: bool,
 }
 
@@ -67,13 +70,13 @@ impl Accumulator {
         whole.extra.merge(&part.extra);
         self.is_finished |= part.is_last();
         for choice in &part.choices {
-            self.slot(choice.index).push(choice);
+            self.choices.entry(choice.index).or_default().push(choice);
         }
     }
 
     /// The text of the first choice so far.
     pub fn text(&self) -> &str {
-        self.choices.first().map_or("", Slot::text)
+        self.choices.values().next().map_or("", Slot::text)
     }
 
     /// Whether a part said that it is the last, or that a choice has ended. A stream that ends before was cut off.
@@ -83,18 +86,8 @@ impl Accumulator {
 
     /// The completion so far. `delta` of its choices is `None`.
     pub fn finish(self) -> Completion {
-        let mut choices = self.choices;
-        choices.sort_by_key(|slot| slot.index);
-        let choices = choices.into_iter().map(Slot::finish).collect();
+        let choices = self.choices.into_iter().map(|(index, slot)| slot.finish(index)).collect();
         Completion { choices, object: Some(ObjectKind::Completion), ..self.completion }
-    }
-
-    fn slot(&mut self, index: u32) -> &mut Slot {
-        let position = self.choices.iter().position(|slot| slot.index == index).unwrap_or_else(|| {
-            self.choices.push(Slot { index, ..Slot::default() });
-            self.choices.len() - 1
-        });
-        &mut self.choices[position]
     }
 }
 
@@ -122,14 +115,13 @@ fn replace_list<T: Clone>(whole: &mut Option<Vec<T>>, part: &Option<Vec<T>>) {
 /// One choice.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Slot {
-    index: u32,
     role: Option<Role>,
     tool_call_id: Option<String>,
     /// What the deltas add up to.
     appended: String,
     parts: Vec<Part>,
     steps: Vec<ReasoningStep>,
-    calls: Vec<ToolCall>,
+    calls: Calls,
     /// The last message that was sent whole.
     message: Option<Message>,
     finish_reason: Option<FinishReason>,
@@ -179,33 +171,9 @@ impl Slot {
         }
         self.steps.extend_from_slice(delta.reasoning_steps.as_deref().unwrap_or_default());
         for fragment in delta.tool_calls.iter().flatten() {
-            self.push_call(fragment);
+            self.calls.push(fragment);
         }
         self.delta_extra.merge(&delta.extra);
-    }
-
-    /// Adds a fragment of a call: to the call with its index, else to the one with its id, else, if it has no id, to
-    /// the last one.
-    fn push_call(&mut self, fragment: &ToolCall) {
-        let calls = &mut self.calls;
-        let position = match (fragment.index, &fragment.id) {
-            (Some(index), _) => calls.iter().position(|call| call.index == Some(index)),
-            (None, Some(id)) if !id.is_empty() => calls.iter().position(|call| call.id.as_ref() == Some(id)),
-            _ => calls.len().checked_sub(1),
-        };
-        let Some(position) = position else {
-            calls.push(fragment.clone());
-            return;
-        };
-        let call = &mut calls[position];
-        if call.id.as_ref().is_none_or(String::is_empty) {
-            replace(&mut call.id, &fragment.id);
-        }
-        replace(&mut call.kind, &fragment.kind);
-        call.extra.merge(&fragment.extra);
-        if let Some(fragment) = &fragment.function {
-            append_call(call.function.get_or_insert_default(), fragment);
-        }
     }
 
     /// The longer one of the message that was sent whole and the appended text.
@@ -214,7 +182,7 @@ impl Slot {
         if whole.len() >= self.appended.len() { whole } else { &self.appended }
     }
 
-    fn finish(self) -> Choice {
+    fn finish(self, index: u32) -> Choice {
         let mut message = self.message.unwrap_or_default();
         if message.role == "" {
             message.role = self.role.unwrap_or(Role::Assistant);
@@ -230,23 +198,58 @@ impl Slot {
             }
             message.content = Some(Content::Parts(parts));
         } else if is_text && (message.content.is_none() || self.appended.len() > len(&message.content)) {
-            let has_text = !self.appended.is_empty() || self.calls.is_empty();
+            let has_text = !self.appended.is_empty() || self.calls.list.is_empty();
             message.content = has_text.then_some(Content::Text(self.appended));
         }
         if message.reasoning_steps.as_ref().is_none_or(|steps| steps.len() < self.steps.len()) {
             message.reasoning_steps = Some(self.steps).filter(|steps| !steps.is_empty());
         }
         if message.tool_calls.as_ref().is_none_or(Vec::is_empty) {
-            message.tool_calls = Some(self.calls).filter(|calls| !calls.is_empty());
+            message.tool_calls = Some(self.calls.list).filter(|calls| !calls.is_empty());
         }
         message.extra.merge(&self.delta_extra);
         let message = Some(message);
-        Choice {
-            delta: None,
-            index: self.index,
-            message,
-            finish_reason: self.finish_reason,
-            extra: self.choice_extra,
+        Choice { delta: None, index, message, finish_reason: self.finish_reason, extra: self.choice_extra }
+    }
+}
+
+/// Calls of functions, which come in fragments.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Calls {
+    list: Vec<ToolCall>,
+    /// Where in the list a call is. Looking through the list for each fragment would take quadratic time.
+    by_index: BTreeMap<u32, usize>,
+    by_id: BTreeMap<String, usize>,
+}
+
+impl Calls {
+    /// Adds a fragment: to the call with its index, else to the one with its id, else, if it has no id, to the last
+    /// one.
+    fn push(&mut self, fragment: &ToolCall) {
+        let id = fragment.id.as_deref().filter(|id| !id.is_empty());
+        let position = match (fragment.index, id) {
+            (Some(index), _) => self.by_index.get(&index).copied(),
+            (None, Some(id)) => self.by_id.get(id).copied(),
+            (None, None) => self.list.len().checked_sub(1),
+        };
+        let position = position.unwrap_or(self.list.len());
+        if let Some(index) = fragment.index {
+            self.by_index.entry(index).or_insert(position);
+        }
+        if let Some(id) = id {
+            self.by_id.entry(id.to_owned()).or_insert(position);
+        }
+        let Some(call) = self.list.get_mut(position) else {
+            self.list.push(fragment.clone());
+            return;
+        };
+        if call.id.as_ref().is_none_or(String::is_empty) {
+            replace(&mut call.id, &fragment.id);
+        }
+        replace(&mut call.kind, &fragment.kind);
+        call.extra.merge(&fragment.extra);
+        if let Some(fragment) = &fragment.function {
+            append_call(call.function.get_or_insert_default(), fragment);
         }
     }
 }

@@ -196,7 +196,9 @@ fn write_all<T: Object, S: Serializer>(
     }
     object.write(&mut out)?;
     for (name, value) in extra.members() {
-        let is_written = T::name(name).is_some_and(|known| object.has(known));
+        // An object with two tags is told apart by the first.
+        let is_tag = tag.is_some_and(|(tag, _)| tag == name);
+        let is_written = is_tag || T::name(name).is_some_and(|known| object.has(known));
         if extra.replaces(name) || !is_written {
             out.map.serialize_entry(name, value)?;
         }
