@@ -97,7 +97,7 @@ impl Completion {
         chunk
     }
 
-    /// Every chunk repeats the text so far; only the first delta has the role.
+    /// Every chunk repeats the text so far.
     fn full_chunks(&self) -> Vec<Value> {
         let pieces = text::pieces(&self.text);
         let mut so_far = String::new();
@@ -107,10 +107,7 @@ impl Completion {
             .map(|(number, piece)| {
                 so_far += piece;
                 let is_last = number + 1 == pieces.len();
-                let mut delta = json!({"content": piece});
-                if number == 0 {
-                    delta["role"] = json!("assistant");
-                }
+                let mut delta = json!({"role": "assistant", "content": piece});
                 if let Some(calls) = &self.tool_calls {
                     delta["tool_calls"] = calls.clone();
                 }

@@ -59,14 +59,12 @@ impl Run {
     }
 }
 
-/// A response that has no output yet.
+/// A response that has no output yet, and has used nothing.
 pub(crate) fn unfinished(response: &Value, status: &str) -> Value {
     let mut view = response.clone();
     view["status"] = json!(status);
     view["output"] = json!([]);
-    if let Some(members) = view.as_object_mut() {
-        members.remove("usage");
-    }
+    view["usage"] = usage(0, 0);
     view
 }
 
