@@ -119,7 +119,9 @@ async fn recorded_requests_get_answers_of_the_recorded_shape() {
         let Some(recorded) = &exchange.answer else { continue };
         let lacking = if exchange.content_type.as_deref() == Some("text/event-stream") {
             let ours = events(answer.text());
-            events(recorded).iter().flat_map(|event| missing_item(event, &ours, name)).collect()
+            // The recording server sent all events, whatever `starting_after` said.
+            let first = if exchange.target.contains("starting_after=0") { 1 } else { 0 };
+            events(recorded)[first..].iter().flat_map(|event| missing_item(event, &ours, name)).collect()
         } else {
             missing(&serde_json::from_str(recorded).unwrap(), &answer.json(), name)
         };

@@ -3,6 +3,7 @@
 mod support;
 
 use perplexity_mock::Scenario;
+use proptest::prelude::*;
 use serde_json::json;
 use support::{hello, start};
 
@@ -124,4 +125,15 @@ fn a_file_that_cannot_be_read_is_an_error() {
     let error = Scenario::load("no/such/file.toml").unwrap_err();
     assert!(error.is_read() && std::error::Error::source(&error).is_some());
     assert_eq!(error.line_column(), None);
+}
+
+proptest! {
+    /// Any text is a scenario or an error with a place inside it.
+    #[test]
+    fn no_text_does_worse_than_an_error(text in r#"(\[\[rule\]\]|path|answer|steps|auth| = |"/"|\[|\]|\{|\}|,|[0-9a-z\n]){0,20}"#) {
+        if let Err(error) = Scenario::from_toml(&text) {
+            let (line, column) = error.line_column().unwrap();
+            prop_assert!(line <= text.matches('\n').count() + 1 && column <= text.len() + 1);
+        }
+    }
 }

@@ -129,7 +129,7 @@ pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
 }
 
 /// The newest first.
-pub(crate) fn list(state: &mut State, request: &Request) -> Outcome {
+pub(crate) fn list(state: &State, request: &Request) -> Outcome {
     page::after(request, state.batches.values().rev().map(Batch::view).collect())
 }
 

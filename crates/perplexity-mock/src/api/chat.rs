@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::input::Input;
+use super::refusal::Refusal;
 use super::state::State;
 use super::{Outcome, models, refusal, schema, search, text};
 use crate::event::Event;
@@ -42,7 +43,7 @@ pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
 
 impl Completion {
     /// What the model says to a request.
-    pub(crate) fn of(state: &mut State, input: &Input) -> Result<Self, Reply> {
+    pub(crate) fn of(state: &mut State, input: &Input) -> Result<Self, Refusal> {
         let model = input.required_text("model")?;
         input.required("messages")?;
         let messages = input.list("messages")?.unwrap_or_default();
@@ -157,7 +158,7 @@ impl Completion {
     }
 }
 
-fn check(input: &Input, messages: &[Value]) -> Result<(), Reply> {
+fn check(input: &Input, messages: &[Value]) -> Result<(), Refusal> {
     for message in messages {
         let is_known = message["role"].as_str().is_some_and(|role| ROLES.contains(&role));
         if !is_known {
@@ -179,7 +180,7 @@ fn check(input: &Input, messages: &[Value]) -> Result<(), Reply> {
 }
 
 /// Calls of the first tool, where the request insists on one.
-fn tool_calls(input: &Input) -> Result<Option<Value>, Reply> {
+fn tool_calls(input: &Input) -> Result<Option<Value>, Refusal> {
     if input.get("tool_choice").is_none_or(|choice| choice != "required") {
         return Ok(None);
     }
@@ -192,7 +193,7 @@ fn tool_calls(input: &Input) -> Result<Option<Value>, Reply> {
     Ok(Some(json!([{"id": "call_1", "type": "function", "function": call}])))
 }
 
-fn tail(input: &Input, model: &str, asked: &str, prompt: u64, completion: u64) -> Result<Value, Reply> {
+fn tail(input: &Input, model: &str, asked: &str, prompt: u64, completion: u64) -> Result<Value, Refusal> {
     let context =
         input.get("web_search_options").map_or(&Value::Null, |options| &options["search_context_size"]);
     let (input_cost, output_cost, request_cost) = (1e-6 * prompt as f64, 1e-6 * completion as f64, 0.005);

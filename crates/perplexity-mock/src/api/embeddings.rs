@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::input::Input;
+use super::refusal::Refusal;
 use super::{Outcome, refusal, text};
 use crate::reply::Reply;
 use crate::request::Request;
@@ -33,7 +34,7 @@ enum Encoding {
 }
 
 impl Shape {
-    fn of(input: &Input, models: &[(&str, u64)]) -> Result<Self, Reply> {
+    fn of(input: &Input, models: &[(&str, u64)]) -> Result<Self, Refusal> {
         let name = input.required_text("model")?;
         let (_, most) =
             models.iter().find(|(model, _)| *model == name).ok_or_else(|| refusal::invalid_model(name))?;
@@ -99,7 +100,7 @@ fn pack(components: impl Iterator<Item = i8>) -> Vec<u8> {
     bytes
 }
 
-fn check(texts: &[&str]) -> Result<(), Reply> {
+fn check(texts: &[&str]) -> Result<(), Refusal> {
     if texts.is_empty() || texts.iter().any(|text| text.is_empty()) {
         return Err(refusal::invalid("invalid_input", "Texts must not be empty"));
     }

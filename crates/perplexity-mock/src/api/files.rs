@@ -5,6 +5,7 @@ use http::HeaderValue;
 use http::header::CONTENT_DISPOSITION;
 use serde_json::{Value, json};
 
+use super::refusal::Refusal;
 use super::state::State;
 use super::upload::{self, Upload};
 use super::{Outcome, page, refusal};
@@ -52,7 +53,7 @@ pub(crate) fn create(state: &mut State, upload: Option<Upload>) -> Outcome {
 }
 
 /// The newest first unless asked for otherwise.
-pub(crate) fn list(state: &mut State, request: &Request) -> Outcome {
+pub(crate) fn list(state: &State, request: &Request) -> Outcome {
     let purpose = request.query_value("purpose");
     let is_wanted = |file: &&File| purpose.as_deref().is_none_or(|purpose| purpose == file.purpose);
     let mut files: Vec<Value> = state.files.values().filter(is_wanted).map(File::view).collect();
@@ -62,7 +63,7 @@ pub(crate) fn list(state: &mut State, request: &Request) -> Outcome {
     page::after(request, files)
 }
 
-fn find<'a>(state: &'a State, id: &str) -> Result<&'a File, Reply> {
+fn find<'a>(state: &'a State, id: &str) -> Result<&'a File, Refusal> {
     state.files.get(id).ok_or_else(|| refusal::not_found("File", id))
 }
 
