@@ -1,0 +1,356 @@
+//! The `#[parco(..)]` attributes.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::meta::ParseNestedMeta;
+use syn::spanned::Spanned;
+use syn::{Attribute, Error, Expr, Ident, Lit, LitStr, Path, Result, Token, Type};
+
+/// A byte order.
+#[derive(Clone, Copy)]
+pub(crate) enum Order {
+    Le,
+    Be,
+}
+
+impl Order {
+    /// The type of this order.
+    pub(crate) fn tokens(self, krate: &Path) -> TokenStream {
+        match self {
+            Self::Le => quote!(#krate::wire::Le),
+            Self::Be => quote!(#krate::wire::Be),
+        }
+    }
+}
+
+/// A number as a header or id: `u8`, `i16be`, `uint`.
+#[derive(Clone)]
+pub(crate) struct Number {
+    form: &'static str,
+    ordered: bool,
+    order: Option<Order>,
+    span: Span,
+}
+
+impl Number {
+    const NAMES: [(&'static str, &'static str); 10] = [
+        ("u8", "U8"),
+        ("i8", "I8"),
+        ("u16", "U16"),
+        ("i16", "I16"),
+        ("u32", "U32"),
+        ("i32", "I32"),
+        ("u64", "U64"),
+        ("i64", "I64"),
+        ("int", "GoInt"),
+        ("uint", "GoUint"),
+    ];
+
+    fn from_ident(ident: &Ident) -> Option<Self> {
+        let text = ident.to_string();
+        let (name, order) = match (text.strip_suffix("le"), text.strip_suffix("be")) {
+            (Some(name), _) => (name, Some(Order::Le)),
+            (_, Some(name)) => (name, Some(Order::Be)),
+            _ => (text.as_str(), None),
+        };
+        let (_, form) = Self::NAMES.into_iter().find(|(known, _)| *known == name)?;
+        let ordered = !matches!(form, "U8" | "I8");
+        (ordered || order.is_none()).then_some(Self { form, ordered, order, span: ident.span() })
+    }
+
+    /// The form, in `order` unless the name has one of its own.
+    pub(crate) fn tokens(&self, krate: &Path, order: Order) -> TokenStream {
+        let form = Ident::new(self.form, self.span);
+        if self.ordered {
+            let order = self.order.unwrap_or(order).tokens(krate);
+            quote!(#krate::wire::#form<#order>)
+        } else {
+            quote!(#krate::wire::#form)
+        }
+    }
+}
+
+/// What takes the place of a field's default form.
+pub(crate) enum Replacement {
+    With(Box<Type>),
+    Skip(Expr),
+    Time,
+}
+
+/// What attributes change about a form. Spans are those of the attributes.
+#[derive(Default)]
+pub(crate) struct Adjust {
+    pub(crate) replacement: Option<Replacement>,
+    pub(crate) order: Option<(Order, Span)>,
+    pub(crate) header: Option<(Number, Span)>,
+    pub(crate) max: Option<(Expr, Span)>,
+    pub(crate) elem: Option<(Box<Self>, Span)>,
+    pub(crate) key: Option<(Box<Self>, Span)>,
+    pub(crate) value: Option<(Box<Self>, Span)>,
+    pub(crate) inner: Option<(Box<Self>, Span)>,
+    pub(crate) blob: Option<Span>,
+    pub(crate) sorted: Option<Span>,
+    pub(crate) go: Option<(&'static str, Span)>,
+    given: Given,
+}
+
+/// The names given so far, to find what contradicts itself.
+#[derive(Default)]
+struct Given(Vec<String>);
+
+/// Groups of which a field can have one name only.
+const EITHER: &[&[&str]] = &[
+    &["be", "le"],
+    &["header", "small"],
+    &["int", "uint"],
+    &["elem", "key", "blob"],
+    &["elem", "value", "blob"],
+    &["elem", "sorted", "blob"],
+];
+
+/// Names that contradict those of [`SHAPING`] and each other.
+const ALONE: &[&str] = &["with", "skip", "time"];
+
+const SHAPING: &[&str] =
+    &["be", "le", "header", "small", "max", "elem", "key", "value", "inner", "blob", "sorted", "int", "uint"];
+
+/// Names of [`SHAPING`] that a number cannot have.
+const LENGTHY: &[&str] = &["header", "small", "max", "elem", "key", "value", "blob", "sorted"];
+
+fn contradict(one: &str, other: &str) -> bool {
+    let pair = |one: &str, other: &str| {
+        (ALONE.contains(&one) && (ALONE.contains(&other) || SHAPING.contains(&other)))
+            || (one == "ignore")
+            || (matches!(one, "int" | "uint") && LENGTHY.contains(&other))
+            || (one == "inner" && SHAPING.contains(&other) && !matches!(other, "be" | "le"))
+            || (one == "skip" && other == "default_on_eof")
+    };
+    one == other
+        || pair(one, other)
+        || pair(other, one)
+        || EITHER.iter().any(|group| group.contains(&one) && group.contains(&other))
+}
+
+impl Given {
+    fn add(&mut self, meta: &ParseNestedMeta<'_>) -> Result<String> {
+        let name = name(&meta.path);
+        if self.0.contains(&name) {
+            return Err(meta.error(format!("`{name}` is given twice")));
+        }
+        if let Some(other) = self.0.iter().find(|other| contradict(other, &name)) {
+            return Err(meta.error(format!("`{name}` contradicts `{other}`")));
+        }
+        self.0.push(name.clone());
+        Ok(name)
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.get_ident().map(Ident::to_string).unwrap_or_default()
+}
+
+const ADJUSTING: &str = "`header`, `small`, `be`, `le`, `elem`, `key`, `value`, `inner`, `blob`, `sorted`, `int`, \
+                         `uint`, `time`, `with` and `max`";
+
+impl Adjust {
+    /// Takes one attribute, if it is of this kind.
+    fn take(&mut self, name: &str, meta: &ParseNestedMeta<'_>) -> Result<bool> {
+        let span = meta.path.span();
+        match name {
+            "be" => self.order = Some((Order::Be, span)),
+            "le" => self.order = Some((Order::Le, span)),
+            "small" => {
+                self.header = Some((Number { form: "U8", ordered: false, order: None, span }, span));
+            }
+            "header" => self.header = Some((number(meta)?, span)),
+            "max" => self.max = Some((meta.value()?.parse()?, span)),
+            "elem" => self.elem = Some((Self::nested(meta)?, span)),
+            "key" => self.key = Some((Self::nested(meta)?, span)),
+            "value" => self.value = Some((Self::nested(meta)?, span)),
+            "inner" => self.inner = Some((Self::nested(meta)?, span)),
+            "blob" => self.blob = Some(span),
+            "sorted" => self.sorted = Some(span),
+            "int" => self.go = Some(("Int", span)),
+            "uint" => self.go = Some(("Uint", span)),
+            "time" => self.replacement = Some(Replacement::Time),
+            "with" => self.replacement = Some(Replacement::With(meta.value()?.parse()?)),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn nested(meta: &ParseNestedMeta<'_>) -> Result<Box<Self>> {
+        let mut adjust = Box::<Self>::default();
+        meta.parse_nested_meta(|meta| {
+            let name = adjust.given.add(&meta)?;
+            if adjust.take(&name, &meta)? {
+                Ok(())
+            } else {
+                Err(meta.error(format!("there is no such attribute here; the attributes are {ADJUSTING}")))
+            }
+        })?;
+        Ok(adjust)
+    }
+}
+
+fn number(meta: &ParseNestedMeta<'_>) -> Result<Number> {
+    let ident: Ident = meta.value()?.parse()?;
+    Number::from_ident(&ident).ok_or_else(|| {
+        Error::new(
+            ident.span(),
+            "headers are `u8`, `i8`, `u16`, `i16`, `u32`, `i32`, `u64`, `i64`, `int` and `uint`; those of more than \
+             one byte may end in `le` or `be`, as `u16be`",
+        )
+    })
+}
+
+/// The attributes of a field.
+#[derive(Default)]
+pub(crate) struct FieldAttrs {
+    pub(crate) adjust: Adjust,
+    pub(crate) ignore: bool,
+    pub(crate) default_on_eof: Option<Span>,
+    pub(crate) rename: Option<LitStr>,
+}
+
+impl FieldAttrs {
+    pub(crate) fn parse(attrs: &[Attribute]) -> Result<Self> {
+        let mut field = Self::default();
+        each(attrs, |meta| {
+            let name = field.adjust.given.add(&meta)?;
+            match name.as_str() {
+                "ignore" => field.ignore = true,
+                "default_on_eof" => field.default_on_eof = Some(meta.path.span()),
+                "rename" => field.rename = Some(meta.value()?.parse()?),
+                "skip" => field.adjust.replacement = Some(Replacement::Skip(meta.value()?.parse()?)),
+                _ if field.adjust.take(&name, &meta)? => {}
+                _ => {
+                    return Err(meta.error(format!(
+                        "there is no such attribute of a field; the attributes are {ADJUSTING}, `skip`, \
+                         `default_on_eof`, `ignore` and `rename`"
+                    )));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(field)
+    }
+}
+
+/// The form of an enum's ids.
+pub(crate) enum IdForm {
+    Number(Number),
+    Small,
+    Form(Box<Type>),
+}
+
+/// The attributes of a struct or enum.
+#[derive(Default)]
+pub(crate) struct ContainerAttrs {
+    pub(crate) order: Option<Order>,
+    pub(crate) krate: Option<Path>,
+    pub(crate) id: Option<IdForm>,
+}
+
+impl ContainerAttrs {
+    pub(crate) fn parse(attrs: &[Attribute], is_enum: bool) -> Result<Self> {
+        let mut container = Self::default();
+        let mut given = Given::default();
+        each(attrs, |meta| {
+            match given.add(&meta)?.as_str() {
+                "be" => container.order = Some(Order::Be),
+                "le" => container.order = Some(Order::Le),
+                "crate" => container.krate = Some(meta.value()?.call(Path::parse_mod_style)?),
+                "id" if is_enum => container.id = Some(id_form(&meta)?),
+                _ if is_enum => {
+                    return Err(meta.error(
+                        "there is no such attribute of an enum; the attributes are `id`, `be`, `le` and `crate`",
+                    ));
+                }
+                _ => {
+                    return Err(meta.error(
+                        "there is no such attribute of a struct; the attributes are `be`, `le` and `crate`",
+                    ));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(container)
+    }
+}
+
+fn id_form(meta: &ParseNestedMeta<'_>) -> Result<IdForm> {
+    let form: Type = meta.value()?.parse()?;
+    if let Type::Path(path) = &form
+        && let Some(ident) = path.path.get_ident()
+    {
+        if let Some(number) = Number::from_ident(ident) {
+            return Ok(IdForm::Number(number));
+        }
+        if ident == "small" {
+            return Ok(IdForm::Small);
+        }
+    }
+    Ok(IdForm::Form(Box::new(form)))
+}
+
+/// An id: an integer, perhaps negative, or a string.
+pub(crate) struct Id {
+    /// As Rust.
+    pub(crate) tokens: TokenStream,
+    /// As the schema has it: numbers in decimal.
+    pub(crate) text: String,
+    pub(crate) span: Span,
+}
+
+/// The attributes of an enum's variant.
+#[derive(Default)]
+pub(crate) struct VariantAttrs {
+    pub(crate) id: Option<Id>,
+    pub(crate) rename: Option<LitStr>,
+}
+
+impl VariantAttrs {
+    pub(crate) fn parse(attrs: &[Attribute]) -> Result<Self> {
+        let mut variant = Self::default();
+        let mut given = Given::default();
+        each(attrs, |meta| {
+            match given.add(&meta)?.as_str() {
+                "id" => variant.id = Some(id(&meta)?),
+                "rename" => variant.rename = Some(meta.value()?.parse()?),
+                _ => {
+                    return Err(meta.error(
+                        "there is no such attribute of a variant; the attributes are `id` and `rename`",
+                    ));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(variant)
+    }
+}
+
+fn id(meta: &ParseNestedMeta<'_>) -> Result<Id> {
+    let input = meta.value()?;
+    let minus: Option<Token![-]> = input.parse()?;
+    let lit: Lit = input.parse()?;
+    let span = lit.span();
+    match (&lit, &minus) {
+        (Lit::Int(number), _) => {
+            let digits = number.base10_digits();
+            let text =
+                if minus.is_some() && digits != "0" { format!("-{digits}") } else { digits.to_owned() };
+            Ok(Id { tokens: quote!(#minus #number), text, span })
+        }
+        (Lit::Str(text), None) => Ok(Id { tokens: lit.to_token_stream(), text: text.value(), span }),
+        _ => Err(Error::new(span, "an id is an integer or a string")),
+    }
+}
+
+/// Calls `logic` for each attribute in all `#[parco(..)]`.
+fn each(attrs: &[Attribute], mut logic: impl FnMut(ParseNestedMeta<'_>) -> Result<()>) -> Result<()> {
+    attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("parco"))
+        .try_for_each(|attr| attr.parse_nested_meta(&mut logic))
+}

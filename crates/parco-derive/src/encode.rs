@@ -1,0 +1,145 @@
+//! `#[derive(Encode)]`.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::parse_quote;
+use syn::spanned::Spanned;
+
+use crate::attr::IdForm;
+use crate::form::at;
+use crate::model::{Body, Field, Fields, Model, Variant};
+use crate::shape::{Output, located, path};
+
+pub(crate) fn derive(model: &Model) -> TokenStream {
+    let output = Output::encode(model);
+    let krate = &model.krate;
+    let ident = &model.ident;
+    let (generics, arguments, clause) = output.generics.split_for_impl();
+    let mut any_order = output.generics.clone();
+    any_order.params.push(parse_quote!(__O: #krate::wire::Order));
+    let (generics_and_order, _, _) = any_order.split_for_impl();
+    let shape = output.shape();
+    let (put, size) = match &model.body {
+        Body::Struct(fields) => (output.put_struct(fields), output.size_struct(fields)),
+        Body::Enum { id, variants } => (output.put_enum(id, variants), output.size_enum(id, variants)),
+    };
+    quote! {
+        #shape
+
+        #[automatically_derived]
+        impl #generics #krate::wire::EncodeFields for #ident #arguments #clause {
+            #[inline]
+            fn put_fields(
+                &self,
+                writer: &mut #krate::Writer<'_>,
+            ) -> ::core::result::Result<(), #krate::Fault> {
+                #put
+                ::core::result::Result::Ok(())
+            }
+
+            #[inline]
+            fn size_of_fields(&self) -> ::core::result::Result<usize, #krate::Fault> {
+                ::core::result::Result::Ok(#size)
+            }
+        }
+
+        #[automatically_derived]
+        impl #generics_and_order #krate::EncodeForm<__O> for #ident #arguments #clause {
+            type Form = #krate::wire::Message<Self, #krate::wire::Encoding>;
+        }
+    }
+}
+
+impl Output<'_> {
+    fn put_struct(&self, fields: &Fields) -> TokenStream {
+        let fixed = self.fixed_part(fields);
+        let puts = fields.wired().map(|field| {
+            let member = &field.member;
+            self.put(fields, field, quote!(&self.#member), &[])
+        });
+        quote!(writer.reserve(#fixed); #(#puts)*)
+    }
+
+    fn put(&self, fields: &Fields, field: &Field, place: TokenStream, outside: &[&str]) -> TokenStream {
+        let (krate, form, ty) = (self.krate(), self.form(field), &field.ty);
+        let failed = located(krate, &quote!(writer), &path(fields, field, outside));
+        quote_spanned! {at(ty.span())=>
+            if let ::core::result::Result::Err(fault) =
+                <#form as #krate::Put<#ty>>::put(&<#form as #krate::wire::StaticWire>::NEW, #place, writer)
+            {
+                #failed
+            }
+        }
+    }
+
+    fn size_struct(&self, fields: &Fields) -> TokenStream {
+        let sizes = fields.wired().map(|field| {
+            let member = &field.member;
+            self.size(field, quote!(&self.#member))
+        });
+        quote!(0usize #(+ #sizes)*)
+    }
+
+    fn size(&self, field: &Field, place: TokenStream) -> TokenStream {
+        let (krate, form, ty) = (self.krate(), self.form(field), &field.ty);
+        quote_spanned! {at(ty.span())=>
+            <#form as #krate::Put<#ty>>::size(&<#form as #krate::wire::StaticWire>::NEW, #place)?
+        }
+    }
+
+    fn put_enum(&self, id: &IdForm, variants: &[Variant]) -> TokenStream {
+        let (krate, form) = (self.krate(), self.id_form(id));
+        let ids = self.ids(id, variants);
+        let put_id = quote! {
+            <#form as #krate::Put<<#form as #krate::wire::adjust::Id>::Value>>::put
+        };
+        let new = quote!(&<#form as #krate::wire::StaticWire>::NEW);
+        let arms = variants.iter().enumerate().map(|(index, variant)| {
+            let pattern = pattern(variant);
+            let fixed = self.fixed_part(&variant.fields);
+            let puts = variant.fields.wired().map(|field| {
+                let binding = &field.binding;
+                self.put(&variant.fields, field, quote!(#binding), &[&variant.name])
+            });
+            quote! {
+                #pattern => {
+                    writer.reserve(#krate::wire::Wire::fixed_size(#new).unwrap_or(0) + #fixed);
+                    #put_id(#new, &IDS[#index], writer)?;
+                    #(#puts)*
+                }
+            }
+        });
+        quote!(#ids match self { #(#arms)* })
+    }
+
+    fn size_enum(&self, id: &IdForm, variants: &[Variant]) -> TokenStream {
+        let (krate, form) = (self.krate(), self.id_form(id));
+        let ids = self.ids(id, variants);
+        let size_id = quote! {
+            <#form as #krate::Put<<#form as #krate::wire::adjust::Id>::Value>>::size
+        };
+        let arms = variants.iter().enumerate().map(|(index, variant)| {
+            let pattern = pattern(variant);
+            let sizes = variant.fields.wired().map(|field| {
+                let binding = &field.binding;
+                self.size(field, quote!(#binding))
+            });
+            quote! {
+                #pattern => {
+                    #size_id(&<#form as #krate::wire::StaticWire>::NEW, &IDS[#index])? #(+ #sizes)*
+                }
+            }
+        });
+        quote!({ #ids match self { #(#arms)* } })
+    }
+}
+
+/// A variant with its fields bound, as far as they are on the wire.
+fn pattern(variant: &Variant) -> TokenStream {
+    let ident = &variant.ident;
+    let bindings = variant.fields.wired().map(|field| {
+        let (member, binding) = (&field.member, &field.binding);
+        quote!(#member: #binding)
+    });
+    quote!(Self::#ident { #(#bindings,)* .. })
+}

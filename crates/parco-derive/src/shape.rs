@@ -1,0 +1,264 @@
+//! What both macros share: `Shape`, and the pieces of code that all methods are made of.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{GenericParam, Generics, Lifetime, LifetimeParam, Path, parse_quote};
+
+use crate::attr::IdForm;
+use crate::form::{Role, at};
+use crate::model::{Body, Field, Fields, Model, Variant};
+
+/// A macro at work on a struct or enum.
+pub(crate) struct Output<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) role: Role,
+    /// With the lifetime of the input and all bounds.
+    pub(crate) generics: Generics,
+}
+
+impl<'a> Output<'a> {
+    pub(crate) fn encode(model: &'a Model) -> Self {
+        Self::new(model, Role::Encode, model.generics.clone())
+    }
+
+    /// All lifetimes of a struct that is decoded are that of the input. If there is none, it gets one.
+    pub(crate) fn decode(model: &'a Model) -> Self {
+        let mut generics = model.generics.clone();
+        let lifetimes: Vec<Lifetime> =
+            generics.lifetimes().map(|parameter| parameter.lifetime.clone()).collect();
+        let Some((de, others)) = lifetimes.split_first() else {
+            let de: Lifetime = parse_quote!('__de);
+            generics.params.insert(0, GenericParam::Lifetime(LifetimeParam::new(de.clone())));
+            return Self::new(model, Role::Decode(de), generics);
+        };
+        let clause = generics.make_where_clause();
+        for other in others {
+            clause.predicates.push(parse_quote!(#de: #other));
+            clause.predicates.push(parse_quote!(#other: #de));
+        }
+        Self::new(model, Role::Decode(de.clone()), generics)
+    }
+
+    fn new(model: &'a Model, role: Role, mut generics: Generics) -> Self {
+        let bounds = role.bounds(model);
+        if !bounds.is_empty() {
+            let clause = generics.make_where_clause();
+            clause
+                .predicates
+                .extend(bounds.into_iter().map(|bound| -> syn::WherePredicate { parse_quote!(#bound) }));
+        }
+        Self { model, role, generics }
+    }
+
+    pub(crate) fn krate(&self) -> &Path {
+        &self.model.krate
+    }
+
+    /// The form of a field.
+    pub(crate) fn form(&self, field: &Field) -> TokenStream {
+        self.role.form(self.model, field).form
+    }
+
+    /// A call of a method of a field's form, without the trait's parameter.
+    fn wire(&self, field: &Field, method: TokenStream) -> TokenStream {
+        let (krate, form) = (self.krate(), self.form(field));
+        quote_spanned! {at(field.ty.span())=>
+            <#form as #krate::wire::Wire>::#method(&<#form as #krate::wire::StaticWire>::NEW)
+        }
+    }
+
+    /// Whether a message may end before a field.
+    fn may_end(&self, field: &Field) -> bool {
+        matches!(self.role, Role::Decode(_)) && field.attrs.default_on_eof.is_some()
+    }
+
+    /// The form of the ids of an enum.
+    pub(crate) fn id_form(&self, id: &IdForm) -> TokenStream {
+        let krate = self.krate();
+        match id {
+            IdForm::Number(number) => number.tokens(krate, self.model.order),
+            IdForm::Small => quote!(#krate::wire::SmallVarchar),
+            IdForm::Form(form) => quote!(#form),
+        }
+    }
+
+    /// The ids as a constant array `IDS`.
+    pub(crate) fn ids(&self, id: &IdForm, variants: &[Variant]) -> TokenStream {
+        let (krate, form, count) = (self.krate(), self.id_form(id), variants.len());
+        let ids = variants.iter().map(|variant| {
+            let id = &variant.id.tokens;
+            quote_spanned!(at(variant.id.span)=> #id)
+        });
+        quote!(const IDS: [<#form as #krate::wire::adjust::Id>::Value; #count] = [#(#ids),*];)
+    }
+
+    /// `impl Shape<Role>`.
+    pub(crate) fn shape(&self) -> TokenStream {
+        let krate = self.krate();
+        let role = match &self.role {
+            Role::Encode => quote!(#krate::wire::Encoding),
+            Role::Decode(de) => quote!(#krate::wire::Decoding<#de>),
+        };
+        let ident = &self.model.ident;
+        let (generics, _, clause) = self.generics.split_for_impl();
+        let (_, arguments, _) = self.model.generics.split_for_impl();
+        let (least, fixed, walk, schema) = match &self.model.body {
+            Body::Struct(fields) => self.shape_of_struct(fields),
+            Body::Enum { id, variants } => self.shape_of_enum(id, variants),
+        };
+        quote! {
+            #[automatically_derived]
+            impl #generics #krate::wire::Shape<#role> for #ident #arguments #clause {
+                #[inline]
+                fn min_size() -> usize {
+                    #least
+                }
+
+                #[inline]
+                fn fixed_size() -> ::core::option::Option<usize> {
+                    #fixed
+                }
+
+                #[inline]
+                fn walk<__I: #krate::Input>(input: &mut __I) -> ::core::result::Result<(), #krate::Fault> {
+                    #walk
+                }
+
+                fn schema(describe: &mut #krate::schema::Describe) -> #krate::schema::Schema {
+                    #schema
+                }
+            }
+        }
+    }
+
+    fn shape_of_struct(&self, fields: &Fields) -> (TokenStream, TokenStream, TokenStream, TokenStream) {
+        let krate = self.krate();
+        let least = fields
+            .wired()
+            .filter(|field| !self.may_end(field))
+            .map(|field| self.wire(field, quote!(min_size)));
+        let fixed = if fields.wired().any(|field| self.may_end(field)) {
+            quote!(::core::option::Option::None)
+        } else {
+            let sizes = fields.wired().map(|field| self.wire(field, quote!(fixed_size)));
+            quote!(::core::option::Option::Some(0usize #(+ #sizes?)*))
+        };
+        let walk = self.walk(fields, &[]);
+        let named = self.named(fields);
+        (
+            quote!(0usize #(+ #least)*),
+            fixed,
+            quote!(#walk ::core::result::Result::Ok(())),
+            quote!(describe.structure(::core::any::type_name::<Self>(), |describe| #krate::wire::adjust::named([#named]))),
+        )
+    }
+
+    /// An enum may have itself in it without end, so its sizes are known from the ids alone.
+    fn shape_of_enum(
+        &self,
+        id: &IdForm,
+        variants: &[Variant],
+    ) -> (TokenStream, TokenStream, TokenStream, TokenStream) {
+        let krate = self.krate();
+        let form = self.id_form(id);
+        let new = quote!(&<#form as #krate::wire::StaticWire>::NEW);
+        let fixed = if variants.iter().all(|variant| variant.fields.wired().next().is_none()) {
+            quote!(#krate::wire::Wire::fixed_size(#new))
+        } else {
+            quote!(::core::option::Option::None)
+        };
+        let ids = self.ids(id, variants);
+        let walks = variants.iter().enumerate().map(|(index, variant)| {
+            let walk = self.walk(&variant.fields, &[&variant.name]);
+            quote!(::core::option::Option::Some(#index) => { #walk })
+        });
+        let models = variants.iter().map(|variant| {
+            let id = &variant.id.text;
+            let mut wired = variant.fields.wired();
+            let schema = match wired.next() {
+                Some(field) if variant.fields.newtype => self.schema_of(field),
+                _ => {
+                    let named = self.named(&variant.fields);
+                    quote!(#krate::schema::Schema::Struct(#krate::wire::adjust::named([#named])))
+                }
+            };
+            quote!((#id, #schema))
+        });
+        (
+            quote!(#krate::wire::Wire::min_size(#new)),
+            fixed,
+            quote! {
+                #ids
+                match <#form as #krate::wire::adjust::Id>::find(&IDS, input)? {
+                    #(#walks)*
+                    _ => return ::core::result::Result::Err(#krate::Fault::UNKNOWN_TYPE),
+                }
+                ::core::result::Result::Ok(())
+            },
+            quote! {
+                let header = #krate::wire::Wire::schema(#new, describe);
+                describe.multi(::core::any::type_name::<Self>(), header, |describe| {
+                    #krate::wire::adjust::named([#(#models),*])
+                })
+            },
+        )
+    }
+
+    fn walk(&self, fields: &Fields, outside: &[&str]) -> TokenStream {
+        let krate = self.krate();
+        let steps = fields.wired().map(|field| {
+            let form = self.form(field);
+            let names = path(fields, field, outside);
+            let failed = located(krate, &quote!(input), &names);
+            let step = quote_spanned! {at(field.ty.span())=>
+                if let ::core::result::Result::Err(fault) =
+                    <#form as #krate::wire::Wire>::walk(&<#form as #krate::wire::StaticWire>::NEW, input)
+                {
+                    #failed
+                }
+            };
+            if self.may_end(field) { quote!(if !#krate::wire::adjust::at_end(input) { #step }) } else { step }
+        });
+        quote!(#(#steps)*)
+    }
+
+    fn schema_of(&self, field: &Field) -> TokenStream {
+        let (krate, form) = (self.krate(), self.form(field));
+        quote_spanned! {at(field.ty.span())=>
+            <#form as #krate::wire::Wire>::schema(&<#form as #krate::wire::StaticWire>::NEW, describe)
+        }
+    }
+
+    fn named(&self, fields: &Fields) -> TokenStream {
+        let named = fields.wired().map(|field| {
+            let (name, schema) = (&field.name, self.schema_of(field));
+            quote!((#name, #schema))
+        });
+        quote!(#(#named),*)
+    }
+
+    /// What the fields of a fixed size take together.
+    pub(crate) fn fixed_part(&self, fields: &Fields) -> TokenStream {
+        let sizes = fields.wired().map(|field| {
+            let size = self.wire(field, quote!(fixed_size));
+            quote!(#size.unwrap_or(0))
+        });
+        quote!(0usize #(+ #sizes)*)
+    }
+}
+
+/// The steps from outside to a field, innermost first.
+pub(crate) fn path<'a>(fields: &Fields, field: &'a Field, outside: &[&'a str]) -> Vec<&'a str> {
+    // The only field of a variant has no name of its own; the variant's says it.
+    let own = (outside.is_empty() || !fields.newtype).then_some(field.name.as_str());
+    own.into_iter().chain(outside.iter().copied()).collect()
+}
+
+/// Returns `fault`, with the steps to its place noted in a reader, writer or input.
+pub(crate) fn located(krate: &Path, cursor: &TokenStream, names: &[&str]) -> TokenStream {
+    quote! {
+        #(let fault = #cursor.locate(fault, #krate::Segment::Field(#names));)*
+        return ::core::result::Result::Err(fault);
+    }
+}

@@ -1,0 +1,254 @@
+//! The input side: a cursor over a slice, and what it shares with input that arrives piece by piece.
+
+use core::fmt;
+
+use crate::error::{Error, Fault, Kind, Segment, Trace};
+use crate::options::{DuplicateKeys, Mode, Options};
+
+/// What a decoder reads from: a slice, the limits, and where it is.
+///
+/// Everything it hands out borrows from the input for `'de`.
+pub struct Reader<'de> {
+    rest: &'de [u8],
+    total: usize,
+    options: Options,
+    state: State,
+}
+
+/// What is used up and noted while reading.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    allocated: usize,
+    depth: u32,
+    pub(crate) trace: Trace,
+}
+
+/// Bytes that wire forms walk over without making values of them.
+///
+/// The [`Reader`] is one; a stream that is read exactly as far as the message goes is another.
+pub trait Input {
+    /// The next `N` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Fails where fewer are left.
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault>;
+
+    /// Passes over `count` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Fails where fewer are left.
+    fn pass(&mut self, count: usize) -> Result<(), Fault>;
+
+    /// Fails unless `count` more bytes can be there, so that a lying length is found before what it counts.
+    ///
+    /// # Errors
+    ///
+    /// Fails where it is known that fewer are left.
+    fn expect(&mut self, count: usize) -> Result<(), Fault>;
+
+    /// How to decode.
+    fn options(&self) -> &Options;
+
+    /// Notes on the way up where a fault happened.
+    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault;
+
+    /// Enters a struct.
+    ///
+    /// # Errors
+    ///
+    /// Fails below the deepest level that the limits allow.
+    fn enter(&mut self) -> Result<(), Fault>;
+
+    /// Leaves a struct.
+    fn leave(&mut self);
+
+    /// Checks the length of a string or blob against the limits.
+    ///
+    /// # Errors
+    ///
+    /// Fails above the limit.
+    #[inline]
+    fn check_bytes(&self, len: usize) -> Result<(), Fault> {
+        if len <= self.options().limits.bytes { Ok(()) } else { Err(Fault(Kind::Limit)) }
+    }
+
+    /// Checks a number of elements, each of which takes at least `least` bytes, against the limits and the input.
+    ///
+    /// # Errors
+    ///
+    /// Fails above the limits, or where the input cannot have that many.
+    #[inline]
+    fn check_elements(&mut self, count: usize, least: usize) -> Result<(), Fault> {
+        let limits = &self.options().limits;
+        if count > limits.elements || (least == 0 && count > limits.zero_sized) {
+            return Err(Fault(Kind::Limit));
+        }
+        self.expect(count.saturating_mul(least))
+    }
+
+    /// A flag byte.
+    ///
+    /// # Errors
+    ///
+    /// Fails at the end of the input, and in [`Mode::Strict`] where the byte is neither 0 nor 1.
+    #[inline]
+    fn flag(&mut self) -> Result<bool, Fault> {
+        match self.array::<1>()? {
+            [0] => Ok(false),
+            [1] => Ok(true),
+            _ if self.options().mode == Mode::Compat => Ok(false),
+            _ => Err(Fault(Kind::InvalidBool)),
+        }
+    }
+}
+
+impl State {
+    #[inline]
+    pub(crate) fn enter(&mut self, options: &Options) -> Result<(), Fault> {
+        if self.depth == options.limits.depth {
+            return Err(Fault(Kind::Limit));
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    #[inline]
+    pub(crate) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+}
+
+impl<'de> Reader<'de> {
+    #[inline]
+    pub(crate) fn new(input: &'de [u8], options: Options) -> Self {
+        Self { rest: input, total: input.len(), options, state: State::default() }
+    }
+
+    /// What is not read yet.
+    #[inline]
+    pub fn rest(&self) -> &'de [u8] {
+        self.rest
+    }
+
+    /// The number of bytes read so far.
+    #[inline]
+    pub fn offset(&self) -> usize {
+        self.total - self.rest.len()
+    }
+
+    /// The next `count` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Fails where fewer are left.
+    #[inline]
+    pub fn bytes(&mut self, count: usize) -> Result<&'de [u8], Fault> {
+        match self.rest.split_at_checked(count) {
+            Some((head, tail)) => {
+                self.rest = tail;
+                Ok(head)
+            }
+            None => Err(self.short(count)),
+        }
+    }
+
+    /// Books memory that is about to be allocated.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the message has used up what the limits allow.
+    #[inline]
+    pub fn allocate(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.state.allocated = self.state.allocated.saturating_add(bytes);
+        if self.state.allocated <= self.options.limits.allocation { Ok(()) } else { Err(Fault(Kind::Limit)) }
+    }
+
+    /// Whether a key that comes twice is an error.
+    #[inline]
+    pub fn rejects_duplicates(&self) -> bool {
+        self.options.duplicates == DuplicateKeys::Reject
+    }
+
+    #[inline]
+    pub(crate) fn mode(&self) -> Mode {
+        self.options.mode
+    }
+
+    /// Goes back to an earlier [`rest`](Self::rest), so that the fault is reported where that starts.
+    #[cold]
+    pub fn reject(&mut self, rest: &'de [u8], fault: Fault) -> Fault {
+        debug_assert!(rest.ends_with(self.rest), "the reader was not there before");
+        if rest.len() <= self.total {
+            self.rest = rest;
+        }
+        fault
+    }
+
+    /// Joins a fault with its place.
+    #[cold]
+    pub(crate) fn into_error(self, fault: Fault) -> Error {
+        let offset = self.offset();
+        self.state.trace.into_error(fault, offset)
+    }
+
+    #[cold]
+    fn short(&mut self, count: usize) -> Fault {
+        self.state.trace.missing = count - self.rest.len();
+        Fault(Kind::UnexpectedEnd)
+    }
+}
+
+impl Input for Reader<'_> {
+    #[inline(always)]
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        match self.rest.split_first_chunk::<N>() {
+            Some((head, tail)) => {
+                self.rest = tail;
+                Ok(*head)
+            }
+            None => Err(self.short(N)),
+        }
+    }
+
+    #[inline]
+    fn pass(&mut self, count: usize) -> Result<(), Fault> {
+        self.bytes(count).map(|_| ())
+    }
+
+    #[inline]
+    fn expect(&mut self, count: usize) -> Result<(), Fault> {
+        if count <= self.rest.len() { Ok(()) } else { Err(self.short(count)) }
+    }
+
+    #[inline]
+    fn options(&self) -> &Options {
+        &self.options
+    }
+
+    #[cold]
+    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
+        self.state.trace.push(segment);
+        fault
+    }
+
+    #[inline]
+    fn enter(&mut self) -> Result<(), Fault> {
+        self.state.enter(&self.options)
+    }
+
+    #[inline]
+    fn leave(&mut self) {
+        self.state.leave();
+    }
+}
+
+impl fmt::Debug for Reader<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader")
+            .field("offset", &self.offset())
+            .field("rest", &self.rest.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,34 @@
+//! The times of the crate `time`.
+
+use time::{OffsetDateTime, UtcDateTime};
+
+use super::{FromNanos, ToNanos, forms};
+use crate::error::Fault;
+use crate::form::{DecodeForm, EncodeForm};
+use crate::wire::{Order, TimeUtc};
+
+macro_rules! instant {
+    ($($type:ty),*) => {$(
+        impl ToNanos for $type {
+            #[inline]
+            fn to_nanos(&self) -> i128 {
+                self.unix_timestamp_nanos()
+            }
+        }
+
+        impl FromNanos for $type {
+            #[inline]
+            fn from_nanos(nanos: i64) -> Result<Self, Fault> {
+                Self::from_unix_timestamp_nanos(nanos.into()).map_err(|_| Fault::INVALID_VALUE)
+            }
+        }
+    )*};
+}
+
+// An `OffsetDateTime` is read in UTC.
+instant!(OffsetDateTime, UtcDateTime);
+
+forms! {
+    OffsetDateTime => TimeUtc;
+    UtcDateTime => TimeUtc;
+}

@@ -1,0 +1,366 @@
+//! Collections that stay in the input: validated once, decoded while they are iterated.
+
+use core::fmt;
+use core::iter::FusedIterator;
+use core::marker::PhantomData;
+
+use crate::error::{Fault, Kind};
+use crate::form::{DecodeForm, EncodeForm};
+use crate::options::{Limits, Mode, Options};
+use crate::read::Reader;
+use crate::wire::{Get, Header, Map, Order, Put, Slice, StaticWire, U16};
+use crate::write::Writer;
+
+/// Options for bytes that were accepted before: nothing is left to limit.
+fn trusted(mode: Mode) -> Options {
+    let limits = Limits::default()
+        .max_bytes(usize::MAX)
+        .max_elements(usize::MAX)
+        .max_zero_sized(usize::MAX)
+        .max_allocation(usize::MAX)
+        .max_depth(u32::MAX);
+    Options::new().limits(limits).mode(mode)
+}
+
+/// The types of an entry: forms of key and value, and what they are read as.
+type EntryForm<K, V, A, B> = PhantomData<fn() -> ((K, A), (V, B))>;
+
+/// The elements of a slice, still in the input.
+///
+/// Decoding one reads and checks every element and keeps none. Iterating then decodes them again, which cannot fail.
+/// So a struct of scalars, `&str` and `Seq` is a view of a message that is validated completely and allocates nothing.
+///
+/// `E` is the wire form of an element, `T` the type that it is read as.
+///
+/// ```
+/// use parco::wire::{Le, U16};
+///
+/// let bytes = parco::to_vec(&vec![5u16, 6, 7])?;
+/// let view: parco::Seq<'_, U16<Le>, u16> = parco::decode_exact(&bytes)?;
+/// assert_eq!(view.len(), 3);
+/// assert_eq!(view.iter().sum::<u16>(), 18);
+/// # Ok::<(), parco::Error>(())
+/// ```
+pub struct Seq<'de, E, T> {
+    bytes: &'de [u8],
+    len: usize,
+    mode: Mode,
+    form: PhantomData<fn() -> (E, T)>,
+}
+
+/// The entries of a map, still in the input, in the order in which they came.
+///
+/// As [`Seq`], for maps: `K` and `V` are the wire forms, `A` and `B` the types. A key that came twice is there twice.
+pub struct Entries<'de, K, V, A, B> {
+    bytes: &'de [u8],
+    len: usize,
+    mode: Mode,
+    form: EntryForm<K, V, A, B>,
+}
+
+impl<'de, E, T> Seq<'de, E, T>
+where
+    E: StaticWire + Get<'de, T>,
+{
+    /// Decodes the elements, one after the other.
+    pub fn iter(&self) -> SeqIter<'de, E, T> {
+        SeqIter { reader: Reader::new(self.bytes, trusted(self.mode)), left: self.len, form: PhantomData }
+    }
+
+    /// Decodes the element with this index, at once where all elements take the same number of bytes.
+    pub fn get(&self, index: usize) -> Option<T> {
+        let Some(size) = E::NEW.fixed_size() else { return self.iter().nth(index) };
+        if index >= self.len {
+            return None;
+        }
+        let mut reader = Reader::new(&self.bytes[index * size..], trusted(self.mode));
+        Some(accepted(E::NEW.get(&mut reader)))
+    }
+}
+
+impl<E, T> Seq<'_, E, T> {
+    /// The number of elements.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl<'de, K, V, A, B> Entries<'de, K, V, A, B>
+where
+    K: StaticWire + Get<'de, A>,
+    V: StaticWire + Get<'de, B>,
+{
+    /// Decodes the entries, one after the other.
+    pub fn iter(&self) -> EntriesIter<'de, K, V, A, B> {
+        EntriesIter { reader: Reader::new(self.bytes, trusted(self.mode)), left: self.len, form: PhantomData }
+    }
+
+    /// The value of the last entry with this key. Looks at all entries.
+    pub fn get<Q: ?Sized>(&self, key: &Q) -> Option<B>
+    where
+        A: PartialEq<Q>,
+    {
+        self.iter().filter(|(candidate, _)| candidate == key).last().map(|(_, value)| value)
+    }
+}
+
+impl<K, V, A, B> Entries<'_, K, V, A, B> {
+    /// The number of entries.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+/// What validation accepted decodes again: forms read the same bytes in the same way each time.
+fn accepted<T>(result: Result<T, Fault>) -> T {
+    result.unwrap_or_else(|_| unreachable!("validated bytes decode"))
+}
+
+/// Iterates over the elements of a [`Seq`].
+pub struct SeqIter<'de, E, T> {
+    reader: Reader<'de>,
+    left: usize,
+    form: PhantomData<fn() -> (E, T)>,
+}
+
+impl<'de, E, T> Iterator for SeqIter<'de, E, T>
+where
+    E: StaticWire + Get<'de, T>,
+{
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        self.left = self.left.checked_sub(1)?;
+        Some(accepted(E::NEW.get(&mut self.reader)))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+/// Iterates over the entries of [`Entries`].
+pub struct EntriesIter<'de, K, V, A, B> {
+    reader: Reader<'de>,
+    left: usize,
+    form: EntryForm<K, V, A, B>,
+}
+
+impl<'de, K, V, A, B> Iterator for EntriesIter<'de, K, V, A, B>
+where
+    K: StaticWire + Get<'de, A>,
+    V: StaticWire + Get<'de, B>,
+{
+    type Item = (A, B);
+
+    #[inline]
+    fn next(&mut self) -> Option<(A, B)> {
+        self.left = self.left.checked_sub(1)?;
+        let key = accepted(K::NEW.get(&mut self.reader));
+        Some((key, accepted(V::NEW.get(&mut self.reader))))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+macro_rules! common {
+    (
+        $view:ident, $iter:ident, $item:ty, [$($generic:ident),*],
+        [$($form:ident: $target:ident),*]
+    ) => {
+        impl<'de, $($generic),*> ExactSizeIterator for $iter<'de, $($generic),*>
+        where
+            $($form: StaticWire + Get<'de, $target>),*
+        {
+        }
+
+        impl<'de, $($generic),*> FusedIterator for $iter<'de, $($generic),*>
+        where
+            $($form: StaticWire + Get<'de, $target>),*
+        {
+        }
+
+        impl<$($generic),*> fmt::Debug for $iter<'_, $($generic),*> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($iter)).field("left", &self.left).finish_non_exhaustive()
+            }
+        }
+
+        impl<$($generic),*> Clone for $view<'_, $($generic),*> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<$($generic),*> Copy for $view<'_, $($generic),*> {}
+
+        impl<$($generic),*> Default for $view<'_, $($generic),*> {
+            fn default() -> Self {
+                Self { bytes: &[], len: 0, mode: Mode::Strict, form: PhantomData }
+            }
+        }
+
+        impl<'de, $($generic),*> IntoIterator for $view<'de, $($generic),*>
+        where
+            $($form: StaticWire + Get<'de, $target>),*
+        {
+            type Item = $item;
+            type IntoIter = $iter<'de, $($generic),*>;
+
+            fn into_iter(self) -> Self::IntoIter {
+                self.iter()
+            }
+        }
+
+        impl<'de, $($generic),*> IntoIterator for &$view<'de, $($generic),*>
+        where
+            $($form: StaticWire + Get<'de, $target>),*
+        {
+            type Item = $item;
+            type IntoIter = $iter<'de, $($generic),*>;
+
+            fn into_iter(self) -> Self::IntoIter {
+                self.iter()
+            }
+        }
+    };
+}
+
+common!(Seq, SeqIter, T, [E, T], [E: T]);
+common!(Entries, EntriesIter, (A, B), [K, V, A, B], [K: A, V: B]);
+
+impl<'de, E: StaticWire + Get<'de, T>, T: fmt::Debug> fmt::Debug for Seq<'de, E, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<'de, K, V, A, B> fmt::Debug for Entries<'de, K, V, A, B>
+where
+    K: StaticWire + Get<'de, A>,
+    V: StaticWire + Get<'de, B>,
+    A: fmt::Debug,
+    B: fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl<'de, E: StaticWire + Get<'de, T>, T: PartialEq> PartialEq for Seq<'de, E, T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl<'de, K, V, A, B> PartialEq for Entries<'de, K, V, A, B>
+where
+    K: StaticWire + Get<'de, A>,
+    V: StaticWire + Get<'de, B>,
+    A: PartialEq,
+    B: PartialEq,
+{
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl<'de, H: Header, E: StaticWire + Get<'de, T>, T> Get<'de, Seq<'de, E, T>> for Slice<H, E> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'de>) -> Result<Seq<'de, E, T>, Fault> {
+        let len = self.count(reader)?;
+        let start = reader.rest();
+        self.element().check_all(len, reader)?;
+        let bytes = &start[..start.len() - reader.rest().len()];
+        Ok(Seq { bytes, len, mode: reader.mode(), form: PhantomData })
+    }
+}
+
+impl<'de, H, K, V, A, B> Get<'de, Entries<'de, K, V, A, B>> for Map<H, K, V>
+where
+    H: Header,
+    K: StaticWire + Get<'de, A>,
+    V: StaticWire + Get<'de, B>,
+{
+    #[inline]
+    fn get(&self, reader: &mut Reader<'de>) -> Result<Entries<'de, K, V, A, B>, Fault> {
+        let len = self.count(reader)?;
+        let start = reader.rest();
+        for index in 0..len {
+            let _: (A, B) = self.get_entry(index, reader)?;
+        }
+        let bytes = &start[..start.len() - reader.rest().len()];
+        Ok(Entries { bytes, len, mode: reader.mode(), form: PhantomData })
+    }
+}
+
+/// Written as it came. A view that was read leniently is refused, for its bytes may be none that an encoder writes.
+impl<'de, H: Header, E: StaticWire, T> Put<Seq<'de, E, T>> for Slice<H, E> {
+    fn put(&self, view: &Seq<'de, E, T>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        put_view::<H>(view.len, view.bytes, view.mode, writer)
+    }
+
+    fn size(&self, view: &Seq<'de, E, T>) -> Result<usize, Fault> {
+        H::check(view.len)?;
+        Ok(H::WIDTH + view.bytes.len())
+    }
+}
+
+/// Written as it came. A view that was read leniently is refused, for its bytes may be none that an encoder writes.
+impl<'de, H, K, V, A, B> Put<Entries<'de, K, V, A, B>> for Map<H, K, V>
+where
+    H: Header,
+    K: StaticWire,
+    V: StaticWire,
+{
+    fn put(&self, view: &Entries<'de, K, V, A, B>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        put_view::<H>(view.len, view.bytes, view.mode, writer)
+    }
+
+    fn size(&self, view: &Entries<'de, K, V, A, B>) -> Result<usize, Fault> {
+        H::check(view.len)?;
+        Ok(H::WIDTH + view.bytes.len())
+    }
+}
+
+fn put_view<H: Header>(len: usize, bytes: &[u8], mode: Mode, writer: &mut Writer<'_>) -> Result<(), Fault> {
+    if mode == Mode::Compat {
+        return Err(Fault(Kind::InvalidValue));
+    }
+    H::check(len)?;
+    writer.prefixed(H::header(len as u64), H::WIDTH, bytes);
+    Ok(())
+}
+
+impl<'de, O: Order, E: StaticWire + Get<'de, T>, T> DecodeForm<'de, O> for Seq<'de, E, T> {
+    type Form = Slice<U16<O>, E>;
+}
+
+impl<O: Order, E: StaticWire, T> EncodeForm<O> for Seq<'_, E, T> {
+    type Form = Slice<U16<O>, E>;
+}
+
+impl<'de, O: Order, K, V, A, B> DecodeForm<'de, O> for Entries<'de, K, V, A, B>
+where
+    K: StaticWire + Get<'de, A>,
+    V: StaticWire + Get<'de, B>,
+{
+    type Form = Map<U16<O>, K, V>;
+}
+
+impl<O: Order, K: StaticWire, V: StaticWire, A, B> EncodeForm<O> for Entries<'_, K, V, A, B> {
+    type Form = Map<U16<O>, K, V>;
+}

@@ -1,0 +1,83 @@
+//! Ids in front of the models of an enum.
+
+use crate::error::Fault;
+use crate::read::Input;
+use crate::wire::{
+    Endian, GoInt, GoUint, Header, I8, I16, I32, I64, Order, Put, StaticWire, Str, U8, U16, U32, U64,
+};
+
+/// A form that the ids of an enum can have: a number, or text.
+#[diagnostic::on_unimplemented(
+    message = "the form `{Self}` cannot be an id",
+    label = "ids are numbers, such as `U8`, or text, such as `SmallVarchar`"
+)]
+pub trait Id: StaticWire + Put<Self::Value> {
+    /// What ids are in Rust: a number, or a `&'static str`.
+    type Value: 'static;
+
+    /// Reads an id, and finds it among those that are known; `None` if it is none of them.
+    ///
+    /// # Errors
+    ///
+    /// Fails where no id starts.
+    fn find<I: Input>(known: &[Self::Value], input: &mut I) -> Result<Option<usize>, Fault>;
+}
+
+macro_rules! number {
+    ($($name:ident $(<$order:ident>)?: $value:ty;)*) => {$(
+        impl $(<$order: Order>)? Id for $name $(<$order>)? {
+            type Value = $value;
+
+            #[inline]
+            fn find<I: Input>(known: &[$value], input: &mut I) -> Result<Option<usize>, Fault> {
+                let bytes = input.array()?;
+                let endian = number!(@endian $($order)?);
+                let id = match endian {
+                    Endian::Little => <$value>::from_le_bytes(bytes),
+                    Endian::Big => <$value>::from_be_bytes(bytes),
+                };
+                Ok(known.iter().position(|other| *other == id))
+            }
+        }
+    )*};
+    (@endian) => { Endian::Little };
+    (@endian $order:ident) => { $order::ENDIAN };
+}
+
+number! {
+    U8: u8;
+    I8: i8;
+    U16<O>: u16;
+    I16<O>: i16;
+    U32<O>: u32;
+    I32<O>: i32;
+    U64<O>: u64;
+    I64<O>: i64;
+    GoInt<O>: i64;
+    GoUint<O>: u64;
+}
+
+impl<H: Header> Id for Str<H> {
+    type Value = &'static str;
+
+    /// Compares byte by byte while reading: an id has no memory, and an unknown one is found at its first byte that
+    /// makes it so.
+    fn find<I: Input>(known: &[&'static str], input: &mut I) -> Result<Option<usize>, Fault> {
+        let len = H::length(input)?;
+        input.expect(len)?;
+        let Some(mut at) = known.iter().position(|id| id.len() == len) else { return Ok(None) };
+        for index in 0..len {
+            let [byte] = input.array::<1>()?;
+            // All bytes before this one are those of `known[at]`.
+            let read = &known[at].as_bytes()[..index];
+            let goes_on = |id: &&str| {
+                id.len() == len && id.as_bytes().starts_with(read) && id.as_bytes()[index] == byte
+            };
+            match known.iter().position(goes_on) {
+                Some(found) => at = found,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(at))
+    }
+}

@@ -1,0 +1,276 @@
+//! Strings and blobs: a header that counts bytes, then the bytes.
+
+use alloc::borrow::{Cow, ToOwned};
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+use super::{Be, Get, Header, Le, Put, StaticWire, U8, U16, U32, U64, Wire};
+use crate::error::Fault;
+use crate::read::{Input, Reader};
+use crate::schema::{Describe, Schema};
+use crate::write::Writer;
+
+/// A string: the number of bytes in a header, then the bytes.
+///
+/// The wire does not promise UTF-8, for the other side need not. Targets that do, such as `String`, are checked;
+/// `Vec<u8>` and `&[u8]` take any bytes from the same form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Str<H>(PhantomData<H>);
+
+/// A byte string: the number of bytes in a header, then the bytes. The same bytes as [`Str`], another schema.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Blob<H>(PhantomData<H>);
+
+/// A string of at most 255 bytes: header [`U8`].
+pub type SmallVarchar = Str<U8>;
+/// A string of at most 65,535 bytes: header [`U16`], little endian unless said otherwise.
+pub type Varchar<O = Le> = Str<U16<O>>;
+/// A string of at most 2^32 - 1 bytes: header [`U32`].
+pub type Text<O = Le> = Str<U32<O>>;
+/// A string of at most 2^63 - 1 bytes: header [`U64`].
+pub type LongText<O = Le> = Str<U64<O>>;
+
+// The aliases take both orders.
+const _: (Varchar<Be>, Text<Be>, LongText<Be>) = (Str::NEW, Str::NEW, Str::NEW);
+
+/// What can be written as a string or blob: text and bytes, owned, borrowed or shared.
+pub trait Octets {
+    /// The bytes.
+    fn octets(&self) -> &[u8];
+}
+
+/// What can be read from a string or blob.
+pub trait FromOctets<'de>: Sized {
+    /// Whether a value owns a copy of its bytes, which is booked as memory.
+    const OWNED: bool;
+
+    /// A value of these bytes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the bytes are no such value, for text if they are not UTF-8.
+    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault>;
+
+    /// Replaces a value, using its memory again where it can.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_octets`](Self::from_octets).
+    #[inline]
+    fn replace(&mut self, bytes: &'de [u8]) -> Result<(), Fault> {
+        *self = Self::from_octets(bytes)?;
+        Ok(())
+    }
+}
+
+#[inline]
+fn text(bytes: &[u8]) -> Result<&str, Fault> {
+    core::str::from_utf8(bytes).map_err(|_| Fault::INVALID_UTF8)
+}
+
+macro_rules! octets {
+    ($($type:ty: |$value:ident| $bytes:expr;)*) => {$(
+        impl Octets for $type {
+            #[inline]
+            fn octets(&self) -> &[u8] {
+                let $value = self;
+                $bytes
+            }
+        }
+    )*};
+}
+
+octets! {
+    str: |value| value.as_bytes();
+    [u8]: |value| value;
+    String: |value| value.as_bytes();
+    Vec<u8>: |value| value;
+}
+
+impl<T: Octets + ?Sized> Octets for &T {
+    #[inline]
+    fn octets(&self) -> &[u8] {
+        (**self).octets()
+    }
+}
+
+impl<T: Octets + ?Sized> Octets for Box<T> {
+    #[inline]
+    fn octets(&self) -> &[u8] {
+        (**self).octets()
+    }
+}
+
+impl<T: Octets + ?Sized> Octets for Rc<T> {
+    #[inline]
+    fn octets(&self) -> &[u8] {
+        (**self).octets()
+    }
+}
+
+impl<T: Octets + ?Sized> Octets for Arc<T> {
+    #[inline]
+    fn octets(&self) -> &[u8] {
+        (**self).octets()
+    }
+}
+
+impl<T: Octets + ToOwned + ?Sized> Octets for Cow<'_, T> {
+    #[inline]
+    fn octets(&self) -> &[u8] {
+        (**self).octets()
+    }
+}
+
+impl<'de> FromOctets<'de> for &'de str {
+    const OWNED: bool = false;
+
+    #[inline]
+    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
+        text(bytes)
+    }
+}
+
+impl<'de> FromOctets<'de> for &'de [u8] {
+    const OWNED: bool = false;
+
+    #[inline]
+    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
+        Ok(bytes)
+    }
+}
+
+impl<'de> FromOctets<'de> for String {
+    const OWNED: bool = true;
+
+    #[inline]
+    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
+        text(bytes).map(Into::into)
+    }
+
+    #[inline]
+    fn replace(&mut self, bytes: &'de [u8]) -> Result<(), Fault> {
+        let text = text(bytes)?;
+        self.clear();
+        self.push_str(text);
+        Ok(())
+    }
+}
+
+impl<'de> FromOctets<'de> for Vec<u8> {
+    const OWNED: bool = true;
+
+    #[inline]
+    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
+        Ok(bytes.into())
+    }
+
+    #[inline]
+    fn replace(&mut self, bytes: &'de [u8]) -> Result<(), Fault> {
+        self.clear();
+        self.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+macro_rules! from_octets {
+    ($($type:ty: $owned:literal, $borrowed:ty;)*) => {$(
+        impl<'de> FromOctets<'de> for $type {
+            const OWNED: bool = $owned;
+
+            #[inline]
+            fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
+                <$borrowed>::from_octets(bytes).map(Into::into)
+            }
+        }
+    )*};
+}
+
+from_octets! {
+    Cow<'de, str>: false, &'de str;
+    Cow<'de, [u8]>: false, &'de [u8];
+    Box<str>: true, &'de str;
+    Box<[u8]>: true, &'de [u8];
+    Rc<str>: true, &'de str;
+    Rc<[u8]>: true, &'de [u8];
+    Arc<str>: true, &'de str;
+    Arc<[u8]>: true, &'de [u8];
+}
+
+macro_rules! form {
+    ($name:ident, $schema:ident) => {
+        impl<H: Header> Wire for $name<H> {
+            #[inline]
+            fn min_size(&self) -> usize {
+                H::WIDTH
+            }
+
+            #[inline]
+            fn fixed_size(&self) -> Option<usize> {
+                None
+            }
+
+            #[inline]
+            fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+                let len = H::length(input)?;
+                input.check_bytes(len)?;
+                input.pass(len)
+            }
+
+            fn schema(&self, describe: &mut Describe) -> Schema {
+                Schema::$schema { header: Box::new(H::NEW.schema(describe)) }
+            }
+        }
+
+        impl<H: Header> StaticWire for $name<H> {
+            const NEW: Self = Self(PhantomData);
+        }
+
+        impl<H: Header, T: Octets + ?Sized> Put<T> for $name<H> {
+            #[inline(always)]
+            fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
+                let bytes = value.octets();
+                H::check(bytes.len())?;
+                writer.prefixed(H::header(bytes.len() as u64), H::WIDTH, bytes);
+                Ok(())
+            }
+
+            #[inline]
+            fn size(&self, value: &T) -> Result<usize, Fault> {
+                let len = value.octets().len();
+                H::check(len)?;
+                Ok(H::WIDTH + len)
+            }
+        }
+
+        impl<'de, H: Header, T: FromOctets<'de>> Get<'de, T> for $name<H> {
+            #[inline]
+            fn get(&self, reader: &mut Reader<'de>) -> Result<T, Fault> {
+                T::from_octets(body::<H, T>(reader)?)
+            }
+
+            #[inline]
+            fn get_into(&self, reader: &mut Reader<'de>, value: &mut T) -> Result<(), Fault> {
+                value.replace(body::<H, T>(reader)?)
+            }
+        }
+    };
+}
+
+form!(Str, String);
+form!(Blob, Blob);
+
+/// The bytes behind a header.
+#[inline]
+fn body<'de, H: Header, T: FromOctets<'de>>(reader: &mut Reader<'de>) -> Result<&'de [u8], Fault> {
+    let len = H::length(reader)?;
+    reader.check_bytes(len)?;
+    if T::OWNED {
+        reader.allocate(len)?;
+    }
+    reader.bytes(len)
+}

@@ -1,0 +1,343 @@
+//! Maps: a header that counts entries, then key and value of each.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+#[cfg(feature = "std")]
+use std::collections::HashMap;
+#[cfg(feature = "std")]
+use std::hash::{BuildHasher, Hash};
+
+use super::{Get, Header, Put, StaticWire, Wire, both};
+use crate::error::{Fault, Kind, Segment};
+use crate::read::{Input, Reader};
+use crate::schema::{Describe, Schema};
+use crate::write::Writer;
+
+/// Entries behind a header that counts them, in the order in which the map has them.
+///
+/// The wire has no order of entries: the Go library writes them as they come, and readers accept any order. For bytes
+/// that do not depend on the hasher there is [`SortedMap`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Map<H, K, V> {
+    key: K,
+    value: V,
+    header: PhantomData<H>,
+}
+
+impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
+    /// A map with keys and values of the given forms.
+    pub fn of(_: H, key: K, value: V) -> Self {
+        Self { key, value, header: PhantomData }
+    }
+
+    /// Reads and checks the number of entries.
+    #[inline]
+    pub(crate) fn count<I: Input>(&self, input: &mut I) -> Result<usize, Fault> {
+        let count = H::length(input)?;
+        input.check_elements(count, self.key.min_size() + self.value.min_size())?;
+        Ok(count)
+    }
+
+    #[inline]
+    fn put_entries<'a, A: 'a, B: 'a>(
+        &self,
+        count: usize,
+        entries: impl Iterator<Item = (&'a A, &'a B)>,
+        writer: &mut Writer<'_>,
+    ) -> Result<(), Fault>
+    where
+        K: Put<A>,
+        V: Put<B>,
+    {
+        H::put_length(count, writer)?;
+        for (index, (key, value)) in entries.enumerate() {
+            if let Err(fault) = self.key.put(key, writer) {
+                return Err(writer.locate(fault, Segment::Key(index)));
+            }
+            if let Err(fault) = self.value.put(value, writer) {
+                return Err(writer.locate(fault, Segment::Value(index)));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn size_entries<'a, A: 'a, B: 'a>(
+        &self,
+        count: usize,
+        mut entries: impl Iterator<Item = (&'a A, &'a B)>,
+    ) -> Result<usize, Fault>
+    where
+        K: Put<A>,
+        V: Put<B>,
+    {
+        H::check(count)?;
+        let entries = match both(self.key.fixed_size(), self.value.fixed_size()) {
+            Some(size) => size * count,
+            None => entries.try_fold(0, |sum, (key, value)| {
+                Ok::<_, Fault>(sum + self.key.size(key)? + self.value.size(value)?)
+            })?,
+        };
+        Ok(H::WIDTH + entries)
+    }
+
+    /// Reads the entry with this index.
+    #[inline]
+    pub(crate) fn get_entry<'de, A, B>(&self, index: usize, reader: &mut Reader<'de>) -> Result<(A, B), Fault>
+    where
+        K: Get<'de, A>,
+        V: Get<'de, B>,
+    {
+        let key = match self.key.get(reader) {
+            Ok(key) => key,
+            Err(fault) => return Err(reader.locate(fault, Segment::Key(index))),
+        };
+        match self.value.get(reader) {
+            Ok(value) => Ok((key, value)),
+            Err(fault) => Err(reader.locate(fault, Segment::Value(index))),
+        }
+    }
+
+    /// Reads the entry with this index over an older one.
+    #[cfg(feature = "std")]
+    fn get_entry_into<'de, A, B>(
+        &self,
+        index: usize,
+        reader: &mut Reader<'de>,
+        (key, value): &mut (A, B),
+    ) -> Result<(), Fault>
+    where
+        K: Get<'de, A>,
+        V: Get<'de, B>,
+    {
+        if let Err(fault) = self.key.get_into(reader, key) {
+            return Err(reader.locate(fault, Segment::Key(index)));
+        }
+        self.value.get_into(reader, value).map_err(|fault| reader.locate(fault, Segment::Value(index)))
+    }
+}
+
+/// Refuses an entry whose key was there before, if the options say so.
+#[inline]
+fn unique(is_new: bool, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+    if is_new || !reader.rejects_duplicates() {
+        return Ok(());
+    }
+    Err(reader.locate(Fault(Kind::DuplicateKey), Segment::Key(index)))
+}
+
+impl<H: Header, K: Wire, V: Wire> Wire for Map<H, K, V> {
+    #[inline]
+    fn min_size(&self) -> usize {
+        H::WIDTH
+    }
+
+    #[inline]
+    fn fixed_size(&self) -> Option<usize> {
+        None
+    }
+
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        for index in 0..self.count(input)? {
+            if let Err(fault) = self.key.walk(input) {
+                return Err(input.locate(fault, Segment::Key(index)));
+            }
+            if let Err(fault) = self.value.walk(input) {
+                return Err(input.locate(fault, Segment::Value(index)));
+            }
+        }
+        Ok(())
+    }
+
+    fn schema(&self, describe: &mut Describe) -> Schema {
+        Schema::Map {
+            header: Box::new(H::NEW.schema(describe)),
+            key: Box::new(self.key.schema(describe)),
+            value: Box::new(self.value.schema(describe)),
+        }
+    }
+}
+
+impl<H: Header, K: StaticWire, V: StaticWire> StaticWire for Map<H, K, V> {
+    const NEW: Self = Self { key: K::NEW, value: V::NEW, header: PhantomData };
+}
+
+macro_rules! put {
+    ($([$($generic:ident),*] $type:ty: |$map:ident| $entries:expr;)*) => {$(
+        impl<A, B, $($generic,)* H: Header, K: Put<A>, V: Put<B>> Put<$type> for Map<H, K, V> {
+            #[inline]
+            fn put(&self, $map: &$type, writer: &mut Writer<'_>) -> Result<(), Fault> {
+                self.put_entries($map.len(), $entries, writer)
+            }
+
+            #[inline]
+            fn size(&self, $map: &$type) -> Result<usize, Fault> {
+                self.size_entries($map.len(), $entries)
+            }
+        }
+    )*};
+}
+
+put! {
+    [] BTreeMap<A, B>: |map| map.iter();
+    [] [(A, B)]: |entries| entries.iter().map(|(key, value)| (key, value));
+    [] Vec<(A, B)>: |entries| entries.iter().map(|(key, value)| (key, value));
+}
+
+#[cfg(feature = "std")]
+put! {
+    [S] HashMap<A, B, S>: |map| map.iter();
+}
+
+impl<'de, A, B, H, K, V> Get<'de, Vec<(A, B)>> for Map<H, K, V>
+where
+    H: Header,
+    K: Get<'de, A>,
+    V: Get<'de, B>,
+{
+    #[inline]
+    fn get(&self, reader: &mut Reader<'de>) -> Result<Vec<(A, B)>, Fault> {
+        let count = self.count(reader)?;
+        reader.allocate(count.saturating_mul(size_of::<(A, B)>()))?;
+        let mut entries = Vec::with_capacity(count);
+        for index in 0..count {
+            entries.push(self.get_entry(index, reader)?);
+        }
+        Ok(entries)
+    }
+}
+
+impl<'de, A, B, H, K, V> Get<'de, BTreeMap<A, B>> for Map<H, K, V>
+where
+    A: Ord,
+    H: Header,
+    K: Get<'de, A>,
+    V: Get<'de, B>,
+{
+    #[inline]
+    fn get(&self, reader: &mut Reader<'de>) -> Result<BTreeMap<A, B>, Fault> {
+        let count = self.count(reader)?;
+        reader.allocate(count.saturating_mul(size_of::<(A, B)>()))?;
+        let mut map = BTreeMap::new();
+        for index in 0..count {
+            let (key, value) = self.get_entry(index, reader)?;
+            unique(map.insert(key, value).is_none(), index, reader)?;
+        }
+        Ok(map)
+    }
+}
+
+#[cfg(feature = "std")]
+impl<'de, A, B, S, H, K, V> Get<'de, HashMap<A, B, S>> for Map<H, K, V>
+where
+    A: Eq + Hash,
+    S: BuildHasher + Default,
+    H: Header,
+    K: Get<'de, A>,
+    V: Get<'de, B>,
+{
+    #[inline]
+    fn get(&self, reader: &mut Reader<'de>) -> Result<HashMap<A, B, S>, Fault> {
+        let count = self.count(reader)?;
+        reader.allocate(count.saturating_mul(size_of::<(A, B)>()))?;
+        let mut map = HashMap::with_capacity_and_hasher(count, S::default());
+        for index in 0..count {
+            let (key, value) = self.get_entry(index, reader)?;
+            unique(map.insert(key, value).is_none(), index, reader)?;
+        }
+        Ok(map)
+    }
+
+    /// Keeps the table and the memory of keys and values; one vector holds them meanwhile.
+    fn get_into(&self, reader: &mut Reader<'de>, map: &mut HashMap<A, B, S>) -> Result<(), Fault> {
+        let count = self.count(reader)?;
+        reader.allocate(count.saturating_mul(size_of::<(A, B)>()))?;
+        let mut spare: Vec<(A, B)> = Vec::new();
+        if core::mem::needs_drop::<(A, B)>() {
+            spare.extend(map.drain().take(count));
+        }
+        map.clear();
+        map.reserve(count);
+        for index in 0..count {
+            let (key, value) = match spare.pop() {
+                Some(mut entry) => {
+                    self.get_entry_into(index, reader, &mut entry)?;
+                    entry
+                }
+                None => self.get_entry(index, reader)?,
+            };
+            unique(map.insert(key, value).is_none(), index, reader)?;
+        }
+        Ok(())
+    }
+}
+
+/// A [`Map`] whose entries are written in the order of their keys, so that equal maps give equal bytes.
+///
+/// It costs collecting and sorting references to all entries. A `BTreeMap` is sorted already and needs only [`Map`].
+/// Reading does not ask for an order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SortedMap<H, K, V>(Map<H, K, V>);
+
+impl<H: Header, K: Wire, V: Wire> SortedMap<H, K, V> {
+    /// A map with keys and values of the given forms.
+    pub fn of(header: H, key: K, value: V) -> Self {
+        Self(Map::of(header, key, value))
+    }
+}
+
+impl<H: Header, K: Wire, V: Wire> Wire for SortedMap<H, K, V> {
+    #[inline]
+    fn min_size(&self) -> usize {
+        self.0.min_size()
+    }
+
+    #[inline]
+    fn fixed_size(&self) -> Option<usize> {
+        None
+    }
+
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        self.0.walk(input)
+    }
+
+    fn schema(&self, describe: &mut Describe) -> Schema {
+        self.0.schema(describe)
+    }
+}
+
+impl<H: Header, K: StaticWire, V: StaticWire> StaticWire for SortedMap<H, K, V> {
+    const NEW: Self = Self(Map::NEW);
+}
+
+#[cfg(feature = "std")]
+impl<A: Ord, B, S, H: Header, K: Put<A>, V: Put<B>> Put<HashMap<A, B, S>> for SortedMap<H, K, V> {
+    fn put(&self, map: &HashMap<A, B, S>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        let mut entries: Vec<(&A, &B)> = map.iter().collect();
+        entries.sort_unstable_by_key(|(key, _)| *key);
+        self.0.put_entries(entries.len(), entries.into_iter(), writer)
+    }
+
+    fn size(&self, map: &HashMap<A, B, S>) -> Result<usize, Fault> {
+        Put::size(&self.0, map)
+    }
+}
+
+impl<'de, T, H: Header, K: Wire, V: Wire> Get<'de, T> for SortedMap<H, K, V>
+where
+    Map<H, K, V>: Get<'de, T>,
+{
+    #[inline]
+    fn get(&self, reader: &mut Reader<'de>) -> Result<T, Fault> {
+        self.0.get(reader)
+    }
+
+    #[inline]
+    fn get_into(&self, reader: &mut Reader<'de>, value: &mut T) -> Result<(), Fault> {
+        self.0.get_into(reader, value)
+    }
+}

@@ -1,0 +1,192 @@
+//! Wire forms: how values are written, as types and values of their own, apart from the Rust types they carry.
+//!
+//! `Slice<U8, U16<Le>>` says: a count in one byte, then that many 16-bit numbers, little endian. It is a [`Wire`]; it
+//! is [`Put`] for `Vec<u16>` and everything else that has elements, and [`Get`] for what can be built from them.
+//! Forms are zero-sized unless they hold a builder or a schema made at run time.
+
+pub mod adjust;
+mod bytes;
+mod map;
+mod message;
+mod number;
+mod option;
+mod sequence;
+mod smart;
+mod time;
+mod zeros;
+
+use alloc::vec::Vec;
+use core::fmt;
+
+pub use bytes::{Blob, FromOctets, LongText, Octets, SmallVarchar, Str, Text, Varchar};
+pub use map::{Map, SortedMap};
+pub use message::{DecodeFields, Decoding, EncodeFields, Encoding, Message, Shape};
+pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, U8, U16, U32, U64};
+pub use option::Opt;
+pub use sequence::{Array, Slice};
+pub use smart::Via;
+pub use time::{TimeLocation, TimeUtc};
+pub use zeros::Skip;
+
+pub use crate::time::{FromNanos, ToNanos};
+
+use crate::error::{Fault, Segment};
+use crate::read::{Input, Reader};
+use crate::schema::{Describe, Schema};
+use crate::write::Writer;
+
+/// A byte order, chosen per field.
+pub trait Order: Copy + Default + fmt::Debug + Send + Sync + 'static {
+    /// The order as a value.
+    const ENDIAN: Endian;
+}
+
+/// A byte order as a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Endian {
+    /// Least significant byte first.
+    Little,
+    /// Most significant byte first.
+    Big,
+}
+
+/// Little endian.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Le;
+
+/// Big endian.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Be;
+
+impl Order for Le {
+    const ENDIAN: Endian = Endian::Little;
+}
+
+impl Order for Be {
+    const ENDIAN: Endian = Endian::Big;
+}
+
+/// A form that bytes on the wire can have.
+pub trait Wire {
+    /// The fewest bytes that a value takes.
+    fn min_size(&self) -> usize;
+
+    /// The number of bytes, where all values take the same.
+    fn fixed_size(&self) -> Option<usize>;
+
+    /// Reads over one value without making it: lengths, limits and flags are checked, text is not.
+    ///
+    /// # Errors
+    ///
+    /// Fails where no value of this form starts here.
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault>;
+
+    /// The form as data.
+    fn schema(&self, describe: &mut Describe) -> Schema;
+}
+
+/// A form that needs no value to be known: its type says everything.
+pub trait StaticWire: Wire + Sized {
+    /// The only value.
+    const NEW: Self;
+}
+
+/// A form that can write a `T`.
+pub trait Put<T: ?Sized>: Wire {
+    /// Writes one value.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the form cannot carry the value. What was written until then does not reach the caller.
+    fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault>;
+
+    /// The exact number of bytes that [`put`](Self::put) writes.
+    ///
+    /// # Errors
+    ///
+    /// Fails where writing would.
+    fn size(&self, value: &T) -> Result<usize, Fault>;
+
+    /// Writes values one after the other, as a slice has them.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the first that cannot be written.
+    #[inline]
+    fn put_all(&self, values: &[T], writer: &mut Writer<'_>) -> Result<(), Fault>
+    where
+        T: Sized,
+    {
+        if let Some(size) = self.fixed_size() {
+            writer.reserve(size.saturating_mul(values.len()));
+        }
+        for (index, value) in values.iter().enumerate() {
+            if let Err(fault) = self.put(value, writer) {
+                return Err(writer.locate(fault, Segment::Index(index)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A form that can read a `T`, which may borrow from the input.
+pub trait Get<'de, T>: Wire {
+    /// Reads one value.
+    ///
+    /// # Errors
+    ///
+    /// Fails where no such value starts here.
+    fn get(&self, reader: &mut Reader<'de>) -> Result<T, Fault>;
+
+    /// Reads one value over an older one, whose memory is used again.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get). What `value` is after an error is not specified, but it is a value.
+    #[inline]
+    fn get_into(&self, reader: &mut Reader<'de>, value: &mut T) -> Result<(), Fault> {
+        *value = self.get(reader)?;
+        Ok(())
+    }
+
+    /// Reads `count` values and appends them. The caller has checked the count.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the first that cannot be read.
+    #[inline]
+    fn get_all(&self, count: usize, reader: &mut Reader<'de>, values: &mut Vec<T>) -> Result<(), Fault> {
+        values.reserve(count);
+        for index in 0..count {
+            match self.get(reader) {
+                Ok(value) => values.push(value),
+                Err(fault) => return Err(reader.locate(fault, Segment::Index(index))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads `count` values and keeps none. The caller has checked the count.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the first that cannot be read.
+    #[inline]
+    fn check_all(&self, count: usize, reader: &mut Reader<'de>) -> Result<(), Fault> {
+        for index in 0..count {
+            if let Err(fault) = self.get(reader) {
+                return Err(reader.locate(fault, Segment::Index(index)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The sum of two fixed sizes.
+#[inline]
+pub(crate) const fn both(one: Option<usize>, other: Option<usize>) -> Option<usize> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one + other),
+        _ => None,
+    }
+}

@@ -1,0 +1,79 @@
+//! Values behind pointers, which are no part of the wire.
+
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::sync::Arc;
+use core::ops::Deref;
+
+use super::{Get, Put, StaticWire, Wire};
+use crate::error::Fault;
+use crate::read::{Input, Reader};
+use crate::schema::{Describe, Schema};
+use crate::write::Writer;
+
+/// The form `W` of what a `Box`, `Rc`, `Arc` or reference points to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Via<W>(pub W);
+
+impl<W: Wire> Wire for Via<W> {
+    #[inline]
+    fn min_size(&self) -> usize {
+        self.0.min_size()
+    }
+
+    #[inline]
+    fn fixed_size(&self) -> Option<usize> {
+        self.0.fixed_size()
+    }
+
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        self.0.walk(input)
+    }
+
+    fn schema(&self, describe: &mut Describe) -> Schema {
+        self.0.schema(describe)
+    }
+}
+
+impl<W: StaticWire> StaticWire for Via<W> {
+    const NEW: Self = Self(W::NEW);
+}
+
+impl<P: Deref, W: Put<P::Target>> Put<P> for Via<W> {
+    #[inline]
+    fn put(&self, value: &P, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.0.put(value, writer)
+    }
+
+    #[inline]
+    fn size(&self, value: &P) -> Result<usize, Fault> {
+        self.0.size(value)
+    }
+}
+
+impl<'de, T, W: Get<'de, T>> Get<'de, Box<T>> for Via<W> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'de>) -> Result<Box<T>, Fault> {
+        self.0.get(reader).map(Box::new)
+    }
+
+    #[inline]
+    fn get_into(&self, reader: &mut Reader<'de>, value: &mut Box<T>) -> Result<(), Fault> {
+        self.0.get_into(reader, value)
+    }
+}
+
+impl<'de, T, W: Get<'de, T>> Get<'de, Rc<T>> for Via<W> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'de>) -> Result<Rc<T>, Fault> {
+        self.0.get(reader).map(Rc::new)
+    }
+}
+
+impl<'de, T, W: Get<'de, T>> Get<'de, Arc<T>> for Via<W> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'de>) -> Result<Arc<T>, Fault> {
+        self.0.get(reader).map(Arc::new)
+    }
+}

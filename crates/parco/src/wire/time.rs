@@ -1,0 +1,184 @@
+//! Points in time, alone and with the name of a time zone.
+
+use super::{FromOctets, Get, I64, Le, Octets, Opt, Put, SmallVarchar, StaticWire, Wire};
+use crate::error::Fault;
+use crate::options::Mode;
+use crate::read::{Input, Reader};
+use crate::schema::{Describe, Schema};
+use crate::time::{FromNanos, Located, Timestamp, ToNanos};
+use crate::write::Writer;
+
+/// A point in time: signed nanoseconds since 1970-01-01T00:00:00Z in eight bytes, always little endian.
+///
+/// It carries what is [`ToNanos`] and [`FromNanos`]: [`Timestamp`], `i64`, `SystemTime`, and the types of `jiff`,
+/// `chrono` and `time` behind the features of these names. What is outside of the years 1677 to 2262 does not fit and
+/// fails with [`Error::is_overflow`](crate::Error::is_overflow); [`Timestamp::wrapping`] gives the bytes that Go
+/// writes for such times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TimeUtc;
+
+/// A point in time as [`TimeUtc`], then an optional [`SmallVarchar`] with the name of a time zone.
+///
+/// It carries [`Located`], and `jiff::Zoned` behind the feature `jiff`. The flag in front of the name is always written
+/// as 1, for a Go time has a zone in any case. Reading an absent name gives UTC, or, with
+/// [`Mode::Compat`], UTC and [`Timestamp::GO_ZERO`] whatever the instant was. An empty name is another way to say UTC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TimeLocation;
+
+/// The name of the zone that an absent or empty name stands for.
+const UTC: &[u8] = b"UTC";
+
+/// The instant on the wire.
+const INSTANT: I64<Le> = I64::NEW;
+
+/// The zone on the wire.
+const ZONE: Opt<SmallVarchar> = Opt::NEW;
+
+impl Wire for TimeUtc {
+    #[inline]
+    fn min_size(&self) -> usize {
+        8
+    }
+
+    #[inline]
+    fn fixed_size(&self) -> Option<usize> {
+        Some(8)
+    }
+
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        input.pass(8)
+    }
+
+    fn schema(&self, _: &mut Describe) -> Schema {
+        Schema::TimeUtc
+    }
+}
+
+impl StaticWire for TimeUtc {
+    const NEW: Self = Self;
+}
+
+impl<T: ToNanos> Put<T> for TimeUtc {
+    #[inline]
+    fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        INSTANT.put(&nanos(value)?, writer)
+    }
+
+    #[inline]
+    fn size(&self, value: &T) -> Result<usize, Fault> {
+        nanos(value).map(|_| 8)
+    }
+}
+
+impl<T: FromNanos> Get<'_, T> for TimeUtc {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_>) -> Result<T, Fault> {
+        T::from_nanos(INSTANT.get(reader)?)
+    }
+}
+
+#[inline]
+fn nanos<T: ToNanos>(value: &T) -> Result<i64, Fault> {
+    i64::try_from(value.to_nanos()).map_err(|_| Fault::OVERFLOW)
+}
+
+impl TimeLocation {
+    /// Writes an instant and the name of a zone.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the instant is out of range or the name has more than 255 bytes.
+    #[inline]
+    pub(crate) fn put_parts<T: ToNanos>(at: &T, zone: &[u8], writer: &mut Writer<'_>) -> Result<(), Fault> {
+        writer.reserve(10 + zone.len());
+        TimeUtc.put(at, writer)?;
+        writer.array([1]);
+        SmallVarchar::NEW.put(zone, writer)
+    }
+
+    /// The size of an instant and the name of a zone.
+    ///
+    /// # Errors
+    ///
+    /// Fails where writing would.
+    #[inline]
+    pub(crate) fn size_of_parts<T: ToNanos>(at: &T, zone: &[u8]) -> Result<usize, Fault> {
+        Ok(TimeUtc.size(at)? + 1 + SmallVarchar::NEW.size(zone)?)
+    }
+
+    /// Reads an instant and the name of a zone, which is never empty.
+    ///
+    /// # Errors
+    ///
+    /// Fails at the end of the input and for a wrong flag.
+    #[inline]
+    pub(crate) fn get_parts<'de>(reader: &mut Reader<'de>) -> Result<(Timestamp, &'de [u8]), Fault> {
+        let at = TimeUtc.get(reader)?;
+        let zone: Option<&[u8]> = ZONE.get(reader)?;
+        Ok(match zone {
+            None if reader.options().mode == Mode::Compat => (Timestamp::GO_ZERO, UTC),
+            None | Some([]) => (at, UTC),
+            Some(zone) => (at, zone),
+        })
+    }
+}
+
+impl Wire for TimeLocation {
+    #[inline]
+    fn min_size(&self) -> usize {
+        9
+    }
+
+    #[inline]
+    fn fixed_size(&self) -> Option<usize> {
+        None
+    }
+
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        input.pass(8)?;
+        ZONE.walk(input)
+    }
+
+    fn schema(&self, _: &mut Describe) -> Schema {
+        Schema::TimeLocation
+    }
+}
+
+impl StaticWire for TimeLocation {
+    const NEW: Self = Self;
+}
+
+impl<Z: Octets> Put<Located<Z>> for TimeLocation {
+    #[inline]
+    fn put(&self, value: &Located<Z>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        Self::put_parts(&value.at, value.zone.octets(), writer)
+    }
+
+    #[inline]
+    fn size(&self, value: &Located<Z>) -> Result<usize, Fault> {
+        Self::size_of_parts(&value.at, value.zone.octets())
+    }
+}
+
+impl<'de, Z: FromOctets<'de>> Get<'de, Located<Z>> for TimeLocation {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'de>) -> Result<Located<Z>, Fault> {
+        let (at, zone) = Self::get_parts(reader)?;
+        if Z::OWNED {
+            reader.allocate(zone.len())?;
+        }
+        Z::from_octets(zone).map(|zone| Located { at, zone })
+    }
+
+    #[inline]
+    fn get_into(&self, reader: &mut Reader<'de>, value: &mut Located<Z>) -> Result<(), Fault> {
+        let (at, zone) = Self::get_parts(reader)?;
+        if Z::OWNED {
+            reader.allocate(zone.len())?;
+        }
+        value.at = at;
+        value.zone.replace(zone)
+    }
+}
