@@ -86,6 +86,16 @@ async fn chunks_add_up_to_the_completion() {
 }
 
 #[tokio::test]
+async fn long_texts_are_not_repeated_whole() {
+    let (_mock, client) = api().await;
+    let text = "a ".repeat(100_000);
+    let request = json!({"model": "sonar", "stream": true, "messages": [{"role": "user", "content": text}]});
+    let chunks = client.post("/chat/completions", &request).await.event_values();
+    let last = &chunks.last().unwrap()["choices"][0]["message"]["content"];
+    assert_eq!(last.as_str().unwrap().len(), "You said: ".len() + 1_000);
+}
+
+#[tokio::test]
 async fn tools_are_called_and_schemas_are_met_on_request() {
     let (_mock, client) = api().await;
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
@@ -345,6 +355,8 @@ async fn values_out_of_range_are_refused() {
         ("/chat/completions", chat("max_tokens", json!(128_001))),
         ("/chat/completions", chat("temperature", json!(2.5))),
         ("/chat/completions", chat("tool_choice", json!("required"))),
+        ("/chat/completions", chat("n", json!(0))),
+        ("/chat/completions", chat("n", json!(17))),
         ("/search", json!({"query": []})),
         ("/search", json!({"query": "a", "max_results": 21})),
         ("/v1/responses", json!({"input": "x"})),
@@ -353,7 +365,12 @@ async fn values_out_of_range_are_refused() {
         ("/v1/embeddings", json!({"model": "pplx-embed-v1-0.6b", "input": "a", "dimensions": 1025})),
         ("/v1/embeddings", json!({"model": "pplx-embed-v1-0.6b", "input": [""]})),
         ("/v1/embeddings", json!({"model": "x", "input": "a"})),
+        ("/v1/embeddings", json!({"model": "pplx-embed-v1-0.6b", "input": vec!["a"; 513]})),
         ("/v1/contextualizedembeddings", json!({"model": "pplx-embed-context-v1-4b", "input": []})),
+        (
+            "/v1/contextualizedembeddings",
+            json!({"model": "pplx-embed-context-v1-4b", "input": [vec!["a"; 16_001]]}),
+        ),
         ("/async/chat/completions", json!({"request": chat("stream", json!(true))})),
     ] {
         let answer = client.post(target, &body).await;

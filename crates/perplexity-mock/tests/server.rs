@@ -104,6 +104,23 @@ async fn the_record_keeps_the_newest() {
 }
 
 #[tokio::test]
+async fn the_record_keeps_so_many_bytes() {
+    let mock = Mock::start_with(Scenario::api(), Config::default().max_record_bytes(5)).await.unwrap();
+    let client = Client::new(&mock);
+    for body in ["123", "45", "67", "123456"] {
+        client.send("POST", "/search", &[], body).await.unwrap();
+        let kept: Vec<usize> = mock.requests().iter().map(|request| request.body.len()).collect();
+        match body {
+            "123" => assert_eq!(kept, [3]),
+            "45" => assert_eq!(kept, [3, 2]),
+            "67" => assert_eq!(kept, [2, 2]),
+            _ => assert_eq!(kept, [0; 0]),
+        }
+    }
+    assert_eq!(mock.request_count(), 4);
+}
+
+#[tokio::test]
 async fn bodies_past_the_limit_are_refused() {
     let mock = Mock::start_with(Scenario::api(), Config::default().max_body_bytes(8)).await.unwrap();
     let client = Client::new(&mock);
@@ -126,6 +143,12 @@ async fn dropping_stops_the_server() {
     let mut buffer = [0];
     stalled.readable().await.unwrap();
     assert!(!matches!(stalled.try_read(&mut buffer), Ok(1..)));
+}
+
+#[tokio::test]
+async fn a_server_with_a_thread_can_be_started_anywhere() {
+    let mock = Mock::start_blocking(Scenario::api(), Config::default()).unwrap();
+    assert_eq!(Client::new(&mock).get("/v1/models").await.status, 200);
 }
 
 #[test]

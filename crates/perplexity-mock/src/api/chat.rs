@@ -12,6 +12,7 @@ use crate::request::Request;
 
 const ROLES: &[&str] = &["system", "user", "assistant", "tool"];
 const MAX_TOKENS: u64 = 128_000;
+const MAX_CHOICES: u64 = 16;
 
 /// A completion, before it is written as a whole or as chunks.
 #[derive(Debug)]
@@ -50,14 +51,17 @@ impl Completion {
         models::check_chat(model)?;
         check(input, messages)?;
         let asked = messages.iter().rev().find(|message| message["role"] == "user");
-        let asked = asked.map(|message| text::of_content(&message["content"])).unwrap_or_default();
+        let asked = asked.map(|message| text::asked(&message["content"])).unwrap_or_default();
         let tool_calls = tool_calls(input)?;
         let said = match input.get("response_format").map(|format| &format["json_schema"]["schema"]) {
             Some(schema) if schema.is_object() => schema::sample(schema).to_string(),
             _ => text::reply_to(&asked),
         };
         let said = if tool_calls.is_some() { String::new() } else { said };
-        let choices = input.count("n")?.unwrap_or(1).clamp(1, 16);
+        let choices = input.count("n")?.unwrap_or(1);
+        if !(1..=MAX_CHOICES).contains(&choices) {
+            return Err(refusal::invalid("invalid_parameter", &format!("n must be from 1 to {MAX_CHOICES}")));
+        }
         let prompt: u64 =
             messages.iter().map(|message| text::tokens(&text::of_content(&message["content"]))).sum();
         Ok(Self {

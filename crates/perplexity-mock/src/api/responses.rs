@@ -123,10 +123,10 @@ pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
 /// The text of the input: its own, or that of its last message.
 fn asked(input: &Input) -> Result<String, Refusal> {
     match input.required("input")? {
-        Value::String(text) => Ok(text.clone()),
+        content @ Value::String(_) => Ok(text::asked(content)),
         Value::Array(items) if !items.is_empty() => {
             let message = items.iter().rev().find(|item| item.get("content").is_some());
-            Ok(message.map(|message| text::of_content(&message["content"])).unwrap_or_default())
+            Ok(message.map(|message| text::asked(&message["content"])).unwrap_or_default())
         }
         _ => Err(input.wrong("input", "Input should be a string or a list of items", "value_error")),
     }
