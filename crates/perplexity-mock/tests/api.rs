@@ -278,7 +278,10 @@ async fn refusals_have_the_shapes_of_the_api() {
     let (_mock, client) = api().await;
     let detail =
         |loc: Value, msg: &str, kind: &str| json!({"detail": [{"loc": loc, "msg": msg, "type": kind}]});
-    let error = |message: &str, kind: &str, code: u16| json!({"error": {"message": message, "type": kind, "code": code}});
+    let error = |message: &str, kind: &str, code: u16| {
+        let inner = json!({"message": message, "type": kind, "code": code});
+        json!({"error": inner})
+    };
     for (target, body, expected) in [
         ("/chat/completions", json!({}), detail(json!(["body", "model"]), "Field required", "missing")),
         ("/chat/completions", json!([]), detail(json!(["body"]), "Input should be an object", "dict_type")),

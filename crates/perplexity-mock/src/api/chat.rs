@@ -140,7 +140,13 @@ impl Completion {
         }]);
         let none = json!({});
         let searched = json!({"search_results": search::cited(), "usage": self.tail["usage"]});
-        let with = |member: &'static str, value: Value| move |index: u64| json!({"index": index, "finish_reason": null, member: value});
+        let with = |member: &'static str, value: Value| {
+            move |index: u64| -> Value {
+                let mut choice = json!({"index": index, "finish_reason": null});
+                choice[member] = value.clone();
+                choice
+            }
+        };
         let reasoning = json!({"role": "assistant", "content": "", "reasoning_steps": steps});
         let mut chunks = vec![
             self.chunk("chat.reasoning", &none, &with("delta", reasoning.clone())),

@@ -74,7 +74,8 @@ const checks = {
   },
 
   async 'responses stream'() {
-    const events = await collect(client.responses.create({ model: 'openai/gpt-5', input: 'Hello there', stream: true }));
+    const request = { model: 'openai/gpt-5', input: 'Hello there', stream: true };
+    const events = await collect(client.responses.create(request));
     assert.deepEqual(events.map((event) => event.sequence_number), events.map((_, index) => index));
     assert.equal(events[0].type, 'response.created');
     assert.equal(events.at(-1).type, 'response.completed');
@@ -111,7 +112,8 @@ const checks = {
     await assert.rejects(chat({ model: 'x' }), (error) => error.status === 400 && error.error.error.code === 400);
     await assert.rejects(client.post('/chat/completions', { body: {} }), Perplexity.UnprocessableEntityError);
     await assert.rejects(client.get('/nothing'), Perplexity.NotFoundError);
-    await assert.rejects(client.get('/v1/models', { headers: { authorization: null } }), Perplexity.AuthenticationError);
+    const keyless = { headers: { authorization: null } };
+    await assert.rejects(client.get('/v1/models', keyless), Perplexity.AuthenticationError);
   },
 
   async 'error bodies'() {
@@ -178,7 +180,8 @@ const checks = {
   async 'many at once'() {
     const numbers = Array.from({ length: 20 }, (_, index) => String(index));
     const answers = await Promise.all(numbers.map((content) => chat({ messages: [{ role: 'user', content }] })));
-    assert.deepEqual(answers.map((answer) => answer.choices[0].message.content), numbers.map((number) => `You said: ${number}`));
+    const texts = answers.map((answer) => answer.choices[0].message.content);
+    assert.deepEqual(texts, numbers.map((number) => `You said: ${number}`));
   },
 };
 
