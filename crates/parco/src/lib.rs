@@ -1,9 +1,52 @@
 //! Schema-first binary codec: positional, without tags, byte-compatible with the Go library of the same name.
+//!
+//! ```
+//! use std::collections::HashMap;
+//!
+//! use parco::{Decode, Encode};
+//!
+//! #[derive(Debug, PartialEq, Encode, Decode)]
+//! struct User<'a> {
+//!     name: &'a str,
+//!     #[parco(header = u8, key(small))]
+//!     grades: HashMap<&'a str, u8>,
+//!     #[parco(be)]
+//!     port: u16,
+//!     email: Option<String>,
+//! }
+//!
+//! let user = User { name: "ana", grades: HashMap::from([("math", 9)]), port: 80, email: None };
+//! let bytes = parco::to_vec(&user)?;
+//! assert_eq!(bytes, [3, 0, b'a', b'n', b'a', 1, 4, b'm', b'a', b't', b'h', 9, 0, 80, 0]);
+//! assert_eq!(parco::decode_exact::<User<'_>>(&bytes)?, user);
+//! # Ok::<(), parco::Error>(())
+//! ```
+//!
+//! A message is its fields in order of declaration and nothing else: no names, no tags, no version. Both sides have the
+//! schema. It can be written in three ways that give the same bytes: derived from a type as above, put together by
+//! [`builder`] as in Go, or as data by a [`schema::Schema`].
+//!
+//! # Promised
+//!
+//! - The bytes are those of the Go library, and its readers accept what is written here.
+//! - Foreign bytes lead to a value or an [`Error`] with kind, offset and path. Memory follows the bytes that are there
+//!   and not those that a header claims; [`Limits`] bound it further.
+//! - An error leaves the output as it was.
+//! - Encoding into a vector that is used again allocates nothing.
+//!
+//! # Not promised
+//!
+//! - The format does not describe itself: bytes of another schema may decode to nonsense. [`schema::evolution`] tells
+//!   which changes both sides survive, and [`schema::Fingerprint`] when a schema has changed.
+//! - Maps are written in the order in which they iterate; [`wire::SortedMap`] is for reproducible bytes.
+//! - Where the Go library is lenient, this crate is strict unless [`Mode::Compat`] is asked for. What Go returns half
+//!   decoded without an error is always an error here.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
 
+pub mod builder;
 #[cfg(feature = "codec")]
 mod codec;
 mod error;
@@ -13,6 +56,7 @@ mod io;
 mod message;
 mod options;
 mod read;
+mod registry;
 pub mod schema;
 mod time;
 mod view;
@@ -20,6 +64,7 @@ pub mod wire;
 mod write;
 
 pub use self::time::{Located, Timestamp};
+pub use builder::start::{builder, builder_with, compiler, parser, parser_with};
 #[cfg(feature = "codec")]
 pub use codec::{FrameCodec, StreamCodec};
 pub use error::{Error, Fault, Segment};
@@ -33,6 +78,7 @@ pub use options::{DuplicateKeys, Limits, Mode, Options};
 #[cfg(feature = "derive")]
 pub use parco_derive::{Decode, Encode};
 pub use read::{Input, Reader};
+pub use registry::{Frame, Frames, Identified, Registry};
 pub use view::{Entries, EntriesIter, Seq, SeqIter};
 pub use wire::{Get, Put};
 pub use write::Writer;
