@@ -22,28 +22,43 @@ pub struct Counts {
 /// The newest requests, and counts of everything.
 #[derive(Debug)]
 pub(crate) struct Log {
-    requests: Mutex<VecDeque<Request>>,
-    max_requests: usize,
+    record: Mutex<Record>,
+    limits: Limits,
     counts: watch::Sender<Counts>,
 }
 
+/// How much is kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) requests: usize,
+    pub(crate) bytes: usize,
+}
+
+#[derive(Debug, Default)]
+struct Record {
+    requests: VecDeque<Request>,
+    /// The length of all bodies.
+    bytes: usize,
+}
+
 impl Log {
-    pub(crate) fn new(max_requests: usize) -> Self {
-        Self { requests: Mutex::default(), max_requests, counts: watch::Sender::default() }
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self { record: Mutex::default(), limits, counts: watch::Sender::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Request>> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn record(&self, request: &Request) {
-        if self.max_requests > 0 {
-            let mut requests = self.lock();
-            if requests.len() == self.max_requests {
-                requests.pop_front();
-            }
-            requests.push_back(request.clone());
+        let mut record = self.lock();
+        record.bytes += request.body.len();
+        record.requests.push_back(request.clone());
+        while record.requests.len() > self.limits.requests || record.bytes > self.limits.bytes {
+            let Some(oldest) = record.requests.pop_front() else { break };
+            record.bytes -= oldest.body.len();
         }
+        drop(record);
         self.counts.send_modify(|counts| counts.requests += 1);
     }
 
@@ -63,11 +78,13 @@ impl Log {
     }
 
     pub(crate) fn requests(&self) -> Vec<Request> {
-        self.lock().iter().cloned().collect()
+        self.lock().requests.iter().cloned().collect()
     }
 
     pub(crate) fn take(&self) -> Vec<Request> {
-        self.lock().drain(..).collect()
+        let mut record = self.lock();
+        record.bytes = 0;
+        std::mem::take(&mut record.requests).into()
     }
 
     pub(crate) fn counts(&self) -> Counts {

@@ -147,6 +147,9 @@ impl Body for Playback {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
 
     const PLAIN: Pace = Pace { chunk: None, pause: Duration::ZERO };
@@ -190,5 +193,37 @@ mod tests {
             cues(body(&["abc"]), &[at(0, Effect::Reset)], PLAIN),
             [Cue::Flush, Cue::Do(Effect::Reset), write("abc")]
         );
+    }
+
+    proptest! {
+        #[test]
+        fn no_byte_is_lost_and_no_step_forgotten(
+            pieces in vec(vec(any::<u8>(), 0..6), 0..6),
+            places in vec(0..40_usize, 0..5),
+            chunk in 0..8_usize,
+        ) {
+            let whole = pieces.concat();
+            let pieces = pieces.into_iter().map(Bytes::from).collect();
+            let wait = |index: usize| Effect::Wait(Duration::from_secs(index as u64));
+            let steps: Vec<Step> = places.iter().enumerate().map(|(index, byte)| at(*byte, wait(index))).collect();
+            let (mut written, mut done) = (Vec::new(), 0);
+            for cue in cues(pieces, &steps, Pace { chunk: NonZeroUsize::new(chunk), pause: Duration::ZERO }) {
+                match cue {
+                    Cue::Write(bytes) => {
+                        prop_assert!(chunk == 0 || bytes.len() <= chunk);
+                        written.extend(bytes);
+                    }
+                    Cue::Do(effect) => {
+                        let index = (0..steps.len()).find(|index| wait(*index) == effect);
+                        let place = places[index.expect("a step of the script")];
+                        prop_assert_eq!(written.len(), place.min(whole.len()));
+                        done += 1;
+                    }
+                    Cue::Flush => {}
+                }
+            }
+            prop_assert_eq!(written, whole);
+            prop_assert_eq!(done, steps.len());
+        }
     }
 }

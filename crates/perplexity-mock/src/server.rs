@@ -15,7 +15,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::sleep;
 
 use crate::error::{Error, Result};
-use crate::log::{Counts, Log};
+use crate::log::{Counts, Limits, Log};
 use crate::request::Request;
 use crate::scenario::Scenario;
 use crate::service::Service;
@@ -31,6 +31,9 @@ pub struct Config {
     pub max_body_bytes: usize,
     /// How many requests are kept for [`Mock::requests`]; the newest 10,000 by default. 0 keeps none.
     pub max_requests: usize,
+    /// How long the bodies of the kept requests may be together, in bytes; 256 MiB by default. The oldest requests
+    /// make room.
+    pub max_record_bytes: usize,
 }
 
 impl Default for Config {
@@ -39,6 +42,7 @@ impl Default for Config {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             max_body_bytes: 64 << 20,
             max_requests: 10_000,
+            max_record_bytes: 256 << 20,
         }
     }
 }
@@ -62,6 +66,13 @@ impl Config {
     #[must_use]
     pub fn max_requests(mut self, requests: usize) -> Self {
         self.max_requests = requests;
+        self
+    }
+
+    /// Sets [`max_record_bytes`](Self::max_record_bytes).
+    #[must_use]
+    pub fn max_record_bytes(mut self, bytes: usize) -> Self {
+        self.max_record_bytes = bytes;
         self
     }
 }
@@ -133,22 +144,29 @@ impl Mock {
     pub fn start_blocking(scenario: Scenario, config: Config) -> Result<Self> {
         let service = service(scenario, &config);
         let (signal, stopped) = oneshot::channel();
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::start)?;
-        let listener = runtime.block_on(TcpListener::bind(config.address)).map_err(Error::start)?;
-        let address = listener.local_addr().map_err(Error::start)?;
         let served = Arc::clone(&service);
-        let run = move || {
-            runtime.block_on(async {
-                tokio::select! {
-                    () = serve(listener, served) => {}
-                    // An error means that the handle is gone, which ends the server as well.
-                    _ = stopped => {}
-                }
-            });
+        let start = || {
+            let listener = std::net::TcpListener::bind(config.address)?;
+            listener.set_nonblocking(true)?;
+            let address = listener.local_addr()?;
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let listener = {
+                let _context = runtime.enter();
+                TcpListener::from_std(listener)?
+            };
+            let run = move || {
+                runtime.block_on(async {
+                    tokio::select! {
+                        () = serve(listener, served) => {}
+                        // An error means that the handle is gone, which ends the server as well.
+                        _ = stopped => {}
+                    }
+                });
+            };
+            let thread = thread::Builder::new().name("perplexity-mock".to_owned()).spawn(run)?;
+            Ok((address, thread))
         };
-        let thread =
-            thread::Builder::new().name("perplexity-mock".to_owned()).spawn(run).map_err(Error::start)?;
+        let (address, thread) = start().map_err(Error::start)?;
         Ok(Self { address, service, stop: Stop::Thread { signal: Some(signal), thread: Some(thread) } })
     }
 
@@ -207,7 +225,8 @@ impl Drop for Mock {
 }
 
 fn service(scenario: Scenario, config: &Config) -> Arc<Service> {
-    Arc::new(Service::new(scenario, config.max_body_bytes, Log::new(config.max_requests)))
+    let limits = Limits { requests: config.max_requests, bytes: config.max_record_bytes };
+    Arc::new(Service::new(scenario, config.max_body_bytes, Log::new(limits)))
 }
 
 async fn serve(listener: TcpListener, service: Arc<Service>) {

@@ -80,7 +80,7 @@ pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
 }
 
 /// The newest first. Listing does not let time go on for the jobs.
-pub(crate) fn list(state: &mut State, request: &Request) -> Outcome {
+pub(crate) fn list(state: &State, request: &Request) -> Outcome {
     let jobs = state.jobs.values().rev().map(Job::summary).collect();
     let (requests, next) = page::token(request, "next_token", jobs)?;
     Ok(Reply::json(&json!({"requests": requests, "next_token": next})))

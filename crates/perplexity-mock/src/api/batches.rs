@@ -12,6 +12,8 @@ use crate::request::Request;
 
 const ENDPOINT: &str = "/v1/responses";
 const WINDOW: &str = "24h";
+/// The greatest number of requests in one batch.
+const MAX_REQUESTS: u64 = 50_000;
 const WINDOW_SECONDS: u64 = 24 * 60 * 60;
 
 /// A batch. Each poll lets it advance by one status.
@@ -111,6 +113,9 @@ pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
     let input_file = input.required_text("input_file_id")?.to_owned();
     let file = state.files.get(&input_file).ok_or_else(|| refusal::not_found("File", &input_file))?;
     let requests = lines(&file.content).count() as u64;
+    if requests > MAX_REQUESTS {
+        return Err(refusal::invalid("batch_too_large", "At most 50000 requests are allowed"));
+    }
     let id = state.id("batch_");
     let now = state.now();
     let batch = Batch {
@@ -129,7 +134,7 @@ pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
 }
 
 /// The newest first.
-pub(crate) fn list(state: &mut State, request: &Request) -> Outcome {
+pub(crate) fn list(state: &State, request: &Request) -> Outcome {
     page::after(request, state.batches.values().rev().map(Batch::view).collect())
 }
 
@@ -170,7 +175,7 @@ fn results(state: &State, input: &str) -> String {
     let content = state.files.get(input).map(|file| file.content.clone()).unwrap_or_default();
     for (number, line) in lines(&content).enumerate() {
         let request: Value = serde_json::from_str(&line).unwrap_or_default();
-        let asked = text::of_content(&request["body"]["input"]);
+        let asked = text::asked(&request["body"]["input"]);
         let result = json!({
             "id": format!("batch_req_{}", number + 1),
             "custom_id": request["custom_id"],

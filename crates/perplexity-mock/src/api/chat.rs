@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::input::Input;
+use super::refusal::Refusal;
 use super::state::State;
 use super::{Outcome, models, refusal, schema, search, text};
 use crate::event::Event;
@@ -11,6 +12,7 @@ use crate::request::Request;
 
 const ROLES: &[&str] = &["system", "user", "assistant", "tool"];
 const MAX_TOKENS: u64 = 128_000;
+const MAX_CHOICES: u64 = 16;
 
 /// A completion, before it is written as a whole or as chunks.
 #[derive(Debug)]
@@ -42,21 +44,24 @@ pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
 
 impl Completion {
     /// What the model says to a request.
-    pub(crate) fn of(state: &mut State, input: &Input) -> Result<Self, Reply> {
+    pub(crate) fn of(state: &mut State, input: &Input) -> Result<Self, Refusal> {
         let model = input.required_text("model")?;
         input.required("messages")?;
         let messages = input.list("messages")?.unwrap_or_default();
         models::check_chat(model)?;
         check(input, messages)?;
         let asked = messages.iter().rev().find(|message| message["role"] == "user");
-        let asked = asked.map(|message| text::of_content(&message["content"])).unwrap_or_default();
+        let asked = asked.map(|message| text::asked(&message["content"])).unwrap_or_default();
         let tool_calls = tool_calls(input)?;
         let said = match input.get("response_format").map(|format| &format["json_schema"]["schema"]) {
             Some(schema) if schema.is_object() => schema::sample(schema).to_string(),
             _ => text::reply_to(&asked),
         };
         let said = if tool_calls.is_some() { String::new() } else { said };
-        let choices = input.count("n")?.unwrap_or(1).clamp(1, 16);
+        let choices = input.count("n")?.unwrap_or(1);
+        if !(1..=MAX_CHOICES).contains(&choices) {
+            return Err(refusal::invalid("invalid_parameter", &format!("n must be from 1 to {MAX_CHOICES}")));
+        }
         let prompt: u64 =
             messages.iter().map(|message| text::tokens(&text::of_content(&message["content"]))).sum();
         Ok(Self {
@@ -97,7 +102,7 @@ impl Completion {
         chunk
     }
 
-    /// Every chunk repeats the text so far; only the first delta has the role.
+    /// Every chunk repeats the text so far.
     fn full_chunks(&self) -> Vec<Value> {
         let pieces = text::pieces(&self.text);
         let mut so_far = String::new();
@@ -107,10 +112,7 @@ impl Completion {
             .map(|(number, piece)| {
                 so_far += piece;
                 let is_last = number + 1 == pieces.len();
-                let mut delta = json!({"content": piece});
-                if number == 0 {
-                    delta["role"] = json!("assistant");
-                }
+                let mut delta = json!({"role": "assistant", "content": piece});
                 if let Some(calls) = &self.tool_calls {
                     delta["tool_calls"] = calls.clone();
                 }
@@ -138,7 +140,13 @@ impl Completion {
         }]);
         let none = json!({});
         let searched = json!({"search_results": search::cited(), "usage": self.tail["usage"]});
-        let with = |member: &'static str, value: Value| move |index: u64| json!({"index": index, "finish_reason": null, member: value});
+        let with = |member: &'static str, value: Value| {
+            move |index: u64| -> Value {
+                let mut choice = json!({"index": index, "finish_reason": null});
+                choice[member] = value.clone();
+                choice
+            }
+        };
         let reasoning = json!({"role": "assistant", "content": "", "reasoning_steps": steps});
         let mut chunks = vec![
             self.chunk("chat.reasoning", &none, &with("delta", reasoning.clone())),
@@ -160,7 +168,7 @@ impl Completion {
     }
 }
 
-fn check(input: &Input, messages: &[Value]) -> Result<(), Reply> {
+fn check(input: &Input, messages: &[Value]) -> Result<(), Refusal> {
     for message in messages {
         let is_known = message["role"].as_str().is_some_and(|role| ROLES.contains(&role));
         if !is_known {
@@ -182,7 +190,7 @@ fn check(input: &Input, messages: &[Value]) -> Result<(), Reply> {
 }
 
 /// Calls of the first tool, where the request insists on one.
-fn tool_calls(input: &Input) -> Result<Option<Value>, Reply> {
+fn tool_calls(input: &Input) -> Result<Option<Value>, Refusal> {
     if input.get("tool_choice").is_none_or(|choice| choice != "required") {
         return Ok(None);
     }
@@ -195,7 +203,7 @@ fn tool_calls(input: &Input) -> Result<Option<Value>, Reply> {
     Ok(Some(json!([{"id": "call_1", "type": "function", "function": call}])))
 }
 
-fn tail(input: &Input, model: &str, asked: &str, prompt: u64, completion: u64) -> Result<Value, Reply> {
+fn tail(input: &Input, model: &str, asked: &str, prompt: u64, completion: u64) -> Result<Value, Refusal> {
     let context =
         input.get("web_search_options").map_or(&Value::Null, |options| &options["search_context_size"]);
     let (input_cost, output_cost, request_cost) = (1e-6 * prompt as f64, 1e-6 * completion as f64, 0.005);

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::input::Input;
+use super::refusal::Refusal;
 use super::{Outcome, refusal, text};
 use crate::reply::Reply;
 use crate::request::Request;
@@ -16,6 +17,8 @@ const CONTEXTUALIZED: &[(&str, u64)] =
 
 const MIN_DIMENSIONS: u64 = 128;
 const MAX_INPUTS: usize = 512;
+/// The greatest number of chunks in all documents.
+const MAX_CHUNKS: usize = 16_000;
 
 /// What the vectors of a request look like.
 #[derive(Clone, Copy)]
@@ -33,7 +36,7 @@ enum Encoding {
 }
 
 impl Shape {
-    fn of(input: &Input, models: &[(&str, u64)]) -> Result<Self, Reply> {
+    fn of(input: &Input, models: &[(&str, u64)]) -> Result<Self, Refusal> {
         let name = input.required_text("model")?;
         let (_, most) =
             models.iter().find(|(model, _)| *model == name).ok_or_else(|| refusal::invalid_model(name))?;
@@ -99,12 +102,9 @@ fn pack(components: impl Iterator<Item = i8>) -> Vec<u8> {
     bytes
 }
 
-fn check(texts: &[&str]) -> Result<(), Reply> {
+fn check(texts: &[&str]) -> Result<(), Refusal> {
     if texts.is_empty() || texts.iter().any(|text| text.is_empty()) {
         return Err(refusal::invalid("invalid_input", "Texts must not be empty"));
-    }
-    if texts.len() > MAX_INPUTS {
-        return Err(refusal::invalid("invalid_input", "At most 512 texts are allowed"));
     }
     Ok(())
 }
@@ -128,6 +128,9 @@ pub(crate) fn create(request: &Request) -> Outcome {
     let shape = Shape::of(&input, PLAIN)?;
     let texts = input.texts("input")?;
     check(&texts)?;
+    if texts.len() > MAX_INPUTS {
+        return Err(refusal::invalid("invalid_input", "At most 512 texts are allowed"));
+    }
     let data: Vec<Value> =
         texts.iter().enumerate().map(|(index, text)| shape.embedding(text, index)).collect();
     reply(&input, &data, texts.iter().map(|text| text::tokens(text)).sum())
@@ -143,6 +146,12 @@ pub(crate) fn create_contextualized(request: &Request) -> Outcome {
     let documents = input.list("input")?.unwrap_or_default();
     if documents.is_empty() || documents.len() > MAX_INPUTS {
         return Err(refusal::invalid("invalid_input", "From 1 to 512 documents are allowed"));
+    }
+    let chunks: usize = documents.iter().filter_map(Value::as_array).map(Vec::len).sum();
+    // A list of numbers takes many times the memory of its encoded form.
+    let most = if matches!(shape.encoding, Encoding::Float) { MAX_INPUTS } else { MAX_CHUNKS };
+    if chunks > most {
+        return Err(refusal::invalid("invalid_input", &format!("At most {most} chunks are allowed")));
     }
     for (index, document) in documents.iter().enumerate() {
         let chunks = document.as_array().ok_or_else(wrong)?;

@@ -5,6 +5,7 @@ use http::HeaderValue;
 use http::header::CONTENT_DISPOSITION;
 use serde_json::{Value, json};
 
+use super::refusal::Refusal;
 use super::state::State;
 use super::upload::{self, Upload};
 use super::{Outcome, page, refusal};
@@ -33,11 +34,20 @@ impl File {
     }
 }
 
+/// How much all files hold together, in bytes. The oldest make room.
+const MAX_BYTES: usize = 256 << 20;
+
 /// Stores a file and returns its identifier.
 pub(crate) fn store(state: &mut State, name: &str, purpose: &'static str, content: Bytes) -> String {
     let id = state.id("file_");
     let file = File { id: id.clone(), name: name.to_owned(), purpose, created: state.now(), content };
     state.files.insert(id.clone(), file);
+    let mut total: usize = state.files.values().map(|file| file.content.len()).sum();
+    while total > MAX_BYTES
+        && let Some(oldest) = state.files.remove_oldest()
+    {
+        total -= oldest.content.len();
+    }
     id
 }
 
@@ -52,7 +62,7 @@ pub(crate) fn create(state: &mut State, upload: Option<Upload>) -> Outcome {
 }
 
 /// The newest first unless asked for otherwise.
-pub(crate) fn list(state: &mut State, request: &Request) -> Outcome {
+pub(crate) fn list(state: &State, request: &Request) -> Outcome {
     let purpose = request.query_value("purpose");
     let is_wanted = |file: &&File| purpose.as_deref().is_none_or(|purpose| purpose == file.purpose);
     let mut files: Vec<Value> = state.files.values().filter(is_wanted).map(File::view).collect();
@@ -62,7 +72,7 @@ pub(crate) fn list(state: &mut State, request: &Request) -> Outcome {
     page::after(request, files)
 }
 
-fn find<'a>(state: &'a State, id: &str) -> Result<&'a File, Reply> {
+fn find<'a>(state: &'a State, id: &str) -> Result<&'a File, Refusal> {
     state.files.get(id).ok_or_else(|| refusal::not_found("File", id))
 }
 

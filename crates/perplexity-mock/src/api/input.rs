@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::refusal;
-use crate::reply::Reply;
+use super::refusal::{self, Refusal};
 use crate::request::Request;
 
 /// An object of the body. A member that is null counts as absent.
@@ -15,7 +14,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    pub(crate) fn of(request: &Request) -> Result<Self, Reply> {
+    pub(crate) fn of(request: &Request) -> Result<Self, Refusal> {
         let location = vec![json!("body")];
         match serde_json::from_slice(&request.body) {
             Ok(Value::Object(members)) => Ok(Self { members, location }),
@@ -29,7 +28,7 @@ impl Input {
     }
 
     /// An object inside this one.
-    pub(crate) fn nested(&self, name: &str) -> Result<Self, Reply> {
+    pub(crate) fn nested(&self, name: &str) -> Result<Self, Refusal> {
         match self.required(name)? {
             Value::Object(members) => Ok(Self { members: members.clone(), location: self.place(name) }),
             _ => Err(self.wrong(name, "Input should be an object", "dict_type")),
@@ -42,7 +41,7 @@ impl Input {
         place
     }
 
-    pub(crate) fn wrong(&self, name: &str, message: &str, kind: &str) -> Reply {
+    pub(crate) fn wrong(&self, name: &str, message: &str, kind: &str) -> Refusal {
         refusal::schema(&self.place(name), message, kind)
     }
 
@@ -50,42 +49,42 @@ impl Input {
         self.members.get(name).filter(|value| !value.is_null())
     }
 
-    pub(crate) fn required(&self, name: &str) -> Result<&Value, Reply> {
+    pub(crate) fn required(&self, name: &str) -> Result<&Value, Refusal> {
         self.get(name).ok_or_else(|| self.wrong(name, "Field required", "missing"))
     }
 
-    pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Reply> {
+    pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Refusal> {
         let wrong = || self.wrong(name, "Input should be a valid string", "string_type");
         self.get(name).map(|value| value.as_str().ok_or_else(wrong)).transpose()
     }
 
-    pub(crate) fn required_text(&self, name: &str) -> Result<&str, Reply> {
+    pub(crate) fn required_text(&self, name: &str) -> Result<&str, Refusal> {
         self.required(name)?;
         Ok(self.text(name)?.unwrap_or_default())
     }
 
-    pub(crate) fn flag(&self, name: &str) -> Result<bool, Reply> {
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, Refusal> {
         let wrong = || self.wrong(name, "Input should be a valid boolean", "bool_type");
         Ok(self.get(name).map(|value| value.as_bool().ok_or_else(wrong)).transpose()?.unwrap_or(false))
     }
 
-    pub(crate) fn count(&self, name: &str) -> Result<Option<u64>, Reply> {
+    pub(crate) fn count(&self, name: &str) -> Result<Option<u64>, Refusal> {
         let wrong = || self.wrong(name, "Input should be a valid integer", "int_type");
         self.get(name).map(|value| value.as_u64().ok_or_else(wrong)).transpose()
     }
 
-    pub(crate) fn number(&self, name: &str) -> Result<Option<f64>, Reply> {
+    pub(crate) fn number(&self, name: &str) -> Result<Option<f64>, Refusal> {
         let wrong = || self.wrong(name, "Input should be a valid number", "float_type");
         self.get(name).map(|value| value.as_f64().ok_or_else(wrong)).transpose()
     }
 
-    pub(crate) fn list(&self, name: &str) -> Result<Option<&[Value]>, Reply> {
+    pub(crate) fn list(&self, name: &str) -> Result<Option<&[Value]>, Refusal> {
         let wrong = || self.wrong(name, "Input should be a valid list", "list_type");
         self.get(name).map(|value| value.as_array().map(Vec::as_slice).ok_or_else(wrong)).transpose()
     }
 
     /// A string or a list of strings.
-    pub(crate) fn texts(&self, name: &str) -> Result<Vec<&str>, Reply> {
+    pub(crate) fn texts(&self, name: &str) -> Result<Vec<&str>, Refusal> {
         let wrong = || self.wrong(name, "Input should be a valid string or list of strings", "string_type");
         match self.required(name)? {
             Value::String(text) => Ok(vec![text]),

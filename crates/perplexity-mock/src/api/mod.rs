@@ -27,11 +27,12 @@ use http::HeaderValue;
 use crate::pattern::PathPattern;
 use crate::reply::Reply;
 use crate::request::Request;
+use refusal::Refusal;
 use state::State;
 use upload::Upload;
 
 /// An answer, or a refusal with an error body.
-type Outcome = Result<Reply, Reply>;
+type Outcome = Result<Reply, Refusal>;
 
 /// The built-in API and its state.
 #[derive(Debug, Default)]
@@ -81,7 +82,7 @@ impl Api {
         let upload = Upload::of(request).await;
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let serial = state.begin();
-        let mut reply = route(&mut state, request, upload).unwrap_or_else(|refusal| refusal);
+        let mut reply = route(&mut state, request, upload).unwrap_or_else(Reply::from);
         let id = HeaderValue::from_str(&format!("req-{serial}")).expect("ASCII is a valid value");
         reply.headers.insert("x-request-id", id);
         reply

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::refusal;
+use super::refusal::{self, Refusal};
 use crate::reply::Reply;
 
 const CHAT: &[&str] =
@@ -24,12 +24,12 @@ pub(crate) fn list() -> Reply {
     Reply::json(&json!({"object": "list", "data": models}))
 }
 
-pub(crate) fn check_chat(model: &str) -> Result<(), Reply> {
+pub(crate) fn check_chat(model: &str) -> Result<(), Refusal> {
     if CHAT.contains(&model) { Ok(()) } else { Err(refusal::invalid_model(model)) }
 }
 
 /// The agent endpoint takes names of the form provider/model, listed or not.
-pub(crate) fn check_agent(model: &str) -> Result<(), Reply> {
+pub(crate) fn check_agent(model: &str) -> Result<(), Refusal> {
     let is_name =
         model.split_once('/').is_some_and(|(provider, name)| !provider.is_empty() && !name.is_empty());
     if is_name { Ok(()) } else { Err(refusal::invalid_model(model)) }

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::refusal;
+use super::refusal::{self, Refusal};
 use crate::reply::Reply;
 use crate::request::Request;
 
 const DEFAULT_LIMIT: usize = 20;
 const MAX_LIMIT: usize = 100;
 
-fn limit(request: &Request) -> Result<usize, Reply> {
+fn limit(request: &Request) -> Result<usize, Refusal> {
     let Some(text) = request.query_value("limit") else { return Ok(DEFAULT_LIMIT) };
     match text.parse() {
         Ok(limit) if (1..=MAX_LIMIT).contains(&limit) => Ok(limit),
@@ -22,7 +22,7 @@ fn limit(request: &Request) -> Result<usize, Reply> {
 }
 
 /// A page that begins after the object that `after` names.
-pub(crate) fn after(request: &Request, objects: Vec<Value>) -> Result<Reply, Reply> {
+pub(crate) fn after(request: &Request, objects: Vec<Value>) -> Result<Reply, Refusal> {
     let limit = limit(request)?;
     let start = match request.query_value("after") {
         None => 0,
@@ -50,7 +50,7 @@ pub(crate) fn token(
     request: &Request,
     parameter: &str,
     objects: Vec<Value>,
-) -> Result<(Vec<Value>, Option<String>), Reply> {
+) -> Result<(Vec<Value>, Option<String>), Refusal> {
     let limit = limit(request)?;
     let start = match request.query_value(parameter) {
         None => 0,

@@ -5,6 +5,7 @@ use http::header::CONTENT_DISPOSITION;
 use serde_json::{Value, json};
 
 use super::input::Input;
+use super::refusal::Refusal;
 use super::state::State;
 use super::{Outcome, models, refusal, response_events, schema, search, text};
 use crate::event::Event;
@@ -59,14 +60,12 @@ impl Run {
     }
 }
 
-/// A response that has no output yet.
+/// A response that has no output yet, and has used nothing.
 pub(crate) fn unfinished(response: &Value, status: &str) -> Value {
     let mut view = response.clone();
     view["status"] = json!(status);
     view["output"] = json!([]);
-    if let Some(members) = view.as_object_mut() {
-        members.remove("usage");
-    }
+    view["usage"] = usage(0, 0);
     view
 }
 
@@ -122,19 +121,19 @@ pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
 }
 
 /// The text of the input: its own, or that of its last message.
-fn asked(input: &Input) -> Result<String, Reply> {
+fn asked(input: &Input) -> Result<String, Refusal> {
     match input.required("input")? {
-        Value::String(text) => Ok(text.clone()),
+        content @ Value::String(_) => Ok(text::asked(content)),
         Value::Array(items) if !items.is_empty() => {
             let message = items.iter().rev().find(|item| item.get("content").is_some());
-            Ok(message.map(|message| text::of_content(&message["content"])).unwrap_or_default())
+            Ok(message.map(|message| text::asked(&message["content"])).unwrap_or_default())
         }
         _ => Err(input.wrong("input", "Input should be a string or a list of items", "value_error")),
     }
 }
 
 /// The first of `models`, else `model`, else what a preset or an effort stands for.
-fn model(input: &Input) -> Result<String, Reply> {
+fn model(input: &Input) -> Result<String, Refusal> {
     if let Some(models) = input.list("models")? {
         let names: Option<Vec<&str>> = models.iter().map(Value::as_str).collect();
         let names = names.filter(|names| (1..=5).contains(&names.len()));
@@ -156,7 +155,7 @@ fn model(input: &Input) -> Result<String, Reply> {
 }
 
 /// A call of the first function, where the request insists on a tool.
-fn function_call(input: &Input) -> Result<Option<Value>, Reply> {
+fn function_call(input: &Input) -> Result<Option<Value>, Refusal> {
     if input.get("tool_choice").is_none_or(|choice| choice != "required") {
         return Ok(None);
     }
@@ -269,7 +268,7 @@ fn file_id(id: &str) -> String {
 }
 
 /// One file, which holds the text of the answer.
-pub(crate) fn files(state: &mut State, id: &str) -> Outcome {
+pub(crate) fn files(state: &State, id: &str) -> Outcome {
     let run = state.runs.get(id).ok_or_else(|| refusal::not_found("Response", id))?;
     Ok(Reply::json(&json!({
         "object": "list",
@@ -283,7 +282,7 @@ pub(crate) fn files(state: &mut State, id: &str) -> Outcome {
     })))
 }
 
-pub(crate) fn file_content(state: &mut State, id: &str, file: &str) -> Outcome {
+pub(crate) fn file_content(state: &State, id: &str, file: &str) -> Outcome {
     let run = state.runs.get(id).ok_or_else(|| refusal::not_found("Response", id))?;
     if file != file_id(id) {
         return Err(refusal::not_found("File", file));

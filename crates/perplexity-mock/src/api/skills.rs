@@ -3,6 +3,7 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
+use super::refusal::Refusal;
 use super::state::State;
 use super::upload::{self, Upload};
 use super::{Outcome, page, refusal};
@@ -46,7 +47,7 @@ impl Skill {
     }
 
     /// The revision that the query names, or the latest.
-    fn asked(&self, request: &Request) -> Result<usize, Reply> {
+    fn asked(&self, request: &Request) -> Result<usize, Refusal> {
         let Some(wanted) = request.query_value("revision") else { return Ok(self.latest()) };
         (0..self.names.len())
             .find(|index| revision(*index) == wanted)
@@ -54,7 +55,7 @@ impl Skill {
     }
 
     /// Refuses a change that was made for another revision than the latest.
-    fn expect_latest(&self, request: &Request) -> Result<(), Reply> {
+    fn expect_latest(&self, request: &Request) -> Result<(), Refusal> {
         let missing =
             || refusal::schema(&[json!("query"), json!("expected_revision")], "Field required", "missing");
         let expected = request.query_value("expected_revision").ok_or_else(missing)?;
@@ -88,22 +89,22 @@ fn with_token(member: &str, (objects, next): (Vec<Value>, Option<String>)) -> Re
     Reply::json(&body)
 }
 
-pub(crate) fn list(state: &mut State, request: &Request) -> Outcome {
+pub(crate) fn list(state: &State, request: &Request) -> Outcome {
     let skills = state.skills.values().map(|skill| skill.summary(skill.latest())).collect();
     Ok(with_token("skills", page::token(request, "page_token", skills)?))
 }
 
-fn find<'a>(state: &'a mut State, id: &str) -> Result<&'a mut Skill, Reply> {
-    state.skills.get_mut(id).ok_or_else(|| refusal::not_found("Skill", id))
+fn find<'a>(state: &'a State, id: &str) -> Result<&'a Skill, Refusal> {
+    state.skills.get(id).ok_or_else(|| refusal::not_found("Skill", id))
 }
 
-pub(crate) fn retrieve(state: &mut State, request: &Request, id: &str) -> Outcome {
+pub(crate) fn retrieve(state: &State, request: &Request, id: &str) -> Outcome {
     let skill = find(state, id)?;
     Ok(Reply::json(&skill.view(skill.asked(request)?)))
 }
 
 pub(crate) fn update(state: &mut State, request: &Request, id: &str, upload: Option<Upload>) -> Outcome {
-    let skill = find(state, id)?;
+    let skill = state.skills.get_mut(id).ok_or_else(|| refusal::not_found("Skill", id))?;
     skill.expect_latest(request)?;
     let file = upload::file(upload)?;
     skill.names.push(name(&file.name));
@@ -116,7 +117,7 @@ pub(crate) fn delete(state: &mut State, request: &Request, id: &str) -> Outcome 
     Ok(Reply::empty(StatusCode::NO_CONTENT))
 }
 
-pub(crate) fn download(state: &mut State, request: &Request, id: &str) -> Outcome {
+pub(crate) fn download(state: &State, request: &Request, id: &str) -> Outcome {
     let skill = find(state, id)?;
     let index = skill.asked(request)?;
     let revision = revision(index);
@@ -127,7 +128,7 @@ pub(crate) fn download(state: &mut State, request: &Request, id: &str) -> Outcom
     })))
 }
 
-pub(crate) fn revisions(state: &mut State, request: &Request, id: &str) -> Outcome {
+pub(crate) fn revisions(state: &State, request: &Request, id: &str) -> Outcome {
     let skill = find(state, id)?;
     let revisions = skill
         .names

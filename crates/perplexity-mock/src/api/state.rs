@@ -79,6 +79,10 @@ impl<T> Store<T> {
         self.objects.remove(index).map(|(_, object)| object)
     }
 
+    pub(crate) fn remove_oldest(&mut self) -> Option<T> {
+        self.objects.pop_front().map(|(_, object)| object)
+    }
+
     pub(crate) fn values(&self) -> impl DoubleEndedIterator<Item = &T> {
         self.objects.iter().map(|(_, object)| object)
     }

@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// How much of a text is repeated, in characters. A stream repeats it with every word, so that its length is squared.
+const MAX_REPEATED: usize = 1_000;
+
 /// The text of a message's content: a string, or the text members of its parts, one after the other.
 pub(crate) fn of_content(content: &Value) -> String {
     match content {
@@ -9,6 +12,11 @@ pub(crate) fn of_content(content: &Value) -> String {
         Value::Array(parts) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
         _ => String::new(),
     }
+}
+
+/// As [`of_content`], as far as the answer may repeat it.
+pub(crate) fn asked(content: &Value) -> String {
+    of_content(content).chars().take(MAX_REPEATED).collect()
 }
 
 /// What the model says to a text. It repeats the text, so that a client can tell whose answer it got.

@@ -8,8 +8,7 @@ use futures_util::stream;
 use http::header::CONTENT_TYPE;
 use serde_json::json;
 
-use super::refusal;
-use crate::reply::Reply;
+use super::refusal::{self, Refusal};
 use crate::request::Request;
 
 /// A multipart form: plain fields, and the part named `file`.
@@ -44,16 +43,16 @@ impl Upload {
         Some(upload)
     }
 
-    pub(crate) fn field(&self, name: &str) -> Result<&str, Reply> {
+    pub(crate) fn field(&self, name: &str) -> Result<&str, Refusal> {
         self.fields.get(name).map(String::as_str).ok_or_else(|| missing(name))
     }
 }
 
 /// The file of a form.
-pub(crate) fn file(upload: Option<Upload>) -> Result<UploadedFile, Reply> {
+pub(crate) fn file(upload: Option<Upload>) -> Result<UploadedFile, Refusal> {
     upload.and_then(|upload| upload.file).ok_or_else(|| missing("file"))
 }
 
-pub(crate) fn missing(name: &str) -> Reply {
+pub(crate) fn missing(name: &str) -> Refusal {
     refusal::schema(&[json!("body"), json!(name)], "Field required", "missing")
 }
