@@ -71,7 +71,7 @@ mod wait;
 #[cfg(feature = "client")]
 pub use client::{
     Answer, Call, Client, ClientBuilder, Connect, Download, Events, File, Json, Nothing, PathStyle, Proxy,
-    Quota, RateLimits, Raw, Response, ResponseHead, RetryEvent, Timeouts,
+    Quota, RateLimits, Raw, Response, ResponseHead, RetryEvent, Timeouts, Undecoded,
 };
 #[cfg(feature = "client")]
 pub use error::{ApiError, Error, Result, TimeoutPhase};

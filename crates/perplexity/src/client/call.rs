@@ -25,7 +25,8 @@ use crate::stream::{EventStream, StreamItem, TokenUsage};
 ///
 /// Nothing is sent before it is awaited, and mistakes of options and of the request are reported then. Dropping the
 /// future cancels the call. What the call gives is decided by `A`: a decoded answer ([`Json`]), the same with status,
-/// headers and bytes ([`Raw`]), a stream ([`Events`]), a file ([`Download`]) or [`Nothing`].
+/// headers and bytes ([`Raw`]), a stream ([`Events`]), a file ([`File`]), bytes ([`Undecoded`]) or
+/// [`Nothing`].
 ///
 /// # Examples
 /// ```no_run
@@ -92,6 +93,10 @@ pub struct File;
 #[derive(Debug)]
 pub struct Nothing;
 
+/// An answer whose body is not decoded.
+#[derive(Debug)]
+pub struct Undecoded;
+
 impl<T> Json<T> {
     pub(crate) fn new() -> Self {
         Self { usage: |_| None }
@@ -113,12 +118,16 @@ impl<T: DeserializeOwned + Send + 'static> Json<T> {
     fn decode(&self, exchange: Exchange) -> Result<Response<T>> {
         let Exchange { head, payload, span, .. } = exchange;
         let body = payload.into_whole();
-        match json::from_slice(&body) {
+        match super::codec().from_slice(&body) {
             Ok(value) => {
                 span.used((self.usage)(&value));
                 Ok(Response { head, body, value })
             }
-            Err(error) => Err(Error::decode::<T>(body, error).with_origin(head.origin())),
+            Err(error) => {
+                let error = Error::decode::<T>(body, error).with_origin(head.origin());
+                span.failed(&error);
+                Err(error)
+            }
         }
     }
 }
@@ -173,6 +182,16 @@ impl Receive for Nothing {
     }
 }
 
+#[allow(private_interfaces, reason = "the trait is sealed")]
+impl Receive for Undecoded {
+    type Output = Response<()>;
+    const DELIVERY: Delivery = Delivery::Whole;
+
+    fn receive(&self, exchange: Exchange) -> Result<Response<()>> {
+        Ok(Response { head: exchange.head, body: exchange.payload.into_whole(), value: () })
+    }
+}
+
 impl<A: Receive> Answer for A {}
 
 impl<A> Call<A> {
@@ -184,6 +203,15 @@ impl<A> Call<A> {
     fn edit(mut self, edit: impl FnOnce(&mut Plan) -> Result<()>) -> Self {
         self.plan = self.plan.and_then(|mut plan| edit(&mut plan).map(|()| plan));
         self
+    }
+
+    /// Changes the time limits, which are those of the client at first.
+    fn limit(self, change: impl FnOnce(&mut Timeouts)) -> Self {
+        let of_client = self.client.inner.timeouts;
+        self.edit(|plan| {
+            change(plan.options.timeouts.get_or_insert(of_client));
+            Ok(())
+        })
     }
 
     /// The same request with another answer.
@@ -261,29 +289,17 @@ impl<A> Call<A> {
 
     /// Sets the same limit for the headers, for one attempt, and for the silence between two reads of a stream.
     pub fn timeout(self, limit: Duration) -> Self {
-        self.edit(|plan| {
-            let total = plan.options.timeouts.and_then(|timeouts| timeouts.total);
-            plan.options.timeouts = Some(Timeouts { total, ..Timeouts::each(limit) });
-            Ok(())
-        })
+        self.limit(|timeouts| *timeouts = Timeouts { total: timeouts.total, ..Timeouts::each(limit) })
     }
 
     /// Replaces all time limits of the client.
     pub fn timeouts(self, timeouts: Timeouts) -> Self {
-        self.edit(|plan| {
-            plan.options.timeouts = Some(timeouts);
-            Ok(())
-        })
+        self.limit(|of_call| *of_call = timeouts)
     }
 
     /// Limits how long all attempts may take together, waits included.
-    pub fn total_timeout(mut self, limit: Duration) -> Self {
-        let of_client = self.client.inner.timeouts;
-        self.plan = self.plan.map(|mut plan| {
-            plan.options.timeouts.get_or_insert(of_client).total = Some(limit);
-            plan
-        });
-        self
+    pub fn total_timeout(self, limit: Duration) -> Self {
+        self.limit(|timeouts| timeouts.total = Some(limit))
     }
 
     /// Sets how often the call is sent again.
@@ -343,6 +359,11 @@ impl<T> Call<Json<T>> {
     /// Takes the answer as a file.
     pub fn download(self) -> Call<File> {
         self.accepting(Accept::Bytes).answering(File)
+    }
+
+    /// Gives status, headers and bytes, and decodes nothing.
+    pub fn undecoded(self) -> Call<Undecoded> {
+        self.answering(Undecoded)
     }
 
     /// Does not look at the body of the answer.

@@ -15,7 +15,7 @@ use super::span::CallSpan;
 use super::timeouts::Deadline;
 use super::transport::Failure;
 use super::{Client, RetryEvent};
-use crate::error::{self, Error, Origin, Result, TimeoutPhase};
+use crate::error::{self, Error, Result, TimeoutPhase};
 use crate::retry::{Attempts, Outcome};
 
 /// How much of the body of an error is kept, in bytes.
@@ -155,7 +155,7 @@ impl Client {
             let left = total.map(|total| total.left());
             let delay = if failure.futile { None } else { attempts.failed(&outcome, left) };
             let Some(delay) = delay else {
-                return Err(failure.error.with_origin(Origin::unanswered(attempts.made())));
+                return Err(failure.error.with_attempts(attempts.made()));
             };
             self.retrying(span, attempts.made(), delay, outcome);
             sleep(delay).await;
@@ -177,7 +177,8 @@ impl Client {
         match delivery {
             Delivery::Live => Ok(Answered::Live(parts, body)),
             Delivery::Whole => {
-                let body = body::read(body, self.inner.max_body).await?;
+                let body = body::read(body, self.inner.max_body).await;
+                let body = body.map_err(|failure| failure.of_answer(&parts))?;
                 Ok(Answered::Whole(parts, body))
             }
         }

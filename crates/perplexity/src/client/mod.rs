@@ -29,7 +29,7 @@ use http::{HeaderMap, Method};
 use secrecy::{ExposeSecret as _, SecretString};
 
 pub use self::builder::{ClientBuilder, Connect, Proxy};
-pub use self::call::{Answer, Call, Events, File, Json, Nothing, Raw};
+pub use self::call::{Answer, Call, Events, File, Json, Nothing, Raw, Undecoded};
 pub use self::download::Download;
 pub use self::rate_limit::{Quota, RateLimits};
 pub use self::response::{Response, ResponseHead};
@@ -106,6 +106,11 @@ pub enum PathStyle {
     Sdk,
     /// `/v1/sonar`, `/v1/async/sonar`, `/v1/agent`: what the documentation of the API uses.
     V1,
+}
+
+/// Decodes what has passed a limit of bodies or events already.
+pub(crate) fn codec() -> json::Codec {
+    json::Codec::standard().with_limits(json::Limits::new().document(usize::MAX))
 }
 
 impl Client {

@@ -72,10 +72,8 @@ impl CallSpan {
         }
         if let Some(status) = error.status() {
             self.answered(status, error.request_id(), error.attempts());
-            self.span.record("error.type", status.as_str());
-        } else {
-            self.span.record("error.type", if error.is_timeout() { "timeout" } else { "connection" });
         }
+        self.span.record("error.type", error.class());
     }
 
     pub(crate) fn used(&self, usage: Option<TokenUsage>) {

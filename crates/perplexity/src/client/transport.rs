@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use reqwest::{Request, Response};
 use tower_service::Service;
 
-use crate::error::{BoxError, Error, TimeoutPhase};
+use crate::error::{BoxError, Error, Origin, TimeoutPhase};
 use crate::retry::Outcome;
 
 type Sending = Pin<Box<dyn Future<Output = Result<Response, BoxError>> + Send>>;
@@ -95,6 +95,12 @@ impl Failure {
             Ok(error) => Self::of_reqwest(*error),
             Err(error) => Self { error: Error::connection(error), futile: false },
         }
+    }
+
+    /// The answer with this head broke off.
+    pub(super) fn of_answer(self, head: &http::response::Parts) -> Self {
+        let origin = Origin::of(head.status, &head.headers, 0);
+        Self { error: self.error.with_origin(origin), ..self }
     }
 
     pub(super) fn timeout(phase: TimeoutPhase) -> Self {

@@ -77,6 +77,12 @@ impl ApiError {
         json::from_slice(&self.body).ok()
     }
 
+    /// The digits of the status.
+    #[cfg(feature = "tracing")]
+    pub(super) fn status_text(&self) -> &str {
+        self.status.as_str()
+    }
+
     /// The name of the class that the status belongs to, as it is printed.
     fn class(&self) -> &'static str {
         match self.status.as_u16() {

@@ -90,6 +90,26 @@ impl Error {
         self
     }
 
+    pub(crate) fn with_attempts(mut self, attempts: u32) -> Self {
+        self.inner.origin.attempts = attempts;
+        self
+    }
+
+    /// The class of the error in traces: the status, or a name.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn class(&self) -> &str {
+        match &self.inner.kind {
+            Kind::Api(error) => error.status_text(),
+            Kind::Config(_) => "config",
+            Kind::Invalid { .. } => "invalid_request",
+            Kind::Connection => "connection",
+            Kind::Timeout(_) => "timeout",
+            Kind::Decode { .. } => "decode",
+            Kind::Stream { .. } => "stream",
+            Kind::TooLarge(_) => "too_large",
+        }
+    }
+
     /// What the server said, if it answered with a status that is not a success.
     pub fn as_api(&self) -> Option<&ApiError> {
         match &self.inner.kind {
@@ -240,11 +260,6 @@ impl Origin {
     pub(crate) fn of(status: StatusCode, headers: &HeaderMap, attempts: u32) -> Self {
         Self { status: Some(status), request_id: request_id(headers).map(Into::into), attempts }
     }
-
-    /// A call without an answer.
-    pub(crate) fn unanswered(attempts: u32) -> Self {
-        Self { attempts, ..Self::default() }
-    }
 }
 
 /// The `X-Request-Id` header.
@@ -293,7 +308,7 @@ mod tests {
             refused(401, "<html>", 1).to_string(),
             "401 authentication: Unauthorized (request id rid-1)"
         );
-        let error = Error::connection("reset").with_origin(Origin::unanswered(2));
+        let error = Error::connection("reset").with_attempts(2);
         assert_eq!(error.to_string(), "connection failed (attempts 2)");
     }
 

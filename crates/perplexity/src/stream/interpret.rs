@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::{Malformed, StreamItem};
+use crate::client::codec;
 use crate::error::Error;
 
 /// Largest event by default, in bytes. Answers with reasoning and many results take some hundred kilobytes.
@@ -129,7 +130,7 @@ fn interpret<T: StreamItem>(event: &sse::EventRef<'_>, malformed: Malformed) -> 
         sse::DEFAULT_EVENT_TYPE if is_failure(data) => return Some(Step::Failed(Error::stream(data))),
         _ => {}
     }
-    Some(match json::from_str::<T>(data) {
+    Some(match codec().from_str::<T>(data) {
         Ok(item) => Step::Item(item),
         Err(error) => {
             let error = Error::decode::<T>(Bytes::copy_from_slice(data.as_bytes()), error);
@@ -153,7 +154,8 @@ fn is_failure(data: &str) -> bool {
     }
 
     memchr::memmem::find(data.as_bytes(), b"\"error\"").is_some()
-        && json::from_str::<Probe>(data)
+        && codec()
+            .from_str::<Probe>(data)
             .is_ok_and(|probe| probe.error.is_some() && probe.choices.is_none() && probe.r#type.is_none())
 }
 
