@@ -240,8 +240,10 @@ fn differences(sent: &Sent, recorded: &Value) -> Vec<String> {
     differences
 }
 
+type Predicate = fn(&Error) -> bool;
+
 /// How many items a stream has and how it fails. `None` where it ends well.
-fn stream(scenario: &str) -> (usize, Option<fn(&Error) -> bool>) {
+fn stream(scenario: &str) -> (usize, Option<Predicate>) {
     match scenario {
         "stream-error" | "stream-errdata" => (1, Some(Error::is_stream)),
         "stream-badjson" => (1, Some(Error::is_decode)),
@@ -257,7 +259,7 @@ fn stream(scenario: &str) -> (usize, Option<fn(&Error) -> bool>) {
 }
 
 /// Which scenarios fail, and as what.
-fn failure(scenario: &str) -> Option<fn(&Error) -> bool> {
+fn failure(scenario: &str) -> Option<Predicate> {
     Some(match scenario {
         "e400" | "e400flat" | "e400str" => Error::is_bad_request,
         "e401" => Error::is_authentication,

@@ -46,6 +46,7 @@ pub(crate) struct Options {
 }
 
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(not(feature = "tracing"), allow(dead_code, reason = "only traces tell it"))]
 pub(crate) struct Label {
     pub(crate) operation: &'static str,
     pub(crate) model: Option<String>,

@@ -314,7 +314,8 @@ mod tests {
 
     #[test]
     fn predicates_follow_the_status() {
-        let predicates: [(u16, fn(&Error) -> bool); 8] = [
+        type Predicate = fn(&Error) -> bool;
+        let predicates: [(u16, Predicate); 8] = [
             (400, Error::is_bad_request),
             (401, Error::is_authentication),
             (403, Error::is_permission_denied),

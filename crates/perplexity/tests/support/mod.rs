@@ -30,7 +30,7 @@ pub(crate) enum Step {
     /// There is none for ever.
     Silent,
     /// First some time passes.
-    After(Duration, Box<Step>),
+    After(Duration, Box<Self>),
 }
 
 impl Step {
