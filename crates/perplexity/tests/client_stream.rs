@@ -127,6 +127,18 @@ async fn malformed_events_end_the_stream_unless_they_are_skipped() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn answers_that_are_no_streams_are_errors() {
+    let page = Step::status(200, &[("content-type", "text/html")], "<html>\n\n</html>");
+    let script = Script::new([page, Step::ok("{\"id\":\"c\"}"), Step::pieces([": nothing\n\n"])]);
+    for _ in 0..2 {
+        let mut stream = chat(&script).await;
+        assert!(stream.next().await.unwrap().unwrap_err().is_decode());
+        assert!(stream.next().await.is_none());
+    }
+    assert!(chat(&script).await.next().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
 async fn events_have_a_limit() {
     let mut stream = chat(&Script::new([Step::pieces(CHUNKS)])).await.with_max_event_size(64);
     assert!(stream.next().await.unwrap().unwrap_err().is_too_large());

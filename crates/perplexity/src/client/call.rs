@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -11,15 +10,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Client;
-use super::download::Download;
-use super::exchange::{Delivery, Exchange, Payload};
+use super::answer::{Answer, Events, File, Json, Nothing, Raw, Undecoded};
 use super::headers::{self, Accept, IDEMPOTENCY_KEY};
 use super::plan::Plan;
-use super::response::Response;
 use super::timeouts::Timeouts;
 use crate::error::{Error, Result};
 use crate::retry::RetryPolicy;
-use crate::stream::{EventStream, StreamItem, TokenUsage};
+use crate::stream::StreamItem;
 
 /// A call that is ready to be sent: await it, or change its options first.
 ///
@@ -49,150 +46,6 @@ pub struct Call<A> {
     plan: Result<Plan>,
     answer: A,
 }
-
-/// What a call gives. Implemented by the types that [`Call`] lists and by no others.
-pub trait Answer: Receive {}
-
-pub(crate) mod sealed {
-    use super::{Delivery, Exchange, Result};
-
-    /// How an exchange becomes what the caller gets.
-    pub trait Receive: Send + Sync + 'static {
-        type Output: Send;
-
-        #[doc(hidden)]
-        #[allow(private_interfaces, reason = "the trait is sealed")]
-        const DELIVERY: Delivery;
-
-        #[doc(hidden)]
-        #[allow(private_interfaces, reason = "the trait is sealed")]
-        fn receive(&self, exchange: Exchange) -> Result<Self::Output>;
-    }
-}
-
-use sealed::Receive;
-
-/// An answer that is decoded as `T`.
-pub struct Json<T> {
-    usage: fn(&T) -> Option<TokenUsage>,
-}
-
-/// An answer that is decoded as `T`, with status, headers and bytes.
-pub struct Raw<T> {
-    json: Json<T>,
-}
-
-/// An answer that is a stream of events, each decoded as `T`.
-pub struct Events<T>(PhantomData<fn() -> T>);
-
-/// An answer that is a file.
-#[derive(Debug)]
-pub struct File;
-
-/// An answer whose body does not matter.
-#[derive(Debug)]
-pub struct Nothing;
-
-/// An answer whose body is not decoded.
-#[derive(Debug)]
-pub struct Undecoded;
-
-impl<T> Json<T> {
-    pub(crate) fn new() -> Self {
-        Self { usage: |_| None }
-    }
-
-    /// `usage` finds what traces tell about the answer.
-    pub(crate) fn with_usage(usage: fn(&T) -> Option<TokenUsage>) -> Self {
-        Self { usage }
-    }
-}
-
-impl<T> Events<T> {
-    pub(crate) fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<T: DeserializeOwned + Send + 'static> Json<T> {
-    fn decode(&self, exchange: Exchange) -> Result<Response<T>> {
-        let Exchange { head, payload, span, .. } = exchange;
-        let body = payload.into_whole();
-        match super::codec().from_slice(&body) {
-            Ok(value) => {
-                span.used((self.usage)(&value));
-                Ok(Response { head, body, value })
-            }
-            Err(error) => {
-                let error = Error::decode::<T>(body, error).with_origin(head.origin());
-                span.failed(&error);
-                Err(error)
-            }
-        }
-    }
-}
-
-#[allow(private_interfaces, reason = "the trait is sealed")]
-impl<T: DeserializeOwned + Send + 'static> Receive for Json<T> {
-    type Output = T;
-    const DELIVERY: Delivery = Delivery::Whole;
-
-    fn receive(&self, exchange: Exchange) -> Result<T> {
-        self.decode(exchange).map(Response::into_value)
-    }
-}
-
-#[allow(private_interfaces, reason = "the trait is sealed")]
-impl<T: DeserializeOwned + Send + 'static> Receive for Raw<T> {
-    type Output = Response<T>;
-    const DELIVERY: Delivery = Delivery::Whole;
-
-    fn receive(&self, exchange: Exchange) -> Result<Response<T>> {
-        self.json.decode(exchange)
-    }
-}
-
-#[allow(private_interfaces, reason = "the trait is sealed")]
-impl<T: StreamItem> Receive for Events<T> {
-    type Output = EventStream<T>;
-    const DELIVERY: Delivery = Delivery::Live;
-
-    fn receive(&self, exchange: Exchange) -> Result<EventStream<T>> {
-        Ok(EventStream::new(exchange))
-    }
-}
-
-#[allow(private_interfaces, reason = "the trait is sealed")]
-impl Receive for File {
-    type Output = Download;
-    const DELIVERY: Delivery = Delivery::Live;
-
-    fn receive(&self, exchange: Exchange) -> Result<Download> {
-        Ok(Download::new(exchange))
-    }
-}
-
-#[allow(private_interfaces, reason = "the trait is sealed")]
-impl Receive for Nothing {
-    type Output = ();
-    const DELIVERY: Delivery = Delivery::Whole;
-
-    fn receive(&self, _exchange: Exchange) -> Result<()> {
-        Ok(())
-    }
-}
-
-#[allow(private_interfaces, reason = "the trait is sealed")]
-impl Receive for Undecoded {
-    type Output = Response<()>;
-    const DELIVERY: Delivery = Delivery::Whole;
-
-    fn receive(&self, exchange: Exchange) -> Result<Response<()>> {
-        Ok(Response { head: exchange.head, body: exchange.payload.into_whole(), value: () })
-    }
-}
-
-impl<A: Receive> Answer for A {}
 
 impl<A> Call<A> {
     pub(crate) fn new(client: &Client, plan: Result<Plan>, answer: A) -> Self {
@@ -343,7 +196,7 @@ impl<T> Call<Json<T>> {
     /// Gives status, headers and bytes besides the decoded answer.
     pub fn raw(self) -> Call<Raw<T>> {
         let (client, plan, json) = self.into_parts();
-        Call { client, plan, answer: Raw { json } }
+        Call { client, plan, answer: Raw::new(json) }
     }
 
     /// Decodes the answer as `U` instead.
@@ -356,7 +209,7 @@ impl<T> Call<Json<T>> {
         self.accepting(Accept::Events).answering(Events::new())
     }
 
-    /// Takes the answer as a file.
+    /// Takes the answer as a file, or as the bytes of a stream for a decoder of the caller.
     pub fn download(self) -> Call<File> {
         self.accepting(Accept::Bytes).answering(File)
     }
@@ -395,36 +248,5 @@ impl<A> fmt::Debug for Call<A> {
             Err(error) => out.field("error", error),
         };
         out.finish_non_exhaustive()
-    }
-}
-
-// Derived code would ask the same of `T`.
-impl<T> Clone for Json<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Json<T> {}
-
-macro_rules! debug_by_name {
-    ($($name:ident),+) => {$(
-        impl<T> fmt::Debug for $name<T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(stringify!($name))
-            }
-        }
-    )+};
-}
-
-debug_by_name!(Json, Raw, Events);
-
-impl Exchange {
-    /// The body of a call that was answered live.
-    pub(crate) fn into_live(self) -> (super::ResponseHead, Option<super::body::LiveBody>) {
-        match self.payload {
-            Payload::Live(body) => (self.head, Some(body)),
-            Payload::Whole(_) => (self.head, None),
-        }
     }
 }

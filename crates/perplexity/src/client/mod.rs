@@ -3,6 +3,7 @@
 //! `url`, `headers`, `extra`, `multipart` and `plan` put requests together without any I/O; `exchange` sends them,
 //! `transport` is where reqwest comes in, `call` is what callers see of it.
 
+mod answer;
 mod body;
 mod builder;
 mod call;
@@ -28,8 +29,9 @@ use std::time::Duration;
 use http::{HeaderMap, Method};
 use secrecy::{ExposeSecret as _, SecretString};
 
+pub use self::answer::{Answer, Events, File, Json, Nothing, Raw, Undecoded};
 pub use self::builder::{ClientBuilder, Connect, Proxy};
-pub use self::call::{Answer, Call, Events, File, Json, Nothing, Raw, Undecoded};
+pub use self::call::Call;
 pub use self::download::Download;
 pub use self::rate_limit::{Quota, RateLimits};
 pub use self::response::{Response, ResponseHead};

@@ -94,7 +94,7 @@ impl ApiError {
             422 => "unprocessable_entity",
             429 => "rate_limit",
             500.. => "internal_server",
-            _ => "status",
+            _ => "error",
         }
     }
 }

@@ -85,6 +85,12 @@ impl Error {
         Self::new(Kind::Decode { path: path.map(Into::into), body }).with_source(source)
     }
 
+    /// The answer to a call for a stream is none.
+    pub(crate) fn not_events() -> Self {
+        Self::new(Kind::Decode { path: None, body: Bytes::new() })
+            .with_source("answer is not an event stream")
+    }
+
     pub(crate) fn with_origin(mut self, origin: Origin) -> Self {
         self.inner.origin = origin;
         self

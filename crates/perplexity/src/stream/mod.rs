@@ -14,6 +14,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use futures_core::Stream;
 use futures_core::stream::FusedStream;
+use http::header::{CONTENT_TYPE, HeaderValue};
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
@@ -225,11 +226,21 @@ impl<T: StreamItem> EventStream<T> {
             match ready!(body.poll_chunk(cx)) {
                 Some(Ok(chunk)) => self.chunk = chunk,
                 Some(Err(error)) => return Poll::Ready(Some(Err(self.failed(error)))),
+                None if self.is_something_else() => {
+                    let error = self.failed(Error::not_events());
+                    return Poll::Ready(Some(Err(error)));
+                }
                 None => self.body = None,
             }
         }
         cx.waker().wake_by_ref();
         Poll::Pending
+    }
+
+    /// Whether the answer had no event and does not claim to be a stream: a page of a proxy, or a whole answer.
+    fn is_something_else(&self) -> bool {
+        let kind = self.head.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+        !self.has_items && !kind.to_ascii_lowercase().starts_with(b"text/event-stream")
     }
 
     fn observed(&mut self, item: T) -> T {
