@@ -7,6 +7,7 @@ use super::content::{Content, Part};
 use super::message::{Delta, Message, Role};
 use super::reasoning::ReasoningStep;
 use super::tool::{FunctionCall, ToolCall};
+use crate::types::extra::Keep;
 use crate::types::{Extra, ObjectKind};
 
 /// Makes one [`Completion`] of the parts of a stream, in either stream mode.
