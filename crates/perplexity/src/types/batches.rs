@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use json::Value;
-
 use super::invalid::{Invalid, present};
 use super::wire::{object, open_enum};
 use super::{NumberOrText, ObjectKind};
@@ -125,7 +123,7 @@ object! {
         /// How many of its requests are done.
         request_counts: may RequestCounts,
         /// Texts that stay with it.
-        metadata: may BTreeMap<String, Value>,
+        metadata: may BTreeMap<String, String>,
         /// What it took so far.
         usage: may Usage,
     }

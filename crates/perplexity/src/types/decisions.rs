@@ -197,7 +197,7 @@ object! {
         /// How sure it is, from 0 to 1.
         confidence: must f64,
         /// How probable each grade is, from 0 to 1.
-        probabilities: must Value,
+        probabilities: must BTreeMap<String, f64>,
         /// What the grades mean.
         legend: must BTreeMap<String, Value>,
     }

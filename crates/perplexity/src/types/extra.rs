@@ -30,6 +30,9 @@ pub(crate) trait Keep: Default {
 
     /// Whether the member is written even if its field has a value.
     fn replaces(&self, name: &str) -> bool;
+
+    /// Takes over the members of a later part of the same object.
+    fn merge(&mut self, later: &Self);
 }
 
 /// Members of a request that have no field, for whatever the server understands and this crate does not name.
@@ -129,6 +132,14 @@ impl Keep for Members {
     fn replaces(&self, name: &str) -> bool {
         self.get(name).is_some_and(|value| !value.is_null())
     }
+
+    fn merge(&mut self, later: &Self) {
+        for (name, value) in later {
+            if !value.is_null() || self.get(name).is_none() {
+                self.insert(name, value.clone());
+            }
+        }
+    }
 }
 
 /// Members of an answer, or of an object inside of a request, that have no field.
@@ -179,18 +190,6 @@ impl Extra {
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         self.members.remove(name)
     }
-
-    /// Takes over the members of a later part of the same object.
-    pub(crate) fn merge(&mut self, later: &Self) {
-        #[cfg(feature = "extra")]
-        for (name, value) in later {
-            if !value.is_null() || self.get(name).is_none() {
-                self.insert(name, value.clone());
-            }
-        }
-        #[cfg(not(feature = "extra"))]
-        let Self {} = later;
-    }
 }
 
 impl fmt::Debug for Extra {
@@ -237,6 +236,10 @@ impl Keep for Extra {
     fn replaces(&self, _name: &str) -> bool {
         false
     }
+
+    fn merge(&mut self, later: &Self) {
+        self.members.merge(&later.members);
+    }
 }
 
 #[cfg(not(feature = "extra"))]
@@ -268,6 +271,9 @@ impl Keep for Extra {
     fn replaces(&self, _name: &str) -> bool {
         false
     }
+
+    #[inline(always)]
+    fn merge(&mut self, _later: &Self) {}
 }
 
 /// The members of [`Members`] or [`Extra`].

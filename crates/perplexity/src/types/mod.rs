@@ -32,8 +32,8 @@
 //!
 //! # What is not
 //!
-//! Numbers inside of unknown members and values are those of [`json::Value`]: integers beyond 64 bits become floats. The
-//! structs may get further fields, the enums further variants.
+//! Numbers inside of unknown members and values are those of [`json::Value`]: integers beyond 64 bits become floats.
+//! The structs may get further fields, the enums further variants.
 
 #[cfg(test)]
 mod arbitrary;

@@ -1,7 +1,7 @@
 //! Skills that are kept by the service: `/v1/skills`.
 
+use super::Secret;
 use super::wire::object;
-use super::{NumberOrText, Secret};
 
 object! {
     /// A skill.
@@ -17,9 +17,9 @@ object! {
         /// Which revision is the newest.
         latest_revision: may String,
         /// When it was made.
-        created_at: may NumberOrText,
+        created_at: may String,
         /// When it was changed.
-        updated_at: may NumberOrText,
+        updated_at: may String,
     }
 }
 
@@ -33,9 +33,9 @@ object! {
         /// Which revision this is.
         revision: may String,
         /// When it was made.
-        created_at: may NumberOrText,
+        created_at: may String,
         /// When it was changed.
-        updated_at: may NumberOrText,
+        updated_at: may String,
     }
 }
 
@@ -57,7 +57,7 @@ object! {
         /// Its name for the model.
         name: may String,
         /// When it was made.
-        created_at: may NumberOrText,
+        created_at: may String,
     }
 }
 

@@ -55,6 +55,52 @@ fn tolerates_members<T: Wire>(value: &T) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Any other value in any place is an error or understood, and what is understood is written and read as such.
+fn survives_changes<T: Wire>(value: &T, place: usize, other: &Value) -> Result<(), TestCaseError> {
+    let mut changed = encode(value);
+    let mut place = place % count(&changed);
+    replace(&mut changed, &mut place, other);
+    match json::from_str::<T>(&changed.to_string()) {
+        Ok(understood) => round_trips(&understood),
+        Err(error) => {
+            prop_assert!(error.is_data(), "{error}: {}", changed);
+            Ok(())
+        }
+    }
+}
+
+/// How many values there are in a value, itself included.
+fn count(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(list) => list.iter().map(count).sum(),
+        Value::Object(object) => object.values().map(count).sum(),
+        _ => 0,
+    }
+}
+
+/// Replaces the value at a place in the order of [`count`].
+fn replace(value: &mut Value, place: &mut usize, other: &Value) {
+    if *place == 0 {
+        *value = other.clone();
+    }
+    // Wraps once the value is found, so that no further one is.
+    *place = place.wrapping_sub(1);
+    if *place == usize::MAX {
+        return;
+    }
+    let children: Vec<&mut Value> = match value {
+        Value::Array(list) => list.iter_mut().collect(),
+        Value::Object(object) => object.values_mut().collect(),
+        _ => return,
+    };
+    for child in children {
+        replace(child, place, other);
+        if *place == usize::MAX {
+            return;
+        }
+    }
+}
+
 fn encode<T: Wire>(value: &T) -> Value {
     json::from_str(&json::to_string(value).unwrap()).unwrap()
 }
@@ -67,13 +113,15 @@ macro_rules! properties {
 
 fn check<T: Wire + arbitrary::Arbitrary>() {
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
-        cases: 24,
+        cases: 32,
         failure_persistence: None,
         ..ProptestConfig::default()
     });
-    let result = runner.run(&any_value::<T>(), |value| {
+    let strategy = (any_value::<T>(), any::<usize>(), any_value::<Option<Value>>());
+    let result = runner.run(&strategy, |(value, place, other)| {
         round_trips(&value)?;
-        tolerates_members(&value)
+        tolerates_members(&value)?;
+        survives_changes(&value, place, &other.unwrap_or_default())
     });
     if let Err(error) = result {
         panic!("{}: {error}", std::any::type_name::<T>());
@@ -305,6 +353,10 @@ fn responses_types() {
         responses::SkillLoaded,
         responses::AdvisorResult,
         responses::UnknownItem,
+        responses::Namespace,
+        responses::NamespaceFunction,
+        responses::TokenUsage,
+        responses::OutputTokens,
         responses::Request,
         responses::Reasoning,
         responses::Effort,

@@ -7,6 +7,7 @@ use super::content::{Content, Part};
 use super::message::{Delta, Message, Role};
 use super::reasoning::ReasoningStep;
 use super::tool::{FunctionCall, ToolCall};
+use crate::types::extra::Keep;
 use crate::types::{Extra, ObjectKind};
 
 /// Makes one [`Completion`] of the parts of a stream, in either stream mode.
@@ -292,7 +293,8 @@ mod tests {
     #[test]
     fn the_role_comes_once_and_texts_are_appended() {
         let completion = accumulate(&[
-            r#"{"id": "a", "created": 7, "model": "m", "choices": [{"index": 0, "delta": {"role": "assistant", "content": "x"}}]}"#,
+            r#"{"id": "a", "created": 7, "model": "m",
+                "choices": [{"index": 0, "delta": {"role": "assistant", "content": "x"}}]}"#,
             r#"{"id": "a", "choices": [{"index": 0, "delta": {"content": "y"}}]}"#,
             r#"{"choices": []}"#,
         ]);
@@ -304,8 +306,10 @@ mod tests {
     #[test]
     fn a_repeated_text_is_not_appended() {
         let completion = accumulate(&[
-            r#"{"choices": [{"index": 0, "delta": {"content": "ab"}, "message": {"role": "assistant", "content": "ab"}}]}"#,
-            r#"{"choices": [{"index": 0, "delta": {"content": "c"}, "message": {"role": "assistant", "content": "abc"}}]}"#,
+            r#"{"choices": [{"index": 0, "delta": {"content": "ab"},
+                "message": {"role": "assistant", "content": "ab"}}]}"#,
+            r#"{"choices": [{"index": 0, "delta": {"content": "c"},
+                "message": {"role": "assistant", "content": "abc"}}]}"#,
         ]);
         assert_eq!(completion.text(), Some("abc"));
         let whole_only = accumulate(&[
@@ -333,7 +337,8 @@ mod tests {
         let completion = accumulate(&[
             r#"{"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "id": "a", "type": "function",
                 "function": {"name": "f", "arguments": "{\"x\""}}]}}]}"#,
-            r#"{"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 1, "id": "b", "function": {"name": "g"}}]}}]}"#,
+            r#"{"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 1, "id": "b",
+                "function": {"name": "g"}}]}}]}"#,
             r#"{"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"arguments": ":1}"}}]},
                 "finish_reason": "tool_calls"}]}"#,
         ]);
@@ -362,7 +367,8 @@ mod tests {
     #[test]
     fn choices_are_told_apart_by_their_index() {
         let completion = accumulate(&[
-            r#"{"choices": [{"index": 0, "delta": {"content": "a"}}, {"index": 4000000000, "delta": {"content": "b"}}]}"#,
+            r#"{"choices": [{"index": 0, "delta": {"content": "a"}},
+                {"index": 4000000000, "delta": {"content": "b"}}]}"#,
             r#"{"choices": [{"index": 4000000000, "delta": {"content": "c"}}]}"#,
         ]);
         assert_eq!(completion.choices.len(), 2);

@@ -2,22 +2,21 @@
 
 use json::Value;
 
-use super::response::Status;
 use crate::types::wire::{by_shape, object, open_enum};
 
 object! {
     /// The tools of an MCP server.
     pub struct McpTools: part {
         /// The name of this item.
-        id: must String,
+        id: may String,
         /// The server.
-        server_label: must String,
+        server_label: may String,
         /// The tools.
-        tools: must Vec<McpTool>,
+        tools: many McpTool,
         /// The connector that the server belongs to.
         connector_id: may String,
         /// Why the tools are not known.
-        error: may Value,
+        error: may String,
     }
 }
 
@@ -59,7 +58,7 @@ object! {
         /// The connector that the server belongs to.
         connector_id: may String,
         /// Why it failed.
-        error: may Value,
+        error: may String,
         /// The result.
         output: may String,
     }
@@ -78,8 +77,8 @@ object! {
         arguments: must String,
         /// The connector that the server belongs to.
         connector_id: may String,
-        /// How far it is.
-        status: may Status,
+        /// What the model thought, for itself alone.
+        thought_signature: may String,
     }
 }
 

@@ -27,15 +27,15 @@ pub use mcp::{
 };
 pub use output::{
     AdvisorResult, Annotation, FetchResults, FetchedPage, FunctionCall, FunctionCallOutput, ImageResults,
-    OutputContent, OutputItem, OutputMessage, OutputText, SearchResult, SearchResults, SkillLoaded,
-    ToolSearch, UnknownItem,
+    Namespace, NamespaceFunction, OutputContent, OutputItem, OutputMessage, OutputText, SearchResult,
+    SearchResults, SkillLoaded, ToolSearch, UnknownItem,
 };
 pub use request::{
     Effort, Models, Profile, ProfileKind, Reasoning, Request, RetrieveFormat, RetrieveParams, ServiceTier,
 };
 pub use response::{
-    Cancelled, Cost, FileList, InputTokens, Response, ResponseError, ResponseFile, Status, ToolCallDetails,
-    Usage,
+    Cancelled, Cost, FileList, InputTokens, OutputTokens, Response, ResponseError, ResponseFile, Status,
+    TokenUsage, ToolCallDetails, Usage,
 };
 pub use sandbox::{Language, RunResult, RunStatus, SandboxOperation, SandboxResults};
 pub use skill::{BuiltinName, BuiltinSkill, CustomSkill, InlineSkill, Skill};

@@ -7,7 +7,7 @@ use super::mcp::{ApprovalRequest, McpCall, McpTools};
 use super::response::Status;
 use super::sandbox::{SandboxOperation, SandboxResults};
 use crate::types::NumberOrText;
-use crate::types::chat::Image;
+use crate::types::chat::{Image, ToolKind};
 use crate::types::wire::{object, tagged};
 
 tagged! {
@@ -152,7 +152,7 @@ object! {
         /// What was found.
         results: must Vec<Image>,
         /// What went wrong.
-        error: may Value,
+        error: may String,
     }
 }
 
@@ -231,13 +231,45 @@ object! {
     /// Tools that a model searched for.
     pub struct ToolSearch: answer {
         /// The name of this item.
-        id: may String,
+        id: must String,
         /// The name of the call.
         call_id: may String,
+        /// What was searched for, as the model wrote it.
+        arguments: may String,
+        /// Where the search was made, such as `server`.
+        execution: must String,
         /// How far it is.
-        status: may Status,
+        status: must Status,
         /// The tools that were found.
-        tools: many Value,
+        tools: must Vec<Namespace>,
+    }
+}
+
+object! {
+    /// Several functions under one name.
+    pub struct Namespace: answer {
+        /// What this is, `namespace`.
+        kind as "type": must String,
+        /// The name.
+        name: must String,
+        /// What the functions are good for.
+        description: must String,
+        /// The functions.
+        tools: must Vec<NamespaceFunction>,
+    }
+}
+
+object! {
+    /// A function of a [`Namespace`].
+    pub struct NamespaceFunction: answer {
+        /// What this is, `function`.
+        kind as "type": must ToolKind,
+        /// Its name.
+        name: must String,
+        /// What it does.
+        description: may String,
+        /// What it takes: a JSON schema.
+        parameters: may Map<String, Value>,
     }
 }
 

@@ -228,7 +228,7 @@ object! {
         /// What they are, `custom`.
         kind as "type": must ProfileKind,
         /// Which version.
-        version: may json::Value,
+        version: may String,
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use json::Value;
-
 use super::output::OutputItem;
 use super::request::{Effort, ServiceTier};
 use crate::types::wire::{object, open_enum};
@@ -86,6 +84,8 @@ open_enum! {
         Failed = "failed",
         /// It is being made.
         InProgress = "in_progress",
+        /// It ended too early.
+        Incomplete = "incomplete",
         /// It waits.
         Queued = "queued",
         /// It was cancelled.
@@ -100,7 +100,10 @@ open_enum! {
 impl Status {
     /// Whether nothing more happens without the caller.
     pub fn is_final(&self) -> bool {
-        matches!(self, Self::Completed | Self::Failed | Self::Cancelled | Self::RequiresAction)
+        matches!(
+            self,
+            Self::Completed | Self::Failed | Self::Incomplete | Self::Cancelled | Self::RequiresAction
+        )
     }
 }
 
@@ -161,6 +164,8 @@ object! {
         cache_creation_input_tokens: copy u64,
         /// Tokens that came from the cache.
         cache_read_input_tokens: copy u64,
+        /// Tokens that did not have to be read again.
+        cached_tokens: copy u64,
     }
 }
 
@@ -172,7 +177,31 @@ object! {
         /// What it costs in US dollars.
         cost_usd: copy f64,
         /// The tokens of models that it used.
-        token_usage: many Value,
+        token_usage: many TokenUsage,
+    }
+}
+
+object! {
+    /// The tokens of a model that a tool used.
+    pub struct TokenUsage: answer {
+        /// Tokens of the request.
+        input_tokens: must u64,
+        /// What kind of tokens they were.
+        input_tokens_details: may InputTokens,
+        /// The model.
+        model: may String,
+        /// Tokens of the answer.
+        output_tokens: must u64,
+        /// What kind of tokens they were.
+        output_tokens_details: may OutputTokens,
+    }
+}
+
+object! {
+    /// Kinds of tokens of an answer.
+    pub struct OutputTokens: answer {
+        /// Tokens of the reasoning.
+        reasoning_tokens: must u64,
     }
 }
 

@@ -1,8 +1,6 @@
 //! What a model did in its sandbox.
 
 use crate::types::wire::{object, open_enum};
-use json::Value;
-
 object! {
     /// A program that a model ran.
     pub struct SandboxResults: answer {
@@ -69,7 +67,7 @@ object! {
         /// How far it is.
         status: may RunStatus,
         /// What went wrong.
-        error: may Value,
+        error: may String,
         /// The file.
         file_path: may String,
         /// Its length in bytes.
@@ -85,15 +83,15 @@ object! {
         /// How much was found.
         count: copy u64,
         /// The files that were found.
-        files: many Value,
+        files: many String,
         /// Whether not all is there.
         truncated: copy bool,
         /// Files that were added.
-        added: may Value,
+        added: many String,
         /// Files that were deleted.
-        deleted: may Value,
+        deleted: many String,
         /// Files that were changed.
-        modified: may Value,
+        modified: many String,
         /// The file for the service.
         file_id: may String,
         /// The name of the file for the user.

@@ -107,7 +107,7 @@ object! {
         /// Which one.
         id: must String,
         /// Which version.
-        version: may json::Value,
+        version: may String,
     }
 }
 
