@@ -32,6 +32,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("parco-derive", &[]),
     ("psrp", &[]),
     ("perplexity", &["json", "sse"]),
+    ("perplexity-mock", &[]),
     ("pypi-proxy", &["json"]),
     ("xtask", &[]),
 ];
