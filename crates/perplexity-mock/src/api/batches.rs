@@ -129,7 +129,7 @@ pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
         output_file: None,
     };
     let view = batch.view();
-    state.batches.insert(id, batch);
+    state.batches.insert(id, request.body.len(), batch);
     Ok(Reply::json(&view))
 }
 

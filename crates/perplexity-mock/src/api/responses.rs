@@ -116,7 +116,7 @@ pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
     let phase = if input.flag("background")? && !is_stream { Phase::Queued } else { Phase::Done };
     let run = Run { response, text: said, skills: skills.collect(), phase };
     let reply = if is_stream { stream(run.events(), None) } else { Reply::json(&run.view()) };
-    state.runs.insert(id, run);
+    state.runs.insert(id, request.body.len(), run);
     Ok(reply)
 }
 
