@@ -12,10 +12,11 @@
 //! let mock = Mock::start_blocking(Scenario::api().rule(retried), Config::default())?;
 //!
 //! // A client is given `mock.url()`. This one retries at once.
+//! let request = "GET /v1/models HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer k\r\nConnection: close\r\n\r\n";
 //! let mut statuses = Vec::new();
 //! for _ in 0..2 {
 //!     let mut stream = TcpStream::connect(mock.address())?;
-//!     stream.write_all(b"GET /v1/models HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer k\r\nConnection: close\r\n\r\n")?;
+//!     stream.write_all(request.as_bytes())?;
 //!     let mut answer = String::new();
 //!     stream.read_to_string(&mut answer)?;
 //!     statuses.push(answer[9..12].to_owned());

@@ -1,4 +1,4 @@
-//! Batches of agent requests.
+//! Batches of requests to the responses endpoint.
 
 use std::fmt::Write as _;
 

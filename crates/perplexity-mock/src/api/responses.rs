@@ -1,4 +1,4 @@
-//! Runs of the agent: created, streamed, polled for, cancelled.
+//! Runs of the responses endpoint: created, streamed, polled for, cancelled.
 
 use http::HeaderValue;
 use http::header::CONTENT_DISPOSITION;
@@ -140,12 +140,12 @@ fn model(input: &Input) -> Result<String, Refusal> {
         let names =
             names.ok_or_else(|| input.wrong("models", "Input should be 1 to 5 names", "value_error"))?;
         for name in &names {
-            models::check_agent(name)?;
+            models::check_provider(name)?;
         }
         return Ok(names[0].to_owned());
     }
     if let Some(model) = input.text("model")? {
-        models::check_agent(model)?;
+        models::check_provider(model)?;
         return Ok(model.to_owned());
     }
     if ["preset", "effort", "profile"].iter().any(|member| input.get(member).is_some()) {
