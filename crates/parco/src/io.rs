@@ -1,7 +1,7 @@
 //! Messages on `std::io` streams.
 
 use alloc::vec::Vec;
-use core::fmt;
+use core::{fmt, mem};
 use std::io::{self, Read, Write};
 
 use crate::error::{Error, Fault, Kind, Segment};
@@ -163,11 +163,12 @@ impl<R: Read> Decoder<R> {
             options: self.options,
             state: State::default(),
             error: None,
+            ahead: false,
             ended: false,
         };
         match form.walk(&mut feed) {
+            _ if feed.ended && feed.buffer.is_empty() => Ok(false),
             Ok(()) => Ok(true),
-            Err(_) if feed.ended && feed.buffer.is_empty() => Ok(false),
             Err(fault) => Err(feed.into_error(fault)),
         }
     }
@@ -201,6 +202,8 @@ struct Feed<'a, R> {
     options: Options,
     state: State,
     error: Option<io::Error>,
+    /// The last byte of the buffer is not walked over yet.
+    ahead: bool,
     /// The stream has ended.
     ended: bool,
 }
@@ -208,6 +211,7 @@ struct Feed<'a, R> {
 impl<R: Read> Feed<'_, R> {
     /// Reads `count` bytes, at most [`CHUNK`], to the end of the buffer.
     fn pull(&mut self, count: usize) -> Result<(), Fault> {
+        let count = if count > 0 && mem::take(&mut self.ahead) { count - 1 } else { count };
         let start = self.buffer.len();
         let end = start + count;
         if end > self.options.limits.allocation {
@@ -265,6 +269,17 @@ impl<R: Read> Input for Feed<'_, R> {
             Some(end) if end <= self.options.limits.allocation => Ok(()),
             _ => Err(Fault(Kind::Limit)),
         }
+    }
+
+    fn at_end(&mut self) -> Result<bool, Fault> {
+        if !self.ahead {
+            match self.pull(1) {
+                Ok(()) => self.ahead = true,
+                Err(_) if self.ended => return Ok(true),
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(false)
     }
 
     fn options(&self) -> &Options {

@@ -48,6 +48,13 @@ pub trait Input {
     /// Fails where it is known that fewer are left.
     fn expect(&mut self, count: usize) -> Result<(), Fault>;
 
+    /// Whether the input is at its end. A stream has to read on to know; the byte is then the next one.
+    ///
+    /// # Errors
+    ///
+    /// Fails if reading fails.
+    fn at_end(&mut self) -> Result<bool, Fault>;
+
     /// How to decode.
     fn options(&self) -> &Options;
 
@@ -220,6 +227,11 @@ impl Input for Reader<'_> {
     #[inline]
     fn expect(&mut self, count: usize) -> Result<(), Fault> {
         if count <= self.rest.len() { Ok(()) } else { Err(self.short(count)) }
+    }
+
+    #[inline]
+    fn at_end(&mut self) -> Result<bool, Fault> {
+        Ok(self.rest.is_empty())
     }
 
     #[inline]

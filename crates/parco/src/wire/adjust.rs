@@ -12,9 +12,8 @@ use alloc::vec::Vec;
 
 use super::{
     Array, Blob, Bool, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Map, Message, Opt, Order, Skip, Slice,
-    SortedMap, Str, U8, U16, U32, U64, Via,
+    SortedMap, Str, TimeLocation, TimeUtc, U8, U16, U32, U64, Via,
 };
-use crate::read::Input;
 use crate::schema::Schema;
 
 mod id;
@@ -61,6 +60,10 @@ pub trait HasElement {
 }
 
 /// Another form of the elements.
+#[diagnostic::on_unimplemented(
+    message = "the form `{Self}` has no elements",
+    label = "`elem` is for slices and arrays"
+)]
 pub trait WithElement<E>: HasElement {
     /// The form with elements of the form `E`.
     type Form;
@@ -79,12 +82,20 @@ pub trait HasEntry {
 }
 
 /// Another form of the keys.
+#[diagnostic::on_unimplemented(
+    message = "the form `{Self}` has no entries",
+    label = "`key` and `value` are for maps"
+)]
 pub trait WithKey<K>: HasEntry {
     /// The form with keys of the form `K`.
     type Form;
 }
 
 /// Another form of the values.
+#[diagnostic::on_unimplemented(
+    message = "the form `{Self}` has no entries",
+    label = "`key` and `value` are for maps"
+)]
 pub trait WithValue<V>: HasEntry {
     /// The form with values of the form `V`.
     type Form;
@@ -101,6 +112,10 @@ pub trait HasInner {
 }
 
 /// Another form of the value that may be absent.
+#[diagnostic::on_unimplemented(
+    message = "the form `{Self}` is no option",
+    label = "`inner` is for values that may be absent"
+)]
 pub trait WithInner<W>: HasInner {
     /// The form with a value of the form `W`.
     type Form;
@@ -217,6 +232,8 @@ orderless! {
     [] U8;
     [] I8;
     [] Bool;
+    [] TimeLocation;
+    [] TimeUtc;
     [const N: usize] Skip<N>;
     [M, Role] Message<M, Role>;
 }
@@ -341,10 +358,4 @@ impl<O> AsGo<Uint> for U64<O> {
 /// Fields with their names, as [`Describe`](crate::schema::Describe) takes them.
 pub fn named<const N: usize>(fields: [(&str, Schema); N]) -> Vec<(String, Schema)> {
     fields.into_iter().map(|(name, schema)| (name.into(), schema)).collect()
-}
-
-/// Whether an input is known to be at its end, for `default_on_eof`.
-#[inline]
-pub fn at_end<I: Input>(input: &mut I) -> bool {
-    input.expect(1).is_err()
 }
