@@ -14,11 +14,13 @@ use parco::{
 use super::{Problem, same_kind};
 
 type Outcome = Result<(Value, usize), Error>;
+/// The bytes, or nothing if the Rust type does not have the value.
+type Encoded = Option<Result<Vec<u8>, Error>>;
 
 /// One static form with one Rust type.
 pub(super) struct Form {
     canonical: fn() -> String,
-    encode: fn(&Value) -> Option<Result<Vec<u8>, Error>>,
+    encode: fn(&Value) -> Encoded,
     decode: fn(Options, &[u8]) -> Outcome,
 }
 

@@ -41,6 +41,9 @@ type Problem = Box<dyn std::error::Error>;
 /// Nothing, or the rule by which a case passed.
 type Outcome = Result<Option<&'static str>, Problem>;
 
+/// What the cases of a list go through.
+type Examine = fn(&Case<'_>) -> Outcome;
+
 const SILENT_WRAP: &str = "a count that wraps silently in the original is an overflow";
 const REFUSED_FLAG: &str = "a flag byte above 1 is an error unless decoding is lenient";
 const KEPT_INSTANT: &str = "a located time without a zone keeps its instant unless decoding is lenient";
@@ -54,7 +57,7 @@ const PARTIAL_MODEL: &str = "a message that ends early is an error instead of a 
 /// Fails if the text is not JSON or has none of the lists.
 pub(crate) fn run(text: &str) -> Result<Report, Problem> {
     let file: Json = serde_json::from_str(text)?;
-    let lists: [(&str, fn(&Case<'_>) -> Outcome); 6] = [
+    let lists: [(&str, Examine); 6] = [
         ("roundtrip", round_trip),
         ("decode_only", decode_only),
         ("encode_errors", encode_error),
