@@ -77,20 +77,22 @@ pub(crate) enum Replacement {
     Time,
 }
 
-/// What attributes change about a form. Spans are those of the attributes.
+/// What attributes change about a form.
 #[derive(Default)]
 pub(crate) struct Adjust {
     pub(crate) replacement: Option<Replacement>,
-    pub(crate) order: Option<(Order, Span)>,
-    pub(crate) header: Option<(Number, Span)>,
-    pub(crate) max: Option<(Expr, Span)>,
-    pub(crate) elem: Option<(Box<Self>, Span)>,
-    pub(crate) key: Option<(Box<Self>, Span)>,
-    pub(crate) value: Option<(Box<Self>, Span)>,
-    pub(crate) inner: Option<(Box<Self>, Span)>,
-    pub(crate) blob: Option<Span>,
-    pub(crate) sorted: Option<Span>,
-    pub(crate) go: Option<(&'static str, Span)>,
+    pub(crate) order: Option<Order>,
+    pub(crate) header: Option<Number>,
+    pub(crate) max: Option<Expr>,
+    pub(crate) elem: Option<Box<Self>>,
+    pub(crate) key: Option<Box<Self>>,
+    pub(crate) value: Option<Box<Self>>,
+    pub(crate) inner: Option<Box<Self>>,
+    pub(crate) blob: bool,
+    pub(crate) sorted: bool,
+    pub(crate) go: Option<Ident>,
+    /// The place of the first attribute.
+    pub(crate) span: Option<Span>,
     given: Given,
 }
 
@@ -150,32 +152,31 @@ fn name(path: &Path) -> String {
 }
 
 const ADJUSTING: &str = "`header`, `small`, `be`, `le`, `elem`, `key`, `value`, `inner`, `blob`, `sorted`, `int`, \
-                         `uint`, `time`, `with` and `max`";
+                         `uint`, `time`, `max`, `with`";
 
 impl Adjust {
     /// Takes one attribute, if it is of this kind.
     fn take(&mut self, name: &str, meta: &ParseNestedMeta<'_>) -> Result<bool> {
         let span = meta.path.span();
         match name {
-            "be" => self.order = Some((Order::Be, span)),
-            "le" => self.order = Some((Order::Le, span)),
-            "small" => {
-                self.header = Some((Number { form: "U8", ordered: false, order: None, span }, span));
-            }
-            "header" => self.header = Some((number(meta)?, span)),
-            "max" => self.max = Some((meta.value()?.parse()?, span)),
-            "elem" => self.elem = Some((Self::nested(meta)?, span)),
-            "key" => self.key = Some((Self::nested(meta)?, span)),
-            "value" => self.value = Some((Self::nested(meta)?, span)),
-            "inner" => self.inner = Some((Self::nested(meta)?, span)),
-            "blob" => self.blob = Some(span),
-            "sorted" => self.sorted = Some(span),
-            "int" => self.go = Some(("Int", span)),
-            "uint" => self.go = Some(("Uint", span)),
+            "be" => self.order = Some(Order::Be),
+            "le" => self.order = Some(Order::Le),
+            "small" => self.header = Some(Number { form: "U8", ordered: false, order: None, span }),
+            "header" => self.header = Some(number(meta)?),
+            "max" => self.max = Some(meta.value()?.parse()?),
+            "elem" => self.elem = Some(Self::nested(meta)?),
+            "key" => self.key = Some(Self::nested(meta)?),
+            "value" => self.value = Some(Self::nested(meta)?),
+            "inner" => self.inner = Some(Self::nested(meta)?),
+            "blob" => self.blob = true,
+            "sorted" => self.sorted = true,
+            "int" => self.go = Some(Ident::new("Int", span)),
+            "uint" => self.go = Some(Ident::new("Uint", span)),
             "time" => self.replacement = Some(Replacement::Time),
             "with" => self.replacement = Some(Replacement::With(meta.value()?.parse()?)),
             _ => return Ok(false),
         }
+        self.span.get_or_insert(span);
         Ok(true)
     }
 
@@ -222,12 +223,15 @@ impl FieldAttrs {
                 "ignore" => field.ignore = true,
                 "default_on_eof" => field.default_on_eof = Some(meta.path.span()),
                 "rename" => field.rename = Some(meta.value()?.parse()?),
-                "skip" => field.adjust.replacement = Some(Replacement::Skip(meta.value()?.parse()?)),
+                "skip" => {
+                    field.adjust.span = Some(meta.path.span());
+                    field.adjust.replacement = Some(Replacement::Skip(meta.value()?.parse()?));
+                }
                 _ if field.adjust.take(&name, &meta)? => {}
                 _ => {
                     return Err(meta.error(format!(
                         "there is no such attribute of a field; the attributes are {ADJUSTING}, `skip`, \
-                         `default_on_eof`, `ignore` and `rename`"
+                         `default_on_eof`, `ignore`, `rename`"
                     )));
                 }
             }

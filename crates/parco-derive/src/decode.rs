@@ -2,7 +2,6 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
 use syn::{Lifetime, parse_quote};
 
 use crate::attr::IdForm;
@@ -73,7 +72,7 @@ impl Output<'_> {
         let gets = fields.wired().map(|field| {
             let (form, ty, binding) = (self.form(field), &field.ty, &field.binding);
             let failed = located(krate, &quote!(reader), &path(fields, field, outside));
-            let get = quote_spanned! {at(ty.span())=>
+            let get = quote_spanned! {at(field.span())=>
                 match <#form as #krate::Get<#de, #ty>>::get(&<#form as #krate::wire::StaticWire>::NEW, reader) {
                     ::core::result::Result::Ok(value) => value,
                     ::core::result::Result::Err(fault) => { #failed }
@@ -117,7 +116,7 @@ impl Output<'_> {
         }
         let (krate, form, ty) = (self.krate(), self.form(field), &field.ty);
         let failed = located(krate, &quote!(reader), &path(fields, field, outside));
-        let get = quote_spanned! {at(ty.span())=>
+        let get = quote_spanned! {at(field.span())=>
             if let ::core::result::Result::Err(fault) = <#form as #krate::Get<#de, #ty>>::get_into(
                 &<#form as #krate::wire::StaticWire>::NEW,
                 reader,

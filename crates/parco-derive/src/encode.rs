@@ -3,7 +3,6 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::parse_quote;
-use syn::spanned::Spanned;
 
 use crate::attr::IdForm;
 use crate::form::at;
@@ -63,7 +62,7 @@ impl Output<'_> {
     fn put(&self, fields: &Fields, field: &Field, place: TokenStream, outside: &[&str]) -> TokenStream {
         let (krate, form, ty) = (self.krate(), self.form(field), &field.ty);
         let failed = located(krate, &quote!(writer), &path(fields, field, outside));
-        quote_spanned! {at(ty.span())=>
+        quote_spanned! {at(field.span())=>
             if let ::core::result::Result::Err(fault) =
                 <#form as #krate::Put<#ty>>::put(&<#form as #krate::wire::StaticWire>::NEW, #place, writer)
             {
@@ -82,7 +81,7 @@ impl Output<'_> {
 
     fn size(&self, field: &Field, place: TokenStream) -> TokenStream {
         let (krate, form, ty) = (self.krate(), self.form(field), &field.ty);
-        quote_spanned! {at(ty.span())=>
+        quote_spanned! {at(field.span())=>
             <#form as #krate::Put<#ty>>::size(&<#form as #krate::wire::StaticWire>::NEW, #place)?
         }
     }

@@ -32,10 +32,10 @@ impl Role {
         let mut bounds = Vec::new();
         let krate = &model.krate;
         let ty = &field.ty;
-        let span = at(ty.span());
+        let span = at(field.span());
         let adjust = &field.attrs.adjust;
         // A field's order reaches everything that is inside it, which its type's own forms know best.
-        let order = adjust.order.map_or(model.order, |(order, _)| order);
+        let order = adjust.order.unwrap_or(model.order);
         let base = |bounds: &mut Vec<TokenStream>| {
             let marker = order.tokens(krate);
             let (bound, form) = match self {
@@ -50,7 +50,7 @@ impl Role {
             bounds.push(quote!(#ty: #bound));
             quote_spanned!(span=> <#ty as #form>::Form)
         };
-        let form = adjusted(krate, adjust, order, base, &mut bounds);
+        let form = adjusted(krate, adjust, (order, span), base, &mut bounds);
         if bounds.len() != 1 || adjust.replacement.is_some() {
             let carries = self.carries(krate, ty);
             bounds.push(quote!(#form: #krate::wire::StaticWire + #carries));
@@ -102,7 +102,7 @@ impl Role {
 fn adjusted(
     krate: &Path,
     adjust: &Adjust,
-    order: Order,
+    (order, span): (Order, Span),
     base: impl FnOnce(&mut Vec<TokenStream>) -> TokenStream,
     bounds: &mut Vec<TokenStream>,
 ) -> TokenStream {
@@ -111,38 +111,29 @@ fn adjusted(
         Some(Replacement::Skip(count)) => {
             return quote_spanned!(at(count.span())=> #krate::wire::Skip<{ #count }>);
         }
-        Some(Replacement::Time) => return quote!(#krate::wire::TimeUtc),
+        Some(Replacement::Time) => return quote_spanned!(span=> #krate::wire::TimeUtc),
         None => {}
     }
-    let mut steps = Steps { krate, form: base(bounds), bounds };
-    if let Some((inner, span)) = &adjust.inner {
-        steps.part(inner, order, *span, quote!(HasInner), quote!(Inner), quote!(WithInner));
+    let mut steps = Steps { krate, order, span, form: base(bounds), bounds };
+    steps.part(&adjust.inner, quote!(HasInner), quote!(Inner), quote!(WithInner));
+    steps.part(&adjust.elem, quote!(HasElement), quote!(Element), quote!(WithElement));
+    steps.part(&adjust.key, quote!(HasEntry), quote!(Key), quote!(WithKey));
+    steps.part(&adjust.value, quote!(HasEntry), quote!(Value), quote!(WithValue));
+    if adjust.blob {
+        steps.step(quote!(AsBlob));
     }
-    if let Some((element, span)) = &adjust.elem {
-        steps.part(element, order, *span, quote!(HasElement), quote!(Element), quote!(WithElement));
+    if let Some(sign) = &adjust.go {
+        steps.step(quote!(AsGo<#krate::wire::adjust::#sign>));
     }
-    if let Some((key, span)) = &adjust.key {
-        steps.part(key, order, *span, quote!(HasEntry), quote!(Key), quote!(WithKey));
+    if adjust.sorted {
+        steps.step(quote!(Sorted));
     }
-    if let Some((value, span)) = &adjust.value {
-        steps.part(value, order, *span, quote!(HasEntry), quote!(Value), quote!(WithValue));
-    }
-    if let Some(span) = adjust.blob {
-        steps.step(span, quote!(AsBlob));
-    }
-    if let Some((sign, span)) = adjust.go {
-        let sign = syn::Ident::new(sign, span);
-        steps.step(span, quote!(AsGo<#krate::wire::adjust::#sign>));
-    }
-    if let Some(span) = adjust.sorted {
-        steps.step(span, quote!(Sorted));
-    }
-    if let Some((header, span)) = &adjust.header {
+    if let Some(header) = &adjust.header {
         let header = header.tokens(krate, order);
-        steps.step(*span, quote!(Reheader<#header>));
+        steps.step(quote!(Reheader<#header>));
     }
-    if let Some((max, span)) = &adjust.max {
-        steps.step(*span, quote!(Limit<{ #max }>));
+    if let Some(max) = &adjust.max {
+        steps.step(quote!(Limit<{ #max }>));
     }
     steps.form
 }
@@ -150,42 +141,37 @@ fn adjusted(
 /// A form on its way.
 struct Steps<'a> {
     krate: &'a Path,
+    order: Order,
+    span: Span,
     form: TokenStream,
     bounds: &'a mut Vec<TokenStream>,
 }
 
 impl Steps<'_> {
     /// Applies a function of `parco::wire::adjust`.
-    fn step(&mut self, span: Span, function: TokenStream) {
+    fn step(&mut self, function: TokenStream) {
         let (krate, form) = (self.krate, &self.form);
         let function = quote!(#krate::wire::adjust::#function);
         self.bounds.push(quote!(#form: #function));
-        self.form = quote_spanned!(at(span)=> <#form as #function>::Form);
+        self.form = quote_spanned!(self.span=> <#form as #function>::Form);
     }
 
     /// Adjusts one part of a form.
-    fn part(
-        &mut self,
-        adjust: &Adjust,
-        order: Order,
-        span: Span,
-        has: TokenStream,
-        part: TokenStream,
-        with: TokenStream,
-    ) {
+    fn part(&mut self, adjust: &Option<Box<Adjust>>, has: TokenStream, part: TokenStream, with: TokenStream) {
+        let Some(adjust) = adjust else { return };
         let (krate, form) = (self.krate, &self.form);
         self.bounds.push(quote!(#form: #krate::wire::adjust::#has));
-        let base = quote_spanned!(at(span)=> <#form as #krate::wire::adjust::#has>::#part);
+        let base = quote_spanned!(self.span=> <#form as #krate::wire::adjust::#has>::#part);
         let inner = |bounds: &mut Vec<TokenStream>| match adjust.order {
-            Some((order, span)) => {
+            Some(order) => {
                 let order = order.tokens(krate);
                 bounds.push(quote!(#base: #krate::wire::adjust::Reorder<#order>));
-                quote_spanned!(at(span)=> <#base as #krate::wire::adjust::Reorder<#order>>::Form)
+                quote_spanned!(self.span=> <#base as #krate::wire::adjust::Reorder<#order>>::Form)
             }
             None => base,
         };
-        let order = adjust.order.map_or(order, |(order, _)| order);
-        let new = adjusted(krate, adjust, order, inner, self.bounds);
-        self.step(span, quote!(#with<#new>));
+        let order = adjust.order.unwrap_or(self.order);
+        let new = adjusted(krate, adjust, (order, self.span), inner, self.bounds);
+        self.step(quote!(#with<#new>));
     }
 }

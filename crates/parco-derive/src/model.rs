@@ -2,6 +2,7 @@
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
+use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Generics, Ident, Index, Member, Path, Result, Type, parse_quote};
 
 use crate::attr::{ContainerAttrs, FieldAttrs, Id, IdForm, Order, VariantAttrs};
@@ -90,6 +91,11 @@ impl Field {
             (None, None) => at.to_string(),
         };
         Ok(Self { member, binding: format_ident!("field_{at}"), name, ty: field.ty.clone(), attrs })
+    }
+
+    /// Where it goes wrong if the form and the type do not go together: one place, so that there is one error.
+    pub(crate) fn span(&self) -> Span {
+        self.attrs.adjust.span.unwrap_or_else(|| self.ty.span())
     }
 }
 

@@ -1,6 +1,6 @@
 //! What both macros share: `Shape`, and the pieces of code that all methods are made of.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericParam, Generics, Lifetime, LifetimeParam, Path, parse_quote};
@@ -63,7 +63,7 @@ impl<'a> Output<'a> {
     /// A call of a method of a field's form, without the trait's parameter.
     fn wire(&self, field: &Field, method: TokenStream) -> TokenStream {
         let (krate, form) = (self.krate(), self.form(field));
-        quote_spanned! {at(field.ty.span())=>
+        quote_spanned! {at(field.span())=>
             <#form as #krate::wire::Wire>::#method(&<#form as #krate::wire::StaticWire>::NEW)
         }
     }
@@ -79,7 +79,7 @@ impl<'a> Output<'a> {
         match id {
             IdForm::Number(number) => number.tokens(krate, self.model.order),
             IdForm::Small => quote!(#krate::wire::SmallVarchar),
-            IdForm::Form(form) => quote!(#form),
+            IdForm::Form(form) => quote_spanned!(at(form.span())=> #form),
         }
     }
 
@@ -90,7 +90,11 @@ impl<'a> Output<'a> {
             let id = &variant.id.tokens;
             quote_spanned!(at(variant.id.span)=> #id)
         });
-        quote!(const IDS: [<#form as #krate::wire::adjust::Id>::Value; #count] = [#(#ids),*];)
+        let span = match id {
+            IdForm::Form(form) => at(form.span()),
+            _ => Span::call_site(),
+        };
+        quote_spanned!(span=> const IDS: [<#form as #krate::wire::adjust::Id>::Value; #count] = [#(#ids),*];)
     }
 
     /// `impl Shape<Role>`.
@@ -211,7 +215,7 @@ impl<'a> Output<'a> {
             let form = self.form(field);
             let names = path(fields, field, outside);
             let failed = located(krate, &quote!(input), &names);
-            let step = quote_spanned! {at(field.ty.span())=>
+            let step = quote_spanned! {at(field.span())=>
                 if let ::core::result::Result::Err(fault) =
                     <#form as #krate::wire::Wire>::walk(&<#form as #krate::wire::StaticWire>::NEW, input)
                 {
@@ -225,7 +229,7 @@ impl<'a> Output<'a> {
 
     fn schema_of(&self, field: &Field) -> TokenStream {
         let (krate, form) = (self.krate(), self.form(field));
-        quote_spanned! {at(field.ty.span())=>
+        quote_spanned! {at(field.span())=>
             <#form as #krate::wire::Wire>::schema(&<#form as #krate::wire::StaticWire>::NEW, describe)
         }
     }

@@ -30,6 +30,11 @@ use crate::wire::{
 /// | a type with `#[derive(Encode)]` | its fields |
 ///
 /// `usize` and `isize` have none, as their width depends on the machine.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no wire form to encode it",
+    label = "not a type that can be encoded",
+    note = "`#[derive(parco::Encode)]` makes one of a type's fields, and `#[parco(with = ..)]` gives a field one"
+)]
 pub trait EncodeForm<O: Order = Le> {
     /// The form.
     type Form: StaticWire + Put<Self>;
@@ -38,6 +43,11 @@ pub trait EncodeForm<O: Order = Le> {
 /// A type's wire form for decoding, given the byte order of its numbers and headers.
 ///
 /// The table is that of [`EncodeForm`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no wire form to decode it",
+    label = "not a type that can be decoded",
+    note = "`#[derive(parco::Decode)]` makes one of a type's fields, and `#[parco(with = ..)]` gives a field one"
+)]
 pub trait DecodeForm<'de, O: Order = Le>: Sized {
     /// The form.
     type Form: StaticWire + Get<'de, Self>;

@@ -186,6 +186,7 @@ impl<'de> Reader<'de> {
     /// Goes back to an earlier [`rest`](Self::rest), so that the fault is reported where that starts.
     #[cold]
     pub fn reject(&mut self, rest: &'de [u8], fault: Fault) -> Fault {
+        debug_assert!(rest.ends_with(self.rest), "the reader was not there before");
         if rest.len() <= self.total {
             self.rest = rest;
         }

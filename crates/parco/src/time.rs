@@ -231,6 +231,7 @@ macro_rules! forms {
     )*};
 }
 
+#[cfg(any(feature = "chrono", feature = "jiff", feature = "time"))]
 use forms;
 
 forms! {

@@ -60,6 +60,10 @@ pub trait HasElement {
 }
 
 /// Another form of the elements.
+#[diagnostic::on_unimplemented(
+    message = "the form `{Self}` has no elements",
+    label = "`elem` is for slices and arrays"
+)]
 pub trait WithElement<E>: HasElement {
     /// The form with elements of the form `E`.
     type Form;
@@ -78,12 +82,20 @@ pub trait HasEntry {
 }
 
 /// Another form of the keys.
+#[diagnostic::on_unimplemented(
+    message = "the form `{Self}` has no entries",
+    label = "`key` and `value` are for maps"
+)]
 pub trait WithKey<K>: HasEntry {
     /// The form with keys of the form `K`.
     type Form;
 }
 
 /// Another form of the values.
+#[diagnostic::on_unimplemented(
+    message = "the form `{Self}` has no entries",
+    label = "`key` and `value` are for maps"
+)]
 pub trait WithValue<V>: HasEntry {
     /// The form with values of the form `V`.
     type Form;
@@ -100,6 +112,10 @@ pub trait HasInner {
 }
 
 /// Another form of the value that may be absent.
+#[diagnostic::on_unimplemented(
+    message = "the form `{Self}` is no option",
+    label = "`inner` is for values that may be absent"
+)]
 pub trait WithInner<W>: HasInner {
     /// The form with a value of the form `W`.
     type Form;
