@@ -63,8 +63,8 @@ fn main() {
 fn compile(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("parco_compile_{}", size.name())).payload(size.parco_len()).elements(1);
     let row = match size {
-        Size::Large => add!(row, reused, message, [WincodeWideLayout, SpeedyWideLayout]),
-        _ => add!(row, reused, message, [WincodeLayout, SpeedyLayout]),
+        Size::Large => add!(row, reused, message, [ours::DerivedWide, WincodeWideLayout, SpeedyWideLayout]),
+        _ => add!(row, reused, message, [ours::Derived, WincodeLayout, SpeedyLayout]),
     };
     let row = add!(
         row,
@@ -106,8 +106,10 @@ fn discard_compile(suite: &mut Suite, size: Size, message: &Message) {
     let row =
         suite.row(format!("parco_discard_compile_{}", size.name())).payload(size.parco_len()).elements(1);
     let row = match size {
-        Size::Large => add!(row, discarded, message, [WincodeWideLayout, SpeedyWideLayout]),
-        _ => add!(row, discarded, message, [WincodeLayout, SpeedyLayout]),
+        Size::Large => {
+            add!(row, discarded, message, [ours::DerivedWide, WincodeWideLayout, SpeedyWideLayout])
+        }
+        _ => add!(row, discarded, message, [ours::Derived, WincodeLayout, SpeedyLayout]),
     };
     add!(
         row,
@@ -149,8 +151,8 @@ fn msgpack(suite: &mut Suite, size: Size, message: &Message) {
 fn parse(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("parco_parse_{}", size.name())).payload(size.parco_len()).elements(1);
     let row = match size {
-        Size::Large => add!(row, owned, message, [WincodeWideLayout, SpeedyWideLayout]),
-        _ => add!(row, owned, message, [WincodeLayout, SpeedyLayout]),
+        Size::Large => add!(row, owned, message, [ours::DerivedWide, WincodeWideLayout, SpeedyWideLayout]),
+        _ => add!(row, owned, message, [ours::Derived, WincodeLayout, SpeedyLayout]),
     };
     let row = add!(
         row,
@@ -178,6 +180,10 @@ fn parse(suite: &mut Suite, size: Size, message: &Message) {
             SonicRs,
         ]
     );
+    let row = match size {
+        Size::Large => add!(row, borrowed, message, [ours::DerivedWide]),
+        _ => add!(row, borrowed, message, [ours::Derived]),
+    };
     let row = add!(
         row,
         borrowed,
@@ -198,12 +204,19 @@ fn parse(suite: &mut Suite, size: Size, message: &Message) {
             SonicRs,
         ]
     );
-    add!(row, view, message, [Rkyv]);
+    match size {
+        Size::Large => add!(row, view, message, [ours::DerivedWide, Rkyv]),
+        _ => add!(row, view, message, [ours::Derived, Rkyv]),
+    };
 }
 
 /// A message from a reader, by the codecs that have one.
 fn parse_reader(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("parco_parse_reader_{}", size.name())).payload(size.parco_len()).elements(1);
+    let row = match size {
+        Size::Large => add!(row, from_reader, message, [ours::DerivedWide]),
+        _ => add!(row, from_reader, message, [ours::Derived]),
+    };
     add!(
         row,
         from_reader,
@@ -264,25 +277,26 @@ fn owned<'a, C: Codec>(row: Row<'a>, message: &Message) -> Row<'a> {
     row.run(implementation, message.check(), || codec::decode(&mut codec, &bytes))
 }
 
-fn from_reader<'a, C: FromReader<Message = Message>>(row: Row<'a>, message: &Message) -> Row<'a> {
-    let bytes = verified::<C>(message);
+fn from_reader<'a, C: FromReader>(row: Row<'a>, message: &Message) -> Row<'a> {
+    let message = C::Message::of(message);
+    let bytes = verified::<C>(&message);
     let whole = C::from_reader(&mut &bytes[..]).is_some_and(|decoded| decoded == *message);
     let check = if whole { message.check() } else { u64::MAX };
     let implementation = implementation::<C>("").class(OWNED).payload(expected(&bytes));
     row.run(implementation, check, || codec::from_reader::<C>(&bytes))
 }
 
-fn borrowed<'a, C: Borrow<Message = Message>>(row: Row<'a>, message: &Message) -> Row<'a> {
+fn borrowed<'a, C: Borrow>(row: Row<'a>, message: &Message) -> Row<'a> {
     let mut codec = C::default();
-    let bytes = verified::<C>(message);
+    let bytes = verified::<C>(&C::Message::of(message));
     let whole = codec.borrow(&bytes).is_some_and(|borrowed| borrowed.copied() == *message);
     let check = if whole { message.check() } else { u64::MAX };
     let implementation = implementation::<C>(BORROWED).class(BORROWED).payload(expected(&bytes));
     row.run(implementation, check, || codec::borrow(&mut codec, &bytes))
 }
 
-fn view<'a, C: View<Message = Message>>(row: Row<'a>, message: &Message) -> Row<'a> {
-    let bytes = verified::<C>(message);
+fn view<'a, C: View>(row: Row<'a>, message: &Message) -> Row<'a> {
+    let bytes = verified::<C>(&C::Message::of(message));
     let whole = C::view(&bytes).is_some_and(|view| C::copied(&view).as_ref() == Some(message));
     let check = if whole { message.check() } else { u64::MAX };
     let implementation = implementation::<C>(VIEW).class(VIEW).payload(expected(&bytes));

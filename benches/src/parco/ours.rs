@@ -1,7 +1,14 @@
 //! This workspace's crates as the rows call them.
 
-use super::codec::{Borrow, Codec, Fresh};
-use super::message::{Message, MessageRef};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io::Read;
+
+use parco::wire::{Le, SmallVarchar, U8, U16};
+use parco::{Decode, Encode, Entries, Seq};
+
+use super::codec::{Borrow, Codec, Counter, Discard, Fresh, FromReader, View};
+use super::message::{Check, Form, Message, MessageRef, Parts};
 
 /// The `json` crate, in the rows of JSON.
 #[derive(Debug, Default)]
@@ -34,3 +41,165 @@ impl Borrow for Json {
         json::from_slice_borrowed(bytes).ok()
     }
 }
+
+/// The entries of the published map, in place.
+type Scores<'a> = Entries<'a, SmallVarchar, U8, &'a str, u8>;
+
+/// The message with headers of one width, which depends on its size: what owns, what borrows, and what stays in place.
+macro_rules! layout {
+    ($message:ident, $borrowed:ident, $view:ident, $derived:ident, $header:ident) => {
+        /// The published message as a service would declare it.
+        #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+        #[allow(missing_docs, reason = "the names say it all")]
+        pub struct $message {
+            pub name: String,
+            pub text: String,
+            pub number: u16,
+            #[parco(header = $header)]
+            pub values: Vec<u16>,
+            #[parco(header = $header, key(small))]
+            pub map: HashMap<String, u8>,
+            pub flag: bool,
+            pub float32: f32,
+            pub float64: f64,
+        }
+
+        /// The same with texts and keys that borrow from the bytes.
+        #[derive(Debug, Decode)]
+        struct $borrowed<'a> {
+            name: &'a str,
+            text: &'a str,
+            number: u16,
+            #[parco(header = $header)]
+            values: Vec<u16>,
+            #[parco(header = $header, key(small))]
+            map: HashMap<&'a str, u8>,
+            flag: bool,
+            float32: f32,
+            float64: f64,
+        }
+
+        /// The same, validated and left in place.
+        #[derive(Debug, Decode)]
+        #[allow(missing_docs, reason = "the names say it all")]
+        pub struct $view<'a> {
+            pub name: &'a str,
+            pub text: &'a str,
+            pub number: u16,
+            #[parco(header = $header)]
+            pub values: Seq<'a, U16<Le>, u16>,
+            #[parco(header = $header)]
+            pub map: Scores<'a>,
+            pub flag: bool,
+            pub float32: f32,
+            pub float64: f64,
+        }
+
+        impl Form for $message {
+            fn of(message: &Message) -> Cow<'_, Self> {
+                let Message { name, text, number, values, map, flag, float32, float64 } = message.clone();
+                Cow::Owned(Self { name, text, number, values, map, flag, float32, float64 })
+            }
+        }
+
+        impl Check for $message {
+            fn check(&self) -> u64 {
+                let parts = Parts {
+                    name: self.name.len(),
+                    text: self.text.len(),
+                    number: u64::from(self.number),
+                    values: self.values.len(),
+                    last: u64::from(self.values.last().copied().unwrap_or_default()),
+                    entries: self.map.len(),
+                    flag: self.flag,
+                    float32: self.float32,
+                    float64: self.float64,
+                };
+                parts.check()
+            }
+        }
+
+        impl Check for $view<'_> {
+            fn check(&self) -> u64 {
+                let last = self.values.len().checked_sub(1).and_then(|last| self.values.get(last));
+                let parts = Parts {
+                    name: self.name.len(),
+                    text: self.text.len(),
+                    number: u64::from(self.number),
+                    values: self.values.len(),
+                    last: u64::from(last.unwrap_or_default()),
+                    entries: self.map.len(),
+                    flag: self.flag,
+                    float32: self.float32,
+                    float64: self.float64,
+                };
+                parts.check()
+            }
+        }
+
+        /// The derived codec, into a buffer that is kept.
+        #[derive(Debug, Default)]
+        pub struct $derived(Vec<u8>);
+
+        impl Codec for $derived {
+            const NAME: &'static str = "derive";
+            const VERSION: Option<&'static str> = None;
+            type Message = $message;
+
+            fn encode(&mut self, message: &$message) -> Option<&[u8]> {
+                self.0.clear();
+                parco::encode(message, &mut self.0).ok()?;
+                Some(&self.0)
+            }
+
+            fn decode(&mut self, bytes: &[u8]) -> Option<$message> {
+                parco::decode_exact(bytes).ok()
+            }
+        }
+
+        impl Discard for $derived {
+            fn discard(message: &$message, counter: &mut Counter) -> Option<()> {
+                counter.0 += parco::encoded_len(message).ok()? as u64;
+                Some(())
+            }
+        }
+
+        impl FromReader for $derived {
+            fn from_reader(reader: &mut impl Read) -> Option<$message> {
+                parco::decode_from_reader(reader).ok()
+            }
+        }
+
+        impl Borrow for $derived {
+            fn borrow<'b>(&mut self, bytes: &'b [u8]) -> Option<MessageRef<'b>> {
+                let $borrowed { name, text, number, values, map, flag, float32, float64 } =
+                    parco::decode_exact(bytes).ok()?;
+                Some(MessageRef { name, text, number, values, map, flag, float32, float64 })
+            }
+        }
+
+        impl View for $derived {
+            type View<'b> = $view<'b>;
+
+            fn view(bytes: &[u8]) -> Option<$view<'_>> {
+                parco::decode_exact(bytes).ok()
+            }
+
+            fn copied(view: &$view<'_>) -> Option<Message> {
+                Some(Message {
+                    name: view.name.to_owned(),
+                    text: view.text.to_owned(),
+                    number: view.number,
+                    values: view.values.iter().collect(),
+                    map: view.map.iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+                    flag: view.flag,
+                    float32: view.float32,
+                    float64: view.float64,
+                })
+            }
+        }
+    };
+}
+
+layout! { Narrow, NarrowRef, NarrowView, Derived, u8 }
+layout! { Wide, WideRef, WideView, DerivedWide, u16 }

@@ -4,6 +4,7 @@
 
 extern crate alloc;
 
+pub mod builder;
 #[cfg(feature = "codec")]
 mod codec;
 mod error;
@@ -13,6 +14,7 @@ mod io;
 mod message;
 mod options;
 mod read;
+mod registry;
 pub mod schema;
 mod time;
 mod view;
@@ -20,6 +22,7 @@ pub mod wire;
 mod write;
 
 pub use self::time::{Located, Timestamp};
+pub use builder::start::{builder, builder_with, compiler, parser, parser_with};
 #[cfg(feature = "codec")]
 pub use codec::{FrameCodec, StreamCodec};
 pub use error::{Error, Fault, Segment};
@@ -33,6 +36,7 @@ pub use options::{DuplicateKeys, Limits, Mode, Options};
 #[cfg(feature = "derive")]
 pub use parco_derive::{Decode, Encode};
 pub use read::{Input, Reader};
+pub use registry::{Frame, Frames, Identified, Registry};
 pub use view::{Entries, EntriesIter, Seq, SeqIter};
 pub use wire::{Get, Put};
 pub use write::Writer;

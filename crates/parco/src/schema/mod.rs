@@ -1,12 +1,70 @@
-//! Schemas as data.
+//! Schemas as data: what a message consists of, without any Rust type.
+//!
+//! A [`Schema`] comes from a type ([`of`]), from a form ([`of_form`]), or from text (`Schema::from_json`). With it one
+//! can
+//!
+//! - encode and decode [`Value`]s, after [`Schema::compile`] has checked it: see [`Dynamic`];
+//! - pin the wire shape in a test: see [`Fingerprint`];
+//! - find out what a change does to readers and writers that stay: see [`compare`] and [`evolution`];
+//! - print the matching builder in Go: see [`Schema::to_go`].
+//!
+//! ```
+//! use parco::WireExt;
+//! use parco::schema::{self, Value};
+//!
+//! let form = schema::of::<Vec<(u8, u16)>>().compile()?;
+//! # Ok::<(), schema::SchemaError>(())
+//! ```
+
+mod codec;
+mod compare;
+mod compile;
+mod error;
+pub mod evolution;
+mod go;
+#[cfg(feature = "schema-json")]
+mod json;
+mod shape;
+mod value;
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::wire::Endian;
+pub use compare::{Change, Compatibility, Verdict, compare};
+pub use compile::Dynamic;
+pub use error::SchemaError;
+pub use shape::{Fingerprint, fingerprint};
+pub use value::Value;
+
+use crate::form::{DecodeForm, Encode};
+use crate::wire::{Endian, StaticWire, Wire};
+
+/// The schema of a type that can be encoded.
+///
+/// ```
+/// use parco::schema::{self, Schema};
+///
+/// assert_eq!(schema::of::<Option<bool>>(), Schema::Option(Box::new(Schema::Bool)));
+/// ```
+pub fn of<T: Encode + ?Sized>() -> Schema {
+    of_form(&T::Form::NEW)
+}
+
+/// The schema of a type as it is decoded, which differs from [`of`] only if its two forms do.
+pub fn of_decoded<'de, T: DecodeForm<'de>>() -> Schema {
+    of_form(&T::Form::NEW)
+}
+
+/// The schema of a form.
+pub fn of_form(form: &impl Wire) -> Schema {
+    form.schema(&mut Describe::default())
+}
 
 /// A wire form as data: what a message consists of, without any Rust type.
+///
+/// Not every value describes something that can be on a wire, for a header has to be a number. What comes from a type
+/// or from text does; [`compile`](Self::compile) checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Schema {
@@ -66,8 +124,16 @@ pub enum Schema {
         /// The models by id.
         models: Vec<(String, Self)>,
     },
-    /// A struct that contains itself: the one so many structs further out.
+    /// A struct or multi that contains itself: the one so many of them further out, 1 for the closest.
     Recursive(usize),
+}
+
+impl Schema {
+    /// The most levels of types within types that [`compile`](Self::compile) takes.
+    pub const MAX_DEPTH: usize = 64;
+
+    /// The most types that [`compile`](Self::compile) takes.
+    pub const MAX_TYPES: usize = 1 << 16;
 }
 
 /// The kinds of numbers.
@@ -98,6 +164,52 @@ pub enum Number {
     Float32,
     /// Eight bytes of IEEE 754.
     Float64,
+}
+
+impl Number {
+    /// The number of bytes.
+    pub const fn width(self) -> usize {
+        match self {
+            Self::Uint8 | Self::Int8 => 1,
+            Self::Uint16 | Self::Int16 => 2,
+            Self::Uint32 | Self::Int32 | Self::Float32 => 4,
+            Self::Uint64 | Self::Int64 | Self::Int | Self::Uint | Self::Float64 => 8,
+        }
+    }
+
+    /// Whether it is a float.
+    pub const fn is_float(self) -> bool {
+        matches!(self, Self::Float32 | Self::Float64)
+    }
+
+    /// Whether it is an integer with a sign.
+    pub const fn is_signed(self) -> bool {
+        matches!(self, Self::Int8 | Self::Int16 | Self::Int32 | Self::Int64 | Self::Int)
+    }
+
+    /// The name in the schema language.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Uint8 => "uint8",
+            Self::Int8 => "int8",
+            Self::Uint16 => "uint16",
+            Self::Int16 => "int16",
+            Self::Uint32 => "uint32",
+            Self::Int32 => "int32",
+            Self::Uint64 => "uint64",
+            Self::Int64 => "int64",
+            Self::Int => "int",
+            Self::Uint => "uint",
+            Self::Float32 => "float32",
+            Self::Float64 => "float64",
+        }
+    }
+
+    /// The smallest and the largest integer.
+    pub(crate) const fn range(self) -> (i128, i128) {
+        let bits = 8 * self.width();
+        if self.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+    }
 }
 
 /// The structs that are being described, so that one that contains itself is found.

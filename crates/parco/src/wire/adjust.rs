@@ -232,8 +232,8 @@ orderless! {
     [] U8;
     [] I8;
     [] Bool;
-    [] TimeUtc;
     [] TimeLocation;
+    [] TimeUtc;
     [const N: usize] Skip<N>;
     [M, Role] Message<M, Role>;
 }

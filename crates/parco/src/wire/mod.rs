@@ -6,10 +6,12 @@
 
 pub mod adjust;
 mod bytes;
+mod checked;
 mod map;
 mod message;
 mod number;
 mod option;
+mod own;
 mod sequence;
 mod smart;
 mod time;
@@ -19,10 +21,12 @@ use alloc::vec::Vec;
 use core::fmt;
 
 pub use bytes::{Blob, FromOctets, LongText, Octets, SmallVarchar, Str, Text, Varchar};
+pub use checked::Checked;
 pub use map::{Map, SortedMap};
 pub use message::{DecodeFields, Decoding, EncodeFields, Encoding, Message, Shape};
 pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, U8, U16, U32, U64};
 pub use option::Opt;
+pub use own::Own;
 pub use sequence::{Array, Slice};
 pub use smart::Via;
 pub use time::{TimeLocation, TimeUtc};

@@ -1,0 +1,208 @@
+//! Schemas behind a pointer, so that those of one model have one type.
+
+use alloc::boxed::Box;
+use core::fmt;
+
+use super::{Builder, Fields};
+use crate::error::{Fault, Segment};
+use crate::options::Options;
+use crate::read::{Input, Reader};
+use crate::schema::{Describe, Schema};
+use crate::wire::{Get, Put, Wire};
+use crate::write::Writer;
+
+/// A schema of the model `M` whose fields its type does not tell.
+///
+/// Each message costs one call through a pointer. As the form of elements it costs one for each.
+pub struct Boxed<M>(Box<dyn Erased<M>>);
+
+impl<M, L: Fields, K> Builder<M, L, K> {
+    /// Hides the fields from the type.
+    pub fn boxed(self) -> Boxed<M>
+    where
+        Self: Put<M> + for<'de> Get<'de, M> + Send + Sync + 'static,
+    {
+        Boxed(Box::new(self))
+    }
+}
+
+/// A form that carries `M`, without generic methods.
+trait Erased<M>: Send + Sync {
+    fn min_size(&self) -> usize;
+    fn fixed_size(&self) -> Option<usize>;
+    fn walk(&self, input: &mut dyn ErasedInput) -> Result<(), Fault>;
+    fn schema(&self, describe: &mut Describe) -> Schema;
+    fn put(&self, value: &M, writer: &mut Writer<'_>) -> Result<(), Fault>;
+    fn size(&self, value: &M) -> Result<usize, Fault>;
+    fn get(&self, reader: &mut Reader<'_>) -> Result<M, Fault>;
+    fn get_into(&self, reader: &mut Reader<'_>, value: &mut M) -> Result<(), Fault>;
+}
+
+impl<M, W> Erased<M> for W
+where
+    W: Put<M> + for<'de> Get<'de, M> + Send + Sync,
+{
+    fn min_size(&self) -> usize {
+        Wire::min_size(self)
+    }
+
+    fn fixed_size(&self) -> Option<usize> {
+        Wire::fixed_size(self)
+    }
+
+    fn walk(&self, input: &mut dyn ErasedInput) -> Result<(), Fault> {
+        Wire::walk(self, &mut Erasure(input))
+    }
+
+    fn schema(&self, describe: &mut Describe) -> Schema {
+        Wire::schema(self, describe)
+    }
+
+    fn put(&self, value: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        Put::put(self, value, writer)
+    }
+
+    fn size(&self, value: &M) -> Result<usize, Fault> {
+        Put::size(self, value)
+    }
+
+    fn get(&self, reader: &mut Reader<'_>) -> Result<M, Fault> {
+        Get::get(self, reader)
+    }
+
+    fn get_into(&self, reader: &mut Reader<'_>, value: &mut M) -> Result<(), Fault> {
+        Get::get_into(self, reader, value)
+    }
+}
+
+impl<M> Wire for Boxed<M> {
+    fn min_size(&self) -> usize {
+        self.0.min_size()
+    }
+
+    fn fixed_size(&self) -> Option<usize> {
+        self.0.fixed_size()
+    }
+
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        self.0.walk(input)
+    }
+
+    fn schema(&self, describe: &mut Describe) -> Schema {
+        self.0.schema(describe)
+    }
+}
+
+impl<M> Put<M> for Boxed<M> {
+    fn put(&self, value: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.0.put(value, writer)
+    }
+
+    fn size(&self, value: &M) -> Result<usize, Fault> {
+        self.0.size(value)
+    }
+}
+
+impl<'de, M> Get<'de, M> for Boxed<M> {
+    fn get(&self, reader: &mut Reader<'de>) -> Result<M, Fault> {
+        self.0.get(reader)
+    }
+
+    fn get_into(&self, reader: &mut Reader<'de>, value: &mut M) -> Result<(), Fault> {
+        self.0.get_into(reader, value)
+    }
+}
+
+impl<M> fmt::Debug for Boxed<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Boxed").field("model", &core::any::type_name::<M>()).finish_non_exhaustive()
+    }
+}
+
+/// An [`Input`] without generic methods.
+pub(crate) trait ErasedInput {
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault>;
+    fn pass(&mut self, count: usize) -> Result<(), Fault>;
+    fn expect(&mut self, count: usize) -> Result<(), Fault>;
+    fn options(&self) -> &Options;
+    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault;
+    fn enter(&mut self) -> Result<(), Fault>;
+    fn leave(&mut self);
+}
+
+impl<I: Input> ErasedInput for I {
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault> {
+        // Said first, so that all that is missing is noted.
+        Input::expect(self, bytes.len())?;
+        match bytes.len() {
+            2 => bytes.copy_from_slice(&self.array::<2>()?),
+            4 => bytes.copy_from_slice(&self.array::<4>()?),
+            8 => bytes.copy_from_slice(&self.array::<8>()?),
+            _ => {
+                for byte in bytes {
+                    [*byte] = self.array()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn pass(&mut self, count: usize) -> Result<(), Fault> {
+        Input::pass(self, count)
+    }
+
+    fn expect(&mut self, count: usize) -> Result<(), Fault> {
+        Input::expect(self, count)
+    }
+
+    fn options(&self) -> &Options {
+        Input::options(self)
+    }
+
+    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
+        Input::locate(self, fault, segment)
+    }
+
+    fn enter(&mut self) -> Result<(), Fault> {
+        Input::enter(self)
+    }
+
+    fn leave(&mut self) {
+        Input::leave(self);
+    }
+}
+
+/// An [`Input`] behind a pointer, as an [`Input`] again.
+pub(crate) struct Erasure<'a>(pub(crate) &'a mut dyn ErasedInput);
+
+impl Input for Erasure<'_> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        let mut bytes = [0; N];
+        self.0.fill(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn pass(&mut self, count: usize) -> Result<(), Fault> {
+        self.0.pass(count)
+    }
+
+    fn expect(&mut self, count: usize) -> Result<(), Fault> {
+        self.0.expect(count)
+    }
+
+    fn options(&self) -> &Options {
+        self.0.options()
+    }
+
+    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
+        self.0.locate(fault, segment)
+    }
+
+    fn enter(&mut self) -> Result<(), Fault> {
+        self.0.enter()
+    }
+
+    fn leave(&mut self) {
+        self.0.leave();
+    }
+}

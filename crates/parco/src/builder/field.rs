@@ -1,0 +1,223 @@
+//! One field: a form, and how to get a value out of a model and into it.
+
+use alloc::string::ToString;
+use core::fmt;
+use core::marker::PhantomData;
+
+use crate::error::{Fault, Segment};
+use crate::read::Reader;
+use crate::wire::{Get, Put};
+use crate::write::Writer;
+
+/// A field: its form on the wire, how it is taken from a model, how it is stored into one.
+///
+/// `G` is one of [`ByValue`], [`ByRef`], [`Reserved`] and `()`, `S` one of [`Owned`], [`Text`], [`Bytes`], [`Reserved`]
+/// and `()`, which says that there is no way.
+#[derive(Clone, Copy)]
+pub struct Field<W, G, S> {
+    pub(super) form: W,
+    pub(super) getter: G,
+    pub(super) setter: S,
+    /// Empty if the field goes by its position.
+    pub(super) name: &'static str,
+}
+
+/// Takes a value of its own from a model: numbers, flags, times.
+pub struct ByValue<G, T>(pub(super) G, pub(super) PhantomData<fn() -> T>);
+
+/// Borrows a value from a model: text and everything larger.
+pub struct ByRef<G, T: ?Sized>(pub(super) G, pub(super) PhantomData<fn(&T)>);
+
+/// Stores a value into a model.
+pub struct Owned<S, T>(pub(super) S, pub(super) PhantomData<fn(T)>);
+
+/// Stores text into a model, which copies what it keeps: the text counts as memory.
+#[derive(Clone, Copy)]
+pub struct Text<S>(pub(super) S);
+
+/// Stores bytes into a model, which copies what it keeps: they count as memory.
+#[derive(Clone, Copy)]
+pub struct Bytes<S>(pub(super) S);
+
+/// Stands for reserved bytes, of which a model knows nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Reserved;
+
+impl<G: Clone, T> Clone for ByValue<G, T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone(), PhantomData)
+    }
+}
+
+impl<G: Copy, T> Copy for ByValue<G, T> {}
+
+impl<G: Clone, T: ?Sized> Clone for ByRef<G, T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone(), PhantomData)
+    }
+}
+
+impl<G: Copy, T: ?Sized> Copy for ByRef<G, T> {}
+
+impl<S: Clone, T> Clone for Owned<S, T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone(), PhantomData)
+    }
+}
+
+impl<S: Copy, T> Copy for Owned<S, T> {}
+
+/// A field that a model `M` can be written from.
+pub trait PutField<M> {
+    /// Writes the field.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the form cannot carry the value.
+    fn put_field(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault>;
+
+    /// The exact number of bytes.
+    ///
+    /// # Errors
+    ///
+    /// Fails where writing would.
+    fn size_of_field(&self, model: &M) -> Result<usize, Fault>;
+}
+
+/// A field that can be read into a model `M`.
+pub trait GetField<'de, M> {
+    /// Reads the field.
+    ///
+    /// # Errors
+    ///
+    /// Fails where no such value starts.
+    fn get_field(&self, reader: &mut Reader<'de>, model: &mut M) -> Result<(), Fault>;
+}
+
+impl<W, G, S> Field<W, G, S> {
+    /// The step of a path that leads to this field, the one with this position.
+    #[cold]
+    pub(super) fn segment(&self, position: usize) -> Segment {
+        match self.name {
+            "" => Segment::Name(position.to_string()),
+            name => Segment::Field(name),
+        }
+    }
+}
+
+impl<M, W, G, S, T> PutField<M> for Field<W, ByValue<G, T>, S>
+where
+    W: Put<T>,
+    G: Fn(&M) -> T,
+{
+    #[inline(always)]
+    fn put_field(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.form.put(&(self.getter.0)(model), writer)
+    }
+
+    #[inline(always)]
+    fn size_of_field(&self, model: &M) -> Result<usize, Fault> {
+        self.form.size(&(self.getter.0)(model))
+    }
+}
+
+impl<M, W, G, S, T> PutField<M> for Field<W, ByRef<G, T>, S>
+where
+    W: Put<T>,
+    G: for<'a> Fn(&'a M) -> &'a T,
+    T: ?Sized,
+{
+    #[inline(always)]
+    fn put_field(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.form.put((self.getter.0)(model), writer)
+    }
+
+    #[inline(always)]
+    fn size_of_field(&self, model: &M) -> Result<usize, Fault> {
+        self.form.size((self.getter.0)(model))
+    }
+}
+
+impl<M, W: Put<()>, S> PutField<M> for Field<W, Reserved, S> {
+    #[inline(always)]
+    fn put_field(&self, _: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.form.put(&(), writer)
+    }
+
+    #[inline(always)]
+    fn size_of_field(&self, _: &M) -> Result<usize, Fault> {
+        self.form.size(&())
+    }
+}
+
+impl<'de, M, W, G, S, T> GetField<'de, M> for Field<W, G, Owned<S, T>>
+where
+    W: Get<'de, T>,
+    S: Fn(&mut M, T),
+{
+    #[inline(always)]
+    fn get_field(&self, reader: &mut Reader<'de>, model: &mut M) -> Result<(), Fault> {
+        let value = self.form.get(reader)?;
+        (self.setter.0)(model, value);
+        Ok(())
+    }
+}
+
+impl<'de, M, W, G, S> GetField<'de, M> for Field<W, G, Text<S>>
+where
+    W: Get<'de, &'de str>,
+    S: for<'a> Fn(&mut M, &'a str),
+{
+    #[inline(always)]
+    fn get_field(&self, reader: &mut Reader<'de>, model: &mut M) -> Result<(), Fault> {
+        let text = self.form.get(reader)?;
+        reader.allocate(text.len())?;
+        (self.setter.0)(model, text);
+        Ok(())
+    }
+}
+
+impl<'de, M, W, G, S> GetField<'de, M> for Field<W, G, Bytes<S>>
+where
+    W: Get<'de, &'de [u8]>,
+    S: for<'a> Fn(&mut M, &'a [u8]),
+{
+    #[inline(always)]
+    fn get_field(&self, reader: &mut Reader<'de>, model: &mut M) -> Result<(), Fault> {
+        let bytes = self.form.get(reader)?;
+        reader.allocate(bytes.len())?;
+        (self.setter.0)(model, bytes);
+        Ok(())
+    }
+}
+
+impl<'de, M, W: Get<'de, ()>, G> GetField<'de, M> for Field<W, G, Reserved> {
+    #[inline(always)]
+    fn get_field(&self, reader: &mut Reader<'de>, _: &mut M) -> Result<(), Fault> {
+        self.form.get(reader)
+    }
+}
+
+impl<W, G, S> fmt::Debug for Field<W, G, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Field").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+macro_rules! debug {
+    ($($name:ident<$($generic:ident $(: ?$sized:ident)?),*>;)*) => {$(
+        impl<$($generic $(: ?$sized)?),*> fmt::Debug for $name<$($generic),*> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(stringify!($name))
+            }
+        }
+    )*};
+}
+
+debug! {
+    ByValue<G, T>;
+    ByRef<G, T: ?Sized>;
+    Owned<S, T>;
+    Text<S>;
+    Bytes<S>;
+}

@@ -1,0 +1,82 @@
+//! Fields that are text and bytes.
+
+use core::marker::PhantomData;
+
+use super::{Both, Builder, ByRef, Bytes, Getters, Setters, Text, With};
+use crate::wire::{self, Blob, Header, LongText, Order, SmallVarchar, StaticWire, Str, Varchar};
+
+macro_rules! texts {
+    (
+        $target:ty, $setter:ident;
+        $($(#[$doc:meta])* $name:ident $([$generic:ident: $bound:ident])? ($($arg:ident)?) => $form:ty;)*
+    ) => {
+        impl<M, L, N> Builder<M, L, Both<N>> {$(
+            $(#[$doc])*
+            pub fn $name<$($generic: $bound,)? G, S>(
+                self,
+                $($arg: $generic,)?
+                getter: G,
+                setter: S,
+            ) -> With<M, L, Both<N>, $form, ByRef<G, $target>, $setter<S>>
+            where
+                G: for<'a> Fn(&'a M) -> &'a $target,
+                S: for<'a> Fn(&mut M, &'a $target),
+            {
+                $(let _ = $arg;)?
+                self.then(StaticWire::NEW, ByRef(getter, PhantomData), $setter(setter))
+            }
+        )*}
+
+        impl<M, L> Builder<M, L, Getters> {$(
+            $(#[$doc])*
+            pub fn $name<$($generic: $bound,)? G>(
+                self,
+                $($arg: $generic,)?
+                getter: G,
+            ) -> With<M, L, Getters, $form, ByRef<G, $target>, ()>
+            where
+                G: for<'a> Fn(&'a M) -> &'a $target,
+            {
+                $(let _ = $arg;)?
+                self.then(StaticWire::NEW, ByRef(getter, PhantomData), ())
+            }
+        )*}
+
+        impl<M, L, N> Builder<M, L, Setters<N>> {$(
+            $(#[$doc])*
+            pub fn $name<$($generic: $bound,)? S>(
+                self,
+                $($arg: $generic,)?
+                setter: S,
+            ) -> With<M, L, Setters<N>, $form, (), $setter<S>>
+            where
+                S: for<'a> Fn(&mut M, &'a $target),
+            {
+                $(let _ = $arg;)?
+                self.then(StaticWire::NEW, (), $setter(setter))
+            }
+        )*}
+    };
+}
+
+texts! {
+    str, Text;
+    /// Text of at most 65,535 bytes, its length little endian: [`Varchar`].
+    varchar() => Varchar;
+    /// Text of at most 65,535 bytes, its length in the given order: [`Varchar`].
+    varchar_order[O: Order](order) => Varchar<O>;
+    /// Text of at most 255 bytes: [`SmallVarchar`].
+    small_varchar() => SmallVarchar;
+    /// Text of at most 2^32 - 1 bytes: [`wire::Text`].
+    text[O: Order](order) => wire::Text<O>;
+    /// Text of at most 2^63 - 1 bytes: [`LongText`].
+    long_text[O: Order](order) => LongText<O>;
+    /// Text behind any header: [`Str`].
+    string[H: Header](header) => Str<H>;
+}
+
+texts! {
+    [u8], Bytes;
+    /// Bytes behind any header: [`Blob`].
+    blob[H: Header](header) => Blob<H>;
+}
