@@ -1,4 +1,46 @@
 //! Schema-first binary codec: positional, without tags, byte-compatible with the Go library of the same name.
+//!
+//! ```
+//! use std::collections::HashMap;
+//!
+//! use parco::{Decode, Encode};
+//!
+//! #[derive(Debug, PartialEq, Encode, Decode)]
+//! struct User<'a> {
+//!     name: &'a str,
+//!     #[parco(header = u8, key(small))]
+//!     grades: HashMap<&'a str, u8>,
+//!     #[parco(be)]
+//!     port: u16,
+//!     email: Option<String>,
+//! }
+//!
+//! let user = User { name: "ana", grades: HashMap::from([("math", 9)]), port: 80, email: None };
+//! let bytes = parco::to_vec(&user)?;
+//! assert_eq!(bytes, [3, 0, b'a', b'n', b'a', 1, 4, b'm', b'a', b't', b'h', 9, 0, 80, 0]);
+//! assert_eq!(parco::decode_exact::<User<'_>>(&bytes)?, user);
+//! # Ok::<(), parco::Error>(())
+//! ```
+//!
+//! A message is its fields in order of declaration and nothing else: no names, no tags, no version. Both sides have the
+//! schema. It can be written in three ways that give the same bytes: derived from a type as above, put together by
+//! [`builder`] as in Go, or as data by a [`schema::Schema`].
+//!
+//! # Promised
+//!
+//! - The bytes are those of the Go library, and its readers accept what is written here.
+//! - Foreign bytes lead to a value or an [`Error`] with kind, offset and path. Memory follows the bytes that are there
+//!   and not those that a header claims; [`Limits`] bound it further.
+//! - An error leaves the output as it was.
+//! - Encoding into a vector that is used again allocates nothing.
+//!
+//! # Not promised
+//!
+//! - The format does not describe itself: bytes of another schema may decode to nonsense. [`schema::evolution`] tells
+//!   which changes both sides survive, and [`schema::Fingerprint`] when a schema has changed.
+//! - Maps are written in the order in which they iterate; [`wire::SortedMap`] is for reproducible bytes.
+//! - Where the Go library is lenient, this crate is strict unless [`Mode::Compat`] is asked for. What Go returns half
+//!   decoded without an error is always an error here.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 

@@ -447,6 +447,10 @@ impl<J: Input> Input for Copied<'_, J> {
         self.input.expect(count)
     }
 
+    fn at_end(&mut self) -> Result<bool, Fault> {
+        self.input.at_end()
+    }
+
     fn options(&self) -> &Options {
         self.input.options()
     }

@@ -124,6 +124,7 @@ pub(crate) trait ErasedInput {
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault>;
     fn pass(&mut self, count: usize) -> Result<(), Fault>;
     fn expect(&mut self, count: usize) -> Result<(), Fault>;
+    fn at_end(&mut self) -> Result<bool, Fault>;
     fn options(&self) -> &Options;
     fn locate(&mut self, fault: Fault, segment: Segment) -> Fault;
     fn enter(&mut self) -> Result<(), Fault>;
@@ -153,6 +154,10 @@ impl<I: Input> ErasedInput for I {
 
     fn expect(&mut self, count: usize) -> Result<(), Fault> {
         Input::expect(self, count)
+    }
+
+    fn at_end(&mut self) -> Result<bool, Fault> {
+        Input::at_end(self)
     }
 
     fn options(&self) -> &Options {
@@ -188,6 +193,10 @@ impl Input for Erasure<'_> {
 
     fn expect(&mut self, count: usize) -> Result<(), Fault> {
         self.0.expect(count)
+    }
+
+    fn at_end(&mut self) -> Result<bool, Fault> {
+        self.0.at_end()
     }
 
     fn options(&self) -> &Options {
