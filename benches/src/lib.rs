@@ -32,6 +32,7 @@ mod count;
 mod implementation;
 pub mod json;
 mod options;
+pub mod parco;
 mod record;
 pub mod sse;
 mod suite;

@@ -1,0 +1,16 @@
+//! Messages and implementations of the `codec` suite: the peers of the binary codec `parco`.
+//!
+//! Everybody implements [`Codec`](codec::Codec), ours included, so that a row is a list of types.
+
+pub mod codec;
+pub mod json;
+pub mod limits;
+pub mod message;
+pub mod msgpack;
+pub mod ours;
+pub mod payload;
+pub mod peers;
+pub mod prost;
+pub mod reference;
+pub mod rkyv;
+pub mod same_bytes;

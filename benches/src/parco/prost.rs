@@ -1,0 +1,83 @@
+//! prost, with a message derived by hand: no compiler of schemas is needed.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use prost::Message as _;
+
+use super::codec::Codec;
+use super::message::{Check, Form, Message, Parts};
+
+/// The message in types that Protocol Buffers have.
+#[derive(Clone, PartialEq, ::prost::Message)]
+#[allow(missing_docs, reason = "the names say it all")]
+pub struct ProstMessage {
+    #[prost(string, tag = "1")]
+    pub name: String,
+    #[prost(string, tag = "2")]
+    pub text: String,
+    #[prost(uint32, tag = "3")]
+    pub number: u32,
+    #[prost(uint32, repeated, tag = "4")]
+    pub values: Vec<u32>,
+    #[prost(map = "string, uint32", tag = "5")]
+    pub map: HashMap<String, u32>,
+    #[prost(bool, tag = "6")]
+    pub flag: bool,
+    #[prost(float, tag = "7")]
+    pub float32: f32,
+    #[prost(double, tag = "8")]
+    pub float64: f64,
+}
+
+impl Form for ProstMessage {
+    fn of(message: &Message) -> Cow<'_, Self> {
+        Cow::Owned(Self {
+            name: message.name.clone(),
+            text: message.text.clone(),
+            number: u32::from(message.number),
+            values: message.values.iter().copied().map(u32::from).collect(),
+            map: message.map_as(|key| key, u32::from),
+            flag: message.flag,
+            float32: message.float32,
+            float64: message.float64,
+        })
+    }
+}
+
+impl Check for ProstMessage {
+    fn check(&self) -> u64 {
+        let parts = Parts {
+            name: self.name.len(),
+            text: self.text.len(),
+            number: u64::from(self.number),
+            values: self.values.len(),
+            last: u64::from(self.values.last().copied().unwrap_or_default()),
+            entries: self.map.len(),
+            flag: self.flag,
+            float32: self.float32,
+            float64: self.float64,
+        };
+        parts.check()
+    }
+}
+
+/// prost to a vector.
+#[derive(Debug, Default)]
+pub struct Prost(Vec<u8>);
+
+impl Codec for Prost {
+    const NAME: &'static str = "prost";
+    const VERSION: Option<&'static str> = Some("0.14.4");
+    type Message = ProstMessage;
+
+    fn encode(&mut self, message: &ProstMessage) -> Option<&[u8]> {
+        self.0.clear();
+        message.encode(&mut self.0).ok()?;
+        Some(&self.0)
+    }
+
+    fn decode(&mut self, bytes: &[u8]) -> Option<ProstMessage> {
+        ProstMessage::decode(bytes).ok()
+    }
+}
