@@ -1,0 +1,309 @@
+//! Reading values, and reading over them.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::super::compile::{Dynamic, Index, Kind as Type, Length};
+use super::super::{Number, Value};
+use super::{Depth, ZONE, model, read_header, read_integer};
+use crate::error::{Fault, Kind, Segment};
+use crate::options::Mode;
+use crate::read::{Input, Reader};
+
+/// What the Go library has for a located time without a zone: the year 1, as far as its nanoseconds carry.
+const GO_ZERO_TIME: i64 = -6_795_364_578_871_345_152;
+
+/// What is allocated on the word of a header alone.
+const TRUSTED: usize = 4096;
+
+/// A key or value of a map, or an element, in the way to a failure.
+type Step = fn(usize) -> Segment;
+
+impl Dynamic {
+    pub(super) fn walk_node<I: Input>(&self, index: Index, input: &mut I, depth: Depth) -> Result<(), Fault> {
+        let depth = depth.deeper()?;
+        match &self.nodes[index].kind {
+            Type::Bool => input.flag().map(|_| ()),
+            Type::Number(number, _) => input.pass(number.width()),
+            Type::Header(number, endian) => read_header(*number, *endian, input).map(|_| ()),
+            Type::Text(header) | Type::Blob(header) => {
+                let len = header.read_bytes(input)?;
+                input.pass(len)
+            }
+            Type::Slice(header, element) => {
+                let count = header.read(input)?;
+                input.check_elements(count, self.least(*element))?;
+                self.walk_elements(*element, count, input, depth)
+            }
+            Type::Array(len, element) => {
+                if self.least(*element) == 0 {
+                    input.check_elements(*len, 0)?;
+                }
+                self.walk_elements(*element, *len, input, depth)
+            }
+            Type::Map { header, key, value } => {
+                let count = header.read(input)?;
+                input.check_elements(count, self.least(*key).saturating_add(self.least(*value)))?;
+                for index in 0..count {
+                    self.walk_part(*key, Segment::Key, index, input, depth)?;
+                    self.walk_part(*value, Segment::Value, index, input, depth)?;
+                }
+                Ok(())
+            }
+            Type::Option(inner) => {
+                if input.flag()? {
+                    self.walk_node(*inner, input, depth)?;
+                }
+                Ok(())
+            }
+            Type::Struct(fields) => {
+                input.enter()?;
+                for (name, field) in fields {
+                    if let Err(fault) = self.walk_node(*field, input, depth) {
+                        return Err(input.locate(fault, Segment::Name(name.clone())));
+                    }
+                }
+                input.leave();
+                Ok(())
+            }
+            Type::Skip(count) => input.pass(*count),
+            Type::TimeUtc => input.pass(8),
+            Type::TimeLocation => {
+                input.pass(8)?;
+                if input.flag()? {
+                    let len = ZONE.read_bytes(input)?;
+                    input.pass(len)?;
+                }
+                Ok(())
+            }
+            Type::Multi { header, models } => {
+                input.enter()?;
+                let id = self.walk_id(*header, input)?;
+                let inner = model(models, &id)?;
+                self.walk_node(inner, input, depth)?;
+                input.leave();
+                Ok(())
+            }
+        }
+    }
+
+    /// Reads an id, which is the only value that walking needs. Bytes come one by one, for an `Input` hands out arrays.
+    fn walk_id<I: Input>(&self, header: Index, input: &mut I) -> Result<Value, Fault> {
+        Ok(match self.nodes[header].kind {
+            Type::Number(number, endian) => Value::Integer(read_integer(number, endian, input)?),
+            Type::Header(number, endian) => Value::Integer(read_header(number, endian, input)?),
+            Type::Text(header) => {
+                let len = header.read_bytes(input)?;
+                input.expect(len)?;
+                let mut bytes = Vec::with_capacity(len.min(TRUSTED));
+                for _ in 0..len {
+                    bytes.extend(input.array::<1>()?);
+                }
+                Value::Bytes(bytes)
+            }
+            _ => return Err(Fault::UNKNOWN_TYPE),
+        })
+    }
+
+    fn walk_part<I: Input>(
+        &self,
+        node: Index,
+        step: Step,
+        index: usize,
+        input: &mut I,
+        depth: Depth,
+    ) -> Result<(), Fault> {
+        self.walk_node(node, input, depth).map_err(|fault| input.locate(fault, step(index)))
+    }
+
+    fn walk_elements<I: Input>(
+        &self,
+        element: Index,
+        count: usize,
+        input: &mut I,
+        depth: Depth,
+    ) -> Result<(), Fault> {
+        let node = &self.nodes[element];
+        match (&node.kind, node.fixed) {
+            // Whatever the bytes are, they are such elements.
+            (Type::Number(..) | Type::Skip(_) | Type::TimeUtc, Some(size)) => {
+                input.pass(size.checked_mul(count).ok_or(Fault::OVERFLOW)?)
+            }
+            _ => {
+                (0..count).try_for_each(|index| self.walk_part(element, Segment::Index, index, input, depth))
+            }
+        }
+    }
+
+    pub(super) fn get_node(
+        &self,
+        index: Index,
+        reader: &mut Reader<'_>,
+        depth: Depth,
+    ) -> Result<Value, Fault> {
+        let depth = depth.deeper()?;
+        Ok(match &self.nodes[index].kind {
+            Type::Bool => Value::Bool(reader.flag()?),
+            Type::Number(number @ (Number::Float32 | Number::Float64), endian) => {
+                // As unsigned integers, bits are in range.
+                let bits = read_integer(*number, *endian, reader)? as u64;
+                if number.width() == 4 { Value::Float32(bits as u32) } else { Value::Float64(bits) }
+            }
+            Type::Number(number, endian) => Value::Integer(read_integer(*number, *endian, reader)?),
+            Type::Header(number, endian) => Value::Integer(read_header(*number, *endian, reader)?),
+            Type::Text(header) | Type::Blob(header) => Value::Bytes(get_bytes(*header, reader)?.into()),
+            Type::Slice(header, element) => {
+                let count = header.read(reader)?;
+                reader.check_elements(count, self.least(*element))?;
+                self.get_elements(*element, count, reader, depth)?
+            }
+            Type::Array(len, element) => {
+                if self.least(*element) == 0 {
+                    reader.check_elements(*len, 0)?;
+                }
+                reader.expect(self.least(index))?;
+                self.get_elements(*element, *len, reader, depth)?
+            }
+            Type::Map { header, key, value } => {
+                let count = header.read(reader)?;
+                reader.check_elements(count, self.least(*key).saturating_add(self.least(*value)))?;
+                self.get_entries(*key, *value, count, reader, depth)?
+            }
+            Type::Option(inner) => {
+                if reader.flag()? {
+                    reader.allocate(size_of::<Value>())?;
+                    Value::some(self.get_node(*inner, reader, depth)?)
+                } else {
+                    Value::NONE
+                }
+            }
+            Type::Struct(fields) => {
+                reader.enter()?;
+                reader.allocate(fields.len().saturating_mul(size_of::<Value>()))?;
+                let mut values = Vec::with_capacity(fields.len());
+                for (name, field) in fields {
+                    match self.get_node(*field, reader, depth) {
+                        Ok(value) => values.push(value),
+                        Err(fault) => return Err(reader.locate(fault, Segment::Name(name.clone()))),
+                    }
+                }
+                reader.leave();
+                Value::Struct(values)
+            }
+            Type::Skip(count) => {
+                reader.pass(*count)?;
+                Value::Skip
+            }
+            Type::TimeUtc => Value::Integer(i64::from_le_bytes(reader.array()?).into()),
+            Type::TimeLocation => get_located(reader)?,
+            Type::Multi { header, models } => {
+                reader.enter()?;
+                let id = self.get_node(*header, reader, depth)?;
+                let inner = model(models, &id)?;
+                reader.allocate(2 * size_of::<Value>())?;
+                let value = Box::new(self.get_node(inner, reader, depth)?);
+                reader.leave();
+                Value::Multi { id: Box::new(id), value }
+            }
+        })
+    }
+
+    fn get_part(
+        &self,
+        node: Index,
+        step: Step,
+        index: usize,
+        reader: &mut Reader<'_>,
+        depth: Depth,
+    ) -> Result<Value, Fault> {
+        self.get_node(node, reader, depth).map_err(|fault| reader.locate(fault, step(index)))
+    }
+
+    fn get_elements(
+        &self,
+        element: Index,
+        count: usize,
+        reader: &mut Reader<'_>,
+        depth: Depth,
+    ) -> Result<Value, Fault> {
+        reader.allocate(count.saturating_mul(size_of::<Value>()))?;
+        let mut values = Vec::with_capacity(count.min(TRUSTED));
+        for index in 0..count {
+            values.push(self.get_part(element, Segment::Index, index, reader, depth)?);
+        }
+        Ok(Value::List(values))
+    }
+
+    fn get_entries(
+        &self,
+        key: Index,
+        value: Index,
+        count: usize,
+        reader: &mut Reader<'_>,
+        depth: Depth,
+    ) -> Result<Value, Fault> {
+        reader.allocate(count.saturating_mul(size_of::<(Value, Value)>()))?;
+        let mut entries = Vec::with_capacity(count.min(TRUSTED));
+        for index in 0..count {
+            let key = self.get_part(key, Segment::Key, index, reader, depth)?;
+            let value = self.get_part(value, Segment::Value, index, reader, depth)?;
+            entries.push((key, value));
+        }
+        let repeated = repeated(&entries);
+        if let Some((_, index)) = repeated.iter().min_by_key(|(_, index)| index)
+            && reader.rejects_duplicates()
+        {
+            return Err(reader.locate(Fault(Kind::DuplicateKey), Segment::Key(*index)));
+        }
+        Ok(Value::Map(last_wins(entries, &repeated)))
+    }
+}
+
+fn get_bytes<'de>(header: Length, reader: &mut Reader<'de>) -> Result<&'de [u8], Fault> {
+    let len = header.read_bytes(reader)?;
+    reader.allocate(len)?;
+    reader.bytes(len)
+}
+
+/// Reads an instant and the name of a zone. An empty name means UTC, as no name does.
+fn get_located(reader: &mut Reader<'_>) -> Result<Value, Fault> {
+    let unix_nanos = i64::from_le_bytes(reader.array()?);
+    let utc = || String::from("UTC");
+    if !reader.flag()? {
+        let is_lenient = reader.options().mode == Mode::Compat;
+        return Ok(Value::Located {
+            unix_nanos: if is_lenient { GO_ZERO_TIME } else { unix_nanos },
+            zone: utc(),
+        });
+    }
+    let name = core::str::from_utf8(get_bytes(ZONE, reader)?).map_err(|_| Fault::INVALID_UTF8)?;
+    Ok(Value::Located { unix_nanos, zone: if name.is_empty() { utc() } else { name.into() } })
+}
+
+/// The entries whose keys were there before, each with the first entry that has the key.
+fn repeated(entries: &[(Value, Value)]) -> Vec<(usize, usize)> {
+    let mut order: Vec<usize> = (0..entries.len()).collect();
+    // A stable sort keeps the order of the wire among equal keys.
+    order.sort_by(|one, other| entries[*one].0.cmp(&entries[*other].0));
+    let mut repeated = Vec::new();
+    for same in order.chunk_by(|one, other| entries[*one].0 == entries[*other].0) {
+        repeated.extend(same[1..].iter().map(|index| (same[0], *index)));
+    }
+    repeated
+}
+
+/// Keeps of a repeated key the first place and the last value.
+fn last_wins(mut entries: Vec<(Value, Value)>, repeated: &[(usize, usize)]) -> Vec<(Value, Value)> {
+    if repeated.is_empty() {
+        return entries;
+    }
+    let mut kept = alloc::vec![true; entries.len()];
+    for (first, later) in repeated {
+        entries[*first].1 = core::mem::replace(&mut entries[*later].1, Value::Skip);
+        kept[*later] = false;
+    }
+    let mut kept = kept.into_iter();
+    entries.retain(|_| kept.next().unwrap_or(true));
+    entries
+}

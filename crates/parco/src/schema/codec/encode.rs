@@ -1,0 +1,185 @@
+//! Writing values, and counting the bytes they take.
+
+use super::super::compile::{Dynamic, Index, Kind as Type};
+use super::super::{Number, Value};
+use super::{Depth, ZONE, model, write_bits};
+use crate::error::{Fault, Segment};
+use crate::wire::Endian;
+use crate::write::Writer;
+
+/// The width and order of what is one number on the wire.
+fn layout(kind: &Type) -> Option<(usize, Endian)> {
+    match kind {
+        Type::Bool => Some((1, Endian::Little)),
+        Type::Number(number, endian) | Type::Header(number, endian) => Some((number.width(), *endian)),
+        Type::TimeUtc => Some((8, Endian::Little)),
+        _ => None,
+    }
+}
+
+/// The bits of that number.
+fn bits(kind: &Type, value: &Value) -> Result<u64, Fault> {
+    match (kind, value) {
+        (Type::Bool, Value::Bool(flag)) => Ok((*flag).into()),
+        (Type::Number(Number::Float32, _), Value::Float32(bits)) => Ok((*bits).into()),
+        (Type::Number(Number::Float64, _), Value::Float64(bits)) => Ok(*bits),
+        (Type::Number(number, _), Value::Integer(value)) if !number.is_float() => to_bits(*number, *value),
+        (Type::Header(number, _), Value::Integer(value)) => {
+            to_bits(Number::Int, *value)?;
+            to_bits(*number, *value)
+        }
+        (Type::TimeUtc, Value::Integer(nanos)) => to_bits(Number::Int64, *nanos),
+        _ => Err(Fault::UNKNOWN_TYPE),
+    }
+}
+
+/// The bits of an integer that is in range, least significant byte first.
+fn to_bits(number: Number, value: i128) -> Result<u64, Fault> {
+    let (least, most) = number.range();
+    // Casting keeps the low bits, which are those of two's complement.
+    if (least..=most).contains(&value) { Ok(value as u64) } else { Err(Fault::OVERFLOW) }
+}
+
+impl Dynamic {
+    pub(super) fn put_node(
+        &self,
+        index: Index,
+        value: &Value,
+        writer: &mut Writer<'_>,
+        depth: Depth,
+    ) -> Result<(), Fault> {
+        let depth = depth.deeper()?;
+        let kind = &self.nodes[index].kind;
+        if let Some((width, endian)) = layout(kind) {
+            write_bits(width, endian, bits(kind, value)?, writer);
+            return Ok(());
+        }
+        match (kind, value) {
+            (Type::Text(header) | Type::Blob(header), Value::Bytes(bytes)) => {
+                header.write(bytes.len(), writer)?;
+                writer.bytes(bytes);
+            }
+            (Type::Slice(header, element), Value::List(values)) => {
+                header.write(values.len(), writer)?;
+                self.put_elements(*element, values, writer, depth)?;
+            }
+            (Type::Array(len, element), Value::List(values)) => {
+                if values.len() != *len {
+                    return Err(Fault::INVALID_LENGTH);
+                }
+                self.put_elements(*element, values, writer, depth)?;
+            }
+            (Type::Map { header, key, value }, Value::Map(entries)) => {
+                header.write(entries.len(), writer)?;
+                for (index, (a_key, a_value)) in entries.iter().enumerate() {
+                    self.put_part(*key, a_key, Segment::Key(index), writer, depth)?;
+                    self.put_part(*value, a_value, Segment::Value(index), writer, depth)?;
+                }
+            }
+            (Type::Option(inner), Value::Option(value)) => {
+                writer.array([u8::from(value.is_some())]);
+                if let Some(value) = value {
+                    self.put_node(*inner, value, writer, depth)?;
+                }
+            }
+            (Type::Struct(fields), Value::Struct(values)) if fields.len() == values.len() => {
+                for ((name, field), value) in fields.iter().zip(values) {
+                    if let Err(fault) = self.put_node(*field, value, writer, depth) {
+                        return Err(writer.locate(fault, Segment::Name(name.clone())));
+                    }
+                }
+            }
+            (Type::Skip(count), Value::Skip) => writer.zeros(*count),
+            (Type::TimeLocation, Value::Located { unix_nanos, zone }) => {
+                ZONE.check(zone.len())?;
+                writer.array(unix_nanos.to_le_bytes());
+                writer.array([1]);
+                ZONE.write(zone.len(), writer)?;
+                writer.bytes(zone.as_bytes());
+            }
+            (Type::Multi { header, models }, Value::Multi { id, value }) => {
+                self.put_node(*header, id, writer, depth)?;
+                self.put_node(model(models, id)?, value, writer, depth)?;
+            }
+            _ => return Err(Fault::UNKNOWN_TYPE),
+        }
+        Ok(())
+    }
+
+    fn put_part(
+        &self,
+        node: Index,
+        value: &Value,
+        step: Segment,
+        writer: &mut Writer<'_>,
+        depth: Depth,
+    ) -> Result<(), Fault> {
+        self.put_node(node, value, writer, depth).map_err(|fault| writer.locate(fault, step))
+    }
+
+    fn put_elements(
+        &self,
+        element: Index,
+        values: &[Value],
+        writer: &mut Writer<'_>,
+        depth: Depth,
+    ) -> Result<(), Fault> {
+        for (index, value) in values.iter().enumerate() {
+            self.put_part(element, value, Segment::Index(index), writer, depth)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn size_node(&self, index: Index, value: &Value, depth: Depth) -> Result<usize, Fault> {
+        let depth = depth.deeper()?;
+        let node = &self.nodes[index];
+        if let Some((width, _)) = layout(&node.kind) {
+            bits(&node.kind, value)?;
+            return Ok(width);
+        }
+        Ok(match (&node.kind, value) {
+            (Type::Text(header) | Type::Blob(header), Value::Bytes(bytes)) => {
+                header.check(bytes.len())?;
+                node.least + bytes.len()
+            }
+            (Type::Slice(header, element), Value::List(values)) => {
+                header.check(values.len())?;
+                node.least + self.size_elements(*element, values, depth)?
+            }
+            (Type::Array(len, element), Value::List(values)) => {
+                if values.len() != *len {
+                    return Err(Fault::INVALID_LENGTH);
+                }
+                self.size_elements(*element, values, depth)?
+            }
+            (Type::Map { header, key, value }, Value::Map(entries)) => {
+                header.check(entries.len())?;
+                entries.iter().try_fold(node.least, |sum, (a_key, a_value)| {
+                    let key = self.size_node(*key, a_key, depth)?;
+                    Ok(sum + key + self.size_node(*value, a_value, depth)?)
+                })?
+            }
+            (Type::Option(inner), Value::Option(Some(value))) => 1 + self.size_node(*inner, value, depth)?,
+            (Type::Option(_), Value::Option(None)) => 1,
+            (Type::Struct(fields), Value::Struct(values)) if fields.len() == values.len() => {
+                let mut fields = fields.iter().zip(values);
+                fields
+                    .try_fold(0, |sum, ((_, field), value)| Ok(sum + self.size_node(*field, value, depth)?))?
+            }
+            (Type::TimeLocation, Value::Located { zone, .. }) => {
+                ZONE.check(zone.len())?;
+                10 + zone.len()
+            }
+            (Type::Multi { header, models }, Value::Multi { id, value }) => {
+                let header = self.size_node(*header, id, depth)?;
+                header + self.size_node(model(models, id)?, value, depth)?
+            }
+            (Type::Skip(count), Value::Skip) => *count,
+            _ => return Err(Fault::UNKNOWN_TYPE),
+        })
+    }
+
+    fn size_elements(&self, element: Index, values: &[Value], depth: Depth) -> Result<usize, Fault> {
+        values.iter().try_fold(0, |sum, value| Ok(sum + self.size_node(element, value, depth)?))
+    }
+}

@@ -1,0 +1,10 @@
+use parco::Encode;
+
+#[derive(Encode)]
+#[parco(id = u8)]
+enum Range {
+    #[parco(id = 256)]
+    One,
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+use parco::{Decode, Encode};
+
+struct Foreign;
+
+#[derive(Encode)]
+struct NoForm {
+    field: Foreign,
+}
+
+#[derive(Decode)]
+struct Width {
+    field: usize,
+}
+
+fn main() {}
