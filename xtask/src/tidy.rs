@@ -18,6 +18,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/json/src/scan/x86.rs",
     "crates/json/tests/alloc.rs",
     "crates/parco/src/write.rs",
+    "crates/parco/tests/support/counting.rs",
     "crates/perplexity/tests/client_allocations.rs",
     "crates/sse/src/bytes/text.rs",
     "crates/sse/src/scan.rs",
@@ -33,6 +34,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("parco-derive", &[]),
     ("psrp", &[]),
     ("perplexity", &["json", "sse"]),
+    ("perplexity-mock", &[]),
     ("pypi-proxy", &["json"]),
     ("xtask", &[]),
 ];

@@ -1,22 +1,28 @@
 //! A server that speaks the Perplexity API, with scripted faults, for tests of clients.
 //!
 //! ```
-//! use perplexity_mock::{Answer, Mock, Rule, Scenario};
+//! use perplexity_mock::{Answer, Config, Mock, Rule, Scenario};
+//! use std::io::{Read, Write};
+//! use std::net::TcpStream;
 //! use std::time::Duration;
 //!
-//! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-//! # runtime.block_on(async {
-//! let retried = Rule::new("/chat/completions")
-//!     .answer(Answer::rate_limited(Duration::from_millis(20)).times(2))
+//! let retried = Rule::new("/v1/models")
+//!     .answer(Answer::rate_limited(Duration::from_millis(20)).times(1))
 //!     .answer(Answer::api());
-//! let mock = Mock::start(Scenario::api().rule(retried)).await?;
+//! let mock = Mock::start_blocking(Scenario::api().rule(retried), Config::default())?;
 //!
-//! // A client is given `mock.url()`, and afterwards:
-//! for request in mock.requests() {
-//!     assert_eq!(request.path(), "/chat/completions");
+//! // A client is given `mock.url()`. This one retries at once.
+//! let request = "GET /v1/models HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer k\r\nConnection: close\r\n\r\n";
+//! let mut statuses = Vec::new();
+//! for _ in 0..2 {
+//!     let mut stream = TcpStream::connect(mock.address())?;
+//!     stream.write_all(request.as_bytes())?;
+//!     let mut answer = String::new();
+//!     stream.read_to_string(&mut answer)?;
+//!     statuses.push(answer[9..12].to_owned());
 //! }
-//! # Ok::<(), perplexity_mock::Error>(())
-//! # })?;
+//! assert_eq!(statuses, ["429", "200"]);
+//! assert_eq!(mock.requests()[1].path(), "/v1/models");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -35,7 +41,7 @@
 //! - Members, types and statuses of the API's answers are those that the API's clients were recorded with.
 //! - The same requests in the same order get the same answers.
 //! - A body past [`Config::max_body_bytes`] is refused, the record keeps [`Config::max_requests`] with at most
-//!   [`Config::max_record_bytes`], and the API the newest 1,000 objects of each kind and 256 MiB of files.
+//!   [`Config::max_record_bytes`], and the API the newest 1,000 objects of each kind with at most 256 MiB.
 //!
 //! # What is not
 //!

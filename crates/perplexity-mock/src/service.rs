@@ -105,7 +105,7 @@ async fn play_head(steps: &[Step], wire: &Wire) -> Result<(), BreakOff> {
     Ok(())
 }
 
-/// Applies what the answer says to a whole response.
+/// Applies what the answer says to a whole response. [`Answer::api`] says nothing by itself.
 fn respond(reply: Reply, answer: &Answer, wire: Arc<Wire>) -> Response<Playback> {
     let Reply { status, mut headers, pieces, is_stream } = reply;
     let status = answer.status.unwrap_or(status);

@@ -75,7 +75,7 @@ pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
         completion: completion.whole(),
     };
     let created = job.summary();
-    state.jobs.insert(id, job);
+    state.jobs.insert(id, request.body.len(), job);
     Ok(Reply::json(&created))
 }
 

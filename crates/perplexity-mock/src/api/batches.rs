@@ -1,4 +1,4 @@
-//! Batches of agent requests.
+//! Batches of requests to the responses endpoint.
 
 use std::fmt::Write as _;
 
@@ -129,7 +129,7 @@ pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
         output_file: None,
     };
     let view = batch.view();
-    state.batches.insert(id, batch);
+    state.batches.insert(id, request.body.len(), batch);
     Ok(Reply::json(&view))
 }
 

@@ -9,7 +9,7 @@ use crate::reply::Reply;
 
 pub(crate) fn create(state: &mut State) -> Outcome {
     let id = state.id("sess_");
-    state.sessions.insert(id.clone(), ());
+    state.sessions.insert(id.clone(), 0, ());
     Ok(Reply::json(&json!({"session_id": id, "status": "running"})))
 }
 

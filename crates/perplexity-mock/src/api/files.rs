@@ -34,20 +34,11 @@ impl File {
     }
 }
 
-/// How much all files hold together, in bytes. The oldest make room.
-const MAX_BYTES: usize = 256 << 20;
-
 /// Stores a file and returns its identifier.
 pub(crate) fn store(state: &mut State, name: &str, purpose: &'static str, content: Bytes) -> String {
     let id = state.id("file_");
     let file = File { id: id.clone(), name: name.to_owned(), purpose, created: state.now(), content };
-    state.files.insert(id.clone(), file);
-    let mut total: usize = state.files.values().map(|file| file.content.len()).sum();
-    while total > MAX_BYTES
-        && let Some(oldest) = state.files.remove_oldest()
-    {
-        total -= oldest.content.len();
-    }
+    state.files.insert(id.clone(), file.content.len(), file);
     id
 }
 

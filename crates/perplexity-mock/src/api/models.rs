@@ -8,7 +8,7 @@ use crate::reply::Reply;
 const CHAT: &[&str] =
     &["sonar", "sonar-pro", "sonar-deep-research", "sonar-reasoning", "sonar-reasoning-pro"];
 
-/// What the list of models names: those of the agent endpoint.
+/// What the list of models names: those of the responses endpoint.
 const LISTED: &[(&str, &str)] = &[
     ("perplexity/sonar", "perplexity"),
     ("anthropic/claude-sonnet-4-5", "anthropic"),
@@ -28,8 +28,8 @@ pub(crate) fn check_chat(model: &str) -> Result<(), Refusal> {
     if CHAT.contains(&model) { Ok(()) } else { Err(refusal::invalid_model(model)) }
 }
 
-/// The agent endpoint takes names of the form provider/model, listed or not.
-pub(crate) fn check_agent(model: &str) -> Result<(), Refusal> {
+/// The responses endpoint takes names of the form provider/model, listed or not.
+pub(crate) fn check_provider(model: &str) -> Result<(), Refusal> {
     let is_name =
         model.split_once('/').is_some_and(|(provider, name)| !provider.is_empty() && !name.is_empty());
     if is_name { Ok(()) } else { Err(refusal::invalid_model(model)) }

@@ -1,4 +1,4 @@
-//! Runs of the agent: created, streamed, polled for, cancelled.
+//! Runs of the responses endpoint: created, streamed, polled for, cancelled.
 
 use http::HeaderValue;
 use http::header::CONTENT_DISPOSITION;
@@ -116,7 +116,7 @@ pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
     let phase = if input.flag("background")? && !is_stream { Phase::Queued } else { Phase::Done };
     let run = Run { response, text: said, skills: skills.collect(), phase };
     let reply = if is_stream { stream(run.events(), None) } else { Reply::json(&run.view()) };
-    state.runs.insert(id, run);
+    state.runs.insert(id, request.body.len(), run);
     Ok(reply)
 }
 
@@ -140,12 +140,12 @@ fn model(input: &Input) -> Result<String, Refusal> {
         let names =
             names.ok_or_else(|| input.wrong("models", "Input should be 1 to 5 names", "value_error"))?;
         for name in &names {
-            models::check_agent(name)?;
+            models::check_provider(name)?;
         }
         return Ok(names[0].to_owned());
     }
     if let Some(model) = input.text("model")? {
-        models::check_agent(model)?;
+        models::check_provider(model)?;
         return Ok(model.to_owned());
     }
     if ["preset", "effort", "profile"].iter().any(|member| input.get(member).is_some()) {

@@ -13,6 +13,9 @@ use crate::request::Request;
 /// The times of skills are texts, and always the same.
 const TIME: &str = "2024-01-01T00:00:00Z";
 
+const MAX_NAME: usize = 64;
+const MAX_REVISIONS: usize = 1_000;
+
 #[derive(Debug)]
 pub(crate) struct Skill {
     id: String,
@@ -67,9 +70,9 @@ impl Skill {
     }
 }
 
-/// The name of a bundle: that of its file, without the extension.
+/// The name of a bundle: that of its file, without the extension, and not longer than names are.
 fn name(file: &str) -> String {
-    file.strip_suffix(".zip").unwrap_or(file).to_owned()
+    file.strip_suffix(".zip").unwrap_or(file).chars().take(MAX_NAME).collect()
 }
 
 pub(crate) fn create(state: &mut State, upload: Option<Upload>) -> Outcome {
@@ -77,7 +80,7 @@ pub(crate) fn create(state: &mut State, upload: Option<Upload>) -> Outcome {
     let id = state.id("sk_");
     let skill = Skill { id: id.clone(), names: vec![name(&file.name)] };
     let view = skill.view(0);
-    state.skills.insert(id, skill);
+    state.skills.insert(id, MAX_NAME, skill);
     Ok(Reply::json(&view))
 }
 
@@ -107,6 +110,9 @@ pub(crate) fn update(state: &mut State, request: &Request, id: &str, upload: Opt
     let skill = state.skills.get_mut(id).ok_or_else(|| refusal::not_found("Skill", id))?;
     skill.expect_latest(request)?;
     let file = upload::file(upload)?;
+    if skill.names.len() == MAX_REVISIONS {
+        return Err(refusal::invalid("too_many_revisions", "A skill has at most 1000 revisions"));
+    }
     skill.names.push(name(&file.name));
     Ok(Reply::json(&skill.view(skill.latest())))
 }
