@@ -49,6 +49,10 @@
 //! - Traces (feature `tracing`, target `perplexity`) and the texts of errors may change.
 //! - A client needs a tokio runtime with its time and I/O drivers, and a feature for TLS to speak https: `rustls`, which
 //!   is a default, `rustls-no-provider` or `native-tls`.
+#![cfg_attr(
+    not(feature = "client"),
+    allow(rustdoc::broken_intra_doc_links, reason = "most of what the page describes needs the client")
+)]
 
 #[cfg(feature = "blocking")]
 pub mod blocking;

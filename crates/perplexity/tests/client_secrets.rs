@@ -15,9 +15,11 @@ async fn key_is_in_no_debug_output_and_in_no_error() {
         Step::ok("pplx-s3cret"),
         Step::pieces(["data: {pplx-s3cret\n\n"]),
         Step::pieces(["data: 1\n\n"]),
+        Step::status(200, &[("set-cookie", KEY)], "1"),
     ]);
     let builder = script.builder().default_header("x-secret", KEY).default_query("token", KEY);
-    let mut seen = format!("{builder:?}");
+    let proxy = perplexity::Proxy::Url(format!("http://user:{KEY}@example.org"));
+    let mut seen = format!("{builder:?} {:?}", perplexity::Connect { proxy, ..Default::default() });
     let client = builder.base_url(format!("https://user:{KEY}@example.org/?k={KEY}")).build().unwrap();
     let call = || client.request(Method::GET, "/x").header("x-other", KEY).query("q", KEY).max_retries(0);
     seen += &format!("{client:?} {:?} {:?}", call(), client.to_builder());
@@ -30,6 +32,7 @@ async fn key_is_in_no_debug_output_and_in_no_error() {
     seen += &format!("{error} {error:?} {stream:?}");
     let stream = call().events::<json::Value>().await.unwrap();
     seen += &format!("{:?}", stream.text());
+    seen += &format!("{:?}", call().raw().await.unwrap());
     assert!(!seen.contains(KEY), "{seen}");
     assert_eq!(script.left(), 0);
 }

@@ -13,7 +13,7 @@ use super::response::{Response, ResponseHead};
 use crate::error::{Error, Result};
 use crate::stream::{EventStream, StreamItem, TokenUsage};
 
-/// What a call gives. Implemented by the types that [`Call`] lists and by no others.
+/// What a call gives. Implemented by the types that [`Call`](crate::Call) lists and by no others.
 pub trait Answer: Receive {}
 
 pub(crate) mod sealed {

@@ -40,7 +40,7 @@ pub struct Connect {
 }
 
 /// Where proxies come from.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Proxy {
     /// The environment and the settings of the platform, with the feature `system-proxy`.
@@ -50,6 +50,17 @@ pub enum Proxy {
     None,
     /// The one with this URL, for all requests.
     Url(String),
+}
+
+impl fmt::Debug for Proxy {
+    /// Leaves out the URL, which may have a password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::System => "System",
+            Self::None => "None",
+            Self::Url(_) => "Url",
+        })
+    }
 }
 
 impl Default for Connect {

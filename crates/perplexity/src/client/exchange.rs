@@ -14,7 +14,7 @@ use super::response::ResponseHead;
 use super::span::CallSpan;
 use super::timeouts::Deadline;
 use super::transport::Failure;
-use super::{Client, RetryEvent};
+use super::{Client, RetryEvent, random};
 use crate::error::{self, Error, Result, TimeoutPhase};
 use crate::retry::{Attempts, Outcome};
 
@@ -69,7 +69,7 @@ impl Client {
     /// Sends a request as often as the policy allows.
     pub(crate) async fn exchange(&self, mut plan: Plan, delivery: Delivery) -> Result<Exchange> {
         if self.inner.automatic_keys {
-            plan.ensure_key(|| self.fresh_key());
+            plan.ensure_key(fresh_key);
         }
         let span = CallSpan::new(&plan, &self.inner.base);
         let result = span.run(self.attempt_all(&plan, delivery, &span)).await;
@@ -190,13 +190,13 @@ impl Client {
             hook(&RetryEvent { attempt, delay, outcome });
         }
     }
+}
 
-    /// A random idempotency key.
-    fn fresh_key(&self) -> HeaderValue {
-        let [high, low] = self.random();
-        // Hexadecimal digits are fine in any header, so the other case does not happen.
-        HeaderValue::from_str(&format!("{high:016x}{low:016x}")).unwrap_or(HeaderValue::from_static("0"))
-    }
+/// A random idempotency key.
+fn fresh_key() -> HeaderValue {
+    let [high, low] = random();
+    // Hexadecimal digits are fine in any header, so the other case does not happen.
+    HeaderValue::from_str(&format!("{high:016x}{low:016x}")).unwrap_or(HeaderValue::from_static("0"))
 }
 
 fn head(parts: http::response::Parts, attempts: &Attempts<'_>, start: Instant) -> ResponseHead {

@@ -110,6 +110,12 @@ pub enum PathStyle {
     V1,
 }
 
+/// A random number, for boundaries of forms and for idempotency keys. It does not come from the source that a policy
+/// draws its jitter from, for two calls with one key would count as one.
+pub(crate) fn random() -> [u64; 2] {
+    [fastrand::u64(..), fastrand::u64(..)]
+}
+
 /// Decodes what has passed a limit of bodies or events already.
 pub(crate) fn codec() -> json::Codec {
     json::Codec::standard().with_limits(json::Limits::new().document(usize::MAX))
@@ -187,12 +193,6 @@ impl Client {
     /// Whether requests are checked before they are sent.
     pub(crate) fn validates(&self) -> bool {
         self.inner.validates
-    }
-
-    /// A random number, for boundaries of forms and for keys.
-    pub(crate) fn random(&self) -> [u64; 2] {
-        let draw = || u64::from(self.inner.retry.draw()) << 32 | u64::from(self.inner.retry.draw());
-        [draw(), draw()]
     }
 
     fn key(&self) -> &str {

@@ -1,5 +1,6 @@
 //! What a caller gets besides the value that was asked for.
 
+use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -9,7 +10,7 @@ use super::rate_limit::RateLimits;
 use crate::error::{self, Origin};
 
 /// Status and headers of an answer, and how it was obtained.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ResponseHead {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
@@ -55,7 +56,7 @@ impl ResponseHead {
 }
 
 /// A decoded answer together with what it was decoded from; see [`Call::raw`](crate::Call::raw).
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Response<T> {
     pub(super) head: ResponseHead,
     pub(super) body: Bytes,
@@ -86,5 +87,28 @@ impl<T> Response<T> {
     /// Takes the parts.
     pub fn into_parts(self) -> (ResponseHead, Bytes, T) {
         (self.head, self.body, self.value)
+    }
+}
+
+impl fmt::Debug for ResponseHead {
+    /// Leaves out the headers but for the request id: cookies are secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResponseHead")
+            .field("status", &self.status)
+            .field("request_id", &self.request_id())
+            .field("attempts", &self.attempts)
+            .field("elapsed", &self.elapsed)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Response<T> {
+    /// Tells how long the body is, and the value.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Response")
+            .field("head", &self.head)
+            .field("body_len", &self.body.len())
+            .field("value", &self.value)
+            .finish()
     }
 }

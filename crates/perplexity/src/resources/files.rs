@@ -3,7 +3,7 @@
 use http::Method;
 
 use super::group;
-use crate::client::{Accept, Call, File, Form, Json, Plan, Upload, segment};
+use crate::client::{Accept, Call, File, Form, Json, Plan, Upload, random, segment};
 use crate::types::Deleted;
 use crate::types::files::{FileObject, List, ListParams, Purpose};
 
@@ -27,7 +27,7 @@ impl Files<'_> {
     /// Uploads a file. Its content is copied once, and shared by all attempts.
     pub fn create(&self, purpose: Purpose, filename: &str, content: &[u8]) -> Call<Json<FileObject>> {
         let file = Upload { filename, content };
-        let form = Form::new(&[("purpose", purpose.as_str())], &file, self.client.random());
+        let form = Form::new(&[("purpose", purpose.as_str())], &file, random());
         Call::new(self.client, form.map(|form| Plan::post("/v1/files").with_form(form)), Json::new())
     }
 

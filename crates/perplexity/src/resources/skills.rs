@@ -3,7 +3,7 @@
 use http::Method;
 
 use super::group;
-use crate::client::{Accept, Call, Form, Json, Nothing, Plan, Upload, segment};
+use crate::client::{Accept, Call, Form, Json, Nothing, Plan, Upload, random, segment};
 use crate::types::skills::{
     ChangeParams, Download, List, ListParams, ManagedSkill, RevisionParams, Revisions,
 };
@@ -70,6 +70,6 @@ impl Skills<'_> {
     }
 
     fn form(&self, filename: &str, bundle: &[u8]) -> crate::Result<Form> {
-        Form::new(&[], &Upload { filename, content: bundle }, self.client.random())
+        Form::new(&[], &Upload { filename, content: bundle }, random())
     }
 }

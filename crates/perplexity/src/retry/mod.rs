@@ -25,7 +25,7 @@ pub(crate) fn is_transient(status: StatusCode) -> bool {
 }
 
 /// How one attempt failed.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub enum Outcome<'a> {
     /// The server answered with a status that is not a success.
@@ -39,6 +39,17 @@ pub enum Outcome<'a> {
     Connection,
     /// A time limit ran out.
     Timeout(TimeoutPhase),
+}
+
+impl fmt::Debug for Outcome<'_> {
+    /// Leaves out the headers.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Status { status, .. } => f.debug_tuple("Status").field(&status.as_u16()).finish(),
+            Self::Connection => f.write_str("Connection"),
+            Self::Timeout(phase) => f.debug_tuple("Timeout").field(phase).finish(),
+        }
+    }
 }
 
 /// What happens if the server asks for a longer wait than [`RetryPolicy::max_retry_after`].
