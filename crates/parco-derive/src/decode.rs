@@ -33,7 +33,7 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
         impl #generics #krate::wire::DecodeFields<#de> for #ident #arguments #clause {
             #[inline]
             fn get_fields(
-                reader: &mut #krate::Reader<#de>,
+                reader: &mut #krate::Reader<'_, #de>,
             ) -> ::core::result::Result<Self, #krate::Fault> {
                 #[allow(unused_imports)]
                 use #krate::Input as _;
@@ -43,7 +43,7 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
             #[inline]
             fn get_fields_into(
                 &mut self,
-                reader: &mut #krate::Reader<#de>,
+                reader: &mut #krate::Reader<'_, #de>,
             ) -> ::core::result::Result<(), #krate::Fault> {
                 #[allow(unused_imports)]
                 use #krate::Input as _;

@@ -58,6 +58,7 @@ mod options;
 mod read;
 mod registry;
 pub mod schema;
+mod text;
 mod time;
 mod view;
 pub mod wire;

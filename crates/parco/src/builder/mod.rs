@@ -192,7 +192,7 @@ impl<M, L: PutFields<M>, K> Put<M> for Builder<M, L, K> {
 
 impl<'de, M, L: GetFields<'de, M>, K: Factory<M>> Get<'de, M> for Builder<M, L, K> {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<M, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<M, Fault> {
         let mut model = self.kind.make();
         self.get_into(reader, &mut model)?;
         Ok(model)
@@ -200,7 +200,7 @@ impl<'de, M, L: GetFields<'de, M>, K: Factory<M>> Get<'de, M> for Builder<M, L, 
 
     /// Runs the setters on the older model, which keeps what they do not touch.
     #[inline]
-    fn get_into(&self, reader: &mut Reader<'de>, model: &mut M) -> Result<(), Fault> {
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
         reader.enter()?;
         self.fields.get_fields(reader, model)?;
         reader.leave();

@@ -129,7 +129,7 @@ impl Dynamic {
     pub(super) fn get_node(
         &self,
         index: Index,
-        reader: &mut Reader<'_>,
+        reader: &mut Reader<'_, '_>,
         depth: Depth,
     ) -> Result<Value, Fault> {
         let depth = depth.deeper()?;
@@ -207,7 +207,7 @@ impl Dynamic {
         node: Index,
         step: Step,
         index: usize,
-        reader: &mut Reader<'_>,
+        reader: &mut Reader<'_, '_>,
         depth: Depth,
     ) -> Result<Value, Fault> {
         self.get_node(node, reader, depth).map_err(|fault| reader.locate(fault, step(index)))
@@ -217,7 +217,7 @@ impl Dynamic {
         &self,
         element: Index,
         count: usize,
-        reader: &mut Reader<'_>,
+        reader: &mut Reader<'_, '_>,
         depth: Depth,
     ) -> Result<Value, Fault> {
         reader.allocate(count.saturating_mul(size_of::<Value>()))?;
@@ -233,7 +233,7 @@ impl Dynamic {
         key: Index,
         value: Index,
         count: usize,
-        reader: &mut Reader<'_>,
+        reader: &mut Reader<'_, '_>,
         depth: Depth,
     ) -> Result<Value, Fault> {
         reader.allocate(count.saturating_mul(size_of::<(Value, Value)>()))?;
@@ -253,7 +253,7 @@ impl Dynamic {
     }
 }
 
-fn get_bytes<'de>(header: Length, reader: &mut Reader<'de>) -> Result<&'de [u8], Fault> {
+fn get_bytes<'de>(header: Length, reader: &mut Reader<'_, 'de>) -> Result<&'de [u8], Fault> {
     let len = header.read_bytes(reader)?;
     reader.allocate(len)?;
     reader.bytes(len)

@@ -119,7 +119,7 @@ impl Put<Value> for Dynamic {
 }
 
 impl Get<'_, Value> for Dynamic {
-    fn get(&self, reader: &mut Reader<'_>) -> Result<Value, Fault> {
+    fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Value, Fault> {
         self.get_node(0, reader, Depth(0))
     }
 }
