@@ -63,8 +63,13 @@ fn main() {
 fn compile(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("parco_compile_{}", size.name())).payload(size.parco_len()).elements(1);
     let row = match size {
-        Size::Large => add!(row, reused, message, [ours::DerivedWide, WincodeWideLayout, SpeedyWideLayout]),
-        _ => add!(row, reused, message, [ours::Derived, WincodeLayout, SpeedyLayout]),
+        Size::Large => add!(
+            row,
+            reused,
+            message,
+            [ours::DerivedWide, ours::BuiltWide, WincodeWideLayout, SpeedyWideLayout]
+        ),
+        _ => add!(row, reused, message, [ours::Derived, ours::Built, WincodeLayout, SpeedyLayout]),
     };
     let row = add!(
         row,
@@ -151,8 +156,13 @@ fn msgpack(suite: &mut Suite, size: Size, message: &Message) {
 fn parse(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("parco_parse_{}", size.name())).payload(size.parco_len()).elements(1);
     let row = match size {
-        Size::Large => add!(row, owned, message, [ours::DerivedWide, WincodeWideLayout, SpeedyWideLayout]),
-        _ => add!(row, owned, message, [ours::Derived, WincodeLayout, SpeedyLayout]),
+        Size::Large => add!(
+            row,
+            owned,
+            message,
+            [ours::DerivedWide, ours::BuiltWide, WincodeWideLayout, SpeedyWideLayout]
+        ),
+        _ => add!(row, owned, message, [ours::Derived, ours::Built, WincodeLayout, SpeedyLayout]),
     };
     let row = add!(
         row,

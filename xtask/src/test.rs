@@ -172,6 +172,7 @@ fn conformance(workspace: &Workspace) -> Result<Outcome> {
         |words: &[&str]| crate::conformance::command(Args::new(words.iter().map(|word| (*word).to_owned())));
     for (system, files) in [
         ("json", "crates/json/tests/data/json-test-suite/test_parsing"),
+        ("parco", "crates/parco/tests/data/parco-vectors.json"),
         ("sse", "crates/sse/tests/data/sse-cases.json"),
     ] {
         run(&[system, "--peers", &workspace.root.join(files).to_string_lossy()])?;

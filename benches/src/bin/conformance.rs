@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: conformance sse [--peers] FILE...   files with the schema `sse-cases/1`
-       conformance json [--peers] DIR...   folders with files named y_*.json, n_*.json and i_*.json";
+       conformance json [--peers] DIR...   folders with files named y_*.json, n_*.json and i_*.json
+       conformance parco FILE...           files with the format `parco-vectors/1`";
 
 fn main() -> ExitCode {
     match run() {
@@ -27,7 +28,7 @@ fn run() -> anyhow::Result<usize> {
     let (options, files): (Vec<_>, Vec<_>) =
         arguments.partition(|argument| argument.to_string_lossy().starts_with("--"));
     let system = system.to_str().unwrap_or_default();
-    anyhow::ensure!(["sse", "json"].contains(&system) && !files.is_empty(), USAGE);
+    anyhow::ensure!(["sse", "json", "parco"].contains(&system) && !files.is_empty(), USAGE);
     anyhow::ensure!(options.iter().all(|option| option == "--peers"), USAGE);
 
     let mut out = std::io::stdout().lock();
@@ -35,6 +36,7 @@ fn run() -> anyhow::Result<usize> {
     for file in files.into_iter().map(PathBuf::from) {
         let with_peers = !options.is_empty();
         let counts = match system {
+            "parco" => benches::conformance::parco::run(&file, &mut out)?,
             "json" => benches::conformance::json::run(&file, with_peers, &mut out)?,
             _ => benches::conformance::sse::run(&file, with_peers, &mut out)?,
         };

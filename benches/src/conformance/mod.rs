@@ -1,4 +1,5 @@
 //! Runs files of conformance cases through the crates of this workspace and through their peers.
 
 pub mod json;
+pub mod parco;
 pub mod sse;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Read;
 
-use parco::wire::{Le, SmallVarchar, U8, U16};
-use parco::{Decode, Encode, Entries, Seq};
+use parco::wire::{Le, SmallVarchar, StaticWire, U8, U16};
+use parco::{Decode, Encode, Entries, Get, Put, Seq, WireExt};
 
 use super::codec::{Borrow, Codec, Counter, Discard, Fresh, FromReader, View};
 use super::message::{Check, Form, Message, MessageRef, Parts};
@@ -47,7 +47,7 @@ type Scores<'a> = Entries<'a, SmallVarchar, U8, &'a str, u8>;
 
 /// The message with headers of one width, which depends on its size: what owns, what borrows, and what stays in place.
 macro_rules! layout {
-    ($message:ident, $borrowed:ident, $view:ident, $derived:ident, $header:ident) => {
+    ($message:ident, $borrowed:ident, $view:ident, $derived:ident, $built:ident, $header:ident = $form:ty) => {
         /// The published message as a service would declare it.
         #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
         #[allow(missing_docs, reason = "the names say it all")]
@@ -157,6 +157,53 @@ macro_rules! layout {
             }
         }
 
+        /// The same fields as a schema made by calls. It is made anew for each message, which costs nothing: its
+        /// closures capture nothing.
+        #[derive(Debug, Default)]
+        pub struct $built(Vec<u8>);
+
+        impl $built {
+            fn schema() -> impl Put<$message> + for<'de> Get<'de, $message> {
+                const HEADER: $form = <$form>::NEW;
+                parco::builder::<$message>()
+                    .varchar(|message| &message.name, |message, name| message.name = name.into())
+                    .varchar(|message| &message.text, |message, text| message.text = text.into())
+                    .uint16_le(|message| message.number, |message, number| message.number = number)
+                    .slice(
+                        HEADER,
+                        U16::<Le>::NEW,
+                        |message| &message.values,
+                        |message, values| message.values = values,
+                    )
+                    .map(
+                        HEADER,
+                        SmallVarchar::NEW,
+                        U8,
+                        |message| &message.map,
+                        |message, map| message.map = map,
+                    )
+                    .bool(|message| message.flag, |message, flag| message.flag = flag)
+                    .float32(Le, |message| message.float32, |message, float32| message.float32 = float32)
+                    .float64(Le, |message| message.float64, |message, float64| message.float64 = float64)
+            }
+        }
+
+        impl Codec for $built {
+            const NAME: &'static str = "builder";
+            const VERSION: Option<&'static str> = None;
+            type Message = $message;
+
+            fn encode(&mut self, message: &$message) -> Option<&[u8]> {
+                self.0.clear();
+                Self::schema().encode(message, &mut self.0).ok()?;
+                Some(&self.0)
+            }
+
+            fn decode(&mut self, bytes: &[u8]) -> Option<$message> {
+                Self::schema().decode_exact(bytes).ok()
+            }
+        }
+
         impl Discard for $derived {
             fn discard(message: &$message, counter: &mut Counter) -> Option<()> {
                 counter.0 += parco::encoded_len(message).ok()? as u64;
@@ -201,5 +248,5 @@ macro_rules! layout {
     };
 }
 
-layout! { Narrow, NarrowRef, NarrowView, Derived, u8 }
-layout! { Wide, WideRef, WideView, DerivedWide, u16 }
+layout! { Narrow, NarrowRef, NarrowView, Derived, Built, u8 = U8 }
+layout! { Wide, WideRef, WideView, DerivedWide, BuiltWide, u16 = U16<Le> }

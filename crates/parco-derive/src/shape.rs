@@ -184,7 +184,7 @@ impl<'a> Output<'a> {
                 Some(field) if variant.fields.is_newtype() => self.schema_of(field),
                 _ => {
                     let named = self.named(&variant.fields);
-                    quote!(#krate::schema::Schema::Struct(#krate::wire::adjust::named([#named])))
+                    quote!(describe.inline(|describe| #krate::wire::adjust::named([#named])))
                 }
             };
             quote!((#id, #schema))

@@ -260,6 +260,9 @@ fn has(list: &[(String, Shape)], name: &str) -> bool {
 struct Fields<'a> {
     comparison: &'a mut Comparison,
     path: &'a str,
+    all_old: &'a [(String, Shape)],
+    all_new: &'a [(String, Shape)],
+    /// What of them is left.
     old: &'a [(String, Shape)],
     new: &'a [(String, Shape)],
     /// Whether nothing follows the struct.
@@ -276,7 +279,7 @@ impl<'a> Fields<'a> {
         new: &'a [(String, Shape)],
         is_last: bool,
     ) -> Self {
-        Self { comparison, path, old, new, is_last, used: (0, 0) }
+        Self { comparison, path, all_old: old, all_new: new, old, new, is_last, used: (0, 0) }
     }
 
     fn compare(mut self) {
@@ -285,10 +288,10 @@ impl<'a> Fields<'a> {
             if self.reserved((old_name, old), (new_name, new)) {
                 continue;
             }
-            let is_gone = !has(self.new, old_name);
-            let is_new = !has(self.old, new_name);
+            let is_gone = !has(self.all_new, old_name);
+            let is_new = !has(self.all_old, new_name);
             if old_name != new_name && !(is_gone && is_new) {
-                // One of the names is still to come on the other side.
+                // One of the names is elsewhere on the other side.
                 if is_new {
                     self.note(new_name, Verdict::Breaks, "inserted");
                     self.new = new_rest;
@@ -323,7 +326,7 @@ impl<'a> Fields<'a> {
     fn reserved(&mut self, (old_name, old): (&str, &Shape), (new_name, new): (&str, &Shape)) -> bool {
         let size = match (&old.kind, &new.kind) {
             (Kind::Skip(one), Kind::Skip(other)) => (one - self.used.0).min(other - self.used.1),
-            (Kind::Skip(room), _) if !has(self.old, new_name) => {
+            (Kind::Skip(room), _) if !has(self.all_old, new_name) => {
                 let Some(size) = new.fixed_size().filter(|size| *size <= room - self.used.0) else {
                     return false;
                 };
@@ -334,7 +337,7 @@ impl<'a> Fields<'a> {
                 );
                 size
             }
-            (_, Kind::Skip(room)) if !has(self.new, old_name) => {
+            (_, Kind::Skip(room)) if !has(self.all_new, old_name) => {
                 let Some(size) = old.fixed_size().filter(|size| *size <= room - self.used.1) else {
                     return false;
                 };

@@ -19,15 +19,11 @@ struct Inner {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    #[cfg_attr(not(feature = "schema-json"), expect(dead_code, reason = "only the languages of JSON use it"))]
     Syntax,
     Invalid(&'static str),
-    #[cfg_attr(not(feature = "schema-json"), expect(dead_code, reason = "only the languages of JSON use it"))]
     Mismatch(&'static str),
-    #[cfg_attr(not(feature = "schema-json"), expect(dead_code, reason = "only the languages of JSON use it"))]
     OutOfRange,
     Duplicate,
-    #[cfg_attr(not(feature = "schema-json"), expect(dead_code, reason = "only the languages of JSON use it"))]
     UnknownId,
     Limit(&'static str),
     NotInGo(&'static str),

@@ -39,7 +39,7 @@
 //! ```
 //! use parco::schema;
 //!
-//! assert_eq!(schema::fingerprint::<Vec<u16>>().to_string(), "8d5a0f5ef4b9a13c");
+//! assert_eq!(schema::fingerprint::<Vec<u16>>().to_string(), "5ab0ef48742a5a4c");
 //! ```
 //!
 //! [`compare`](super::compare) tells what the change is and whom it affects, given the old schema, say as a file of the

@@ -119,9 +119,10 @@ impl File {
             let Schema::Struct(fields) = model else {
                 return Err(step(not_in_go("a model that is no struct")));
             };
-            let model =
-                self.structure(model, fields, identifier(&alloc::format!("{name}_{text}"))).map_err(step)?;
-            let value = if id.value == "string" { alloc::format!("{text:?}") } else { text.clone() };
+            // Each model has a type of its own, for the type tells the id.
+            let own = identifier(&alloc::format!("{name}_{text}"));
+            let model = self.new_structure(model, fields, own).map_err(step)?;
+            let value = if id.value == "string" { quoted(text) } else { text.clone() };
             let _ = writeln!(registered, "\t{name}Registry.MustRegister({value}, {model}Builder)");
             let _ = write!(methods, "\nfunc ({model}) ParcoID() {} {{ return {value} }}\n", id.value);
         }
@@ -138,9 +139,19 @@ impl File {
         fields: &[(String, Schema)],
         name: String,
     ) -> Result<String, SchemaError> {
-        if let Some((_, name)) = self.types.iter().find(|(known, _)| known == schema) {
-            return Ok(name.clone());
+        match self.types.iter().find(|(known, _)| known == schema) {
+            Some((_, name)) => Ok(name.clone()),
+            None => self.new_structure(schema, fields, name),
         }
+    }
+
+    /// Prints the type and the builder of a struct under a name of its own.
+    fn new_structure(
+        &mut self,
+        schema: &Schema,
+        fields: &[(String, Schema)],
+        name: String,
+    ) -> Result<String, SchemaError> {
         let name = distinct(name, |name| self.types.iter().any(|(_, other)| other == name));
         self.types.push((schema.clone(), name.clone()));
         let mut members: Vec<(String, String)> = Vec::new();
@@ -157,15 +168,10 @@ impl File {
             }
         }
         let width = members.iter().map(|(member, _)| member.chars().count()).max().unwrap_or(0);
-        let _ = write!(self.body, "\ntype {name} struct {{");
-        for (index, (member, value)) in members.iter().enumerate() {
-            let _ = write!(
-                self.body,
-                "{}\t{member:width$} {}",
-                if index == 0 { "\n" } else { "" },
-                member_type(value)
-            );
-            self.body.push('\n');
+        let opening = if members.is_empty() { "struct{" } else { "struct {\n" };
+        let _ = write!(self.body, "\ntype {name} {opening}");
+        for (member, value) in &members {
+            let _ = writeln!(self.body, "\t{member:width$} {}", member_type(value));
         }
         let _ = write!(
             self.body,
@@ -420,6 +426,21 @@ fn go_name(number: Number) -> &'static str {
         Number::Float32 => "Float32",
         Number::Float64 => "Float64",
     }
+}
+
+/// A Go string.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            _ if letter.is_control() => {
+                let _ = write!(quoted, "\\u{:04x}", u32::from(letter));
+            }
+            _ => quoted.push(letter),
+        }
+    }
+    quoted + "\""
 }
 
 /// An exported Go name: words joined, each with a capital, and a letter first.

@@ -12,8 +12,10 @@
 //! use parco::WireExt;
 //! use parco::schema::{self, Value};
 //!
-//! let form = schema::of::<Vec<(u8, u16)>>().compile()?;
-//! # Ok::<(), schema::SchemaError>(())
+//! let form = schema::of::<Vec<Option<u16>>>().compile()?;
+//! let value: Value = form.decode_exact(&[2, 0, 0, 1, 7, 0])?;
+//! assert_eq!(value.as_list().unwrap()[1], Value::some(7u16));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod codec;
@@ -236,6 +238,15 @@ impl Describe {
         models: impl FnOnce(&mut Self) -> Vec<(String, Schema)>,
     ) -> Schema {
         self.enclosed(name, |describe| Schema::Multi { header: Box::new(header), models: models(describe) })
+    }
+
+    /// Describes a struct that has no type, as the fields of an enum's variant. It counts as a level like the others.
+    pub fn inline(&mut self, fields: impl FnOnce(&mut Self) -> Vec<(String, Schema)>) -> Schema {
+        // No type has this name, so nothing is found to come again.
+        self.open.push("");
+        let fields = fields(self);
+        self.open.pop();
+        Schema::Struct(fields)
     }
 
     fn enclosed(&mut self, name: &'static str, inside: impl FnOnce(&mut Self) -> Schema) -> Schema {

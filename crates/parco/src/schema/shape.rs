@@ -41,7 +41,7 @@ use crate::wire::Endian;
 /// let point = Schema::Struct(vec![("x".into(), byte()), ("y".into(), byte())]);
 /// let pixel = Schema::Struct(vec![("at".into(), point), ("hue".into(), schema::of::<u16>())]);
 /// assert_eq!(pixel.canonical(), "(u8 u8 u16le)");
-/// assert_eq!(pixel.fingerprint().to_string(), "7177fb0d1b3cb16a");
+/// assert_eq!(pixel.fingerprint().to_string(), "771914a7fa482743");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(u64);

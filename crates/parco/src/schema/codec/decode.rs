@@ -1,18 +1,15 @@
 //! Reading values, and reading over them.
 
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::super::compile::{Dynamic, Index, Kind as Type, Length};
 use super::super::{Number, Value};
-use super::{Depth, ZONE, model, read_header, read_integer};
+use super::{Depth, model, read_header, read_integer};
 use crate::error::{Fault, Kind, Segment};
-use crate::options::Mode;
 use crate::read::{Input, Reader};
-
-/// What the Go library has for a located time without a zone: the year 1, as far as its nanoseconds carry.
-const GO_ZERO_TIME: i64 = -6_795_364_578_871_345_152;
+use crate::time::Located;
+use crate::wire::{Get as _, TimeLocation, Wire as _};
 
 /// What is allocated on the word of a header alone.
 const TRUSTED: usize = 4096;
@@ -69,14 +66,7 @@ impl Dynamic {
             }
             Type::Skip(count) => input.pass(*count),
             Type::TimeUtc => input.pass(8),
-            Type::TimeLocation => {
-                input.pass(8)?;
-                if input.flag()? {
-                    let len = ZONE.read_bytes(input)?;
-                    input.pass(len)?;
-                }
-                Ok(())
-            }
+            Type::TimeLocation => TimeLocation.walk(input),
             Type::Multi { header, models } => {
                 input.enter()?;
                 let id = self.walk_id(*header, input)?;
@@ -196,7 +186,10 @@ impl Dynamic {
                 Value::Skip
             }
             Type::TimeUtc => Value::Integer(i64::from_le_bytes(reader.array()?).into()),
-            Type::TimeLocation => get_located(reader)?,
+            Type::TimeLocation => {
+                let Located { at, zone } = TimeLocation.get(reader)?;
+                Value::Located { unix_nanos: at.as_nanos(), zone }
+            }
             Type::Multi { header, models } => {
                 reader.enter()?;
                 let id = self.get_node(*header, reader, depth)?;
@@ -264,21 +257,6 @@ fn get_bytes<'de>(header: Length, reader: &mut Reader<'de>) -> Result<&'de [u8],
     let len = header.read_bytes(reader)?;
     reader.allocate(len)?;
     reader.bytes(len)
-}
-
-/// Reads an instant and the name of a zone. An empty name means UTC, as no name does.
-fn get_located(reader: &mut Reader<'_>) -> Result<Value, Fault> {
-    let unix_nanos = i64::from_le_bytes(reader.array()?);
-    let utc = || String::from("UTC");
-    if !reader.flag()? {
-        let is_lenient = reader.options().mode == Mode::Compat;
-        return Ok(Value::Located {
-            unix_nanos: if is_lenient { GO_ZERO_TIME } else { unix_nanos },
-            zone: utc(),
-        });
-    }
-    let name = core::str::from_utf8(get_bytes(ZONE, reader)?).map_err(|_| Fault::INVALID_UTF8)?;
-    Ok(Value::Located { unix_nanos, zone: if name.is_empty() { utc() } else { name.into() } })
 }
 
 /// The entries whose keys were there before, each with the first entry that has the key.

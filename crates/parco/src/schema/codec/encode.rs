@@ -2,9 +2,9 @@
 
 use super::super::compile::{Dynamic, Index, Kind as Type};
 use super::super::{Number, Value};
-use super::{Depth, ZONE, model, write_bits};
+use super::{Depth, model, write_bits};
 use crate::error::{Fault, Segment};
-use crate::wire::Endian;
+use crate::wire::{Endian, TimeLocation};
 use crate::write::Writer;
 
 /// The width and order of what is one number on the wire.
@@ -91,11 +91,7 @@ impl Dynamic {
             }
             (Type::Skip(count), Value::Skip) => writer.zeros(*count),
             (Type::TimeLocation, Value::Located { unix_nanos, zone }) => {
-                ZONE.check(zone.len())?;
-                writer.array(unix_nanos.to_le_bytes());
-                writer.array([1]);
-                ZONE.write(zone.len(), writer)?;
-                writer.bytes(zone.as_bytes());
+                TimeLocation::put_parts(unix_nanos, zone.as_bytes(), writer)?;
             }
             (Type::Multi { header, models }, Value::Multi { id, value }) => {
                 self.put_node(*header, id, writer, depth)?;
@@ -166,9 +162,8 @@ impl Dynamic {
                 fields
                     .try_fold(0, |sum, ((_, field), value)| Ok(sum + self.size_node(*field, value, depth)?))?
             }
-            (Type::TimeLocation, Value::Located { zone, .. }) => {
-                ZONE.check(zone.len())?;
-                10 + zone.len()
+            (Type::TimeLocation, Value::Located { unix_nanos, zone }) => {
+                TimeLocation::size_of_parts(unix_nanos, zone.as_bytes())?
             }
             (Type::Multi { header, models }, Value::Multi { id, value }) => {
                 let header = self.size_node(*header, id, depth)?;

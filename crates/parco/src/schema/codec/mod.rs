@@ -11,9 +11,6 @@ use crate::read::{Input, Reader};
 use crate::wire::{Endian, Get, Put, Wire};
 use crate::write::Writer;
 
-/// The header of the name of a zone.
-const ZONE: Length = Length { number: Number::Uint8, endian: Endian::Little };
-
 /// Counts levels, for what is recursive here has to end before the stack does.
 #[derive(Clone, Copy)]
 struct Depth(usize);

@@ -1,0 +1,7 @@
+package messages
+
+import (
+	"github.com/sonirico/parco"
+)
+
+var IdType = parco.Option[uint](parco.UIntBE())
