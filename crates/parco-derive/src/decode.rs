@@ -139,10 +139,9 @@ impl Output<'_> {
         let indices = 0..arms.len();
         quote! {
             #ids
-            let rest = reader.rest();
             match <#form as #krate::wire::adjust::Id>::find(&IDS, reader)? {
-                #(::core::option::Option::Some(#indices) => { #arms })*
-                _ => return ::core::result::Result::Err(reader.reject(rest, #krate::Fault::UNKNOWN_TYPE)),
+                #(#indices => { #arms })*
+                _ => return ::core::result::Result::Err(#krate::Fault::UNKNOWN_TYPE),
             }
         }
     }
