@@ -155,6 +155,12 @@ const ADJUSTING: &str = "`header`, `small`, `be`, `le`, `elem`, `key`, `value`, 
                          `uint`, `time`, `max`, `with`";
 
 impl Adjust {
+    /// Another form, as `with` gives it.
+    pub(crate) fn with(form: Type, span: Span) -> Self {
+        let replacement = Some(Replacement::With(Box::new(form)));
+        Self { replacement, span: Some(span), ..Self::default() }
+    }
+
     /// Takes one attribute, if it is of this kind.
     fn take(&mut self, name: &str, meta: &ParseNestedMeta<'_>) -> Result<bool> {
         let span = meta.path.span();
@@ -254,6 +260,7 @@ pub(crate) struct ContainerAttrs {
     pub(crate) order: Option<Order>,
     pub(crate) krate: Option<Path>,
     pub(crate) id: Option<IdForm>,
+    pub(crate) view: Option<Span>,
 }
 
 impl ContainerAttrs {
@@ -265,15 +272,16 @@ impl ContainerAttrs {
                 "be" => container.order = Some(Order::Be),
                 "le" => container.order = Some(Order::Le),
                 "crate" => container.krate = Some(meta.value()?.call(Path::parse_mod_style)?),
+                "view" => container.view = Some(meta.path.span()),
                 "id" if is_enum => container.id = Some(id_form(&meta)?),
                 _ if is_enum => {
                     return Err(meta.error(
-                        "there is no such attribute of an enum; the attributes are `id`, `be`, `le` and `crate`",
+                        "there is no such attribute of an enum; the attributes are `id`, `be`, `le`, `view`, `crate`",
                     ));
                 }
                 _ => {
                     return Err(meta.error(
-                        "there is no such attribute of a struct; the attributes are `be`, `le` and `crate`",
+                        "there is no such attribute of a struct; the attributes are `be`, `le`, `view`, `crate`",
                     ));
                 }
             }

@@ -6,6 +6,7 @@ mod encode;
 mod form;
 mod model;
 mod shape;
+mod view;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, Error, parse_macro_input};
@@ -111,6 +112,7 @@ use crate::model::Model;
 /// | `#[parco(..)]` | effect |
 /// |---|---|
 /// | `be`, `le` | the byte order of all fields, numbers and headers alike; without it little endian |
+/// | `view` | deriving `Decode` makes a second struct that is a view of the message, see [`Decode`](macro@Decode) |
 /// | `crate = path` | where the crate `parco` is, if not at `::parco` |
 ///
 /// ```
@@ -134,7 +136,7 @@ use crate::model::Model;
 /// | `id = u8` | the enum | the form of the ids: a header's name as above, `small` for text, or a type such as `U16<Be>` |
 /// | `id = 0`, `id = "pet"` | each variant | its id |
 /// | `rename = "name"` | a variant | its name in paths of errors |
-/// | `be`, `le`, `crate = path` | the enum | as for a struct |
+/// | `be`, `le`, `view`, `crate = path` | the enum | as for a struct |
 ///
 /// A variant may have any fields or none, with the attributes of a struct's fields.
 ///
@@ -168,7 +170,7 @@ use crate::model::Model;
 /// nothing. For a field that contains the struct itself the parameters have to have forms.
 #[proc_macro_derive(Encode, attributes(parco))]
 pub fn encode(input: TokenStream) -> TokenStream {
-    derive(parse_macro_input!(input as DeriveInput), encode::derive)
+    derive(parse_macro_input!(input as DeriveInput), |model| Ok(encode::derive(model)))
 }
 
 /// Derives what reads a struct or enum: `DecodeForm`, and with it `Decode`.
@@ -210,11 +212,60 @@ pub fn encode(input: TokenStream) -> TokenStream {
 /// assert!(parco::decode_exact::<Settings>(&[7, 1]).unwrap_err().is_unexpected_end());
 /// # Ok::<(), parco::Error>(())
 /// ```
+///
+/// # Views
+///
+/// With `#[parco(view)]` on a struct `Name` there is also a struct `NameView<'de>`, which derives `Clone`, `Copy`,
+/// `Debug` and `PartialEq`. It reads the same bytes, checks them as completely, and allocates nothing: it has the fields
+/// that are on the wire, with other types.
+///
+/// | field | in the view |
+/// |---|---|
+/// | numbers, `bool`, `()` | the same |
+/// | text | `&str` |
+/// | blobs | `&[u8]` |
+/// | slices and sets | `parco::Seq`, decoded while it is iterated |
+/// | maps | `parco::Entries`, likewise |
+/// | `[T; N]`, `Option<T>` | an array or option of what `T` is |
+/// | `Box<T>`, `Rc<T>`, `Arc<T>` | what `T` is |
+/// | points in time | `parco::Timestamp`, `parco::Located<&str>` |
+/// | messages | their views, so these need `#[parco(view)]` too |
+///
+/// Views of enums work the same way. Types with type parameters or several lifetimes have no views, and one that
+/// contains itself has one only if it does so in a slice or map.
+///
+/// ```
+/// use std::collections::HashMap;
+///
+/// #[derive(parco::Encode, parco::Decode)]
+/// #[parco(view)]
+/// struct Student {
+///     name: String,
+///     numbers: Vec<u16>,
+///     #[parco(header = u8, key(small))]
+///     grades: HashMap<String, u8>,
+/// }
+///
+/// let grades = HashMap::from([("math".to_owned(), 5)]);
+/// let bytes = parco::to_vec(&Student { name: "Ada".into(), numbers: vec![1, 2], grades })?;
+/// let view: StudentView = parco::decode_exact(&bytes)?;
+/// assert_eq!(view.name, "Ada");
+/// assert_eq!(view.numbers.iter().sum::<u16>(), 3);
+/// assert_eq!(view.grades.get(&"math"), Some(5));
+/// # Ok::<(), parco::Error>(())
+/// ```
 #[proc_macro_derive(Decode, attributes(parco))]
 pub fn decode(input: TokenStream) -> TokenStream {
-    derive(parse_macro_input!(input as DeriveInput), decode::derive)
+    derive(parse_macro_input!(input as DeriveInput), |model| {
+        let mut output = decode::derive(model);
+        output.extend(view::derive(model)?);
+        Ok(output)
+    })
 }
 
-fn derive(input: DeriveInput, output: fn(&Model) -> proc_macro2::TokenStream) -> TokenStream {
-    Model::parse(input).map_or_else(Error::into_compile_error, |model| output(&model)).into()
+fn derive(
+    input: DeriveInput,
+    output: impl FnOnce(&Model) -> syn::Result<proc_macro2::TokenStream>,
+) -> TokenStream {
+    Model::parse(input).and_then(|model| output(&model)).unwrap_or_else(Error::into_compile_error).into()
 }

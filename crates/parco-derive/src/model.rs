@@ -3,16 +3,22 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Generics, Ident, Index, Member, Path, Result, Type, parse_quote};
+use syn::{
+    Attribute, Data, DeriveInput, Error, Generics, Ident, Index, Member, Path, Result, Type, Visibility,
+    parse_quote,
+};
 
 use crate::attr::{ContainerAttrs, FieldAttrs, Id, IdForm, Order, VariantAttrs};
 
 pub(crate) struct Model {
+    pub(crate) vis: Visibility,
     pub(crate) ident: Ident,
     pub(crate) generics: Generics,
     /// The way to parco.
     pub(crate) krate: Path,
     pub(crate) order: Order,
+    /// Where a view is asked for.
+    pub(crate) view: Option<Span>,
     pub(crate) body: Body,
 }
 
@@ -22,6 +28,7 @@ pub(crate) enum Body {
 }
 
 pub(crate) struct Variant {
+    pub(crate) docs: Vec<Attribute>,
     pub(crate) ident: Ident,
     /// The name in paths of errors.
     pub(crate) name: String,
@@ -30,12 +37,21 @@ pub(crate) struct Variant {
 }
 
 pub(crate) struct Fields {
+    pub(crate) style: Style,
     pub(crate) list: Vec<Field>,
-    /// Whether this is one field without a name, as models of a registry are.
-    pub(crate) newtype: bool,
+}
+
+/// How fields are declared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    Named,
+    Tuple,
+    Unit,
 }
 
 pub(crate) struct Field {
+    pub(crate) docs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
     pub(crate) member: Member,
     /// The local variable that holds it.
     pub(crate) binding: Ident,
@@ -65,8 +81,17 @@ impl Fields {
                 None => optional = false,
             }
         }
-        let newtype = matches!(fields, syn::Fields::Unnamed(fields) if fields.unnamed.len() == 1);
-        Ok(Self { list, newtype })
+        let style = match fields {
+            syn::Fields::Named(_) => Style::Named,
+            syn::Fields::Unnamed(_) => Style::Tuple,
+            syn::Fields::Unit => Style::Unit,
+        };
+        Ok(Self { style, list })
+    }
+
+    /// Whether this is one field without a name, as models of a registry are.
+    pub(crate) fn is_newtype(&self) -> bool {
+        self.style == Style::Tuple && self.list.len() == 1
     }
 
     /// The fields that are on the wire.
@@ -90,13 +115,26 @@ impl Field {
             (None, Some(ident)) => plain(ident),
             (None, None) => at.to_string(),
         };
-        Ok(Self { member, binding: format_ident!("field_{at}"), name, ty: field.ty.clone(), attrs })
+        Ok(Self {
+            docs: docs(&field.attrs),
+            vis: field.vis.clone(),
+            member,
+            binding: format_ident!("field_{at}"),
+            name,
+            ty: field.ty.clone(),
+            attrs,
+        })
     }
 
     /// Where it goes wrong if the form and the type do not go together: one place, so that there is one error.
     pub(crate) fn span(&self) -> Span {
         self.attrs.adjust.span.unwrap_or_else(|| self.ty.span())
     }
+}
+
+/// The documentation among attributes.
+fn docs(attrs: &[Attribute]) -> Vec<Attribute> {
+    attrs.iter().filter(|attr| attr.path().is_ident("doc")).cloned().collect()
 }
 
 /// A name without the `r#` of raw identifiers.
@@ -124,10 +162,12 @@ impl Model {
             }
         };
         Ok(Self {
+            vis: input.vis,
             ident: input.ident,
             generics: input.generics,
             krate: attrs.krate.unwrap_or_else(|| parse_quote!(::parco)),
             order: attrs.order.unwrap_or(Order::Le),
+            view: attrs.view,
             body,
         })
     }
@@ -190,7 +230,7 @@ fn variants(name: &Ident, data: &syn::DataEnum) -> Result<Vec<Variant>> {
         }
         let fields = Fields::parse(&variant.fields)?;
         let name = attrs.rename.map_or_else(|| plain(&variant.ident), |name| name.value());
-        variants.push(Variant { ident: variant.ident.clone(), name, id, fields });
+        variants.push(Variant { docs: docs(&variant.attrs), ident: variant.ident.clone(), name, id, fields });
     }
     Ok(variants)
 }

@@ -181,7 +181,7 @@ impl<'a> Output<'a> {
             let id = &variant.id.text;
             let mut wired = variant.fields.wired();
             let schema = match wired.next() {
-                Some(field) if variant.fields.newtype => self.schema_of(field),
+                Some(field) if variant.fields.is_newtype() => self.schema_of(field),
                 _ => {
                     let named = self.named(&variant.fields);
                     quote!(describe.inline(|describe| #krate::wire::adjust::named([#named])))
@@ -255,7 +255,7 @@ impl<'a> Output<'a> {
 /// The steps from outside to a field, innermost first.
 pub(crate) fn path<'a>(fields: &Fields, field: &'a Field, outside: &[&'a str]) -> Vec<&'a str> {
     // The only field of a variant has no name of its own; the variant's says it.
-    let own = (outside.is_empty() || !fields.newtype).then_some(field.name.as_str());
+    let own = (outside.is_empty() || !fields.is_newtype()).then_some(field.name.as_str());
     own.into_iter().chain(outside.iter().copied()).collect()
 }
 

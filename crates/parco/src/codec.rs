@@ -81,7 +81,7 @@ impl<T: DecodeOwned> Decoder for StreamCodec<T> {
         if let Err(fault) = <T as DecodeForm<'_>>::Form::NEW.walk(&mut reader) {
             let error = reader.into_error(fault);
             let Some(missing) = error.missing() else { return Err(error.into()) };
-            self.wanted = source.len() + missing;
+            self.wanted = source.len().saturating_add(missing);
             if self.wanted > self.options.limits.allocation {
                 return Err(Error::at(crate::error::Kind::Limit, source.len()).into());
             }

@@ -101,6 +101,8 @@ pub(crate) struct Trace {
     segments: Vec<Segment>,
     /// For `UnexpectedEnd`: how many bytes are missing at least.
     pub(crate) missing: usize,
+    /// How many of the bytes that were read belong to the value that failed.
+    pub(crate) behind: usize,
 }
 
 impl Trace {
@@ -113,7 +115,7 @@ impl Trace {
         self.segments.reverse();
         Error(Box::new(Inner {
             kind: fault.0,
-            offset: Some(offset),
+            offset: Some(offset.saturating_sub(self.behind)),
             missing: self.missing,
             path: self.segments,
             #[cfg(feature = "std")]
@@ -124,8 +126,9 @@ impl Trace {
 
 /// Why a message could not be encoded or decoded: kind, byte offset and field path.
 ///
-/// The offset counts from the first byte of the message. On decoding it is the position of the value that could not
-/// be read, on encoding the number of bytes that the values before it take. No input appears in the text.
+/// The offset counts from the first byte of the message. On decoding it is where the value starts that could not be
+/// read, or what its header counts if the header could be; on encoding the number of bytes that the values before it
+/// take. No input appears in the text.
 pub struct Error(Box<Inner>);
 
 struct Inner {

@@ -209,9 +209,24 @@ struct Feed<'a, R> {
 }
 
 impl<R: Read> Feed<'_, R> {
-    /// Reads `count` bytes, at most [`CHUNK`], to the end of the buffer.
+    /// Reads `count` bytes to the end of the buffer, which grows by [`CHUNK`] at most before they arrive.
     fn pull(&mut self, count: usize) -> Result<(), Fault> {
         let count = if count > 0 && mem::take(&mut self.ahead) { count - 1 } else { count };
+        let mut left = count;
+        while left > 0 {
+            let chunk = left.min(CHUNK);
+            if let Err(fault) = self.pull_chunk(chunk) {
+                let trace = &mut self.state.trace;
+                trace.missing += left - chunk;
+                trace.behind += count - left;
+                return Err(fault);
+            }
+            left -= chunk;
+        }
+        Ok(())
+    }
+
+    fn pull_chunk(&mut self, count: usize) -> Result<(), Fault> {
         let start = self.buffer.len();
         let end = start + count;
         if end > self.options.limits.allocation {
@@ -225,6 +240,7 @@ impl<R: Read> Feed<'_, R> {
                     self.ended = true;
                     self.buffer.truncate(filled);
                     self.state.trace.missing = end - filled;
+                    self.state.trace.behind = filled - start;
                     return Err(Fault(Kind::UnexpectedEnd));
                 }
                 Ok(read) => filled += read,
@@ -254,13 +270,7 @@ impl<R: Read> Input for Feed<'_, R> {
     }
 
     fn pass(&mut self, count: usize) -> Result<(), Fault> {
-        let mut left = count;
-        while left > 0 {
-            let chunk = left.min(CHUNK);
-            self.pull(chunk)?;
-            left -= chunk;
-        }
-        Ok(())
+        self.pull(count)
     }
 
     fn expect(&mut self, count: usize) -> Result<(), Fault> {
@@ -288,6 +298,11 @@ impl<R: Read> Input for Feed<'_, R> {
 
     fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
         self.state.trace.push(segment);
+        fault
+    }
+
+    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
+        self.state.trace.behind = count;
         fault
     }
 

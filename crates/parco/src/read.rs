@@ -61,6 +61,15 @@ pub trait Input {
     /// Notes on the way up where a fault happened.
     fn locate(&mut self, fault: Fault, segment: Segment) -> Fault;
 
+    /// Notes that a fault is in the last `count` bytes, so that it is reported where those start.
+    ///
+    /// An input that does not know the positions of its bytes need not implement it.
+    #[cold]
+    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
+        let _ = count;
+        fault
+    }
+
     /// Enters a struct.
     ///
     /// # Errors
@@ -106,7 +115,7 @@ pub trait Input {
             [0] => Ok(false),
             [1] => Ok(true),
             _ if self.options().mode == Mode::Compat => Ok(false),
-            _ => Err(Fault(Kind::InvalidBool)),
+            _ => Err(self.blame(Fault(Kind::InvalidBool), 1)),
         }
     }
 }
@@ -242,6 +251,12 @@ impl Input for Reader<'_> {
     #[cold]
     fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
         self.state.trace.push(segment);
+        fault
+    }
+
+    #[cold]
+    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
+        self.state.trace.behind = count;
         fault
     }
 

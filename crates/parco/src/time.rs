@@ -1,13 +1,5 @@
 //! Points in time: nanoseconds since 1970 in 64 bits, and what they are made from and become.
 
-#[cfg(feature = "chrono")]
-mod chrono;
-#[cfg(feature = "jiff")]
-mod jiff;
-#[cfg(feature = "time")]
-#[path = "time/time.rs"]
-mod time_crate;
-
 use alloc::string::String;
 #[cfg(feature = "std")]
 use std::time::{Duration, SystemTime};
@@ -15,6 +7,29 @@ use std::time::{Duration, SystemTime};
 use crate::error::Fault;
 use crate::form::{DecodeForm, EncodeForm};
 use crate::wire::{FromOctets, Octets, Order, TimeLocation, TimeUtc};
+
+/// The forms that types have by themselves. The modules below use it too.
+macro_rules! forms {
+    ($($(#[$cfg:meta])* $type:ty => $form:ty;)*) => {$(
+        $(#[$cfg])*
+        impl<O: Order> EncodeForm<O> for $type {
+            type Form = $form;
+        }
+
+        $(#[$cfg])*
+        impl<O: Order> DecodeForm<'_, O> for $type {
+            type Form = $form;
+        }
+    )*};
+}
+
+#[cfg(feature = "chrono")]
+mod chrono;
+#[cfg(feature = "jiff")]
+mod jiff;
+#[cfg(feature = "time")]
+#[path = "time/time.rs"]
+mod time_crate;
 
 /// A point in time: nanoseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
 ///
@@ -216,23 +231,6 @@ impl FromNanos for SystemTime {
         time.ok_or(Fault::INVALID_VALUE)
     }
 }
-
-macro_rules! forms {
-    ($($(#[$cfg:meta])* $type:ty => $form:ty;)*) => {$(
-        $(#[$cfg])*
-        impl<O: Order> EncodeForm<O> for $type {
-            type Form = $form;
-        }
-
-        $(#[$cfg])*
-        impl<O: Order> DecodeForm<'_, O> for $type {
-            type Form = $form;
-        }
-    )*};
-}
-
-#[cfg(any(feature = "chrono", feature = "jiff", feature = "time"))]
-use forms;
 
 forms! {
     Timestamp => TimeUtc;

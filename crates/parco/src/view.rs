@@ -1,5 +1,6 @@
 //! Collections that stay in the input: validated once, decoded while they are iterated.
 
+use core::borrow::Borrow;
 use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
@@ -103,9 +104,10 @@ where
     /// The value of the last entry with this key. Looks at all entries.
     pub fn get<Q: ?Sized>(&self, key: &Q) -> Option<B>
     where
-        A: PartialEq<Q>,
+        A: Borrow<Q>,
+        Q: PartialEq,
     {
-        self.iter().filter(|(candidate, _)| candidate == key).last().map(|(_, value)| value)
+        self.iter().filter(|(candidate, _)| candidate.borrow() == key).last().map(|(_, value)| value)
     }
 }
 
@@ -314,8 +316,7 @@ impl<'de, H: Header, E: StaticWire, T> Put<Seq<'de, E, T>> for Slice<H, E> {
     }
 
     fn size(&self, view: &Seq<'de, E, T>) -> Result<usize, Fault> {
-        H::check(view.len)?;
-        Ok(H::WIDTH + view.bytes.len())
+        size_of_view::<H>(view.len, view.bytes, view.mode)
     }
 }
 
@@ -331,16 +332,20 @@ where
     }
 
     fn size(&self, view: &Entries<'de, K, V, A, B>) -> Result<usize, Fault> {
-        H::check(view.len)?;
-        Ok(H::WIDTH + view.bytes.len())
+        size_of_view::<H>(view.len, view.bytes, view.mode)
     }
 }
 
-fn put_view<H: Header>(len: usize, bytes: &[u8], mode: Mode, writer: &mut Writer<'_>) -> Result<(), Fault> {
+fn size_of_view<H: Header>(len: usize, bytes: &[u8], mode: Mode) -> Result<usize, Fault> {
     if mode == Mode::Compat {
         return Err(Fault(Kind::InvalidValue));
     }
     H::check(len)?;
+    Ok(H::WIDTH + bytes.len())
+}
+
+fn put_view<H: Header>(len: usize, bytes: &[u8], mode: Mode, writer: &mut Writer<'_>) -> Result<(), Fault> {
+    size_of_view::<H>(len, bytes, mode)?;
     writer.prefixed(H::header(len as u64), H::WIDTH, bytes);
     Ok(())
 }

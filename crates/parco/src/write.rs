@@ -60,7 +60,7 @@ impl Room {
     fn grow(&mut self, at: *mut u8, additional: usize) -> (*mut u8, *mut u8) {
         let written = at.addr() - self.start.addr();
         if let Memory::Region = self.memory {
-            let mut vec = Vec::with_capacity((written + additional).max(2 * written));
+            let mut vec = Vec::with_capacity(written.saturating_add(additional).max(2 * written));
             // SAFETY: the bytes from `start` to `at` are initialised, and the vector is an allocation of its own.
             vec.extend_from_slice(unsafe { core::slice::from_raw_parts(self.start, written) });
             vec.clear();
@@ -73,6 +73,8 @@ impl Room {
             Memory::Region => unreachable!("replaced above"),
         };
         let len = vec.len();
+        // Said here, for a panic of `reserve` would leave the message in the vector.
+        assert!(additional <= isize::MAX as usize - written - len, "more than an allocation can have");
         // SAFETY: the bytes up to `at` are initialised and within the capacity. Their being part of the vector while
         // it grows is what makes it move them.
         unsafe { vec.set_len(len + written) };
@@ -336,3 +338,6 @@ pub(crate) fn as_uninit(slice: &mut [u8]) -> &mut [MaybeUninit<u8>] {
     // SAFETY: the layout is the same, and a `Writer`, the only user, writes nothing but initialised bytes.
     unsafe { core::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), len) }
 }
+
+#[cfg(test)]
+mod tests;

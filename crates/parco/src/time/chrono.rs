@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeZone, Utc};
 
-use super::{FromNanos, ToNanos, forms};
+use super::{FromNanos, ToNanos};
 use crate::error::Fault;
 use crate::form::{DecodeForm, EncodeForm};
 use crate::wire::{Order, TimeUtc};

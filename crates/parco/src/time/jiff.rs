@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-use super::{FromNanos, ToNanos, forms};
+use super::{FromNanos, ToNanos};
 use crate::error::{Fault, Kind};
 use crate::form::{DecodeForm, EncodeForm};
 use crate::read::Reader;

@@ -18,9 +18,11 @@ use crate::schema::Schema;
 
 mod id;
 mod max;
+mod view;
 
 pub use id::Id;
 pub use max::Max;
+pub use view::{ViewForm, Viewed};
 
 /// Another header: `header = ..` and `small`.
 #[diagnostic::on_unimplemented(

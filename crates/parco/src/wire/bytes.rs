@@ -250,12 +250,14 @@ macro_rules! form {
         impl<'de, H: Header, T: FromOctets<'de>> Get<'de, T> for $name<H> {
             #[inline]
             fn get(&self, reader: &mut Reader<'de>) -> Result<T, Fault> {
-                T::from_octets(body::<H, T>(reader)?)
+                let bytes = body::<H, T>(reader)?;
+                T::from_octets(bytes).map_err(|fault| reader.blame(fault, bytes.len()))
             }
 
             #[inline]
             fn get_into(&self, reader: &mut Reader<'de>, value: &mut T) -> Result<(), Fault> {
-                value.replace(body::<H, T>(reader)?)
+                let bytes = body::<H, T>(reader)?;
+                value.replace(bytes).map_err(|fault| reader.blame(fault, bytes.len()))
             }
         }
     };

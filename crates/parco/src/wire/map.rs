@@ -119,13 +119,14 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
     }
 }
 
-/// Refuses an entry whose key was there before, if the options say so.
+/// Refuses an entry that starts at `start` and whose key was there before, if the options say so.
 #[inline]
-fn unique(is_new: bool, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+fn unique<'de>(is_new: bool, index: usize, start: &'de [u8], reader: &mut Reader<'de>) -> Result<(), Fault> {
     if is_new || !reader.rejects_duplicates() {
         return Ok(());
     }
-    Err(reader.locate(Fault(Kind::DuplicateKey), Segment::Key(index)))
+    let fault = reader.reject(start, Fault(Kind::DuplicateKey));
+    Err(reader.locate(fault, Segment::Key(index)))
 }
 
 impl<H: Header, K: Wire, V: Wire> Wire for Map<H, K, V> {
@@ -223,8 +224,9 @@ where
         reader.allocate(count.saturating_mul(size_of::<(A, B)>()))?;
         let mut map = BTreeMap::new();
         for index in 0..count {
+            let start = reader.rest();
             let (key, value) = self.get_entry(index, reader)?;
-            unique(map.insert(key, value).is_none(), index, reader)?;
+            unique(map.insert(key, value).is_none(), index, start, reader)?;
         }
         Ok(map)
     }
@@ -245,8 +247,9 @@ where
         reader.allocate(count.saturating_mul(size_of::<(A, B)>()))?;
         let mut map = HashMap::with_capacity_and_hasher(count, S::default());
         for index in 0..count {
+            let start = reader.rest();
             let (key, value) = self.get_entry(index, reader)?;
-            unique(map.insert(key, value).is_none(), index, reader)?;
+            unique(map.insert(key, value).is_none(), index, start, reader)?;
         }
         Ok(map)
     }
@@ -262,6 +265,7 @@ where
         map.clear();
         map.reserve(count);
         for index in 0..count {
+            let start = reader.rest();
             let (key, value) = match spare.pop() {
                 Some(mut entry) => {
                     self.get_entry_into(index, reader, &mut entry)?;
@@ -269,7 +273,7 @@ where
                 }
                 None => self.get_entry(index, reader)?,
             };
-            unique(map.insert(key, value).is_none(), index, reader)?;
+            unique(map.insert(key, value).is_none(), index, start, reader)?;
         }
         Ok(())
     }

@@ -164,7 +164,7 @@ macro_rules! header {
                     Endian::Little => <$value>::from_le_bytes(bytes),
                     Endian::Big => <$value>::from_be_bytes(bytes),
                 };
-                usize::try_from(number).map_err(|_| Fault(Kind::Overflow))
+                usize::try_from(number).map_err(|_| input.blame(Fault(Kind::Overflow), $width))
             }
         }
     };

@@ -9,3 +9,4 @@ mod generics;
 mod into;
 mod properties;
 mod support;
+mod views;

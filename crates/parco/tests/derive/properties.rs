@@ -9,7 +9,7 @@ use proptest::option;
 use proptest::prelude::*;
 
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
-#[parco(id = u16be)]
+#[parco(id = u16be, view)]
 enum Part {
     #[parco(id = 1)]
     Nothing,
@@ -26,7 +26,7 @@ enum Part {
 
 /// Every attribute that has bytes.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
-#[parco(be)]
+#[parco(be, view)]
 struct All {
     #[parco(small)]
     small: String,
@@ -59,12 +59,17 @@ struct All {
     #[parco(header = u8)]
     parts: Vec<Part>,
     floats: [f64; 2],
+    #[parco(time)]
+    at: i64,
+    #[parco(inner(time))]
+    until: Option<i64>,
     last: Box<Option<char8>>,
 }
 
 /// A newtype, written as what is in it.
 #[expect(non_camel_case_types, reason = "reads as the primitive type that it stands for")]
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[parco(view)]
 struct char8(u8);
 
 fn part() -> impl Strategy<Value = Part> {
@@ -85,11 +90,12 @@ prop_compose! {
         (blob, with) in (vec(any::<u8>(), 0..40), vec(any::<u8>(), 0..40)),
         parts in vec(part(), 0..5),
         floats in [-1e9..1e9, -1.0..1.0],
+        (at, until) in (any::<i64>(), option::of(any::<i64>())),
         last in option::of(any::<u8>()),
     ) -> All {
         All {
             small, header, little, lists, map, sorted, inner, blob, reserved: (), int, uint, with, max, ignored: 0,
-            parts, floats, last: Box::new(last.map(char8)),
+            parts, floats, at, until, last: Box::new(last.map(char8)),
         }
     }
 }
@@ -124,6 +130,8 @@ proptest! {
         bytes[at] = byte;
         // The bytes may be no message, or another one; in any case there is an end to it, and all ways agree.
         let whole = Options::new().decode_exact::<All>(&bytes);
+        let view = Options::new().decode_exact::<AllView<'_>>(&bytes);
+        prop_assert_eq!(view.map_err(|error| error.to_string()).err(), whole.as_ref().map_err(ToString::to_string).err());
         let mut stream = &bytes[..];
         let streamed = parco::decode_from_reader::<All>(&mut stream);
         match whole {

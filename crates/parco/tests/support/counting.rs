@@ -1,0 +1,80 @@
+//! An allocator that counts, for the claims about memory.
+
+#![allow(unsafe_code, reason = "a global allocator is the only way to count")]
+#![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+/// What a piece of code asked of the allocator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// How often it asked, growing included.
+    pub count: usize,
+    /// All bytes that it asked for, also those that it gave back.
+    pub bytes: usize,
+    /// The most that it asked for at once.
+    pub largest: usize,
+}
+
+struct Counting;
+
+thread_local! {
+    static USAGE: Cell<Usage> = const { Cell::new(Usage { count: 0, bytes: 0, largest: 0 }) };
+}
+
+fn count(size: usize) {
+    // Threads that end have no counter any more.
+    let _ = USAGE.try_with(|usage| {
+        let Usage { count, bytes, largest } = usage.get();
+        usage.set(Usage {
+            count: count + 1,
+            bytes: bytes.saturating_add(size),
+            largest: largest.max(size),
+        });
+    });
+}
+
+// SAFETY: every method passes its arguments on to the system's allocator, which upholds the contract; counting
+// neither allocates nor unwinds.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        // SAFETY: the caller upholds the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        // SAFETY: the caller upholds the contract of `alloc_zeroed`.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller upholds the contract of `dealloc`; `pointer` came from `System`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size);
+        // SAFETY: the caller upholds the contract of `realloc`; `pointer` came from `System`.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Runs something and tells what it asked of the allocator on this thread.
+pub fn usage<T>(run: impl FnOnce() -> T) -> (Usage, T) {
+    let before = USAGE.replace(Usage::default());
+    let value = run();
+    let usage = USAGE.replace(before);
+    (usage, value)
+}
+
+/// How often something asks the allocator.
+pub fn allocations<T>(run: impl FnOnce() -> T) -> (usize, T) {
+    let (usage, value) = usage(run);
+    (usage.count, value)
+}

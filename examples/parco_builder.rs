@@ -1,0 +1,53 @@
+//! Writes and reads a model through one schema made by calls.
+//!
+//! Run it with `cargo run --example parco_builder`.
+#![allow(clippy::print_stdout, reason = "a program tells what it did")]
+
+#[path = "parco_models/example.rs"]
+mod example;
+
+use std::time::SystemTime;
+
+use anyhow::{Context, ensure};
+use parco::wire::{Bool, GoInt, Le, SmallVarchar, StaticWire, U8};
+use parco::{Get, Put, Timestamp, WireExt, builder};
+
+use self::example::{Animal, Example};
+
+fn main() -> anyhow::Result<()> {
+    println!("{:?}", round_trip()?);
+    Ok(())
+}
+
+/// Writes the model of now and reads it again.
+pub(crate) fn round_trip() -> anyhow::Result<Example> {
+    let now = Timestamp::checked(&SystemTime::now()).context("the clock is centuries off")?;
+    let model = Example::new(now);
+    let schema = schema();
+
+    let bytes = schema.to_vec(&model)?;
+    println!("{bytes:?}");
+
+    let decoded: Example = schema.decode_exact(&bytes)?;
+    ensure!(decoded == model, "what is read is not what was written");
+    Ok(decoded)
+}
+
+/// The fields in the order of the wire.
+fn schema() -> impl Put<Example> + for<'de> Get<'de, Example> {
+    let animal = builder::<Animal>()
+        .small_varchar(|animal| &animal.specie, |animal, specie| animal.specie = specie.into())
+        .uint8(|animal| animal.age, |animal, age| animal.age = age);
+    builder::<Example>()
+        .small_varchar(|m| &m.greet, |m, greet| m.greet = greet.into())
+        .uint8(|m| m.life_sense, |m, life_sense| m.life_sense = life_sense)
+        .map(U8, SmallVarchar::NEW, U8, |m| &m.grades, |m, grades| m.grades = grades)
+        .slice(U8, SmallVarchar::NEW, |m| &m.friends, |m, friends| m.friends = friends)
+        .bool(|m| m.even_or_odd, |m, even_or_odd| m.even_or_odd = even_or_odd)
+        .nested(animal, |m| &m.pet, |m, pet| m.pet = pet)
+        .option(GoInt::<Le>::NEW, |m| &m.pointer, |m, pointer| m.pointer = pointer)
+        .array(Bool, |m| &m.flags, |m, flags| m.flags = flags)
+        .float32(Le, |m| m.balance, |m, balance| m.balance = balance)
+        .float64(Le, |m| m.more_precise_balance, |m, balance| m.more_precise_balance = balance)
+        .time_utc(|m| m.created_at, |m, created_at| m.created_at = created_at)
+}

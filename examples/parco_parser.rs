@@ -1,0 +1,74 @@
+//! Reads a model through a schema that can do nothing else, fields having setters alone: from a slice, from a stream,
+//! and into a model that is there already.
+//!
+//! Run it with `cargo run --example parco_parser`.
+#![allow(clippy::print_stdout, reason = "a program tells what it did")]
+
+#[path = "parco_models/example.rs"]
+mod example;
+
+use anyhow::{Context, ensure};
+use parco::wire::{Bool, GoInt, Le, SmallVarchar, StaticWire, U8};
+use parco::{Decoder, Get, Options, Timestamp, WireExt, parser};
+
+use self::example::{Animal, Example};
+
+/// The message that the example `parco_compiler` writes.
+pub(crate) const MESSAGE: &[u8] =
+    b"\x03hey\x2a\x04\x07@boliri\x08@danirod\x09@enrigles\x04@f3r\x02\x07english\x06\x04math\x05\
+    \x01\x03cat\x03\x01\x49\0\0\0\0\0\0\0\x01\0\0\x01\0\xac\xfc\x6a\x43\x3f\x57\x5b\x91\x43\xd5\x32\x41\
+    \x15\xcd\x85\x3d\xfe\x9c\x97\x17";
+
+fn main() -> anyhow::Result<()> {
+    println!("{:?}", parse()?);
+    Ok(())
+}
+
+/// Reads the message in all three ways.
+pub(crate) fn parse() -> anyhow::Result<Example> {
+    let expected = Example::new(Timestamp::from_nanos(1_700_000_000_123_456_789));
+    let schema = schema();
+
+    let from_slice: Example = schema.decode_exact(MESSAGE)?;
+    ensure!(from_slice == expected, "the slice has another model");
+
+    let twice = [MESSAGE, MESSAGE].concat();
+    let mut stream = Decoder::new(&twice[..]);
+    for _ in 0..2 {
+        let from_stream: Example = stream.decode_as(&schema)?.context("the stream ends early")?;
+        ensure!(from_stream == expected, "the stream has another model");
+    }
+    let end: Option<Example> = stream.decode_as(&schema)?;
+    ensure!(end.is_none(), "the stream goes on");
+
+    // Where the original takes models from a pool, a model is read over an older one.
+    let mut reused = Example { life_sense: 1, pointer: None, ..Example::default() };
+    schema.decode_into_with(Options::new(), MESSAGE, &mut reused)?;
+    ensure!(reused == expected, "the older model shows through");
+
+    // What ends early is an error, never a part of a model.
+    for cut in 0..MESSAGE.len() {
+        let part = schema.decode::<Example>(&MESSAGE[..cut]);
+        ensure!(part.is_err_and(|error| error.is_unexpected_end()), "the first {cut} bytes are a model");
+    }
+    Ok(reused)
+}
+
+/// The fields in the order of the wire.
+fn schema() -> impl for<'de> Get<'de, Example> {
+    let animal = parser::<Animal>()
+        .small_varchar(|animal, specie| animal.specie = specie.into())
+        .uint8(|animal, age| animal.age = age);
+    parser::<Example>()
+        .small_varchar(|m, greet| m.greet = greet.into())
+        .uint8(|m, life_sense| m.life_sense = life_sense)
+        .slice(U8, SmallVarchar::NEW, |m, friends| m.friends = friends)
+        .map(U8, SmallVarchar::NEW, U8, |m, grades| m.grades = grades)
+        .bool(|m, even_or_odd| m.even_or_odd = even_or_odd)
+        .nested(animal, |m, pet| m.pet = pet)
+        .option(GoInt::<Le>::NEW, |m, pointer| m.pointer = pointer)
+        .array(Bool, |m, flags| m.flags = flags)
+        .float32(Le, |m, balance| m.balance = balance)
+        .float64(Le, |m, balance| m.more_precise_balance = balance)
+        .time_utc(|m, created_at| m.created_at = created_at)
+}

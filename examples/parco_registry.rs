@@ -1,0 +1,51 @@
+//! Writes two models to one stream, each behind its id, and reads whatever comes.
+//!
+//! Run it with `cargo run --example parco_registry`.
+#![allow(clippy::print_stdout, reason = "a program tells what it did")]
+
+#[path = "parco_models/zoo.rs"]
+mod zoo;
+
+use anyhow::{bail, ensure};
+use parco::Registry;
+use parco::wire::{Checked, U8};
+
+use self::zoo::{ANIMAL, Animal, FLAT, Flat};
+
+fn main() -> anyhow::Result<()> {
+    println!("{:?}", exchange()?);
+    Ok(())
+}
+
+/// Writes three frames and reads them again.
+pub(crate) fn exchange() -> anyhow::Result<Vec<u8>> {
+    let mut models = Registry::new(Checked(U8));
+    models.register(ANIMAL, zoo::animal())?.register(FLAT, zoo::flat())?;
+    ensure!(models.register(FLAT, zoo::animal()).is_err(), "an id can be taken twice");
+
+    let monkeys = Animal { age: 10, specie: "monkeys".into() };
+    let flat = Flat { price: 42.0, address: "Plaza mayor".into() };
+    let cat = Animal { age: 7, specie: "felix catus".into() };
+
+    let mut stream = Vec::new();
+    models.encode(&monkeys, &mut stream)?;
+    models.encode_as(&FLAT, &flat, &mut stream)?;
+    models.encode(&cat, &mut stream)?;
+
+    // Of a model that does not belong to its id, nothing is written.
+    ensure!(models.encode_as(&FLAT, &cat, &mut stream).is_err(), "a cat is a flat");
+    ensure!(stream.len() == 10 + 17 + 14, "a stream of {} bytes", stream.len());
+
+    let (mut animals, mut flats) = (Vec::new(), Vec::new());
+    for frame in models.frames(&stream) {
+        let frame = frame?;
+        match frame.id {
+            ANIMAL => animals.extend(frame.downcast::<Animal>()),
+            FLAT => flats.extend(frame.downcast::<Flat>()),
+            id => bail!("{id} is not registered"),
+        }
+    }
+    println!("{animals:?} {flats:?}");
+    ensure!(animals == [monkeys, cat] && flats == [flat], "what is read is not what was written");
+    Ok(stream)
+}

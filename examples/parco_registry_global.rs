@@ -1,0 +1,56 @@
+//! As `parco_registry`, with a registry that the whole program shares.
+//!
+//! Run it with `cargo run --example parco_registry_global`.
+#![allow(clippy::print_stdout, reason = "a program tells what it did")]
+
+#[path = "parco_models/zoo.rs"]
+mod zoo;
+
+use std::sync::LazyLock;
+
+use anyhow::{Context, ensure};
+use parco::wire::{Checked, U8};
+use parco::{Error, Registry};
+
+use self::zoo::{ANIMAL, Animal, FLAT, Flat};
+
+/// The ids of the Go library's own global registry are `int`s in one byte.
+type Models = Registry<Checked<U8>, i64>;
+
+/// Filled when it is first used and not changed afterwards, so that it needs no lock.
+static MODELS: LazyLock<Models> = LazyLock::new(|| models().expect("every id is registered once"));
+
+fn models() -> Result<Models, Error> {
+    let mut models = Registry::new(Checked(U8));
+    models.register(ANIMAL, zoo::animal())?.register(FLAT, zoo::flat())?;
+    Ok(models)
+}
+
+fn main() -> anyhow::Result<()> {
+    println!("{:?}", exchange()?);
+    Ok(())
+}
+
+/// Writes three frames and reads them again, in another thread.
+pub(crate) fn exchange() -> anyhow::Result<Vec<u8>> {
+    let monkeys = Animal { age: 10, specie: "monkeys".into() };
+    let flat = Flat { price: 42.0, address: "Plaza mayor".into() };
+    let cat = Animal { age: 7, specie: "felix catus".into() };
+
+    let mut stream = Vec::new();
+    MODELS.encode(&monkeys, &mut stream)?;
+    MODELS.encode(&flat, &mut stream)?;
+    MODELS.encode_as(&ANIMAL, &cat, &mut stream)?;
+
+    let sent = stream.clone();
+    let reader = std::thread::spawn(move || -> Result<_, Error> {
+        let ((_, first), rest) = MODELS.decode_as::<Animal>(&sent)?;
+        let ((_, second), rest) = MODELS.decode_as::<Flat>(rest)?;
+        let ((_, third), rest) = MODELS.decode_as::<Animal>(rest)?;
+        Ok((first, second, third, rest.len()))
+    });
+    let read = reader.join().ok().context("the reader panicked")??;
+    println!("{read:?}");
+    ensure!(read == (monkeys, flat, cat, 0), "what is read is not what was written");
+    Ok(stream)
+}
