@@ -239,8 +239,11 @@ fn decode_only(case: &Case<'_>) -> Outcome {
         case.decodes(strict(), &bytes, &kept, used)?;
         return Ok(Some(KEPT_INSTANT));
     }
-    case.decodes(strict(), &bytes, &value, used)?;
-    Ok(None)
+    match case.decode(strict(), &bytes)? {
+        // The flag is further in.
+        Err(error) if error.is_invalid_bool() => Ok(Some(REFUSED_FLAG)),
+        _ => case.decodes(strict(), &bytes, &value, used).map(|()| None),
+    }
 }
 
 fn encode_error(case: &Case<'_>) -> Outcome {
