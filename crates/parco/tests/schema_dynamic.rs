@@ -124,6 +124,7 @@ fn of_a_key_that_comes_again_the_last_value_counts() {
     let options = Options::new().duplicate_keys(DuplicateKeys::Reject);
     let error = form.decode_with::<Value>(options, &bytes).unwrap_err();
     assert!(error.is_duplicate_key());
+    assert_eq!(error.offset(), Some(5));
     assert_eq!(error.path(), [parco::Segment::Key(2)]);
 }
 
