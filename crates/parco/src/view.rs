@@ -113,10 +113,10 @@ where
     }
 
     /// The value of the last entry with this key. Looks at all entries.
-    pub fn get<Q: ?Sized>(&self, key: &Q) -> Option<B>
+    pub fn get<Q>(&self, key: &Q) -> Option<B>
     where
         A: Borrow<Q>,
-        Q: PartialEq,
+        Q: PartialEq + ?Sized,
     {
         self.iter().filter(|(candidate, _)| candidate.borrow() == key).last().map(|(_, value)| value)
     }
