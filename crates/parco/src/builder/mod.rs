@@ -49,7 +49,7 @@ pub use boxed::Boxed;
 pub use field::{ByRef, ByValue, Bytes, Field, GetField, Owned, PutField, Reserved, Text};
 pub use list::{End, Fields, GetFields, PutFields, Then};
 
-use crate::error::Fault;
+use crate::error::{Fault, Segment};
 use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::wire::{Get, Put, Wire};
@@ -204,6 +204,20 @@ impl<'de, M, L: GetFields<'de, M>, K: Factory<M>> Get<'de, M> for Builder<M, L, 
         reader.enter()?;
         self.fields.get_fields(reader, model)?;
         reader.leave();
+        Ok(())
+    }
+
+    /// Reads each model where it stays, which saves moving it there.
+    #[inline]
+    fn get_all(&self, count: usize, reader: &mut Reader<'de>, models: &mut Vec<M>) -> Result<(), Fault> {
+        let start = models.len();
+        models.reserve(count);
+        for index in 0..count {
+            models.push(self.kind.make());
+            if let Err(fault) = self.get_into(reader, &mut models[start + index]) {
+                return Err(reader.locate(fault, Segment::Index(index)));
+            }
+        }
         Ok(())
     }
 }
