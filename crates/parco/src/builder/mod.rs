@@ -140,7 +140,7 @@ impl<M, L, W, G, S, K> With<M, L, K, W, G, S> {
     ///
     /// let schema = parser::<(u8, bool)>().uint8(|m, v| m.0 = v).bool(|m, v| m.1 = v).named("open");
     /// let error = schema.decode::<(u8, bool)>(&[1, 9]).unwrap_err();
-    /// assert_eq!(error.to_string(), "a flag is neither 0 nor 1 at .open (byte 2)");
+    /// assert_eq!(error.to_string(), "a flag is neither 0 nor 1 at .open (byte 1)");
     /// ```
     pub fn named(mut self, name: &'static str) -> Self {
         self.fields.last.name = name;
