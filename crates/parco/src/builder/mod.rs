@@ -2,9 +2,9 @@
 //! one model, and for registries.
 //!
 //! Each call appends a field, in the order of the wire, and gives a schema of a new type. So the whole codec is one
-//! function to the compiler, as fast as a derived one, and the finished schema is a [`Wire`] form that carries the model.
-//! [`WireExt`](crate::WireExt) has the methods that encode and decode with it; it can be an element, a nested field or a
-//! model of a [`Registry`](crate::Registry).
+//! function to the compiler, as fast as a derived one, and the finished schema is a [`Wire`] form that carries the
+//! model. [`WireExt`](crate::WireExt) has the methods that encode and decode with it; it can be an element, a nested
+//! field or a model of a [`Registry`](crate::Registry).
 //!
 //! ```
 //! use parco::wire::{GoInt, Le, SmallVarchar, StaticWire, U8};
