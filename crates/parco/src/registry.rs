@@ -140,9 +140,9 @@ where
     ///
     /// # Errors
     ///
-    /// Fails if the id does not fit its form ([`Error::is_overflow`]), if it is not registered or registered for another
-    /// type ([`Error::is_unknown_type`]), and if the model does not fit its own form. The vector's contents are then as
-    /// before.
+    /// Fails if the id does not fit its form ([`Error::is_overflow`]), if it is not registered or registered for
+    /// another type ([`Error::is_unknown_type`]), and if the model does not fit its own form. The vector's contents are then
+    /// as before.
     pub fn encode_as<Q, T>(&self, id: &Q, item: &T, vec: &mut Vec<u8>) -> Result<(), Error>
     where
         I: Borrow<Q>,

@@ -1,5 +1,5 @@
-//! Fields in a row, as a type: each one added makes a new type around the older ones, so that writing and reading all of
-//! them is straight-line code.
+//! Fields in a row, as a type: each one added makes a new type around the older ones, so that writing and reading all
+//! of them is straight-line code.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
