@@ -34,6 +34,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("parco-derive", &[]),
     ("psrp", &[]),
     ("perplexity", &["json", "sse"]),
+    ("perplexity-mock", &[]),
     ("pypi-proxy", &["json"]),
     ("xtask", &[]),
 ];

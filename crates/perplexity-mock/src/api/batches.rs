@@ -1,0 +1,196 @@
+//! Batches of requests to the responses endpoint.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::input::Input;
+use super::state::State;
+use super::{Outcome, files, page, refusal, text};
+use crate::reply::Reply;
+use crate::request::Request;
+
+const ENDPOINT: &str = "/v1/responses";
+const WINDOW: &str = "24h";
+/// The greatest number of requests in one batch.
+const MAX_REQUESTS: u64 = 50_000;
+const WINDOW_SECONDS: u64 = 24 * 60 * 60;
+
+/// A batch. Each poll lets it advance by one status.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    id: String,
+    input_file: String,
+    idempotency_key: Option<String>,
+    metadata: Value,
+    status: Status,
+    /// When each status was reached.
+    times: Vec<(&'static str, u64)>,
+    requests: u64,
+    output_file: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Status {
+    Validating,
+    InProgress,
+    Finalizing,
+    Completed,
+    Cancelling,
+    Cancelled,
+}
+
+impl Status {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Validating => "validating",
+            Self::InProgress => "in_progress",
+            Self::Finalizing => "finalizing",
+            Self::Completed => "completed",
+            Self::Cancelling => "cancelling",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The next status, and the member with the time when it was reached.
+    fn next(self) -> Option<(Self, &'static str)> {
+        match self {
+            Self::Validating => Some((Self::InProgress, "in_progress_at")),
+            Self::InProgress => Some((Self::Finalizing, "finalizing_at")),
+            Self::Finalizing => Some((Self::Completed, "completed_at")),
+            Self::Cancelling => Some((Self::Cancelled, "cancelled_at")),
+            Self::Completed | Self::Cancelled => None,
+        }
+    }
+}
+
+impl Batch {
+    fn view(&self) -> Value {
+        let done = if self.status == Status::Completed { self.requests } else { 0 };
+        let mut view = json!({
+            "id": self.id,
+            "object": "batch",
+            "endpoint": ENDPOINT,
+            "completion_window": WINDOW,
+            "input_file_id": self.input_file,
+            "status": self.status.name(),
+            "request_counts": {"total": self.requests, "completed": done, "failed": 0},
+            "usage": {
+                "input_tokens": done,
+                "input_tokens_details": {"cached_tokens": 0},
+                "output_tokens": done,
+                "output_tokens_details": {"reasoning_tokens": 0},
+                "total_tokens": 2 * done,
+            },
+        });
+        for (member, time) in &self.times {
+            view[member] = json!(time);
+        }
+        if !self.metadata.is_null() {
+            view["metadata"] = self.metadata.clone();
+        }
+        if let Some(id) = &self.output_file {
+            view["output_file_id"] = json!(id);
+        }
+        view
+    }
+}
+
+pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
+    let input = Input::of(request)?;
+    let key = request.header("idempotency-key").map(str::to_owned);
+    if key.is_some()
+        && let Some(known) = state.batches.values().find(|batch| batch.idempotency_key == key)
+    {
+        return Ok(Reply::json(&known.view()));
+    }
+    if input.required_text("endpoint")? != ENDPOINT {
+        return Err(input.wrong("endpoint", "Input should be '/v1/responses'", "literal_error"));
+    }
+    if input.text("completion_window")?.is_some_and(|window| window != WINDOW) {
+        return Err(input.wrong("completion_window", "Input should be '24h'", "literal_error"));
+    }
+    let input_file = input.required_text("input_file_id")?.to_owned();
+    let file = state.files.get(&input_file).ok_or_else(|| refusal::not_found("File", &input_file))?;
+    let requests = lines(&file.content).count() as u64;
+    if requests > MAX_REQUESTS {
+        return Err(refusal::invalid("batch_too_large", "At most 50000 requests are allowed"));
+    }
+    let id = state.id("batch_");
+    let now = state.now();
+    let batch = Batch {
+        id: id.clone(),
+        input_file,
+        idempotency_key: key,
+        metadata: input.get("metadata").cloned().unwrap_or_default(),
+        status: Status::Validating,
+        times: vec![("created_at", now), ("expires_at", now + WINDOW_SECONDS)],
+        requests,
+        output_file: None,
+    };
+    let view = batch.view();
+    state.batches.insert(id, request.body.len(), batch);
+    Ok(Reply::json(&view))
+}
+
+/// The newest first.
+pub(crate) fn list(state: &State, request: &Request) -> Outcome {
+    page::after(request, state.batches.values().rev().map(Batch::view).collect())
+}
+
+pub(crate) fn retrieve(state: &mut State, id: &str) -> Outcome {
+    let now = state.now();
+    let batch = state.batches.get_mut(id).ok_or_else(|| refusal::not_found("Batch", id))?;
+    let Some((next, member)) = batch.status.next() else { return Ok(Reply::json(&batch.view())) };
+    batch.status = next;
+    batch.times.push((member, now));
+    if next == Status::Completed {
+        let input = batch.input_file.clone();
+        let output = results(state, &input);
+        let output = files::store(state, "results.jsonl", "batch_output", output.into());
+        if let Some(batch) = state.batches.get_mut(id) {
+            batch.output_file = Some(output);
+        }
+    }
+    let batch = state.batches.get(id).ok_or_else(|| refusal::not_found("Batch", id))?;
+    Ok(Reply::json(&batch.view()))
+}
+
+pub(crate) fn cancel(state: &mut State, id: &str) -> Outcome {
+    let now = state.now();
+    let batch = state.batches.get_mut(id).ok_or_else(|| refusal::not_found("Batch", id))?;
+    if matches!(batch.status, Status::Completed | Status::Cancelled) {
+        return Err(refusal::invalid("batch_not_cancellable", "The batch has ended already"));
+    }
+    if batch.status != Status::Cancelling {
+        batch.status = Status::Cancelling;
+        batch.times.push(("cancelling_at", now));
+    }
+    Ok(Reply::json(&batch.view()))
+}
+
+/// One line per request of the input file, which may be deleted by now.
+fn results(state: &State, input: &str) -> String {
+    let mut output = String::new();
+    let content = state.files.get(input).map(|file| file.content.clone()).unwrap_or_default();
+    for (number, line) in lines(&content).enumerate() {
+        let request: Value = serde_json::from_str(&line).unwrap_or_default();
+        let asked = text::asked(&request["body"]["input"]);
+        let result = json!({
+            "id": format!("batch_req_{}", number + 1),
+            "custom_id": request["custom_id"],
+            "response": {"status_code": 200, "body": {"output_text": text::reply_to(&asked)}},
+            "error": null,
+        });
+        // Writing to a string does not fail.
+        let _ = writeln!(output, "{result}");
+    }
+    output
+}
+
+fn lines(content: &[u8]) -> impl Iterator<Item = String> {
+    content
+        .split(|byte| *byte == b'\n')
+        .map(|line| String::from_utf8_lossy(line).trim().to_owned())
+        .filter(|line| !line.is_empty())
+}

@@ -1,0 +1,139 @@
+//! What the API remembers between requests.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::async_chat::Job;
+use super::batches::Batch;
+use super::files::File;
+use super::responses::Run;
+use super::skills::Skill;
+
+/// How many objects of one kind are kept. The oldest make room.
+const MAX_OBJECTS: usize = 1_000;
+
+/// How much the objects of one kind hold together, in bytes of the requests that they were made of.
+const MAX_BYTES: usize = 256 << 20;
+
+/// The time of the first request. Time goes on by a second per request, so that answers do not depend on a clock.
+const EPOCH: u64 = 1_700_000_000;
+
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    serial: u64,
+    issued: BTreeMap<&'static str, u64>,
+    pub(crate) jobs: Store<Job>,
+    pub(crate) runs: Store<Run>,
+    pub(crate) sessions: Store<()>,
+    pub(crate) files: Store<File>,
+    pub(crate) batches: Store<Batch>,
+    pub(crate) skills: Store<Skill>,
+}
+
+impl State {
+    /// Begins a request and gives it its number, counted from 1.
+    pub(crate) fn begin(&mut self) -> u64 {
+        self.serial += 1;
+        self.serial
+    }
+
+    /// Seconds since 1970, on the API's own clock.
+    pub(crate) fn now(&self) -> u64 {
+        EPOCH + self.serial - 1
+    }
+
+    /// The next identifier with this prefix: `file_1`, `file_2`.
+    pub(crate) fn id(&mut self, prefix: &'static str) -> String {
+        let number = self.issued.entry(prefix).or_default();
+        *number += 1;
+        format!("{prefix}{number}")
+    }
+}
+
+/// Objects by identifier, in the order of their creation.
+#[derive(Debug)]
+pub(crate) struct Store<T> {
+    objects: VecDeque<Stored<T>>,
+    /// The sum over the objects.
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Stored<T> {
+    id: String,
+    /// How long the part of the request was that the object was made of.
+    bytes: usize,
+    object: T,
+}
+
+impl<T> Default for Store<T> {
+    fn default() -> Self {
+        Self { objects: VecDeque::new(), bytes: 0 }
+    }
+}
+
+impl<T> Store<T> {
+    pub(crate) fn insert(&mut self, id: String, bytes: usize, object: T) {
+        self.objects.push_back(Stored { id, bytes, object });
+        self.bytes += bytes;
+        // The newest stays, whatever its length.
+        while self.objects.len() > 1 && (self.objects.len() > MAX_OBJECTS || self.bytes > MAX_BYTES) {
+            self.remove_at(0);
+        }
+    }
+
+    fn position(&self, id: &str) -> Option<usize> {
+        self.objects.iter().position(|stored| stored.id == id)
+    }
+
+    fn remove_at(&mut self, index: usize) -> Option<T> {
+        let stored = self.objects.remove(index)?;
+        self.bytes -= stored.bytes;
+        Some(stored.object)
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Option<&T> {
+        self.position(id).map(|index| &self.objects[index].object)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: &str) -> Option<&mut T> {
+        self.position(id).map(|index| &mut self.objects[index].object)
+    }
+
+    pub(crate) fn remove(&mut self, id: &str) -> Option<T> {
+        self.position(id).and_then(|index| self.remove_at(index))
+    }
+
+    pub(crate) fn values(&self) -> impl DoubleEndedIterator<Item = &T> {
+        self.objects.iter().map(|stored| &stored.object)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_objects_make_room() {
+        let mut store = Store::default();
+        for number in 0..=MAX_OBJECTS {
+            store.insert(number.to_string(), 1, number);
+        }
+        assert_eq!(store.get("0"), None);
+        assert_eq!(store.get("1"), Some(&1));
+        assert_eq!(store.values().count(), MAX_OBJECTS);
+        assert_eq!(store.remove("1"), Some(1));
+        assert_eq!(store.remove("1"), None);
+        assert_eq!(store.bytes, MAX_OBJECTS - 1);
+    }
+
+    #[test]
+    fn long_objects_make_room_sooner() {
+        let mut store = Store::default();
+        for number in 0..3 {
+            store.insert(number.to_string(), MAX_BYTES / 2, number);
+        }
+        assert_eq!(store.values().copied().collect::<Vec<_>>(), [1, 2]);
+        store.insert("3".to_owned(), MAX_BYTES + 1, 3);
+        assert_eq!(store.values().copied().collect::<Vec<_>>(), [3]);
+    }
+}
