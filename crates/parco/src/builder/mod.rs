@@ -209,7 +209,7 @@ impl<'de, M, L: GetFields<'de, M>, K: Factory<M>> Get<'de, M> for Builder<M, L, 
 
     /// Reads each model where it stays, which saves moving it there.
     #[inline]
-    fn get_all(&self, count: usize, reader: &mut Reader<'de>, models: &mut Vec<M>) -> Result<(), Fault> {
+    fn get_all(&self, count: usize, reader: &mut Reader<'_, 'de>, models: &mut Vec<M>) -> Result<(), Fault> {
         let start = models.len();
         models.reserve(count);
         for index in 0..count {
