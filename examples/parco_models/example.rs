@@ -37,7 +37,7 @@ impl Example {
             pointer: Some(73),
             flags: [true, false, false, true, false],
             balance: 234.987,
-            more_precise_balance: 1_234_243.5678,
+            more_precise_balance: 1234243.5678,
             created_at,
         }
     }

@@ -1,4 +1,8 @@
 //! Runs what the examples of parco do. They check themselves; streams of two programs are compared here.
+#![allow(
+    clippy::duplicate_mod,
+    reason = "each program has the models that they share as a module of its own"
+)]
 
 #[path = "../parco_builder.rs"]
 #[allow(dead_code, reason = "a test has a `main` of its own")]

@@ -33,7 +33,7 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
         impl #generics #krate::wire::DecodeFields<#de> for #ident #arguments #clause {
             #[inline]
             fn get_fields(
-                reader: &mut #krate::Reader<#de>,
+                reader: &mut #krate::Reader<'_, #de>,
             ) -> ::core::result::Result<Self, #krate::Fault> {
                 #[allow(unused_imports)]
                 use #krate::Input as _;
@@ -43,7 +43,7 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
             #[inline]
             fn get_fields_into(
                 &mut self,
-                reader: &mut #krate::Reader<#de>,
+                reader: &mut #krate::Reader<'_, #de>,
             ) -> ::core::result::Result<(), #krate::Fault> {
                 #[allow(unused_imports)]
                 use #krate::Input as _;
@@ -139,10 +139,9 @@ impl Output<'_> {
         let indices = 0..arms.len();
         quote! {
             #ids
-            let rest = reader.rest();
             match <#form as #krate::wire::adjust::Id>::find(&IDS, reader)? {
-                #(::core::option::Option::Some(#indices) => { #arms })*
-                _ => return ::core::result::Result::Err(reader.reject(rest, #krate::Fault::UNKNOWN_TYPE)),
+                #(#indices => { #arms })*
+                _ => return ::core::result::Result::Err(#krate::Fault::UNKNOWN_TYPE),
             }
         }
     }

@@ -175,7 +175,7 @@ impl<'a> Output<'a> {
         let ids = self.ids(id, variants);
         let walks = variants.iter().enumerate().map(|(index, variant)| {
             let walk = self.walk(&variant.fields, &[&variant.name]);
-            quote!(::core::option::Option::Some(#index) => { #walk })
+            quote!(#index => { #walk })
         });
         let models = variants.iter().map(|variant| {
             let id = &variant.id.text;

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::form::{DecodeForm, DecodeOwned, Encode};
 use crate::message;
 use crate::options::Options;
-use crate::read::Reader;
+use crate::read::{Context, Reader};
 use crate::wire::{StaticWire, Wire};
 
 impl From<Error> for io::Error {
@@ -77,7 +77,8 @@ impl<T: DecodeOwned> Decoder for StreamCodec<T> {
         if source.len() < self.wanted || source.is_empty() {
             return Ok(None);
         }
-        let mut reader = Reader::new(source, self.options);
+        let mut context = Context::new(source, self.options);
+        let mut reader = Reader::new(source, &mut context);
         if let Err(fault) = <T as DecodeForm<'_>>::Form::NEW.walk(&mut reader) {
             let error = reader.into_error(fault);
             let Some(missing) = error.missing() else { return Err(error.into()) };

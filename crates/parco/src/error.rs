@@ -43,7 +43,6 @@ pub(crate) enum Kind {
     Limit,
     UnknownZone,
     BufferFull,
-    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only adaptors of std do I/O"))]
     Io,
 }
 

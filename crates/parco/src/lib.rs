@@ -24,7 +24,7 @@
 //!
 //! A message is its fields in order of declaration and nothing else: no names, no tags, no version. Both sides have the
 //! schema. It can be written in three ways that give the same bytes: derived from a type as above, put together by
-//! [`builder`] as in Go, or as data by a [`schema::Schema`].
+//! [`builder`](mod@builder) as in Go, or as data by a [`schema::Schema`].
 //!
 //! # Promised
 //!
@@ -58,6 +58,7 @@ mod options;
 mod read;
 mod registry;
 pub mod schema;
+mod text;
 mod time;
 mod view;
 pub mod wire;

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::error::{Error, Fault, Kind};
 use crate::form::{Decode, DecodeForm, Encode};
 use crate::options::Options;
-use crate::read::Reader;
+use crate::read::{Context, Reader};
 use crate::wire::{Get, Put, StaticWire, Wire};
 use crate::write::{self, Filled};
 
@@ -256,7 +256,8 @@ pub trait WireExt {
     where
         Self: Get<'de, T>,
     {
-        let mut reader = Reader::new(bytes, options);
+        let mut context = Context::new(bytes, options);
+        let mut reader = Reader::new(bytes, &mut context);
         match self.get(&mut reader) {
             Ok(value) => Ok((value, reader.rest())),
             Err(fault) => Err(reader.into_error(fault)),
@@ -273,7 +274,8 @@ pub trait WireExt {
     where
         Self: Get<'de, T>,
     {
-        let mut reader = Reader::new(bytes, options);
+        let mut context = Context::new(bytes, options);
+        let mut reader = Reader::new(bytes, &mut context);
         let value = self.get(&mut reader);
         exact(reader, value)
     }
@@ -288,7 +290,8 @@ pub trait WireExt {
     where
         Self: Get<'de, T>,
     {
-        let mut reader = Reader::new(bytes, options);
+        let mut context = Context::new(bytes, options);
+        let mut reader = Reader::new(bytes, &mut context);
         let result = self.get_into(&mut reader, value);
         exact(reader, result)
     }
@@ -297,7 +300,7 @@ pub trait WireExt {
 impl<W: Wire> WireExt for W {}
 
 #[inline]
-fn exact<T>(reader: Reader<'_>, result: Result<T, Fault>) -> Result<T, Error> {
+fn exact<T>(reader: Reader<'_, '_>, result: Result<T, Fault>) -> Result<T, Error> {
     match result {
         Ok(value) if reader.rest().is_empty() => Ok(value),
         Ok(_) => Err(Error::at(Kind::TrailingBytes, reader.offset())),

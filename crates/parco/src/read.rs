@@ -1,6 +1,7 @@
 //! The input side: a cursor over a slice, and what it shares with input that arrives piece by piece.
 
 use core::fmt;
+use core::mem;
 
 use crate::error::{Error, Fault, Kind, Segment, Trace};
 use crate::options::{DuplicateKeys, Mode, Options};
@@ -8,8 +9,17 @@ use crate::options::{DuplicateKeys, Mode, Options};
 /// What a decoder reads from: a slice, the limits, and where it is.
 ///
 /// Everything it hands out borrows from the input for `'de`.
-pub struct Reader<'de> {
+///
+/// The cursor is apart from everything else, so that no address of a cursor escapes to code that is seldom run, and the
+/// compiler keeps it in registers over the loops of collections.
+pub struct Reader<'c, 'de> {
     rest: &'de [u8],
+    context: &'c mut Context,
+}
+
+/// What a reader needs beside its cursor.
+#[derive(Debug)]
+pub(crate) struct Context {
     total: usize,
     options: Options,
     state: State,
@@ -136,10 +146,10 @@ impl State {
     }
 }
 
-impl<'de> Reader<'de> {
+impl<'c, 'de> Reader<'c, 'de> {
     #[inline]
-    pub(crate) fn new(input: &'de [u8], options: Options) -> Self {
-        Self { rest: input, total: input.len(), options, state: State::default() }
+    pub(crate) fn new(input: &'de [u8], context: &'c mut Context) -> Self {
+        Self { rest: input, context }
     }
 
     /// What is not read yet.
@@ -151,7 +161,7 @@ impl<'de> Reader<'de> {
     /// The number of bytes read so far.
     #[inline]
     pub fn offset(&self) -> usize {
-        self.total - self.rest.len()
+        self.context.total - self.rest.len()
     }
 
     /// The next `count` bytes.
@@ -166,7 +176,7 @@ impl<'de> Reader<'de> {
                 self.rest = tail;
                 Ok(head)
             }
-            None => Err(self.short(count)),
+            None => Err(self.context.short(count - self.rest.len())),
         }
     }
 
@@ -177,26 +187,30 @@ impl<'de> Reader<'de> {
     /// Fails where the message has used up what the limits allow.
     #[inline]
     pub fn allocate(&mut self, bytes: usize) -> Result<(), Fault> {
-        self.state.allocated = self.state.allocated.saturating_add(bytes);
-        if self.state.allocated <= self.options.limits.allocation { Ok(()) } else { Err(Fault(Kind::Limit)) }
+        self.context.state.allocated = self.context.state.allocated.saturating_add(bytes);
+        if self.context.state.allocated <= self.context.options.limits.allocation {
+            Ok(())
+        } else {
+            Err(Fault(Kind::Limit))
+        }
     }
 
     /// Whether a key that comes twice is an error.
     #[inline]
     pub fn rejects_duplicates(&self) -> bool {
-        self.options.duplicates == DuplicateKeys::Reject
+        self.context.options.duplicates == DuplicateKeys::Reject
     }
 
     #[inline]
     pub(crate) fn mode(&self) -> Mode {
-        self.options.mode
+        self.context.options.mode
     }
 
     /// Goes back to an earlier [`rest`](Self::rest), so that the fault is reported where that starts.
-    #[cold]
+    #[inline]
     pub fn reject(&mut self, rest: &'de [u8], fault: Fault) -> Fault {
         debug_assert!(rest.ends_with(self.rest), "the reader was not there before");
-        if rest.len() <= self.total {
+        if rest.len() <= self.context.total {
             self.rest = rest;
         }
         fault
@@ -206,46 +220,20 @@ impl<'de> Reader<'de> {
     #[cold]
     pub(crate) fn into_error(self, fault: Fault) -> Error {
         let offset = self.offset();
-        self.state.trace.into_error(fault, offset)
-    }
-
-    #[cold]
-    fn short(&mut self, count: usize) -> Fault {
-        self.state.trace.missing = count - self.rest.len();
-        Fault(Kind::UnexpectedEnd)
+        mem::take(&mut self.context.state.trace).into_error(fault, offset)
     }
 }
 
-impl Input for Reader<'_> {
-    #[inline(always)]
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
-        match self.rest.split_first_chunk::<N>() {
-            Some((head, tail)) => {
-                self.rest = tail;
-                Ok(*head)
-            }
-            None => Err(self.short(N)),
-        }
+impl Context {
+    #[inline]
+    pub(crate) fn new(input: &[u8], options: Options) -> Self {
+        Self { total: input.len(), options, state: State::default() }
     }
 
-    #[inline]
-    fn pass(&mut self, count: usize) -> Result<(), Fault> {
-        self.bytes(count).map(|_| ())
-    }
-
-    #[inline]
-    fn expect(&mut self, count: usize) -> Result<(), Fault> {
-        if count <= self.rest.len() { Ok(()) } else { Err(self.short(count)) }
-    }
-
-    #[inline]
-    fn at_end(&mut self) -> Result<bool, Fault> {
-        Ok(self.rest.is_empty())
-    }
-
-    #[inline]
-    fn options(&self) -> &Options {
-        &self.options
+    #[cold]
+    fn short(&mut self, missing: usize) -> Fault {
+        self.state.trace.missing = missing;
+        Fault(Kind::UnexpectedEnd)
     }
 
     #[cold]
@@ -259,19 +247,63 @@ impl Input for Reader<'_> {
         self.state.trace.behind = count;
         fault
     }
+}
+
+impl Input for Reader<'_, '_> {
+    #[inline(always)]
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        match self.rest.split_first_chunk::<N>() {
+            Some((head, tail)) => {
+                self.rest = tail;
+                Ok(*head)
+            }
+            None => Err(self.context.short(N - self.rest.len())),
+        }
+    }
+
+    #[inline]
+    fn pass(&mut self, count: usize) -> Result<(), Fault> {
+        self.bytes(count).map(|_| ())
+    }
+
+    #[inline]
+    fn expect(&mut self, count: usize) -> Result<(), Fault> {
+        if count <= self.rest.len() { Ok(()) } else { Err(self.context.short(count - self.rest.len())) }
+    }
+
+    #[inline]
+    fn at_end(&mut self) -> Result<bool, Fault> {
+        Ok(self.rest.is_empty())
+    }
+
+    #[inline]
+    fn options(&self) -> &Options {
+        &self.context.options
+    }
+
+    #[inline(always)]
+    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
+        self.context.locate(fault, segment)
+    }
+
+    #[inline(always)]
+    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
+        self.context.blame(fault, count)
+    }
 
     #[inline]
     fn enter(&mut self) -> Result<(), Fault> {
-        self.state.enter(&self.options)
+        let Context { options, state, .. } = &mut *self.context;
+        state.enter(options)
     }
 
     #[inline]
     fn leave(&mut self) {
-        self.state.leave();
+        self.context.state.leave();
     }
 }
 
-impl fmt::Debug for Reader<'_> {
+impl fmt::Debug for Reader<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reader")
             .field("offset", &self.offset())

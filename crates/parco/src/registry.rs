@@ -16,7 +16,7 @@ use crate::error::{Error, Fault, Kind, Segment};
 use crate::form::{DecodeOwned, Encode};
 use crate::message::WireExt;
 use crate::options::Options;
-use crate::read::{Input, Reader};
+use crate::read::{Context, Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::wire::{Get, Own, Put, StaticWire, Wire};
 use crate::write::{self, Writer};
@@ -140,9 +140,9 @@ where
     ///
     /// # Errors
     ///
-    /// Fails if the id does not fit its form ([`Error::is_overflow`]), if it is not registered or registered for another
-    /// type ([`Error::is_unknown_type`]), and if the model does not fit its own form. The vector's contents are then as
-    /// before.
+    /// Fails if the id does not fit its form ([`Error::is_overflow`]), if it is not registered or registered for
+    /// another type ([`Error::is_unknown_type`]), and if the model does not fit its own form. The vector's contents are then
+    /// as before.
     pub fn encode_as<Q, T>(&self, id: &Q, item: &T, vec: &mut Vec<u8>) -> Result<(), Error>
     where
         I: Borrow<Q>,
@@ -171,7 +171,8 @@ where
     /// Fails if the id is not registered or is for another type ([`Error::is_unknown_type`]), and where no model of its
     /// type follows.
     pub fn decode_as<'de, T: Any>(&self, bytes: &'de [u8]) -> Result<((I, T), &'de [u8]), Error> {
-        let mut reader = Reader::new(bytes, Options::new());
+        let mut context = Context::new(bytes, Options::new());
+        let mut reader = Reader::new(bytes, &mut context);
         match self.get_as(&mut reader) {
             Ok(value) => Ok((value, reader.rest())),
             Err(fault) => Err(reader.into_error(fault)),
@@ -199,7 +200,7 @@ where
     }
 
     /// Reads an id. The fault of an unknown one is reported where the id starts.
-    fn get_model(&self, reader: &mut Reader<'_>) -> Result<(I, &dyn Model), Fault> {
+    fn get_model(&self, reader: &mut Reader<'_, '_>) -> Result<(I, &dyn Model), Fault> {
         let start = reader.rest();
         let id = self.id.get(reader)?;
         match self.models.get(&id) {
@@ -208,7 +209,7 @@ where
         }
     }
 
-    fn get_as<T: Any>(&self, reader: &mut Reader<'_>) -> Result<(I, T), Fault> {
+    fn get_as<T: Any>(&self, reader: &mut Reader<'_, '_>) -> Result<(I, T), Fault> {
         let start = reader.rest();
         let (id, model) = self.get_model(reader)?;
         let mut value: Option<T> = None;
@@ -236,7 +237,8 @@ where
         let mut id = Copied { input, bytes: Vec::new() };
         self.id.walk(&mut id)?;
         let Copied { input, bytes } = id;
-        let id = self.id.get(&mut Reader::new(&bytes, *input.options()))?;
+        let mut context = Context::new(&bytes, *input.options());
+        let id = self.id.get(&mut Reader::new(&bytes, &mut context))?;
         self.models.get(&id).ok_or(Fault::UNKNOWN_TYPE)?.walk(input)
     }
 
@@ -268,7 +270,7 @@ where
     W: Put<I> + for<'a> Get<'a, I>,
     I: Ord + fmt::Display,
 {
-    fn get(&self, reader: &mut Reader<'de>) -> Result<Frame<I>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Frame<I>, Fault> {
         let (id, model) = self.get_model(reader)?;
         Ok(Frame { id, value: model.get(reader)? })
     }
@@ -380,9 +382,9 @@ trait Model: Send + Sync {
     fn schema(&self, describe: &mut Describe) -> Schema;
     fn put(&self, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault>;
     fn size(&self, item: &dyn Any) -> Result<usize, Fault>;
-    fn get(&self, reader: &mut Reader<'_>) -> Result<Box<dyn Any + Send>, Fault>;
+    fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Box<dyn Any + Send>, Fault>;
     /// Reads a model into an `Option` of its type, or tells that it is one of another.
-    fn get_into(&self, reader: &mut Reader<'_>, value: &mut dyn Any) -> Result<bool, Fault>;
+    fn get_into(&self, reader: &mut Reader<'_, '_>, value: &mut dyn Any) -> Result<bool, Fault>;
 }
 
 impl<T, F> Model for Typed<T, F>
@@ -410,12 +412,12 @@ where
         self.form.size(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?)
     }
 
-    fn get(&self, reader: &mut Reader<'_>) -> Result<Box<dyn Any + Send>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Box<dyn Any + Send>, Fault> {
         let value: T = self.form.get(reader)?;
         Ok(Box::new(value))
     }
 
-    fn get_into(&self, reader: &mut Reader<'_>, value: &mut dyn Any) -> Result<bool, Fault> {
+    fn get_into(&self, reader: &mut Reader<'_, '_>, value: &mut dyn Any) -> Result<bool, Fault> {
         let Some(value) = value.downcast_mut::<Option<T>>() else { return Ok(false) };
         *value = Some(self.form.get(reader)?);
         Ok(true)

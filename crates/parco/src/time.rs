@@ -98,8 +98,8 @@ impl Timestamp {
 /// A point in time and the name of the zone that it was written in.
 ///
 /// The name is that of the IANA database, or `UTC`, or `Local` for the zone of the reading machine. Offsets are not on
-/// the wire: what the name means is up to a database, which this type does not need. `Z` is text, owned or borrowed from
-/// the input, or bytes, as a name can be any.
+/// the wire: what the name means is up to a database, which this type does not need. `Z` is text, owned or borrowed
+/// from the input, or bytes, as a name can be any.
 ///
 /// ```
 /// use parco::{Located, Timestamp};

@@ -8,19 +8,19 @@ use core::marker::PhantomData;
 use crate::error::{Fault, Kind};
 use crate::form::{DecodeForm, EncodeForm};
 use crate::options::{Limits, Mode, Options};
-use crate::read::Reader;
+use crate::read::{Context, Reader};
 use crate::wire::{Get, Header, Map, Order, Put, Slice, StaticWire, U16};
 use crate::write::Writer;
 
 /// Options for bytes that were accepted before: nothing is left to limit.
-fn trusted(mode: Mode) -> Options {
+fn trusted(bytes: &[u8], mode: Mode) -> Context {
     let limits = Limits::default()
         .max_bytes(usize::MAX)
         .max_elements(usize::MAX)
         .max_zero_sized(usize::MAX)
         .max_allocation(usize::MAX)
         .max_depth(u32::MAX);
-    Options::new().limits(limits).mode(mode)
+    Context::new(bytes, Options::new().limits(limits).mode(mode))
 }
 
 /// The types of an entry: forms of key and value, and what they are read as.
@@ -65,7 +65,12 @@ where
 {
     /// Decodes the elements, one after the other.
     pub fn iter(&self) -> SeqIter<'de, E, T> {
-        SeqIter { reader: Reader::new(self.bytes, trusted(self.mode)), left: self.len, form: PhantomData }
+        SeqIter {
+            rest: self.bytes,
+            context: trusted(self.bytes, self.mode),
+            left: self.len,
+            form: PhantomData,
+        }
     }
 
     /// Decodes the element with this index, at once where all elements take the same number of bytes.
@@ -74,7 +79,8 @@ where
         if index >= self.len {
             return None;
         }
-        let mut reader = Reader::new(&self.bytes[index * size..], trusted(self.mode));
+        let mut context = trusted(self.bytes, self.mode);
+        let mut reader = Reader::new(&self.bytes[index * size..], &mut context);
         Some(accepted(E::NEW.get(&mut reader)))
     }
 }
@@ -98,14 +104,19 @@ where
 {
     /// Decodes the entries, one after the other.
     pub fn iter(&self) -> EntriesIter<'de, K, V, A, B> {
-        EntriesIter { reader: Reader::new(self.bytes, trusted(self.mode)), left: self.len, form: PhantomData }
+        EntriesIter {
+            rest: self.bytes,
+            context: trusted(self.bytes, self.mode),
+            left: self.len,
+            form: PhantomData,
+        }
     }
 
     /// The value of the last entry with this key. Looks at all entries.
-    pub fn get<Q: ?Sized>(&self, key: &Q) -> Option<B>
+    pub fn get<Q>(&self, key: &Q) -> Option<B>
     where
         A: Borrow<Q>,
-        Q: PartialEq,
+        Q: PartialEq + ?Sized,
     {
         self.iter().filter(|(candidate, _)| candidate.borrow() == key).last().map(|(_, value)| value)
     }
@@ -130,7 +141,8 @@ fn accepted<T>(result: Result<T, Fault>) -> T {
 
 /// Iterates over the elements of a [`Seq`].
 pub struct SeqIter<'de, E, T> {
-    reader: Reader<'de>,
+    rest: &'de [u8],
+    context: Context,
     left: usize,
     form: PhantomData<fn() -> (E, T)>,
 }
@@ -144,7 +156,10 @@ where
     #[inline]
     fn next(&mut self) -> Option<T> {
         self.left = self.left.checked_sub(1)?;
-        Some(accepted(E::NEW.get(&mut self.reader)))
+        let mut reader = Reader::new(self.rest, &mut self.context);
+        let value = accepted(E::NEW.get(&mut reader));
+        self.rest = reader.rest();
+        Some(value)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -154,7 +169,8 @@ where
 
 /// Iterates over the entries of [`Entries`].
 pub struct EntriesIter<'de, K, V, A, B> {
-    reader: Reader<'de>,
+    rest: &'de [u8],
+    context: Context,
     left: usize,
     form: EntryForm<K, V, A, B>,
 }
@@ -169,8 +185,11 @@ where
     #[inline]
     fn next(&mut self) -> Option<(A, B)> {
         self.left = self.left.checked_sub(1)?;
-        let key = accepted(K::NEW.get(&mut self.reader));
-        Some((key, accepted(V::NEW.get(&mut self.reader))))
+        let mut reader = Reader::new(self.rest, &mut self.context);
+        let key = accepted(K::NEW.get(&mut reader));
+        let value = accepted(V::NEW.get(&mut reader));
+        self.rest = reader.rest();
+        Some((key, value))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -282,7 +301,7 @@ where
 
 impl<'de, H: Header, E: StaticWire + Get<'de, T>, T> Get<'de, Seq<'de, E, T>> for Slice<H, E> {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<Seq<'de, E, T>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Seq<'de, E, T>, Fault> {
         let len = self.count(reader)?;
         let start = reader.rest();
         self.element().check_all(len, reader)?;
@@ -298,7 +317,7 @@ where
     V: StaticWire + Get<'de, B>,
 {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<Entries<'de, K, V, A, B>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Entries<'de, K, V, A, B>, Fault> {
         let len = self.count(reader)?;
         let start = reader.rest();
         for index in 0..len {

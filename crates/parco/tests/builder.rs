@@ -152,6 +152,24 @@ fn a_count_buys_no_work() {
     assert_eq!(error.missing(), Some(20_000_000));
 }
 
+/// Q19: elements that take no bytes have a limit of their own.
+#[test]
+fn elements_without_bytes_are_limited() {
+    let empty = Slice::of(U16::<Be>::NEW, builder::<()>().skip::<0>());
+    assert_eq!(empty.decode_exact::<Vec<()>>(&[0x10, 0]).unwrap().len(), 4096);
+    assert!(empty.decode_exact::<Vec<()>>(&[0x10, 1]).unwrap_err().is_limit());
+}
+
+#[test]
+fn older_elements_are_read_over() {
+    let form = Slice::of(U8, animal());
+    let mut animals = vec![Animal::default()];
+    for bytes in [&b"\x02\x01a\x01\x01b\x02"[..], b"\x01\x01c\x03", b"\x02\x01d\x04\x01e\x05"] {
+        form.decode_into_with(Options::new(), bytes, &mut animals).unwrap();
+        assert_eq!(form.to_vec(&animals).unwrap(), bytes);
+    }
+}
+
 /// Each number in each way to say its order.
 #[derive(Debug, Default, PartialEq)]
 struct Numbers {

@@ -227,8 +227,9 @@ fn a_lying_header_takes_a_chunk() {
     assert_eq!((error.offset(), error.missing()), (Some(4), Some((1 << 20) - 4)));
     assert!(used.largest <= 16 << 10, "{used:?}");
 
-    let (used, result) =
-        usage(|| Decoder::new(&lying[..]).decode_as::<_, Vec<Inner>>(&Slice::<U32<Le>, _>::of(U32::NEW, form())));
+    let (used, result) = usage(|| {
+        Decoder::new(&lying[..]).decode_as::<_, Vec<Inner>>(&Slice::<U32<Le>, _>::of(U32::NEW, form()))
+    });
     assert!(result.unwrap_err().is_unexpected_end());
     assert!(used.bytes <= 16 << 10, "{used:?}");
 }

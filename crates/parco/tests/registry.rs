@@ -237,7 +237,7 @@ fn frames_without_bytes_do_not_go_on_forever() {
     }
 
     impl Get<'_, u8> for Silent {
-        fn get(&self, _: &mut parco::Reader<'_>) -> Result<u8, parco::Fault> {
+        fn get(&self, _: &mut parco::Reader<'_, '_>) -> Result<u8, parco::Fault> {
             Ok(0)
         }
     }

@@ -108,6 +108,10 @@ fn lying_counts_are_found_before_memory_is_taken() {
     assert_eq!(error.missing(), Some(80_000_000));
     let error = form.decode_exact::<Value>(&10_000_001u32.to_le_bytes()).unwrap_err();
     assert!(error.is_limit());
+    // The original makes ten million structs of these four bytes, and no error.
+    let pets = slice(structure(&[("name", small_string()), ("age", of::<u8>())])).compile().unwrap();
+    let error = pets.decode_exact::<Value>(&[0x80, 0x96, 0x98, 0x00]).unwrap_err();
+    assert!(error.is_unexpected_end());
 }
 
 #[test]
@@ -120,6 +124,7 @@ fn of_a_key_that_comes_again_the_last_value_counts() {
     let options = Options::new().duplicate_keys(DuplicateKeys::Reject);
     let error = form.decode_with::<Value>(options, &bytes).unwrap_err();
     assert!(error.is_duplicate_key());
+    assert_eq!(error.offset(), Some(5));
     assert_eq!(error.path(), [parco::Segment::Key(2)]);
 }
 
@@ -141,4 +146,35 @@ fn a_struct_of_another_schema_is_refused() {
         assert!(form.to_vec(&value).unwrap_err().is_unknown_type());
         assert!(form.encoded_len(&value).unwrap_err().is_unknown_type());
     }
+}
+
+#[cfg(feature = "derive")]
+#[derive(Debug, PartialEq, parco::Encode, parco::Decode)]
+#[parco(id = u8)]
+enum Expression {
+    #[parco(id = 0)]
+    Number(i64),
+    #[parco(id = 1)]
+    Sum { left: Box<Self>, right: Box<Self> },
+    #[parco(id = 2)]
+    List(Vec<Self>),
+}
+
+#[cfg(feature = "derive")]
+#[test]
+fn derived_types_that_contain_themselves_have_such_schemas() {
+    let number = |number| Box::new(Expression::Number(number));
+    let sum = Expression::Sum { left: number(1), right: number(-2) };
+    let expression = Expression::List(vec![sum, Expression::List(Vec::new())]);
+    let bytes = parco::to_vec(&expression).unwrap();
+
+    let form = of::<Expression>().compile().unwrap();
+    let value: Value = form.decode_exact(&bytes).unwrap();
+    assert_eq!(form.to_vec(&value).unwrap(), bytes);
+    let Value::Multi { value: list, .. } = value else { panic!("no model") };
+    let Value::Multi { id, value: sum } = &list.as_list().unwrap()[0] else { panic!("no model") };
+    assert_eq!(**id, Value::from(1u8));
+    let right = Value::Multi { id: Box::new(0u8.into()), value: Box::new((-2i64).into()) };
+    assert_eq!(sum.as_struct().unwrap()[1], right);
+    assert_eq!(of::<Expression>().canonical(), "@multi(u8 1:0=i64le 1:1=(^1 ^1) 1:2=slice(u16le ^1))");
 }

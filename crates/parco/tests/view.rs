@@ -4,8 +4,8 @@
 mod support;
 
 use parco::wire::{
-    Array, Be, Blob, Bool, Decoding, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Le, Map, Message, Opt, Order,
-    Skip, Slice, SmallVarchar, StaticWire, Text, TimeUtc, U8, U16, U32, U64, Varchar,
+    Array, Be, Blob, Bool, Decoding, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Le, Map, Message, Opt,
+    Order, Skip, Slice, SmallVarchar, StaticWire, Text, TimeUtc, U8, U16, U32, U64, Varchar,
 };
 use parco::{Decode, Encode, Entries, Get, Mode, Options, Put, Segment, Seq, WireExt};
 use proptest::prelude::*;
@@ -140,10 +140,13 @@ fn bad_elements_are_refused_at_decoding() {
     assert!(error.is_invalid_bool());
     assert_eq!((error.offset(), error.path()), (Some(4), &[Segment::Index(2)][..]));
 
-    let error = parco::decode_exact::<Entries<'_, SmallVarchar, Bool, &str, bool>>(b"\x02\0\x01a\x01\x01b\x09").unwrap_err();
+    let error =
+        parco::decode_exact::<Entries<'_, SmallVarchar, Bool, &str, bool>>(b"\x02\0\x01a\x01\x01b\x09")
+            .unwrap_err();
     assert!(error.is_invalid_bool());
     assert_eq!((error.offset(), error.path()), (Some(7), &[Segment::Value(1)][..]));
-    let error = parco::decode_exact::<Entries<'_, SmallVarchar, Bool, &str, bool>>(b"\x01\0\x01\xff\x01").unwrap_err();
+    let error = parco::decode_exact::<Entries<'_, SmallVarchar, Bool, &str, bool>>(b"\x01\0\x01\xff\x01")
+        .unwrap_err();
     assert!(error.is_invalid_utf8());
     assert_eq!((error.offset(), error.path()), (Some(3), &[Segment::Key(0)][..]));
 
@@ -207,9 +210,11 @@ fn a_view_is_written_under_another_header_if_it_fits() {
 
 #[test]
 fn views_of_structs_show_their_fields() {
-    let all: Vec<Inner> = (0..4).map(|number| Inner { number, text: "x".repeat(number as usize), flag: true }).collect();
+    let all: Vec<Inner> =
+        (0..4).map(|number| Inner { number, text: "x".repeat(number as usize), flag: true }).collect();
     let bytes = parco::to_vec(&all).unwrap();
-    let view: Seq<'_, Message<InnerRef<'_>, Decoding<'_>>, InnerRef<'_>> = parco::decode_exact(&bytes).unwrap();
+    let view: Seq<'_, Message<InnerRef<'_>, Decoding<'_>>, InnerRef<'_>> =
+        parco::decode_exact(&bytes).unwrap();
     assert!(view.iter().map(|inner| (inner.number, inner.text.len())).eq([(0, 0), (1, 1), (2, 2), (3, 3)]));
     assert_eq!(view.get(3).unwrap().text, "xxx");
     assert_eq!(view, view.clone());

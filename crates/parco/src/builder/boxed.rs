@@ -34,8 +34,8 @@ trait Erased<M>: Send + Sync {
     fn schema(&self, describe: &mut Describe) -> Schema;
     fn put(&self, value: &M, writer: &mut Writer<'_>) -> Result<(), Fault>;
     fn size(&self, value: &M) -> Result<usize, Fault>;
-    fn get(&self, reader: &mut Reader<'_>) -> Result<M, Fault>;
-    fn get_into(&self, reader: &mut Reader<'_>, value: &mut M) -> Result<(), Fault>;
+    fn get(&self, reader: &mut Reader<'_, '_>) -> Result<M, Fault>;
+    fn get_into(&self, reader: &mut Reader<'_, '_>, value: &mut M) -> Result<(), Fault>;
 }
 
 impl<M, W> Erased<M> for W
@@ -66,11 +66,11 @@ where
         Put::size(self, value)
     }
 
-    fn get(&self, reader: &mut Reader<'_>) -> Result<M, Fault> {
+    fn get(&self, reader: &mut Reader<'_, '_>) -> Result<M, Fault> {
         Get::get(self, reader)
     }
 
-    fn get_into(&self, reader: &mut Reader<'_>, value: &mut M) -> Result<(), Fault> {
+    fn get_into(&self, reader: &mut Reader<'_, '_>, value: &mut M) -> Result<(), Fault> {
         Get::get_into(self, reader, value)
     }
 }
@@ -104,11 +104,11 @@ impl<M> Put<M> for Boxed<M> {
 }
 
 impl<'de, M> Get<'de, M> for Boxed<M> {
-    fn get(&self, reader: &mut Reader<'de>) -> Result<M, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<M, Fault> {
         self.0.get(reader)
     }
 
-    fn get_into(&self, reader: &mut Reader<'de>, value: &mut M) -> Result<(), Fault> {
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut M) -> Result<(), Fault> {
         self.0.get_into(reader, value)
     }
 }

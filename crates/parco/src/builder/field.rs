@@ -91,7 +91,7 @@ pub trait GetField<'de, M> {
     /// # Errors
     ///
     /// Fails where no such value starts.
-    fn get_field(&self, reader: &mut Reader<'de>, model: &mut M) -> Result<(), Fault>;
+    fn get_field(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault>;
 }
 
 impl<W, G, S> Field<W, G, S> {
@@ -156,7 +156,7 @@ where
     S: Fn(&mut M, T),
 {
     #[inline(always)]
-    fn get_field(&self, reader: &mut Reader<'de>, model: &mut M) -> Result<(), Fault> {
+    fn get_field(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
         let value = self.form.get(reader)?;
         (self.setter.0)(model, value);
         Ok(())
@@ -169,7 +169,7 @@ where
     S: for<'a> Fn(&mut M, &'a str),
 {
     #[inline(always)]
-    fn get_field(&self, reader: &mut Reader<'de>, model: &mut M) -> Result<(), Fault> {
+    fn get_field(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
         let text = self.form.get(reader)?;
         reader.allocate(text.len())?;
         (self.setter.0)(model, text);
@@ -183,7 +183,7 @@ where
     S: for<'a> Fn(&mut M, &'a [u8]),
 {
     #[inline(always)]
-    fn get_field(&self, reader: &mut Reader<'de>, model: &mut M) -> Result<(), Fault> {
+    fn get_field(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
         let bytes = self.form.get(reader)?;
         reader.allocate(bytes.len())?;
         (self.setter.0)(model, bytes);
@@ -193,7 +193,7 @@ where
 
 impl<'de, M, W: Get<'de, ()>, G> GetField<'de, M> for Field<W, G, Reserved> {
     #[inline(always)]
-    fn get_field(&self, reader: &mut Reader<'de>, _: &mut M) -> Result<(), Fault> {
+    fn get_field(&self, reader: &mut Reader<'_, 'de>, _: &mut M) -> Result<(), Fault> {
         self.form.get(reader)
     }
 }

@@ -1,5 +1,5 @@
-//! Fields in a row, as a type: each one added makes a new type around the older ones, so that writing and reading all of
-//! them is straight-line code.
+//! Fields in a row, as a type: each one added makes a new type around the older ones, so that writing and reading all
+//! of them is straight-line code.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -68,7 +68,7 @@ pub trait GetFields<'de, M>: Fields {
     /// # Errors
     ///
     /// Fails with the first that cannot be read.
-    fn get_fields(&self, reader: &mut Reader<'de>, model: &mut M) -> Result<(), Fault>;
+    fn get_fields(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault>;
 }
 
 impl Fields for End {
@@ -106,7 +106,7 @@ impl<M> PutFields<M> for End {
 
 impl<M> GetFields<'_, M> for End {
     #[inline(always)]
-    fn get_fields(&self, _: &mut Reader<'_>, _: &mut M) -> Result<(), Fault> {
+    fn get_fields(&self, _: &mut Reader<'_, '_>, _: &mut M) -> Result<(), Fault> {
         Ok(())
     }
 }
@@ -171,7 +171,7 @@ where
     Field<W, G, S>: GetField<'de, M>,
 {
     #[inline(always)]
-    fn get_fields(&self, reader: &mut Reader<'de>, model: &mut M) -> Result<(), Fault> {
+    fn get_fields(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
         self.before.get_fields(reader, model)?;
         match self.last.get_field(reader, model) {
             Ok(()) => Ok(()),

@@ -2,9 +2,9 @@
 //! one model, and for registries.
 //!
 //! Each call appends a field, in the order of the wire, and gives a schema of a new type. So the whole codec is one
-//! function to the compiler, as fast as a derived one, and the finished schema is a [`Wire`] form that carries the model.
-//! [`WireExt`](crate::WireExt) has the methods that encode and decode with it; it can be an element, a nested field or a
-//! model of a [`Registry`](crate::Registry).
+//! function to the compiler, as fast as a derived one, and the finished schema is a [`Wire`] form that carries the
+//! model. [`WireExt`](crate::WireExt) has the methods that encode and decode with it; it can be an element, a nested
+//! field or a model of a [`Registry`](crate::Registry).
 //!
 //! ```
 //! use parco::wire::{GoInt, Le, SmallVarchar, StaticWire, U8};
@@ -49,7 +49,7 @@ pub use boxed::Boxed;
 pub use field::{ByRef, ByValue, Bytes, Field, GetField, Owned, PutField, Reserved, Text};
 pub use list::{End, Fields, GetFields, PutFields, Then};
 
-use crate::error::Fault;
+use crate::error::{Fault, Segment};
 use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::wire::{Get, Put, Wire};
@@ -140,7 +140,7 @@ impl<M, L, W, G, S, K> With<M, L, K, W, G, S> {
     ///
     /// let schema = parser::<(u8, bool)>().uint8(|m, v| m.0 = v).bool(|m, v| m.1 = v).named("open");
     /// let error = schema.decode::<(u8, bool)>(&[1, 9]).unwrap_err();
-    /// assert_eq!(error.to_string(), "a flag is neither 0 nor 1 at .open (byte 2)");
+    /// assert_eq!(error.to_string(), "a flag is neither 0 nor 1 at .open (byte 1)");
     /// ```
     pub fn named(mut self, name: &'static str) -> Self {
         self.fields.last.name = name;
@@ -192,7 +192,7 @@ impl<M, L: PutFields<M>, K> Put<M> for Builder<M, L, K> {
 
 impl<'de, M, L: GetFields<'de, M>, K: Factory<M>> Get<'de, M> for Builder<M, L, K> {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<M, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<M, Fault> {
         let mut model = self.kind.make();
         self.get_into(reader, &mut model)?;
         Ok(model)
@@ -200,10 +200,24 @@ impl<'de, M, L: GetFields<'de, M>, K: Factory<M>> Get<'de, M> for Builder<M, L, 
 
     /// Runs the setters on the older model, which keeps what they do not touch.
     #[inline]
-    fn get_into(&self, reader: &mut Reader<'de>, model: &mut M) -> Result<(), Fault> {
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
         reader.enter()?;
         self.fields.get_fields(reader, model)?;
         reader.leave();
+        Ok(())
+    }
+
+    /// Reads each model where it stays, which saves moving it there.
+    #[inline]
+    fn get_all(&self, count: usize, reader: &mut Reader<'_, 'de>, models: &mut Vec<M>) -> Result<(), Fault> {
+        let start = models.len();
+        models.reserve(count);
+        for index in 0..count {
+            models.push(self.kind.make());
+            if let Err(fault) = self.get_into(reader, &mut models[start + index]) {
+                return Err(reader.locate(fault, Segment::Index(index)));
+            }
+        }
         Ok(())
     }
 }

@@ -21,6 +21,7 @@ struct Inner {
 pub(super) enum Kind {
     Syntax,
     Invalid(&'static str),
+    #[cfg_attr(not(feature = "schema-json"), expect(dead_code, reason = "only the languages of JSON use it"))]
     Mismatch(&'static str),
     OutOfRange,
     Duplicate,

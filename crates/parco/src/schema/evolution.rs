@@ -13,7 +13,8 @@
 //! A reader that knows only the first fields of a message reads these, and leaves the rest: [`decode`](crate::decode)
 //! returns it, [`decode_exact`](crate::decode_exact) refuses it. The other way round, a reader that knows more fields
 //! meets the end of the input where the first of them should be. With `default_on_eof` on it and on the fields behind
-//! it the derived decoder takes the defaults instead; `Option` fields are natural for this.
+//! it the derived decoder takes the defaults instead; `Option` fields are natural for this. A schema does not say so: a
+//! [`Dynamic`](super::Dynamic) asks for all fields.
 //!
 //! This works for the last fields of a message that has a frame around it, such as a datagram, a file, or a length in
 //! front. It does not work for a struct inside a message, nor for messages that follow each other bare, since their

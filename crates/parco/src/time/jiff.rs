@@ -46,7 +46,7 @@ impl Put<Zoned> for TimeLocation {
 /// Resolves the name in the database of `jiff`. Fails with
 /// [`Error::is_unknown_zone`](crate::Error::is_unknown_zone) for a name that is not in it.
 impl Get<'_, Zoned> for TimeLocation {
-    fn get(&self, reader: &mut Reader<'_>) -> Result<Zoned, Fault> {
+    fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Zoned, Fault> {
         let (at, name) = Self::get_parts(reader)?;
         let at = <Timestamp as FromNanos>::from_nanos(at.as_nanos())?;
         Ok(at.to_zoned(zone(name)?))

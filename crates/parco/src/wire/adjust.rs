@@ -160,10 +160,12 @@ pub enum Uint {}
 
 macro_rules! pass_on {
     ($($trait:ident<$($parameter:ident),*> [$($constant:tt)*];)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<$($constant)* W: $trait<$($parameter),*>> $trait<$($parameter),*> for Opt<W> {
             type Form = Opt<W::Form>;
         }
 
+        #[diagnostic::do_not_recommend]
         impl<$($constant)* W: $trait<$($parameter),*>> $trait<$($parameter),*> for Via<W> {
             type Form = Via<W::Form>;
         }

@@ -12,6 +12,7 @@ use super::{Be, Get, Header, Le, Put, StaticWire, U8, U16, U32, U64, Wire};
 use crate::error::Fault;
 use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
+use crate::text::text;
 use crate::write::Writer;
 
 /// A string: the number of bytes in a header, then the bytes.
@@ -65,11 +66,6 @@ pub trait FromOctets<'de>: Sized {
         *self = Self::from_octets(bytes)?;
         Ok(())
     }
-}
-
-#[inline]
-fn text(bytes: &[u8]) -> Result<&str, Fault> {
-    core::str::from_utf8(bytes).map_err(|_| Fault::INVALID_UTF8)
 }
 
 macro_rules! octets {
@@ -249,13 +245,13 @@ macro_rules! form {
 
         impl<'de, H: Header, T: FromOctets<'de>> Get<'de, T> for $name<H> {
             #[inline]
-            fn get(&self, reader: &mut Reader<'de>) -> Result<T, Fault> {
+            fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
                 let bytes = body::<H, T>(reader)?;
                 T::from_octets(bytes).map_err(|fault| reader.blame(fault, bytes.len()))
             }
 
             #[inline]
-            fn get_into(&self, reader: &mut Reader<'de>, value: &mut T) -> Result<(), Fault> {
+            fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
                 let bytes = body::<H, T>(reader)?;
                 value.replace(bytes).map_err(|fault| reader.blame(fault, bytes.len()))
             }
@@ -268,7 +264,7 @@ form!(Blob, Blob);
 
 /// The bytes behind a header.
 #[inline]
-fn body<'de, H: Header, T: FromOctets<'de>>(reader: &mut Reader<'de>) -> Result<&'de [u8], Fault> {
+fn body<'de, H: Header, T: FromOctets<'de>>(reader: &mut Reader<'_, 'de>) -> Result<&'de [u8], Fault> {
     let len = H::length(reader)?;
     reader.check_bytes(len)?;
     if T::OWNED {

@@ -67,7 +67,7 @@ macro_rules! checked {
 
         impl $(<$order: Order>)? Get<'_, i64> for Checked<$form $(<$order>)?> {
             #[inline]
-            fn get(&self, reader: &mut Reader<'_>) -> Result<i64, Fault> {
+            fn get(&self, reader: &mut Reader<'_, '_>) -> Result<i64, Fault> {
                 let value: $value = self.0.get(reader)?;
                 i64::try_from(value).map_err(|_| Fault::OVERFLOW)
             }

@@ -84,8 +84,12 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
     }
 
     /// Reads the entry with this index.
-    #[inline]
-    pub(crate) fn get_entry<'de, A, B>(&self, index: usize, reader: &mut Reader<'de>) -> Result<(A, B), Fault>
+    #[inline(always)]
+    pub(crate) fn get_entry<'de, A, B>(
+        &self,
+        index: usize,
+        reader: &mut Reader<'_, 'de>,
+    ) -> Result<(A, B), Fault>
     where
         K: Get<'de, A>,
         V: Get<'de, B>,
@@ -105,7 +109,7 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
     fn get_entry_into<'de, A, B>(
         &self,
         index: usize,
-        reader: &mut Reader<'de>,
+        reader: &mut Reader<'_, 'de>,
         (key, value): &mut (A, B),
     ) -> Result<(), Fault>
     where
@@ -121,7 +125,12 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
 
 /// Refuses an entry that starts at `start` and whose key was there before, if the options say so.
 #[inline]
-fn unique<'de>(is_new: bool, index: usize, start: &'de [u8], reader: &mut Reader<'de>) -> Result<(), Fault> {
+fn unique<'de>(
+    is_new: bool,
+    index: usize,
+    start: &'de [u8],
+    reader: &mut Reader<'_, 'de>,
+) -> Result<(), Fault> {
     if is_new || !reader.rejects_duplicates() {
         return Ok(());
     }
@@ -200,7 +209,7 @@ where
     V: Get<'de, B>,
 {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<Vec<(A, B)>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Vec<(A, B)>, Fault> {
         let count = self.count(reader)?;
         reader.allocate(count.saturating_mul(size_of::<(A, B)>()))?;
         let mut entries = Vec::with_capacity(count);
@@ -219,7 +228,7 @@ where
     V: Get<'de, B>,
 {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<BTreeMap<A, B>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<BTreeMap<A, B>, Fault> {
         let count = self.count(reader)?;
         reader.allocate(count.saturating_mul(size_of::<(A, B)>()))?;
         let mut map = BTreeMap::new();
@@ -242,7 +251,7 @@ where
     V: Get<'de, B>,
 {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<HashMap<A, B, S>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<HashMap<A, B, S>, Fault> {
         let count = self.count(reader)?;
         reader.allocate(count.saturating_mul(size_of::<(A, B)>()))?;
         let mut map = HashMap::with_capacity_and_hasher(count, S::default());
@@ -255,7 +264,7 @@ where
     }
 
     /// Keeps the table and the memory of keys and values; one vector holds them meanwhile.
-    fn get_into(&self, reader: &mut Reader<'de>, map: &mut HashMap<A, B, S>) -> Result<(), Fault> {
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, map: &mut HashMap<A, B, S>) -> Result<(), Fault> {
         let count = self.count(reader)?;
         reader.allocate(count.saturating_mul(size_of::<(A, B)>()))?;
         let mut spare: Vec<(A, B)> = Vec::new();
@@ -336,12 +345,12 @@ where
     Map<H, K, V>: Get<'de, T>,
 {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<T, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
         self.0.get(reader)
     }
 
     #[inline]
-    fn get_into(&self, reader: &mut Reader<'de>, value: &mut T) -> Result<(), Fault> {
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
         self.0.get_into(reader, value)
     }
 }

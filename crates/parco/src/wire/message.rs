@@ -66,14 +66,14 @@ pub trait DecodeFields<'de>: Shape<Decoding<'de>> + Sized {
     /// # Errors
     ///
     /// Fails with the first field that cannot be read.
-    fn get_fields(reader: &mut Reader<'de>) -> Result<Self, Fault>;
+    fn get_fields(reader: &mut Reader<'_, 'de>) -> Result<Self, Fault>;
 
     /// Reads all fields over older ones.
     ///
     /// # Errors
     ///
     /// As [`get_fields`](Self::get_fields).
-    fn get_fields_into(&mut self, reader: &mut Reader<'de>) -> Result<(), Fault>;
+    fn get_fields_into(&mut self, reader: &mut Reader<'_, 'de>) -> Result<(), Fault>;
 }
 
 /// The form of a message with derived codecs. A nested message is inlined: it has no header and no length.
@@ -135,7 +135,7 @@ impl<M: EncodeFields> Put<M> for Message<M, Encoding> {
 
 impl<'de, M: DecodeFields<'de>> Get<'de, M> for Message<M, Decoding<'de>> {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<M, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<M, Fault> {
         reader.enter()?;
         let value = M::get_fields(reader)?;
         reader.leave();
@@ -143,7 +143,7 @@ impl<'de, M: DecodeFields<'de>> Get<'de, M> for Message<M, Decoding<'de>> {
     }
 
     #[inline]
-    fn get_into(&self, reader: &mut Reader<'de>, value: &mut M) -> Result<(), Fault> {
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut M) -> Result<(), Fault> {
         reader.enter()?;
         value.get_fields_into(reader)?;
         reader.leave();

@@ -140,7 +140,7 @@ pub trait Get<'de, T>: Wire {
     /// # Errors
     ///
     /// Fails where no such value starts here.
-    fn get(&self, reader: &mut Reader<'de>) -> Result<T, Fault>;
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault>;
 
     /// Reads one value over an older one, whose memory is used again.
     ///
@@ -148,7 +148,7 @@ pub trait Get<'de, T>: Wire {
     ///
     /// As [`get`](Self::get). What `value` is after an error is not specified, but it is a value.
     #[inline]
-    fn get_into(&self, reader: &mut Reader<'de>, value: &mut T) -> Result<(), Fault> {
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
         *value = self.get(reader)?;
         Ok(())
     }
@@ -159,7 +159,7 @@ pub trait Get<'de, T>: Wire {
     ///
     /// Fails with the first that cannot be read.
     #[inline]
-    fn get_all(&self, count: usize, reader: &mut Reader<'de>, values: &mut Vec<T>) -> Result<(), Fault> {
+    fn get_all(&self, count: usize, reader: &mut Reader<'_, 'de>, values: &mut Vec<T>) -> Result<(), Fault> {
         values.reserve(count);
         for index in 0..count {
             match self.get(reader) {
@@ -176,7 +176,7 @@ pub trait Get<'de, T>: Wire {
     ///
     /// Fails with the first that cannot be read.
     #[inline]
-    fn check_all(&self, count: usize, reader: &mut Reader<'de>) -> Result<(), Fault> {
+    fn check_all(&self, count: usize, reader: &mut Reader<'_, 'de>) -> Result<(), Fault> {
         for index in 0..count {
             if let Err(fault) = self.get(reader) {
                 return Err(reader.locate(fault, Segment::Index(index)));

@@ -110,7 +110,7 @@ macro_rules! wire {
 
         impl $(<$order: Order>)? Get<'_, $value> for $name $(<$order>)? {
             #[inline(always)]
-            fn get(&self, reader: &mut Reader<'_>) -> Result<$value, Fault> {
+            fn get(&self, reader: &mut Reader<'_, '_>) -> Result<$value, Fault> {
                 let bytes = reader.array::<$width>()?;
                 Ok(match $endian {
                     Endian::Little => <$value>::from_le_bytes(bytes),
@@ -122,7 +122,7 @@ macro_rules! wire {
             fn get_all(
                 &self,
                 count: usize,
-                reader: &mut Reader<'_>,
+                reader: &mut Reader<'_, '_>,
                 values: &mut Vec<$value>,
             ) -> Result<(), Fault> {
                 let Some(size) = count.checked_mul($width) else { return Err(Fault(Kind::Overflow)) };
@@ -135,7 +135,7 @@ macro_rules! wire {
             }
 
             #[inline]
-            fn check_all(&self, count: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+            fn check_all(&self, count: usize, reader: &mut Reader<'_, '_>) -> Result<(), Fault> {
                 let Some(size) = count.checked_mul($width) else { return Err(Fault(Kind::Overflow)) };
                 reader.pass(size)
             }
@@ -274,7 +274,7 @@ impl Put<bool> for Bool {
 
 impl Get<'_, bool> for Bool {
     #[inline]
-    fn get(&self, reader: &mut Reader<'_>) -> Result<bool, Fault> {
+    fn get(&self, reader: &mut Reader<'_, '_>) -> Result<bool, Fault> {
         reader.flag()
     }
 }
@@ -283,6 +283,7 @@ impl Get<'_, bool> for Bool {
 mod tests {
     use super::super::{Be, Le};
     use super::*;
+    use crate::read::Context;
 
     #[test]
     fn headers_carry_their_largest_length_and_no_more() {
@@ -291,7 +292,8 @@ mod tests {
             let mut bytes = Vec::new();
             crate::write::append(&mut bytes, |writer| H::put_length(max, writer)).unwrap();
             assert_eq!(bytes.len(), H::WIDTH);
-            let mut reader = Reader::new(&bytes, crate::Options::new());
+            let mut context = Context::new(&bytes, crate::Options::new());
+            let mut reader = Reader::new(&bytes, &mut context);
             assert_eq!(H::length(&mut reader), Ok(max));
             assert_eq!(H::check(max + 1), Err(Fault::OVERFLOW));
         }
@@ -315,7 +317,8 @@ mod tests {
 
     #[test]
     fn negative_lengths_are_refused() {
-        let mut reader = Reader::new(&[0xff, 0xff], crate::Options::new());
+        let mut context = Context::new(&[0xff, 0xff], crate::Options::new());
+        let mut reader = Reader::new(&[0xff, 0xff], &mut context);
         assert_eq!(I16::<Be>::length(&mut reader), Err(Fault::OVERFLOW));
     }
 }

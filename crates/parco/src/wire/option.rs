@@ -58,12 +58,12 @@ impl<T, W: Put<T>> Put<Option<T>> for Opt<W> {
 
 impl<'de, T, W: Get<'de, T>> Get<'de, Option<T>> for Opt<W> {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<Option<T>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Option<T>, Fault> {
         if reader.flag()? { self.0.get(reader).map(Some) } else { Ok(None) }
     }
 
     #[inline]
-    fn get_into(&self, reader: &mut Reader<'de>, value: &mut Option<T>) -> Result<(), Fault> {
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut Option<T>) -> Result<(), Fault> {
         match (reader.flag()?, &mut *value) {
             (true, Some(old)) => return self.0.get_into(reader, old),
             (true, None) => *value = Some(self.0.get(reader)?),

@@ -76,12 +76,12 @@ impl<T: Encode + DecodeOwned> Put<T> for Own<T> {
 
 impl<'de, T: Encode + DecodeOwned> Get<'de, T> for Own<T> {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<T, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
         <T as DecodeForm<'de>>::Form::NEW.get(reader)
     }
 
     #[inline]
-    fn get_into(&self, reader: &mut Reader<'de>, value: &mut T) -> Result<(), Fault> {
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
         <T as DecodeForm<'de>>::Form::NEW.get_into(reader, value)
     }
 }

@@ -67,7 +67,7 @@ impl<H: Header, E: Wire> Slice<H, E> {
     }
 
     #[inline]
-    fn get_each<'de, T>(&self, reader: &mut Reader<'de>, mut take: impl FnMut(T)) -> Result<(), Fault>
+    fn get_each<'de, T>(&self, reader: &mut Reader<'_, 'de>, mut take: impl FnMut(T)) -> Result<(), Fault>
     where
         E: Get<'de, T>,
     {
@@ -198,14 +198,14 @@ impl<T, S, H: Header, E: Put<T>> Put<HashSet<T, S>> for Slice<H, E> {
 
 impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, Vec<T>> for Slice<H, E> {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<Vec<T>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Vec<T>, Fault> {
         let mut values = Vec::new();
         self.get_into(reader, &mut values)?;
         Ok(values)
     }
 
     #[inline]
-    fn get_into(&self, reader: &mut Reader<'de>, values: &mut Vec<T>) -> Result<(), Fault> {
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, values: &mut Vec<T>) -> Result<(), Fault> {
         let count = self.count(reader)?;
         reader.allocate(count.saturating_mul(size_of::<T>()))?;
         // Elements that are there keep their own memory; for those without any this is a plain overwrite.
@@ -225,20 +225,20 @@ impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, Vec<T>> for Slice<H, E> {
 
 impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, Box<[T]>> for Slice<H, E> {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<Box<[T]>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Box<[T]>, Fault> {
         Get::<Vec<T>>::get(self, reader).map(Vec::into_boxed_slice)
     }
 }
 
 impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, VecDeque<T>> for Slice<H, E> {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<VecDeque<T>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<VecDeque<T>, Fault> {
         Get::<Vec<T>>::get(self, reader).map(Into::into)
     }
 }
 
 impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, LinkedList<T>> for Slice<H, E> {
-    fn get(&self, reader: &mut Reader<'de>) -> Result<LinkedList<T>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<LinkedList<T>, Fault> {
         let mut values = LinkedList::new();
         self.get_each(reader, |value| values.push_back(value))?;
         Ok(values)
@@ -246,7 +246,7 @@ impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, LinkedList<T>> for Slice<H, E> 
 }
 
 impl<'de, T: Ord, H: Header, E: Get<'de, T>> Get<'de, BTreeSet<T>> for Slice<H, E> {
-    fn get(&self, reader: &mut Reader<'de>) -> Result<BTreeSet<T>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<BTreeSet<T>, Fault> {
         let mut values = BTreeSet::new();
         self.get_each(reader, |value| {
             values.insert(value);
@@ -263,7 +263,7 @@ where
     H: Header,
     E: Get<'de, T>,
 {
-    fn get(&self, reader: &mut Reader<'de>) -> Result<HashSet<T, S>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<HashSet<T, S>, Fault> {
         let mut values = HashSet::default();
         self.get_each(reader, |value| {
             values.insert(value);
@@ -343,13 +343,13 @@ impl<T, const N: usize, E: Put<T>> Put<Vec<T>> for Array<N, E> {
 
 impl<'de, T, const N: usize, E: Get<'de, T>> Get<'de, [T; N]> for Array<N, E> {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<[T; N], Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<[T; N], Fault> {
         let values = Get::<Vec<T>>::get(self, reader)?;
         values.try_into().map_err(|_| Fault::INVALID_LENGTH)
     }
 
     #[inline]
-    fn get_into(&self, reader: &mut Reader<'de>, values: &mut [T; N]) -> Result<(), Fault> {
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, values: &mut [T; N]) -> Result<(), Fault> {
         for (index, value) in values.iter_mut().enumerate() {
             if let Err(fault) = self.0.get_into(reader, value) {
                 return Err(reader.locate(fault, Segment::Index(index)));
@@ -361,7 +361,7 @@ impl<'de, T, const N: usize, E: Get<'de, T>> Get<'de, [T; N]> for Array<N, E> {
 
 impl<'de, T, const N: usize, E: Get<'de, T>> Get<'de, Vec<T>> for Array<N, E> {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<Vec<T>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Vec<T>, Fault> {
         reader.expect(self.min_size())?;
         reader.allocate(N.saturating_mul(size_of::<T>()))?;
         let mut values = Vec::new();

@@ -54,26 +54,26 @@ impl<P: Deref, W: Put<P::Target>> Put<P> for Via<W> {
 
 impl<'de, T, W: Get<'de, T>> Get<'de, Box<T>> for Via<W> {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<Box<T>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Box<T>, Fault> {
         self.0.get(reader).map(Box::new)
     }
 
     #[inline]
-    fn get_into(&self, reader: &mut Reader<'de>, value: &mut Box<T>) -> Result<(), Fault> {
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut Box<T>) -> Result<(), Fault> {
         self.0.get_into(reader, value)
     }
 }
 
 impl<'de, T, W: Get<'de, T>> Get<'de, Rc<T>> for Via<W> {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<Rc<T>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Rc<T>, Fault> {
         self.0.get(reader).map(Rc::new)
     }
 }
 
 impl<'de, T, W: Get<'de, T>> Get<'de, Arc<T>> for Via<W> {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<Arc<T>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Arc<T>, Fault> {
         self.0.get(reader).map(Arc::new)
     }
 }

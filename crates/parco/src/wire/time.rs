@@ -73,7 +73,7 @@ impl<T: ToNanos> Put<T> for TimeUtc {
 
 impl<T: FromNanos> Get<'_, T> for TimeUtc {
     #[inline]
-    fn get(&self, reader: &mut Reader<'_>) -> Result<T, Fault> {
+    fn get(&self, reader: &mut Reader<'_, '_>) -> Result<T, Fault> {
         T::from_nanos(INSTANT.get(reader)?)
     }
 }
@@ -113,7 +113,7 @@ impl TimeLocation {
     ///
     /// Fails at the end of the input and for a wrong flag.
     #[inline]
-    pub(crate) fn get_parts<'de>(reader: &mut Reader<'de>) -> Result<(Timestamp, &'de [u8]), Fault> {
+    pub(crate) fn get_parts<'de>(reader: &mut Reader<'_, 'de>) -> Result<(Timestamp, &'de [u8]), Fault> {
         let at = TimeUtc.get(reader)?;
         let zone: Option<&[u8]> = ZONE.get(reader)?;
         Ok(match zone {
@@ -164,7 +164,7 @@ impl<Z: Octets> Put<Located<Z>> for TimeLocation {
 
 impl<'de, Z: FromOctets<'de>> Get<'de, Located<Z>> for TimeLocation {
     #[inline]
-    fn get(&self, reader: &mut Reader<'de>) -> Result<Located<Z>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Located<Z>, Fault> {
         let (at, zone) = Self::get_parts(reader)?;
         if Z::OWNED {
             reader.allocate(zone.len())?;
@@ -173,7 +173,7 @@ impl<'de, Z: FromOctets<'de>> Get<'de, Located<Z>> for TimeLocation {
     }
 
     #[inline]
-    fn get_into(&self, reader: &mut Reader<'de>, value: &mut Located<Z>) -> Result<(), Fault> {
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut Located<Z>) -> Result<(), Fault> {
         let (at, zone) = Self::get_parts(reader)?;
         if Z::OWNED {
             reader.allocate(zone.len())?;

@@ -50,7 +50,7 @@ impl<const N: usize> Put<()> for Skip<N> {
 
 impl<const N: usize> Get<'_, ()> for Skip<N> {
     #[inline]
-    fn get(&self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+    fn get(&self, reader: &mut Reader<'_, '_>) -> Result<(), Fault> {
         reader.pass(N)
     }
 }

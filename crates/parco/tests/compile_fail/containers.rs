@@ -1,3 +1,5 @@
+//! Attributes of structs and enums, and ids.
+
 use parco::{Decode, Encode};
 
 #[derive(Encode)]

@@ -1,3 +1,5 @@
+//! Attributes that contradict each other.
+
 use parco::{Decode, Encode};
 
 #[derive(Encode)]

@@ -1,3 +1,5 @@
+//! Attributes of fields that do not exist.
+
 use parco::Encode;
 
 #[derive(Encode)]

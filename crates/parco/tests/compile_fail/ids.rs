@@ -1,3 +1,5 @@
+//! An id that its form cannot carry.
+
 use parco::Encode;
 
 #[derive(Encode)]

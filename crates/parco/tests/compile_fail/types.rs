@@ -1,3 +1,5 @@
+//! Fields whose types have no form.
+
 use parco::{Decode, Encode};
 
 struct Foreign;

@@ -1,3 +1,5 @@
+//! Attributes that do not suit the form of the field's type.
+
 use parco::Encode;
 
 #[derive(Encode)]

@@ -1,3 +1,5 @@
+//! Types that have no views.
+
 use parco::Decode;
 
 #[derive(Decode)]

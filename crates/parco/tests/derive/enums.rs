@@ -80,6 +80,9 @@ fn ids_of_two_bytes_and_of_text() {
         let error = parco::decode_exact::<Named>(unknown).unwrap_err();
         assert!(error.is_unknown_type());
         assert_eq!(error.offset(), Some(0));
+        let error = parco::decode_from_reader::<Named>(unknown).unwrap_err();
+        assert!(error.is_unknown_type());
+        assert_eq!(error.offset(), Some(0));
     }
     assert!(parco::decode_exact::<Named>(b"\x06anim").unwrap_err().is_unexpected_end());
 }

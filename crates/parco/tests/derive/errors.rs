@@ -37,7 +37,7 @@ fn the_way_to_what_cannot_be_read() {
     let flag = error(&|bytes| bytes[5] = 2);
     assert!(flag.is_invalid_bool());
     assert_eq!(flag.path(), [Segment::Field("list"), Segment::Index(0), Segment::Field("flag")]);
-    assert_eq!(flag.offset(), Some(6));
+    assert_eq!(flag.offset(), Some(5));
 
     let text = error(&|bytes| bytes[20] = 0xff);
     assert!(text.is_invalid_utf8());

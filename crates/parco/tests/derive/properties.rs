@@ -63,14 +63,13 @@ struct All {
     at: i64,
     #[parco(inner(time))]
     until: Option<i64>,
-    last: Box<Option<char8>>,
+    last: Box<Option<Tag>>,
 }
 
 /// A newtype, written as what is in it.
-#[expect(non_camel_case_types, reason = "reads as the primitive type that it stands for")]
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 #[parco(view)]
-struct char8(u8);
+struct Tag(u8);
 
 fn part() -> impl Strategy<Value = Part> {
     prop_oneof![
@@ -95,7 +94,7 @@ prop_compose! {
     ) -> All {
         All {
             small, header, little, lists, map, sorted, inner, blob, reserved: (), int, uint, with, max, ignored: 0,
-            parts, floats, at, until, last: Box::new(last.map(char8)),
+            parts, floats, at, until, last: Box::new(last.map(Tag)),
         }
     }
 }

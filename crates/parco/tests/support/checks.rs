@@ -61,11 +61,7 @@ fn encoded<T: Encode>(value: &T) -> Vec<u8> {
 
 /// All options that decide what is accepted.
 pub fn options() -> [Options; 3] {
-    [
-        Options::new(),
-        Options::new().mode(Mode::Compat),
-        Options::new().duplicate_keys(DuplicateKeys::Reject),
-    ]
+    [Options::new(), Options::new().mode(Mode::Compat), Options::new().duplicate_keys(DuplicateKeys::Reject)]
 }
 
 /// An error is in the input, and its text can be made.
@@ -81,7 +77,8 @@ fn in_input(error: &Error, input: &[u8]) {
 /// Decodes a value that owns in all ways that there are, which have to agree.
 fn check_owned<T: DecodeOwned + Encode>(input: &[u8], cuts: &[u8], older: &mut T) {
     for options in options() {
-        let from_slice = bounded(input, || options.decode::<T>(input).map(|(value, rest)| (value, rest.len())));
+        let from_slice =
+            bounded(input, || options.decode::<T>(input).map(|(value, rest)| (value, rest.len())));
         let mut decoder = Decoder::with_options(Pieces::new(input, cuts), options);
         let from_stream = bounded(input, || decoder.decode::<T>());
         let left = decoder.get_ref().bytes.len();

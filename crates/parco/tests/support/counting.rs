@@ -27,11 +27,7 @@ fn count(size: usize) {
     // Threads that end have no counter any more.
     let _ = USAGE.try_with(|usage| {
         let Usage { count, bytes, largest } = usage.get();
-        usage.set(Usage {
-            count: count + 1,
-            bytes: bytes.saturating_add(size),
-            largest: largest.max(size),
-        });
+        usage.set(Usage { count: count + 1, bytes: bytes.saturating_add(size), largest: largest.max(size) });
     });
 }
 

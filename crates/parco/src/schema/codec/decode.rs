@@ -70,7 +70,7 @@ impl Dynamic {
             Type::Multi { header, models } => {
                 input.enter()?;
                 let id = self.walk_id(*header, input)?;
-                let inner = model(models, &id)?;
+                let inner = model(models, &id).map_err(|fault| self.blame_id(*header, &id, fault, input))?;
                 self.walk_node(inner, input, depth)?;
                 input.leave();
                 Ok(())
@@ -94,6 +94,15 @@ impl Dynamic {
             }
             _ => return Err(Fault::UNKNOWN_TYPE),
         })
+    }
+
+    /// Reports an id that was just read where it starts.
+    #[cold]
+    fn blame_id<I: Input>(&self, header: Index, id: &Value, fault: Fault, input: &mut I) -> Fault {
+        match self.size_node(header, id, Depth(0)) {
+            Ok(size) => input.blame(fault, size),
+            Err(_) => fault,
+        }
     }
 
     fn walk_part<I: Input>(
@@ -129,7 +138,7 @@ impl Dynamic {
     pub(super) fn get_node(
         &self,
         index: Index,
-        reader: &mut Reader<'_>,
+        reader: &mut Reader<'_, '_>,
         depth: Depth,
     ) -> Result<Value, Fault> {
         let depth = depth.deeper()?;
@@ -193,7 +202,7 @@ impl Dynamic {
             Type::Multi { header, models } => {
                 reader.enter()?;
                 let id = self.get_node(*header, reader, depth)?;
-                let inner = model(models, &id)?;
+                let inner = model(models, &id).map_err(|fault| self.blame_id(*header, &id, fault, reader))?;
                 reader.allocate(2 * size_of::<Value>())?;
                 let value = Box::new(self.get_node(inner, reader, depth)?);
                 reader.leave();
@@ -207,7 +216,7 @@ impl Dynamic {
         node: Index,
         step: Step,
         index: usize,
-        reader: &mut Reader<'_>,
+        reader: &mut Reader<'_, '_>,
         depth: Depth,
     ) -> Result<Value, Fault> {
         self.get_node(node, reader, depth).map_err(|fault| reader.locate(fault, step(index)))
@@ -217,7 +226,7 @@ impl Dynamic {
         &self,
         element: Index,
         count: usize,
-        reader: &mut Reader<'_>,
+        reader: &mut Reader<'_, '_>,
         depth: Depth,
     ) -> Result<Value, Fault> {
         reader.allocate(count.saturating_mul(size_of::<Value>()))?;
@@ -233,27 +242,32 @@ impl Dynamic {
         key: Index,
         value: Index,
         count: usize,
-        reader: &mut Reader<'_>,
+        reader: &mut Reader<'_, '_>,
         depth: Depth,
     ) -> Result<Value, Fault> {
         reader.allocate(count.saturating_mul(size_of::<(Value, Value)>()))?;
         let mut entries = Vec::with_capacity(count.min(TRUSTED));
+        // Where the entries start, as far as anybody asks.
+        let mut starts = Vec::new();
         for index in 0..count {
+            if reader.rejects_duplicates() {
+                starts.push(reader.offset());
+            }
             let key = self.get_part(key, Segment::Key, index, reader, depth)?;
             let value = self.get_part(value, Segment::Value, index, reader, depth)?;
             entries.push((key, value));
         }
         let repeated = repeated(&entries);
-        if let Some((_, index)) = repeated.iter().min_by_key(|(_, index)| index)
-            && reader.rejects_duplicates()
-        {
-            return Err(reader.locate(Fault(Kind::DuplicateKey), Segment::Key(*index)));
+        let first = repeated.iter().map(|(_, index)| *index).min();
+        if let Some((index, start)) = first.and_then(|index| Some((index, starts.get(index)?))) {
+            let fault = reader.blame(Fault(Kind::DuplicateKey), reader.offset() - start);
+            return Err(reader.locate(fault, Segment::Key(index)));
         }
         Ok(Value::Map(last_wins(entries, &repeated)))
     }
 }
 
-fn get_bytes<'de>(header: Length, reader: &mut Reader<'de>) -> Result<&'de [u8], Fault> {
+fn get_bytes<'de>(header: Length, reader: &mut Reader<'_, 'de>) -> Result<&'de [u8], Fault> {
     let len = header.read_bytes(reader)?;
     reader.allocate(len)?;
     reader.bytes(len)

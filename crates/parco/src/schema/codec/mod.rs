@@ -52,13 +52,14 @@ fn read_header<I: Input>(number: Number, endian: Endian, input: &mut I) -> Resul
     match i64::try_from(value) {
         Ok(_) => Ok(value),
         Err(_) if input.options().mode == Mode::Compat => Ok(value - (1 << 64)),
-        Err(_) => Err(Fault::OVERFLOW),
+        Err(_) => Err(input.blame(Fault::OVERFLOW, number.width())),
     }
 }
 
 impl Length {
     fn read<I: Input>(self, input: &mut I) -> Result<usize, Fault> {
-        usize::try_from(read_integer(self.number, self.endian, input)?).map_err(|_| Fault::OVERFLOW)
+        let len = read_integer(self.number, self.endian, input)?;
+        usize::try_from(len).map_err(|_| input.blame(Fault::OVERFLOW, self.number.width()))
     }
 
     /// Reads the length of a string or blob.
@@ -119,7 +120,7 @@ impl Put<Value> for Dynamic {
 }
 
 impl Get<'_, Value> for Dynamic {
-    fn get(&self, reader: &mut Reader<'_>) -> Result<Value, Fault> {
+    fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Value, Fault> {
         self.get_node(0, reader, Depth(0))
     }
 }

@@ -25,12 +25,12 @@ impl Schema {
     /// ```
     /// use parco::schema::Schema;
     ///
-    /// let text = r#"{"t":"struct","fields":[["Age",{"t":"uint8"}],["Tags",{"t":"slice","header":{"t":"int8_header"},"elem":{"t":"bool"}}]]}"#;
+    /// let text = r#"{"t":"struct","fields":[["Tags",{"t":"slice","header":{"t":"int8_header"},"elem":{"t":"bool"}}]]}"#;
     /// let schema = Schema::from_json(text)?;
     /// assert_eq!(schema.to_json(), text);
     ///
     /// let error = Schema::from_json(&text.replace("int8_header", "float32")).unwrap_err();
-    /// assert_eq!(error.to_string(), "a member is missing at .Tags.order");
+    /// assert_eq!(error.to_string(), "a member is missing at .Tags[header].order");
     /// # Ok::<(), parco::schema::SchemaError>(())
     /// ```
     pub fn from_json(text: &str) -> Result<Self, SchemaError> {

@@ -15,12 +15,12 @@ pub trait Id: StaticWire + Put<Self::Value> {
     /// What ids are in Rust: a number, or a `&'static str`.
     type Value: 'static;
 
-    /// Reads an id, and finds it among those that are known; `None` if it is none of them.
+    /// Reads an id, and tells which of the known ones it is.
     ///
     /// # Errors
     ///
-    /// Fails where no id starts.
-    fn find<I: Input>(known: &[Self::Value], input: &mut I) -> Result<Option<usize>, Fault>;
+    /// Fails where no id starts, and with [`Fault::UNKNOWN_TYPE`] in the place of an id that is none of them.
+    fn find<I: Input>(known: &[Self::Value], input: &mut I) -> Result<usize, Fault>;
 }
 
 macro_rules! number {
@@ -29,14 +29,17 @@ macro_rules! number {
             type Value = $value;
 
             #[inline]
-            fn find<I: Input>(known: &[$value], input: &mut I) -> Result<Option<usize>, Fault> {
+            fn find<I: Input>(known: &[$value], input: &mut I) -> Result<usize, Fault> {
                 let bytes = input.array()?;
                 let endian = number!(@endian $($order)?);
                 let id = match endian {
                     Endian::Little => <$value>::from_le_bytes(bytes),
                     Endian::Big => <$value>::from_be_bytes(bytes),
                 };
-                Ok(known.iter().position(|other| *other == id))
+                match known.iter().position(|other| *other == id) {
+                    Some(found) => Ok(found),
+                    None => Err(input.blame(Fault::UNKNOWN_TYPE, size_of::<$value>())),
+                }
             }
         }
     )*};
@@ -62,10 +65,12 @@ impl<H: Header> Id for Str<H> {
 
     /// Compares byte by byte while reading: an id has no memory, and an unknown one is found at its first byte that
     /// makes it so.
-    fn find<I: Input>(known: &[&'static str], input: &mut I) -> Result<Option<usize>, Fault> {
+    fn find<I: Input>(known: &[&'static str], input: &mut I) -> Result<usize, Fault> {
         let len = H::length(input)?;
         input.expect(len)?;
-        let Some(mut at) = known.iter().position(|id| id.len() == len) else { return Ok(None) };
+        let Some(mut at) = known.iter().position(|id| id.len() == len) else {
+            return Err(input.blame(Fault::UNKNOWN_TYPE, H::WIDTH));
+        };
         for index in 0..len {
             let [byte] = input.array::<1>()?;
             // All bytes before this one are those of `known[at]`.
@@ -75,9 +80,9 @@ impl<H: Header> Id for Str<H> {
             };
             match known.iter().position(goes_on) {
                 Some(found) => at = found,
-                None => return Ok(None),
+                None => return Err(input.blame(Fault::UNKNOWN_TYPE, H::WIDTH + index + 1)),
             }
         }
-        Ok(Some(at))
+        Ok(at)
     }
 }

@@ -239,8 +239,11 @@ fn decode_only(case: &Case<'_>) -> Outcome {
         case.decodes(strict(), &bytes, &kept, used)?;
         return Ok(Some(KEPT_INSTANT));
     }
-    case.decodes(strict(), &bytes, &value, used)?;
-    Ok(None)
+    match case.decode(strict(), &bytes)? {
+        // The flag is further in.
+        Err(error) if error.is_invalid_bool() => Ok(Some(REFUSED_FLAG)),
+        _ => case.decodes(strict(), &bytes, &value, used).map(|()| None),
+    }
 }
 
 fn encode_error(case: &Case<'_>) -> Outcome {
@@ -296,12 +299,10 @@ fn decode_error(case: &Case<'_>) -> Outcome {
     let Err(error) = outcome else { return Err("it is decoded".into()) };
     expect!(is_named(&error, expected), "{error}");
     let offset = error.offset().unwrap_or(usize::MAX);
-    if error.is_unexpected_end() {
-        // The original uses up what is there of a value that is not all there; here the offset is where it starts.
-        expect!(offset <= used && used == bytes.len(), "the error is at byte {offset}");
-    } else {
-        expect!(offset == used, "the error is at byte {offset}, expected {used}");
-    }
+    // The original uses up the header or id that is wrong, and what is there of a value that is not all there. Here the
+    // offset is where these start.
+    expect!(offset <= used, "the error is at byte {offset}");
+    expect!(!error.is_unexpected_end() || used == bytes.len(), "the input ends behind byte {used}");
     let again = case.decode(lenient(), &bytes)?;
     expect!(again.is_err_and(|again| same_kind(&again, &error)), "lenient decoding differs");
     Ok(None)

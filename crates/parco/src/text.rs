@@ -1,0 +1,83 @@
+//! Bytes that become text, with a short way for short ASCII.
+//!
+//! This module has the `unsafe` code of the decoder: one conversion that skips the check of the standard library, whose
+//! call costs more than a short text. Its invariant: every byte was seen, and none has its high bit set.
+
+#![allow(unsafe_code, reason = "short texts are the rule for keys; see the module text")]
+
+use crate::error::Fault;
+
+/// The bytes as text.
+///
+/// # Errors
+///
+/// Fails if they are not UTF-8.
+#[inline(always)]
+pub(crate) fn text(bytes: &[u8]) -> Result<&str, Fault> {
+    if is_short_ascii(bytes) {
+        // SAFETY: all bytes are ASCII, which is UTF-8.
+        Ok(unsafe { core::str::from_utf8_unchecked(bytes) })
+    } else {
+        checked(bytes)
+    }
+}
+
+#[inline(never)]
+fn checked(bytes: &[u8]) -> Result<&str, Fault> {
+    simdutf8::basic::from_utf8(bytes).map_err(|_| Fault::INVALID_UTF8)
+}
+
+/// Whether there are at most sixteen bytes and all are ASCII. The parts that are looked at overlap.
+#[inline(always)]
+fn is_short_ascii(bytes: &[u8]) -> bool {
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    if let (Some(head), Some(tail)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        bytes.len() <= 16 && (u64::from_le_bytes(*head) | u64::from_le_bytes(*tail)) & HIGH == 0
+    } else if let (Some(head), Some(tail)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        u64::from(u32::from_le_bytes(*head) | u32::from_le_bytes(*tail)) & HIGH == 0
+    } else if let [first, .., last] = bytes {
+        // Three bytes at most are left.
+        (first | bytes[bytes.len() / 2] | last) < 0x80
+    } else {
+        bytes.first().is_none_or(|byte| *byte < 0x80)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What the standard library says, which is the twin of this module.
+    fn agrees(bytes: &[u8]) {
+        assert_eq!(text(bytes).ok(), core::str::from_utf8(bytes).ok());
+        assert!(!is_short_ascii(bytes) || bytes.is_ascii());
+        assert!(is_short_ascii(bytes) || bytes.len() > 16 || !bytes.is_ascii());
+    }
+
+    #[test]
+    fn every_byte_of_every_short_length_counts() {
+        for len in 0..40 {
+            let mut bytes: Vec<u8> = (0..len).collect();
+            agrees(&bytes);
+            for at in 0..bytes.len() {
+                for wrong in [0x80, 0xc3, 0xff] {
+                    let byte = core::mem::replace(&mut bytes[at], wrong);
+                    agrees(&bytes);
+                    bytes[at] = byte;
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn text_is_what_the_standard_library_takes(bytes: Vec<u8>, text: alloc::string::String) {
+            agrees(&bytes);
+            agrees(text.as_bytes());
+        }
+    }
+}
