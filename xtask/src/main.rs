@@ -14,6 +14,7 @@ mod process;
 mod progress;
 mod report;
 mod rounds;
+mod sdks;
 mod stats;
 mod suites;
 mod test;

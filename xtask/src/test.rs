@@ -16,8 +16,8 @@ use crate::{cargo, note, process, say, tidy};
 pub(crate) const HELP: &str = "\
 usage: cargo xtask test [STEP...]
 
-Runs all steps, or the named ones: toolchain, fmt, tidy, clippy, features, system, tests, docs, benches, conformance,
-peers, deny. A step that cannot run here says why it is skipped.
+Runs all steps, or the named ones: toolchain, fmt, tidy, clippy, features, system, tests, sdks, docs, benches,
+conformance, peers, deny. A step that cannot run here says why it is skipped.
 ";
 
 enum Outcome {
@@ -38,6 +38,7 @@ const STEPS: &[Step] = &[
     Step { name: "features", run: features },
     Step { name: "system", run: system },
     Step { name: "tests", run: |workspace| cargo(workspace, &["test", "--workspace", "--all-features"]) },
+    Step { name: "sdks", run: sdks },
     Step { name: "docs", run: docs },
     Step { name: "benches", run: |workspace| cargo(workspace, &["bench", "--workspace", "--", "--test"]) },
     Step { name: "conformance", run: conformance },
@@ -159,6 +160,12 @@ fn system(_: &Workspace) -> Result<Outcome> {
             Ok(Outcome::Skipped(format!("chromium cannot be installed: {error:#}; the browser test skips")))
         }
     }
+}
+
+/// The SDKs that could not be had are told; with the others the tests have passed.
+fn sdks(workspace: &Workspace) -> Result<Outcome> {
+    let missing = crate::sdks::test(workspace)?;
+    Ok(if missing.is_empty() { Outcome::Passed } else { Outcome::Skipped(missing.join("; ")) })
 }
 
 fn docs(workspace: &Workspace) -> Result<Outcome> {
