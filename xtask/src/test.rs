@@ -180,6 +180,7 @@ fn conformance(workspace: &Workspace) -> Result<Outcome> {
     for (system, files) in [
         ("json", "crates/json/tests/data/json-test-suite/test_parsing"),
         ("parco", "crates/parco/tests/data/parco-vectors.json"),
+        ("perplexity", "crates/perplexity/tests/data/perplexity-wire.jsonl"),
         ("sse", "crates/sse/tests/data/sse-cases.json"),
     ] {
         run(&[system, "--peers", &workspace.root.join(files).to_string_lossy()])?;

@@ -2,4 +2,5 @@
 
 pub mod json;
 pub mod parco;
+pub mod perplexity;
 pub mod sse;
