@@ -20,6 +20,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/parco/src/text.rs",
     "crates/parco/src/write.rs",
     "crates/parco/tests/support/counting.rs",
+    "crates/perplexity/tests/client_allocations.rs",
     "crates/sse/src/bytes/text.rs",
     "crates/sse/src/scan.rs",
     "crates/sse/src/scan/x86.rs",

@@ -1,1 +1,89 @@
-//! Client for the Perplexity API.
+//! Client for the Perplexity API: typed requests and answers, streams, retries.
+//!
+//! ```no_run
+//! # #[cfg(feature = "client")]
+//! # async fn example() -> perplexity::Result<()> {
+//! use perplexity::Client;
+//! use perplexity::types::chat::Request;
+//!
+//! let client = Client::from_env()?;
+//! let request = Request::new("sonar", "Why is the sky blue?");
+//!
+//! let answer = client.chat().create(&request).await?;
+//! println!("{}", answer.text().unwrap_or_default());
+//!
+//! let mut stream = client.chat().stream(&request).await?;
+//! while let Some(part) = stream.next().await {
+//!     print!("{}", part?.delta().unwrap_or_default());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What there is
+//!
+//! - [`types`]: all requests and answers, without any I/O. They are all there is without the feature `client`.
+//! - [`Client`], and [`resources`] with the endpoints. A request becomes a [`Call`]: await it, or set headers, query,
+//!   further members of the body, time limits and retries of this one call before.
+//! - What a call gives: the answer; with [`Call::raw`] also status, headers and bytes; an [`EventStream`]; a
+//!   [`Download`]. [`Call::items`] follows the pages of a list, [`Call::wait`] asks until a job has ended.
+//! - [`EventStream::accumulate`] puts a streamed answer together, [`EventStream::text`] gives its text,
+//!   `deltas_only` passes over what parts repeat, `resuming` survives lost connections.
+//! - [`Client::request`] for endpoints that have no method.
+//! - [`RetryPolicy`] and [`Timeouts`]; [`ClientBuilder::service`] for layers of tower between client and network, such
+//!   as limits of rate and concurrency.
+//! - `blocking::Client` (feature `blocking`) for programs without a runtime.
+//!
+//! # What is promised
+//!
+//! - Unknown members, values and events never fail decoding.
+//! - The key is wiped from memory when the client goes away, and no error and no debug output shows it. What a server
+//!   sends is in no error's text but for the message of an API error, from which the key is taken out.
+//! - A call starts no task. Dropping its future or its stream cancels it.
+//! - Calls are repeated only before anything of their answer was handed out, and the body is encoded once.
+//! - Bodies and events have a limit, and so have waits that a server asks for.
+//!
+//! # What is not
+//!
+//! - A future that is dropped between attempts may have had an effect on the server.
+//! - Traces (feature `tracing`, target `perplexity`) and the texts of errors may change.
+//! - A client needs a tokio runtime with its time and I/O drivers, and a feature for TLS to speak https: `rustls`, which
+//!   is a default, `rustls-no-provider` or `native-tls`.
+#![cfg_attr(
+    not(feature = "client"),
+    allow(rustdoc::broken_intra_doc_links, reason = "most of what the page describes needs the client")
+)]
+
+#[cfg(feature = "blocking")]
+pub mod blocking;
+#[cfg(feature = "client")]
+mod client;
+#[cfg(feature = "client")]
+mod error;
+#[cfg(feature = "client")]
+mod pages;
+#[cfg(feature = "client")]
+pub mod resources;
+#[cfg(feature = "client")]
+mod retry;
+#[cfg(feature = "client")]
+mod stream;
+pub mod types;
+#[cfg(feature = "client")]
+mod wait;
+
+#[cfg(feature = "client")]
+pub use client::{
+    Answer, Call, Client, ClientBuilder, Connect, Download, Events, File, Json, Nothing, PathStyle, Proxy,
+    Quota, RateLimits, Raw, Response, ResponseHead, RetryEvent, Timeouts, Undecoded,
+};
+#[cfg(feature = "client")]
+pub use error::{ApiError, Error, Result, TimeoutPhase};
+#[cfg(feature = "client")]
+pub use pages::{Items, Page, Pages};
+#[cfg(feature = "client")]
+pub use retry::{BeyondCap, Jitter, Outcome, Repeat, RetryBudget, RetryPolicy};
+#[cfg(feature = "client")]
+pub use stream::{Accumulate, EventStream, Malformed, ResumingStream, StreamItem, TextStream, TokenUsage};
+#[cfg(feature = "client")]
+pub use wait::{Job, Wait};

@@ -1,0 +1,193 @@
+//! Reading the bodies of answers.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http_body::Body as _;
+use reqwest::Body;
+use tokio::time::{Instant, Sleep, sleep, timeout};
+
+use super::transport::{Failure, without_urls};
+use crate::error::{Error, TimeoutPhase};
+
+/// How much of a body that nobody wants is read, so that its connection can be used again, in bytes.
+const DRAIN_BYTES: usize = 16 << 10;
+
+/// How long that may take. Another connection costs about as much.
+const DRAIN_TIME: Duration = Duration::from_millis(50);
+
+/// The next chunk of data; trailers are skipped.
+fn poll_data(body: &mut Body, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, reqwest::Error>>> {
+    loop {
+        match std::task::ready!(Pin::new(&mut *body).poll_frame(cx)) {
+            Some(Ok(frame)) => {
+                if let Ok(data) = frame.into_data() {
+                    return Poll::Ready(Some(Ok(data)));
+                }
+            }
+            Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+            None => return Poll::Ready(None),
+        }
+    }
+}
+
+/// Reads a body of at most `limit` bytes. A body that arrives as one chunk is not copied.
+pub(super) async fn read(mut body: Body, limit: usize) -> Result<Bytes, Failure> {
+    let too_large = || Failure { error: Error::too_large(limit), futile: true };
+    // Decompressed bodies have no length beforehand.
+    let announced = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
+    if announced.is_some_and(|length| length > limit) {
+        return Err(too_large());
+    }
+    let mut only = Bytes::new();
+    let mut joined = BytesMut::new();
+    while let Some(data) = poll_fn(|cx| poll_data(&mut body, cx)).await {
+        let data = data.map_err(Failure::of_reqwest)?;
+        let length = only.len() + joined.len() + data.len();
+        if length > limit {
+            return Err(too_large());
+        }
+        if only.is_empty() && joined.is_empty() {
+            only = data;
+            continue;
+        }
+        if joined.is_empty() {
+            joined.reserve(announced.unwrap_or(length * 2));
+            joined.extend_from_slice(&std::mem::take(&mut only));
+        }
+        joined.extend_from_slice(&data);
+    }
+    Ok(if joined.is_empty() { only } else { joined.freeze() })
+}
+
+/// Reads as much of the body of an error as `limit` and `time` allow, and takes what there is if it breaks off.
+pub(super) async fn read_some(mut body: Body, limit: usize, time: Duration) -> Bytes {
+    let mut read = Bytes::new();
+    let reading = async {
+        while let Some(Ok(data)) = poll_fn(|cx| poll_data(&mut body, cx)).await {
+            let data = data.slice(..data.len().min(limit - read.len()));
+            read = if read.is_empty() { data } else { [read.as_ref(), &data].concat().into() };
+            if read.len() == limit {
+                break;
+            }
+        }
+    };
+    // Running out of time is one way to be done.
+    let _ = timeout(time, reading).await;
+    read
+}
+
+/// Reads and forgets the rest of a body if it is short and comes soon; otherwise its connection is closed.
+pub(super) async fn drain(mut body: Body) {
+    let rest = poll_fn(|cx| poll_drain(&mut body, &mut 0, cx));
+    // Running out of time is one way to be done.
+    let _ = timeout(DRAIN_TIME, rest).await;
+}
+
+fn poll_drain(body: &mut Body, drained: &mut usize, cx: &mut Context<'_>) -> Poll<()> {
+    while let Some(Ok(data)) = std::task::ready!(poll_data(body, cx)) {
+        *drained += data.len();
+        if *drained > DRAIN_BYTES {
+            break;
+        }
+    }
+    Poll::Ready(())
+}
+
+/// A body that is read while it arrives. Dropping it cancels the request.
+#[derive(Debug)]
+pub(crate) struct LiveBody {
+    body: Body,
+    silence: Silence,
+    drained: usize,
+}
+
+impl LiveBody {
+    pub(crate) fn new(body: Body, idle: Option<Duration>) -> Self {
+        Self { body, silence: Silence::new(idle), drained: 0 }
+    }
+
+    /// The next chunk, the end, or why there is neither.
+    pub(crate) fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        let Poll::Ready(data) = poll_data(&mut self.body, cx) else {
+            std::task::ready!(self.silence.poll_limit(cx));
+            return Poll::Ready(Some(Err(Error::timeout(TimeoutPhase::Idle))));
+        };
+        self.silence.end();
+        Poll::Ready(data.map(|data| {
+            data.map_err(|error| match error.is_timeout() {
+                true => Error::timeout(TimeoutPhase::Idle).with_source(without_urls(error)),
+                false => Error::connection(without_urls(error)),
+            })
+        }))
+    }
+
+    /// Makes the connection free for the next call if the body ends soon; ready when it has, or has not.
+    pub(crate) fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.silence.limit != Some(DRAIN_TIME) {
+            self.silence = Silence::new(Some(DRAIN_TIME));
+        }
+        match poll_drain(&mut self.body, &mut self.drained, cx) {
+            Poll::Ready(()) => Poll::Ready(()),
+            Poll::Pending => self.silence.poll_limit(cx),
+        }
+    }
+
+    pub(crate) fn length(&self) -> Option<u64> {
+        self.body.size_hint().exact()
+    }
+
+    /// Reads the rest.
+    pub(crate) async fn read(mut self, limit: usize) -> Result<Bytes, Error> {
+        let mut read = BytesMut::new();
+        while let Some(chunk) = poll_fn(|cx| self.poll_chunk(cx)).await {
+            let chunk = chunk?;
+            if chunk.len() > limit - read.len() {
+                return Err(Error::too_large(limit));
+            }
+            read.extend_from_slice(&chunk);
+        }
+        Ok(read.freeze())
+    }
+}
+
+/// Measures for how long nothing has arrived while somebody was waiting for it.
+///
+/// The time counts from the first poll that found nothing rather than from the last byte. A caller that spends a
+/// minute on an event has not read from the socket in that minute, so nothing could have arrived.
+#[derive(Debug)]
+struct Silence {
+    limit: Option<Duration>,
+    /// Kept over resets, so that a chunk that arrives alone does not cost an allocation.
+    timer: Option<Pin<Box<Sleep>>>,
+    armed: bool,
+}
+
+impl Silence {
+    const fn new(limit: Option<Duration>) -> Self {
+        Self { limit, timer: None, armed: false }
+    }
+
+    /// Something arrived.
+    const fn end(&mut self) {
+        self.armed = false;
+    }
+
+    /// Becomes ready when the silence has lasted for the whole limit.
+    fn poll_limit(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(limit) = self.limit else { return Poll::Pending };
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(limit)));
+        if !self.armed {
+            self.armed = true;
+            // `sleep` takes care of a limit past the end of time, which `Instant` cannot represent.
+            match Instant::now().checked_add(limit) {
+                Some(deadline) => timer.as_mut().reset(deadline),
+                None => timer.set(sleep(limit)),
+            }
+        }
+        timer.as_mut().poll(cx)
+    }
+}

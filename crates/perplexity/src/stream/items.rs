@@ -1,0 +1,157 @@
+//! The streams of this API.
+
+use super::{Accumulate, EventStream, StreamItem, TokenUsage};
+use crate::error::Result;
+use crate::types::ObjectKind;
+use crate::types::chat::{
+    self, ChunkKind, Completion, CompletionStatus, Content, Delta, DeltaChunk, FinishReason, Usage,
+};
+use crate::types::responses::{self, Event};
+
+/// Whether one of these says that a completion ends here.
+fn is_last<'a>(
+    object: Option<&ObjectKind>,
+    kind: Option<&ChunkKind>,
+    status: Option<&CompletionStatus>,
+    mut reasons: impl Iterator<Item = &'a Option<FinishReason>>,
+) -> bool {
+    matches!(object, Some(ObjectKind::CompletionDone))
+        || matches!(kind, Some(ChunkKind::EndOfStream))
+        || matches!(status, Some(CompletionStatus::Completed))
+        || reasons.any(Option::is_some)
+}
+
+fn tokens(usage: Option<&Usage>) -> Option<TokenUsage> {
+    usage.map(|usage| TokenUsage { input: usage.prompt_tokens, output: usage.completion_tokens })
+}
+
+fn text(delta: Option<Delta>) -> Option<String> {
+    match delta?.content? {
+        Content::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+impl StreamItem for Completion {
+    fn is_last(&self) -> bool {
+        let reasons = self.choices.iter().map(|choice| &choice.finish_reason);
+        is_last(self.object.as_ref(), self.kind.as_ref(), self.status.as_ref(), reasons)
+    }
+
+    fn into_text(self) -> Option<String> {
+        text(self.choices.into_iter().next()?.delta)
+    }
+
+    fn usage(&self) -> Option<TokenUsage> {
+        tokens(self.usage.as_ref())
+    }
+}
+
+impl StreamItem for DeltaChunk {
+    fn is_last(&self) -> bool {
+        let reasons = self.choices.iter().map(|choice| &choice.finish_reason);
+        is_last(self.object.as_ref(), self.kind.as_ref(), self.status.as_ref(), reasons)
+    }
+
+    fn into_text(self) -> Option<String> {
+        text(self.choices.into_iter().next()?.delta)
+    }
+
+    fn usage(&self) -> Option<TokenUsage> {
+        tokens(self.usage.as_ref())
+    }
+}
+
+impl StreamItem for Event {
+    fn is_last(&self) -> bool {
+        self.is_final()
+    }
+
+    fn sequence_number(&self) -> Option<u64> {
+        self.sequence_number()
+    }
+
+    fn response_id(&self) -> Option<&str> {
+        match self {
+            Self::Created(event) | Self::InProgress(event) => event.response.as_deref(),
+            _ => None,
+        }
+        .map(|response| response.id.as_str())
+        .filter(|id| !id.is_empty())
+    }
+
+    fn into_text(self) -> Option<String> {
+        match self {
+            Self::OutputTextDelta(event) => Some(event.delta),
+            _ => None,
+        }
+    }
+
+    fn usage(&self) -> Option<TokenUsage> {
+        let Self::Completed(event) = self else { return None };
+        let usage = event.response.as_deref()?.usage.as_ref()?;
+        Some(TokenUsage { input: usage.input_tokens, output: usage.output_tokens })
+    }
+}
+
+impl Accumulate for Completion {
+    type Accumulator = chat::Accumulator;
+    type Whole = Self;
+
+    fn add_to(self, accumulator: &mut chat::Accumulator) {
+        accumulator.push(&self);
+    }
+
+    fn finish(accumulator: chat::Accumulator) -> Self {
+        accumulator.finish()
+    }
+}
+
+impl Accumulate for DeltaChunk {
+    type Accumulator = chat::Accumulator;
+    type Whole = Completion;
+
+    fn add_to(self, accumulator: &mut chat::Accumulator) {
+        accumulator.push(&Completion::from(self));
+    }
+
+    fn finish(accumulator: chat::Accumulator) -> Completion {
+        accumulator.finish()
+    }
+}
+
+impl Accumulate for Event {
+    type Accumulator = responses::Accumulator;
+    type Whole = responses::Response;
+
+    fn add_to(self, accumulator: &mut responses::Accumulator) {
+        accumulator.push(&self);
+    }
+
+    fn finish(accumulator: responses::Accumulator) -> responses::Response {
+        accumulator.finish()
+    }
+}
+
+impl<T: Accumulate> EventStream<T> {
+    /// Reads to the end and puts the answer together, with its citations, results, images and usage.
+    ///
+    /// Afterwards [`finished_cleanly`](Self::finished_cleanly) tells whether it is all of the answer.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next); the items up to the error are lost.
+    pub async fn accumulate(&mut self) -> Result<T::Whole> {
+        let mut accumulator = T::Accumulator::default();
+        while let Some(item) = self.next().await {
+            item?.add_to(&mut accumulator);
+        }
+        Ok(T::finish(accumulator))
+    }
+}
+
+impl EventStream<Completion> {
+    /// Passes over the text that each part repeats, without keeping it; see [`DeltaChunk`].
+    pub fn deltas_only(self) -> EventStream<DeltaChunk> {
+        self.decode_as()
+    }
+}
