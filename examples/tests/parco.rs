@@ -10,6 +10,9 @@ mod parco_builder;
 #[path = "../parco_compiler.rs"]
 #[allow(dead_code, reason = "a test has a `main` of its own")]
 mod parco_compiler;
+#[path = "../parco_exchange.rs"]
+#[allow(dead_code, reason = "a test has a `main` of its own")]
+mod parco_exchange;
 #[path = "../parco_parser.rs"]
 #[allow(dead_code, reason = "a test has a `main` of its own")]
 mod parco_parser;
@@ -37,4 +40,16 @@ fn registries() {
     let stream = parco_registry::exchange().unwrap();
     assert_eq!(parco_registry_global::exchange().unwrap(), stream);
     assert!(stream.starts_with(b"\0\x07monkeys\x0a\x01\0\0\x28\x42\x0bPlaza mayor\0\x0bfelix catus\x07"));
+}
+
+#[test]
+fn messages_between_rust_and_go() {
+    use std::io::Write as _;
+
+    if std::process::Command::new("go").arg("version").output().is_err() {
+        let _ = writeln!(std::io::stderr(), "skipped: messages_between_rust_and_go, for there is no Go");
+        return;
+    }
+    assert_eq!(parco_exchange::to_go().unwrap(), "3 passed, 0 failed");
+    assert_eq!(parco_exchange::from_go().unwrap(), 100);
 }

@@ -73,7 +73,7 @@ impl Number {
 /// What takes the place of a field's default form.
 pub(crate) enum Replacement {
     With(Box<Type>),
-    Skip(Expr),
+    Skip(Box<Expr>),
     Time,
 }
 

@@ -28,7 +28,8 @@ impl From<Error> for io::Error {
 /// frame its messages, [`FrameCodec`] is the safer one.
 ///
 /// Bytes are taken only when a message is complete. What is missing is remembered, so that a long message is not
-/// walked over again for each packet.
+/// walked over again for each packet. Where the fields for which the end of the input can stand (`default_on_eof`) are
+/// not there, the message is complete at the end of the stream and not before.
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -77,7 +78,7 @@ impl<T: DecodeOwned> Decoder for StreamCodec<T> {
         if source.len() < self.wanted || source.is_empty() {
             return Ok(None);
         }
-        let mut context = Context::new(source, self.options);
+        let mut context = Context::of_part(source, self.options);
         let mut reader = Reader::new(source, &mut context);
         if let Err(fault) = <T as DecodeForm<'_>>::Form::NEW.walk(&mut reader) {
             let error = reader.into_error(fault);
@@ -135,6 +136,9 @@ impl<T> fmt::Debug for StreamCodec<T> {
 ///
 /// The frames are those of `LengthDelimitedCodec`, which says how wide the length is, in which byte order, and how
 /// large a frame may be. A frame is exactly one message.
+///
+/// `FramedRead` answers an error with that error and then one `None`, as if the stream had ended; the next frame comes
+/// behind that.
 ///
 /// ```
 /// use bytes::BytesMut;

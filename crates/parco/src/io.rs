@@ -211,8 +211,8 @@ struct Feed<'a, R> {
 impl<R: Read> Feed<'_, R> {
     /// Reads `count` bytes to the end of the buffer, which grows by [`CHUNK`] at most before they arrive.
     fn pull(&mut self, count: usize) -> Result<(), Fault> {
-        let count = if count > 0 && mem::take(&mut self.ahead) { count - 1 } else { count };
-        let mut left = count;
+        let ahead = usize::from(count > 0 && mem::take(&mut self.ahead));
+        let mut left = count - ahead;
         while left > 0 {
             let chunk = left.min(CHUNK);
             if let Err(fault) = self.pull_chunk(chunk) {

@@ -30,6 +30,8 @@ pub(crate) struct Context {
 pub(crate) struct State {
     allocated: usize,
     depth: u32,
+    /// The input goes on behind the slice, so that its end says nothing.
+    partial: bool,
     pub(crate) trace: Trace,
 }
 
@@ -72,13 +74,7 @@ pub trait Input {
     fn locate(&mut self, fault: Fault, segment: Segment) -> Fault;
 
     /// Notes that a fault is in the last `count` bytes, so that it is reported where those start.
-    ///
-    /// An input that does not know the positions of its bytes need not implement it.
-    #[cold]
-    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
-        let _ = count;
-        fault
-    }
+    fn blame(&mut self, fault: Fault, count: usize) -> Fault;
 
     /// Enters a struct.
     ///
@@ -230,6 +226,14 @@ impl Context {
         Self { total: input.len(), options, state: State::default() }
     }
 
+    /// For a slice that is the first part of an input.
+    #[cfg(feature = "codec")]
+    pub(crate) fn of_part(input: &[u8], options: Options) -> Self {
+        let mut context = Self::new(input, options);
+        context.state.partial = true;
+        context
+    }
+
     #[cold]
     fn short(&mut self, missing: usize) -> Fault {
         self.state.trace.missing = missing;
@@ -273,6 +277,9 @@ impl Input for Reader<'_, '_> {
 
     #[inline]
     fn at_end(&mut self) -> Result<bool, Fault> {
+        if self.context.state.partial && self.rest.is_empty() {
+            return Err(self.context.short(1));
+        }
         Ok(self.rest.is_empty())
     }
 

@@ -461,6 +461,10 @@ impl<J: Input> Input for Copied<'_, J> {
         self.input.locate(fault, segment)
     }
 
+    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
+        self.input.blame(fault, count)
+    }
+
     fn enter(&mut self) -> Result<(), Fault> {
         self.input.enter()
     }

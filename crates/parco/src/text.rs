@@ -75,7 +75,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_is_what_the_standard_library_takes(bytes: Vec<u8>, text: alloc::string::String) {
+        fn text_is_what_the_standard_library_takes(bytes: Vec<u8>, text: String) {
             agrees(&bytes);
             agrees(text.as_bytes());
         }

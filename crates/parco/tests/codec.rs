@@ -133,6 +133,40 @@ fn the_end_inside_a_message_is_an_error() {
     assert!(codec.decode_eof(&mut buffer).unwrap().is_none());
 }
 
+/// Where the buffer ends a message may go on; only the end of the stream is one.
+#[test]
+fn fields_for_which_the_end_stands_wait_for_it() {
+    #[derive(Debug, PartialEq, parco::Encode, parco::Decode)]
+    struct Late {
+        first: u8,
+        #[parco(default_on_eof)]
+        added: u16,
+    }
+    let mut codec = StreamCodec::<Late>::new();
+    let mut buffer = BytesMut::new();
+    for byte in [1, 2] {
+        buffer.put_u8(byte);
+        assert!(codec.decode(&mut buffer).unwrap().is_none());
+    }
+    buffer.extend_from_slice(&[3, 4]);
+    assert_eq!(codec.decode(&mut buffer).unwrap(), Some(Late { first: 1, added: 0x0302 }));
+    assert_eq!(codec.decode(&mut buffer).unwrap(), None);
+    assert_eq!(codec.decode_eof(&mut buffer).unwrap(), Some(Late { first: 4, added: 0 }));
+    assert_eq!(codec.decode_eof(&mut buffer).unwrap(), None);
+}
+
+/// A stream of frames goes on behind a bad one, after the `None` with which tokio-util answers an error.
+#[tokio::test]
+async fn a_stream_of_frames_goes_on() {
+    let bytes = b"\x05\x03\0he\xff\x05\x03\0hey";
+    let frames = LengthDelimitedCodec::builder().length_field_type::<u8>().new_codec();
+    let mut stream = FramedRead::new(&bytes[..], FrameCodec::<String>::new(frames));
+    assert!(error_of(&stream.next().await.unwrap().unwrap_err()).is_invalid_utf8());
+    assert!(stream.next().await.is_none());
+    assert_eq!(stream.next().await.unwrap().unwrap(), "hey");
+    assert!(stream.next().await.is_none());
+}
+
 #[test]
 fn an_unfinished_message_is_kept_up_to_the_limit() {
     let options = Options::new().limits(Limits::default().max_allocation(100));
@@ -197,7 +231,8 @@ fn frames_have_any_length() {
 /// A frame that is no message is behind us when it is told, and the next one decodes.
 #[test]
 fn a_bad_frame_is_passed_over() {
-    let bodies: [(&[u8], fn(&parco::Error) -> bool); 4] = [
+    type Predicate = fn(&parco::Error) -> bool;
+    let bodies: [(&[u8], Predicate); 4] = [
         (b"\x03\0he\xff", parco::Error::is_invalid_utf8),
         (b"\x04\0hey", parco::Error::is_unexpected_end),
         (b"\x02\0hey", parco::Error::is_trailing_bytes),

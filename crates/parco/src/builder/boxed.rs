@@ -127,6 +127,7 @@ pub(crate) trait ErasedInput {
     fn at_end(&mut self) -> Result<bool, Fault>;
     fn options(&self) -> &Options;
     fn locate(&mut self, fault: Fault, segment: Segment) -> Fault;
+    fn blame(&mut self, fault: Fault, count: usize) -> Fault;
     fn enter(&mut self) -> Result<(), Fault>;
     fn leave(&mut self);
 }
@@ -168,6 +169,10 @@ impl<I: Input> ErasedInput for I {
         Input::locate(self, fault, segment)
     }
 
+    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
+        Input::blame(self, fault, count)
+    }
+
     fn enter(&mut self) -> Result<(), Fault> {
         Input::enter(self)
     }
@@ -205,6 +210,10 @@ impl Input for Erasure<'_> {
 
     fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
         self.0.locate(fault, segment)
+    }
+
+    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
+        self.0.blame(fault, count)
     }
 
     fn enter(&mut self) -> Result<(), Fault> {

@@ -160,7 +160,13 @@ pub trait Get<'de, T>: Wire {
     /// Fails with the first that cannot be read.
     #[inline]
     fn get_all(&self, count: usize, reader: &mut Reader<'_, 'de>, values: &mut Vec<T>) -> Result<(), Fault> {
-        values.reserve(count);
+        // The bytes of elements of one size are there. Others can have counts in them that lie about the same bytes, on
+        // every level of nesting.
+        let believed = match self.fixed_size() {
+            Some(_) => count,
+            None => count.min(BELIEVED / size_of::<T>().max(1)),
+        };
+        values.reserve(believed);
         for index in 0..count {
             match self.get(reader) {
                 Ok(value) => values.push(value),
@@ -185,6 +191,9 @@ pub trait Get<'de, T>: Wire {
         Ok(())
     }
 }
+
+/// How many bytes of elements are allocated on the word of a count; for more of them they have to come.
+const BELIEVED: usize = 64 << 10;
 
 /// The sum of two fixed sizes.
 #[inline]

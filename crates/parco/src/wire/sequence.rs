@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::collections::{BTreeSet, LinkedList, VecDeque};
 use alloc::vec::Vec;
+use core::array;
 use core::marker::PhantomData;
 #[cfg(feature = "std")]
 use std::collections::HashSet;
@@ -344,8 +345,17 @@ impl<T, const N: usize, E: Put<T>> Put<Vec<T>> for Array<N, E> {
 impl<'de, T, const N: usize, E: Get<'de, T>> Get<'de, [T; N]> for Array<N, E> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<[T; N], Fault> {
-        let values = Get::<Vec<T>>::get(self, reader)?;
-        values.try_into().map_err(|_| Fault::INVALID_LENGTH)
+        reader.expect(self.min_size())?;
+        let mut outcome = Ok(());
+        let values = array::from_fn::<_, N, _>(|index| {
+            outcome.ok()?;
+            self.0
+                .get(reader)
+                .map_err(|fault| outcome = Err(reader.locate(fault, Segment::Index(index))))
+                .ok()
+        });
+        outcome?;
+        Ok(values.map(|value| value.unwrap_or_else(|| unreachable!("all are there without a fault"))))
     }
 
     #[inline]

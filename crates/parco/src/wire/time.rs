@@ -169,7 +169,8 @@ impl<'de, Z: FromOctets<'de>> Get<'de, Located<Z>> for TimeLocation {
         if Z::OWNED {
             reader.allocate(zone.len())?;
         }
-        Z::from_octets(zone).map(|zone| Located { at, zone })
+        let name = Z::from_octets(zone).map_err(|fault| reader.blame(fault, zone.len()))?;
+        Ok(Located { at, zone: name })
     }
 
     #[inline]
@@ -179,6 +180,6 @@ impl<'de, Z: FromOctets<'de>> Get<'de, Located<Z>> for TimeLocation {
             reader.allocate(zone.len())?;
         }
         value.at = at;
-        value.zone.replace(zone)
+        value.zone.replace(zone).map_err(|fault| reader.blame(fault, zone.len()))
     }
 }

@@ -5,11 +5,13 @@
 #![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
 
 use std::io::{self, Read};
+use std::sync::OnceLock;
 
-use parco::{Decode, DecodeOwned, Decoder, DuplicateKeys, Encode, Error, Mode, Options};
+use parco::schema::{self, Dynamic, Value};
+use parco::{Decode, DecodeOwned, Decoder, DuplicateKeys, Encode, Error, Mode, Options, WireExt};
 
 use super::counting::usage;
-use super::forms::{Borrowed, Frame, Inner, Material, Named, Node, Owned, View};
+use super::forms::{Borrowed, Everything, Frame, Inner, Material, Named, Node, Owned, View};
 
 /// Gives its bytes in pieces of the sizes that `cuts` gives, over and over, with an interruption in front of each
 /// piece of size zero.
@@ -46,10 +48,16 @@ impl Read for Pieces<'_> {
 const PER_BYTE: usize = 256;
 /// What an error and the first growth of containers take.
 const CONSTANT: usize = 16 << 10;
+/// How deep messages may be nested; on each level a count can promise as many elements as bytes follow.
+const LEVELS: usize = parco::Limits::MAX_DEPTH as usize;
+/// What a count is believed to promise at most.
+const BELIEVED: usize = 64 << 10;
 
 fn bounded<T>(input: &[u8], run: impl FnOnce() -> T) -> T {
     let (usage, value) = usage(run);
-    assert!(usage.bytes <= PER_BYTE * input.len() + CONSTANT, "{usage:?} for {} bytes", input.len());
+    let promised = LEVELS * (size_of::<Node>() * input.len()).min(BELIEVED);
+    let most = PER_BYTE * input.len() + promised + CONSTANT;
+    assert!(usage.bytes <= most, "{usage:?} for {} bytes", input.len());
     value
 }
 
@@ -74,8 +82,57 @@ fn in_input(error: &Error, input: &[u8]) {
     assert!(!error.to_string().is_empty());
 }
 
+/// The forms of the messages, made from their schemas.
+struct Dynamics {
+    everything: Dynamic,
+    node: Dynamic,
+    frame: Dynamic,
+    named: Dynamic,
+}
+
+fn dynamics() -> &'static Dynamics {
+    static DYNAMICS: OnceLock<Dynamics> = OnceLock::new();
+    fn of<T: DecodeOwned>() -> Dynamic {
+        schema::of_decoded::<T>().compile().expect("derived schemas are in order")
+    }
+    DYNAMICS.get_or_init(|| Dynamics {
+        everything: of::<Everything>(),
+        node: of::<Node>(),
+        frame: of::<Frame>(),
+        named: of::<Named>(),
+    })
+}
+
+/// A form made from the schema accepts what the derived one accepts, and writes the same bytes.
+///
+/// The derived one knows of text and of limits of single fields, the other checks the names of zones and has a limit
+/// of its own on nesting.
+fn check_dynamic(
+    form: &Dynamic,
+    input: &[u8],
+    cuts: &[u8],
+    options: Options,
+    derived: Result<(&[u8], usize), &Error>,
+) {
+    let explained = |error: &Error| error.is_invalid_utf8() || error.is_limit();
+    match (derived, form.decode_with::<Value>(options, input)) {
+        (Ok((bytes, left)), Ok((_, rest))) => {
+            assert_eq!(rest.len(), left);
+            let value = form.decode_exact::<Value>(bytes).expect("the derived form wrote it");
+            assert_eq!(form.to_vec(&value).expect("it was decoded"), bytes);
+            assert_eq!(form.encoded_len(&value).expect("it was decoded"), bytes.len());
+            let mut stream = Decoder::with_options(Pieces::new(input, cuts), options);
+            stream.decode_as::<_, Value>(form).expect("the slice can be decoded").expect("it is not empty");
+            assert_eq!(stream.get_ref().bytes.len(), left);
+        }
+        (Ok(_), Err(error)) => assert!(explained(&error), "{error}"),
+        (Err(error), Ok(_)) => assert!(explained(error), "{error}"),
+        (Err(_), Err(error)) => in_input(&error, input),
+    }
+}
+
 /// Decodes a value that owns in all ways that there are, which have to agree.
-fn check_owned<T: DecodeOwned + Encode>(input: &[u8], cuts: &[u8], older: &mut T) {
+fn check_owned<T: DecodeOwned + Encode>(input: &[u8], cuts: &[u8], older: &mut T, dynamic: Option<&Dynamic>) {
     for options in options() {
         let from_slice =
             bounded(input, || options.decode::<T>(input).map(|(value, rest)| (value, rest.len())));
@@ -93,6 +150,9 @@ fn check_owned<T: DecodeOwned + Encode>(input: &[u8], cuts: &[u8], older: &mut T
                 let message = &input[..input.len() - rest];
                 bounded(input, || options.decode_into(message, older)).expect("it was decoded before");
                 assert_eq!(encoded(older), again);
+                if let Some(form) = dynamic {
+                    check_dynamic(form, input, cuts, options, Ok((&again, rest)));
+                }
             }
             (Ok(_), Ok(None)) => assert!(input.is_empty()),
             (Err(error), Err(streamed)) => {
@@ -101,6 +161,9 @@ fn check_owned<T: DecodeOwned + Encode>(input: &[u8], cuts: &[u8], older: &mut T
                 // Whatever it is now, it is a value.
                 let _ = options.decode_into(input, older);
                 encoded(older);
+                if let Some(form) = dynamic {
+                    check_dynamic(form, input, cuts, options, Err(&error));
+                }
             }
             (Err(error), Ok(None)) => assert!(error.is_unexpected_end() && input.is_empty(), "{error}"),
             (one, other) => {
@@ -184,23 +247,25 @@ pub fn same(view: &View<'_>, owned: &Owned) {
 /// Any bytes: nothing panics, memory follows the input, all ways of decoding agree, and what was decoded survives
 /// encoding.
 pub fn check_bytes(input: &[u8], cuts: &[u8]) {
-    check_owned(input, cuts, &mut Material(input).everything());
-    check_owned(input, cuts, &mut Material(input).node(2));
-    check_owned(input, cuts, &mut Frame::Nothing);
-    check_owned(input, cuts, &mut Named::One(1));
-    check_owned(input, cuts, &mut Material(input).owned());
+    let dynamics = dynamics();
+    check_owned(input, cuts, &mut Material(input).everything(), Some(&dynamics.everything));
+    check_owned(input, cuts, &mut Material(input).node(2), Some(&dynamics.node));
+    check_owned(input, cuts, &mut Frame::Nothing, Some(&dynamics.frame));
+    check_owned(input, cuts, &mut Named::One(1), Some(&dynamics.named));
+    // Its map keeps keys that come twice, which no form made from a schema does.
+    check_owned(input, cuts, &mut Material(input).owned(), None);
     check_borrowed(input, cuts);
     check_view(input);
     let _ = parco::decode_exact::<Vec<Node>>(input);
 }
 
 /// A value made of any bytes survives encoding, and what follows it in the input is left alone.
-fn check_value<T: DecodeOwned + Encode>(value: &T, cuts: &[u8], older: &mut T) {
+fn check_value<T: DecodeOwned + Encode>(value: &T, cuts: &[u8], older: &mut T, dynamic: Option<&Dynamic>) {
     let bytes = encoded(value);
     let mut slice = vec![0; bytes.len()];
     assert_eq!(parco::encode_to_slice(value, &mut slice).expect("there is room"), bytes.len());
     assert_eq!(slice, bytes);
-    check_owned(&bytes, cuts, older);
+    check_owned(&bytes, cuts, older, dynamic);
     let decoded = parco::decode_exact::<T>(&bytes).expect("what was encoded can be decoded");
     assert_eq!(encoded(&decoded), bytes);
     let followed = [bytes.as_slice(), &[1, 2, 3]].concat();
@@ -219,10 +284,11 @@ pub fn check_round_trip(input: &[u8], cuts: &[u8]) {
     let node = material.node(6);
     let owned = material.owned();
     let named = material.named(8);
-    check_value(&value, cuts, &mut material.everything());
-    check_value(&node, cuts, &mut material.node(4));
-    check_value(&named, cuts, &mut Named::Other(Vec::new()));
-    check_value(&owned, cuts, &mut Owned::default());
+    let dynamics = dynamics();
+    check_value(&value, cuts, &mut material.everything(), Some(&dynamics.everything));
+    check_value(&node, cuts, &mut material.node(4), Some(&dynamics.node));
+    check_value(&named, cuts, &mut Named::Other(Vec::new()), Some(&dynamics.named));
+    check_value(&owned, cuts, &mut Owned::default(), None);
     let bytes = encoded(&owned);
     check_view(&bytes);
     let view = parco::decode_exact::<View<'_>>(&bytes).expect("the view has the same form");

@@ -152,6 +152,9 @@ pub struct Borrowed<'a> {
     pub cows: Vec<Cow<'a, [u8]>>,
 }
 
+/// An element of [`View::nested`].
+pub type Texts<'a> = Seq<'a, Text<Be>, &'a str>;
+
 /// The elements of [`View::inner`].
 pub type InnerView<'a> = Seq<'a, Message<InnerRef<'a>, Decoding<'a>>, InnerRef<'a>>;
 
@@ -164,7 +167,7 @@ pub struct View<'a> {
     pub doubles: Seq<'a, F64<Be>, f64>,
     pub flags: Seq<'a, Bool, bool>,
     pub names: Seq<'a, SmallVarchar, &'a str>,
-    pub nested: Seq<'a, Slice<U8, Text<Be>>, Seq<'a, Text<Be>, &'a str>>,
+    pub nested: Seq<'a, Slice<U8, Text<Be>>, Texts<'a>>,
     #[parco(header = u32be)]
     pub options: Seq<'a, Opt<U32<Be>>, Option<u32>>,
     pub map: Entries<'a, Varchar<Le>, U8, &'a str, u8>,

@@ -1,4 +1,4 @@
-//! What traces tell about a call: the names of OpenTelemetry's conventions for generative AI and for HTTP.
+//! What traces tell about a call: the names of OpenTelemetry's `gen_ai` and HTTP conventions.
 //!
 //! Spans and events have the target `perplexity`. They tell nothing of what is in requests and answers.
 

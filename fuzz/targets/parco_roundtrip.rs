@@ -1,0 +1,11 @@
+//! Every value survives encoding and decoding in all ways. The input is what values and chunks are made of.
+#![no_main]
+
+#[path = "../../crates/parco/tests/support/mod.rs"]
+mod support;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    if let Some((cuts, material)) = input.split_at_checked(3) {
+        support::checks::check_round_trip(material, cuts);
+    }
+});
