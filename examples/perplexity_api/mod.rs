@@ -1,0 +1,28 @@
+//! Where the examples of `perplexity` send their requests.
+
+use perplexity::Client;
+use perplexity_mock::{Mock, Scenario};
+
+/// A client, and the server that it talks to where that runs in this process.
+#[derive(Debug)]
+pub(crate) struct Api {
+    pub(crate) client: Client,
+    _server: Option<Mock>,
+}
+
+impl Api {
+    /// The real API where `PERPLEXITY_API_KEY` is set, otherwise a server of this process that repeats what it is told.
+    pub(crate) async fn connect() -> anyhow::Result<Self> {
+        match std::env::var_os("PERPLEXITY_API_KEY") {
+            Some(_) => Ok(Self { client: Client::from_env()?, _server: None }),
+            None => Self::local().await,
+        }
+    }
+
+    /// The server of this process, whatever the environment says.
+    pub(crate) async fn local() -> anyhow::Result<Self> {
+        let server = Mock::start(Scenario::api()).await?;
+        let client = Client::builder().without_environment().api_key("any").base_url(server.url()).build()?;
+        Ok(Self { client, _server: Some(server) })
+    }
+}

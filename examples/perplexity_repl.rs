@@ -1,0 +1,72 @@
+//! A conversation on the command line.
+//!
+//! `cargo run --example perplexity_repl -- sonar-pro`. With `PERPLEXITY_API_KEY` it talks to the real API, otherwise to
+//! a server in this process that repeats what it is told. `/new` forgets the conversation, `/model NAME` goes on with
+//! another model, `/quit` or the end of the input ends.
+
+mod perplexity_api;
+
+use std::io::{Write, stdout};
+
+use perplexity::Client;
+use perplexity::types::chat::{Message, Request};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, BufReader, stdin};
+
+/// Reads lines, and writes an answer to each that is no command.
+pub(crate) async fn talk(
+    client: &Client,
+    model: &str,
+    input: impl AsyncBufRead + Unpin,
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
+    let mut conversation = Request::new(model, Vec::new());
+    let mut lines = input.lines();
+    loop {
+        write!(out, "> ")?;
+        out.flush()?;
+        let Some(line) = lines.next_line().await? else { break };
+        match line.trim() {
+            "" => {}
+            "/quit" => break,
+            "/new" => conversation.messages.clear(),
+            command if command.starts_with('/') => match command.strip_prefix("/model ") {
+                Some(name) => conversation.model = name.trim().to_owned(),
+                None => writeln!(out, "commands: /new, /model NAME, /quit")?,
+            },
+            question => {
+                conversation.messages.push(Message::user(question));
+                match answer(client, &conversation, out).await {
+                    Ok(text) => conversation.messages.push(Message::assistant(text)),
+                    // The question is forgotten, so that the next one can be understood without an answer to it.
+                    Err(error) => {
+                        conversation.messages.pop();
+                        writeln!(out, "\n{error:#}")?;
+                    }
+                }
+            }
+        }
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+/// Writes the pieces of the answer as they arrive, and gives all of its text.
+async fn answer(client: &Client, conversation: &Request, out: &mut impl Write) -> anyhow::Result<String> {
+    let mut text = client.chat().stream(conversation).await?.text();
+    let mut whole = String::new();
+    while let Some(piece) = text.next().await {
+        let piece = piece?;
+        write!(out, "{piece}")?;
+        out.flush()?;
+        whole += &piece;
+    }
+    writeln!(out)?;
+    Ok(whole)
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> anyhow::Result<()> {
+    let model = std::env::args().nth(1).unwrap_or_else(|| "sonar".into());
+    let api = perplexity_api::Api::connect().await?;
+    talk(&api.client, &model, BufReader::new(stdin()), &mut stdout()).await
+}

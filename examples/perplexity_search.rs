@@ -1,0 +1,29 @@
+//! Searches the web for several things at once, without a model.
+//!
+//! Run it with queries: `cargo run --example perplexity_search -- "rust async" "rust traits"`. With
+//! `PERPLEXITY_API_KEY` it asks the real API, otherwise a server in this process that makes results up.
+#![allow(clippy::print_stdout, reason = "a search prints its results")]
+
+mod perplexity_api;
+
+use perplexity::Client;
+use perplexity::types::search::{Request, Response};
+
+pub(crate) async fn search(client: &Client, queries: Vec<String>) -> anyhow::Result<Response> {
+    let request = Request::new(queries).max_results(3).max_tokens_per_page(256);
+    Ok(client.search().create(&request).await?)
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> anyhow::Result<()> {
+    let mut queries: Vec<_> = std::env::args().skip(1).collect();
+    if queries.is_empty() {
+        queries.push("event streams".into());
+    }
+    let api = perplexity_api::Api::connect().await?;
+    let response = search(&api.client, queries).await?;
+    for result in response.results.iter() {
+        println!("{}\n  {} ({})\n", result.title, result.url, result.date.as_deref().unwrap_or("no date"));
+    }
+    Ok(())
+}

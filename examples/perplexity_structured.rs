@@ -1,0 +1,51 @@
+//! An answer that is a Rust value: the model is held to a JSON schema, which is derived from the type.
+//!
+//! `cargo run --example perplexity_structured`. With `PERPLEXITY_API_KEY` it asks the real API, otherwise a server in
+//! this process that makes up values of the schema.
+#![allow(clippy::print_stdout, reason = "a program tells what it got")]
+
+mod perplexity_api;
+
+use anyhow::Context as _;
+use perplexity::Client;
+use perplexity::types::chat::{JsonSchema, Request};
+use serde::Deserialize;
+
+/// What is asked for. The comments reach the model as descriptions.
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
+pub(crate) struct Moons {
+    /// The planet that the moons belong to.
+    pub(crate) planet: String,
+    /// The largest moons first.
+    pub(crate) moons: Vec<Moon>,
+}
+
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
+pub(crate) struct Moon {
+    pub(crate) name: String,
+    /// In kilometres.
+    pub(crate) diameter: f64,
+    /// The year of its discovery, if it is known.
+    pub(crate) discovered: Option<i32>,
+}
+
+pub(crate) async fn moons(client: &Client, planet: &str) -> anyhow::Result<Moons> {
+    let format = JsonSchema::new(schemars::schema_for!(Moons)).name("moons").strict(true);
+    let request = Request::new("sonar", format!("Which are the three largest moons of {planet}?"))
+        .response_format(format);
+    let answer = client.chat().create(&request).await?;
+    json::from_str(answer.text().unwrap_or_default()).context("the answer does not meet the schema")
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> anyhow::Result<()> {
+    let planet = std::env::args().nth(1).unwrap_or_else(|| "Jupiter".into());
+    let api = perplexity_api::Api::connect().await?;
+    let moons = moons(&api.client, &planet).await?;
+    println!("{}:", moons.planet);
+    for moon in moons.moons {
+        let year = moon.discovered.map(|year| format!(", found in {year}")).unwrap_or_default();
+        println!("- {}, {} km{year}", moon.name, moon.diameter);
+    }
+    Ok(())
+}
