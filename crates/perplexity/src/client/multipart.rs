@@ -1,6 +1,7 @@
 //! Bodies of form data (RFC 7578).
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use bytes::Bytes;
 use http::HeaderValue;
@@ -39,8 +40,9 @@ impl Form {
         let _ = write!(
             head,
             "--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{}\"\r\n\
-             Content-Type: application/octet-stream\r\n\r\n",
+             Content-Type: {}\r\n\r\n",
             escaped(file.filename),
+            media_type(file.filename),
         );
         let tail = format!("\r\n--{boundary}--\r\n");
         let body = [head.as_bytes(), file.content, tail.as_bytes()].concat();
@@ -48,6 +50,13 @@ impl Form {
             .map_err(|error| Error::invalid("file", "cannot be sent").with_source(error))?;
         Ok(Self { content_type, body: body.into() })
     }
+}
+
+/// The type of a file by its name, as the official clients tell it: bundles are zip files, the rest is bytes.
+fn media_type(filename: &str) -> &'static str {
+    let extension = Path::new(filename).extension();
+    let is_zip = extension.is_some_and(|extension| extension.eq_ignore_ascii_case("zip"));
+    if is_zip { "application/zip" } else { "application/octet-stream" }
 }
 
 /// A line that the content does not have. One try is enough unless somebody guessed the random number.
