@@ -25,6 +25,8 @@ pub(crate) struct Report {
     pub(crate) without_document: usize,
 }
 
+type Predicate = fn(&Error) -> bool;
+
 /// Why an answer did not come out as it should.
 type Problem = Box<dyn std::error::Error>;
 
@@ -118,7 +120,7 @@ async fn items<T: StreamItem + Serialize + PartialEq>(answer: &Answer) -> Result
 
 /// A refusal: the kind of error that its status stands for, with its message, code and type.
 async fn refusal(answer: &Answer) -> Result<(), Problem> {
-    let kinds: [(u16, fn(&Error) -> bool); 7] = [
+    let kinds: [(u16, Predicate); 7] = [
         (400, Error::is_bad_request),
         (401, Error::is_authentication),
         (403, Error::is_permission_denied),
