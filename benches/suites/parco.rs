@@ -45,6 +45,37 @@ macro_rules! add {
     }};
 }
 
+/// Adds every codec that can encode and decode the message, and some more.
+macro_rules! everybody {
+    ($row:expr, $kind:ident, $message:expr $(, $more:ty)*) => {
+        add!(
+            $row,
+            $kind,
+            $message,
+            [
+                Wincode,
+                Bitcode,
+                SerdeZap,
+                Nanoserde,
+                Bincode1,
+                Bincode2Fixed,
+                Bincode2Varint,
+                Savefile,
+                Zerompk,
+                Speedy,
+                Postcard,
+                Borsh,
+                RmpSerdeCompact,
+                RmpSerdeNamed,
+                Prost,
+                Rkyv,
+                SerdeJson,
+                $($more),*
+            ]
+        )
+    };
+}
+
 fn main() {
     let mut suite = Suite::from_args("codec", env!("CARGO_TARGET_TMPDIR"));
     for size in Size::ALL {
@@ -71,31 +102,7 @@ fn compile(suite: &mut Suite, size: Size, message: &Message) {
         ),
         _ => add!(row, reused, message, [ours::Derived, ours::Built, WincodeLayout, SpeedyLayout]),
     };
-    let row = add!(
-        row,
-        reused,
-        message,
-        [
-            Wincode,
-            WincodeVec,
-            Bitcode,
-            SerdeZap,
-            Nanoserde,
-            Bincode1,
-            Bincode2Fixed,
-            Bincode2Varint,
-            Savefile,
-            Zerompk,
-            Speedy,
-            Postcard,
-            Borsh,
-            RmpSerdeCompact,
-            RmpSerdeNamed,
-            Prost,
-            Rkyv,
-            SerdeJson,
-        ]
-    );
+    let row = everybody!(row, reused, message, WincodeVec);
     let payload = reference::parco(message);
     let mut buffer = Vec::new();
     let sum = message.map.keys().map(|key| u64::from(key.as_bytes()[0])).sum();
@@ -164,32 +171,7 @@ fn parse(suite: &mut Suite, size: Size, message: &Message) {
         ),
         _ => add!(row, owned, message, [ours::Derived, ours::Built, WincodeLayout, SpeedyLayout]),
     };
-    let row = add!(
-        row,
-        owned,
-        message,
-        [
-            Wincode,
-            Bitcode,
-            SerdeZap,
-            Nanoserde,
-            Bincode1,
-            Bincode2Fixed,
-            Bincode2Varint,
-            Savefile,
-            Zerompk,
-            Speedy,
-            Postcard,
-            Borsh,
-            RmpSerdeCompact,
-            RmpSerdeNamed,
-            Prost,
-            Rkyv,
-            SerdeJson,
-            SimdJson,
-            SonicRs,
-        ]
-    );
+    let row = everybody!(row, owned, message, SimdJson, SonicRs);
     let row = match size {
         Size::Large => add!(row, borrowed, message, [ours::DerivedWide]),
         _ => add!(row, borrowed, message, [ours::Derived]),

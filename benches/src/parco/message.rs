@@ -170,39 +170,36 @@ impl Parts {
     }
 }
 
-impl Check for Message {
-    fn check(&self) -> u64 {
-        let parts = Parts {
-            name: self.name.len(),
-            text: self.text.len(),
-            number: u64::from(self.number),
-            values: self.values.len(),
-            last: u64::from(self.values.last().copied().unwrap_or_default()),
-            entries: self.map.len(),
-            flag: self.flag,
-            float32: self.float32,
-            float64: self.float64,
-        };
-        parts.check()
-    }
+/// Implements [`Check`] for a type with the fields of the message, whatever they are made of.
+macro_rules! check {
+    ($type:ty) => {
+        check!($type, |message| message.values.last().copied().unwrap_or_default());
+    };
+    ($type:ty, |$message:ident| $last:expr) => {
+        impl $crate::parco::message::Check for $type {
+            fn check(&self) -> u64 {
+                let $message = self;
+                let parts = $crate::parco::message::Parts {
+                    name: $message.name.len(),
+                    text: $message.text.len(),
+                    number: u64::from($message.number),
+                    values: $message.values.len(),
+                    last: u64::from($last),
+                    entries: $message.map.len(),
+                    flag: $message.flag,
+                    float32: $message.float32,
+                    float64: $message.float64,
+                };
+                parts.check()
+            }
+        }
+    };
 }
 
-impl Check for MessageRef<'_> {
-    fn check(&self) -> u64 {
-        let parts = Parts {
-            name: self.name.len(),
-            text: self.text.len(),
-            number: u64::from(self.number),
-            values: self.values.len(),
-            last: u64::from(self.values.last().copied().unwrap_or_default()),
-            entries: self.map.len(),
-            flag: self.flag,
-            float32: self.float32,
-            float64: self.float64,
-        };
-        parts.check()
-    }
-}
+pub(super) use check;
+
+check!(Message);
+check!(MessageRef<'_>);
 
 #[cfg(test)]
 mod tests {

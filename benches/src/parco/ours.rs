@@ -8,7 +8,7 @@ use parco::wire::{Le, SmallVarchar, StaticWire, U8, U16};
 use parco::{Decode, Encode, Entries, Get, Put, Seq, WireExt};
 
 use super::codec::{Borrow, Codec, Counter, Discard, Fresh, FromReader, View};
-use super::message::{Check, Form, Message, MessageRef, Parts};
+use super::message::{Form, Message, MessageRef, check};
 
 /// The `json` crate, in the rows of JSON.
 #[derive(Debug, Default)]
@@ -102,40 +102,11 @@ macro_rules! layout {
             }
         }
 
-        impl Check for $message {
-            fn check(&self) -> u64 {
-                let parts = Parts {
-                    name: self.name.len(),
-                    text: self.text.len(),
-                    number: u64::from(self.number),
-                    values: self.values.len(),
-                    last: u64::from(self.values.last().copied().unwrap_or_default()),
-                    entries: self.map.len(),
-                    flag: self.flag,
-                    float32: self.float32,
-                    float64: self.float64,
-                };
-                parts.check()
-            }
-        }
+        check!($message);
 
-        impl Check for $view<'_> {
-            fn check(&self) -> u64 {
-                let last = self.values.len().checked_sub(1).and_then(|last| self.values.get(last));
-                let parts = Parts {
-                    name: self.name.len(),
-                    text: self.text.len(),
-                    number: u64::from(self.number),
-                    values: self.values.len(),
-                    last: u64::from(last.unwrap_or_default()),
-                    entries: self.map.len(),
-                    flag: self.flag,
-                    float32: self.float32,
-                    float64: self.float64,
-                };
-                parts.check()
-            }
-        }
+        check!($view<'_>, |message| {
+            message.values.len().checked_sub(1).and_then(|last| message.values.get(last)).unwrap_or_default()
+        });
 
         /// The derived codec, into a buffer that is kept.
         #[derive(Debug, Default)]

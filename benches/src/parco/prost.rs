@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use prost::Message as _;
 
 use super::codec::Codec;
-use super::message::{Check, Form, Message, Parts};
+use super::message::{Form, Message, check};
 
 /// The message in types that Protocol Buffers have.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -45,22 +45,7 @@ impl Form for ProstMessage {
     }
 }
 
-impl Check for ProstMessage {
-    fn check(&self) -> u64 {
-        let parts = Parts {
-            name: self.name.len(),
-            text: self.text.len(),
-            number: u64::from(self.number),
-            values: self.values.len(),
-            last: u64::from(self.values.last().copied().unwrap_or_default()),
-            entries: self.map.len(),
-            flag: self.flag,
-            float32: self.float32,
-            float64: self.float64,
-        };
-        parts.check()
-    }
-}
+check!(ProstMessage);
 
 /// prost to a vector.
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@ use wincode::config::{Configuration, DEFAULT_PREALLOCATION_SIZE_LIMIT};
 use wincode::containers;
 
 use super::codec::{Codec, Counter, Discard};
-use super::message::{Check, Form, Message, Parts};
+use super::message::{Form, Message, check};
 use super::peers::{ROOM, SPEEDY, WINCODE};
 
 /// Implements what the two forms of a message have in common.
@@ -32,22 +32,7 @@ macro_rules! form {
             }
         }
 
-        impl Check for $name {
-            fn check(&self) -> u64 {
-                let parts = Parts {
-                    name: self.name.len(),
-                    text: self.text.len(),
-                    number: u64::from(self.number),
-                    values: self.values.len(),
-                    last: u64::from(self.values.last().copied().unwrap_or_default()),
-                    entries: self.map.len(),
-                    flag: self.flag,
-                    float32: self.float32,
-                    float64: self.float64,
-                };
-                parts.check()
-            }
-        }
+        check!($name);
     };
 }
 

@@ -302,26 +302,7 @@ impl<H: Header, K: Wire, V: Wire> SortedMap<H, K, V> {
     }
 }
 
-impl<H: Header, K: Wire, V: Wire> Wire for SortedMap<H, K, V> {
-    #[inline]
-    fn min_size(&self) -> usize {
-        self.0.min_size()
-    }
-
-    #[inline]
-    fn fixed_size(&self) -> Option<usize> {
-        None
-    }
-
-    #[inline]
-    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        self.0.walk(input)
-    }
-
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        self.0.schema(describe)
-    }
-}
+same_wire!([H: Header, K: Wire, V: Wire] SortedMap<H, K, V>);
 
 impl<H: Header, K: StaticWire, V: StaticWire> StaticWire for SortedMap<H, K, V> {
     const NEW: Self = Self(Map::NEW);

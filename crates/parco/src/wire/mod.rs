@@ -5,6 +5,32 @@
 //! Forms are zero-sized unless they hold a builder or a schema made at run time.
 
 pub mod adjust;
+/// Implements [`Wire`] for a form with the bytes of the one that it holds.
+macro_rules! same_wire {
+    ([$($generics:tt)*] $type:ty) => {
+        impl<$($generics)*> Wire for $type {
+            #[inline]
+            fn min_size(&self) -> usize {
+                self.0.min_size()
+            }
+
+            #[inline]
+            fn fixed_size(&self) -> Option<usize> {
+                self.0.fixed_size()
+            }
+
+            #[inline]
+            fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+                self.0.walk(input)
+            }
+
+            fn schema(&self, describe: &mut Describe) -> Schema {
+                self.0.schema(describe)
+            }
+        }
+    };
+}
+
 mod bytes;
 mod checked;
 mod map;

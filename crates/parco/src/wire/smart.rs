@@ -15,26 +15,7 @@ use crate::write::Writer;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Via<W>(pub W);
 
-impl<W: Wire> Wire for Via<W> {
-    #[inline]
-    fn min_size(&self) -> usize {
-        self.0.min_size()
-    }
-
-    #[inline]
-    fn fixed_size(&self) -> Option<usize> {
-        self.0.fixed_size()
-    }
-
-    #[inline]
-    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        self.0.walk(input)
-    }
-
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        self.0.schema(describe)
-    }
-}
+same_wire!([W: Wire] Via<W>);
 
 impl<W: StaticWire> StaticWire for Via<W> {
     const NEW: Self = Self(W::NEW);
