@@ -42,7 +42,7 @@ const SDKS: [Sdk; 2] = [
             venv.args(["-m", "venv", "--clear", "venv"]);
             let python = SDKS[0].product;
             let mut pip = Command::new(directory.join(python));
-            pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+            pip.args(["-m", "pip", "install", "--quiet", "--retries", "1", "--disable-pip-version-check"]);
             pip.args(["--requirement", "requirements.txt"]);
             vec![venv, pip]
         },
@@ -55,7 +55,8 @@ const SDKS: [Sdk; 2] = [
         product: "node_modules",
         install: |_| {
             let mut npm = Command::new("npm");
-            npm.args(["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]);
+            npm.args(["install", "--loglevel=error", "--fetch-retries=1", "--no-audit", "--no-fund"]);
+            npm.arg("--ignore-scripts");
             vec![npm]
         },
     },
