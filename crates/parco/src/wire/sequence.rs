@@ -39,6 +39,14 @@ impl<H: Header, E: Wire> Slice<H, E> {
         Ok(count)
     }
 
+    /// The same, and books the memory of so many values.
+    #[inline]
+    fn count_to_keep<T>(&self, reader: &mut Reader<'_, '_>) -> Result<usize, Fault> {
+        let count = self.count(reader)?;
+        reader.allocate(count.saturating_mul(size_of::<T>()))?;
+        Ok(count)
+    }
+
     #[inline]
     fn put_iter<'a, T: 'a>(
         &self,
@@ -72,9 +80,7 @@ impl<H: Header, E: Wire> Slice<H, E> {
     where
         E: Get<'de, T>,
     {
-        let count = self.count(reader)?;
-        reader.allocate(count.saturating_mul(size_of::<T>()))?;
-        for index in 0..count {
+        for index in 0..self.count_to_keep::<T>(reader)? {
             match self.element.get(reader) {
                 Ok(value) => take(value),
                 Err(fault) => return Err(reader.locate(fault, Segment::Index(index))),
@@ -200,15 +206,19 @@ impl<T, S, H: Header, E: Put<T>> Put<HashSet<T, S>> for Slice<H, E> {
 impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, Vec<T>> for Slice<H, E> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Vec<T>, Fault> {
-        let mut values = Vec::new();
-        self.get_into(reader, &mut values)?;
+        let count = self.count_to_keep::<T>(reader)?;
+        let mut values = match self.element.fixed_size() {
+            // The bytes of all of them are there.
+            Some(_) => Vec::with_capacity(count),
+            None => Vec::new(),
+        };
+        self.element.get_all(count, reader, &mut values)?;
         Ok(values)
     }
 
     #[inline]
     fn get_into(&self, reader: &mut Reader<'_, 'de>, values: &mut Vec<T>) -> Result<(), Fault> {
-        let count = self.count(reader)?;
-        reader.allocate(count.saturating_mul(size_of::<T>()))?;
+        let count = self.count_to_keep::<T>(reader)?;
         // Elements that are there keep their own memory; for those without any this is a plain overwrite.
         values.truncate(count);
         if core::mem::needs_drop::<T>() {
