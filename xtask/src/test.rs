@@ -189,8 +189,19 @@ fn conformance(workspace: &Workspace) -> Result<Outcome> {
 }
 
 /// Peers may be missing; what is there has to build.
-fn peers(_: &Workspace) -> Result<Outcome> {
+/// Checks that peers can be built, and runs what tests they have of their own.
+fn peers(workspace: &Workspace) -> Result<Outcome> {
     crate::peers::command(Args::new(["check".to_owned()]))?;
+    if process::first_line("go", &["version"]).is_none() {
+        return Ok(Outcome::Skipped(
+            "the peers that can be had are ready; no go, whose peers have tests".into(),
+        ));
+    }
+    for arguments in [["vet", "./..."], ["test", "./..."]] {
+        let mut command = Command::new("go");
+        command.args(arguments).current_dir(workspace.root.join("benches/peers/go"));
+        finish(command)?;
+    }
     Ok(Outcome::Passed)
 }
 
