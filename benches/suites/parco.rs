@@ -76,6 +76,32 @@ macro_rules! everybody {
     };
 }
 
+/// Adds the codecs that write to a sink and read from a reader, and some more.
+macro_rules! streaming {
+    ($row:expr, $kind:ident, $message:expr $(, $more:ty)*) => {
+        add!(
+            $row,
+            $kind,
+            $message,
+            [
+                Wincode,
+                SerdeZap,
+                Bincode1,
+                Bincode2Fixed,
+                Bincode2Varint,
+                Savefile,
+                Zerompk,
+                Speedy,
+                Borsh,
+                RmpSerdeCompact,
+                RmpSerdeNamed,
+                SerdeJson,
+                $($more),*
+            ]
+        )
+    };
+}
+
 fn main() {
     let mut suite = Suite::from_args("codec", env!("CARGO_TARGET_TMPDIR"));
     for size in Size::ALL {
@@ -123,26 +149,7 @@ fn discard_compile(suite: &mut Suite, size: Size, message: &Message) {
         }
         _ => add!(row, discarded, message, [ours::Derived, WincodeLayout, SpeedyLayout]),
     };
-    add!(
-        row,
-        discarded,
-        message,
-        [
-            Wincode,
-            SerdeZap,
-            Bincode1,
-            Bincode2Fixed,
-            Bincode2Varint,
-            Savefile,
-            Zerompk,
-            Speedy,
-            Postcard,
-            Borsh,
-            RmpSerdeCompact,
-            RmpSerdeNamed,
-            SerdeJson,
-        ]
-    );
+    streaming!(row, discarded, message, Postcard);
 }
 
 /// JSON in a new vector, as the report has it, and in a buffer that is kept.
@@ -209,25 +216,7 @@ fn parse_reader(suite: &mut Suite, size: Size, message: &Message) {
         Size::Large => add!(row, from_reader, message, [ours::DerivedWide]),
         _ => add!(row, from_reader, message, [ours::Derived]),
     };
-    add!(
-        row,
-        from_reader,
-        message,
-        [
-            Wincode,
-            SerdeZap,
-            Bincode1,
-            Bincode2Fixed,
-            Bincode2Varint,
-            Savefile,
-            Zerompk,
-            Speedy,
-            Borsh,
-            RmpSerdeCompact,
-            RmpSerdeNamed,
-            SerdeJson,
-        ]
-    );
+    streaming!(row, from_reader, message);
 }
 
 /// The length of verified bytes; a failed verification has none, and then no value is right.
