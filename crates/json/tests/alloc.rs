@@ -1,54 +1,13 @@
 //! What encoding and decoding allocate.
 
-#![allow(unsafe_code, reason = "a global allocator that counts")]
+#[path = "../../parco/tests/support/counting.rs"]
+mod counting;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::collections::BTreeMap;
 
+use counting::allocations;
 use json::Codec;
 use serde::{Deserialize, Serialize};
-
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<usize> = const { Cell::new(0) };
-}
-
-fn count() {
-    // Threads that end have no counter any more.
-    let _ = COUNT.try_with(|count| count.set(count.get() + 1));
-}
-
-// SAFETY: every method passes its arguments on to the system's allocator, which upholds the contract; counting
-// neither allocates nor unwinds.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller upholds the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller upholds the contract of `dealloc`; `pointer` came from `System`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: the caller upholds the contract of `realloc`; `pointer` came from `System`.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations<T>(run: impl FnOnce() -> T) -> (usize, T) {
-    let before = COUNT.get();
-    let value = run();
-    (COUNT.get() - before, value)
-}
 
 #[derive(Serialize, Deserialize)]
 struct Record<'a> {

@@ -1,47 +1,12 @@
 //! The memory claims of the documentation, counted.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "../../parco/tests/support/counting.rs"]
+mod counting;
+
 use std::ops::ControlFlow;
 
+use counting::allocations;
 use sse::{Block, Decoder, Event};
-
-thread_local! {
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: every call is handed to the system's allocator unchanged; counting touches a thread-local cell that needs
-// no allocation.
-#[allow(unsafe_code, reason = "an allocator is the only way to count what is allocated")]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps the contract of `realloc`.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations<T>(run: impl FnOnce() -> T) -> (usize, T) {
-    let before = ALLOCATIONS.get();
-    let value = run();
-    (ALLOCATIONS.get() - before, value)
-}
 
 /// Allocations of a fresh decoder, and how many events it gave, through both borrowing entry points.
 fn decode(input: &[u8], chunk_size: usize) -> (usize, usize) {
