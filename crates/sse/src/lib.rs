@@ -73,6 +73,13 @@ mod reader;
 mod scan;
 #[cfg(feature = "futures")]
 mod stream;
+#[cfg(feature = "reqwest")]
+#[doc(hidden)]
+pub mod shared {
+    //! What other clients of this workspace need as well. It may change with every version.
+
+    pub use crate::client::{Silence, without_urls};
+}
 
 #[cfg(feature = "bytes")]
 pub use self::bytes::{BytesDecoder, EventBytes};

@@ -8,9 +8,10 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http_body::Body as _;
 use reqwest::Body;
-use tokio::time::{Instant, Sleep, sleep, timeout};
+use sse::shared::{Silence, without_urls};
+use tokio::time::timeout;
 
-use super::transport::{Failure, without_urls};
+use super::transport::Failure;
 use crate::error::{Error, TimeoutPhase};
 
 /// How much of a body that nobody wants is read, so that its connection can be used again, in bytes.
@@ -127,7 +128,7 @@ impl LiveBody {
 
     /// Makes the connection free for the next call if the body ends soon; ready when it has, or has not.
     pub(crate) fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.silence.limit != Some(DRAIN_TIME) {
+        if self.silence.limit() != Some(DRAIN_TIME) {
             self.silence = Silence::new(Some(DRAIN_TIME));
         }
         match poll_drain(&mut self.body, &mut self.drained, cx) {
@@ -151,43 +152,5 @@ impl LiveBody {
             read.extend_from_slice(&chunk);
         }
         Ok(read.freeze())
-    }
-}
-
-/// Measures for how long nothing has arrived while somebody was waiting for it.
-///
-/// The time counts from the first poll that found nothing rather than from the last byte. A caller that spends a
-/// minute on an event has not read from the socket in that minute, so nothing could have arrived.
-#[derive(Debug)]
-struct Silence {
-    limit: Option<Duration>,
-    /// Kept over resets, so that a chunk that arrives alone does not cost an allocation.
-    timer: Option<Pin<Box<Sleep>>>,
-    armed: bool,
-}
-
-impl Silence {
-    const fn new(limit: Option<Duration>) -> Self {
-        Self { limit, timer: None, armed: false }
-    }
-
-    /// Something arrived.
-    const fn end(&mut self) {
-        self.armed = false;
-    }
-
-    /// Becomes ready when the silence has lasted for the whole limit.
-    fn poll_limit(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(limit) = self.limit else { return Poll::Pending };
-        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(limit)));
-        if !self.armed {
-            self.armed = true;
-            // `sleep` takes care of a limit past the end of time, which `Instant` cannot represent.
-            match Instant::now().checked_add(limit) {
-                Some(deadline) => timer.as_mut().reset(deadline),
-                None => timer.set(sleep(limit)),
-            }
-        }
-        timer.as_mut().poll(cx)
     }
 }

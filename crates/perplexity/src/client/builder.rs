@@ -8,12 +8,13 @@ use std::time::Duration;
 use http::HeaderValue;
 use reqwest::redirect::Policy;
 use secrecy::{ExposeSecret as _, SecretString};
+use sse::shared::without_urls;
 use tower_service::Service;
 
 use super::env::Environment;
 use super::headers::{self, Edit};
 use super::timeouts::Timeouts;
-use super::transport::{Transport, without_urls};
+use super::transport::Transport;
 use super::url::{BaseUrl, Pair};
 use super::{Client, OnRetry, PathStyle, RetryEvent, Settings};
 use crate::error::{BoxError, Error, Result};

@@ -1,12 +1,12 @@
 //! The seam between the client's rules and HTTP.
 
-use std::error::Error as StdError;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reqwest::{Request, Response};
+use sse::shared::without_urls;
 use tower_service::Service;
 
 use crate::error::{BoxError, Error, Origin, TimeoutPhase};
@@ -110,18 +110,4 @@ impl Failure {
     pub(super) fn outcome(&self) -> Outcome<'static> {
         self.error.timeout_phase().map_or(Outcome::Connection, Outcome::Timeout)
     }
-}
-
-/// URLs carry secrets in their query and user parts. One inside of a nested error cannot be taken out, so that error
-/// as a whole is replaced.
-pub(super) fn without_urls(error: reqwest::Error) -> BoxError {
-    let error = error.without_url();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        if inner.downcast_ref::<reqwest::Error>().is_some_and(|inner| inner.url().is_some()) {
-            return "request failed for a reason that names a URL".into();
-        }
-        cause = inner.source();
-    }
-    Box::new(error)
 }

@@ -2,24 +2,8 @@
 
 use super::{Accumulate, EventStream, StreamItem, TokenUsage};
 use crate::error::Result;
-use crate::types::ObjectKind;
-use crate::types::chat::{
-    self, ChunkKind, Completion, CompletionStatus, Content, Delta, DeltaChunk, FinishReason, Usage,
-};
+use crate::types::chat::{self, Completion, Content, Delta, DeltaChunk, Usage};
 use crate::types::responses::{self, Event};
-
-/// Whether one of these says that a completion ends here.
-fn is_last<'a>(
-    object: Option<&ObjectKind>,
-    kind: Option<&ChunkKind>,
-    status: Option<&CompletionStatus>,
-    mut reasons: impl Iterator<Item = &'a Option<FinishReason>>,
-) -> bool {
-    matches!(object, Some(ObjectKind::CompletionDone))
-        || matches!(kind, Some(ChunkKind::EndOfStream))
-        || matches!(status, Some(CompletionStatus::Completed))
-        || reasons.any(Option::is_some)
-}
 
 fn tokens(usage: Option<&Usage>) -> Option<TokenUsage> {
     usage.map(|usage| TokenUsage { input: usage.prompt_tokens, output: usage.completion_tokens })
@@ -32,35 +16,25 @@ fn text(delta: Option<Delta>) -> Option<String> {
     }
 }
 
-impl StreamItem for Completion {
-    fn is_last(&self) -> bool {
-        let reasons = self.choices.iter().map(|choice| &choice.finish_reason);
-        is_last(self.object.as_ref(), self.kind.as_ref(), self.status.as_ref(), reasons)
-    }
+macro_rules! chat {
+    ($($item:ty),*) => {$(
+        impl StreamItem for $item {
+            fn is_last(&self) -> bool {
+                self.is_last()
+            }
 
-    fn into_text(self) -> Option<String> {
-        text(self.choices.into_iter().next()?.delta)
-    }
+            fn into_text(self) -> Option<String> {
+                text(self.choices.into_iter().next()?.delta)
+            }
 
-    fn usage(&self) -> Option<TokenUsage> {
-        tokens(self.usage.as_ref())
-    }
+            fn usage(&self) -> Option<TokenUsage> {
+                tokens(self.usage.as_ref())
+            }
+        }
+    )*};
 }
 
-impl StreamItem for DeltaChunk {
-    fn is_last(&self) -> bool {
-        let reasons = self.choices.iter().map(|choice| &choice.finish_reason);
-        is_last(self.object.as_ref(), self.kind.as_ref(), self.status.as_ref(), reasons)
-    }
-
-    fn into_text(self) -> Option<String> {
-        text(self.choices.into_iter().next()?.delta)
-    }
-
-    fn usage(&self) -> Option<TokenUsage> {
-        tokens(self.usage.as_ref())
-    }
-}
+chat!(Completion, DeltaChunk);
 
 impl StreamItem for Event {
     fn is_last(&self) -> bool {

@@ -20,7 +20,9 @@ use std::time::Duration;
 pub use self::builder::EventSourceBuilder;
 pub use self::events::Events;
 pub use self::retry::{Backoff, Jitter};
+pub use self::silence::Silence;
 pub use self::source::EventSource;
+pub use self::transport::without_urls;
 use crate::Event;
 use crate::error::Error;
 

@@ -12,7 +12,7 @@ use tokio::time::{Instant, Sleep, sleep};
 /// The time counts from the first poll that found nothing rather than from the last byte. A caller that
 /// spends a minute on an event has not read from the socket in that minute, so nothing could have arrived.
 #[derive(Debug)]
-pub(super) struct Silence {
+pub struct Silence {
     limit: Option<Duration>,
     /// Kept over resets, so that an event that arrives alone does not cost an allocation.
     timer: Option<Pin<Box<Sleep>>>,
@@ -20,17 +20,23 @@ pub(super) struct Silence {
 }
 
 impl Silence {
-    pub(super) const fn new(limit: Option<Duration>) -> Self {
+    /// No limit where there is none.
+    pub const fn new(limit: Option<Duration>) -> Self {
         Self { limit, timer: None, armed: false }
     }
 
+    /// How long it may last.
+    pub const fn limit(&self) -> Option<Duration> {
+        self.limit
+    }
+
     /// Something arrived.
-    pub(super) const fn end(&mut self) {
+    pub const fn end(&mut self) {
         self.armed = false;
     }
 
     /// Becomes ready when the silence has lasted for the whole limit.
-    pub(super) fn poll_limit(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    pub fn poll_limit(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(limit) = self.limit else { return Poll::Pending };
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(limit)));
         if !self.armed {

@@ -83,7 +83,7 @@ pub(super) fn request_error(error: reqwest::Error) -> Error {
 
 /// URLs carry secrets in their query and user parts. One inside of a nested error cannot be taken out, so
 /// that error as a whole is replaced.
-fn without_urls(error: reqwest::Error) -> Box<dyn StdError + Send + Sync> {
+pub fn without_urls(error: reqwest::Error) -> Box<dyn StdError + Send + Sync> {
     let error = error.without_url();
     let mut cause = error.source();
     while let Some(inner) = cause {
