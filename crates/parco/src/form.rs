@@ -1,6 +1,6 @@
 //! Which wire form a Rust type has when nothing else is asked for.
 
-use alloc::borrow::{Cow, ToOwned};
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::rc::Rc;
@@ -198,6 +198,6 @@ decode! {
 }
 
 // A `Cow` of a message is written as what it points to.
-impl<O: Order, T: EncodeForm<O> + ToOwned + Clone> EncodeForm<O> for Cow<'_, T> {
+impl<O: Order, T: EncodeForm<O> + Clone> EncodeForm<O> for Cow<'_, T> {
     type Form = Via<T::Form>;
 }

@@ -169,6 +169,22 @@ pub enum Number {
 }
 
 impl Number {
+    /// All of them, the integers first.
+    pub const ALL: [Self; 12] = [
+        Self::Uint8,
+        Self::Int8,
+        Self::Uint16,
+        Self::Int16,
+        Self::Uint32,
+        Self::Int32,
+        Self::Uint64,
+        Self::Int64,
+        Self::Int,
+        Self::Uint,
+        Self::Float32,
+        Self::Float64,
+    ];
+
     /// The number of bytes.
     pub const fn width(self) -> usize {
         match self {

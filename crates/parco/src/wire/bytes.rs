@@ -8,7 +8,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-use super::{Be, Get, Header, Le, Put, StaticWire, U8, U16, U32, U64, Wire};
+use super::{Get, Header, Le, Put, StaticWire, U8, U16, U32, U64, Wire};
 use crate::error::Fault;
 use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
@@ -34,9 +34,6 @@ pub type Varchar<O = Le> = Str<U16<O>>;
 pub type Text<O = Le> = Str<U32<O>>;
 /// A string of at most 2^63 - 1 bytes: header [`U64`].
 pub type LongText<O = Le> = Str<U64<O>>;
-
-// The aliases take both orders.
-const _: (Varchar<Be>, Text<Be>, LongText<Be>) = (Str::NEW, Str::NEW, Str::NEW);
 
 /// What can be written as a string or blob: text and bytes, owned, borrowed or shared.
 pub trait Octets {

@@ -22,15 +22,7 @@ use crate::write::Writer;
 pub struct Checked<W>(pub W);
 
 impl<W: Wire> Wire for Checked<W> {
-    #[inline]
-    fn min_size(&self) -> usize {
-        self.0.min_size()
-    }
-
-    #[inline]
-    fn fixed_size(&self) -> Option<usize> {
-        self.0.fixed_size()
-    }
+    same_sizes!();
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
@@ -75,15 +67,4 @@ macro_rules! checked {
     )*};
 }
 
-checked! {
-    U8: u8;
-    I8: i8;
-    U16<O>: u16;
-    I16<O>: i16;
-    U32<O>: u32;
-    I32<O>: i32;
-    U64<O>: u64;
-    I64<O>: i64;
-    GoInt<O>: i64;
-    GoUint<O>: u64;
-}
+integers!(checked);

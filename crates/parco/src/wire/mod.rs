@@ -4,20 +4,26 @@
 //! is [`Put`] for `Vec<u16>` and everything else that has elements, and [`Get`] for what can be built from them.
 //! Forms are zero-sized unless they hold a builder or a schema made at run time.
 
-pub mod adjust;
+/// The sizes of a form that takes as many bytes as the one that it holds.
+macro_rules! same_sizes {
+    () => {
+        #[inline]
+        fn min_size(&self) -> usize {
+            self.0.min_size()
+        }
+
+        #[inline]
+        fn fixed_size(&self) -> Option<usize> {
+            self.0.fixed_size()
+        }
+    };
+}
+
 /// Implements [`Wire`] for a form with the bytes of the one that it holds.
 macro_rules! same_wire {
     ([$($generics:tt)*] $type:ty) => {
         impl<$($generics)*> Wire for $type {
-            #[inline]
-            fn min_size(&self) -> usize {
-                self.0.min_size()
-            }
-
-            #[inline]
-            fn fixed_size(&self) -> Option<usize> {
-                self.0.fixed_size()
-            }
+            same_sizes!();
 
             #[inline]
             fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
@@ -31,6 +37,25 @@ macro_rules! same_wire {
     };
 }
 
+/// Hands the forms of integers, each with its type, to a macro.
+macro_rules! integers {
+    ($apply:ident) => {
+        $apply! {
+            U8: u8;
+            I8: i8;
+            U16<O>: u16;
+            I16<O>: i16;
+            U32<O>: u32;
+            I32<O>: i32;
+            U64<O>: u64;
+            I64<O>: i64;
+            GoInt<O>: i64;
+            GoUint<O>: u64;
+        }
+    };
+}
+
+pub mod adjust;
 mod bytes;
 mod checked;
 mod map;

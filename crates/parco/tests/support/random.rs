@@ -7,19 +7,6 @@ use parco::wire::Endian;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
-const INTEGERS: [Number; 10] = [
-    Number::Uint8,
-    Number::Int8,
-    Number::Uint16,
-    Number::Int16,
-    Number::Uint32,
-    Number::Int32,
-    Number::Uint64,
-    Number::Int64,
-    Number::Int,
-    Number::Uint,
-];
-
 fn endian() -> impl Strategy<Value = Endian> {
     prop_oneof![Just(Endian::Little), Just(Endian::Big)]
 }
@@ -30,7 +17,8 @@ fn number(number: Number, endian: Endian) -> (Number, Endian) {
 }
 
 fn integer() -> impl Strategy<Value = (Number, Endian)> {
-    (prop::sample::select(&INTEGERS[..]), endian()).prop_map(|(integer, endian)| number(integer, endian))
+    let integers: Vec<Number> = Number::ALL.into_iter().filter(|number| !number.is_float()).collect();
+    (prop::sample::select(integers), endian()).prop_map(|(integer, endian)| number(integer, endian))
 }
 
 fn header() -> impl Strategy<Value = Box<Schema>> {

@@ -8,21 +8,6 @@ use super::super::{Number, Schema, SchemaError};
 use super::tree::{Members, Tree};
 use crate::wire::Endian;
 
-const NUMBERS: [Number; 12] = [
-    Number::Uint8,
-    Number::Int8,
-    Number::Uint16,
-    Number::Int16,
-    Number::Uint32,
-    Number::Int32,
-    Number::Uint64,
-    Number::Int64,
-    Number::Int,
-    Number::Uint,
-    Number::Float32,
-    Number::Float64,
-];
-
 /// Reads a schema. The depth is that of the tree, which the parser has bounded.
 pub(super) fn read(tree: Tree) -> Result<Schema, SchemaError> {
     let mut members = tree.into_members().map_err(|error| {
@@ -67,7 +52,7 @@ pub(super) fn read(tree: Tree) -> Result<Schema, SchemaError> {
 
 fn number(name: &str, members: &mut Members) -> Result<Schema, SchemaError> {
     let bare = name.strip_suffix("_header");
-    let number = NUMBERS.into_iter().find(|number| number.name() == bare.unwrap_or(name));
+    let number = Number::ALL.into_iter().find(|number| number.name() == bare.unwrap_or(name));
     let number = number.filter(|number| bare.is_none() || !number.is_float());
     let number = number.ok_or_else(|| SchemaError::invalid("no type has this name"))?;
     let endian = match (number.width(), members.take("order")) {

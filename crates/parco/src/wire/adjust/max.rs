@@ -13,15 +13,7 @@ use crate::wire::{Header, StaticWire, Wire};
 pub struct Max<const N: u64, H>(H);
 
 impl<const N: u64, H: Header> Wire for Max<N, H> {
-    #[inline]
-    fn min_size(&self) -> usize {
-        self.0.min_size()
-    }
-
-    #[inline]
-    fn fixed_size(&self) -> Option<usize> {
-        self.0.fixed_size()
-    }
+    same_sizes!();
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
