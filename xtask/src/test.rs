@@ -188,8 +188,7 @@ fn conformance(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Peers may be missing; what is there has to build.
-/// Checks that peers can be built, and runs what tests they have of their own.
+/// Peers may be missing; what is there has to build, and to pass the tests that it has of its own.
 fn peers(workspace: &Workspace) -> Result<Outcome> {
     crate::peers::command(Args::new(["check".to_owned()]))?;
     if process::first_line("go", &["version"]).is_none() {
