@@ -1,4 +1,5 @@
 //! When calls are sent again, on a paused clock.
+#![cfg(feature = "client")]
 
 mod support;
 
