@@ -38,6 +38,9 @@ pub struct Connect {
     pub max_redirects: usize,
     /// Where proxies come from. Default: [`Proxy::System`].
     pub proxy: Proxy,
+    /// Certificates of authorities to trust besides those of the platform, in PEM form (RFC 7468), one after the
+    /// other: for proxies and servers with certificates of their own. Default: none.
+    pub authorities: String,
 }
 
 /// Where proxies come from.
@@ -72,11 +75,29 @@ impl Default for Connect {
             max_idle: usize::MAX,
             max_redirects: 10,
             proxy: Proxy::System,
+            authorities: String::new(),
         }
     }
 }
 
 impl Connect {
+    /// Trusts the further authorities.
+    #[cfg(any(feature = "rustls", feature = "rustls-no-provider", feature = "native-tls"))]
+    fn trusting(&self, builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder> {
+        let malformed = || Error::config("a certificate of an authority is malformed");
+        let certificates = reqwest::Certificate::from_pem_bundle(self.authorities.as_bytes())
+            .map_err(|error| malformed().with_source(without_urls(error)))?;
+        if certificates.is_empty() {
+            return Err(malformed());
+        }
+        Ok(builder.tls_certs_merge(certificates))
+    }
+
+    #[cfg(not(any(feature = "rustls", feature = "rustls-no-provider", feature = "native-tls")))]
+    fn trusting(&self, _builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder> {
+        Err(Error::config("authorities are of no use without a feature for TLS"))
+    }
+
     fn client(&self) -> Result<reqwest::Client> {
         let refused = |error: reqwest::Error| {
             Error::config("connections cannot be set up").with_source(without_urls(error))
@@ -93,6 +114,9 @@ impl Connect {
             Proxy::None => builder.no_proxy(),
             Proxy::Url(url) => builder.proxy(reqwest::Proxy::all(url).map_err(refused)?),
         };
+        if !self.authorities.is_empty() {
+            builder = self.trusting(builder)?;
+        }
         builder.build().map_err(refused)
     }
 }
@@ -196,8 +220,16 @@ impl ClientBuilder {
         self
     }
 
-    /// Sends requests with this client of reqwest. Its timeouts and redirects apply besides those of this builder, and
-    /// [`connect`](Self::connect) is without effect.
+    /// Sends requests with this client of reqwest: with certificates, proxies, DNS, or HTTP/2 without negotiation, as
+    /// it was built. Its timeouts and redirects apply besides those of this builder, and [`connect`](Self::connect) is
+    /// without effect.
+    ///
+    /// # Examples
+    /// ```
+    /// let http = reqwest::Client::builder().local_address(std::net::IpAddr::from([127, 0, 0, 1])).build()?;
+    /// let client = perplexity::Client::builder().api_key("key").http_client(http).build()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn http_client(mut self, client: reqwest::Client) -> Self {
         self.transport = Some(Transport::Reqwest(client));
         self
