@@ -99,6 +99,11 @@ impl Connect {
     }
 
     fn client(&self) -> Result<reqwest::Client> {
+        // Without a provider reqwest would panic.
+        #[cfg(all(feature = "rustls-no-provider", not(any(feature = "rustls", feature = "native-tls"))))]
+        if rustls::crypto::CryptoProvider::get_default().is_none() {
+            return Err(Error::config("no provider of cryptography is installed for rustls"));
+        }
         let refused = |error: reqwest::Error| {
             Error::config("connections cannot be set up").with_source(without_urls(error))
         };
