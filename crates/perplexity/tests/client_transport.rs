@@ -250,7 +250,8 @@ mod http2 {
 }
 
 mod compression {
-    use std::io::Write;
+    #[cfg(any(feature = "gzip", feature = "brotli", feature = "zstd"))]
+    use std::io::Write as _;
 
     use super::*;
 

@@ -242,15 +242,41 @@ impl ClientBuilder {
 
     /// Sends requests through a tower service: a `reqwest::Client` with layers around it, or a test's answers.
     ///
-    /// Each attempt is one call of a clone of the service.
+    /// Each attempt is one call of a clone of the service, so that layers see retries as well. Waiting for the service
+    /// is part of the attempt, and its time limits count it; for a queue that may be long, set longer ones.
     ///
     /// # Examples
-    /// ```
-    /// use tower::{ServiceBuilder, limit::ConcurrencyLimitLayer};
+    /// At most four requests at once, and 50 per minute. A limit of rate has one state for all calls, which the queue
+    /// before it shares among the clones.
     ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tower::ServiceBuilder;
+    /// use tower::buffer::BufferLayer;
+    /// use tower::limit::{ConcurrencyLimitLayer, RateLimitLayer};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> perplexity::Result<()> {
     /// let service = ServiceBuilder::new()
     ///     .layer(ConcurrencyLimitLayer::new(4))
+    ///     .layer(BufferLayer::new(64))
+    ///     .layer(RateLimitLayer::new(50, Duration::from_secs(60)))
     ///     .service(reqwest::Client::new());
+    /// let client = perplexity::Client::builder().api_key("key").service(service).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// A header that depends on the request:
+    ///
+    /// ```
+    /// use tower::ServiceExt;
+    ///
+    /// let service = reqwest::Client::new().map_request(|mut request: reqwest::Request| {
+    ///     let length = request.body().and_then(reqwest::Body::as_bytes).map_or(0, <[u8]>::len);
+    ///     request.headers_mut().insert("x-length", length.into());
+    ///     request
+    /// });
     /// let client = perplexity::Client::builder().api_key("key").service(service).build()?;
     /// # Ok::<(), perplexity::Error>(())
     /// ```

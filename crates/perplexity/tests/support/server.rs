@@ -32,7 +32,10 @@ impl Identity {
     pub(crate) fn new(protocols: &[&str]) -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.distinguished_name.push(DnType::CommonName, "authority of a test");
+        // Authorities of one name would be taken for one another.
+        static AUTHORITIES: AtomicUsize = AtomicUsize::new(0);
+        let number = AUTHORITIES.fetch_add(1, Ordering::Relaxed);
+        params.distinguished_name.push(DnType::CommonName, format!("authority {number} of a test"));
         let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
 
         let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
