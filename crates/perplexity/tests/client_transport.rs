@@ -285,8 +285,10 @@ mod compression {
         "zstd": zstd::stream::write::Encoder<'static, Vec<u8>>, |packer| packer.finish().unwrap();
     }
 
+    type MakePacker = fn() -> Box<dyn Packer>;
+
     /// The encodings that are built in, with a way to make each.
-    fn encodings() -> Vec<(&'static str, fn() -> Box<dyn Packer>)> {
+    fn encodings() -> Vec<(&'static str, MakePacker)> {
         vec![
             #[cfg(feature = "gzip")]
             ("gzip", || Box::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()))),
@@ -297,7 +299,7 @@ mod compression {
         ]
     }
 
-    fn pack(packer: fn() -> Box<dyn Packer>, bytes: &[u8]) -> Vec<u8> {
+    fn pack(packer: MakePacker, bytes: &[u8]) -> Vec<u8> {
         let mut packer = packer();
         let mut packed = packer.pack(bytes);
         packed.extend(packer.end());
