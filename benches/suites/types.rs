@@ -1,9 +1,14 @@
 //! The `types` suite: the values of the API client there and back, each beside live peers.
 //!
 //! Ours are the types of the `perplexity` crate, which keep unknown values and accept what is missing or `null`. The
-//! peers have plain structs with serde's derive, as a program would write them for this API. The types of the crate
-//! `async-openai` are no peers: its chunks need the member `object`, which these documents do not have, its images are
-//! objects where they have a text, and of the usage it would pass over the costs.
+//! peers have plain structs with serde's derive, as a program would write them for this API.
+//!
+//! The types of the crate `async-openai` are no peers: its chunks need the member `object`, which these documents do
+//! not have, its images are objects where they have a text, it knows no steps and no searches, and of the usage it
+//! would pass over the costs.
+//!
+//! The backends of `json` that are not its own are measured with the feature `all-backends` alone, which slows the peer
+//! serde_json down.
 
 use std::hint::black_box;
 
