@@ -143,8 +143,8 @@ fn encode<'a, C: Codec, T: Payload>(row: Row<'a>, document: &Document, length: u
 fn decode<'a, C: Codec, T: Payload>(row: Row<'a>, document: &Document, check: u64) -> Row<'a> {
     let mut codec = C::default();
     let input = document.input.as_slice();
-    let is_right = codec.from_slice::<T>(input).is_some_and(|value| document.is_decoded_in(&value));
-    row.run(implementation::<C>(OWNED), check, || match codec.from_slice::<T>(black_box(input)) {
+    let is_right = codec.decode::<T>(input).is_some_and(|value| document.is_decoded_in(&value));
+    row.run(implementation::<C>(OWNED), check, || match codec.decode::<T>(black_box(input)) {
         Some(value) if is_right => black_box(&value).check(),
         _ => 0,
     })

@@ -19,7 +19,7 @@ pub trait Codec: Default {
     fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()>;
 
     /// The value of a document. `self` is memory that is kept.
-    fn from_slice<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T>;
+    fn decode<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T>;
 }
 
 /// The `json` crate.
@@ -38,7 +38,7 @@ impl Codec for Ours {
         json::to_buf(buffer, value).ok()
     }
 
-    fn from_slice<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T> {
+    fn decode<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T> {
         json::from_slice(document).ok()
     }
 }
@@ -59,7 +59,7 @@ impl Codec for SerdeJson {
         serde_json::to_writer(buffer, value).ok()
     }
 
-    fn from_slice<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T> {
+    fn decode<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T> {
         serde_json::from_slice(document).ok()
     }
 }
@@ -77,7 +77,7 @@ impl Codec for SimdJson {
         simd_json::serde::to_writer(buffer, value).ok()
     }
 
-    fn from_slice<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T> {
+    fn decode<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T> {
         self.owned(document).ok()
     }
 }
@@ -98,7 +98,7 @@ impl Codec for SonicRs {
         sonic_rs::to_writer(buffer, value).ok()
     }
 
-    fn from_slice<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T> {
+    fn decode<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T> {
         sonic_rs::from_slice(document).ok()
     }
 }
@@ -127,7 +127,7 @@ pub mod backends {
                         json::to_buf(buffer, value).ok()
                     }
 
-                    fn from_slice<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T> {
+                    fn decode<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T> {
                         const CODEC: json::Codec =
                             json::Codec::strict().with_backend(json::Backend::$name);
                         CODEC.from_slice(document).ok()

@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn nothing_is_lost() {
         fn through<C: Codec, T: Serialize + DeserializeOwned>(document: &Document) {
-            let decoded = |text: &[u8]| C::default().from_slice::<T>(text).unwrap();
+            let decoded = |text: &[u8]| C::default().decode::<T>(text).unwrap();
             assert!(document.is_decoded_in(&decoded(&document.input)), "{}", C::NAME);
             let value = decoded(&document.output);
             assert!(document.is_encoded_in(&C::to_vec(&value).unwrap()), "{}", C::NAME);
