@@ -37,6 +37,7 @@ mod record;
 pub mod sse;
 mod suite;
 mod table;
+pub mod types;
 
 pub use crate::alloc::CountingAllocator;
 pub use crate::count::{Counts, count};
