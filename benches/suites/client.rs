@@ -24,13 +24,9 @@ const ASYNC_OPENAI: &str = "0.43.0";
 
 fn main() {
     let mut suite = Suite::from_args("client", env!("CARGO_TARGET_TMPDIR"));
-    for workload in [
-        Workload::simple("client_do_simple"),
-        Workload::with_json_body(),
-        Workload::large_response(),
-        Workload::with_headers(),
-    ] {
-        one_after_the_other(&mut suite, &workload, true);
+    one_after_the_other(&mut suite, &Workload::simple("client_do_simple"), true);
+    for workload in [Workload::with_json_body(), Workload::large_response(), Workload::with_headers()] {
+        one_after_the_other(&mut suite, &workload, false);
     }
     with_retry(&mut suite);
     with_retry_without_sleep(&mut suite);

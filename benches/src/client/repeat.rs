@@ -17,6 +17,12 @@ use crate::client::server::{Answer, Server};
 /// How many tasks share a client in the concurrent row: as many as the original's machine has threads.
 pub const WORKERS: usize = 32;
 
+/// How many connections that may take, however many requests are sent: a connection is used again.
+///
+/// Some more than there are tasks, because a task may be faster with its next request than the pool is with taking
+/// back the connection of the latest one.
+const MOST: u64 = 2 * WORKERS as u64;
+
 /// What is repeated.
 pub trait Operation: Clone + Send + Sync + 'static {
     /// Does it once and gives its value, after the result was checked.
@@ -52,7 +58,7 @@ pub fn sequential<O: Operation>(
     move |iterations| {
         let (runtime, operation) = ready.get_or_insert_with(|| {
             let runtime = threads.runtime();
-            let server = runtime.block_on(Server::start(answer.clone())).expect("a port is free");
+            let server = runtime.block_on(Server::start(answer.clone(), 1)).expect("a port is free");
             let operation = make(&server);
             (runtime, operation)
         });
@@ -73,7 +79,12 @@ pub fn sequential<O: Operation>(
 
 /// The repetitions of one implementation, shared out among [`WORKERS`] tasks that use one client.
 ///
-/// Before the first of them every task has sent some, so that all connections are there.
+/// Before the first of them every task has sent some, on a connection of its own: the server answers only when it has
+/// as many.
+///
+/// # Panics
+///
+/// The repetitions panic when connections are not used again.
 pub fn concurrent<O: Operation>(answer: Answer, make: impl Fn(&Server) -> O) -> impl FnMut(u64) -> u64 {
     /// Enough for each task to have had its turn while all others had theirs.
     const WARM_UP: u64 = 100 * WORKERS as u64;
@@ -81,7 +92,7 @@ pub fn concurrent<O: Operation>(answer: Answer, make: impl Fn(&Server) -> O) -> 
     move |iterations| {
         let crowd = ready.get_or_insert_with(|| {
             let runtime = Threads::PerProcessor.runtime();
-            let server = runtime.block_on(Server::start(answer.clone())).expect("a port is free");
+            let server = runtime.block_on(Server::start(answer.clone(), WORKERS)).expect("a port is free");
             let mut crowd = Crowd::new(runtime, make(&server), server);
             crowd.run(WARM_UP);
             crowd
@@ -126,14 +137,17 @@ impl Crowd {
         for task in &self.tasks {
             task.send(Arc::clone(&left)).expect("no task has failed");
         }
-        self.runtime.block_on(async {
+        let value = self.runtime.block_on(async {
             let mut value = 0;
             for _ in 0..WORKERS {
                 let of_task = self.values.recv().await.expect("no task has failed");
                 value = of_task.unwrap_or(value);
             }
             value
-        })
+        });
+        let connections = self.server.accepted();
+        assert!(connections <= MOST, "{WORKERS} tasks made {connections} connections");
+        value
     }
 }
 

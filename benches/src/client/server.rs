@@ -61,15 +61,15 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds a port and answers requests from now on.
+    /// Binds a port and answers requests as soon as there are `crowd` connections.
     ///
     /// # Errors
     ///
     /// When there is no port.
-    pub async fn start(answer: Answer) -> io::Result<Self> {
+    pub async fn start(answer: Answer, crowd: usize) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let server = Self { address: listener.local_addr()?, accepted: Arc::default() };
-        tokio::spawn(accept(listener, answer, Arc::clone(&server.accepted)));
+        tokio::spawn(accept(listener, answer, crowd, Arc::clone(&server.accepted)));
         Ok(server)
     }
 
@@ -84,10 +84,15 @@ impl Server {
     }
 }
 
-async fn accept(listener: TcpListener, answer: Answer, accepted: Arc<AtomicU64>) {
+async fn accept(listener: TcpListener, answer: Answer, crowd: usize, accepted: Arc<AtomicU64>) {
+    let mut waiting = Vec::with_capacity(crowd);
     while let Ok((socket, _)) = listener.accept().await {
-        accepted.fetch_add(1, Ordering::Relaxed);
-        tokio::spawn(serve(socket, answer.clone()));
+        waiting.push(socket);
+        if accepted.fetch_add(1, Ordering::Relaxed) + 1 >= crowd as u64 {
+            for socket in waiting.drain(..) {
+                tokio::spawn(serve(socket, answer.clone()));
+            }
+        }
     }
 }
 
