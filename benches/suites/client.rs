@@ -1,5 +1,6 @@
 //! The `client` suite: the HTTP table of the first report, and a streamed chat answer, each beside live peers. Client
-//! and server are in one process, as in the report.
+//! and server are in one process, as in the report. reqwest is what this workspace's client stands on, so that the
+//! distance to it is the price of the client's own work; hyper-util bounds both.
 
 use benches::client::bare::{HyperUtil, Reqwest};
 use benches::client::ours::Ours;
@@ -41,22 +42,25 @@ fn one_after_the_other(suite: &mut Suite, workload: &Workload, also_on_one_threa
     let (expected, answer) = (workload.expected(), &workload.answer);
     let ours = |threads| sequential(threads, answer.clone(), |server| Ours::new(workload, server));
     let reqwest = |threads| sequential(threads, answer.clone(), |server| Reqwest::new(workload, server));
-    let hyper = |threads| sequential(threads, answer.clone(), |server| HyperUtil::new(workload, server));
     let (many, one) = (Threads::PerProcessor, Threads::One);
+    let hyper = sequential(many, answer.clone(), |server| HyperUtil::new(workload, server));
     let row = suite
         .row(workload.row)
         .payload(expected)
         .run_batches(Impl::ours("undecoded").class(OWNED), expected, ours(many))
         .run_batches(Impl::peer("reqwest", REQWEST).class(OWNED), expected, reqwest(many))
-        .run_batches(Impl::limit("hyper-util").class(OWNED), expected, hyper(many));
+        .run_batches(Impl::limit("hyper-util").class(OWNED), expected, hyper);
     if also_on_one_thread {
         row.run_batches(Impl::ours("undecoded, one thread").class(ONE_THREAD), expected, ours(one))
-            .run_batches(Impl::peer("reqwest, one thread", REQWEST).class(ONE_THREAD), expected, reqwest(one))
-            .run_batches(Impl::limit("hyper-util, one thread").class(ONE_THREAD), expected, hyper(one));
+            .run_batches(
+                Impl::peer("reqwest, one thread", REQWEST).class(ONE_THREAD),
+                expected,
+                reqwest(one),
+            );
     }
 }
 
-/// The policy's wait, with next to nothing around it.
+/// The policy's wait, with next to nothing around it. It is random, so that a ratio of two implementations says nothing.
 fn with_retry(suite: &mut Suite) {
     let workload = Workload::with_retry("client_do_with_retry");
     let ours =
