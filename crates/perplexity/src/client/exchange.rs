@@ -16,7 +16,7 @@ use super::span::CallSpan;
 use super::timeouts::Deadline;
 use super::transport::Failure;
 use super::{Client, RetryEvent, random};
-use crate::error::{self, Error, Result, TimeoutPhase};
+use crate::error::{self, Result, TimeoutPhase};
 use crate::retry::{Attempts, Outcome};
 
 /// How much of the body of an error is kept, in bytes.
@@ -94,11 +94,7 @@ impl Client {
         span: &CallSpan,
     ) -> Result<(ResponseHead, Payload)> {
         let config = &*self.inner;
-        let mut template = plan.request(&config.base, &config.headers, &config.query)?;
         let timeouts = plan.options.timeouts.unwrap_or(config.timeouts);
-        if config.platform_headers {
-            platform::describe(template.headers_mut(), timeouts.attempt);
-        }
         let mut policy = plan.options.retry.as_ref().unwrap_or(&config.retry);
         let overridden;
         if let Some(retries) = plan.options.max_retries {
@@ -110,10 +106,10 @@ impl Client {
         let mut attempts = Attempts::new(policy, plan.is_idempotent());
         loop {
             let before = attempts.begin();
-            let Some(mut request) = template.try_clone() else {
-                return Err(Error::invalid("body", "can be sent only once"));
-            };
+            // Made anew for each attempt: most calls need one, and a copy would cost as much.
+            let mut request = plan.request(&config.base, &config.headers, &config.query)?;
             if config.platform_headers {
+                platform::describe(request.headers_mut(), timeouts.attempt);
                 platform::count(request.headers_mut(), before);
             }
             let now = Instant::now();
