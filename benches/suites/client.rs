@@ -13,8 +13,8 @@ benches::counting_allocator!();
 
 /// An answer that the caller keeps.
 const OWNED: &str = "owned";
-/// The same, with client and server on one thread.
-const ONE_THREAD: &str = "owned, one thread";
+/// The same, on a runtime with a thread per processor where the others have one thread.
+const THREADS: &str = "owned, several threads";
 /// A part of a stream with all its members.
 const TYPED: &str = "typed";
 /// The text of the parts.
@@ -25,46 +25,48 @@ const ASYNC_OPENAI: &str = "0.43.0";
 
 fn main() {
     let mut suite = Suite::from_args("client", env!("CARGO_TARGET_TMPDIR"));
-    one_after_the_other(&mut suite, &Workload::simple("client_do_simple"), true);
-    for workload in [Workload::with_json_body(), Workload::large_response(), Workload::with_headers()] {
-        one_after_the_other(&mut suite, &workload, false);
+    for workload in [
+        Workload::simple("client_do_simple"),
+        Workload::with_json_body(),
+        Workload::large_response(),
+        Workload::with_headers(),
+    ] {
+        one_after_the_other(&mut suite, &workload);
     }
     with_retry(&mut suite);
     with_retry_without_sleep(&mut suite);
     all_at_once(&mut suite);
-    one_after_the_other(&mut suite, &Workload::simple("client_do_allocations"), false);
+    one_after_the_other(&mut suite, &Workload::simple("client_do_allocations"));
     streamed(&mut suite);
     suite.finish();
 }
 
-/// Requests one after the other; on one thread as well where that tells something of its own.
-fn one_after_the_other(suite: &mut Suite, workload: &Workload, also_on_one_thread: bool) {
+/// Requests one after the other. Client and server take turns, so that one thread has all the work; on a runtime with
+/// several threads, these wake each other up for nothing, as the second half of the row shows.
+fn one_after_the_other(suite: &mut Suite, workload: &Workload) {
     let (expected, answer) = (workload.expected(), &workload.answer);
     let ours = |threads| sequential(threads, answer.clone(), |server| Ours::new(workload, server));
     let reqwest = |threads| sequential(threads, answer.clone(), |server| Reqwest::new(workload, server));
-    let (many, one) = (Threads::PerProcessor, Threads::One);
-    let hyper = sequential(many, answer.clone(), |server| HyperUtil::new(workload, server));
-    let row = suite
+    let hyper = sequential(Threads::One, answer.clone(), |server| HyperUtil::new(workload, server));
+    let (one, several) = (Threads::One, Threads::PerProcessor);
+    suite
         .row(workload.row)
         .payload(expected)
-        .run_batches(Impl::ours("undecoded").class(OWNED), expected, ours(many))
-        .run_batches(Impl::peer("reqwest", REQWEST).class(OWNED), expected, reqwest(many))
-        .run_batches(Impl::limit("hyper-util").class(OWNED), expected, hyper);
-    if also_on_one_thread {
-        row.run_batches(Impl::ours("undecoded, one thread").class(ONE_THREAD), expected, ours(one))
-            .run_batches(
-                Impl::peer("reqwest, one thread", REQWEST).class(ONE_THREAD),
-                expected,
-                reqwest(one),
-            );
-    }
+        .run_batches(Impl::ours("undecoded").class(OWNED), expected, ours(one))
+        .run_batches(Impl::peer("reqwest", REQWEST).class(OWNED), expected, reqwest(one))
+        .run_batches(Impl::limit("hyper-util").class(OWNED), expected, hyper)
+        .run_batches(Impl::ours("undecoded, several threads").class(THREADS), expected, ours(several))
+        .run_batches(
+            Impl::peer("reqwest, several threads", REQWEST).class(THREADS),
+            expected,
+            reqwest(several),
+        );
 }
 
 /// The policy's wait, with next to nothing around it. It is random, so that a ratio of two implementations says nothing.
 fn with_retry(suite: &mut Suite) {
     let workload = Workload::with_retry("client_do_with_retry");
-    let ours =
-        sequential(Threads::PerProcessor, workload.answer.clone(), |server| Ours::new(&workload, server));
+    let ours = sequential(Threads::One, workload.answer.clone(), |server| Ours::new(&workload, server));
     suite.row(workload.row).payload(workload.expected()).run_batches(
         Impl::ours("undecoded").class(OWNED).slow(),
         workload.expected(),
@@ -75,8 +77,7 @@ fn with_retry(suite: &mut Suite) {
 /// The same without the wait: what a retry costs by itself. reqwest alone sends both requests by hand.
 fn with_retry_without_sleep(suite: &mut Suite) {
     let workload = Workload::with_retry("client_do_with_retry_without_sleep");
-    let (threads, expected, answer) =
-        (Threads::PerProcessor, workload.expected(), || workload.answer.clone());
+    let (threads, expected, answer) = (Threads::One, workload.expected(), || workload.answer.clone());
     let ours = sequential(threads, answer(), |server| Ours::without_sleep(&workload, server));
     let reqwest = sequential(threads, answer(), |server| Reqwest::new(&workload, server));
     suite

@@ -1,7 +1,7 @@
 //! Runs an operation again and again beside its server.
 //!
-//! The repetitions run in a task of the runtime. Awaited from outside of it, every answer would wake up another thread,
-//! which costs more than the request.
+//! On several threads the repetitions run in a task. Awaited from outside of the runtime, every answer would wake up
+//! another thread, which costs more than the request.
 
 use std::hint::black_box;
 use std::panic::resume_unwind;
