@@ -27,6 +27,7 @@
 //! The files a suite leaves behind are described in this package's `README.md`.
 
 mod alloc;
+pub mod client;
 pub mod conformance;
 mod count;
 mod implementation;

@@ -50,6 +50,18 @@ async fn server_decides_about_the_wait() {
     assert_eq!(script.times(), [0, 20, 2020]);
 }
 
+#[test]
+fn no_wait_needs_no_timer() {
+    // Without a driver of time, making a timer panics.
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let script = Script::new([Step::Broken, Step::ok("1")]);
+        let policy = RetryPolicy::new().initial_delay(Duration::ZERO);
+        let client = script.builder().timeouts(Timeouts::none()).retry_policy(policy).build().unwrap();
+        assert_eq!(get(&client).raw().await.unwrap().head().retries(), 1);
+    });
+}
+
 #[tokio::test(start_paused = true)]
 async fn date_counts_from_the_date_of_the_answer() {
     let headers =
