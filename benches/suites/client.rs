@@ -87,20 +87,28 @@ fn with_retry_without_sleep(suite: &mut Suite) {
         .run_batches(Impl::peer("reqwest", REQWEST).class(OWNED), expected, reqwest);
 }
 
-/// Requests of 32 tasks with one client; a time is that of the wall clock over all requests.
+/// Requests of 32 tasks with one client; a time is that of the wall clock over all requests. Here, too, several threads
+/// share the work with a server that answers at once, and have more to do with waking each other up than they gain.
 fn all_at_once(suite: &mut Suite) {
     let workload = Workload::simple("client_do_concurrent");
     let (expected, answer) = (workload.expected(), || workload.answer.clone());
-    let ours = concurrent(answer(), |server| Ours::new(&workload, server));
-    let reqwest = concurrent(answer(), |server| Reqwest::new(&workload, server));
-    let hyper = concurrent(answer(), |server| HyperUtil::new(&workload, server));
+    let ours = |threads| concurrent(threads, answer(), |server| Ours::new(&workload, server));
+    let reqwest = |threads| concurrent(threads, answer(), |server| Reqwest::new(&workload, server));
+    let hyper = concurrent(Threads::One, answer(), |server| HyperUtil::new(&workload, server));
+    let (one, several) = (Threads::One, Threads::PerProcessor);
     suite
         .row(workload.row)
         .payload(expected)
         .elements(1)
-        .run_batches(Impl::ours("undecoded").class(OWNED), expected, ours)
-        .run_batches(Impl::peer("reqwest", REQWEST).class(OWNED), expected, reqwest)
-        .run_batches(Impl::limit("hyper-util").class(OWNED), expected, hyper);
+        .run_batches(Impl::ours("undecoded").class(OWNED), expected, ours(one))
+        .run_batches(Impl::peer("reqwest", REQWEST).class(OWNED), expected, reqwest(one))
+        .run_batches(Impl::limit("hyper-util").class(OWNED), expected, hyper)
+        .run_batches(Impl::ours("undecoded, several threads").class(THREADS), expected, ours(several))
+        .run_batches(
+            Impl::peer("reqwest, several threads", REQWEST).class(THREADS),
+            expected,
+            reqwest(several),
+        );
 }
 
 /// A chat answer of 10,000 parts.

@@ -85,13 +85,17 @@ pub fn sequential<O: Operation>(
 /// # Panics
 ///
 /// The repetitions panic when connections are not used again.
-pub fn concurrent<O: Operation>(answer: Answer, make: impl Fn(&Server) -> O) -> impl FnMut(u64) -> u64 {
+pub fn concurrent<O: Operation>(
+    threads: Threads,
+    answer: Answer,
+    make: impl Fn(&Server) -> O,
+) -> impl FnMut(u64) -> u64 {
     /// Enough for each task to have had its turn while all others had theirs.
     const WARM_UP: u64 = 100 * WORKERS as u64;
     let mut ready = None;
     move |iterations| {
         let crowd = ready.get_or_insert_with(|| {
-            let runtime = Threads::PerProcessor.runtime();
+            let runtime = threads.runtime();
             let server = runtime.block_on(Server::start(answer.clone(), WORKERS)).expect("a port is free");
             let mut crowd = Crowd::new(runtime, make(&server), server);
             crowd.run(WARM_UP);
