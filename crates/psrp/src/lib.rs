@@ -1,0 +1,21 @@
+//! PowerShell Remoting Protocol (MS-PSRP): values, CLIXML, messages, fragments, key exchange and out-of-process packets.
+//!
+//! ```
+//! use psrp::{Object, Value};
+//!
+//! let process = Object::builder()
+//!     .type_names(["System.Diagnostics.Process", "System.Object"])
+//!     .adapted("Id", 4242)
+//!     .adapted("ProcessName", "pwsh")
+//!     .build();
+//! let value = Value::from(process);
+//! assert_eq!(value["processname"], "pwsh");
+//! ```
+//!
+//! Nothing here does I/O: bytes go in, values and bytes come out.
+
+mod error;
+pub mod value;
+
+pub use error::Error;
+pub use value::{Object, PsString, Value};

@@ -1,0 +1,99 @@
+//! Strings that are encrypted on the wire.
+
+use std::fmt;
+use std::sync::Arc;
+
+use zeroize::Zeroizing;
+
+/// A string that travels encrypted with the session key (`System.Security.SecureString`, MS-PSRP 2.2.5.1.24).
+///
+/// It is either the text, which is encrypted when it is written, or the bytes that were received, which can be decrypted
+/// once there is a key. Its text is wiped from memory when the last clone goes away, and never shown.
+#[derive(Clone)]
+pub struct SecureString(Arc<Repr>);
+
+enum Repr {
+    /// UTF-16LE.
+    Plain(Zeroizing<Vec<u8>>),
+    Encrypted(Box<[u8]>),
+}
+
+impl SecureString {
+    /// From its text.
+    pub fn new(text: &str) -> Self {
+        let mut bytes = Zeroizing::new(Vec::with_capacity(text.len() * 2));
+        bytes.extend(text.encode_utf16().flat_map(u16::to_le_bytes));
+        Self(Arc::new(Repr::Plain(bytes)))
+    }
+
+    /// From its text as UTF-16LE bytes.
+    pub(crate) fn from_utf16le(bytes: Zeroizing<Vec<u8>>) -> Self {
+        Self(Arc::new(Repr::Plain(bytes)))
+    }
+
+    /// From what a cipher made of it.
+    pub fn from_encrypted(bytes: impl Into<Box<[u8]>>) -> Self {
+        Self(Arc::new(Repr::Encrypted(bytes.into())))
+    }
+
+    /// Whether there is only the encrypted form.
+    pub fn is_encrypted(&self) -> bool {
+        matches!(&*self.0, Repr::Encrypted(_))
+    }
+
+    /// The encrypted form, if that is what there is.
+    pub fn encrypted(&self) -> Option<&[u8]> {
+        match &*self.0 {
+            Repr::Encrypted(bytes) => Some(bytes),
+            Repr::Plain(_) => None,
+        }
+    }
+
+    /// The text as UTF-16LE bytes, if that is what there is.
+    pub(crate) fn utf16le(&self) -> Option<&[u8]> {
+        match &*self.0 {
+            Repr::Plain(bytes) => Some(bytes),
+            Repr::Encrypted(_) => None,
+        }
+    }
+
+    /// The text, with U+FFFD in place of each lone surrogate; `None` while it is encrypted.
+    pub fn reveal(&self) -> Option<Zeroizing<String>> {
+        let bytes = self.utf16le()?;
+        // Each unit takes three bytes at most: nothing is left behind by growing.
+        let mut text = Zeroizing::new(String::with_capacity(bytes.len() / 2 * 3));
+        let units = bytes.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
+        text.extend(char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)));
+        Some(text)
+    }
+}
+
+/// Two are equal if they have the same form and the same bytes. Not in constant time: the encryption of the protocol is
+/// deterministic, and equality is no secret on the wire.
+impl PartialEq for SecureString {
+    fn eq(&self, other: &Self) -> bool {
+        match (&*self.0, &*other.0) {
+            (Repr::Plain(a), Repr::Plain(b)) => a == b,
+            (Repr::Encrypted(a), Repr::Encrypted(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Debug for SecureString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecureString(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shows_nothing() {
+        assert_eq!(format!("{:?}", SecureString::new("secret")), "SecureString(..)");
+        assert_eq!(&**SecureString::new("p\u{e4}ss\u{1F600}").reveal().unwrap(), "p\u{e4}ss\u{1F600}");
+        assert!(SecureString::from_encrypted([1, 2]).reveal().is_none());
+    }
+}
