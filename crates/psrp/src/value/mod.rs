@@ -1,5 +1,6 @@
 //! What PowerShell sends: [`Value`] and the types inside it.
 
+mod ascii;
 mod compare;
 mod date_time;
 mod debug;
@@ -10,12 +11,14 @@ mod primitive;
 mod progress;
 mod secure;
 mod text;
+mod time;
 mod time_span;
 mod type_names;
 mod version;
 
 use std::ops::Index;
 
+pub(crate) use ascii::Ascii;
 pub use date_time::{DateTime, DateTimeKind};
 pub use decimal::Decimal;
 pub use members::Members;
