@@ -14,6 +14,7 @@
 //!
 //! Nothing here does I/O: bytes go in, values and bytes come out.
 
+pub mod clixml;
 mod error;
 pub mod value;
 
