@@ -1,6 +1,7 @@
 //! Documents to values.
 
 mod attributes;
+mod leaf;
 mod primitive;
 mod progress;
 mod references;
