@@ -2,5 +2,9 @@
 
 mod escape;
 pub(crate) mod number;
+mod stream;
+mod writer;
 
 pub use escape::{escape, unescape};
+pub use stream::Stream;
+pub use writer::{WriteOptions, Writer, to_vec};
