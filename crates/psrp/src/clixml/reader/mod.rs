@@ -26,7 +26,7 @@ use crate::value::{Value, Version};
 /// How documents are read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadOptions {
-    limits: Limits,
+    pub(super) limits: Limits,
     unknown: Unknown,
 }
 
