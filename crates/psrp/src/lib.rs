@@ -15,6 +15,7 @@
 //! Nothing here does I/O: bytes go in, values and bytes come out.
 
 mod error;
+pub mod fragment;
 pub mod message;
 pub mod value;
 
