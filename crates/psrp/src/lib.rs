@@ -14,9 +14,12 @@
 //!
 //! Nothing here does I/O: bytes go in, values and bytes come out.
 
+mod b64;
 mod error;
 pub mod fragment;
+mod guid;
 pub mod message;
+pub mod outofproc;
 pub mod value;
 
 pub use error::Error;
