@@ -15,6 +15,8 @@
 //! Nothing here does I/O: bytes go in, values and bytes come out.
 
 mod b64;
+pub mod clixml;
+pub mod crypto;
 mod error;
 pub mod fragment;
 mod guid;
