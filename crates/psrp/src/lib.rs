@@ -14,9 +14,14 @@
 //!
 //! Nothing here does I/O: bytes go in, values and bytes come out.
 
+mod b64;
 pub mod clixml;
 pub mod crypto;
 mod error;
+pub mod fragment;
+mod guid;
+pub mod message;
+pub mod outofproc;
 pub mod value;
 
 pub use error::Error;

@@ -1,9 +1,12 @@
 //! Strings that are encrypted on the wire.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use zeroize::Zeroizing;
+
+use crate::crypto::Cipher;
+use crate::error::Error;
 
 /// A string that travels encrypted with the session key (`System.Security.SecureString`, MS-PSRP 2.2.5.1.24).
 ///
@@ -15,7 +18,8 @@ pub struct SecureString(Arc<Repr>);
 enum Repr {
     /// UTF-16LE.
     Plain(Zeroizing<Vec<u8>>),
-    Encrypted(Box<[u8]>),
+    /// What was received, and its text as UTF-16LE since it was decrypted.
+    Encrypted { bytes: Box<[u8]>, text: OnceLock<Zeroizing<Vec<u8>>> },
 }
 
 impl SecureString {
@@ -26,34 +30,59 @@ impl SecureString {
         Self(Arc::new(Repr::Plain(bytes)))
     }
 
-    /// From its text as UTF-16LE bytes.
-    pub(crate) fn from_utf16le(bytes: Zeroizing<Vec<u8>>) -> Self {
-        Self(Arc::new(Repr::Plain(bytes)))
-    }
-
     /// From what a cipher made of it.
     pub fn from_encrypted(bytes: impl Into<Box<[u8]>>) -> Self {
-        Self(Arc::new(Repr::Encrypted(bytes.into())))
+        Self(Arc::new(Repr::Encrypted { bytes: bytes.into(), text: OnceLock::new() }))
     }
 
     /// Whether there is only the encrypted form.
     pub fn is_encrypted(&self) -> bool {
-        matches!(&*self.0, Repr::Encrypted(_))
+        self.utf16le().is_none()
     }
 
-    /// The encrypted form, if that is what there is.
+    /// The encrypted form as it was received, also after it was decrypted. `None` for a string made of text.
     pub fn encrypted(&self) -> Option<&[u8]> {
         match &*self.0 {
-            Repr::Encrypted(bytes) => Some(bytes),
+            Repr::Encrypted { bytes, .. } => Some(bytes),
             Repr::Plain(_) => None,
         }
     }
 
-    /// The text as UTF-16LE bytes, if that is what there is.
-    pub(crate) fn utf16le(&self) -> Option<&[u8]> {
+    /// Decrypts it, unless the text is there. This and all of its clones have the text from then on.
+    ///
+    /// # Errors
+    ///
+    /// Fails as the cipher does, and if what it gives is no UTF-16 ([`Error::is_crypto`]). The string stays as it is.
+    pub fn decrypt(&self, cipher: &(impl Cipher + ?Sized)) -> Result<(), Error> {
+        let Repr::Encrypted { bytes, text } = &*self.0 else { return Ok(()) };
+        if text.get().is_none() {
+            let decrypted = cipher.decrypt(bytes)?;
+            if !decrypted.len().is_multiple_of(2) {
+                return Err(Error::crypto());
+            }
+            // Another thread may have been faster, with the same text.
+            let _ = text.set(decrypted);
+        }
+        Ok(())
+    }
+
+    /// The text encrypted by this cipher; while there is no text, the form that was received.
+    ///
+    /// # Errors
+    ///
+    /// Fails as the cipher does.
+    pub fn encrypt(&self, cipher: &(impl Cipher + ?Sized)) -> Result<Vec<u8>, Error> {
+        match (self.utf16le(), self.encrypted()) {
+            (Some(text), _) => cipher.encrypt(text),
+            (None, bytes) => Ok(bytes.unwrap_or_default().to_vec()),
+        }
+    }
+
+    /// The text as UTF-16LE bytes, if it is there.
+    fn utf16le(&self) -> Option<&[u8]> {
         match &*self.0 {
             Repr::Plain(bytes) => Some(bytes),
-            Repr::Encrypted(_) => None,
+            Repr::Encrypted { text, .. } => text.get().map(|text| &text[..]),
         }
     }
 
@@ -74,7 +103,7 @@ impl PartialEq for SecureString {
     fn eq(&self, other: &Self) -> bool {
         match (&*self.0, &*other.0) {
             (Repr::Plain(a), Repr::Plain(b)) => a == b,
-            (Repr::Encrypted(a), Repr::Encrypted(b)) => a == b,
+            (Repr::Encrypted { bytes: a, .. }, Repr::Encrypted { bytes: b, .. }) => a == b,
             _ => false,
         }
     }

@@ -314,13 +314,10 @@ impl Elements {
 
     fn secret(&mut self, secret: &SecureString, place: Place<'_>) -> Result<(), Error> {
         let tag = tag!("SS");
-        if let Some(encrypted) = secret.encrypted() {
-            self.base64(tag, place, encrypted);
-        } else {
-            let cipher = self.options.cipher.as_ref();
-            let cipher = cipher.ok_or_else(|| Error::with(Kind::NoKey, "a string to be encrypted"))?;
-            let encrypted = cipher.encrypt(secret.utf16le().unwrap_or_default())?;
-            self.base64(tag, place, &encrypted);
+        match (self.options.cipher.as_ref(), secret.encrypted()) {
+            (Some(cipher), _) => self.base64(tag, place, &secret.encrypt(&**cipher)?),
+            (None, Some(encrypted)) => self.base64(tag, place, encrypted),
+            (None, None) => return Err(Error::with(Kind::NoKey, "a string to be encrypted")),
         }
         Ok(())
     }
