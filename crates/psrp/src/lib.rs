@@ -15,7 +15,12 @@
 //! Nothing here does I/O: bytes go in, values and bytes come out.
 
 mod error;
+pub mod host;
+pub mod record;
+mod shape;
+mod terminal;
 pub mod value;
 
 pub use error::Error;
+pub use terminal::terminal_safe;
 pub use value::{Object, PsString, Value};
