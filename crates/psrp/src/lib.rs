@@ -15,7 +15,9 @@
 //! Nothing here does I/O: bytes go in, values and bytes come out.
 
 mod error;
+pub mod fragment;
 pub mod host;
+pub mod message;
 pub mod record;
 mod shape;
 mod terminal;
