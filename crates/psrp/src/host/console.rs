@@ -44,7 +44,7 @@ open_enum! {
 }
 
 impl ConsoleColor {
-    pub(super) const TYPE_NAME: &'static str = "System.ConsoleColor";
+    const TYPE_NAME: &'static str = "System.ConsoleColor";
 
     /// The object that it is outside of host calls.
     pub(crate) fn to_enumeration(self) -> Object {
