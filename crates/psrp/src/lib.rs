@@ -14,6 +14,8 @@
 //!
 //! Nothing here does I/O: bytes go in, values and bytes come out.
 
+pub mod clixml;
+pub mod crypto;
 mod error;
 pub mod fragment;
 pub mod host;

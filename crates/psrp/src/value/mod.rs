@@ -1,21 +1,24 @@
 //! What PowerShell sends: [`Value`] and the types inside it.
 
+mod ascii;
 mod compare;
 mod date_time;
 mod debug;
 mod decimal;
 mod members;
-mod object;
+pub(crate) mod object;
 mod primitive;
 mod progress;
 mod secure;
 mod text;
+mod time;
 mod time_span;
 mod type_names;
 mod version;
 
 use std::ops::Index;
 
+pub(crate) use ascii::Ascii;
 pub use date_time::{DateTime, DateTimeKind};
 pub use decimal::Decimal;
 pub use members::Members;
