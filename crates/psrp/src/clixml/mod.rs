@@ -5,8 +5,10 @@ mod limits;
 pub(crate) mod number;
 mod reader;
 mod stream;
+mod writer;
 
 pub use escape::{escape, unescape};
 pub use limits::Limits;
 pub use reader::{ReadOptions, Reader, Unknown, from_slice};
 pub use stream::Stream;
+pub use writer::{WriteOptions, Writer, to_vec};
