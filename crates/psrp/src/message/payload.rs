@@ -3,6 +3,8 @@
 use super::MessageType;
 use super::body::*;
 use crate::Error;
+use crate::clixml::{ReadOptions, Reader, Writer};
+use crate::error::Kind;
 use crate::host::{HostCall, HostResponse};
 use crate::record::{ErrorRecord, InformationRecord, InformationalRecord, RecordStream};
 use crate::shape::{Budget, DEFAULT_MAX_SIZE, Field, Mismatch};
@@ -17,8 +19,10 @@ macro_rules! payload {
         /// use psrp::message::{MessageType, Payload, PipelineState, PipelineStateInfo};
         ///
         /// let payload = Payload::PipelineState(PipelineStateInfo::new(PipelineState::Completed));
-        /// let value = payload.to_value();
-        /// assert_eq!(Payload::from_value(MessageType::PipelineState, value)?, payload);
+        /// let mut writer = psrp::clixml::Writer::new();
+        /// let data = payload.encode(&mut writer)?;
+        /// assert_eq!(data, br#"<Obj RefId="0"><MS><I32 N="PipelineState">4</I32></MS></Obj>"#);
+        /// assert_eq!(Payload::decode(MessageType::PipelineState, data)?, payload);
         /// # Ok::<(), psrp::Error>(())
         /// ```
         #[derive(Clone, Debug, PartialEq)]
@@ -39,8 +43,8 @@ macro_rules! payload {
             VerboseRecord(Box<InformationalRecord>),
             /// A warning.
             WarningRecord(Box<InformationalRecord>),
-            /// A message of a type that is not known here, with its number and its value if there is one.
-            Other(u32, Option<Value>),
+            /// A message of a type that is not known here, with its number and its data as they are.
+            Other(u32, Box<[u8]>),
         }
 
         impl Payload {
@@ -59,18 +63,17 @@ macro_rules! payload {
                 }
             }
 
-            /// The value that the message carries, `None` where its data are empty.
+            /// The value that the message carries, `None` where its data are empty, and for types that are not known.
             pub fn to_value(&self) -> Option<Value> {
                 match self {
                     $(Self::$name(body) => Some(Field::write(body)),)*
                     Self::PublicKeyRequest => Some(Value::String(PsString::default())),
                     Self::PipelineInput(value) => Some(value.clone()),
-                    Self::EndOfPipelineInput | Self::PipelineOutput(Value::Nil) => None,
+                    Self::EndOfPipelineInput | Self::PipelineOutput(Value::Nil) | Self::Other(..) => None,
                     Self::PipelineOutput(value) => Some(value.clone()),
                     Self::DebugRecord(record) => Some(record.to_value(RecordStream::Debug)),
                     Self::VerboseRecord(record) => Some(record.to_value(RecordStream::Verbose)),
                     Self::WarningRecord(record) => Some(record.to_value(RecordStream::Warning)),
-                    Self::Other(_, value) => value.clone(),
                 }
             }
 
@@ -95,7 +98,7 @@ macro_rules! payload {
                     MessageType::WarningRecord => {
                         Self::WarningRecord(Box::new(InformationalRecord::read(some()?, budget)?))
                     }
-                    MessageType::Other(id) => Self::Other(id, value),
+                    MessageType::Other(_) => return Err(Mismatch::new("the type of the message is not known")),
                 })
             }
         }
@@ -154,6 +157,55 @@ payload! {
 }
 
 impl Payload {
+    /// How much may be copied out of a value unless told otherwise: 64 MiB.
+    pub const MAX_SIZE: usize = DEFAULT_MAX_SIZE;
+
+    /// Reads the data of a message of this type. Secure strings stay encrypted.
+    ///
+    /// # Errors
+    ///
+    /// What [`Reader`] refuses; a member that is missing or of another type, which the error names
+    /// ([`Error::is_mismatch`]); a copy of what the data share of more than 64 MiB ([`Error::is_limit`]).
+    pub fn decode(message_type: MessageType, data: &[u8]) -> Result<Self, Error> {
+        Self::decode_with(message_type, data, ReadOptions::new())
+    }
+
+    /// As [`decode`](Self::decode), with options: limits, and a cipher that decrypts secure strings.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode), and secure strings that the cipher refuses.
+    pub fn decode_with(
+        message_type: MessageType,
+        data: &[u8],
+        options: ReadOptions<'_>,
+    ) -> Result<Self, Error> {
+        if let MessageType::Other(id) = message_type {
+            return Ok(Self::Other(id, data.into()));
+        }
+        let value = match data.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(data) {
+            [] => None,
+            data => Some(only_value(Reader::with_options(data, options))?),
+        };
+        Self::from_value(message_type, value)
+    }
+
+    /// The data of the message, to be put after a [`MessageHeader`](super::MessageHeader). The bytes lie in the writer
+    /// until its next document.
+    ///
+    /// # Errors
+    ///
+    /// What the writer can't write: secure strings if it has no cipher ([`Error::is_no_key`]).
+    pub fn encode<'a>(&'a self, writer: &'a mut Writer) -> Result<&'a [u8], Error> {
+        if let Self::Other(_, data) = self {
+            return Ok(data);
+        }
+        match self.to_value() {
+            Some(value) => writer.write(&value),
+            None => Ok(&[]),
+        }
+    }
+
     /// What a message of this type means with this value, `None` if its data are empty.
     ///
     /// # Errors
@@ -161,11 +213,11 @@ impl Payload {
     /// Fails if a member is missing or of another type, and names it ([`Error::is_mismatch`]); or if the copy of what the
     /// value shares were to take more than 64 MiB ([`Error::is_limit`]).
     pub fn from_value(message_type: MessageType, value: Option<Value>) -> Result<Self, Error> {
-        Self::from_value_within(message_type, value, DEFAULT_MAX_SIZE)
+        Self::from_value_within(message_type, value, Self::MAX_SIZE)
     }
 
-    /// As [`from_value`](Self::from_value), with the limit in bytes of what may be copied. Objects are shared inside of a
-    /// value but not in what is read from it.
+    /// As [`from_value`](Self::from_value), with a limit other than [`MAX_SIZE`](Self::MAX_SIZE), in bytes, of what may be
+    /// copied. Objects are shared inside of a value but not in what is read from it.
     ///
     /// # Errors
     ///
@@ -176,5 +228,12 @@ impl Payload {
         max_size: usize,
     ) -> Result<Self, Error> {
         Ok(Self::read(message_type, value, &mut Budget::new(max_size))?)
+    }
+}
+
+fn only_value(mut items: Reader<'_>) -> Result<Value, Error> {
+    match (items.next().transpose()?, items.next().transpose()?) {
+        (Some((_, value)), None) => Ok(value),
+        _ => Err(Error::with(Kind::Structure, "a message without a value or with more than one")),
     }
 }

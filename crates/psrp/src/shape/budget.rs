@@ -3,11 +3,11 @@
 use super::Mismatch;
 use crate::value::{Members, PsString, Value};
 
-/// The default of what the typed form of a message may take: 64 MiB.
+/// The default of what may be copied out of one value, 64 MiB.
 ///
 /// Objects are shared inside a value, but their typed forms are copies: a document of a few kilobytes that refers to one
 /// long string again and again would otherwise take any amount of memory.
-pub const DEFAULT_MAX_SIZE: usize = 64 << 20;
+pub(crate) const DEFAULT_MAX_SIZE: usize = 64 << 20;
 
 /// What an item of a list or a member counts besides its text.
 const ITEM: usize = 32;
