@@ -20,9 +20,14 @@ pub mod crypto;
 mod error;
 pub mod fragment;
 mod guid;
+pub mod host;
 pub mod message;
 pub mod outofproc;
+pub mod record;
+mod shape;
+mod terminal;
 pub mod value;
 
 pub use error::Error;
+pub use terminal::terminal_safe;
 pub use value::{Object, PsString, Value};

@@ -228,6 +228,12 @@ impl ObjectBuilder {
         self
     }
 
+    /// Makes these the extended members.
+    pub(crate) fn extended_members(mut self, members: Members) -> Self {
+        self.0.extended = members;
+        self
+    }
+
     /// The object.
     pub fn build(self) -> Object {
         Object::from_content(self.0)

@@ -30,6 +30,11 @@ impl PsString {
         }
     }
 
+    /// From text that lives as long as the program; takes no allocation.
+    pub(crate) const fn from_static(text: &'static str) -> Self {
+        Self(Repr::Utf8(CompactString::const_new(text)))
+    }
+
     /// The text, if it has no lone surrogate.
     pub fn as_str(&self) -> Option<&str> {
         match &self.0 {
