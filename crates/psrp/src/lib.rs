@@ -16,7 +16,11 @@
 
 pub mod clixml;
 mod error;
+#[cfg(feature = "serde")]
+pub mod serde;
 pub mod value;
 
+#[cfg(feature = "serde")]
+pub use self::serde::functions::{from_value, to_value};
 pub use error::Error;
 pub use value::{Object, PsString, Value};

@@ -6,7 +6,7 @@ mod date_time;
 mod debug;
 mod decimal;
 mod members;
-mod object;
+pub(crate) mod object;
 mod primitive;
 mod progress;
 mod secure;

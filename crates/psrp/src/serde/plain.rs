@@ -1,0 +1,372 @@
+//! Values as plain data, for JSON and other formats.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{self, Serialize, SerializeMap, SerializeSeq, Serializer};
+
+use super::budget::{Budget, Meter};
+use super::de::{text, visible};
+use super::special;
+use crate::value::{Base, TypeNames};
+use crate::{Object, PsString, Value};
+
+/// A value as plain data: what a command-line tool prints as JSON.
+///
+/// [`Value`] itself is written in this way by any serializer but the one of this crate; this type adds choices.
+///
+/// | value | as |
+/// |---|---|
+/// | `Nil` | null |
+/// | `Bool`, integers, `Single`, `Double` | boolean, number; JSON has null for what is no finite number |
+/// | `Decimal` | a string, so that no digit is lost |
+/// | strings, `Uri`, `Xml`, `ScriptBlock`, `Char` | a string, with U+FFFD for each lone surrogate |
+/// | `Guid`, `Version`, `DateTime`, `TimeSpan` | a string as in CLIXML: `2024-05-06T07:08:09.5Z`, `PT1.5S` |
+/// | `Bytes` | base64; bytes where the format is a binary one |
+/// | `SecureString` | null, encrypted or not |
+/// | `Progress` | a map with the names of the .NET type |
+/// | a list, enumerable, queue or stack | a list |
+/// | a dictionary | a map; keys are the text of what is a key |
+/// | a value of an enumeration | its name, else its number |
+/// | an object that wraps a value | the value |
+/// | any other object | a map of its members: extended ones, then the adapted ones that these do not hide |
+/// | an object without members that has a text | the text |
+/// | a reference to an enclosing object | the text of the object, else null |
+///
+/// Members of lists, dictionaries and wrapped values, type names and text forms are left out, unless
+/// [`with_type_names`](Self::with_type_names) asks for them.
+///
+/// ```
+/// use psrp::serde::Plain;
+/// use psrp::{Object, Value};
+///
+/// let file = Object::builder()
+///     .type_names(["System.IO.FileInfo", "System.Object"])
+///     .to_string("a.txt")
+///     .adapted("Length", 42_i64)
+///     .build();
+/// let value = Value::from(file);
+/// assert_eq!(serde_json::to_string(&value)?, r#"{"Length":42}"#);
+/// assert_eq!(
+///     serde_json::to_string(&Plain::new(&value).with_type_names())?,
+///     r#"{"$TypeNames":["System.IO.FileInfo","System.Object"],"$ToString":"a.txt","Length":42}"#,
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct Plain<'a> {
+    value: &'a Value,
+    budget: Budget,
+    details: Details,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Details {
+    Members,
+    All,
+}
+
+impl<'a> Plain<'a> {
+    /// With the default [`Budget`] and without type names.
+    pub const fn new(value: &'a Value) -> Self {
+        Self { value, budget: Budget::new(), details: Details::Members }
+    }
+
+    /// Sets how many values are written, and how deep. Beyond, the serializer fails.
+    pub const fn budget(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Writes each object as a map with `$TypeNames`, `$ToString` and `$Value`, as far as it has them, before its
+    /// members.
+    pub const fn with_type_names(mut self) -> Self {
+        self.details = Details::All;
+        self
+    }
+}
+
+/// # Errors
+///
+/// Those of the serializer, and one if the budget is exceeded.
+impl Serialize for Plain<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let meter = self.budget.meter();
+        Node { value: self.value, meter: &meter, details: self.details }.serialize(serializer)
+    }
+}
+
+/// A value with what is left of the budget.
+#[derive(Clone, Copy)]
+struct Node<'a> {
+    value: &'a Value,
+    meter: &'a Meter,
+    details: Details,
+}
+
+impl Node<'_> {
+    fn list<S: Serializer>(self, items: &[Value], serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(Some(items.len()))?;
+        for value in items {
+            list.serialize_element(&Node { value, ..self })?;
+        }
+        list.end()
+    }
+
+    fn dictionary<S: Serializer>(self, entries: &[(Value, Value)], serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(entries.len()))?;
+        for (key, value) in entries {
+            let node = Node { value, ..self };
+            // A key is no deeper than a text, so that it needs no node of its own.
+            self.meter.charge(key).map_err(ser::Error::custom)?;
+            match text(key) {
+                Some(text) => map.serialize_entry(&*text.lossy(), &node)?,
+                None => map.serialize_entry(&key_text(key), &node)?,
+            }
+        }
+        map.end()
+    }
+
+    fn members<S: Serializer>(
+        self,
+        members: &[(&PsString, &Value)],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(members.len()))?;
+        for (name, value) in members {
+            map.serialize_entry(&*name.to_str_lossy(), &Node { value, ..self })?;
+        }
+        map.end()
+    }
+
+    fn object<S: Serializer>(self, object: &Object, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.details == Details::All {
+            return self.details(object, serializer);
+        }
+        match object.base() {
+            Base::List(_, items) => self.list(items, serializer),
+            Base::Dictionary(entries) => self.dictionary(entries, serializer),
+            Base::Value(inner) => match object.to_string_text() {
+                Some(name) if object.is_a("System.Enum") => serializer.serialize_str(&name.to_str_lossy()),
+                _ => Node { value: inner, ..self }.serialize(serializer),
+            },
+            Base::None => {
+                let members = visible(object.extended().as_slice(), object.adapted().as_slice());
+                match object.to_string_text() {
+                    Some(text) if members.is_empty() => serializer.serialize_str(&text.to_str_lossy()),
+                    _ => self.members(&members, serializer),
+                }
+            }
+        }
+    }
+
+    /// All that an object has but the difference between its two kinds of members.
+    fn details<S: Serializer>(self, object: &Object, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if let Some(names) = object.type_names() {
+            map.serialize_entry(special::TYPE_NAMES, &Names(names))?;
+        }
+        if let Some(text) = object.to_string_text() {
+            map.serialize_entry(special::TO_STRING, &*text.to_str_lossy())?;
+        }
+        match object.base() {
+            Base::None => {}
+            Base::Value(inner) => map.serialize_entry(special::VALUE, &Node { value: inner, ..self })?,
+            Base::List(_, items) => {
+                map.serialize_entry(special::VALUE, &Wrapped(self, Inner::List(items)))?
+            }
+            Base::Dictionary(entries) => {
+                map.serialize_entry(special::VALUE, &Wrapped(self, Inner::Dictionary(entries)))?;
+            }
+        }
+        for (name, value) in visible(object.extended().as_slice(), object.adapted().as_slice()) {
+            map.serialize_entry(&*name.to_str_lossy(), &Node { value, ..self })?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Node<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.meter.charge(self.value).map_err(ser::Error::custom)?;
+        match self.value {
+            Value::Nil | Value::SecureString(_) => serializer.serialize_unit(),
+            Value::Bool(value) => serializer.serialize_bool(*value),
+            Value::SByte(value) => serializer.serialize_i8(*value),
+            Value::Byte(value) => serializer.serialize_u8(*value),
+            Value::Int16(value) => serializer.serialize_i16(*value),
+            Value::UInt16(value) => serializer.serialize_u16(*value),
+            Value::Int32(value) => serializer.serialize_i32(*value),
+            Value::UInt32(value) => serializer.serialize_u32(*value),
+            Value::Int64(value) => serializer.serialize_i64(*value),
+            Value::UInt64(value) => serializer.serialize_u64(*value),
+            Value::Single(value) => serializer.serialize_f32(*value),
+            Value::Double(value) => serializer.serialize_f64(*value),
+            Value::Bytes(bytes) if serializer.is_human_readable() => {
+                serializer.serialize_str(&STANDARD.encode(bytes))
+            }
+            Value::Bytes(bytes) => serializer.serialize_bytes(bytes),
+            Value::Cycle(cycle) => match cycle.upgrade() {
+                Some(object) => match object.to_string_text() {
+                    Some(text) => serializer.serialize_str(&text.to_str_lossy()),
+                    None => serializer.serialize_unit(),
+                },
+                None => serializer.serialize_unit(),
+            },
+            Value::Object(object) => {
+                self.meter.enter().map_err(ser::Error::custom)?;
+                let result = self.object(object, serializer);
+                self.meter.leave();
+                result
+            }
+            Value::MemberSet(members) => {
+                self.meter.enter().map_err(ser::Error::custom)?;
+                let result = self.members(&visible(members.as_slice(), &[]), serializer);
+                self.meter.leave();
+                result
+            }
+            Value::Progress(record) => self.members(&visible(record.members().as_slice(), &[]), serializer),
+            value => match text(value) {
+                Some(text) => serializer.serialize_str(&text.lossy()),
+                None => serializer.serialize_unit(),
+            },
+        }
+    }
+}
+
+/// What an object wraps, without the object.
+struct Wrapped<'a>(Node<'a>, Inner<'a>);
+
+#[derive(Clone, Copy)]
+enum Inner<'a> {
+    List(&'a [Value]),
+    Dictionary(&'a [(Value, Value)]),
+}
+
+impl Serialize for Wrapped<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.1 {
+            Inner::List(items) => self.0.list(items, serializer),
+            Inner::Dictionary(entries) => self.0.dictionary(entries, serializer),
+        }
+    }
+}
+
+struct Names<'a>(&'a TypeNames);
+
+impl Serialize for Names<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.as_slice().iter().map(PsString::to_str_lossy))
+    }
+}
+
+/// The key of a map for a key that has no text.
+fn key_text(key: &Value) -> String {
+    match key.base() {
+        Value::Bool(value) => value.to_string(),
+        Value::Single(value) => value.to_string(),
+        Value::Double(value) => value.to_string(),
+        Value::Bytes(bytes) => STANDARD.encode(bytes),
+        key => match (key.as_i64(), key.as_u64()) {
+            (Some(number), _) => number.to_string(),
+            (None, Some(number)) => number.to_string(),
+            // An object that is nothing but its members.
+            (None, None) => String::new(),
+        },
+    }
+}
+
+/// Makes a value of plain data.
+struct PlainVisitor;
+
+/// The value that plain data stands for.
+///
+/// Integers become `Int32` where they fit, else `Int64` or `UInt64`, other numbers `Double`, text `String`, lists a
+/// list, maps a custom object with these members, or a dictionary where a key is no text.
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    deserializer.deserialize_any(PlainVisitor)
+}
+
+impl<'de> Visitor<'de> for PlainVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(i32::try_from(value).map_or(Value::Int64(value), Value::Int32))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(match i64::try_from(value) {
+            Ok(value) => i32::try_from(value).map_or(Value::Int64(value), Value::Int32),
+            Err(_) => Value::UInt64(value),
+        })
+    }
+
+    fn visit_f32<E>(self, value: f32) -> Result<Value, E> {
+        Ok(Value::Single(value))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Value::Double(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_bytes<E>(self, value: &[u8]) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Nil)
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Nil)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        Value::deserialize(deserializer)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        Value::deserialize(deserializer)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Value, A::Error> {
+        let items = Vec::<Value>::deserialize(SeqAccessDeserializer::new(items))?;
+        Ok(Object::list(items).into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut pairs = Vec::new();
+        while let Some(pair) = entries.next_entry::<Value, Value>()? {
+            pairs.push(pair);
+        }
+        if pairs.iter().all(|(key, _)| matches!(key, Value::String(_))) {
+            return Ok(Object::custom(pairs.into_iter().filter_map(|(key, value)| match key {
+                Value::String(name) => Some((name, value)),
+                _ => None,
+            }))
+            .into());
+        }
+        if pairs.iter().any(|(key, _)| key.is_nil()) {
+            return Err(de::Error::custom("a key of a dictionary is null"));
+        }
+        Ok(Object::dictionary(pairs).into())
+    }
+}
