@@ -15,6 +15,7 @@
 //! Nothing here does I/O: bytes go in, values and bytes come out.
 
 pub mod clixml;
+pub mod crypto;
 mod error;
 #[cfg(feature = "serde")]
 pub mod serde;
