@@ -15,8 +15,8 @@ use crate::value::object::Content;
 use crate::value::{Base, ContainerKind, Cycle, Members, Object, PsString, TypeNames, Value};
 
 /// What is being built: everything that is open, and what is known by identifier.
-pub(super) struct Tree {
-    options: ReadOptions,
+pub(super) struct Tree<'c> {
+    options: ReadOptions<'c>,
     /// How many values and type names there were.
     nodes: usize,
     /// How many objects and sets of members are open.
@@ -80,8 +80,8 @@ enum Step {
     Inside,
 }
 
-impl Tree {
-    pub(super) fn new(options: ReadOptions) -> Self {
+impl<'c> Tree<'c> {
+    pub(super) fn new(options: ReadOptions<'c>) -> Self {
         Self {
             options,
             nodes: 0,
@@ -184,7 +184,7 @@ impl Tree {
         self.enter()?;
         let value = match start.tag {
             Tag::Primitive(Primitive::Nil) if start.empty => Value::Nil,
-            Tag::Primitive(tag) => primitive::value(tag, start.text(source)?)?,
+            Tag::Primitive(tag) => primitive::value(tag, start.text(source)?, self.options.cipher)?,
             Tag::Object => {
                 self.open(attributes, name)?;
                 return if start.empty { self.close() } else { Ok(Step::Inside) };
