@@ -22,6 +22,6 @@ pub mod serde;
 pub mod value;
 
 #[cfg(feature = "serde")]
-pub use self::serde::functions::{from_value, to_value};
+pub use self::serde::functions::{from_clixml, from_value, to_clixml, to_value};
 pub use error::Error;
 pub use value::{Object, PsString, Value};

@@ -5,7 +5,7 @@ use serde::ser::Serialize;
 
 use super::de::ValueDeserializer;
 use super::{Budget, ser};
-use crate::{Error, Value};
+use crate::{Error, Value, clixml};
 
 /// `value` as a value of PowerShell, as [`serde`](crate::serde) describes it.
 ///
@@ -48,6 +48,51 @@ pub fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value, Error> {
 /// ```
 pub fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, Error> {
     Budget::new().from_value(value)
+}
+
+/// `value` as the bytes of a bare element, the form of messages: [`to_value`], then [`clixml::to_vec`].
+///
+/// Files, streams, other limits of depth and secure strings take a [`clixml::Writer`].
+///
+/// # Errors
+///
+/// Those of both.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(psrp::to_clixml(&(1_u8, 'a'))?, psrp::clixml::to_vec(&psrp::to_value(&(1_u8, 'a'))?)?);
+/// assert_eq!(psrp::to_clixml("a\nb")?, b"<S>a_x000A_b</S>");
+/// # Ok::<(), psrp::Error>(())
+/// ```
+pub fn to_clixml<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
+    clixml::to_vec(&to_value(value)?)
+}
+
+/// A Rust type from the one value of a message or document: [`clixml::from_slice`], then [`from_value`].
+///
+/// Documents with several values, other limits and ciphers take a [`clixml::Reader`].
+///
+/// # Errors
+///
+/// Those of both. Where the bytes are no CLIXML, the error has their [`offset`](Error::offset); where the value does not
+/// fit the type, its text has the place in the value.
+///
+/// # Examples
+///
+/// ```
+/// #[derive(serde::Deserialize)]
+/// #[serde(rename_all = "PascalCase")]
+/// struct State {
+///     runspace_state: i32,
+/// }
+///
+/// let message = b"<Obj RefId='0'><MS><I32 N='RunspaceState'>2</I32></MS></Obj>";
+/// assert_eq!(psrp::from_clixml::<State>(message)?.runspace_state, 2);
+/// # Ok::<(), psrp::Error>(())
+/// ```
+pub fn from_clixml<T: DeserializeOwned>(document: &[u8]) -> Result<T, Error> {
+    from_value(&clixml::from_slice(document)?)
 }
 
 impl Budget {

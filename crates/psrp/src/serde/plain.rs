@@ -9,6 +9,7 @@ use serde::ser::{self, Serialize, SerializeMap, SerializeSeq, Serializer};
 use super::budget::{Budget, Meter};
 use super::de::{text, visible};
 use super::special;
+use crate::clixml::number;
 use crate::value::{Base, TypeNames};
 use crate::{Object, PsString, Value};
 
@@ -27,7 +28,7 @@ use crate::{Object, PsString, Value};
 /// | `SecureString` | null, encrypted or not |
 /// | `Progress` | a map with the names of the .NET type |
 /// | a list, enumerable, queue or stack | a list |
-/// | a dictionary | a map; keys are the text of what is a key |
+/// | a dictionary | a map; keys are the text of a value, the type name of what has none |
 /// | a value of an enumeration | its name, else its number |
 /// | an object that wraps a value | the value |
 /// | any other object | a map of its members: extended ones, then the adapted ones that these do not hide |
@@ -266,14 +267,17 @@ impl Serialize for Names<'_> {
 fn key_text(key: &Value) -> String {
     match key.base() {
         Value::Bool(value) => value.to_string(),
-        Value::Single(value) => value.to_string(),
-        Value::Double(value) => value.to_string(),
+        Value::Single(value) => number::text(*value).as_str().to_owned(),
+        Value::Double(value) => number::text(*value).as_str().to_owned(),
         Value::Bytes(bytes) => STANDARD.encode(bytes),
         key => match (key.as_i64(), key.as_u64()) {
             (Some(number), _) => number.to_string(),
             (None, Some(number)) => number.to_string(),
-            // An object that is nothing but its members.
-            (None, None) => String::new(),
+            // An object that is nothing but its members: what it is has to do.
+            (None, None) => match key.as_object().as_ref().and_then(Object::type_names) {
+                Some(names) => names.first().map_or_else(String::new, ToString::to_string),
+                None => String::new(),
+            },
         },
     }
 }

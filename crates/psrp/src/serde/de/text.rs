@@ -2,13 +2,17 @@
 
 use std::borrow::Cow;
 
+use uuid::fmt::Hyphenated;
+
 use crate::value::Base;
+use crate::value::ascii::Ascii;
 use crate::{PsString, Value};
 
 /// The text of a value.
 pub(in crate::serde) enum Text<'v> {
     Kept(&'v PsString),
     Made(String),
+    Short(Ascii),
     Unit(u16),
 }
 
@@ -18,6 +22,7 @@ impl Text<'_> {
         match self {
             Self::Kept(text) => text.as_str(),
             Self::Made(text) => Some(text),
+            Self::Short(text) => Some(text.as_str()),
             Self::Unit(_) => None,
         }
     }
@@ -27,6 +32,7 @@ impl Text<'_> {
         match self {
             Self::Kept(text) => text.to_str_lossy(),
             Self::Made(text) => Cow::Borrowed(text),
+            Self::Short(text) => Cow::Borrowed(text.as_str()),
             Self::Unit(_) => Cow::Borrowed("\u{FFFD}"),
         }
     }
@@ -35,6 +41,7 @@ impl Text<'_> {
         match self {
             Self::Kept(text) => text.clone(),
             Self::Made(text) => text.into(),
+            Self::Short(text) => text.as_str().into(),
             Self::Unit(unit) => PsString::from_utf16(&[unit]),
         }
     }
@@ -52,11 +59,15 @@ pub(in crate::serde) fn text(value: &Value) -> Option<Text<'_>> {
             Some(char) => Text::Made(char.into()),
             None => Text::Unit(*unit),
         },
-        Value::Guid(id) => Text::Made(id.to_string()),
+        Value::Guid(id) => {
+            let mut text = Ascii::new();
+            text.push_bytes(id.hyphenated().encode_lower(&mut [0; Hyphenated::LENGTH]).as_bytes());
+            Text::Short(text)
+        }
         Value::Version(version) => Text::Made(version.to_string()),
-        Value::DateTime(time) => Text::Made(time.to_string()),
-        Value::TimeSpan(span) => Text::Made(span.to_string()),
-        Value::Decimal(number) => Text::Made(number.to_string()),
+        Value::DateTime(time) => Text::Short(time.text()),
+        Value::TimeSpan(span) => Text::Short(span.text()),
+        Value::Decimal(number) => Text::Short(number.text()),
         Value::Object(object) => {
             let wrapped = match object.base() {
                 Base::Value(_) => text_of_base(value.base()),
