@@ -52,7 +52,8 @@ impl Budget {
         self
     }
 
-    /// Sets how deep values nest, 128 unless set. References to an enclosing object count as a level each.
+    /// Sets how deep values nest, 128 unless set. References to an enclosing object count as a level each. Every level
+    /// takes room on the stack, how much depends on the type that is read.
     pub const fn depth(mut self, depth: u32) -> Self {
         self.depth = depth;
         self

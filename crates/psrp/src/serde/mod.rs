@@ -97,6 +97,8 @@
 //! [`Value`] is `Serialize`: `serde_json::to_string(&value)` shows any object as JSON. [`Plain`] tells what becomes of
 //! which value. The other way, [`Value`] is `Deserialize` from JSON: an object becomes a `PSCustomObject`, an array a list,
 //! an integer `Int32` where it fits, else `Int64` or `UInt64`.
+//!
+//! [`Value`]: crate::Value
 
 pub mod adapted;
 mod budget;

@@ -11,7 +11,6 @@ use super::view::View;
 use crate::error::Kind;
 use crate::serde::budget::Meter;
 use crate::serde::fault::{Fault, Result, Step};
-use crate::serde::special;
 use crate::{PsString, Value};
 
 /// What [`Items`] walks: values, or pairs of a dictionary.
@@ -22,6 +21,12 @@ pub(super) trait Item {
 impl Item for Value {
     fn read<'de, S: DeserializeSeed<'de>>(&self, seed: S, meter: &Meter) -> Result<S::Value> {
         seed.deserialize(ValueDeserializer::new(self, meter)?)
+    }
+}
+
+impl Item for &Value {
+    fn read<'de, S: DeserializeSeed<'de>>(&self, seed: S, meter: &Meter) -> Result<S::Value> {
+        (**self).read(seed, meter)
     }
 }
 
@@ -117,7 +122,7 @@ impl<'de> Deserializer<'de> for Pair<'_> {
     type Error = Fault;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        let items = [self.key.clone(), self.value.clone()];
+        let items = [self.key, self.value];
         let mut items = Items::new(&items, self.meter);
         let value = visitor.visit_seq(&mut items)?;
         items.finish()?;
@@ -214,183 +219,7 @@ impl<'de> MapAccess<'de> for Pairs<'_> {
     }
 }
 
-fn name_of(name: &str) -> StrDeserializer<'_, Fault> {
+/// A name as a key.
+pub(super) fn name_of(name: &str) -> StrDeserializer<'_, Fault> {
     name.into_deserializer()
-}
-
-/// What the value of a field is.
-enum Found<'v> {
-    Value(&'v Value),
-    Text(&'v PsString),
-    Texts(&'v [PsString]),
-}
-
-/// Members for the fields of a struct: names without regard to case, extended before adapted ones, of several with the
-/// same name the last, each field once.
-pub(super) struct Fields<'v> {
-    fields: &'static [&'static str],
-    view: View<'v>,
-    /// What comes next among the parts of the view that are walked from their end.
-    part: Part,
-    left: usize,
-    /// Which fields were given; those from the 65th on in `seen_more`.
-    seen: u64,
-    seen_more: Vec<bool>,
-    /// The field that is tried first: members often have the order of the fields, and are walked backwards.
-    guess: usize,
-    found: Option<(Step, Found<'v>)>,
-    meter: &'v Meter,
-}
-
-#[derive(Clone, Copy)]
-enum Part {
-    TypeNames,
-    ToString,
-    Base,
-    Entries,
-    Extended,
-    Adapted,
-    Nothing,
-}
-
-impl<'v> Fields<'v> {
-    pub(super) fn new(view: &View<'v>, fields: &'static [&'static str], meter: &'v Meter) -> Self {
-        Self {
-            fields,
-            view: *view,
-            part: Part::TypeNames,
-            left: 0,
-            seen: 0,
-            seen_more: vec![false; fields.len().saturating_sub(64)],
-            guess: fields.len(),
-            found: None,
-            meter,
-        }
-    }
-
-    /// The field of this name, exactly or but for the case of ASCII letters.
-    fn field(&mut self, name: &str) -> Option<usize> {
-        let guess = self.guess.wrapping_sub(1);
-        if self.fields.get(guess).is_some_and(|field| *field == name) {
-            self.guess = guess;
-            return Some(guess);
-        }
-        let exact = self.fields.iter().position(|field| *field == name);
-        let index = exact.or_else(|| self.fields.iter().position(|field| field.eq_ignore_ascii_case(name)));
-        if let Some(index) = index {
-            self.guess = index;
-        }
-        index
-    }
-
-    /// Marks a field as given; false if it was already.
-    fn mark(&mut self, index: usize) -> bool {
-        match self.seen_more.get_mut(index.wrapping_sub(64)) {
-            Some(seen) if index >= 64 => !std::mem::replace(seen, true),
-            _ => {
-                let bit = 1 << index;
-                let new = self.seen & bit == 0;
-                self.seen |= bit;
-                new
-            }
-        }
-    }
-
-    /// The next name, and what it stands for.
-    fn advance(&mut self) -> Option<(Result<usize, &'v PsString>, Found<'v>)> {
-        loop {
-            let (name, value) = match self.part {
-                Part::Nothing => return None,
-                Part::TypeNames | Part::ToString | Part::Base => {
-                    let (name, found, next) = match self.part {
-                        Part::TypeNames => (
-                            special::TYPE_NAMES,
-                            self.view.type_names.map(|names| Found::Texts(names.as_slice())),
-                            Part::ToString,
-                        ),
-                        Part::ToString => {
-                            (special::TO_STRING, self.view.to_string.map(Found::Text), Part::Base)
-                        }
-                        _ => (special::VALUE, self.view.base.map(Found::Value), Part::Entries),
-                    };
-                    self.part = next;
-                    self.left = self.view.entries.len();
-                    match (self.fields.iter().position(|field| *field == name), found) {
-                        (Some(index), Some(found)) if self.mark(index) => return Some((Ok(index), found)),
-                        _ => continue,
-                    }
-                }
-                Part::Entries => match self.left.checked_sub(1) {
-                    Some(left) => {
-                        self.left = left;
-                        let (key, value) = &self.view.entries[left];
-                        let Value::String(name) = key.base() else { continue };
-                        (name, value)
-                    }
-                    None => {
-                        self.part = Part::Extended;
-                        self.left = self.view.extended.len();
-                        continue;
-                    }
-                },
-                Part::Extended => match self.left.checked_sub(1) {
-                    Some(left) => {
-                        self.left = left;
-                        let (name, value) = &self.view.extended[left];
-                        (name, value)
-                    }
-                    None => {
-                        self.part = Part::Adapted;
-                        self.left = self.view.adapted.len();
-                        continue;
-                    }
-                },
-                Part::Adapted => match self.left.checked_sub(1) {
-                    Some(left) => {
-                        self.left = left;
-                        let (name, value) = &self.view.adapted[left];
-                        (name, value)
-                    }
-                    None => {
-                        self.part = Part::Nothing;
-                        continue;
-                    }
-                },
-            };
-            match name.as_str().and_then(|text| self.field(text)) {
-                Some(index) if self.mark(index) => return Some((Ok(index), Found::Value(value))),
-                // Hidden by one that came first.
-                Some(_) => {}
-                None => return Some((Err(name), Found::Value(value))),
-            }
-        }
-    }
-}
-
-impl<'de> MapAccess<'de> for Fields<'_> {
-    type Error = Fault;
-
-    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
-        let Some((name, found)) = self.advance() else { return Ok(None) };
-        let (step, key) = match name {
-            Ok(index) => (Step::Member(self.fields[index]), seed.deserialize(name_of(self.fields[index]))),
-            Err(name) => (Step::Value(self.left), seed.deserialize(name_of(&name.to_str_lossy()))),
-        };
-        self.found = Some((step, found));
-        key.map(Some).map_err(|fault| fault.below(Step::Key(self.left)))
-    }
-
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value> {
-        let Some((step, found)) = self.found.take() else {
-            return Err(Fault::new(Kind::Mismatch, "a value was asked for before its key"));
-        };
-        match found {
-            Found::Value(value) => value.read(seed, self.meter),
-            Found::Text(text) => Value::String(text.clone()).read(seed, self.meter),
-            Found::Texts(texts) => {
-                Value::from(crate::Object::list(texts.iter().cloned())).read(seed, self.meter)
-            }
-        }
-        .map_err(|fault| fault.below(step))
-    }
 }

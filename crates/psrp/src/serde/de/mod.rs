@@ -2,6 +2,7 @@
 
 mod access;
 mod enums;
+mod fields;
 mod number;
 mod text;
 mod view;
@@ -291,7 +292,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
         };
         match view {
             Some(view) => {
-                self.meter.nested(|| visitor.visit_map(access::Fields::new(&view, fields, self.meter)))
+                self.meter.nested(|| visitor.visit_map(fields::Fields::new(&view, fields, self.meter)))
             }
             None => Err(mismatch(self.value, &visitor)),
         }

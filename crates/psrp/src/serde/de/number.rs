@@ -13,7 +13,7 @@ const TWO_63: f64 = 9_223_372_036_854_775_808.0;
 fn whole(number: Decimal) -> Option<i128> {
     let divisor = 10_u128.pow(u32::from(number.scale()));
     let mantissa = number.mantissa();
-    if mantissa % divisor != 0 {
+    if !mantissa.is_multiple_of(divisor) {
         return None;
     }
     // 96 bits, so there is always room for the sign.
