@@ -391,7 +391,7 @@ fn typed_carries_names_and_text() {
     let object = value.items().unwrap()[0].as_object().unwrap();
     assert!(object.is_a("a"));
     assert_eq!(object.to_string_text().unwrap(), "t");
-    assert_eq!(from_value::<Vec<Typed<Plain>>>(&value).unwrap(), [typed.clone()]);
+    assert_eq!(from_value::<Vec<Typed<Plain>>>(&value).unwrap(), std::slice::from_ref(&typed));
     assert_eq!(serde_json::to_string(&typed).unwrap(), r#"{"FirstName":"","Age":null}"#);
 
     let number = Typed::new(5).with_type_names(["Five"]);
