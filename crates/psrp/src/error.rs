@@ -100,6 +100,17 @@ impl Error {
         self
     }
 
+    /// Puts the place in a value, such as `Items[3].Name`, before the detail.
+    #[cfg(feature = "serde")]
+    pub(crate) fn within(mut self, place: &str) -> Self {
+        let detail = match self.0.detail.take() {
+            Some(detail) => format!("{place}: {detail}"),
+            None => place.to_owned(),
+        };
+        self.0.detail = Some(detail.into());
+        self
+    }
+
     pub(crate) fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.0.source = Some(source.into());
         self

@@ -24,10 +24,14 @@ pub mod host;
 pub mod message;
 pub mod outofproc;
 pub mod record;
+#[cfg(feature = "serde")]
+pub mod serde;
 mod shape;
 mod terminal;
 pub mod value;
 
+#[cfg(feature = "serde")]
+pub use self::serde::functions::{from_clixml, from_value, to_clixml, to_value};
 pub use error::Error;
 pub use terminal::terminal_safe;
 pub use value::{Object, PsString, Value};

@@ -67,6 +67,15 @@ impl PsString {
         }
     }
 
+    /// How many bytes the text takes in memory.
+    #[cfg(feature = "serde")]
+    pub(crate) fn size(&self) -> usize {
+        match &self.0 {
+            Repr::Utf8(text) => text.len(),
+            Repr::Utf16(units) => size_of_val(&**units),
+        }
+    }
+
     /// Whether there is no code unit.
     pub fn is_empty(&self) -> bool {
         match &self.0 {
