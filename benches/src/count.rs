@@ -30,10 +30,19 @@ pub struct Counts {
 /// Up to 100 calls or 20 ms warm up, then two equal batches are counted and the smaller is returned. All zeros where
 /// the binary does not install the allocator.
 pub fn count<T>(mut operation: impl FnMut() -> T) -> Counts {
+    count_batches(|iterations| {
+        for _ in 0..iterations {
+            black_box(operation());
+        }
+    })
+}
+
+/// [`count`] for an operation that repeats itself as often as it is told.
+pub(crate) fn count_batches<T>(mut operations: impl FnMut(u64) -> T) -> Counts {
     let start = Instant::now();
     let mut calls = 0;
     while calls < WARM_UP_CALLS && (calls == 0 || start.elapsed() < WARM_UP_TIME) {
-        black_box(operation());
+        black_box(operations(1));
         calls += 1;
     }
     let per_call = start.elapsed() / calls;
@@ -42,9 +51,7 @@ pub fn count<T>(mut operation: impl FnMut() -> T) -> Counts {
 
     let mut batch = || {
         counted(|| {
-            for _ in 0..iterations {
-                black_box(operation());
-            }
+            black_box(operations(u64::from(iterations)));
         })
     };
     let (first, second) = (batch(), batch());

@@ -27,6 +27,7 @@
 //! The files a suite leaves behind are described in this package's `README.md`.
 
 mod alloc;
+pub mod client;
 pub mod conformance;
 mod count;
 mod implementation;
@@ -37,6 +38,7 @@ mod record;
 pub mod sse;
 mod suite;
 mod table;
+pub mod types;
 
 pub use crate::alloc::CountingAllocator;
 pub use crate::count::{Counts, count};

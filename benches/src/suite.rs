@@ -12,7 +12,7 @@ use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
 use serde_json::json;
 
 use crate::alloc;
-use crate::count::count;
+use crate::count::count_batches;
 use crate::implementation::{Impl, Role};
 use crate::options::{HELP, Mode, Options};
 use crate::record::{Outcome, Record};
@@ -155,7 +155,30 @@ impl Row<'_> {
     ///
     /// Panics when an implementation of [`Role::Ours`] returns another value, so that the process fails. A peer's
     /// wrong value or panic is recorded and the run goes on. Panics when the row has two implementations of one name.
-    pub fn run(mut self, implementation: Impl, expected: u64, mut operation: impl FnMut() -> u64) -> Self {
+    pub fn run(self, implementation: Impl, expected: u64, mut operation: impl FnMut() -> u64) -> Self {
+        self.run_batches(implementation, expected, |iterations| {
+            let mut value = 0;
+            for _ in 0..iterations {
+                value = black_box(operation());
+            }
+            value
+        })
+    }
+
+    /// [`run`](Self::run) for an operation that repeats itself.
+    ///
+    /// `operations` is told how often, never 0, and returns the value that each repetition gave. This is for
+    /// operations that run elsewhere, such as in tasks of a runtime, so that handing them over is paid for once.
+    ///
+    /// # Panics
+    ///
+    /// As [`run`](Self::run).
+    pub fn run_batches(
+        mut self,
+        implementation: Impl,
+        expected: u64,
+        mut operations: impl FnMut(u64) -> u64,
+    ) -> Self {
         assert!(
             self.implementations.insert(implementation.name.clone()),
             "row {} has two implementations named {}",
@@ -169,11 +192,11 @@ impl Row<'_> {
         match self.suite.options.mode {
             Mode::List => say(format_args!("{name}: benchmark\n")),
             Mode::ListJson => say(format_args!("{}\n", self.description(&implementation))),
-            Mode::Test => match check(&implementation, &name, expected, &mut operation) {
+            Mode::Test => match check(&implementation, &name, expected, &mut operations) {
                 Ok(_) => say(format_args!("{name}: ok\n")),
                 Err(why) => say(format_args!("{name}: {why} (a peer, so the run goes on)\n")),
             },
-            Mode::Bench => self.measure(&implementation, &name, expected, &mut operation),
+            Mode::Bench => self.measure(&implementation, &name, expected, &mut operations),
         }
         self
     }
@@ -196,11 +219,11 @@ impl Row<'_> {
         implementation: &Impl,
         name: &str,
         expected: u64,
-        operation: &mut impl FnMut() -> u64,
+        operations: &mut impl FnMut(u64) -> u64,
     ) {
         let payload = implementation.payload.or(self.payload);
         let mut record = Record::new(&self.key, implementation, self.payload, self.elements, expected);
-        let time = match check(implementation, name, expected, operation) {
+        let time = match check(implementation, name, expected, operations) {
             Err(why) => {
                 say(format_args!("{name}: {why} (a peer, so the run goes on)\n"));
                 record.outcome = Outcome::Failed { why: why.clone() };
@@ -212,7 +235,7 @@ impl Row<'_> {
             }
             Ok(once) => {
                 if self.suite.options.counting {
-                    record.set_counts(&count(&mut *operation));
+                    record.set_counts(&count_batches(&mut *operations));
                 }
                 let slow = implementation.slow || once > SLOW;
                 let nanoseconds = self.suite.time(
@@ -221,7 +244,7 @@ impl Row<'_> {
                     payload,
                     self.elements,
                     slow,
-                    operation,
+                    operations,
                 );
                 Ok(Time { nanoseconds, sampled: true })
             }
@@ -243,7 +266,7 @@ impl Row<'_> {
 }
 
 impl Suite {
-    /// Lets criterion time `operation` and returns the median of its samples in nanoseconds per operation.
+    /// Lets criterion time `operations` and returns the median of its samples in nanoseconds per operation.
     fn time(
         &self,
         row: &str,
@@ -251,7 +274,7 @@ impl Suite {
         payload: Option<u64>,
         elements: Option<u64>,
         slow: bool,
-        operation: &mut impl FnMut() -> u64,
+        operations: &mut impl FnMut(u64) -> u64,
     ) -> f64 {
         let sampling = &self.options.sampling;
         let mut criterion = Criterion::default()
@@ -287,9 +310,7 @@ impl Suite {
         group.bench_function(BenchmarkId::new(row, implementation), |bencher| {
             bencher.iter_custom(|iterations| {
                 let start = Instant::now();
-                for _ in 0..iterations {
-                    black_box(operation());
-                }
+                black_box(operations(iterations));
                 let elapsed = start.elapsed();
                 samples.push(elapsed.as_nanos() as f64 / iterations as f64);
                 elapsed
@@ -301,19 +322,19 @@ impl Suite {
     }
 }
 
-/// Runs `operation` once and compares its value; returns how long it took, or a peer's failure in one line.
+/// Runs `operations` once and compares its value; returns how long it took, or a peer's failure in one line.
 fn check(
     implementation: &Impl,
     name: &str,
     expected: u64,
-    operation: &mut impl FnMut() -> u64,
+    operations: &mut impl FnMut(u64) -> u64,
 ) -> Result<Duration, String> {
     let start = Instant::now();
     let result = if implementation.role == Role::Ours {
-        Ok(operation())
+        Ok(operations(1))
     } else {
         // A peer that panics may be left half-way through; it is not called again after a failed check.
-        catch_unwind(AssertUnwindSafe(&mut *operation))
+        catch_unwind(AssertUnwindSafe(|| operations(1)))
     };
     let elapsed = start.elapsed();
     let why = match result {

@@ -9,9 +9,10 @@ use crate::workspace::Workspace;
 use crate::{cargo, note};
 
 pub(crate) const HELP: &str = "\
-usage: cargo xtask fuzz [TARGET...] [--seconds N]
+usage: cargo xtask fuzz [TARGET...] [--seconds N] [--features LIST]
 
 Builds the fuzz package with the address sanitizer and runs the named targets, or all, for N seconds each (60).
+The one feature of the package is `extra`, that of `perplexity`.
 What libFuzzer finds lies in fuzz/artifacts; inputs worth keeping grow in fuzz/corpus.
 ";
 
@@ -22,6 +23,7 @@ const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-leve
 
 pub(crate) fn command(mut args: Args) -> Result<()> {
     let seconds = args.number("--seconds")?.unwrap_or(60);
+    let features = args.value("--features")?;
     let wanted = args.positionals()?;
     args.finish()?;
     let workspace = Workspace::find()?;
@@ -37,6 +39,9 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     let mut build = cargo::command(&workspace, &["build", "--release", "--manifest-path", "fuzz/Cargo.toml"]);
     // Named, so that build scripts are not instrumented.
     build.args(["--target", &host, "--target-dir"]).arg(&out);
+    if let Some(features) = &features {
+        build.args(["--features", features]);
+    }
     build.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", FLAGS);
     ensure!(build.status()?.success(), "the fuzz targets do not build");
     for target in

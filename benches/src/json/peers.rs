@@ -180,6 +180,16 @@ impl SimdJson {
         self.copy.extend_from_slice(black_box(document));
         checked(simd_json::serde::from_slice_with_buffers::<F::Of<'_>>(&mut self.copy, &mut self.buffers))
     }
+
+    /// Decodes a document into a type that borrows nothing.
+    ///
+    /// # Errors
+    /// The document is not one of a `T`.
+    pub fn owned<T: DeserializeOwned>(&mut self, document: &[u8]) -> simd_json::Result<T> {
+        self.copy.clear();
+        self.copy.extend_from_slice(document);
+        simd_json::serde::from_slice_with_buffers(&mut self.copy, &mut self.buffers)
+    }
 }
 
 /// The next document of a reader through a new stream of serde_json.

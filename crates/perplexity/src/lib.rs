@@ -31,7 +31,8 @@
 //!   `deltas_only` passes over what parts repeat, `resuming` survives lost connections.
 //! - [`Client::request`] for endpoints that have no method.
 //! - [`RetryPolicy`] and [`Timeouts`]; [`ClientBuilder::service`] for layers of tower between client and network, such
-//!   as limits of rate and concurrency.
+//!   as limits of rate and concurrency; [`RateLimits`], which answers and errors have, for what the server tells about
+//!   its own.
 //! - `blocking::Client` (feature `blocking`) for programs without a runtime.
 //!
 //! # What is promised

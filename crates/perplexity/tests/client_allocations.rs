@@ -1,4 +1,5 @@
 //! What reading a stream allocates: nothing per part besides the part itself.
+#![cfg(feature = "client")]
 
 #[path = "../../parco/tests/support/counting.rs"]
 mod counting;

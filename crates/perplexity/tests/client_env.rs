@@ -2,6 +2,7 @@
 //!
 //! A test cannot change the environment of its process while other tests run, so each case is this test binary once
 //! more, with other variables.
+#![cfg(feature = "client")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! The cases of `cargo xtask conformance perplexity` with the recording of this crate.
+#![cfg(feature = "client")]
 
 #[path = "support/replies.rs"]
 mod replies;

@@ -1,4 +1,5 @@
 //! What is sent: URLs, headers, bodies, and the settings that they come from.
+#![cfg(feature = "client")]
 
 mod support;
 

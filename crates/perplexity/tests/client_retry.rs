@@ -1,4 +1,5 @@
 //! When calls are sent again, on a paused clock.
+#![cfg(feature = "client")]
 
 mod support;
 
@@ -47,6 +48,18 @@ async fn server_decides_about_the_wait() {
     ]);
     get(&script.client()).await.unwrap();
     assert_eq!(script.times(), [0, 20, 2020]);
+}
+
+#[test]
+fn no_wait_needs_no_timer() {
+    // Without a driver of time, making a timer panics.
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let script = Script::new([Step::Broken, Step::ok("1")]);
+        let policy = RetryPolicy::new().initial_delay(Duration::ZERO);
+        let client = script.builder().timeouts(Timeouts::none()).retry_policy(policy).build().unwrap();
+        assert_eq!(get(&client).raw().await.unwrap().head().retries(), 1);
+    });
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,5 @@
 //! The client against a server: connections, faults of the network, and whole flows.
+#![cfg(feature = "client")]
 
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
 //! Recorded exchanges of the official clients: the same calls send the same requests, and the recorded answers come
 //! out as they should. `data/README.md` tells where the recording comes from.
+#![cfg(feature = "client")]
 
 mod support;
 #[path = "support/wire.rs"]

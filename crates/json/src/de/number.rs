@@ -102,9 +102,29 @@ impl Parser<'_, '_> {
                     self.at = start + count;
                     return Ok(Number::Unsigned(value));
                 }
+                if behind == b'.' && (block[0] != b'0' || count == 1) {
+                    return self.short_fraction(count, value);
+                }
             } else if count == 8 {
                 return self.long_number();
             }
+        }
+        self.any_number()
+    }
+
+    /// Reads a number that begins with one to seven digits and a point. Prices and coordinates have few digits behind
+    /// it as well.
+    #[inline(never)]
+    fn short_fraction(&mut self, whole: usize, value: u64) -> Result<Number> {
+        let start = self.at + whole + 1;
+        if let Some(block) = self.bytes.get(start..).and_then(<[u8]>::first_chunk::<8>)
+            && let (count @ 1..8, fraction) = leading_digits(*block)
+            && !matches!(block[count], b'e' | b'E')
+        {
+            self.at = start + count;
+            // At most 14 digits are exact as a float, and one operation on exact operands is rounded once.
+            let mantissa = value * POWERS[count] + fraction;
+            return Ok(Number::Float(mantissa as f64 / EXACT_POWERS[count]));
         }
         self.any_number()
     }
@@ -333,6 +353,15 @@ mod tests {
         assert!(zero == 0.0 && zero.is_sign_negative());
     }
 
+    proptest! {
+        #[test]
+        fn short_fractions_equal_those_of_core(text in "(0|[1-9][0-9]{0,7})[.][0-9]{1,8}", behind in "[ ]{0,9}") {
+            let expected: f64 = text.parse().unwrap();
+            let Number::Float(found) = number(&format!("{text}{behind}")).unwrap() else { panic!("{text}") };
+            prop_assert_eq!(found.to_bits(), expected.to_bits());
+        }
+    }
+
     #[test]
     fn malformed_numbers_and_where() {
         for (text, offset) in [
@@ -365,9 +394,12 @@ mod tests {
         }
 
         #[test]
-        fn floats_equal_those_of_core(text in "-?(0|[1-9][0-9]{0,21})([.][0-9]{1,24})?([eE][+-]?[0-9]{1,3})?") {
+        fn floats_equal_those_of_core(
+            text in "-?(0|[1-9][0-9]{0,21})([.][0-9]{1,24})?([eE][+-]?[0-9]{1,3})?",
+            behind in "[ ]{0,9}",
+        ) {
             let expected: f64 = text.parse().unwrap();
-            match number(&text) {
+            match number(&format!("{text}{behind}")) {
                 Ok(Number::Float(value)) => prop_assert_eq!(value.to_bits(), expected.to_bits()),
                 Ok(Number::Unsigned(value)) => prop_assert_eq!(value.to_string(), text),
                 Ok(Number::Signed(value)) => prop_assert_eq!(value.to_string(), text),

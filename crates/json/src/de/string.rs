@@ -52,6 +52,10 @@ impl Sink for () {
     fn char(&mut self, _char: char) {}
 }
 
+/// What the first string with escapes gets in advance, in bytes, unless the document is shorter. Most such strings then
+/// never make the buffer grow.
+const ROOM: usize = 256;
+
 impl<'de> Parser<'de, '_> {
     /// Reads a string whose first quote is passed.
     #[inline(always)]
@@ -73,6 +77,7 @@ impl<'de> Parser<'de, '_> {
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
+        scratch.reserve((self.bytes.len() - start).min(ROOM));
         let result = self.walk_string(start, &mut scratch);
         self.scratch = scratch;
         result?;

@@ -38,6 +38,9 @@ pub struct Connect {
     pub max_redirects: usize,
     /// Where proxies come from. Default: [`Proxy::System`].
     pub proxy: Proxy,
+    /// Certificates of authorities to trust besides those of the platform, in PEM form (RFC 7468), one after the
+    /// other: for proxies and servers with certificates of their own. Default: none.
+    pub authorities: String,
 }
 
 /// Where proxies come from.
@@ -72,12 +75,35 @@ impl Default for Connect {
             max_idle: usize::MAX,
             max_redirects: 10,
             proxy: Proxy::System,
+            authorities: String::new(),
         }
     }
 }
 
 impl Connect {
+    /// Trusts the further authorities.
+    #[cfg(any(feature = "rustls", feature = "rustls-no-provider", feature = "native-tls"))]
+    fn trusting(&self, builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder> {
+        let malformed = || Error::config("a certificate of an authority is malformed");
+        let certificates = reqwest::Certificate::from_pem_bundle(self.authorities.as_bytes())
+            .map_err(|error| malformed().with_source(without_urls(error)))?;
+        if certificates.is_empty() {
+            return Err(malformed());
+        }
+        Ok(builder.tls_certs_merge(certificates))
+    }
+
+    #[cfg(not(any(feature = "rustls", feature = "rustls-no-provider", feature = "native-tls")))]
+    fn trusting(&self, _builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder> {
+        Err(Error::config("authorities are of no use without a feature for TLS"))
+    }
+
     fn client(&self) -> Result<reqwest::Client> {
+        // Without a provider reqwest would panic.
+        #[cfg(all(feature = "rustls-no-provider", not(any(feature = "rustls", feature = "native-tls"))))]
+        if rustls::crypto::CryptoProvider::get_default().is_none() {
+            return Err(Error::config("no provider of cryptography is installed for rustls"));
+        }
         let refused = |error: reqwest::Error| {
             Error::config("connections cannot be set up").with_source(without_urls(error))
         };
@@ -93,6 +119,9 @@ impl Connect {
             Proxy::None => builder.no_proxy(),
             Proxy::Url(url) => builder.proxy(reqwest::Proxy::all(url).map_err(refused)?),
         };
+        if !self.authorities.is_empty() {
+            builder = self.trusting(builder)?;
+        }
         builder.build().map_err(refused)
     }
 }
@@ -196,8 +225,16 @@ impl ClientBuilder {
         self
     }
 
-    /// Sends requests with this client of reqwest. Its timeouts and redirects apply besides those of this builder, and
-    /// [`connect`](Self::connect) is without effect.
+    /// Sends requests with this client of reqwest: with certificates, proxies, DNS, or HTTP/2 without negotiation, as
+    /// it was built. Its timeouts and redirects apply besides those of this builder, and [`connect`](Self::connect) is
+    /// without effect.
+    ///
+    /// # Examples
+    /// ```
+    /// let http = reqwest::Client::builder().local_address(std::net::IpAddr::from([127, 0, 0, 1])).build()?;
+    /// let client = perplexity::Client::builder().api_key("key").http_client(http).build()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn http_client(mut self, client: reqwest::Client) -> Self {
         self.transport = Some(Transport::Reqwest(client));
         self
@@ -205,15 +242,41 @@ impl ClientBuilder {
 
     /// Sends requests through a tower service: a `reqwest::Client` with layers around it, or a test's answers.
     ///
-    /// Each attempt is one call of a clone of the service.
+    /// Each attempt is one call of a clone of the service, so that layers see retries as well. Waiting for the service
+    /// is part of the attempt, and its time limits count it; for a queue that may be long, set longer ones.
     ///
     /// # Examples
-    /// ```
-    /// use tower::{ServiceBuilder, limit::ConcurrencyLimitLayer};
+    /// At most four requests at once, and 50 per minute. A limit of rate has one state for all calls, which the queue
+    /// before it shares among the clones.
     ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tower::ServiceBuilder;
+    /// use tower::buffer::BufferLayer;
+    /// use tower::limit::{ConcurrencyLimitLayer, RateLimitLayer};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> perplexity::Result<()> {
     /// let service = ServiceBuilder::new()
     ///     .layer(ConcurrencyLimitLayer::new(4))
+    ///     .layer(BufferLayer::new(64))
+    ///     .layer(RateLimitLayer::new(50, Duration::from_secs(60)))
     ///     .service(reqwest::Client::new());
+    /// let client = perplexity::Client::builder().api_key("key").service(service).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// A header that depends on the request:
+    ///
+    /// ```
+    /// use tower::ServiceExt;
+    ///
+    /// let service = reqwest::Client::new().map_request(|mut request: reqwest::Request| {
+    ///     let length = request.body().and_then(reqwest::Body::as_bytes).map_or(0, <[u8]>::len);
+    ///     request.headers_mut().insert("x-length", length.into());
+    ///     request
+    /// });
     /// let client = perplexity::Client::builder().api_key("key").service(service).build()?;
     /// # Ok::<(), perplexity::Error>(())
     /// ```

@@ -1,5 +1,6 @@
 //! One call: attempts until there is an answer or a reason to give up.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,7 +16,7 @@ use super::span::CallSpan;
 use super::timeouts::Deadline;
 use super::transport::Failure;
 use super::{Client, RetryEvent, random};
-use crate::error::{self, Error, Result, TimeoutPhase};
+use crate::error::{self, Result, TimeoutPhase};
 use crate::retry::{Attempts, Outcome};
 
 /// How much of the body of an error is kept, in bytes.
@@ -72,7 +73,8 @@ impl Client {
             plan.ensure_key(fresh_key);
         }
         let span = CallSpan::new(&plan, &self.inner.base);
-        let result = span.run(self.attempt_all(&plan, delivery, &span)).await;
+        // Futures are handed on by reference: each of those around them would keep room for copies of its own.
+        let result = span.run(pin!(self.attempt_all(&plan, delivery, &span))).await;
         match result {
             Ok((head, payload)) => {
                 span.answered(head.status, head.request_id(), head.attempts);
@@ -92,11 +94,7 @@ impl Client {
         span: &CallSpan,
     ) -> Result<(ResponseHead, Payload)> {
         let config = &*self.inner;
-        let mut template = plan.request(&config.base, &config.headers, &config.query)?;
         let timeouts = plan.options.timeouts.unwrap_or(config.timeouts);
-        if config.platform_headers {
-            platform::describe(template.headers_mut(), timeouts.attempt);
-        }
         let mut policy = plan.options.retry.as_ref().unwrap_or(&config.retry);
         let overridden;
         if let Some(retries) = plan.options.max_retries {
@@ -108,10 +106,10 @@ impl Client {
         let mut attempts = Attempts::new(policy, plan.is_idempotent());
         loop {
             let before = attempts.begin();
-            let Some(mut request) = template.try_clone() else {
-                return Err(Error::invalid("body", "can be sent only once"));
-            };
+            // Made anew for each attempt: most calls need one, and a copy would cost as much.
+            let mut request = plan.request(&config.base, &config.headers, &config.query)?;
             if config.platform_headers {
+                platform::describe(request.headers_mut(), timeouts.attempt);
                 platform::count(request.headers_mut(), before);
             }
             let now = Instant::now();
@@ -123,7 +121,7 @@ impl Client {
             let headers = Deadline::after(now, timeouts.headers, TimeoutPhase::Headers);
             // One timer is enough where the whole attempt ends no later than the wait for its headers.
             let headers = if Deadline::earliest(deadline, headers) == deadline { None } else { headers };
-            let attempt = self.attempt(request, delivery, headers);
+            let attempt = pin!(self.attempt(request, delivery, headers));
             let failure = match Deadline::bound(deadline, attempt).await {
                 Ok(Ok(Answered::Refused(head, body))) => {
                     let outcome = Outcome::Status { status: head.status, headers: &head.headers };
@@ -136,7 +134,7 @@ impl Client {
                     self.retrying(span, attempts.made(), delay, outcome);
                     let refused = Instant::now();
                     body::drain(body).await;
-                    sleep(delay.saturating_sub(refused.elapsed())).await;
+                    pause(delay.saturating_sub(refused.elapsed())).await;
                     continue;
                 }
                 Ok(Ok(Answered::Whole(parts, body))) => {
@@ -158,7 +156,7 @@ impl Client {
                 return Err(failure.error.with_attempts(attempts.made()));
             };
             self.retrying(span, attempts.made(), delay, outcome);
-            sleep(delay).await;
+            pause(delay).await;
         }
     }
 
@@ -168,8 +166,8 @@ impl Client {
         delivery: Delivery,
         headers: Option<Deadline>,
     ) -> Result<Answered, Failure> {
-        let sending = Deadline::bound(headers, self.inner.transport.send(request));
-        let response = sending.await.map_err(Failure::timeout)??;
+        let sending = pin!(self.inner.transport.send(request));
+        let response = Deadline::bound(headers, sending).await.map_err(Failure::timeout)??;
         let (parts, body) = http::Response::from(response).into_parts();
         if !parts.status.is_success() {
             return Ok(Answered::Refused(parts, body));
@@ -189,6 +187,13 @@ impl Client {
         if let Some(hook) = &self.inner.on_retry {
             hook(&RetryEvent { attempt, delay, outcome });
         }
+    }
+}
+
+/// Waits before a retry. A timer would take a millisecond for no wait at all.
+async fn pause(delay: Duration) {
+    if !delay.is_zero() {
+        sleep(delay).await;
     }
 }
 

@@ -195,7 +195,7 @@ impl Client {
         self.inner.validates
     }
 
-    fn key(&self) -> &str {
+    pub(crate) fn key(&self) -> &str {
         self.inner.key.expose_secret()
     }
 }

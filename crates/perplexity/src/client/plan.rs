@@ -17,7 +17,8 @@ use super::url::{BaseUrl, Pair};
 use crate::error::{Error, Result};
 use crate::retry::RetryPolicy;
 
-/// What is to be sent, in full; the bytes of the body are made once and shared by all attempts.
+/// What is to be sent, in full; the body is encoded once, and its bytes are shared by all attempts unless members are
+/// added to them.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     method: Method,

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
 use super::body::Parsed;
+use crate::client::RateLimits;
 use crate::retry::retry_after;
 
 /// An answer with a status that is not a success.
@@ -67,6 +68,11 @@ impl ApiError {
         &self.headers
     }
 
+    /// What the server tells about its limits.
+    pub fn rate_limits(&self) -> RateLimits {
+        RateLimits::from_headers(&self.headers)
+    }
+
     /// The body of the answer as it came, up to the limit for the bodies of errors.
     pub fn body(&self) -> &Bytes {
         &self.body
@@ -75,6 +81,10 @@ impl ApiError {
     /// The body of the answer, if it is JSON.
     pub fn body_json(&self) -> Option<json::Value> {
         json::from_slice(&self.body).ok()
+    }
+
+    pub(super) fn parsed(&self) -> &Parsed {
+        &self.parsed
     }
 
     /// The digits of the status.

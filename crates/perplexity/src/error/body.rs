@@ -12,7 +12,7 @@ const LONGEST_TEXT: usize = 500;
 const LONGEST_MESSAGE: usize = 4000;
 
 #[derive(Debug)]
-pub(super) struct Parsed {
+pub(crate) struct Parsed {
     pub(super) message: Box<str>,
     pub(super) error_type: Option<Box<str>>,
     pub(super) code: Option<Box<str>>,
@@ -22,6 +22,15 @@ impl Parsed {
     /// Takes the message from `error.message`, `error` as a string, `message`, `detail`, or the body as a text, in
     /// this order, and the name of the status if there is none of them.
     pub(super) fn new(status: StatusCode, body: &[u8]) -> Self {
+        Self::or_else(body, status.canonical_reason())
+    }
+
+    /// What is reported within a stream, where there is no status.
+    pub(super) fn of_event(data: &[u8]) -> Self {
+        Self::or_else(data, None)
+    }
+
+    fn or_else(body: &[u8], otherwise: Option<&str>) -> Self {
         let document: Option<Value> = json::from_slice(body).ok();
         let (object, outer) = match &document {
             Some(outer) => (outer.get("error").filter(|error| error.is_object()), Some(outer)),
@@ -34,7 +43,7 @@ impl Parsed {
             .or_else(|| text(outer?.get("message")?))
             .or_else(|| detail(member("detail")?))
             .or_else(|| if document.is_none() { plain(body) } else { text(outer?) })
-            .unwrap_or_else(|| status.canonical_reason().unwrap_or("no message").to_owned());
+            .unwrap_or_else(|| otherwise.unwrap_or("no message").to_owned());
         Self {
             message: printable(&message),
             error_type: member("type").and_then(scalar),
@@ -55,11 +64,6 @@ impl Parsed {
             }
         }
     }
-}
-
-/// The message of a failure that is reported within a stream, where there is no status.
-pub(super) fn stream_message(data: &[u8]) -> Box<str> {
-    Parsed::new(StatusCode::OK, data).message
 }
 
 fn text(value: &Value) -> Option<String> {

@@ -64,7 +64,7 @@ pub(crate) enum Kind {
     },
     /// The server reported a failure within a stream.
     Stream {
-        message: Box<str>,
+        parsed: body::Parsed,
         body: bytes::Bytes,
     },
     /// An answer or an event exceeds a limit in bytes.
@@ -126,7 +126,7 @@ impl fmt::Display for Error {
             Kind::Decode { path: Some(path), .. } => {
                 write!(f, "answer is not what was expected at `{path}`")?
             }
-            Kind::Stream { message, .. } => write!(f, "server reported in the stream: {message}")?,
+            Kind::Stream { parsed, .. } => write!(f, "server reported in the stream: {}", parsed.message)?,
             Kind::TooLarge(limit) => write!(f, "answer exceeds the limit of {limit} bytes")?,
         }
         write!(f, "{}", self.inner.origin)

@@ -70,8 +70,8 @@ impl Error {
 
     /// The server reported a failure in an event with this data.
     pub(crate) fn stream(data: &str) -> Self {
-        let message = body::stream_message(data.as_bytes());
-        Self::new(Kind::Stream { message, body: Bytes::copy_from_slice(data.as_bytes()) })
+        let parsed = body::Parsed::of_event(data.as_bytes());
+        Self::new(Kind::Stream { parsed, body: Bytes::copy_from_slice(data.as_bytes()) })
     }
 
     /// `body` is not a `T`. It is decoded a second time, by a decoder that keeps track of where it is.
@@ -89,6 +89,14 @@ impl Error {
     pub(crate) fn not_events() -> Self {
         Self::new(Kind::Decode { path: None, body: Bytes::new() })
             .with_source("answer is not an event stream")
+    }
+
+    /// Takes the secret out of what the server reported within a stream.
+    pub(crate) fn without_secret(mut self, secret: &str) -> Self {
+        if let Kind::Stream { parsed, .. } = &mut self.inner.kind {
+            parsed.redact(secret);
+        }
+        self
     }
 
     pub(crate) fn with_origin(mut self, origin: Origin) -> Self {
@@ -217,12 +225,40 @@ impl Error {
     }
 
     /// Whether the same request may succeed later: rate limits, conflicts, failures of the server, timeouts and broken
-    /// connections. The client has then already tried as often as its [`RetryPolicy`](crate::RetryPolicy) allows.
+    /// connections; of failures within a stream those whose code is such a status. The client has then already tried as
+    /// often as its [`RetryPolicy`](crate::RetryPolicy) allows, and streams that have begun never again.
     pub fn is_retryable(&self) -> bool {
         match &self.inner.kind {
             Kind::Api(error) => crate::retry::is_transient(error.status()),
+            Kind::Stream { parsed, .. } => {
+                let status = parsed.code.as_deref().and_then(|code| code.parse().ok());
+                status.is_some_and(crate::retry::is_transient)
+            }
             Kind::Connection | Kind::Timeout(_) => true,
             _ => false,
+        }
+    }
+
+    /// What the server said, in its refusal or within a stream. [`ApiError::message`] tells where it is taken from.
+    pub fn message(&self) -> Option<&str> {
+        self.parsed().map(|parsed| &*parsed.message)
+    }
+
+    /// The `type` that the server gave, such as `invalid_model`, in its refusal or within a stream.
+    pub fn error_type(&self) -> Option<&str> {
+        self.parsed()?.error_type.as_deref()
+    }
+
+    /// The `code` that the server gave, as text, in its refusal or within a stream.
+    pub fn code(&self) -> Option<&str> {
+        self.parsed()?.code.as_deref()
+    }
+
+    fn parsed(&self) -> Option<&body::Parsed> {
+        match &self.inner.kind {
+            Kind::Api(error) => Some(error.parsed()),
+            Kind::Stream { parsed, .. } => Some(parsed),
+            _ => None,
         }
     }
 
@@ -351,8 +387,23 @@ mod tests {
         assert_eq!(error.retry_after(), Some(Duration::from_secs(2)));
         let api = error.as_api().expect("there was an answer");
         assert_eq!((api.code(), api.error_type()), (Some("429"), Some("t")));
+        assert_eq!((error.code(), error.error_type()), (api.code(), api.error_type()));
+        assert_eq!(error.message(), Some("key [redacted]"));
         assert_eq!(api.body_json().expect("the body is JSON")["error"]["code"], 429);
         assert!(!format!("{error} {error:?} {api:?}").contains("s3cret"));
+    }
+
+    #[test]
+    fn parts_of_a_failure_within_a_stream() {
+        let error = Error::stream(r#"{"error":{"message":"slow down","code":429,"type":"rate_limit"}}"#);
+        assert_eq!(error.message(), Some("slow down"));
+        assert_eq!((error.code(), error.error_type()), (Some("429"), Some("rate_limit")));
+        assert!(error.is_stream() && error.is_retryable());
+        for data in [r#"{"error":{"message":"no","code":400}}"#, r#"{"error":"no"}"#, r#"{"code":99999999}"#]
+        {
+            assert!(!Error::stream(data).is_retryable(), "{data}");
+        }
+        assert_eq!(Error::connection("reset").message(), None);
     }
 
     #[test]

@@ -237,7 +237,7 @@ mod tests {
         let expected = ["1", "server reported in the stream: broken"];
         assert_eq!(whole(STREAMS[3]), expected);
         assert_eq!(whole(STREAMS[4]), expected);
-        assert_eq!(whole("event: error\ndata: <html>\n\n"), ["server reported in the stream: OK"]);
+        assert_eq!(whole("event: error\ndata: <html>\n\n"), ["server reported in the stream: no message"]);
     }
 
     #[test]

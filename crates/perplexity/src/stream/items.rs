@@ -1,5 +1,7 @@
 //! The streams of this API.
 
+use std::borrow::Cow;
+
 use super::{Accumulate, EventStream, StreamItem, TokenUsage};
 use crate::error::Result;
 use crate::types::chat::{self, Completion, Content, Delta, DeltaChunk, Usage};
@@ -12,29 +14,41 @@ fn tokens(usage: Option<&Usage>) -> Option<TokenUsage> {
 fn text(delta: Option<Delta>) -> Option<String> {
     match delta?.content? {
         Content::Text(text) => Some(text),
-        _ => None,
+        other => Some(other.texts().collect()),
     }
 }
 
-macro_rules! chat {
-    ($($item:ty),*) => {$(
-        impl StreamItem for $item {
-            fn is_last(&self) -> bool {
-                self.is_last()
-            }
+impl StreamItem for Completion {
+    fn is_last(&self) -> bool {
+        self.is_last()
+    }
 
-            fn into_text(self) -> Option<String> {
-                text(self.choices.into_iter().next()?.delta)
-            }
+    fn into_text(self) -> Option<String> {
+        text(self.choices.into_iter().find(|choice| choice.index == 0)?.delta)
+    }
 
-            fn usage(&self) -> Option<TokenUsage> {
-                tokens(self.usage.as_ref())
-            }
-        }
-    )*};
+    fn whole_text(&self) -> Option<Cow<'_, str>> {
+        self.choices.iter().find(|choice| choice.index == 0)?.message.as_ref()?.text().map(Cow::Borrowed)
+    }
+
+    fn usage(&self) -> Option<TokenUsage> {
+        tokens(self.usage.as_ref())
+    }
 }
 
-chat!(Completion, DeltaChunk);
+impl StreamItem for DeltaChunk {
+    fn is_last(&self) -> bool {
+        self.is_last()
+    }
+
+    fn into_text(self) -> Option<String> {
+        text(self.choices.into_iter().find(|choice| choice.index == 0)?.delta)
+    }
+
+    fn usage(&self) -> Option<TokenUsage> {
+        tokens(self.usage.as_ref())
+    }
+}
 
 impl StreamItem for Event {
     fn is_last(&self) -> bool {
@@ -57,6 +71,13 @@ impl StreamItem for Event {
     fn into_text(self) -> Option<String> {
         match self {
             Self::OutputTextDelta(event) => Some(event.delta),
+            _ => None,
+        }
+    }
+
+    fn whole_text(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Completed(event) => Some(event.response.as_deref()?.output_text().into()),
             _ => None,
         }
     }
@@ -125,6 +146,8 @@ impl<T: Accumulate> EventStream<T> {
 
 impl EventStream<Completion> {
     /// Passes over the text that each part repeats, without keeping it; see [`DeltaChunk`].
+    ///
+    /// Nothing is left of the text if a server sends it only in that way, as some gateways do.
     pub fn deltas_only(self) -> EventStream<DeltaChunk> {
         self.decode_as()
     }

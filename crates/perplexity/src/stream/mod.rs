@@ -5,6 +5,7 @@ mod items;
 mod resume;
 mod text;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
@@ -56,6 +57,11 @@ pub trait StreamItem: DeserializeOwned + Send + 'static {
 
     /// The piece of the answer's text that this item adds.
     fn into_text(self) -> Option<String> {
+        None
+    }
+
+    /// All of the answer's text so far, where the item repeats it.
+    fn whole_text(&self) -> Option<Cow<'_, str>> {
         None
     }
 
@@ -195,7 +201,7 @@ impl<T: StreamItem> EventStream<T> {
         poll_fn(|cx| self.poll_item(cx)).await
     }
 
-    /// The text of the answer, in the pieces in which it arrives.
+    /// The text of the answer, in the pieces in which it arrives; of several choices, that of the first.
     pub fn text(self) -> TextStream<T> {
         TextStream::new(self)
     }
@@ -254,7 +260,7 @@ impl<T: StreamItem> EventStream<T> {
 
     fn failed(&mut self, error: Error) -> Error {
         self.body = None;
-        let error = error.with_origin(self.head.origin());
+        let error = error.with_origin(self.head.origin()).without_secret(self.client.key());
         self.span.failed(&error);
         error
     }

@@ -128,6 +128,40 @@ fn check<T: Wire + arbitrary::Arbitrary>() {
     }
 }
 
+/// A type that is missing below would go unchecked.
+#[test]
+fn every_type_is_listed() {
+    const LISTED: &str = include_str!("tests.rs");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/types");
+    let (mut folders, mut count) = (vec![root.clone()], 0);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let resource = path.strip_prefix(&root).unwrap().iter().next().unwrap();
+            let resource = std::path::Path::new(resource).file_stem().unwrap().to_str().unwrap();
+            let text = std::fs::read_to_string(&path).unwrap();
+            // Types that go over the wire are defined inside of macros, and indented therefore.
+            for line in text.lines() {
+                let line =
+                    line.strip_prefix("    pub struct ").or_else(|| line.strip_prefix("    pub enum "));
+                let Some(line) = line.filter(|_| resource != "wire") else { continue };
+                let name = line.split(|char: char| !char.is_alphanumeric()).next().unwrap();
+                let entry = match resource {
+                    "common" => format!("\n        {name},"),
+                    _ => format!("\n        {resource}::{name},"),
+                };
+                assert!(LISTED.contains(&entry), "{resource}::{name} has no properties");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 100, "only {count} types were found");
+}
+
 #[test]
 fn async_chat_types() {
     properties! {

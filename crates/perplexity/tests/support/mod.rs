@@ -65,9 +65,14 @@ impl Step {
 
     /// An answer whose body comes in these pieces.
     pub(crate) fn pieces<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Self {
+        Self::byte_pieces(pieces.into_iter().map(str::as_bytes))
+    }
+
+    /// The same, where a piece may end within a character.
+    pub(crate) fn byte_pieces<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let (step, feed) = Self::fed();
         for piece in pieces {
-            feed.send(piece);
+            feed.send_bytes(piece);
         }
         step
     }
@@ -78,8 +83,12 @@ pub(crate) struct Feed(UnboundedSender<io::Result<Bytes>>);
 
 impl Feed {
     pub(crate) fn send(&self, piece: &str) {
+        self.send_bytes(piece.as_bytes());
+    }
+
+    fn send_bytes(&self, piece: &[u8]) {
         // A body that nobody reads any more is what some tests are about.
-        let _ = self.0.send(Ok(Bytes::copy_from_slice(piece.as_bytes())));
+        let _ = self.0.send(Ok(Bytes::copy_from_slice(piece)));
     }
 
     pub(crate) fn fail(&self) {

@@ -114,11 +114,18 @@ impl<'de, T: Member> Visitor<'de> for ListVisitor<T> {
     }
 }
 
+/// An element of more bytes gets no room for three others beside it, which is what a vector begins with: most answers
+/// have one choice, and allocations of kilobytes take the allocator's slow path.
+const LARGE: usize = 256;
+
 /// Reads the elements of an array.
 #[inline]
 pub(crate) fn list<'de, T: Member, A: SeqAccess<'de>>(mut seq: A) -> Result<Vec<T>, A::Error> {
     let mut list = Vec::new();
     while let Some(element) = seq.next_element_seed(Seed::<T>::new())? {
+        if size_of::<T>() > LARGE && list.is_empty() {
+            list.reserve_exact(1);
+        }
         list.push(element.unwrap_or_else(T::missing));
     }
     Ok(list)
