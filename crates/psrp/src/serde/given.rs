@@ -73,13 +73,13 @@ macro_rules! like_value {
             const EXPECTED: &'static str = <Self as FromValue>::EXPECTED;
 
             fn take<D: Deserializer<'de>>(value: Value, _: D) -> Result<Option<Self>, D::Error> {
-                Ok(Self::from_value(value))
+                Ok(<Self as FromValue>::from_value(value))
             }
 
             fn take_plain<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let value = plain::deserialize(deserializer)?;
                 let found = super::kinds::name(&value);
-                Self::from_value(value).ok_or_else(|| {
+                <Self as FromValue>::from_value(value).ok_or_else(|| {
                     de::Error::invalid_type(de::Unexpected::Other(found), &<Self as FromValue>::EXPECTED)
                 })
             }
