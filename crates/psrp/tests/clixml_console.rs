@@ -29,8 +29,8 @@ impl Log {
     }
 }
 
-fn filtered<'a>(options: ReadOptions<'_>, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Seen> {
-    let mut filter = ConsoleFilter::with_options(options);
+fn filtered<'a>(options: &ReadOptions, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Seen> {
+    let mut filter = ConsoleFilter::with_options(options.clone());
     let mut log = Log::default();
     for piece in pieces {
         filter.push(piece, |event| log.add(event));
@@ -43,13 +43,13 @@ fn filtered<'a>(options: ReadOptions<'_>, pieces: impl IntoIterator<Item = &'a [
 fn seen(output: &str) -> Vec<Seen> {
     let options = ReadOptions::new();
     let output = output.as_bytes();
-    let whole = filtered(options, [output]);
-    assert_eq!(filtered(options, output.chunks(1)), whole);
+    let whole = filtered(&options, [output]);
+    assert_eq!(filtered(&options, output.chunks(1)), whole);
     for at in 0..=output.len() {
-        assert_eq!(filtered(options, [&output[..at], &output[at..]]), whole, "cut at {at}");
+        assert_eq!(filtered(&options, [&output[..at], &output[at..]]), whole, "cut at {at}");
     }
     for size in 2..20 {
-        assert_eq!(filtered(options, output.chunks(size)), whole, "pieces of {size}");
+        assert_eq!(filtered(&options, output.chunks(size)), whole, "pieces of {size}");
     }
     whole
 }

@@ -49,8 +49,8 @@ pub enum ConsoleEvent<'a> {
 /// assert_eq!(seen, ["make: ok\n", "Error: no", "\nbye"]);
 /// ```
 #[derive(Default)]
-pub struct ConsoleFilter<'c> {
-    options: ReadOptions<'c>,
+pub struct ConsoleFilter {
+    options: ReadOptions,
     state: State,
     /// What is held back.
     held: Vec<u8>,
@@ -80,14 +80,14 @@ enum Block {
     Document(usize, usize),
 }
 
-impl<'c> ConsoleFilter<'c> {
+impl ConsoleFilter {
     /// A filter with the default options.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// A filter that reads documents with these options.
-    pub fn with_options(options: ReadOptions<'c>) -> Self {
+    pub fn with_options(options: ReadOptions) -> Self {
         Self { options, ..Self::default() }
     }
 
@@ -198,7 +198,8 @@ impl<'c> ConsoleFilter<'c> {
             Some(mark) => (start + mark, start + mark + MARK.len()),
         };
         text(&block[..text_end], sink);
-        let items: Result<Vec<_>, Error> = Reader::with_options(&block[start..], self.options).collect();
+        let items: Result<Vec<_>, Error> =
+            Reader::with_options(&block[start..], self.options.clone()).collect();
         match items {
             Ok(items) => {
                 for (stream, value) in items {
@@ -211,7 +212,7 @@ impl<'c> ConsoleFilter<'c> {
 }
 
 /// Shows how much is held back, not what.
-impl fmt::Debug for ConsoleFilter<'_> {
+impl fmt::Debug for ConsoleFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ConsoleFilter")
             .field("options", &self.options)

@@ -37,6 +37,11 @@ impl TypeNames {
         })
     }
 
+    /// The address of the list, its identity while a handle to it lives.
+    pub(crate) fn address(&self) -> usize {
+        self.0.as_ptr() as usize
+    }
+
     /// Whether both are the same list in memory.
     pub(crate) fn ptr_eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
