@@ -6,6 +6,7 @@
 //! | in an `<Objs>` document, or several of them | [`Reader`] | [`Writer::write_document`] |
 //! | in a file of `Export-Clixml` | [`import`], [`Document`] | [`export`], [`DocumentWriter`] |
 
+mod console;
 mod document;
 mod escape;
 mod limits;
@@ -14,6 +15,7 @@ mod reader;
 mod stream;
 mod writer;
 
+pub use console::{ConsoleEvent, ConsoleFilter};
 pub use document::{Document, DocumentWriter, export, import};
 pub use escape::{escape, unescape};
 pub use limits::Limits;

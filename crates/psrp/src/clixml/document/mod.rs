@@ -73,7 +73,7 @@ impl<'c> Document<'c> {
 
     /// The values at the top of the document, one after the other. Offsets in errors are those of the text in UTF-8.
     pub fn items(&self) -> Reader<'_> {
-        Reader::with_options(&self.text, self.options)
+        Reader::with_options(&self.text, self.options.clone())
     }
 }
 
