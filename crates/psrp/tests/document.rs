@@ -16,7 +16,7 @@ use support::values::any_value;
 
 const START: &str = "<Objs Version=\"1.1.0.1\" xmlns=\"http://schemas.microsoft.com/powershell/2004/04\">";
 
-fn values(document: &Document) -> Result<Vec<Value>, Error> {
+fn values(document: &Document<'_>) -> Result<Vec<Value>, Error> {
     document.items().map(|item| item.map(|(_, value)| value)).collect()
 }
 

@@ -1,6 +1,7 @@
 //! Documents to values.
 
 mod attributes;
+mod leaf;
 mod primitive;
 mod progress;
 mod references;
@@ -20,20 +21,22 @@ use tree::{Start, Tree};
 
 use super::{Limits, Stream};
 use crate::Error;
+use crate::crypto::Cipher;
 use crate::error::Kind;
 use crate::value::{Value, Version};
 
 /// How documents are read.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ReadOptions {
+#[derive(Clone, Copy, Default)]
+pub struct ReadOptions<'c> {
     pub(super) limits: Limits,
     unknown: Unknown,
+    cipher: Option<&'c dyn Cipher>,
 }
 
-impl ReadOptions {
+impl<'c> ReadOptions<'c> {
     /// The defaults.
     pub const fn new() -> Self {
-        Self { limits: Limits::new(), unknown: Unknown::Skip }
+        Self { limits: Limits::new(), unknown: Unknown::Skip, cipher: None }
     }
 
     /// Sets the limits.
@@ -48,6 +51,24 @@ impl ReadOptions {
     pub const fn unknown(mut self, unknown: Unknown) -> Self {
         self.unknown = unknown;
         self
+    }
+
+    /// Sets what decrypts secure strings. Default: they stay encrypted, to be written as they came.
+    #[must_use]
+    pub const fn cipher(mut self, cipher: &'c dyn Cipher) -> Self {
+        self.cipher = Some(cipher);
+        self
+    }
+}
+
+/// Shows whether there is a cipher, not which.
+impl fmt::Debug for ReadOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadOptions")
+            .field("limits", &self.limits)
+            .field("unknown", &self.unknown)
+            .field("cipher", &self.cipher.is_some())
+            .finish()
     }
 }
 
@@ -106,6 +127,7 @@ pub fn from_slice(input: &[u8]) -> Result<Value, Error> {
 /// * [`is_invalid_text`](Error::is_invalid_text): a text that is no value of the type of its element.
 /// * [`is_unknown_reference`](Error::is_unknown_reference): a reference to what was not there before.
 /// * [`is_limit`](Error::is_limit): one of the [`Limits`].
+/// * [`is_crypto`](Error::is_crypto): a secure string that the cipher of the options refuses.
 ///
 /// ```
 /// use psrp::clixml::{Reader, Stream};
@@ -121,7 +143,7 @@ pub fn from_slice(input: &[u8]) -> Result<Value, Error> {
 /// ```
 pub struct Reader<'a> {
     source: Source<'a>,
-    tree: Tree,
+    tree: Tree<'a>,
     state: State,
     size: Result<(), ()>,
 }
@@ -144,7 +166,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A reader with these options.
-    pub fn with_options(input: &'a [u8], options: ReadOptions) -> Self {
+    pub fn with_options(input: &'a [u8], options: ReadOptions<'a>) -> Self {
         let size = if input.len() > options.limits.size { Err(()) } else { Ok(()) };
         Self { source: Source::new(input), tree: Tree::new(options), state: State::Before, size }
     }

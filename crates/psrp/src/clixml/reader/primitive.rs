@@ -10,6 +10,7 @@ use super::tag::Primitive;
 use super::text::Text;
 use crate::Error;
 use crate::clixml::number;
+use crate::crypto::Cipher;
 use crate::error::Kind;
 use crate::value::{SecureString, Value};
 
@@ -25,15 +26,21 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 ///
 /// # Errors
 ///
-/// A text that is no value of the type.
-pub(super) fn value(tag: Primitive, text: Text<'_>) -> Result<Value, Error> {
+/// A text that is no value of the type; a secure string that the cipher refuses.
+pub(super) fn value(tag: Primitive, text: Text<'_>, cipher: Option<&dyn Cipher>) -> Result<Value, Error> {
     let value = match tag {
         Primitive::String | Primitive::SemanticVersion => Value::String(text.into_string()),
         Primitive::Uri => Value::Uri(text.into_string()),
         Primitive::Xml => Value::Xml(text.into_string()),
         Primitive::ScriptBlock => Value::ScriptBlock(text.into_string()),
         Primitive::Bytes => Value::Bytes(bytes(text.plain()?)?),
-        Primitive::SecureString => Value::SecureString(SecureString::from_encrypted(bytes(text.plain()?)?)),
+        Primitive::SecureString => {
+            let encrypted = bytes(text.plain()?)?;
+            Value::SecureString(match cipher {
+                None => SecureString::from_encrypted(encrypted),
+                Some(cipher) => SecureString::from_utf16le(cipher.decrypt(&encrypted)?),
+            })
+        }
         _ => plain(tag, trim(text.plain()?))?,
     };
     Ok(value)
