@@ -35,11 +35,11 @@ pub(super) fn value(tag: Primitive, text: Text<'_>, cipher: Option<&dyn Cipher>)
         Primitive::ScriptBlock => Value::ScriptBlock(text.into_string()),
         Primitive::Bytes => Value::Bytes(bytes(text.plain()?)?),
         Primitive::SecureString => {
-            let encrypted = bytes(text.plain()?)?;
-            Value::SecureString(match cipher {
-                None => SecureString::from_encrypted(encrypted),
-                Some(cipher) => SecureString::from_utf16le(cipher.decrypt(&encrypted)?),
-            })
+            let string = SecureString::from_encrypted(bytes(text.plain()?)?);
+            if let Some(cipher) = cipher {
+                string.decrypt(cipher)?;
+            }
+            Value::SecureString(string)
         }
         _ => plain(tag, trim(text.plain()?))?,
     };
