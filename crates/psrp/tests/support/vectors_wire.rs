@@ -19,3 +19,8 @@ pub fn hex(digits: &Value) -> Vec<u8> {
     assert!(digits.len().is_multiple_of(2));
     (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
 }
+
+/// Bytes out of Base64.
+pub fn base64(text: &Value) -> Vec<u8> {
+    base64_simd::STANDARD.decode_to_vec(text.as_str().expect("text")).expect("Base64")
+}
