@@ -10,7 +10,7 @@ mod exception;
 mod information;
 mod informational;
 mod invocation;
-pub(crate) mod progress;
+mod progress;
 
 pub use category::ErrorCategory;
 pub use credential::PsCredential;
@@ -21,3 +21,4 @@ pub use informational::{InformationalRecord, RecordStream};
 pub use invocation::{
     CommandInfo, CommandOrigin, CommandTypes, CommandVisibility, InvocationCall, InvocationInfo, ScriptExtent,
 };
+pub use progress::ProgressRecordType;
