@@ -1,7 +1,8 @@
 //! Records of the streams of a pipeline, and credentials (MS-PSRP 2.2.3).
 //!
 //! All of them are made by their constructors, changed through their fields, and turned into values and back with
-//! `to_value` and `from_value`. What other versions of PowerShell add to a record is kept in its `extra` members.
+//! `to_value` and `from_value`. What other versions of PowerShell add to a record is kept in its `extra` members. Lists are written as
+//! `System.Collections.ArrayList`, whatever they came as.
 
 mod category;
 mod credential;
