@@ -7,6 +7,7 @@ use quick_xml::events::Event;
 use quick_xml::{Error as XmlError, Reader};
 
 use super::attributes::is_blank;
+use super::leaf::{self, Leaf};
 use super::text::{Text, TextBuilder};
 use crate::Error;
 use crate::error::Kind;
@@ -17,10 +18,14 @@ const MARK: &[u8] = b"#< CLIXML";
 /// Reads XML without document types, and with no other checks of characters than for UTF-8.
 pub(super) struct Source<'a> {
     xml: Reader<&'a [u8]>,
+    /// How many bytes there are.
+    length: usize,
     /// How many bytes before the first element are not given to the XML reader.
-    skipped: u64,
-    /// Where the event that was read last begins.
-    at: u64,
+    skipped: usize,
+    /// Where what was read last begins.
+    at: usize,
+    /// Whether the XML reader has seen the `<` that it has not consumed yet, as it has after a text.
+    expects_markup: bool,
 }
 
 impl<'a> Source<'a> {
@@ -32,17 +37,18 @@ impl<'a> Source<'a> {
         };
         let mut xml = Reader::from_reader(rest);
         xml.config_mut().check_end_names = true;
-        Self { xml, skipped: (input.len() - rest.len()) as u64, at: 0 }
+        let skipped = input.len() - rest.len();
+        Self { xml, length: input.len(), skipped, at: skipped, expects_markup: false }
     }
 
-    /// Where the event that was read last begins.
+    /// Where what was read last begins.
     pub(super) fn offset(&self) -> u64 {
-        self.skipped + self.at
+        self.at as u64
     }
 
     /// Whether the event that was read last is the first of the document.
     pub(super) fn is_first(&self) -> bool {
-        self.at == 0
+        self.at == self.skipped
     }
 
     /// The next event but for comments and processing instructions, which mean nothing here.
@@ -52,14 +58,32 @@ impl<'a> Source<'a> {
     /// What is not well-formed, and document types.
     pub(super) fn next(&mut self) -> Result<Event<'a>, Error> {
         loop {
-            self.at = self.xml.buffer_position();
+            self.at = self.length - self.xml.get_ref().len();
+            self.expects_markup = false;
             match self.xml.read_event() {
                 Ok(Event::Comment(_) | Event::PI(_)) => {}
                 Ok(Event::DocType(_)) => return Err(self.syntax("a document type")),
-                Ok(event) => return Ok(event),
+                Ok(event) => {
+                    self.expects_markup = matches!(event, Event::Text(_));
+                    return Ok(event);
+                }
                 Err(error) => return Err(self.malformed(&error)),
             }
         }
+    }
+
+    /// The next element if it is a leaf; white space before it is gone in any case.
+    #[inline]
+    pub(super) fn leaf(&mut self) -> Option<Leaf<'a>> {
+        if self.expects_markup {
+            return None;
+        }
+        let rest = self.xml.get_mut();
+        *rest = leaf::skip_blanks(rest);
+        let (leaf, after) = Leaf::read(rest)?;
+        self.at = self.length - rest.len();
+        *rest = after;
+        Some(leaf)
     }
 
     /// The text up to the end tag of the element that was opened last.

@@ -3,6 +3,7 @@
 use quick_xml::events::{BytesStart, Event};
 
 use super::attributes::{self, Attributes};
+use super::leaf::Leaf;
 use super::references::{Id, Table};
 use super::source::Source;
 use super::tag::{Primitive, Tag};
@@ -15,8 +16,8 @@ use crate::value::object::Content;
 use crate::value::{Base, ContainerKind, Cycle, Members, Object, PsString, TypeNames, Value};
 
 /// What is being built: everything that is open, and what is known by identifier.
-pub(super) struct Tree<'c> {
-    options: ReadOptions<'c>,
+pub(super) struct Tree {
+    options: ReadOptions,
     /// How many values and type names there were.
     nodes: usize,
     /// How many objects and sets of members are open.
@@ -80,8 +81,8 @@ enum Step {
     Inside,
 }
 
-impl<'c> Tree<'c> {
-    pub(super) fn new(options: ReadOptions<'c>) -> Self {
+impl Tree {
+    pub(super) fn new(options: ReadOptions) -> Self {
         Self {
             options,
             nodes: 0,
@@ -120,6 +121,7 @@ impl<'c> Tree<'c> {
             {
                 return Ok(root);
             }
+            self.leaves(source)?;
             step = match source.next()? {
                 Event::Start(tag) => self.element(source, &Start::new(&tag, false))?,
                 Event::Empty(tag) => self.element(source, &Start::new(&tag, true))?,
@@ -129,6 +131,45 @@ impl<'c> Tree<'c> {
                     Step::Inside
                 }
             };
+        }
+    }
+
+    /// Takes leaves into the innermost place that is open, as many as follow each other.
+    fn leaves(&mut self, source: &mut Source<'_>) -> Result<(), Error> {
+        if matches!(self.places.last(), Some(Place::Object | Place::Dictionary(_)) | None) {
+            return Ok(());
+        }
+        while let Some(leaf) = source.leaf() {
+            self.leaf(leaf).map_err(|error| error.or_offset(source.offset()))?;
+        }
+        Ok(())
+    }
+
+    fn leaf(&mut self, leaf: Leaf<'_>) -> Result<(), Error> {
+        self.enter()?;
+        match self.places.last() {
+            Some(Place::Adapted(_) | Place::Extended(_) | Place::Set(..)) => {
+                let name = PsString::from_escaped(leaf.name.ok_or_else(without_name)?);
+                let value = primitive::value(leaf.tag, Text::Raw(leaf.text), self.options.cipher.as_deref())?;
+                self.members.push((name, value));
+            }
+            place => {
+                if let Some(&Place::Entry(from)) = place {
+                    self.expect_part(from, leaf.name)?;
+                }
+                let value = primitive::value(leaf.tag, Text::Raw(leaf.text), self.options.cipher.as_deref())?;
+                self.put(PsString::default(), value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that this is the name of the next part of the entry whose parts begin there.
+    fn expect_part(&self, from: usize, name: Option<&str>) -> Result<(), Error> {
+        let part = ["Key", "Value"].get(self.values.len() - from);
+        match (part, name) {
+            (Some(part), Some(name)) if name.eq_ignore_ascii_case(part) => Ok(()),
+            _ => Err(structure("an entry has a key and then a value")),
         }
     }
 
@@ -163,11 +204,7 @@ impl<'c> Tree<'c> {
                 _ => Err(structure("a dictionary has nothing but entries")),
             },
             Some(&Place::Entry(from)) => {
-                let part = ["Key", "Value"].get(self.values.len() - from);
-                let named = |part: &&str| attributes.name.is_some_and(|name| name.eq_ignore_ascii_case(part));
-                if !part.is_some_and(named) {
-                    return Err(structure("an entry has a key and then a value"));
-                }
+                self.expect_part(from, attributes.name)?;
                 self.value(source, start, &attributes, PsString::default())
             }
         }
@@ -184,7 +221,9 @@ impl<'c> Tree<'c> {
         self.enter()?;
         let value = match start.tag {
             Tag::Primitive(Primitive::Nil) if start.empty => Value::Nil,
-            Tag::Primitive(tag) => primitive::value(tag, start.text(source)?, self.options.cipher)?,
+            Tag::Primitive(tag) => {
+                primitive::value(tag, start.text(source)?, self.options.cipher.as_deref())?
+            }
             Tag::Object => {
                 self.open(attributes, name)?;
                 return if start.empty { self.close() } else { Ok(Step::Inside) };
@@ -481,7 +520,7 @@ pub(super) struct Start<'s> {
 
 impl<'s> Start<'s> {
     pub(super) fn new(start: &'s BytesStart<'_>, empty: bool) -> Self {
-        Self { tag: Tag::of(start.name().into_inner()), attributes: start.attributes_raw(), empty }
+        Self { tag: Tag::of(start.name().into_inner().as_bytes()), attributes: start.attributes_raw(), empty }
     }
 
     fn text<'a>(&self, source: &mut Source<'a>) -> Result<Text<'a>, Error> {
@@ -508,8 +547,12 @@ fn add(members: &mut Members, more: Members) {
 }
 
 fn member_name(attributes: &Attributes<'_>) -> Result<PsString, Error> {
-    let name = attributes.name.ok_or_else(|| structure("a member without a name"))?;
+    let name = attributes.name.ok_or_else(without_name)?;
     Ok(PsString::from_escaped(&attributes::value(name)?))
+}
+
+fn without_name() -> Error {
+    structure("a member without a name")
 }
 
 fn without_id() -> Error {

@@ -6,7 +6,7 @@ mod references;
 
 use std::fmt;
 
-use element::{Elements, Place};
+pub(super) use element::{Elements, Place};
 pub use options::WriteOptions;
 
 use super::Stream;
