@@ -20,7 +20,7 @@ use psrp::record::{
     InformationRecord, InformationalRecord, InvocationCall, InvocationInfo, ScriptExtent, exception,
 };
 use psrp::value::{Members, Progress, Version};
-use psrp::{PsString, Value};
+use psrp::PsString;
 
 mod support;
 use support::values::{any_primitive, any_text, any_value};

@@ -178,7 +178,7 @@ impl Payload {
     pub fn decode_with(
         message_type: MessageType,
         data: &[u8],
-        options: ReadOptions<'_>,
+        options: ReadOptions,
     ) -> Result<Self, Error> {
         if let MessageType::Other(id) = message_type {
             return Ok(Self::Other(id, data.into()));
