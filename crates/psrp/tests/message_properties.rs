@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
+use psrp::PsString;
 use psrp::clixml::Writer;
 use psrp::host::{ConsoleColor, Coordinates, HostCall, HostMethod, HostOutcome, HostResponse, Size};
 use psrp::message::{
@@ -20,7 +21,6 @@ use psrp::record::{
     InformationRecord, InformationalRecord, InvocationCall, InvocationInfo, ScriptExtent, exception,
 };
 use psrp::value::{Members, Progress, Version};
-use psrp::PsString;
 
 mod support;
 use support::values::{any_primitive, any_text, any_value};
