@@ -4,6 +4,7 @@
 //! | --- | --- | --- |
 //! | in a message | [`from_slice`] | [`to_vec`], [`Writer::write`] |
 //! | in an `<Objs>` document, or several of them | [`Reader`] | [`Writer::write_document`] |
+//! | in the output of a program | [`ConsoleFilter`] | |
 //! | in a file of `Export-Clixml` | [`import`], [`Document`] | [`export`], [`DocumentWriter`] |
 
 mod console;

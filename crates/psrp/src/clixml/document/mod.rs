@@ -108,8 +108,9 @@ pub fn import(path: impl AsRef<Path>) -> Result<Vec<Value>, Error> {
 /// use psrp::Value;
 /// use psrp::clixml::{export, import};
 ///
-/// export("numbers.xml", &[Value::from(1), Value::from(2)])?;
-/// assert_eq!(import("numbers.xml")?, [1.into(), 2.into()]);
+/// let numbers = [Value::from(1), Value::from(2)];
+/// export("numbers.xml", &numbers)?;
+/// assert_eq!(import("numbers.xml")?, numbers);
 /// # Ok::<(), psrp::Error>(())
 /// ```
 pub fn export<'a>(path: impl AsRef<Path>, values: impl IntoIterator<Item = &'a Value>) -> Result<(), Error> {
