@@ -159,8 +159,8 @@ impl<'a> Serializer for ValueSerializer<'a> {
         Ok(Entries::new(self.0, length.unwrap_or(0)))
     }
 
-    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'a>> {
-        Ok(Fields::new(self.0, name))
+    fn serialize_struct(self, name: &'static str, length: usize) -> Result<Fields<'a>> {
+        Ok(Fields::new(self.0, name, length))
     }
 
     fn serialize_struct_variant(
@@ -168,8 +168,8 @@ impl<'a> Serializer for ValueSerializer<'a> {
         _: &'static str,
         _: u32,
         variant: &'static str,
-        _: usize,
+        length: usize,
     ) -> Result<Tagged<Fields<'a>>> {
-        Ok(Tagged { variant, inner: Fields::new(self.0, "") })
+        Ok(Tagged { variant, inner: Fields::new(self.0, "", length) })
     }
 }
