@@ -278,13 +278,26 @@ impl Enumeration for Color {
 struct Paint {
     #[serde(with = "psrp::serde::enumeration")]
     color: Color,
+    #[serde(with = "psrp::serde::enumeration", default, skip_serializing_if = "Option::is_none")]
+    second: Option<Color>,
+    #[serde(with = "psrp::serde::enumeration", default, skip_serializing_if = "Vec::is_empty")]
+    more: Vec<Color>,
+}
+
+fn paint(color: Color) -> Paint {
+    Paint { color, second: None, more: vec![] }
 }
 
 #[test]
 fn enumerations_have_type_name_and_number() {
+    both(paint(Color::Blue), Object::custom([("color", Object::enumeration("My.Color", "Blue", 9_u8))]));
     both(
-        Paint { color: Color::Blue },
-        Object::custom([("color", Object::enumeration("My.Color", "Blue", 9_u8))]),
+        Paint { second: Some(Color::Red), more: vec![Color::Red], ..paint(Color::Blue) },
+        Object::custom([
+            ("color", Object::enumeration("My.Color", "Blue", 9_u8)),
+            ("second", Object::enumeration("My.Color", "Red", 4_u8)),
+            ("more", Object::list([Object::enumeration("My.Color", "Red", 4_u8)])),
+        ]),
     );
     // The number counts, whatever the name; a name counts alone.
     let read = |value: Value| from_value::<Paint>(&Object::custom([("color", value)]).into());
@@ -293,7 +306,7 @@ fn enumerations_have_type_name_and_number() {
     assert_eq!(read("blue".into()).unwrap().color, Color::Blue);
     assert!(read(Value::Int32(5)).unwrap_err().is_mismatch());
     assert!(read(Value::Int32(260)).unwrap_err().is_mismatch());
-    assert_eq!(serde_json::to_string(&Paint { color: Color::Red }).unwrap(), r#"{"color":"Red"}"#);
+    assert_eq!(serde_json::to_string(&paint(Color::Red)).unwrap(), r#"{"color":"Red"}"#);
     assert_eq!(serde_json::from_str::<Paint>(r#"{"color":"Red"}"#).unwrap().color, Color::Red);
 }
 

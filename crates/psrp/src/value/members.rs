@@ -46,6 +46,7 @@ impl Members {
         self.0.iter().map(|(name, value)| (name, value))
     }
 
+    #[cfg(feature = "serde")]
     pub(crate) fn as_slice(&self) -> &[(PsString, Value)] {
         &self.0
     }
