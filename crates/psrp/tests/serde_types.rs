@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::time::Duration;
 
-use psrp::serde::{Enumeration, Typed};
+use psrp::serde::{Bag, Enumeration, Typed};
 use psrp::value::{
     Base, ContainerKind, DateTime, DateTimeKind, Decimal, Progress, SecureString, TimeSpan, Version,
 };
@@ -393,8 +393,14 @@ fn type_names_can_be_a_field() {
         Named { names: vec!["A".into(), "B".into()], id: 1 },
         Object::builder().type_names(["A", "B"]).extended("id", 1).build(),
     );
-    let error = to_value(&BTreeMap::from([(1, 2)])).map(|_| ());
-    assert!(error.is_ok());
+    #[derive(Serialize)]
+    struct Wrong {
+        #[serde(rename = "$TypeNames")]
+        names: Vec<i32>,
+    }
+    let error = to_value(&Wrong { names: vec![1] }).unwrap_err();
+    assert!(error.is_unwritable());
+    assert!(error.to_string().contains("$TypeNames"), "{error}");
 }
 
 #[test]
@@ -412,4 +418,19 @@ fn typed_carries_names_and_text() {
     assert!(matches!(value.as_object().unwrap().base(), Base::Value(Value::Int32(5))));
     assert_eq!(from_value::<Typed<i32>>(&value).unwrap(), number);
     assert_eq!(from_value::<Typed<i32>>(&5.into()).unwrap(), Typed::new(5));
+}
+
+#[test]
+fn a_bag_is_an_object() {
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Row {
+        id: i32,
+        #[serde(flatten)]
+        more: BTreeMap<String, i32>,
+    }
+    let row = || Row { id: 1, more: BTreeMap::from([("x".into(), 2)]) };
+    both(Bag(row()), Object::custom([("id", 1), ("x", 2)]));
+    both(row(), Object::dictionary([("id", 1), ("x", 2)]));
+    assert!(to_value(&Bag(BTreeMap::from([(1, 2)]))).unwrap_err().is_unwritable());
+    assert_eq!(serde_json::to_string(&Bag(row())).unwrap(), r#"{"id":1,"x":2}"#);
 }

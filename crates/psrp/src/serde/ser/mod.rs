@@ -9,6 +9,7 @@ use serde::ser::{Serialize, Serializer};
 
 use self::compound::{Entries, Fields, Items, Tagged};
 use self::names::Names;
+pub(super) use self::names::custom;
 use super::fault::{Fault, Result, Step};
 use super::hand;
 use crate::error::Kind;
@@ -32,7 +33,7 @@ pub(super) fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value> {
 
 /// An object with one member: a variant with data.
 fn tagged(variant: &'static str, value: Value) -> Value {
-    Object::builder().shared_type_names(names::custom()).extended(variant, value).build().into()
+    Object::builder().shared_type_names(custom()).extended(variant, value).build().into()
 }
 
 #[derive(Clone, Copy)]
