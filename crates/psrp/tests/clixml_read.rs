@@ -473,7 +473,9 @@ mod limits {
     #[test]
     fn size() {
         assert!(limited("<S>x</S>", Limits::new().size(8)).is_ok());
-        assert!(limited("<S>x</S>", Limits::new().size(7)).unwrap_err().is_limit());
+        let error = limited("<S>x</S>", Limits::new().size(7)).unwrap_err();
+        assert!(error.is_limit());
+        assert_eq!(error.offset(), Some(7));
     }
 }
 
