@@ -1,4 +1,4 @@
-//! Secrets on the wire: ciphers of strings and the exchange of their keys (MS-PSRP 2.2.5.1.24 and 3.1.2).
+//! Secrets on the wire: what encrypts strings (MS-PSRP 2.2.5.1.24).
 
 mod cipher;
 
