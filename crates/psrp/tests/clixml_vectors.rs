@@ -1,8 +1,10 @@
-//! The vectors of CLIXML, as the reader takes them.
+//! The vectors of CLIXML, as they are read and written.
 
 mod support;
 
-use psrp::clixml::{ReadOptions, Reader};
+use std::sync::Arc;
+
+use psrp::clixml::{ReadOptions, Reader, WriteOptions, Writer};
 use psrp::{Error, Value};
 use support::vectors::{self, KnownSecrets};
 
@@ -38,5 +40,16 @@ fn what_others_write_is_read_as_the_value() {
     for case in vectors::value_cases() {
         let values = read(&case.reference).unwrap_or_else(|error| panic!("{}: {error}", case.id));
         assert_eq!(values, [case.value], "{}", case.id);
+    }
+}
+
+#[test]
+fn values_are_written_as_powershell_does() {
+    let mut writer = Writer::with_options(WriteOptions::new().cipher(Arc::new(KnownSecrets)));
+    let cases = vectors::value_cases();
+    assert_eq!(cases.len(), 178);
+    for case in cases {
+        let written = writer.write(&case.value).unwrap_or_else(|error| panic!("{}: {error}", case.id));
+        assert_eq!(str::from_utf8(written), Ok(&*case.reference), "{}", case.id);
     }
 }

@@ -195,7 +195,7 @@ fn entity(byte: u8, context: Context) -> Option<&'static [u8]> {
 }
 
 fn push_unit(out: &mut Vec<u8>, unit: u16) {
-    let digit = |shift: u16| b"0123456789ABCDEF"[usize::from(unit >> shift & 15)];
+    let digit = |shift: u16| b"0123456789ABCDEF"[usize::from((unit >> shift) & 15)];
     out.extend_from_slice(&[b'_', b'x', digit(12), digit(8), digit(4), digit(0), b'_']);
 }
 
@@ -225,7 +225,8 @@ const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
 #[inline(always)]
 fn suspects(word: u64) -> u64 {
     // With its high bit set no byte borrows from the next; it loses that bit where it was the smaller one.
-    let differs = |with: u8, from: u8| ((word | LOW * u64::from(with)) ^ LOW * u64::from(from) | HIGH) - LOW;
+    let all = |byte: u8| LOW * u64::from(byte);
+    let differs = |with: u8, from: u8| (((word | all(with)) ^ all(from)) | HIGH) - LOW;
     let plain = ((word | HIGH) - LOW * 0x20)
         & differs(0x04, b'&') // also the quote
         & differs(0x02, b'>') // also the other bracket
@@ -237,15 +238,20 @@ fn suspects(word: u64) -> u64 {
 #[inline]
 fn find(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
-    let (chunks, tail) = rest.as_chunks::<8>();
-    for (index, chunk) in chunks.iter().enumerate() {
+    let place = |found: u64| (found.trailing_zeros() / 8) as usize;
+    let Some(end) = rest.last_chunk::<8>() else {
+        let found = suspects(last(rest));
+        return (found != 0).then(|| at + place(found));
+    };
+    for (index, chunk) in rest.as_chunks::<8>().0.iter().enumerate() {
         let found = suspects(u64::from_le_bytes(*chunk));
         if found != 0 {
-            return Some(at + index * 8 + (found.trailing_zeros() / 8) as usize);
+            return Some(at + index * 8 + place(found));
         }
     }
-    let found = suspects(last(tail));
-    (found != 0).then(|| at + chunks.len() * 8 + (found.trailing_zeros() / 8) as usize)
+    // Some of the last eight bytes were looked at already, and are plain.
+    let found = suspects(u64::from_le_bytes(*end));
+    (found != 0).then(|| bytes.len() - 8 + place(found))
 }
 
 /// Fewer than eight bytes, and behind them spaces, which need no escape.
@@ -257,13 +263,13 @@ fn last(tail: &[u8]) -> u64 {
         // Both parts agree where they overlap.
         let head = u64::from(u32::from_le_bytes(*head));
         let end = u64::from(u32::from_le_bytes(*end)) << (8 * (len - 4));
-        head | end | SPACES << 8 * (len - 1) << 8
+        head | end | ((SPACES << (8 * (len - 1))) << 8)
     } else if let [first, .., end] = tail {
         let middle = u64::from(tail[len / 2]) << 8;
         let end = u64::from(*end) << (8 * (len - 1));
-        u64::from(*first) | middle | end | SPACES << (8 * len)
+        u64::from(*first) | middle | end | (SPACES << (8 * len))
     } else {
-        tail.first().map_or(SPACES, |byte| u64::from(*byte) | SPACES << 8)
+        tail.first().map_or(SPACES, |byte| u64::from(*byte) | (SPACES << 8))
     }
 }
 
@@ -293,7 +299,7 @@ fn read_escape(bytes: &[u8]) -> Option<(u32, usize)> {
         let (digits, rest) = digits.split_at_checked(count)?;
         let mut number = 0u32;
         for digit in digits {
-            number = number << 4 | char::from(*digit).to_digit(16)?;
+            number = (number << 4) | char::from(*digit).to_digit(16)?;
         }
         if rest.first() == Some(&b'_') {
             return (number <= 0x10_FFFF).then_some((number, count + 3));

@@ -28,7 +28,7 @@ use crate::value::{Value, Version};
 /// How documents are read.
 #[derive(Clone, Copy, Default)]
 pub struct ReadOptions<'c> {
-    limits: Limits,
+    pub(super) limits: Limits,
     unknown: Unknown,
     cipher: Option<&'c dyn Cipher>,
 }

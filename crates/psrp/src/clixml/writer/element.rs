@@ -18,7 +18,7 @@ const KEPT: usize = 1 << 20;
 
 /// Where an element stands, which its attributes tell.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
+pub(in super::super) enum Place<'a> {
     /// Among other elements, without an attribute.
     Item,
     /// At the top of a document.
@@ -61,7 +61,7 @@ macro_rules! tag {
 
 /// A buffer, and what a document remembers.
 #[derive(Default)]
-pub(super) struct Elements {
+pub(in super::super) struct Elements {
     out: Vec<u8>,
     objects: Objects,
     lists: Lists,
@@ -71,23 +71,23 @@ pub(super) struct Elements {
 }
 
 impl Elements {
-    pub(super) fn new(options: WriteOptions) -> Self {
+    pub(in super::super) fn new(options: WriteOptions) -> Self {
         Self { options, ..Self::default() }
     }
 
-    pub(super) fn options(&self) -> &WriteOptions {
+    pub(in super::super) fn options(&self) -> &WriteOptions {
         &self.options
     }
 
     /// Begins a document.
-    pub(super) fn start(&mut self) {
+    pub(in super::super) fn start(&mut self) {
         self.forget();
         self.pinning = false;
         self.empty();
     }
 
     /// Begins another part of a document whose values may be gone in between.
-    pub(super) fn go_on(&mut self) {
+    pub(in super::super) fn go_on(&mut self) {
         if !self.pinning {
             self.forget();
             self.pinning = true;
@@ -96,20 +96,33 @@ impl Elements {
     }
 
     /// Ends the document, and gives its bytes unless writing failed.
-    pub(super) fn finish(&mut self, result: Result<(), Error>) -> Result<&[u8], Error> {
+    pub(in super::super) fn finish(&mut self, result: Result<(), Error>) -> Result<&[u8], Error> {
         self.forget();
         self.pause(result)
     }
 
     /// Gives the bytes of a part of a document, which ends if writing failed.
-    pub(super) fn pause(&mut self, result: Result<(), Error>) -> Result<&[u8], Error> {
+    pub(in super::super) fn pause(&mut self, result: Result<(), Error>) -> Result<&[u8], Error> {
         if result.is_err() {
             self.start();
         }
         result.map(|()| &*self.out)
     }
 
-    pub(super) fn take(&mut self) -> Vec<u8> {
+    /// The bytes so far.
+    pub(in super::super) fn output(&self) -> &[u8] {
+        &self.out
+    }
+
+    /// Takes back what was written behind this place. Nothing before it can be referred to any more, for the tables do not
+    /// tell what is gone.
+    pub(in super::super) fn take_back(&mut self, len: usize) {
+        self.out.truncate(len);
+        self.objects.forget();
+        self.lists.forget();
+    }
+
+    pub(in super::super) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.out)
     }
 
@@ -118,7 +131,7 @@ impl Elements {
         self.lists.clear();
     }
 
-    fn empty(&mut self) {
+    pub(in super::super) fn empty(&mut self) {
         if self.out.capacity() > KEPT {
             self.out = Vec::new();
         } else {
@@ -127,7 +140,7 @@ impl Elements {
     }
 
     #[inline(always)]
-    pub(super) fn raw(&mut self, text: &str) {
+    pub(in super::super) fn raw(&mut self, text: &str) {
         self.out.extend_from_slice(text.as_bytes());
     }
 
@@ -142,10 +155,30 @@ impl Elements {
     }
 
     /// Writes a value, which `level` elements including its own enclose.
-    pub(super) fn value(&mut self, value: &Value, place: Place<'_>, level: usize) -> Result<(), Error> {
+    pub(in super::super) fn value(
+        &mut self,
+        value: &Value,
+        place: Place<'_>,
+        level: usize,
+    ) -> Result<(), Error> {
         if level > self.options.depth {
             return self.too_deep(place);
         }
+        match value {
+            Value::Object(object) => self.object(object, place, level, false),
+            Value::Cycle(cycle) => self.cycle(cycle, place, level),
+            Value::SecureString(secret) => self.secret(secret, place),
+            Value::MemberSet(_) => Err(Error::with(Kind::Unwritable, "a set of members that is no member")),
+            value => {
+                self.simple(value, place);
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes a value without others inside. Apart from the rest, for its buffers would take part in every level of nesting.
+    #[inline(never)]
+    fn simple(&mut self, value: &Value, place: Place<'_>) {
         match value {
             Value::Nil => self.nil(place),
             Value::Bool(true) => self.primitive(tag!("B"), place, b"true"),
@@ -174,15 +207,9 @@ impl Elements {
             Value::DateTime(date) => self.primitive(tag!("DT"), place, date.text().as_bytes()),
             Value::TimeSpan(span) => self.primitive(tag!("TS"), place, span.text().as_bytes()),
             Value::Bytes(bytes) => self.base64(tag!("BA"), place, bytes),
-            Value::SecureString(secret) => return self.secret(secret, place),
             Value::Progress(record) => self.progress(record, place),
-            Value::Object(object) => return self.object(object, place, level, false),
-            Value::Cycle(cycle) => return self.cycle(cycle, place, level),
-            Value::MemberSet(_) => {
-                return Err(Error::with(Kind::Unwritable, "a set of members that is no member"));
-            }
+            Value::SecureString(_) | Value::Object(_) | Value::Cycle(_) | Value::MemberSet(_) => {}
         }
-        Ok(())
     }
 
     #[cold]

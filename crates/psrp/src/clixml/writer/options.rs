@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::super::Limits;
 use crate::PsString;
 use crate::crypto::Cipher;
 
@@ -27,23 +28,17 @@ pub struct WriteOptions {
 }
 
 impl WriteOptions {
-    /// Default of [`depth`](Self::depth): 49, the deepest document that PowerShell reads.
-    pub const DEPTH: usize = 49;
-
-    /// The largest value that [`depth`](Self::depth) takes: values are written with one call per level.
-    pub const MAX_DEPTH: usize = 512;
-
     /// The defaults.
     pub const fn new() -> Self {
-        Self { depth: Self::DEPTH, too_deep: None, cipher: None }
+        Self { depth: Limits::DEPTH, too_deep: None, cipher: None }
     }
 
     /// How many elements with a value may be nested in each other, the innermost included: objects, sets of members and
-    /// the primitive inside of them. What is deeper is an error. Values above [`MAX_DEPTH`](Self::MAX_DEPTH) count as
-    /// that.
+    /// the primitive inside of them. What is deeper is an error. Default: [`Limits::DEPTH`], what PowerShell reads. Values
+    /// above [`Limits::MAX_DEPTH`] count as that.
     #[must_use]
     pub const fn depth(mut self, levels: usize) -> Self {
-        self.depth = if levels < Self::MAX_DEPTH { levels } else { Self::MAX_DEPTH };
+        self.depth = if levels < Limits::MAX_DEPTH { levels } else { Limits::MAX_DEPTH };
         self
     }
 

@@ -62,7 +62,15 @@ impl Objects {
     }
 
     pub(super) fn clear(&mut self) {
-        self.next = 0;
+        // Most documents of messages are primitives, for which all tables stay as they are.
+        if self.next != 0 {
+            self.next = 0;
+            self.forget();
+        }
+    }
+
+    /// Finds none of the objects so far any more; numbers go on.
+    pub(super) fn forget(&mut self) {
         if self.numbers.capacity() > KEPT {
             self.numbers = Addresses::default();
         } else {
@@ -79,8 +87,9 @@ impl Objects {
 /// The lists of type names of a document. Two lists with the same names are one.
 #[derive(Default)]
 pub(super) struct Lists {
-    /// By number.
+    /// By number, from the first one on.
     lists: Vec<TypeNames>,
+    first: u32,
     /// Numbers of all lists, once there are more than a few. Holding on to the lists keeps their addresses.
     addresses: Addresses,
     contents: HashMap<TypeNames, u32>,
@@ -92,12 +101,12 @@ impl Lists {
 
     /// The number of a list that was written before, or the next number as an error.
     pub(super) fn find_or_add(&mut self, names: &TypeNames) -> Result<u32, u32> {
-        let number = self.lists.len() as u32;
+        let number = self.first + self.lists.len() as u32;
         if self.lists.len() <= Self::FEW {
             let found = self.lists.iter().position(|own| own.ptr_eq(names));
             let found = found.or_else(|| self.lists.iter().position(|own| own == names));
             if let Some(found) = found {
-                return Ok(found as u32);
+                return Ok(self.first + found as u32);
             }
         } else if let Some(found) = self.addresses.get(&names.address()) {
             return Ok(*found);
@@ -113,16 +122,25 @@ impl Lists {
 
     /// Adds to the tables what they do not have yet.
     fn index(&mut self) {
-        for number in self.contents.len()..self.lists.len() {
-            let names = &self.lists[number];
-            self.addresses.insert(names.address(), number as u32);
-            self.contents.insert(names.clone(), number as u32);
+        for index in self.contents.len()..self.lists.len() {
+            let (names, number) = (&self.lists[index], self.first + index as u32);
+            self.addresses.insert(names.address(), number);
+            self.contents.insert(names.clone(), number);
         }
     }
 
     pub(super) fn clear(&mut self) {
+        if !self.lists.is_empty() {
+            self.forget();
+        }
+        self.first = 0;
+    }
+
+    /// Finds none of the lists so far any more; numbers go on.
+    pub(super) fn forget(&mut self) {
+        self.first += self.lists.len() as u32;
         if self.lists.capacity() > KEPT {
-            *self = Self::default();
+            *self = Self { first: self.first, ..Self::default() };
         } else {
             self.lists.clear();
             self.addresses.clear();
