@@ -4,7 +4,14 @@
 
 /// Appends the standard alphabet with padding.
 pub(crate) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
+    // The encoder reserves no more than it needs, which would be one copy of all for each call.
+    out.reserve(encoded_len(bytes.len()));
     base64_simd::STANDARD.encode_append(bytes, out);
+}
+
+/// The standard alphabet with padding.
+pub(crate) fn encode_to_string(bytes: &[u8]) -> String {
+    base64_simd::STANDARD.encode_to_string(bytes)
 }
 
 /// How long the text of so many bytes is.
@@ -22,11 +29,21 @@ pub(crate) fn decode(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     }
     out.truncate(before);
     let dense: Vec<u8> = text.iter().copied().filter(|byte| !b" \t\r\n".contains(byte)).collect();
-    if !dense.len().is_multiple_of(4) {
+    // The forgiving decoder goes without padding and takes form feeds too.
+    if !dense.len().is_multiple_of(4) || dense.contains(&b'\x0c') {
         return None;
     }
     out.extend(base64_simd::forgiving_decode_to_vec(&dense).ok()?);
     Some(())
+}
+
+/// The bytes of a text, as [`decode`] reads it.
+pub(crate) fn decode_to_box(text: &[u8]) -> Option<Box<[u8]>> {
+    // With the exact length, the vector becomes a box without a copy.
+    let padding = text.iter().rev().take(2).filter(|byte| **byte == b'=').count();
+    let mut bytes = Vec::with_capacity((text.len() / 4 * 3).saturating_sub(padding));
+    decode(text, &mut bytes)?;
+    Some(bytes.into())
 }
 
 #[cfg(test)]
@@ -53,9 +70,20 @@ mod tests {
         ] {
             assert_eq!(decoded(text).as_deref(), Some(bytes), "{text:?}");
         }
-        for text in
-            ["A", "AA", "AAE", "A===", "====", "AA=A", "AA==AAAA", "-_-_", "AAE\u{a0}", "AAE\x0b", "AA\0="]
-        {
+        for text in [
+            "A",
+            "AA",
+            "AAE",
+            "A===",
+            "====",
+            "AA=A",
+            "AA==AAAA",
+            "-_-_",
+            "AAE\u{a0}",
+            "AAE\x0b",
+            "AAE\x0c",
+            "AA\0=",
+        ] {
             assert_eq!(decoded(text), None, "{text:?}");
         }
     }

@@ -1,6 +1,6 @@
 //! Floating-point numbers as .NET writes them in XML, and as its readers take them.
 
-use crate::value::Ascii;
+use crate::value::ascii::Ascii;
 
 /// A width of numbers.
 pub(crate) trait Float: zmij::Float + Copy {

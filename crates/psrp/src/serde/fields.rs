@@ -1,7 +1,6 @@
 //! Modules for `#[serde(with = "..")]`: elements of CLIXML that Rust types have no name for.
 
 use std::marker::PhantomData;
-
 use std::time::Duration;
 
 use serde::de::{self, Deserialize, Deserializer};
@@ -13,7 +12,7 @@ use super::hand::{self, Give, Take};
 use super::plain;
 use crate::error::Kind;
 use crate::value::TimeSpan;
-use crate::{PsString, Value};
+use crate::{PsString, Value, b64};
 
 /// A Rust type that an element of the kind `K` carries: the types that a module such as [`guid`] takes.
 ///
@@ -269,9 +268,7 @@ macro_rules! byte_elements {
                 let human = deserializer.is_human_readable();
                 let value = plain::deserialize(deserializer)?;
                 let bytes = match value.as_str() {
-                    Some(text) if human => {
-                        base64::Engine::decode(&base64::engine::general_purpose::STANDARD, text).ok()
-                    }
+                    Some(text) if human => b64::decode_to_box(text.as_bytes()).map(Vec::from),
                     _ => bytes_of(&value),
                 };
                 bytes.map(Into::into).ok_or_else(|| de::Error::custom("expected bytes or base64"))

@@ -1,6 +1,6 @@
 //! What PowerShell sends: [`Value`] and the types inside it.
 
-mod ascii;
+pub(crate) mod ascii;
 mod compare;
 mod date_time;
 mod debug;
@@ -18,7 +18,6 @@ mod version;
 
 use std::ops::Index;
 
-pub(crate) use ascii::Ascii;
 pub use date_time::{DateTime, DateTimeKind};
 pub use decimal::Decimal;
 pub use members::Members;

@@ -1,8 +1,5 @@
 //! The elements of values.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-
 use super::super::escape::{Context, push_ps_string};
 use super::super::{Stream, number};
 use super::WriteOptions;
@@ -11,7 +8,7 @@ use crate::error::Kind;
 use crate::value::{
     Base, ContainerKind, Cycle, Members, Progress, PsString, SecureString, TypeNames, Value, Version,
 };
-use crate::{Error, Object};
+use crate::{Error, Object, b64};
 
 /// Buffers larger than this are not kept for the next document.
 const KEPT: usize = 1 << 20;
@@ -302,10 +299,7 @@ impl Elements {
             return self.empty_element(tag, place);
         }
         self.start_tag(tag, place);
-        let start = self.out.len();
-        self.out.resize(start + bytes.len().div_ceil(3) * 4, 0);
-        let written = STANDARD.encode_slice(bytes, &mut self.out[start..]);
-        debug_assert_eq!(written, Ok(self.out.len() - start));
+        b64::encode(bytes, &mut self.out);
         self.raw(tag.end);
     }
 

@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
+use crate::b64;
 use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag};
 use crate::value::{PsString, Value};
 
@@ -34,15 +32,15 @@ macro_rules! base64_member {
         impl Field for $type {
             fn write(&self) -> Value {
                 let mut out = Writer::default();
-                out.put($name, &PsString::from(STANDARD.encode(&self.blob)));
+                out.put($name, &PsString::from(b64::encode_to_string(&self.blob)));
                 out.finish()
             }
 
             fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
                 let text: PsString = Reader::new(value, budget)?.required($name)?;
-                let blob = text.as_str().and_then(|text| STANDARD.decode(text).ok());
+                let blob = text.as_str().and_then(|text| b64::decode_to_box(text.as_bytes()));
                 let blob = blob.ok_or_else(|| Mismatch::new("is no base64").in_member($name))?;
-                Ok(Self { blob: blob.into() })
+                Ok(Self { blob })
             }
         }
 

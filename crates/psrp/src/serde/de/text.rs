@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use uuid::fmt::Hyphenated;
 
-use crate::value::{Ascii, Base};
+use crate::value::Base;
+use crate::value::ascii::Ascii;
 use crate::{PsString, Value};
 
 /// The text of a value.

@@ -2,10 +2,9 @@
 
 mod read;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde::ser::{self, Serialize, SerializeMap, SerializeSeq, Serializer};
 
+use crate::b64;
 use crate::clixml::number;
 use crate::serde::budget::{Budget, Meter};
 use crate::serde::de::{text, visible};
@@ -208,7 +207,7 @@ impl Serialize for Node<'_> {
             Value::Single(value) => serializer.serialize_f32(*value),
             Value::Double(value) => serializer.serialize_f64(*value),
             Value::Bytes(bytes) if serializer.is_human_readable() => {
-                serializer.serialize_str(&STANDARD.encode(bytes))
+                serializer.serialize_str(&b64::encode_to_string(bytes))
             }
             Value::Bytes(bytes) => serializer.serialize_bytes(bytes),
             Value::Cycle(cycle) => match cycle.upgrade() {
@@ -271,7 +270,7 @@ fn key_text(key: &Value) -> String {
         Value::Bool(value) => value.to_string(),
         Value::Single(value) => number::text(*value).as_str().to_owned(),
         Value::Double(value) => number::text(*value).as_str().to_owned(),
-        Value::Bytes(bytes) => STANDARD.encode(bytes),
+        Value::Bytes(bytes) => b64::encode_to_string(bytes),
         key => match (key.as_i64(), key.as_u64()) {
             (Some(number), _) => number.to_string(),
             (None, Some(number)) => number.to_string(),
