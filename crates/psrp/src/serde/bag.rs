@@ -7,8 +7,7 @@ use super::fault::{Fault, Result};
 use super::hand::{self, Give};
 use super::ser::{custom, to_value};
 use crate::error::Kind;
-use crate::value::object::Content;
-use crate::value::{Base, Members};
+use crate::value::Members;
 use crate::{Object, Value};
 
 /// A map with string keys as an object with members rather than a dictionary: a property bag.
@@ -43,9 +42,7 @@ impl<T: Serialize> Give for Bag<T> {
             };
             extended.push(name.clone(), value.clone());
         }
-        let content =
-            Content { type_names: Some(custom()), base: Base::None, extended, ..Content::default() };
-        Ok(Object::from_content(content).into())
+        Ok(Object::builder().shared_type_names(custom()).extended_members(extended).build().into())
     }
 
     fn give_plain<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -9,9 +9,28 @@ use super::{Base, Members, Object, Value};
 ///
 /// This ends both cycles and the doubling of work by shared objects.
 #[derive(Default)]
-struct Seen(HashSet<(usize, usize)>);
+struct Seen {
+    pairs: HashSet<(usize, usize)>,
+    /// How many objects enclose those at hand.
+    depth: u32,
+    /// What is too deep to be compared by another call, to be compared at the end.
+    later: Vec<(Object, Object)>,
+}
+
+/// How deep objects are compared with a call per level.
+const NESTED: u32 = 64;
 
 impl Seen {
+    /// Runs `compare`, then compares what was left for later.
+    fn compare(compare: impl FnOnce(&mut Self) -> bool) -> bool {
+        let mut seen = Self::default();
+        let mut equal = compare(&mut seen);
+        while equal && let Some((a, b)) = seen.later.pop() {
+            equal = seen.contents(a.content(), b.content());
+        }
+        equal
+    }
+
     fn values(&mut self, a: &Value, b: &Value) -> bool {
         use Value::*;
 
@@ -58,10 +77,20 @@ impl Seen {
         if a.ptr_eq(b) {
             return true;
         }
-        if (a.is_shared() || b.is_shared()) && !self.0.insert((a.address(), b.address())) {
+        if (a.is_shared() || b.is_shared()) && !self.pairs.insert((a.address(), b.address())) {
             return true;
         }
-        let (a, b): (&Content, &Content) = (a.content(), b.content());
+        if self.depth == NESTED {
+            self.later.push((a.clone(), b.clone()));
+            return true;
+        }
+        self.depth += 1;
+        let equal = self.contents(a.content(), b.content());
+        self.depth -= 1;
+        equal
+    }
+
+    fn contents(&mut self, a: &Content, b: &Content) -> bool {
         a.type_names == b.type_names
             && a.to_string == b.to_string
             && self.bases(&a.base, &b.base)
@@ -91,20 +120,26 @@ impl Seen {
 
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
-        Seen::default().values(self, other)
+        Seen::compare(|seen| seen.values(self, other))
     }
 }
 
 /// Equality of content; [`Object::ptr_eq`] tells whether both are the same object.
 impl PartialEq for Object {
     fn eq(&self, other: &Self) -> bool {
-        Seen::default().objects(self, other)
+        Seen::compare(|seen| seen.objects(self, other))
+    }
+}
+
+impl PartialEq for Members {
+    fn eq(&self, other: &Self) -> bool {
+        Seen::compare(|seen| seen.members(self, other))
     }
 }
 
 impl PartialEq for Base {
     fn eq(&self, other: &Self) -> bool {
-        Seen::default().bases(self, other)
+        Seen::compare(|seen| seen.bases(self, other))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Debug output that ends: what was shown is not shown again, secrets are not shown at all.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -8,26 +8,37 @@ use super::{Base, Cycle, Members, Object, ObjectBuilder, Value};
 
 thread_local! {
     /// Shared objects that the output in progress has shown.
-    static SHOWN: RefCell<Option<HashSet<usize>>> = const { RefCell::new(None) };
+    static SHOWN: RefCell<HashSet<usize>> = RefCell::default();
+    /// How many parts of values the output in progress is inside of.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs `show` with a set of shown objects, a new one for the outermost call.
-fn within(show: impl FnOnce() -> fmt::Result) -> fmt::Result {
-    struct Outermost;
+/// How many parts of values are shown inside of each other; an object with members is two. What is deeper is cut off:
+/// each level is a call, and values that were put together by hand nest as deep as they like.
+const DEEPEST: u32 = 64;
 
-    impl Drop for Outermost {
+/// Runs `show` one level deeper.
+fn within(
+    f: &mut fmt::Formatter<'_>,
+    show: impl FnOnce(&mut fmt::Formatter<'_>) -> fmt::Result,
+) -> fmt::Result {
+    struct Level(u32);
+
+    impl Drop for Level {
         fn drop(&mut self) {
-            SHOWN.with_borrow_mut(|shown| *shown = None);
+            DEPTH.set(self.0);
+            if self.0 == 0 {
+                SHOWN.with_borrow_mut(|shown| *shown = HashSet::new());
+            }
         }
     }
 
-    let outermost = SHOWN.with_borrow_mut(|shown| {
-        let outermost = shown.is_none();
-        shown.get_or_insert_default();
-        outermost
-    });
-    let _guard = outermost.then(|| Outermost);
-    show()
+    let level = Level(DEPTH.get());
+    if level.0 == DEEPEST {
+        return f.write_str("..");
+    }
+    DEPTH.set(level.0 + 1);
+    show(f)
 }
 
 impl fmt::Debug for Value {
@@ -67,10 +78,9 @@ impl fmt::Debug for Value {
 
 impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        within(|| {
+        within(f, |f| {
             let address = self.address();
-            let again = self.is_shared()
-                && !SHOWN.with_borrow_mut(|shown| shown.get_or_insert_default().insert(address));
+            let again = self.is_shared() && !SHOWN.with_borrow_mut(|shown| shown.insert(address));
             if again {
                 return f.write_str("Object(shown above)");
             }
@@ -100,7 +110,7 @@ impl fmt::Debug for Object {
 
 impl fmt::Debug for Base {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        within(|| match self {
+        within(f, |f| match self {
             Self::None => f.write_str("None"),
             Self::Value(value) => f.debug_tuple("Value").field(value).finish(),
             Self::List(kind, items) => f.debug_tuple("List").field(kind).field(items).finish(),
@@ -117,7 +127,7 @@ impl fmt::Debug for ObjectBuilder {
 
 impl fmt::Debug for Members {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        within(|| f.debug_map().entries(self.iter()).finish())
+        within(f, |f| f.debug_map().entries(self.iter()).finish())
     }
 }
 

@@ -6,7 +6,7 @@ use super::{PsString, Value};
 ///
 /// Lookup ignores the case of ASCII letters as PowerShell does; order and spelling are kept. A name may occur twice: both
 /// stay, and lookup finds the last.
-#[derive(Clone, Default, PartialEq)]
+#[derive(Clone, Default)]
 pub struct Members(Vec<(PsString, Value)>);
 
 impl Members {
@@ -46,6 +46,11 @@ impl Members {
         self.0.iter().map(|(name, value)| (name, value))
     }
 
+    /// Leaves no members behind.
+    pub(super) fn take(&mut self) -> Vec<(PsString, Value)> {
+        std::mem::take(&mut self.0)
+    }
+
     #[cfg(feature = "serde")]
     pub(crate) fn as_slice(&self) -> &[(PsString, Value)] {
         &self.0
@@ -62,8 +67,8 @@ impl IntoIterator for Members {
     type Item = (PsString, Value);
     type IntoIter = std::vec::IntoIter<(PsString, Value)>;
 
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+    fn into_iter(mut self) -> Self::IntoIter {
+        self.take().into_iter()
     }
 }
 

@@ -9,6 +9,7 @@ mod members;
 pub(crate) mod object;
 mod primitive;
 mod progress;
+mod release;
 mod secure;
 mod text;
 mod time;

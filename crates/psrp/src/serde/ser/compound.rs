@@ -43,7 +43,10 @@ impl<'a> Items<'a> {
 }
 
 fn object(type_names: TypeNames, base: Base) -> Value {
-    Object::from_content(Content { type_names: Some(type_names), base, ..Content::default() }).into()
+    let mut content = Content::default();
+    content.type_names = Some(type_names);
+    content.base = base;
+    Object::from_content(content).into()
 }
 
 /// A dictionary.
@@ -71,13 +74,9 @@ pub(super) struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// `name` is that of the struct, `length` how many fields it has.
     pub(super) fn new(context: &'a Context, name: &'static str, length: usize) -> Self {
-        let type_names = Some(context.names.of(name));
-        Self {
-            context,
-            length,
-            named: names::is_given(name),
-            content: Content { type_names, ..Content::default() },
-        }
+        let mut content = Content::default();
+        content.type_names = Some(context.names.of(name));
+        Self { context, length, named: names::is_given(name), content }
     }
 
     fn push<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<()> {
