@@ -94,11 +94,11 @@ struct Open {
 impl Assembler {
     /// With the default options.
     pub const fn new() -> Self {
-        Self::with(AssemblerOptions::new())
+        Self::with_options(AssemblerOptions::new())
     }
 
     /// With these options.
-    pub const fn with(options: AssemblerOptions) -> Self {
+    pub const fn with_options(options: AssemblerOptions) -> Self {
         Self { options, input: HeaderInput::new(), state: State::Header, open: None, message: Vec::new() }
     }
 
@@ -218,7 +218,7 @@ impl Assembler {
 
     /// Forgets everything that was received, a failure included. The next byte is the first of a fragment.
     pub fn reset(&mut self) {
-        *self = Self::with(self.options);
+        *self = Self::with_options(self.options);
     }
 
     fn discard(&mut self) {

@@ -88,11 +88,11 @@ struct Pending {
 impl InterleavedAssembler {
     /// With the default limits.
     pub const fn new() -> Self {
-        Self::with(InterleavedOptions::new())
+        Self::with_options(InterleavedOptions::new())
     }
 
     /// With these limits.
-    pub const fn with(options: InterleavedOptions) -> Self {
+    pub const fn with_options(options: InterleavedOptions) -> Self {
         Self {
             options,
             input: HeaderInput::new(),
@@ -210,12 +210,12 @@ impl InterleavedAssembler {
 
     /// Forgets everything that was received, a failure included. The next byte is the first of a fragment.
     pub fn reset(&mut self) {
-        *self = Self::with(self.options);
+        *self = Self::with_options(self.options);
     }
 
     #[cold]
     fn fail(&mut self, error: Error) -> Error {
-        *self = Self { state: State::Failed, ..Self::with(self.options) };
+        *self = Self { state: State::Failed, ..Self::with_options(self.options) };
         error
     }
 }

@@ -85,11 +85,11 @@ pub struct PacketReader {
 impl PacketReader {
     /// With the default options.
     pub const fn new(role: Role) -> Self {
-        Self::with(role, ReaderOptions::new())
+        Self::with_options(role, ReaderOptions::new())
     }
 
     /// With these options.
-    pub const fn with(role: Role, options: ReaderOptions) -> Self {
+    pub const fn with_options(role: Role, options: ReaderOptions) -> Self {
         Self { role, options, line: Vec::new(), rest: None, offset: 0, data: Vec::new(), failed: false }
     }
 

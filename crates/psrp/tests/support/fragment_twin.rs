@@ -161,7 +161,7 @@ pub fn chunks<'a>(mut bytes: &'a [u8], sizes: &[usize]) -> Vec<&'a [u8]> {
 
 /// What an assembler makes of chunks.
 pub fn assemble(options: AssemblerOptions, chunks: &[&[u8]]) -> Outcome {
-    let mut assembler = Assembler::with(options);
+    let mut assembler = Assembler::with_options(options);
     let mut messages = Vec::new();
     for mut chunk in chunks.iter().copied() {
         loop {
@@ -181,7 +181,7 @@ pub fn assemble(options: AssemblerOptions, chunks: &[&[u8]]) -> Outcome {
 
 /// What a tolerant assembler makes of chunks.
 pub fn assemble_interleaved(options: InterleavedOptions, chunks: &[&[u8]]) -> Outcome {
-    let mut assembler = InterleavedAssembler::with(options);
+    let mut assembler = InterleavedAssembler::with_options(options);
     let mut messages = Vec::new();
     for mut chunk in chunks.iter().copied() {
         loop {

@@ -28,7 +28,7 @@ impl From<Packet<'_>> for Found {
 
 /// All that a reader finds in chunks; the last may be an error.
 pub fn read(role: Role, options: ReaderOptions, chunks: &[&[u8]]) -> Vec<Found> {
-    let mut reader = PacketReader::with(role, options);
+    let mut reader = PacketReader::with_options(role, options);
     let mut found = Vec::new();
     let mut take = |received: Received<'_>| match received {
         Received::Packet(packet) => found.push(packet.into()),
