@@ -12,7 +12,8 @@
 //! assert_eq!(value["processname"], "pwsh");
 //! ```
 //!
-//! Nothing here does I/O: bytes go in, values and bytes come out.
+//! Nothing here does I/O but for files of [`clixml::import`], [`clixml::export`] and [`clixml::Document`]: bytes go in,
+//! values and bytes come out.
 
 mod b64;
 pub mod clixml;

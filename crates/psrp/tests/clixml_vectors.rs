@@ -2,12 +2,14 @@
 
 mod support;
 
+use std::sync::Arc;
+
 use psrp::clixml::{ReadOptions, Reader};
 use psrp::{Error, Value};
 use support::vectors::{self, KnownSecrets};
 
 fn read(xml: &str) -> Result<Vec<Value>, Error> {
-    let options = ReadOptions::new().cipher(&KnownSecrets);
+    let options = ReadOptions::new().cipher(Arc::new(KnownSecrets));
     Reader::with_options(xml.as_bytes(), options).map(|item| item.map(|(_, value)| value)).collect()
 }
 

@@ -63,9 +63,9 @@ fn broken_text_is_refused() {
 fn size_is_limited_while_reading() {
     let options = ReadOptions::new().limits(Limits::new().size(100));
     let endless = io::repeat(b' ');
-    assert!(Document::from_reader(endless, options).unwrap_err().is_limit());
+    assert!(Document::from_reader(endless, options.clone()).unwrap_err().is_limit());
     let text = format!("<S>{}</S>", "x".repeat(100));
-    let document = Document::from_reader(text.as_bytes(), options).unwrap();
+    let document = Document::from_reader(text.as_bytes(), options.clone()).unwrap();
     assert!(values(&document).unwrap_err().is_limit());
 }
 

@@ -28,7 +28,7 @@ fn requests() -> Vec<HostRequest> {
     let (caption, message) = (text(), text());
     let color = ConsoleColor::Red;
     let position = Coordinates { x: 1, y: -2 };
-    let size = psrp::host::Size { width: 80, height: 25 };
+    let size = Size { width: 80, height: 25 };
     let rectangle = Rectangle { left: 0, top: 1, right: 2, bottom: 3 };
     let fill = BufferCell::default();
     let choices = vec![ChoiceDescription::new("&Yes", "y"), ChoiceDescription::default()];

@@ -195,7 +195,7 @@ fn entity(byte: u8, context: Context) -> Option<&'static [u8]> {
 }
 
 fn push_unit(out: &mut Vec<u8>, unit: u16) {
-    let digit = |shift: u16| b"0123456789ABCDEF"[usize::from(unit >> shift & 15)];
+    let digit = |shift: u16| b"0123456789ABCDEF"[usize::from((unit >> shift) & 15)];
     out.extend_from_slice(&[b'_', b'x', digit(12), digit(8), digit(4), digit(0), b'_']);
 }
 
@@ -225,7 +225,8 @@ const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
 #[inline(always)]
 fn suspects(word: u64) -> u64 {
     // With its high bit set no byte borrows from the next; it loses that bit where it was the smaller one.
-    let differs = |with: u8, from: u8| ((word | LOW * u64::from(with)) ^ LOW * u64::from(from) | HIGH) - LOW;
+    let all = |byte: u8| LOW * u64::from(byte);
+    let differs = |with: u8, from: u8| (((word | all(with)) ^ all(from)) | HIGH) - LOW;
     let plain = ((word | HIGH) - LOW * 0x20)
         & differs(0x04, b'&') // also the quote
         & differs(0x02, b'>') // also the other bracket
@@ -257,13 +258,13 @@ fn last(tail: &[u8]) -> u64 {
         // Both parts agree where they overlap.
         let head = u64::from(u32::from_le_bytes(*head));
         let end = u64::from(u32::from_le_bytes(*end)) << (8 * (len - 4));
-        head | end | SPACES << 8 * (len - 1) << 8
+        head | end | ((SPACES << (8 * (len - 1))) << 8)
     } else if let [first, .., end] = tail {
         let middle = u64::from(tail[len / 2]) << 8;
         let end = u64::from(*end) << (8 * (len - 1));
-        u64::from(*first) | middle | end | SPACES << (8 * len)
+        u64::from(*first) | middle | end | (SPACES << (8 * len))
     } else {
-        tail.first().map_or(SPACES, |byte| u64::from(*byte) | SPACES << 8)
+        tail.first().map_or(SPACES, |byte| u64::from(*byte) | (SPACES << 8))
     }
 }
 
@@ -293,7 +294,7 @@ fn read_escape(bytes: &[u8]) -> Option<(u32, usize)> {
         let (digits, rest) = digits.split_at_checked(count)?;
         let mut number = 0u32;
         for digit in digits {
-            number = number << 4 | char::from(*digit).to_digit(16)?;
+            number = (number << 4) | char::from(*digit).to_digit(16)?;
         }
         if rest.first() == Some(&b'_') {
             return (number <= 0x10_FFFF).then_some((number, count + 3));

@@ -4,8 +4,10 @@
 //! | --- | --- | --- |
 //! | in a message | [`from_slice`] | [`to_vec`], [`Writer::write`] |
 //! | in an `<Objs>` document, or several of them | [`Reader`] | [`Writer::write_document`] |
+//! | in the output of a program | [`ConsoleFilter`] | |
 //! | in a file of `Export-Clixml` | [`import`], [`Document`] | [`export`], [`DocumentWriter`] |
 
+mod console;
 mod document;
 mod escape;
 mod limits;
@@ -14,6 +16,7 @@ mod reader;
 mod stream;
 mod writer;
 
+pub use console::{ConsoleEvent, ConsoleFilter};
 pub use document::{Document, DocumentWriter, export, import};
 pub use escape::{escape, unescape};
 pub use limits::Limits;

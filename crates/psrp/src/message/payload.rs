@@ -175,11 +175,7 @@ impl Payload {
     /// # Errors
     ///
     /// As [`decode`](Self::decode), and secure strings that the cipher refuses.
-    pub fn decode_with(
-        message_type: MessageType,
-        data: &[u8],
-        options: ReadOptions<'_>,
-    ) -> Result<Self, Error> {
+    pub fn decode_with(message_type: MessageType, data: &[u8], options: ReadOptions) -> Result<Self, Error> {
         if let MessageType::Other(id) = message_type {
             return Ok(Self::Other(id, data.into()));
         }

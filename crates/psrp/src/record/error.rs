@@ -222,7 +222,7 @@ impl Field for ErrorRecord {
             script_stack_trace: from.optional("ErrorDetails_ScriptStackTrace")?,
             invocation: if extended { Some(Box::new(InvocationInfo::take(&mut from)?)) } else { None },
             pipeline_iteration_info: if extended { from.optional(ITERATION)? } else { None },
-            text: from.to_string_text()?,
+            text: from.text_form()?,
             extra: from.extra(known)?,
         })
     }

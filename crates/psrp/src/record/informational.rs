@@ -104,7 +104,7 @@ impl InformationalRecord {
             message: from.required::<Option<_>>(MESSAGE)?.unwrap_or_default(),
             invocation: if extended { Some(Box::new(InvocationInfo::take(&mut from)?)) } else { None },
             pipeline_iteration_info: if extended { from.optional(ITERATION)? } else { None },
-            text: from.to_string_text()?,
+            text: from.text_form()?,
             extra: from.extra(known)?,
         })
     }

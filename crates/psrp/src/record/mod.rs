@@ -1,7 +1,8 @@
 //! Records of the streams of a pipeline, and credentials (MS-PSRP 2.2.3).
 //!
 //! All of them are made by their constructors, changed through their fields, and turned into values and back with
-//! `to_value` and `from_value`. What other versions of PowerShell add to a record is kept in its `extra` members.
+//! `to_value` and `from_value`. What other versions of PowerShell add to a record is kept in its `extra` members. Lists are written as
+//! `System.Collections.ArrayList`, whatever they came as.
 
 mod category;
 mod credential;
@@ -10,7 +11,7 @@ mod exception;
 mod information;
 mod informational;
 mod invocation;
-pub(crate) mod progress;
+mod progress;
 
 pub use category::ErrorCategory;
 pub use credential::PsCredential;
@@ -21,3 +22,4 @@ pub use informational::{InformationalRecord, RecordStream};
 pub use invocation::{
     CommandInfo, CommandOrigin, CommandTypes, CommandVisibility, InvocationCall, InvocationInfo, ScriptExtent,
 };
+pub use progress::ProgressRecordType;

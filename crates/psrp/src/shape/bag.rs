@@ -79,7 +79,7 @@ impl<'a, 'b> Reader<'a, 'b> {
         Ok(extra)
     }
 
-    pub(crate) fn to_string_text(&mut self) -> Result<Option<PsString>, Mismatch> {
+    pub(crate) fn text_form(&mut self) -> Result<Option<PsString>, Mismatch> {
         let text = self.object.to_string_text();
         text.map(|text| self.budget.text(text).map(|()| text.clone())).transpose()
     }

@@ -60,7 +60,7 @@ impl TimeSpan {
             text.push_bytes(buffer.format(days).as_bytes());
             text.push(b'D');
         }
-        if ticks % Self::TICKS_PER_DAY.unsigned_abs() == 0 && days != 0 {
+        if days != 0 && ticks.is_multiple_of(Self::TICKS_PER_DAY.unsigned_abs()) {
             return text;
         }
         text.push(b'T');

@@ -28,19 +28,19 @@ use crate::{Error, Value};
 /// assert_eq!(values, ["a", "b"]);
 /// # Ok::<(), psrp::Error>(())
 /// ```
-pub struct Document<'c> {
+pub struct Document {
     /// UTF-8, as far as it was looked at.
     text: Vec<u8>,
-    options: ReadOptions<'c>,
+    options: ReadOptions,
 }
 
-impl<'c> Document<'c> {
+impl Document {
     /// From bytes of either encoding.
     ///
     /// # Errors
     ///
     /// Fails with [`Error::is_syntax`] for UTF-16 that is not well-formed. UTF-8 is checked where items are read.
-    pub fn from_bytes(bytes: Vec<u8>, options: ReadOptions<'c>) -> Result<Self, Error> {
+    pub fn from_bytes(bytes: Vec<u8>, options: ReadOptions) -> Result<Self, Error> {
         let text = encoding::to_utf8(bytes)?;
         Ok(Self { text, options })
     }
@@ -51,7 +51,7 @@ impl<'c> Document<'c> {
     ///
     /// Fails like [`from_bytes`](Self::from_bytes), with [`Error::is_limit`] for too many bytes, and with
     /// [`Error::is_io`].
-    pub fn from_reader(reader: impl Read, options: ReadOptions<'c>) -> Result<Self, Error> {
+    pub fn from_reader(reader: impl Read, options: ReadOptions) -> Result<Self, Error> {
         // A document of ASCII characters takes twice the bytes in UTF-16, and two for its mark.
         let most = (options.limits.size as u64).saturating_mul(2).saturating_add(2);
         let mut bytes = Vec::new();
@@ -67,17 +67,17 @@ impl<'c> Document<'c> {
     /// # Errors
     ///
     /// Fails like [`from_reader`](Self::from_reader).
-    pub fn open(path: impl AsRef<Path>, options: ReadOptions<'c>) -> Result<Self, Error> {
+    pub fn open(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self, Error> {
         Self::from_reader(File::open(path)?, options)
     }
 
     /// The values at the top of the document, one after the other. Offsets in errors are those of the text in UTF-8.
     pub fn items(&self) -> Reader<'_> {
-        Reader::with_options(&self.text, self.options)
+        Reader::with_options(&self.text, self.options.clone())
     }
 }
 
-impl fmt::Debug for Document<'_> {
+impl fmt::Debug for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Document")
             .field("length", &self.text.len())
@@ -108,8 +108,9 @@ pub fn import(path: impl AsRef<Path>) -> Result<Vec<Value>, Error> {
 /// use psrp::Value;
 /// use psrp::clixml::{export, import};
 ///
-/// export("numbers.xml", &[Value::from(1), Value::from(2)])?;
-/// assert_eq!(import("numbers.xml")?, [1.into(), 2.into()]);
+/// let numbers = [Value::from(1), Value::from(2)];
+/// export("numbers.xml", &numbers)?;
+/// assert_eq!(import("numbers.xml")?, numbers);
 /// # Ok::<(), psrp::Error>(())
 /// ```
 pub fn export<'a>(path: impl AsRef<Path>, values: impl IntoIterator<Item = &'a Value>) -> Result<(), Error> {

@@ -12,6 +12,7 @@ mod tree;
 
 use std::fmt;
 use std::iter::FusedIterator;
+use std::sync::Arc;
 
 use attributes::Attributes;
 use quick_xml::events::Event;
@@ -26,14 +27,14 @@ use crate::error::Kind;
 use crate::value::{Value, Version};
 
 /// How documents are read.
-#[derive(Clone, Copy, Default)]
-pub struct ReadOptions<'c> {
+#[derive(Clone, Default)]
+pub struct ReadOptions {
     pub(super) limits: Limits,
     unknown: Unknown,
-    cipher: Option<&'c dyn Cipher>,
+    cipher: Option<Arc<dyn Cipher>>,
 }
 
-impl<'c> ReadOptions<'c> {
+impl ReadOptions {
     /// The defaults.
     pub const fn new() -> Self {
         Self { limits: Limits::new(), unknown: Unknown::Skip, cipher: None }
@@ -55,14 +56,14 @@ impl<'c> ReadOptions<'c> {
 
     /// Sets what decrypts secure strings. Default: they stay encrypted, to be written as they came.
     #[must_use]
-    pub const fn cipher(mut self, cipher: &'c dyn Cipher) -> Self {
+    pub fn cipher(mut self, cipher: Arc<dyn Cipher>) -> Self {
         self.cipher = Some(cipher);
         self
     }
 }
 
 /// Shows whether there is a cipher, not which.
-impl fmt::Debug for ReadOptions<'_> {
+impl fmt::Debug for ReadOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ReadOptions")
             .field("limits", &self.limits)
@@ -143,7 +144,7 @@ pub fn from_slice(input: &[u8]) -> Result<Value, Error> {
 /// ```
 pub struct Reader<'a> {
     source: Source<'a>,
-    tree: Tree<'a>,
+    tree: Tree,
     state: State,
     size: Result<(), ()>,
 }
@@ -166,7 +167,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A reader with these options.
-    pub fn with_options(input: &'a [u8], options: ReadOptions<'a>) -> Self {
+    pub fn with_options(input: &'a [u8], options: ReadOptions) -> Self {
         let size = if input.len() > options.limits.size { Err(()) } else { Ok(()) };
         Self { source: Source::new(input), tree: Tree::new(options), state: State::Before, size }
     }

@@ -16,8 +16,8 @@ use crate::value::object::Content;
 use crate::value::{Base, ContainerKind, Cycle, Members, Object, PsString, TypeNames, Value};
 
 /// What is being built: everything that is open, and what is known by identifier.
-pub(super) struct Tree<'c> {
-    options: ReadOptions<'c>,
+pub(super) struct Tree {
+    options: ReadOptions,
     /// How many values and type names there were.
     nodes: usize,
     /// How many objects and sets of members are open.
@@ -81,8 +81,8 @@ enum Step {
     Inside,
 }
 
-impl<'c> Tree<'c> {
-    pub(super) fn new(options: ReadOptions<'c>) -> Self {
+impl Tree {
+    pub(super) fn new(options: ReadOptions) -> Self {
         Self {
             options,
             nodes: 0,
@@ -150,14 +150,14 @@ impl<'c> Tree<'c> {
         match self.places.last() {
             Some(Place::Adapted(_) | Place::Extended(_) | Place::Set(..)) => {
                 let name = PsString::from_escaped(leaf.name.ok_or_else(without_name)?);
-                let value = primitive::value(leaf.tag, Text::Raw(leaf.text), self.options.cipher)?;
+                let value = primitive::value(leaf.tag, Text::Raw(leaf.text), self.options.cipher.as_deref())?;
                 self.members.push((name, value));
             }
             place => {
                 if let Some(&Place::Entry(from)) = place {
                     self.expect_part(from, leaf.name)?;
                 }
-                let value = primitive::value(leaf.tag, Text::Raw(leaf.text), self.options.cipher)?;
+                let value = primitive::value(leaf.tag, Text::Raw(leaf.text), self.options.cipher.as_deref())?;
                 self.put(PsString::default(), value)?;
             }
         }
@@ -221,7 +221,9 @@ impl<'c> Tree<'c> {
         self.enter()?;
         let value = match start.tag {
             Tag::Primitive(Primitive::Nil) if start.empty => Value::Nil,
-            Tag::Primitive(tag) => primitive::value(tag, start.text(source)?, self.options.cipher)?,
+            Tag::Primitive(tag) => {
+                primitive::value(tag, start.text(source)?, self.options.cipher.as_deref())?
+            }
             Tag::Object => {
                 self.open(attributes, name)?;
                 return if start.empty { self.close() } else { Ok(Step::Inside) };

@@ -165,6 +165,21 @@ impl Elements {
             return self.too_deep(place);
         }
         match value {
+            Value::Object(object) => self.object(object, place, level, false),
+            Value::Cycle(cycle) => self.cycle(cycle, place, level),
+            Value::SecureString(secret) => self.secret(secret, place),
+            Value::MemberSet(_) => Err(Error::with(Kind::Unwritable, "a set of members that is no member")),
+            value => {
+                self.simple(value, place);
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes a value without others inside. Apart from the rest, for its buffers would take part in every level of nesting.
+    #[inline(never)]
+    fn simple(&mut self, value: &Value, place: Place<'_>) {
+        match value {
             Value::Nil => self.nil(place),
             Value::Bool(true) => self.primitive(tag!("B"), place, b"true"),
             Value::Bool(false) => self.primitive(tag!("B"), place, b"false"),
@@ -192,15 +207,9 @@ impl Elements {
             Value::DateTime(date) => self.primitive(tag!("DT"), place, date.text().as_bytes()),
             Value::TimeSpan(span) => self.primitive(tag!("TS"), place, span.text().as_bytes()),
             Value::Bytes(bytes) => self.base64(tag!("BA"), place, bytes),
-            Value::SecureString(secret) => return self.secret(secret, place),
             Value::Progress(record) => self.progress(record, place),
-            Value::Object(object) => return self.object(object, place, level, false),
-            Value::Cycle(cycle) => return self.cycle(cycle, place, level),
-            Value::MemberSet(_) => {
-                return Err(Error::with(Kind::Unwritable, "a set of members that is no member"));
-            }
+            Value::SecureString(_) | Value::Object(_) | Value::Cycle(_) | Value::MemberSet(_) => {}
         }
-        Ok(())
     }
 
     #[cold]

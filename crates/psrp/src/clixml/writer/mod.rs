@@ -19,7 +19,8 @@ pub(super) const START: &str =
 /// What ends it.
 pub(super) const END: &str = "</Objs>";
 
-/// Writes documents into a buffer that it uses again and again: once that is large enough, nothing is allocated.
+/// Writes documents into a buffer that it uses again and again: once that is large enough, nothing is allocated. It keeps
+/// up to 1 MiB, and tables of about 1,000 objects, from one document to the next.
 ///
 /// The form is that of PowerShell byte for byte: order of elements and attributes, blanks, numbers of references. An
 /// object that occurs again is written as a reference to where it stood first, [`Cycle`](crate::value::Cycle)s included.

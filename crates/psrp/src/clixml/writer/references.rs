@@ -62,8 +62,11 @@ impl Objects {
     }
 
     pub(super) fn clear(&mut self) {
-        self.next = 0;
-        self.forget();
+        // Most documents of messages are primitives, for which all tables stay as they are.
+        if self.next != 0 {
+            self.next = 0;
+            self.forget();
+        }
     }
 
     /// Finds none of the objects so far any more; numbers go on.
@@ -127,7 +130,9 @@ impl Lists {
     }
 
     pub(super) fn clear(&mut self) {
-        self.forget();
+        if !self.lists.is_empty() {
+            self.forget();
+        }
         self.first = 0;
     }
 
