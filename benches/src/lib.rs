@@ -34,6 +34,7 @@ mod implementation;
 pub mod json;
 mod options;
 pub mod parco;
+pub mod psrp;
 mod record;
 pub mod sse;
 mod suite;

@@ -205,8 +205,8 @@ fn ratios(ours: &Side, sides: &[Side], imported: Option<&Imported>, recorded: &[
             ratio(ours, taken, &imported.name, "go", false)
         })
         .or_else(|| {
-            let standin = sides.iter().find(|side| side.listed.role == Role::OriginalStandin)?;
-            against(ours, standin)
+            let of = |role| sides.iter().find(|side| side.listed.role == role);
+            against(ours, of(Role::Original).or_else(|| of(Role::OriginalStandin))?)
         });
     let recorded_original = recorded.iter().find(|recorded| recorded.original).and_then(|recorded| {
         ratio(ours, Taken::Once(recorded.time_ns), &recorded.implementation, "go", false)
@@ -467,6 +467,18 @@ mod tests {
         let ratios = ratios(&sides[0], &sides, None, &[]);
         assert_eq!(ratios.original.unwrap().median, 4.0, "our mean is 20");
         assert!(ratios.best_peer.is_none(), "the stand-in is the original, not a peer");
+    }
+
+    #[test]
+    fn a_live_original_comes_before_its_stand_in() {
+        let sides = [
+            side("a", Role::Ours, Some("owned"), &[10.0]),
+            go_side("original-standin", Role::OriginalStandin, &[80.0]),
+            go_side("the-original", Role::Original, &[160.0]),
+        ];
+        let ratios = ratios(&sides[0], &sides, None, &[]);
+        assert_eq!(ratios.original.unwrap().against, "the-original");
+        assert!(ratios.best_peer.is_none());
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::{cargo, note, process, say, tidy};
 pub(crate) const HELP: &str = "\
 usage: cargo xtask test [STEP...]
 
-Runs all steps, or the named ones: toolchain, fmt, tidy, clippy, features, system, tests, sdks, docs, benches,
+Runs all steps, or the named ones: toolchain, fmt, tidy, clippy, features, system, tests, interop, docs, benches,
 conformance, peers, deny. A step that cannot run here says why it is skipped.
 ";
 
@@ -38,7 +38,7 @@ const STEPS: &[Step] = &[
     Step { name: "features", run: features },
     Step { name: "system", run: system },
     Step { name: "tests", run: |workspace| cargo(workspace, &["test", "--workspace", "--all-features"]) },
-    Step { name: "sdks", run: sdks },
+    Step { name: "interop", run: interop },
     Step { name: "docs", run: docs },
     Step { name: "benches", run: |workspace| cargo(workspace, &["bench", "--workspace", "--", "--test"]) },
     Step { name: "conformance", run: conformance },
@@ -162,9 +162,9 @@ fn system(_: &Workspace) -> Result<Outcome> {
     }
 }
 
-/// The SDKs that could not be had are told; with the others the tests have passed.
-fn sdks(workspace: &Workspace) -> Result<Outcome> {
-    let missing = crate::sdks::test(workspace)?;
+/// What could not be had is told; with the rest the tests have passed.
+fn interop(workspace: &Workspace) -> Result<Outcome> {
+    let missing = crate::interop::test(workspace)?;
     Ok(if missing.is_empty() { Outcome::Passed } else { Outcome::Skipped(missing.join("; ")) })
 }
 
@@ -181,6 +181,13 @@ fn conformance(workspace: &Workspace) -> Result<Outcome> {
         ("json", "crates/json/tests/data/json-test-suite/test_parsing"),
         ("parco", "crates/parco/tests/data/parco-vectors.json"),
         ("perplexity", "crates/perplexity/tests/data/perplexity-wire.jsonl"),
+        ("psrp", "crates/psrp/tests/data/clixml-values.json"),
+        ("psrp", "crates/psrp/tests/data/clixml-decode.json"),
+        ("psrp", "crates/psrp/tests/data/messages.json"),
+        ("psrp", "crates/psrp/tests/data/fragments.json"),
+        ("psrp", "crates/psrp/tests/data/outofproc.json"),
+        ("psrp", "crates/psrp/tests/data/crypto.json"),
+        ("psrp", "crates/psrp/tests/data/conversation.json"),
         ("sse", "crates/sse/tests/data/sse-cases.json"),
     ] {
         run(&[system, "--peers", &workspace.root.join(files).to_string_lossy()])?;

@@ -4,7 +4,9 @@ go 1.26
 
 require (
 	github.com/bytedance/sonic v1.15.5
+	github.com/google/uuid v1.6.0
 	github.com/launchdarkly/eventsource v1.11.0
+	github.com/smnsjas/go-psrpcore v0.0.0-20260211164949-dace42c5b6a8
 	github.com/tmaxmax/go-sse v0.11.0
 	github.com/vmihailenco/msgpack/v5 v5.3.5
 )

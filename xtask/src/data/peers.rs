@@ -113,7 +113,7 @@ mod tests {
         let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/data");
         let file = PeersFile::load(&data).unwrap();
         let languages: Vec<&str> = file.toolchains.iter().map(|one| one.language.as_str()).collect();
-        assert_eq!(languages, ["go", "python", "node"]);
+        assert_eq!(languages, ["go", "python", "node", "rust"]);
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub(crate) enum Role {
     Peer,
     /// A bound of the machine, never a competitor.
     Limit,
-    /// The original itself, from an imported file.
+    /// The original itself: measured in the same run where it can be had, else from an imported file.
     Original,
     /// Our own program with the original's algorithm, in the original's language, measured in the same run.
     OriginalStandin,

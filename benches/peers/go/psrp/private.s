@@ -1,0 +1,1 @@
+// The compiler accepts functions without a body in packages that have an assembly file.

@@ -1,0 +1,8 @@
+//! What the suite `psrp` works on, and our calls.
+
+pub mod document;
+pub mod limits;
+pub mod maps;
+pub mod payload;
+pub mod round_trip;
+pub mod transport;

@@ -1,0 +1,87 @@
+//! The values of the published rows, and the documents that the original writes for them.
+
+use psrp::{Object, Value};
+use uuid::Uuid;
+
+/// Any fixed identifier.
+pub const IDENTITY: Uuid = Uuid::from_u128(0x1234_5678_1234_1234_1234_1234_5678_9012);
+
+/// The type name of most objects.
+const CUSTOM: &str = "System.Management.Automation.PSCustomObject";
+
+/// An object of the type `System.String` with one property.
+pub fn small() -> Value {
+    Object::builder().type_names(["System.String"]).adapted("Value", "test").build().into()
+}
+
+/// An object with the properties `prefix0`, `prefix1`, ... in bytewise order, which is that of the original.
+pub fn numbered(prefix: &str, count: usize) -> Value {
+    let mut numbers: Vec<String> = (0..count).map(|number| number.to_string()).collect();
+    numbers.sort();
+    let object = Object::builder().type_names([CUSTOM]);
+    let object = numbers
+        .iter()
+        .fold(object, |object, number| object.adapted(format!("{prefix}{number}"), format!("Value{number}")));
+    object.build().into()
+}
+
+/// An object with the same object in three properties.
+pub fn references() -> Value {
+    let inner = Object::builder().type_names(["InnerObject"]).adapted("Inner", "value").build();
+    let outer = Object::builder().type_names(["OuterObject"]);
+    ["Ref1", "Ref2", "Ref3"]
+        .iter()
+        .fold(outer, |outer, &name| outer.adapted(name, inner.clone()))
+        .build()
+        .into()
+}
+
+/// A hashtable with four types of values.
+pub fn hashtable() -> Value {
+    Object::dictionary([
+        ("Key1", Value::from("Value1")),
+        ("Key2", Value::Int32(123)),
+        ("Key3", Value::Bool(true)),
+        ("Key4", Value::Bytes(b"data".as_slice().into())),
+    ])
+    .into()
+}
+
+/// An object with two type names, a text form, and three properties.
+pub fn described() -> Value {
+    Object::builder()
+        .type_names(["System.String", "System.Object"])
+        .to_string("test object")
+        .adapted("baz", 123)
+        .adapted("foo", "bar")
+        .adapted("qux", true)
+        .build()
+        .into()
+}
+
+/// The value that a row of decoding checks: how many members the object has. That all of it is right is for the caller
+/// to check, once.
+pub fn members(value: &Value) -> u64 {
+    value.as_object().map_or(0, |object| object.adapted().len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use psrp::clixml::Writer;
+
+    use super::*;
+
+    /// Lengths of the original, but for the blank that PowerShell writes in each of two references.
+    #[test]
+    fn documents_have_the_published_lengths() {
+        let wrapped = [(small(), 183), (numbered("Property", 10), 462), (numbered("Property", 50), 1622)];
+        let wrapped = wrapped.into_iter().chain([(references(), 314 + 2), (described(), 273)]);
+        for (value, length) in wrapped {
+            assert_eq!(Writer::new().write_document([(None, &value)]).unwrap().len(), length, "{value:?}");
+        }
+        let bare = [(small(), 96), (numbered("Prop", 20), 585), (hashtable(), 313)];
+        for (value, length) in bare {
+            assert_eq!(Writer::new().write(&value).unwrap().len(), length, "{value:?}");
+        }
+    }
+}

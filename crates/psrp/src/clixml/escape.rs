@@ -1,0 +1,476 @@
+//! The escapes `_xHHHH_` of strings (MS-PSRP 2.2.5.3.2).
+//!
+//! A code unit of UTF-16 that XML has no safe place for is written as `_x`, four hexadecimal digits and `_`: control
+//! characters, halves of surrogate pairs, and an underscore that would otherwise begin such an escape.
+
+use std::borrow::Cow;
+
+use crate::PsString;
+
+/// The text with `_xHHHH_` for everything that CLIXML escapes; XML's own escapes are another matter.
+///
+/// ```
+/// use psrp::clixml::{escape, unescape};
+///
+/// assert_eq!(escape("plain text"), "plain text");
+/// assert_eq!(escape("two\r\nlines"), "two_x000D__x000A_lines");
+/// assert_eq!(escape("_x0041_"), "_x005F_x0041_");
+/// assert_eq!(unescape(&escape("\u{1F600}")), "\u{1F600}");
+/// ```
+pub fn escape(text: &str) -> Cow<'_, str> {
+    match first_escaped(text) {
+        None => Cow::Borrowed(text),
+        Some(at) => {
+            let mut out = Vec::with_capacity(text.len() + 16);
+            out.extend_from_slice(&text.as_bytes()[..at]);
+            push(&mut out, &text[at..], Context::Plain);
+            Cow::Owned(into_string(out))
+        }
+    }
+}
+
+/// The text with a code unit for each `_xHHHH_`, and a character for each `_xHHHHHHHH_`.
+///
+/// Reads from left to right without overlap; what looks like the beginning of an escape and is none stays. Halves of
+/// surrogate pairs that follow each other become a character. A lone one becomes U+FFFD here; [`PsString::from_escaped`]
+/// keeps it.
+pub fn unescape(text: &str) -> Cow<'_, str> {
+    match first_escape(text) {
+        None => Cow::Borrowed(text),
+        Some(at) => match unescape_from(text, at) {
+            Ok(text) => Cow::Owned(text),
+            Err(units) => Cow::Owned(String::from_utf16_lossy(&units)),
+        },
+    }
+}
+
+impl PsString {
+    /// From text with escapes as [`unescape`](crate::clixml::unescape) reads them; lone surrogates are kept.
+    ///
+    /// ```
+    /// use psrp::PsString;
+    ///
+    /// let half = PsString::from_escaped("_xD83D_!");
+    /// assert_eq!(half.to_utf16(), [0xD83D, 0x21]);
+    /// assert_eq!(half.to_escaped(), "_xD83D_!");
+    /// ```
+    pub fn from_escaped(text: &str) -> Self {
+        match first_escape(text) {
+            None => text.into(),
+            Some(at) => match unescape_from(text, at) {
+                Ok(text) => text.into(),
+                Err(units) => Self::from_utf16(&units),
+            },
+        }
+    }
+
+    /// The text with escapes as [`escape`](crate::clixml::escape) writes them, lone surrogates included.
+    pub fn to_escaped(&self) -> Cow<'_, str> {
+        match (self.as_str(), self.as_wide()) {
+            (Some(text), _) => escape(text),
+            (None, units) => {
+                let mut out = Vec::new();
+                push_utf16(&mut out, units.unwrap_or_default(), Context::Plain);
+                Cow::Owned(into_string(out))
+            }
+        }
+    }
+}
+
+/// What is put together here is UTF-8.
+fn into_string(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// Where text goes, which decides what else than the escapes of CLIXML it needs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Context {
+    /// Nowhere in XML: no more is escaped.
+    Plain,
+    /// The content of an element: `&`, `<` and `>` too.
+    Content,
+    /// The value of an attribute in quotes: `"` too.
+    Attribute,
+}
+
+/// Appends a string with all escapes.
+#[inline]
+pub(crate) fn push_ps_string(out: &mut Vec<u8>, text: &PsString, context: Context) {
+    match text.as_str() {
+        Some(text) => push(out, text, context),
+        None => push_utf16(out, text.as_wide().unwrap_or_default(), context),
+    }
+}
+
+/// Appends text with all escapes.
+#[inline]
+pub(crate) fn push(out: &mut Vec<u8>, text: &str, context: Context) {
+    let bytes = text.as_bytes();
+    match find(bytes, 0) {
+        None => out.extend_from_slice(bytes),
+        Some(at) => push_from(out, text, at, context),
+    }
+}
+
+/// Appends text of which the bytes before `at` are plain.
+fn push_from(out: &mut Vec<u8>, text: &str, mut at: usize, context: Context) {
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    while let Some(&byte) = bytes.get(at) {
+        match escaped(bytes, at, byte, context) {
+            Escaped::No => {
+                at += 1;
+                if byte >= 0x80 {
+                    // Text of another script goes on as such.
+                    while matches!(bytes.get(at), Some(0x80..=0xC1 | 0xC3..=0xEF)) {
+                        at += 1;
+                    }
+                }
+            }
+            Escaped::Entity(entity) => {
+                out.extend_from_slice(&bytes[start..at]);
+                out.extend_from_slice(entity);
+                at += 1;
+                start = at;
+            }
+            Escaped::Unit(unit, len) => {
+                out.extend_from_slice(&bytes[start..at]);
+                push_unit(out, unit);
+                at += len;
+                start = at;
+            }
+            Escaped::Pair => {
+                out.extend_from_slice(&bytes[start..at]);
+                let Some(char) = text.get(at..).and_then(|rest| rest.chars().next()) else { break };
+                for unit in char.encode_utf16(&mut [0; 2]) {
+                    push_unit(out, *unit);
+                }
+                at += char.len_utf8();
+                start = at;
+            }
+        }
+        match find(bytes, at) {
+            Some(next) => at = next,
+            None => break,
+        }
+    }
+    out.extend_from_slice(&bytes[start..]);
+}
+
+/// How a byte that `find` stops at is written.
+enum Escaped {
+    /// As it is.
+    No,
+    Entity(&'static [u8]),
+    /// As an escape of this code unit, for so many bytes.
+    Unit(u16, usize),
+    /// As two escapes: a character of four bytes begins here.
+    Pair,
+}
+
+#[inline]
+fn escaped(bytes: &[u8], at: usize, byte: u8, context: Context) -> Escaped {
+    match byte {
+        0..0x20 | 0x7F => Escaped::Unit(byte.into(), 1),
+        b'_' if matches!(bytes.get(at + 1), Some(b'x' | b'X')) => Escaped::Unit(byte.into(), 1),
+        0xC2 => match bytes.get(at + 1) {
+            Some(&unit @ 0x80..=0x9F) => Escaped::Unit(unit.into(), 2),
+            _ => Escaped::No,
+        },
+        0xF0.. => Escaped::Pair,
+        _ => entity(byte, context).map_or(Escaped::No, Escaped::Entity),
+    }
+}
+
+/// What XML writes in place of a byte.
+fn entity(byte: u8, context: Context) -> Option<&'static [u8]> {
+    match byte {
+        _ if context == Context::Plain => None,
+        b'&' => Some(b"&amp;"),
+        b'<' => Some(b"&lt;"),
+        b'>' => Some(b"&gt;"),
+        b'"' if context == Context::Attribute => Some(b"&quot;"),
+        _ => None,
+    }
+}
+
+fn push_unit(out: &mut Vec<u8>, unit: u16) {
+    let digit = |shift: u16| b"0123456789ABCDEF"[usize::from((unit >> shift) & 15)];
+    out.extend_from_slice(&[b'_', b'x', digit(12), digit(8), digit(4), digit(0), b'_']);
+}
+
+/// Appends text with lone surrogates.
+fn push_utf16(out: &mut Vec<u8>, units: &[u16], context: Context) {
+    for (at, &unit) in units.iter().enumerate() {
+        let escape = match unit {
+            0..0x20 | 0x7F..0xA0 | 0xD800..0xE000 => true,
+            0x5F => matches!(units.get(at + 1), Some(0x58 | 0x78)),
+            _ => false,
+        };
+        if escape {
+            push_unit(out, unit);
+        } else if let Some(entity) = u8::try_from(unit).ok().and_then(|byte| entity(byte, context)) {
+            out.extend_from_slice(entity);
+        } else if let Some(char) = char::from_u32(unit.into()) {
+            out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+    }
+}
+
+const LOW: u64 = u64::from_le_bytes([1; 8]);
+const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+
+/// The high bit of each of eight bytes that may need an escape: of control characters, `"`, `&`, `<`, `>`, `_` and
+/// everything beyond ASCII.
+#[inline(always)]
+fn suspects(word: u64) -> u64 {
+    // With its high bit set no byte borrows from the next; it loses that bit where it was the smaller one.
+    let all = |byte: u8| LOW * u64::from(byte);
+    let differs = |with: u8, from: u8| (((word | all(with)) ^ all(from)) | HIGH) - LOW;
+    let plain = ((word | HIGH) - LOW * 0x20)
+        & differs(0x04, b'&') // also the quote
+        & differs(0x02, b'>') // also the other bracket
+        & differs(0x20, 0x7F); // also the underscore
+    (!plain | word) & HIGH
+}
+
+/// The first byte from `at` on that may need an escape.
+#[inline]
+fn find(bytes: &[u8], at: usize) -> Option<usize> {
+    let rest = bytes.get(at..)?;
+    let place = |found: u64| (found.trailing_zeros() / 8) as usize;
+    let Some(end) = rest.last_chunk::<8>() else {
+        let found = suspects(last(rest));
+        return (found != 0).then(|| at + place(found));
+    };
+    for (index, chunk) in rest.as_chunks::<8>().0.iter().enumerate() {
+        let found = suspects(u64::from_le_bytes(*chunk));
+        if found != 0 {
+            return Some(at + index * 8 + place(found));
+        }
+    }
+    // Some of the last eight bytes were looked at already, and are plain.
+    let found = suspects(u64::from_le_bytes(*end));
+    (found != 0).then(|| bytes.len() - 8 + place(found))
+}
+
+/// Fewer than eight bytes, and behind them spaces, which need no escape.
+#[inline(always)]
+fn last(tail: &[u8]) -> u64 {
+    const SPACES: u64 = LOW * 0x20;
+    let len = tail.len();
+    if let (Some(head), Some(end)) = (tail.first_chunk::<4>(), tail.last_chunk::<4>()) {
+        // Both parts agree where they overlap.
+        let head = u64::from(u32::from_le_bytes(*head));
+        let end = u64::from(u32::from_le_bytes(*end)) << (8 * (len - 4));
+        head | end | ((SPACES << (8 * (len - 1))) << 8)
+    } else if let [first, .., end] = tail {
+        let middle = u64::from(tail[len / 2]) << 8;
+        let end = u64::from(*end) << (8 * (len - 1));
+        u64::from(*first) | middle | end | (SPACES << (8 * len))
+    } else {
+        tail.first().map_or(SPACES, |byte| u64::from(*byte) | (SPACES << 8))
+    }
+}
+
+/// The first byte that has to be escaped outside of XML.
+fn first_escaped(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    loop {
+        at = find(bytes, at)?;
+        if !matches!(escaped(bytes, at, bytes[at], Context::Plain), Escaped::No) {
+            return Some(at);
+        }
+        at += 1;
+    }
+}
+
+/// Where the first escape of a text is.
+fn first_escape(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(b'_', bytes).find(|at| read_escape(&bytes[*at..]).is_some())
+}
+
+/// The code unit or code point of the escape at the start, and its length.
+fn read_escape(bytes: &[u8]) -> Option<(u32, usize)> {
+    let [b'_', b'x' | b'X', digits @ ..] = bytes else { return None };
+    for count in [4, 8] {
+        let (digits, rest) = digits.split_at_checked(count)?;
+        let mut number = 0u32;
+        for digit in digits {
+            number = (number << 4) | char::from(*digit).to_digit(16)?;
+        }
+        if rest.first() == Some(&b'_') {
+            return (number <= 0x10_FFFF).then_some((number, count + 3));
+        }
+    }
+    None
+}
+
+/// Resolves the escapes of a text from the first one on, which is at `at`.
+///
+/// # Errors
+///
+/// Fails with the code units if there is a lone surrogate.
+fn unescape_from(text: &str, mut at: usize) -> Result<String, Vec<u16>> {
+    let bytes = text.as_bytes();
+    let mut out = String::with_capacity(text.len());
+    let mut start = 0;
+    while let Some((code, len)) = read_escape(&bytes[at..]) {
+        out.push_str(&text[start..at]);
+        let mut end = at + len;
+        let char = match (code, read_escape(&bytes[end..])) {
+            // A pair of halves.
+            (0xD800..0xDC00, Some((low @ 0xDC00..0xE000, len))) => {
+                end += len;
+                char::from_u32(0x1_0000 + ((code - 0xD800) << 10) + (low - 0xDC00))
+            }
+            _ => char::from_u32(code),
+        };
+        let Some(char) = char else { return Err(unescape_utf16(out, &text[at..])) };
+        out.push(char);
+        start = end;
+        match first_escape(&text[end..]) {
+            Some(next) => at = end + next,
+            None => break,
+        }
+    }
+    out.push_str(&text[start..]);
+    Ok(out)
+}
+
+/// The code units of what is read already and of the rest.
+fn unescape_utf16(read: String, mut rest: &str) -> Vec<u16> {
+    let mut units: Vec<u16> = read.encode_utf16().collect();
+    while let Some(at) = first_escape(rest) {
+        units.extend(rest[..at].encode_utf16());
+        let Some((code, len)) = read_escape(&rest.as_bytes()[at..]) else { break };
+        match (u16::try_from(code), char::from_u32(code)) {
+            (Ok(unit), _) => units.push(unit),
+            (Err(_), char) => units.extend_from_slice(char.unwrap_or_default().encode_utf16(&mut [0; 2])),
+        }
+        rest = &rest[at + len..];
+    }
+    units.extend(rest.encode_utf16());
+    units
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Escapes unit by unit, as the format is described.
+    fn twin(units: &[u16], context: Context) -> String {
+        let mut out = Vec::new();
+        push_utf16(&mut out, units, context);
+        String::from_utf8(out).unwrap()
+    }
+
+    fn within(text: &str, context: Context) -> String {
+        let mut out = Vec::new();
+        push(&mut out, text, context);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn every_place_is_looked_at() {
+        for len in 0..40 {
+            for at in 0..len {
+                for char in
+                    ["\0", "\u{1f}", "\u{7f}", "\"", "&", "<", ">", "_x", "\u{80}", "\u{1F600}", "\u{e9}"]
+                {
+                    let mut text = "a".repeat(at);
+                    text.push_str(char);
+                    text.push_str(&"~".repeat(len - at - 1));
+                    let units: Vec<u16> = text.encode_utf16().collect();
+                    for context in [Context::Plain, Context::Content, Context::Attribute] {
+                        assert_eq!(within(&text, context), twin(&units, context), "{text:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn all_units_are_escaped_as_the_format_says() {
+        for unit in 0..=0xFFFF_u16 {
+            let escaped = matches!(unit, 0..=0x1F | 0x7F..=0x9F | 0xD800..=0xDFFF);
+            let text = PsString::from_utf16(&[unit]);
+            let written = text.to_escaped().into_owned();
+            assert_eq!(written == format!("_x{unit:04X}_"), escaped, "{unit:04X}");
+            assert_eq!(PsString::from_escaped(&written).to_utf16(), [unit]);
+        }
+    }
+
+    #[test]
+    fn entities_depend_on_the_place() {
+        assert_eq!(within("\"<&>'", Context::Content), "\"&lt;&amp;&gt;'");
+        assert_eq!(within("\"<&>'", Context::Attribute), "&quot;&lt;&amp;&gt;'");
+        assert_eq!(within("\"<&>'", Context::Plain), "\"<&>'");
+        let wide = PsString::from_utf16(&[0x22, 0xD9FF, 0x26]);
+        let mut out = Vec::new();
+        push_ps_string(&mut out, &wide, Context::Attribute);
+        assert_eq!(out, b"&quot;_xD9FF_&amp;");
+    }
+
+    #[test]
+    fn escapes_are_read_from_left_to_right() {
+        for (text, expected) in [
+            ("_x0041_x0042_", "Ax0042_"),
+            ("_x0041__x0042_", "AB"),
+            ("_x005F_x0041_", "_x0041_"),
+            ("_x000d_", "\r"),
+            ("_X000D_", "\r"),
+            ("_x00D_", "_x00D_"),
+            ("_x000D", "_x000D"),
+            ("__x0041_", "_A"),
+            ("_x_x0041_", "_xA"),
+            ("_x0001F600_", "\u{1F600}"),
+            ("_x00000041_", "A"),
+            ("_x00110000_", "_x00110000_"),
+            ("_xD83D__xDE00_", "\u{1F600}"),
+            ("_x0000D83D__xDE00_", "\u{1F600}"),
+            ("_xD83D_", "\u{FFFD}"),
+            ("_xDE00__xD83D_", "\u{FFFD}\u{FFFD}"),
+            ("\u{e9}_x\u{e9}041_", "\u{e9}_x\u{e9}041_"),
+            ("_", "_"),
+            ("_x", "_x"),
+            ("", ""),
+        ] {
+            assert_eq!(unescape(text), expected, "{text}");
+        }
+        assert!(matches!(unescape("a_b_x00g0_c"), Cow::Borrowed(_)));
+        assert!(matches!(escape("a_b\u{e9}\u{FFFE}\"<"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn lone_halves_are_kept() {
+        let text = PsString::from_escaped("\u{e9}_xD83D__xD83D__xDE00__x0001F600_\u{1F600}_xDE00_z");
+        let units = [0xE9, 0xD83D, 0xD83D, 0xDE00, 0xD83D, 0xDE00, 0xD83D, 0xDE00, 0xDE00, 0x7A];
+        assert_eq!(text.to_utf16(), units);
+    }
+
+    proptest! {
+        #[test]
+        fn text_is_escaped_as_by_the_twin(text: String, part in "[_x0-9A-F<&>\"\u{85}\u{e9}\u{1F600}\n]*") {
+            for text in [text, part] {
+                let units: Vec<u16> = text.encode_utf16().collect();
+                for context in [Context::Plain, Context::Content, Context::Attribute] {
+                    prop_assert_eq!(within(&text, context), twin(&units, context));
+                }
+                let escaped = escape(&text);
+                prop_assert_eq!(&escaped, &within(&text, Context::Plain));
+                prop_assert_eq!(unescape(&escaped), &*text);
+            }
+        }
+
+        #[test]
+        fn all_units_go_both_ways(units: Vec<u16>) {
+            let text = PsString::from_utf16(&units);
+            prop_assert_eq!(PsString::from_escaped(&text.to_escaped()), text);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What bounds a document that is read.
+
+/// Bounds on what a foreign document can make a reader do. Reaching a limit is fine, exceeding it is an error.
+///
+/// ```
+/// use psrp::clixml::{Limits, ReadOptions, Reader};
+///
+/// let options = ReadOptions::new().limits(Limits::new().nodes(2));
+/// let mut items = Reader::with_options(b"<S>a</S><S>b</S><S>c</S>", options);
+/// assert!(items.nth(2).unwrap().unwrap_err().is_limit());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub(crate) size: usize,
+    pub(crate) depth: usize,
+    pub(crate) nodes: usize,
+}
+
+impl Limits {
+    /// Default of [`size`](Self::size): 10 MiB, what PowerShell takes for one object.
+    pub const SIZE: usize = 10 << 20;
+    /// Default of [`depth`](Self::depth): 49, the deepest document that PowerShell accepts.
+    pub const DEPTH: usize = 49;
+    /// Default of [`nodes`](Self::nodes): 1,048,576.
+    pub const NODES: usize = 1 << 20;
+    /// The largest value that [`depth`](Self::depth) takes, and the longest way through objects when references are
+    /// followed.
+    ///
+    /// Values are dropped, compared and written with one call per level, so that more would let a document exhaust the
+    /// stack of a thread.
+    pub const MAX_DEPTH: usize = 512;
+
+    /// The defaults.
+    pub const fn new() -> Self {
+        Self { size: Self::SIZE, depth: Self::DEPTH, nodes: Self::NODES }
+    }
+
+    /// The longest input, in bytes.
+    #[must_use]
+    pub const fn size(mut self, bytes: usize) -> Self {
+        self.size = bytes;
+        self
+    }
+
+    /// How many elements with a value may be nested in each other, the innermost included: objects, sets of members and
+    /// the primitive inside of them. Values above [`MAX_DEPTH`](Self::MAX_DEPTH) count as that.
+    #[must_use]
+    pub const fn depth(mut self, levels: usize) -> Self {
+        self.depth = if levels < Self::MAX_DEPTH { levels } else { Self::MAX_DEPTH };
+        self
+    }
+
+    /// The most values, references and type names of one input. An empty object takes six bytes in a document and more
+    /// than a hundred in memory: this bounds the latter.
+    #[must_use]
+    pub const fn nodes(mut self, count: usize) -> Self {
+        self.nodes = count;
+        self
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,265 @@
+//! Floating-point numbers as .NET writes them in XML, and as its readers take them.
+
+use crate::value::ascii::Ascii;
+
+/// A width of numbers.
+pub(crate) trait Float: zmij::Float + Copy {
+    /// As many digits of the whole part are written without an exponent whatever the number.
+    const PLAIN: i32;
+
+    fn is_finite(self) -> bool;
+    fn is_nan(self) -> bool;
+    fn is_negative(self) -> bool;
+    fn parse(text: &str) -> Option<Self>;
+    fn infinite(negative: bool) -> Self;
+    fn nan() -> Self;
+}
+
+macro_rules! float {
+    ($($float:ident, $plain:literal;)*) => {$(
+        impl Float for $float {
+            const PLAIN: i32 = $plain;
+
+            fn is_finite(self) -> bool {
+                self.is_finite()
+            }
+
+            fn is_nan(self) -> bool {
+                self.is_nan()
+            }
+
+            fn is_negative(self) -> bool {
+                self.is_sign_negative()
+            }
+
+            fn parse(text: &str) -> Option<Self> {
+                text.parse().ok()
+            }
+
+            fn infinite(negative: bool) -> Self {
+                if negative { Self::NEG_INFINITY } else { Self::INFINITY }
+            }
+
+            fn nan() -> Self {
+                Self::NAN
+            }
+        }
+    )*};
+}
+
+float! {
+    f32, 7;
+    f64, 15;
+}
+
+/// The shortest text that is read as this number.
+pub(crate) fn text<F: Float>(number: F) -> Ascii {
+    let mut text = Ascii::new();
+    if !number.is_finite() {
+        text.push_bytes(match (number.is_nan(), number.is_negative()) {
+            (true, _) => b"NaN",
+            (false, false) => b"INF",
+            (false, true) => b"-INF",
+        });
+        return text;
+    }
+    let mut buffer = zmij::Buffer::new();
+    let Parts { negative, digits, len, point } = Parts::of(buffer.format_finite(number).as_bytes());
+    let digits = &digits[..len];
+    if negative {
+        text.push(b'-');
+    }
+    let whole = usize::try_from(point).unwrap_or(0);
+    if point > F::PLAIN.max(len as i32) || point < -3 {
+        scientific(&mut text, digits, point - 1);
+    } else if whole >= len {
+        text.push_bytes(digits);
+        text.push_zeros(whole - len);
+    } else if whole > 0 {
+        text.push_bytes(&digits[..whole]);
+        text.push(b'.');
+        text.push_bytes(&digits[whole..]);
+    } else {
+        text.push_bytes(b"0.");
+        text.push_zeros(point.unsigned_abs() as usize);
+        text.push_bytes(digits);
+    }
+    text
+}
+
+fn scientific(text: &mut Ascii, digits: &[u8], exponent: i32) {
+    text.push(digits[0]);
+    if digits.len() > 1 {
+        text.push(b'.');
+        text.push_bytes(&digits[1..]);
+    }
+    text.push_bytes(if exponent < 0 { b"E-" } else { b"E+" });
+    let exponent = exponent.unsigned_abs();
+    if exponent >= 100 {
+        text.push_digits::<3>(exponent);
+    } else {
+        text.push_digits::<2>(exponent);
+    }
+}
+
+/// A number taken apart: `0.digits` times ten to the power of `point`.
+struct Parts {
+    negative: bool,
+    /// Without zeros at the start and end, unless the number is zero, which is one digit.
+    digits: [u8; 24],
+    len: usize,
+    point: i32,
+}
+
+impl Parts {
+    /// From the text of a finite number in Rust's notation, such as `-0.001`, `15.0` or `1.5e-7`.
+    fn of(text: &[u8]) -> Self {
+        let (negative, text) = match text {
+            [b'-', text @ ..] => (true, text),
+            text => (false, text),
+        };
+        let mut parts = Self { negative, digits: [b'0'; 24], len: 0, point: 0 };
+        let (mut behind, mut rest) = (false, text);
+        while let [byte, tail @ ..] = rest {
+            match byte {
+                b'.' => behind = true,
+                b'e' => {
+                    parts.point += exponent(tail);
+                    break;
+                }
+                // Zeros at the start count for the place of the point alone.
+                b'0' if parts.len == 0 => parts.point -= i32::from(behind),
+                digit => {
+                    parts.digits[parts.len] = *digit;
+                    parts.len += 1;
+                    parts.point += i32::from(!behind);
+                }
+            }
+            rest = tail;
+        }
+        while parts.len > 0 && parts.digits[parts.len - 1] == b'0' {
+            parts.len -= 1;
+        }
+        if parts.len == 0 {
+            (parts.len, parts.point) = (1, 1);
+        }
+        parts
+    }
+}
+
+fn exponent(text: &[u8]) -> i32 {
+    let (negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] | digits => (false, digits),
+    };
+    let exponent = digits.iter().fold(0, |exponent, digit| exponent * 10 + i32::from(digit - b'0'));
+    if negative { -exponent } else { exponent }
+}
+
+/// Reads a number without blanks around it: digits with at most one point and an optional exponent, or `INF`,
+/// `Infinity` and `NaN` in any case.
+pub(crate) fn parse<F: Float>(text: &str) -> Option<F> {
+    let (negative, unsigned) = match text.as_bytes() {
+        [b'-', ..] => (true, &text[1..]),
+        [b'+', ..] => (false, &text[1..]),
+        _ => (false, text),
+    };
+    if unsigned.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
+        // What Rust takes beyond numbers begins with a letter.
+        return F::parse(text);
+    }
+    if ["inf", "infinity"].iter().any(|name| unsigned.eq_ignore_ascii_case(name)) {
+        return Some(F::infinite(negative));
+    }
+    unsigned.eq_ignore_ascii_case("nan").then(F::nan)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn double(number: f64) -> String {
+        text(number).to_string()
+    }
+
+    #[test]
+    fn doubles_are_written_as_net_does() {
+        for (number, expected) in [
+            (0.0, "0"),
+            (-0.0, "-0"),
+            (1.0, "1"),
+            (-1.5, "-1.5"),
+            (0.1, "0.1"),
+            (0.001, "0.001"),
+            (1e-4, "0.0001"),
+            (1.25e-4, "0.000125"),
+            (1e-5, "1E-05"),
+            (1.25e-5, "1.25E-05"),
+            (1e14, "100000000000000"),
+            (1e15, "1E+15"),
+            (1.5e15, "1.5E+15"),
+            (1234567890123456.0, "1234567890123456"),
+            (12345678901234568.0, "12345678901234568"),
+            (123456.789, "123456.789"),
+            (1e100, "1E+100"),
+            (1e-300, "1E-300"),
+            (f64::MAX, "1.7976931348623157E+308"),
+            (5e-324, "5E-324"),
+            (f64::NAN, "NaN"),
+            (f64::INFINITY, "INF"),
+            (f64::NEG_INFINITY, "-INF"),
+        ] {
+            assert_eq!(double(number), expected);
+        }
+    }
+
+    #[test]
+    fn singles_have_their_own_bound() {
+        for (number, expected) in [
+            (16_777_216.0, "16777216"),
+            (1e6, "1000000"),
+            (1e7, "1E+07"),
+            (0.333_333_34, "0.33333334"),
+            (f32::MAX, "3.4028235E+38"),
+            (1e-45, "1E-45"),
+            (f32::NEG_INFINITY, "-INF"),
+        ] {
+            assert_eq!(text::<f32>(number).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn many_forms_are_read() {
+        for (text, expected) in [
+            ("1e5", 1e5),
+            ("1E+5", 1e5),
+            ("+.5", 0.5),
+            ("5.", 5.0),
+            ("inf", f64::INFINITY),
+            ("+INF", f64::INFINITY),
+            ("-Infinity", f64::NEG_INFINITY),
+            ("1e999", f64::INFINITY),
+            ("-0", -0.0),
+        ] {
+            assert_eq!(parse::<f64>(text).map(f64::to_bits), Some(expected.to_bits()), "{text}");
+        }
+        assert!(parse::<f32>("nan").is_some_and(f32::is_nan));
+        for text in ["", "-", ".", "e5", "1e", "0x1", "1_0", "--1", "infinit", "1 2", "1,5", "\u{661}"] {
+            assert_eq!(parse::<f64>(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(bits: u64, single: u32) {
+            let number = f64::from_bits(bits);
+            let read = parse::<f64>(text(number).as_str()).unwrap();
+            prop_assert!(number.is_nan() && read.is_nan() || read.to_bits() == bits);
+            let number = f32::from_bits(single);
+            let read = parse::<f32>(text(number).as_str()).unwrap();
+            prop_assert!(number.is_nan() && read.is_nan() || read.to_bits() == single);
+        }
+    }
+}

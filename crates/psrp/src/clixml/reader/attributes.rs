@@ -1,0 +1,169 @@
+//! The attributes of an element. Only five names mean anything in CLIXML.
+
+use std::borrow::Cow;
+
+use super::text::{self, Piece};
+use crate::Error;
+use crate::error::Kind;
+
+/// The namespace of the format.
+const NAMESPACE: &str = "http://schemas.microsoft.com/powershell/2004/04";
+
+/// The attributes that mean something, as they stand in the document.
+#[derive(Debug, Default)]
+pub(super) struct Attributes<'s> {
+    /// `N`.
+    pub(super) name: Option<&'s str>,
+    /// `RefId`.
+    pub(super) ref_id: Option<&'s str>,
+    /// `S`, the stream of an item of a document.
+    pub(super) stream: Option<&'s str>,
+    /// `Version` of a document.
+    pub(super) version: Option<&'s str>,
+    namespace: Option<&'s str>,
+}
+
+impl<'s> Attributes<'s> {
+    /// From what follows the name of an element.
+    ///
+    /// # Errors
+    ///
+    /// Attributes that are not well-formed, one of the known ones twice, or another namespace than that of the format.
+    pub(super) fn parse(raw: &'s str) -> Result<Self, Error> {
+        let mut attributes = Self::default();
+        let bytes = raw.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            let from = skip_blanks(bytes, at);
+            if from == bytes.len() {
+                break;
+            }
+            if from == at {
+                return Err(malformed("an attribute without a blank before it"));
+            }
+            let mut end = from;
+            while end < bytes.len() && bytes[end] != b'=' && !is_blank(bytes[end]) {
+                end += 1;
+            }
+            let name = &raw[from..end];
+            at = skip_blanks(bytes, end);
+            if bytes.get(at) != Some(&b'=') || name.is_empty() {
+                return Err(malformed("an attribute without a value"));
+            }
+            at = skip_blanks(bytes, at + 1);
+            let quote = match bytes.get(at) {
+                Some(quote @ (b'"' | b'\'')) => *quote,
+                _ => return Err(malformed("the value of an attribute without quotes")),
+            };
+            let from = at + 1;
+            let length = bytes[from..].iter().position(|&byte| byte == quote);
+            let end = from + length.ok_or_else(|| malformed("the value of an attribute does not end"))?;
+            attributes.set(name, &raw[from..end])?;
+            at = end + 1;
+        }
+        if attributes.namespace.is_some_and(|namespace| !namespace.is_empty() && namespace != NAMESPACE) {
+            return Err(Error::with(Kind::Structure, "another namespace"));
+        }
+        Ok(attributes)
+    }
+
+    fn set(&mut self, name: &str, value: &'s str) -> Result<(), Error> {
+        let attribute = match name {
+            "N" => &mut self.name,
+            "RefId" => &mut self.ref_id,
+            "S" => &mut self.stream,
+            "Version" => &mut self.version,
+            "xmlns" => &mut self.namespace,
+            _ => return Ok(()),
+        };
+        match attribute.replace(value) {
+            None => Ok(()),
+            Some(_) => Err(malformed("an attribute is there twice")),
+        }
+    }
+}
+
+/// The value of an attribute with references resolved. Half of a surrogate pair can only be written with the escape of
+/// CLIXML here.
+///
+/// # Errors
+///
+/// A reference that is none, `<`, or half of a surrogate pair.
+pub(super) fn value(raw: &str) -> Result<Cow<'_, str>, Error> {
+    if !raw.bytes().any(|byte| byte < b' ' || byte == b'&' || byte == b'<') {
+        return Ok(Cow::Borrowed(raw));
+    }
+    let mut value = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(special) = rest.find(['&', '<', '\t', '\r', '\n']) {
+        let (plain, special) = rest.split_at(special);
+        value.push_str(plain);
+        rest = match special.as_bytes()[0] {
+            b'&' => {
+                let (reference, rest) =
+                    special[1..].split_once(';').ok_or_else(|| malformed("a reference that does not end"))?;
+                match text::reference(reference)? {
+                    Piece::Char(char) => value.push(char),
+                    Piece::Surrogate(_) => {
+                        return Err(malformed("half of a surrogate pair in an attribute"));
+                    }
+                }
+                rest
+            }
+            b'<' => return Err(malformed("'<' in an attribute")),
+            _ => {
+                value.push(' ');
+                special.strip_prefix("\r\n").unwrap_or(&special[1..])
+            }
+        };
+    }
+    value.push_str(rest);
+    Ok(Cow::Owned(value))
+}
+
+fn skip_blanks(bytes: &[u8], mut at: usize) -> usize {
+    while at < bytes.len() && is_blank(bytes[at]) {
+        at += 1;
+    }
+    at
+}
+
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+fn malformed(what: &'static str) -> Error {
+    Error::with(Kind::Syntax, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_are_found_in_any_order_and_quotes() {
+        let attributes = Attributes::parse(" RefId='1'\tS = \"Error\"\n  other='x' N='it\"s' ").unwrap();
+        assert_eq!(attributes.name, Some("it\"s"));
+        assert_eq!(attributes.ref_id, Some("1"));
+        assert_eq!(attributes.stream, Some("Error"));
+        assert_eq!(attributes.version, None);
+    }
+
+    #[test]
+    fn malformed_attributes_are_refused() {
+        for raw in [" N", " N=", " N=x", " N='x", " ='x'", " N='1' N='2'", " N='1'RefId='2'", "N='x'"] {
+            assert!(Attributes::parse(raw).unwrap_err().is_syntax(), "{raw}");
+        }
+        assert!(Attributes::parse(" xmlns='http://example.org'").unwrap_err().is_structure());
+    }
+
+    #[test]
+    fn values_are_resolved_and_normalised() {
+        assert_eq!(value("a b").unwrap(), "a b");
+        assert_eq!(value("&lt;&amp;&#65;&#x1F600;").unwrap(), "<&A\u{1F600}");
+        assert_eq!(value("a\tb\r\nc\nd&#10;e").unwrap(), "a b c d\ne");
+        for raw in ["<", "&", "&;", "&x;", "&#xD800;", "&#x110000;"] {
+            assert!(value(raw).unwrap_err().is_syntax(), "{raw}");
+        }
+    }
+}

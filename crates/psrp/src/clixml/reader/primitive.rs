@@ -1,0 +1,128 @@
+//! Primitive values from the text of their elements (MS-PSRP 2.2.5.1).
+
+use super::tag::Primitive;
+use super::text::Text;
+use crate::clixml::number;
+use crate::crypto::Cipher;
+use crate::error::Kind;
+use crate::value::{SecureString, Value, ascii};
+use crate::{Error, b64, guid};
+
+/// The value of a primitive element.
+///
+/// # Errors
+///
+/// A text that is no value of the type; a secure string that the cipher refuses.
+pub(super) fn value(tag: Primitive, text: Text<'_>, cipher: Option<&dyn Cipher>) -> Result<Value, Error> {
+    let value = match tag {
+        Primitive::String | Primitive::SemanticVersion => Value::String(text.into_string()),
+        Primitive::Uri => Value::Uri(text.into_string()),
+        Primitive::Xml => Value::Xml(text.into_string()),
+        Primitive::ScriptBlock => Value::ScriptBlock(text.into_string()),
+        Primitive::Bytes => Value::Bytes(bytes(text.plain()?)?),
+        Primitive::SecureString => {
+            let secret = SecureString::from_encrypted(bytes(text.plain()?)?);
+            if let Some(cipher) = cipher {
+                secret.decrypt(cipher)?;
+            }
+            Value::SecureString(secret)
+        }
+        _ => plain(tag, ascii::trim(text.plain()?))?,
+    };
+    Ok(value)
+}
+
+/// The values around which blanks mean nothing.
+fn plain(tag: Primitive, text: &str) -> Result<Value, Error> {
+    let value = match tag {
+        Primitive::Nil if text.is_empty() => Value::Nil,
+        Primitive::Nil => return Err(invalid("a text in a null")),
+        Primitive::Int32 => Value::Int32(integer(text)?),
+        Primitive::Bool => Value::Bool(match text {
+            "true" | "1" => true,
+            "false" | "0" => false,
+            _ => return Err(invalid("no boolean")),
+        }),
+        Primitive::Char => Value::Char(integer(text)?),
+        Primitive::SByte => Value::SByte(integer(text)?),
+        Primitive::Byte => Value::Byte(integer(text)?),
+        Primitive::Int16 => Value::Int16(integer(text)?),
+        Primitive::UInt16 => Value::UInt16(integer(text)?),
+        Primitive::UInt32 => Value::UInt32(integer(text)?),
+        Primitive::Int64 => Value::Int64(integer(text)?),
+        Primitive::UInt64 => Value::UInt64(integer(text)?),
+        Primitive::Single => Value::Single(number::parse(text).ok_or_else(|| invalid("no number"))?),
+        Primitive::Double => Value::Double(number::parse(text).ok_or_else(|| invalid("no number"))?),
+        Primitive::Decimal => Value::Decimal(text.parse()?),
+        Primitive::DateTime => Value::DateTime(text.parse()?),
+        Primitive::TimeSpan => Value::TimeSpan(text.parse()?),
+        Primitive::Version => Value::Version(text.parse()?),
+        Primitive::Guid => Value::Guid(guid::parse(text.as_bytes()).ok_or_else(|| invalid("no GUID"))?),
+        _ => unreachable!("strings and bytes are read by the caller"),
+    };
+    Ok(value)
+}
+
+/// Decimal digits after an optional sign.
+pub(super) fn integer<T: TryFrom<i128>>(text: &str) -> Result<T, Error> {
+    let (negative, digits) = match text.as_bytes() {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    let magnitude = magnitude(digits).map(i128::from);
+    magnitude
+        .and_then(|magnitude| T::try_from(if negative { -magnitude } else { magnitude }).ok())
+        .ok_or_else(|| invalid("no integer of its type"))
+}
+
+fn magnitude(digits: &[u8]) -> Option<u64> {
+    let digit = |byte: &u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
+    if digits.is_empty() {
+        return None;
+    }
+    // Nineteen digits always fit.
+    let (head, tail) = digits.split_at(digits.len().min(19));
+    let head = head.iter().try_fold(0, |number: u64, byte| Some(number * 10 + digit(byte)?))?;
+    tail.iter().try_fold(head, |number, byte| number.checked_mul(10)?.checked_add(digit(byte)?))
+}
+
+/// Base64, in which white space means nothing.
+fn bytes(text: &str) -> Result<Box<[u8]>, Error> {
+    b64::decode_to_box(text.as_bytes()).ok_or_else(|| invalid("no base64"))
+}
+
+fn invalid(what: &'static str) -> Error {
+    Error::with(Kind::InvalidText, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_exact() {
+        assert_eq!(integer::<u64>("18446744073709551615").unwrap(), u64::MAX);
+        assert_eq!(integer::<i64>("-9223372036854775808").unwrap(), i64::MIN);
+        assert_eq!(integer::<i32>("+007").unwrap(), 7);
+        assert_eq!(integer::<u8>("-0").unwrap(), 0);
+        assert_eq!(integer::<i8>("0000000000000000000000000000001").unwrap(), 1);
+        for text in ["18446744073709551616", "99999999999999999999999", "", "-", "+-1", "1 2", "1e1", "0x1"] {
+            assert!(integer::<u64>(text).unwrap_err().is_invalid_text(), "{text}");
+        }
+        assert!(integer::<i64>("9223372036854775808").is_err());
+        assert!(integer::<u8>("-1").is_err());
+    }
+
+    #[test]
+    fn base64_may_be_wrapped() {
+        assert_eq!(&*bytes(" YW\r\n Jj\n").unwrap(), b"abc");
+        assert_eq!(&*bytes("YWI=").unwrap(), b"ab");
+        assert_eq!(&*bytes("YQ==").unwrap(), b"a");
+        assert_eq!(&*bytes("YR==").unwrap(), b"a");
+        assert_eq!(&*bytes("  ").unwrap(), b"");
+        for text in ["!!!", "YQ", "YQ=", "Y", "=", "==", "====", "YQ==YQ==", "YWJj=", "Y\u{e4}=="] {
+            assert!(bytes(text).unwrap_err().is_invalid_text(), "{text}");
+        }
+    }
+}

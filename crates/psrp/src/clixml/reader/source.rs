@@ -1,0 +1,194 @@
+//! Events of XML with their places in the input.
+
+use std::borrow::Cow;
+
+use quick_xml::errors::{IllFormedError, SyntaxError};
+use quick_xml::events::Event;
+use quick_xml::{Error as XmlError, Reader};
+
+use super::attributes::is_blank;
+use super::leaf::{self, Leaf};
+use super::text::{Text, TextBuilder};
+use crate::Error;
+use crate::error::Kind;
+
+/// The line before a document in the output of PowerShell.
+const MARK: &[u8] = b"#< CLIXML";
+
+/// Reads XML without document types, and with no other checks of characters than for UTF-8.
+pub(super) struct Source<'a> {
+    xml: Reader<&'a [u8]>,
+    /// How many bytes there are.
+    length: usize,
+    /// How many bytes before the first element are not given to the XML reader.
+    skipped: usize,
+    /// Where what was read last begins.
+    at: usize,
+    /// Whether the XML reader has seen the `<` that it has not consumed yet, as it has after a text.
+    expects_markup: bool,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(input: &'a [u8]) -> Self {
+        let rest = without_order_marks(input);
+        let rest = match rest.strip_prefix(MARK) {
+            Some(rest) => without_order_marks(rest.trim_ascii_start()),
+            None => rest,
+        };
+        let mut xml = Reader::from_reader(rest);
+        xml.config_mut().check_end_names = true;
+        let skipped = input.len() - rest.len();
+        Self { xml, length: input.len(), skipped, at: skipped, expects_markup: false }
+    }
+
+    /// Where what was read last begins.
+    pub(super) fn offset(&self) -> u64 {
+        self.at as u64
+    }
+
+    /// Whether the event that was read last is the first of the document.
+    pub(super) fn is_first(&self) -> bool {
+        self.at == self.skipped
+    }
+
+    /// The next event but for comments and processing instructions, which mean nothing here.
+    ///
+    /// # Errors
+    ///
+    /// What is not well-formed, and document types.
+    pub(super) fn next(&mut self) -> Result<Event<'a>, Error> {
+        loop {
+            self.at = self.length - self.xml.get_ref().len();
+            self.expects_markup = false;
+            match self.xml.read_event() {
+                Ok(Event::Comment(_) | Event::PI(_)) => {}
+                Ok(Event::DocType(_)) => return Err(self.syntax("a document type")),
+                Ok(event) => {
+                    self.expects_markup = matches!(event, Event::Text(_));
+                    return Ok(event);
+                }
+                Err(error) => return Err(self.malformed(&error)),
+            }
+        }
+    }
+
+    /// The next element if it is a leaf; white space before it is gone in any case.
+    #[inline]
+    pub(super) fn leaf(&mut self) -> Option<Leaf<'a>> {
+        if self.expects_markup {
+            return None;
+        }
+        let rest = self.xml.get_mut();
+        *rest = leaf::skip_blanks(rest);
+        let (leaf, after) = Leaf::read(rest)?;
+        self.at = self.length - rest.len();
+        *rest = after;
+        Some(leaf)
+    }
+
+    /// The text up to the end tag of the element that was opened last.
+    ///
+    /// # Errors
+    ///
+    /// An element inside; the end of the input.
+    pub(super) fn text(&mut self) -> Result<Text<'a>, Error> {
+        let (first, second) = match self.next()? {
+            Event::End(_) => return Ok(Text::Raw("")),
+            Event::Text(text) => {
+                let text = text.into_inner();
+                match (self.next()?, text) {
+                    (Event::End(_), Cow::Borrowed(text)) => return Ok(Text::Raw(text)),
+                    (event, text) => (Some(text), event),
+                }
+            }
+            event => (None, event),
+        };
+        let mut builder = TextBuilder::default();
+        if let Some(text) = first {
+            builder.push_raw(&text);
+        }
+        let mut event = second;
+        loop {
+            match event {
+                Event::Text(text) => builder.push_raw(&text),
+                Event::CData(text) => builder.push_raw(&text),
+                Event::GeneralRef(name) => {
+                    builder.push_reference(&name).map_err(|error| error.or_offset(self.offset()))?;
+                }
+                Event::End(_) => return Ok(builder.finish()),
+                Event::Eof => return Err(self.ended()),
+                _ => return Err(self.structure("an element inside a text")),
+            }
+            event = self.next()?;
+        }
+    }
+
+    /// Reads to the end tag of the element that was opened last, whatever there is.
+    pub(super) fn skip(&mut self) -> Result<(), Error> {
+        let mut open = 1_usize;
+        while open > 0 {
+            match self.next()? {
+                Event::Start(_) => open += 1,
+                Event::End(_) => open -= 1,
+                Event::Eof => return Err(self.ended()),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that an event between elements is nothing but white space.
+    ///
+    /// # Errors
+    ///
+    /// Anything else, also the end of the input.
+    pub(super) fn blank(&self, event: &Event<'_>) -> Result<(), Error> {
+        match event {
+            Event::Text(text) if text.bytes().all(is_blank) => Ok(()),
+            Event::Eof => Err(self.ended()),
+            Event::Decl(_) => Err(self.syntax("an XML declaration inside of the document")),
+            _ => Err(self.structure("text between elements")),
+        }
+    }
+
+    pub(super) fn structure(&self, what: &'static str) -> Error {
+        Error::with(Kind::Structure, what).or_offset(self.offset())
+    }
+
+    pub(super) fn syntax(&self, what: &'static str) -> Error {
+        Error::with(Kind::Syntax, what).or_offset(self.offset())
+    }
+
+    pub(super) fn ended(&self) -> Error {
+        Error::new(Kind::UnexpectedEnd).or_offset(self.offset())
+    }
+
+    /// The errors of the XML reader quote the input, so that only what they are about is told.
+    #[cold]
+    fn malformed(&self, error: &XmlError) -> Error {
+        let (kind, what) = match error {
+            XmlError::IllFormed(IllFormedError::MismatchedEndTag { .. }) => {
+                (Kind::Syntax, "an end tag of another element")
+            }
+            XmlError::IllFormed(IllFormedError::UnmatchedEndTag(_)) => {
+                (Kind::Syntax, "an end tag without a start")
+            }
+            XmlError::IllFormed(IllFormedError::UnclosedReference) => {
+                (Kind::Syntax, "a reference that does not end")
+            }
+            XmlError::Syntax(SyntaxError::InvalidBangMarkup) => (Kind::Syntax, "unknown markup"),
+            XmlError::Syntax(_) => (Kind::UnexpectedEnd, "markup that does not end"),
+            XmlError::Encoding(_) => (Kind::Syntax, "bytes that are no UTF-8"),
+            _ => return Error::new(Kind::Syntax).or_offset(self.offset()),
+        };
+        Error::with(kind, what).or_offset(self.offset())
+    }
+}
+
+/// Without U+FEFF at the start. All of them go, for the XML reader drops one without counting it.
+fn without_order_marks(mut input: &[u8]) -> &[u8] {
+    while let Some(rest) = input.strip_prefix(b"\xef\xbb\xbf") {
+        input = rest;
+    }
+    input
+}

@@ -1,0 +1,107 @@
+//! The elements of CLIXML.
+
+use crate::value::ContainerKind;
+
+/// What an element of this name is, outside of progress records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tag {
+    Primitive(Primitive),
+    Progress,
+    Object,
+    Reference,
+    TypeNames,
+    TypeNamesReference,
+    ToString,
+    Adapted,
+    Extended,
+    Items(ContainerKind),
+    Dictionary,
+    Entry,
+    Document,
+    Unknown,
+}
+
+/// The primitive types (MS-PSRP 2.2.5.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Primitive {
+    Nil,
+    String,
+    Char,
+    Bool,
+    DateTime,
+    TimeSpan,
+    Byte,
+    SByte,
+    UInt16,
+    Int16,
+    UInt32,
+    Int32,
+    UInt64,
+    Int64,
+    Single,
+    Double,
+    Decimal,
+    Bytes,
+    Guid,
+    Uri,
+    Version,
+    Xml,
+    ScriptBlock,
+    SecureString,
+    SemanticVersion,
+}
+
+impl Tag {
+    /// The length of the longest name.
+    pub(super) const LONGEST: usize = b"SemanticVersion".len();
+
+    /// Names are compared as they stand: one with a prefix is unknown, whatever namespace it means.
+    pub(super) fn of(name: &[u8]) -> Self {
+        use Primitive::*;
+
+        let primitive = match name {
+            b"S" => String,
+            b"I32" => Int32,
+            b"B" => Bool,
+            b"Nil" => Nil,
+            b"Obj" => return Self::Object,
+            b"Ref" => return Self::Reference,
+            b"TN" => return Self::TypeNames,
+            b"TNRef" => return Self::TypeNamesReference,
+            b"ToString" => return Self::ToString,
+            b"Props" => return Self::Adapted,
+            b"MS" => return Self::Extended,
+            b"LST" => return Self::Items(ContainerKind::List),
+            b"IE" => return Self::Items(ContainerKind::Enumerable),
+            b"QUE" => return Self::Items(ContainerKind::Queue),
+            b"STK" => return Self::Items(ContainerKind::Stack),
+            b"DCT" => return Self::Dictionary,
+            b"En" => return Self::Entry,
+            b"PR" => return Self::Progress,
+            b"Objs" => return Self::Document,
+            b"C" => Char,
+            b"DT" => DateTime,
+            b"TS" => TimeSpan,
+            b"By" => Byte,
+            b"SB" => SByte,
+            b"U16" => UInt16,
+            b"I16" => Int16,
+            b"U32" => UInt32,
+            b"U64" => UInt64,
+            b"I64" => Int64,
+            b"Sg" => Single,
+            b"Db" => Double,
+            b"D" => Decimal,
+            b"BA" => Bytes,
+            b"G" => Guid,
+            b"URI" => Uri,
+            b"Version" => Version,
+            b"XD" => Xml,
+            b"SBK" => ScriptBlock,
+            b"SS" => SecureString,
+            b"SemanticVersion" => SemanticVersion,
+            _ => return Self::Unknown,
+        };
+        Self::Primitive(primitive)
+    }
+}

@@ -1,0 +1,194 @@
+//! The text of an element: pieces of characters, references and CDATA sections.
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr2};
+
+use crate::Error;
+use crate::error::Kind;
+use crate::value::PsString;
+
+/// The text of an element with references resolved, before the escapes of CLIXML.
+#[derive(Debug)]
+pub(super) enum Text<'a> {
+    /// As it stands in the document, line ends included.
+    Raw(&'a str),
+    /// Put together from several pieces.
+    Built(String),
+    /// With halves of surrogate pairs that character references gave; escapes are resolved.
+    Wide(PsString),
+}
+
+impl Text<'_> {
+    /// The text as it is, for all that is no string.
+    ///
+    /// # Errors
+    ///
+    /// Half of a surrogate pair: nothing but strings may have it.
+    pub(super) fn plain(&self) -> Result<&str, Error> {
+        match self {
+            Text::Raw(text) => Ok(text),
+            Text::Built(text) => Ok(text),
+            Text::Wide(_) => Err(Error::with(Kind::InvalidText, "half of a surrogate pair")),
+        }
+    }
+
+    /// As a string, with the escapes of CLIXML resolved.
+    pub(super) fn into_string(self) -> PsString {
+        match self {
+            Text::Raw(text) => match memchr2(b'_', b'\r', text.as_bytes()) {
+                None => text.into(),
+                Some(_) => PsString::from_escaped(&normalised(text)),
+            },
+            Text::Built(text) => PsString::from_escaped(&text),
+            Text::Wide(text) => text,
+        }
+    }
+}
+
+/// With line ends as XML has them: LF for CR and CRLF.
+fn normalised(text: &str) -> Cow<'_, str> {
+    let Some(first) = memchr(b'\r', text.as_bytes()) else { return Cow::Borrowed(text) };
+    let mut out = String::with_capacity(text.len());
+    let (plain, mut rest) = text.split_at(first);
+    out.push_str(plain);
+    while let Some(after) = rest.strip_prefix('\r') {
+        out.push('\n');
+        let after = after.strip_prefix('\n').unwrap_or(after);
+        let end = memchr(b'\r', after.as_bytes()).unwrap_or(after.len());
+        let (plain, next) = after.split_at(end);
+        out.push_str(plain);
+        rest = next;
+    }
+    Cow::Owned(out)
+}
+
+/// Puts a text together from its pieces.
+#[derive(Debug, Default)]
+pub(super) struct TextBuilder {
+    /// What follows the last half of a surrogate pair.
+    text: String,
+    /// All up to that half, with escapes resolved: none can go on behind it.
+    wide: Vec<u16>,
+}
+
+impl TextBuilder {
+    /// Adds characters as they stand in the document.
+    pub(super) fn push_raw(&mut self, raw: &str) {
+        self.text.push_str(&normalised(raw));
+    }
+
+    /// Adds what the reference of this name stands for.
+    pub(super) fn push_reference(&mut self, name: &str) -> Result<(), Error> {
+        match reference(name)? {
+            Piece::Char(char) => self.text.push(char),
+            Piece::Surrogate(unit) => {
+                self.unescape();
+                self.wide.push(unit);
+            }
+        }
+        Ok(())
+    }
+
+    fn unescape(&mut self) {
+        self.wide.extend(PsString::from_escaped(&self.text).to_utf16());
+        self.text.clear();
+    }
+
+    pub(super) fn finish(mut self) -> Text<'static> {
+        if self.wide.is_empty() {
+            return Text::Built(self.text);
+        }
+        self.unescape();
+        Text::Wide(PsString::from_utf16(&self.wide))
+    }
+}
+
+/// What a reference stands for.
+#[derive(Debug)]
+pub(super) enum Piece {
+    Char(char),
+    Surrogate(u16),
+}
+
+/// What the reference between `&` and `;` stands for.
+///
+/// References to any code point are taken, also to those that XML does not allow: PowerShell does not check characters,
+/// and other writers have made use of that.
+///
+/// # Errors
+///
+/// Any entity but the five of XML itself; a number beyond Unicode.
+pub(super) fn reference(name: &str) -> Result<Piece, Error> {
+    let char = match name {
+        "lt" => '<',
+        "gt" => '>',
+        "amp" => '&',
+        "quot" => '"',
+        "apos" => '\'',
+        _ => {
+            let number =
+                name.strip_prefix('#').ok_or_else(|| malformed("an entity that XML does not have"))?;
+            return character(number).ok_or_else(|| malformed("a reference to no character"));
+        }
+    };
+    Ok(Piece::Char(char))
+}
+
+fn character(number: &str) -> Option<Piece> {
+    let (digits, radix) = match number.strip_prefix('x') {
+        Some(digits) => (digits, 16),
+        None => (number, 10),
+    };
+    // The parser of integers takes a sign.
+    if !digits.starts_with(|char: char| char.is_digit(radix)) {
+        return None;
+    }
+    let code = u32::from_str_radix(digits, radix).ok()?;
+    match char::from_u32(code) {
+        Some(char) => Some(Piece::Char(char)),
+        None => u16::try_from(code).ok().map(Piece::Surrogate),
+    }
+}
+
+fn malformed(what: &'static str) -> Error {
+    Error::with(Kind::Syntax, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn built(pieces: &[&str]) -> PsString {
+        let mut builder = TextBuilder::default();
+        for piece in pieces {
+            match piece.strip_prefix('&') {
+                Some(name) => builder.push_reference(name).unwrap(),
+                None => builder.push_raw(piece),
+            }
+        }
+        builder.finish().into_string()
+    }
+
+    #[test]
+    fn line_ends_become_lf() {
+        assert_eq!(Text::Raw("a\r\nb\rc\n\r\r\n").into_string(), "a\nb\nc\n\n\n");
+        assert_eq!(built(&["a\r\n", "&#13", "b\r"]), "a\n\rb\n");
+    }
+
+    #[test]
+    fn references_give_characters() {
+        assert_eq!(built(&["&lt", "x", "&#x41", "&#66", "&#x1F600", "&#0"]), "<xAB\u{1F600}\0");
+        for name in ["", "#", "#x", "#+1", "#x+1", "#xG", "#1114112", "#x110000", "#99999999999", "nbsp"] {
+            assert!(reference(name).unwrap_err().is_syntax(), "{name}");
+        }
+    }
+
+    #[test]
+    fn halves_of_pairs_are_kept_and_joined() {
+        assert_eq!(built(&["a", "&#xD83D", "&#xDE00", "b"]), "a\u{1F600}b");
+        assert_eq!(built(&["a", "&#xD83D", "b"]).to_utf16(), [97, 0xD83D, 98]);
+        assert_eq!(built(&["&#xD83D", "_xDE00_"]), "\u{1F600}");
+        assert_eq!(built(&["_x41", "&#xD83D", "_x0042_"]).to_utf16(), [0x5F, 0x78, 0x34, 0x31, 0xD83D, 0x42]);
+    }
+}

@@ -1,0 +1,568 @@
+//! Values from elements, without recursion.
+
+use quick_xml::events::{BytesStart, Event};
+
+use super::attributes::{self, Attributes};
+use super::leaf::Leaf;
+use super::references::{Id, Table};
+use super::source::Source;
+use super::tag::{Primitive, Tag};
+use super::text::Text;
+use super::{ReadOptions, Unknown, primitive, progress};
+use crate::Error;
+use crate::clixml::Limits;
+use crate::error::Kind;
+use crate::value::object::Content;
+use crate::value::{Base, ContainerKind, Cycle, Members, Object, PsString, TypeNames, Value};
+
+/// What is being built: everything that is open, and what is known by identifier.
+pub(super) struct Tree {
+    options: ReadOptions,
+    /// How many values and type names there were.
+    nodes: usize,
+    /// How many objects and sets of members are open.
+    depth: usize,
+    objects: Table<Known>,
+    type_names: Table<TypeNames>,
+    /// What is open, from the outside inwards.
+    places: Vec<Place>,
+    /// The objects that are open.
+    frames: Vec<Frame>,
+    // What the open places have so far, those of the innermost place last. One vector for all of a kind: when a place
+    // is closed it takes exactly what it needs.
+    members: Vec<Member>,
+    values: Vec<Value>,
+    entries: Vec<(Value, Value)>,
+    names: Vec<PsString>,
+}
+
+type Member = (PsString, Value);
+
+/// An element that has other elements in it. Numbers are where its part of a vector of the tree begins.
+enum Place {
+    Object,
+    Adapted(usize),
+    Extended(usize),
+    /// A named set in the extended members.
+    Set(PsString, usize),
+    Items(ContainerKind, usize),
+    Dictionary(usize),
+    /// Key and value are among the values.
+    Entry(usize),
+}
+
+/// An object that is open.
+struct Frame {
+    content: Content,
+    /// Under which name it is a member of what it is in.
+    name: PsString,
+    id: Option<Id>,
+    /// What refers to it from inside.
+    cycle: Option<Cycle>,
+    /// How many objects and sets are around it.
+    level: usize,
+    /// The deepest level in it, also of what it refers to.
+    deepest: usize,
+}
+
+/// What an identifier of an object stands for.
+enum Known {
+    /// The open object at this index.
+    Open(usize),
+    /// An object, and how many levels there are in it.
+    Closed(Object, usize),
+}
+
+/// What the start of an element gives.
+enum Step {
+    /// A value that is complete, with its name if it is a member.
+    Value(PsString, Value),
+    /// Something that goes on.
+    Inside,
+}
+
+impl Tree {
+    pub(super) fn new(options: ReadOptions) -> Self {
+        Self {
+            options,
+            nodes: 0,
+            depth: 0,
+            objects: Table::new(),
+            type_names: Table::new(),
+            places: Vec::new(),
+            frames: Vec::new(),
+            members: Vec::new(),
+            values: Vec::new(),
+            entries: Vec::new(),
+            names: Vec::new(),
+        }
+    }
+
+    /// Forgets what identifiers stand for: another document begins.
+    pub(super) fn forget(&mut self) {
+        self.objects.clear();
+        self.type_names.clear();
+    }
+
+    /// Reads the value whose start tag was read last.
+    pub(super) fn read(
+        &mut self,
+        source: &mut Source<'_>,
+        start: &Start<'_>,
+        attributes: &Attributes<'_>,
+    ) -> Result<Value, Error> {
+        let at = source.offset();
+        let mut step = self
+            .value(source, start, attributes, PsString::default())
+            .map_err(|error| error.or_offset(at))?;
+        loop {
+            if let Step::Value(name, value) = step
+                && let Some(root) = self.put(name, value).map_err(|error| error.or_offset(source.offset()))?
+            {
+                return Ok(root);
+            }
+            self.leaves(source)?;
+            step = match source.next()? {
+                Event::Start(tag) => self.element(source, &Start::new(&tag, false))?,
+                Event::Empty(tag) => self.element(source, &Start::new(&tag, true))?,
+                Event::End(_) => self.close().map_err(|error| error.or_offset(source.offset()))?,
+                event => {
+                    source.blank(&event)?;
+                    Step::Inside
+                }
+            };
+        }
+    }
+
+    /// Takes leaves into the innermost place that is open, as many as follow each other.
+    fn leaves(&mut self, source: &mut Source<'_>) -> Result<(), Error> {
+        if matches!(self.places.last(), Some(Place::Object | Place::Dictionary(_)) | None) {
+            return Ok(());
+        }
+        while let Some(leaf) = source.leaf() {
+            self.leaf(leaf).map_err(|error| error.or_offset(source.offset()))?;
+        }
+        Ok(())
+    }
+
+    fn leaf(&mut self, leaf: Leaf<'_>) -> Result<(), Error> {
+        self.enter()?;
+        match self.places.last() {
+            Some(Place::Adapted(_) | Place::Extended(_) | Place::Set(..)) => {
+                let name = PsString::from_escaped(leaf.name.ok_or_else(without_name)?);
+                let value = primitive::value(leaf.tag, Text::Raw(leaf.text), self.options.cipher.as_deref())?;
+                self.members.push((name, value));
+            }
+            place => {
+                if let Some(&Place::Entry(from)) = place {
+                    self.expect_part(from, leaf.name)?;
+                }
+                let value = primitive::value(leaf.tag, Text::Raw(leaf.text), self.options.cipher.as_deref())?;
+                self.put(PsString::default(), value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that this is the name of the next part of the entry whose parts begin there.
+    fn expect_part(&self, from: usize, name: Option<&str>) -> Result<(), Error> {
+        let part = ["Key", "Value"].get(self.values.len() - from);
+        match (part, name) {
+            (Some(part), Some(name)) if name.eq_ignore_ascii_case(part) => Ok(()),
+            _ => Err(structure("an entry has a key and then a value")),
+        }
+    }
+
+    /// Takes an element into the innermost place that is open.
+    fn element(&mut self, source: &mut Source<'_>, start: &Start<'_>) -> Result<Step, Error> {
+        let at = source.offset();
+        self.element_in_place(source, start).map_err(|error| error.or_offset(at))
+    }
+
+    fn element_in_place(&mut self, source: &mut Source<'_>, start: &Start<'_>) -> Result<Step, Error> {
+        let attributes = Attributes::parse(start.attributes)?;
+        match self.places.last() {
+            Some(Place::Object) => self.part(source, start, &attributes),
+            Some(Place::Adapted(_)) => {
+                let name = member_name(&attributes)?;
+                self.value(source, start, &attributes, name)
+            }
+            Some(Place::Extended(_) | Place::Set(..)) => {
+                let name = member_name(&attributes)?;
+                match start.tag {
+                    Tag::Extended => self.set(start, name),
+                    _ => self.value(source, start, &attributes, name),
+                }
+            }
+            Some(Place::Items(..)) | None => self.value(source, start, &attributes, PsString::default()),
+            Some(Place::Dictionary(_)) => match start.tag {
+                Tag::Entry if !start.empty => {
+                    self.places.push(Place::Entry(self.values.len()));
+                    Ok(Step::Inside)
+                }
+                Tag::Entry => Err(structure("an entry without key and value")),
+                _ => Err(structure("a dictionary has nothing but entries")),
+            },
+            Some(&Place::Entry(from)) => {
+                self.expect_part(from, attributes.name)?;
+                self.value(source, start, &attributes, PsString::default())
+            }
+        }
+    }
+
+    /// Reads an element that is a value: a primitive, an object or a reference.
+    fn value(
+        &mut self,
+        source: &mut Source<'_>,
+        start: &Start<'_>,
+        attributes: &Attributes<'_>,
+        name: PsString,
+    ) -> Result<Step, Error> {
+        self.enter()?;
+        let value = match start.tag {
+            Tag::Primitive(Primitive::Nil) if start.empty => Value::Nil,
+            Tag::Primitive(tag) => {
+                primitive::value(tag, start.text(source)?, self.options.cipher.as_deref())?
+            }
+            Tag::Object => {
+                self.open(attributes, name)?;
+                return if start.empty { self.close() } else { Ok(Step::Inside) };
+            }
+            Tag::Reference => {
+                start.nothing_inside(source)?;
+                self.resolve(attributes)?
+            }
+            Tag::Progress if !start.empty => progress::record(source)?.into(),
+            Tag::Progress => return Err(structure("an incomplete progress record")),
+            _ => return Err(structure("an element that is no value")),
+        };
+        Ok(Step::Value(name, value))
+    }
+
+    /// Reads an element directly inside of an object.
+    fn part(
+        &mut self,
+        source: &mut Source<'_>,
+        start: &Start<'_>,
+        attributes: &Attributes<'_>,
+    ) -> Result<Step, Error> {
+        match start.tag {
+            Tag::Adapted if !start.empty => self.places.push(Place::Adapted(self.members.len())),
+            Tag::Extended if !start.empty => self.places.push(Place::Extended(self.members.len())),
+            Tag::Adapted | Tag::Extended => {}
+            Tag::TypeNames => {
+                let names = self.list_of_names(source, start, attributes)?;
+                self.set_type_names(names)?;
+            }
+            Tag::TypeNamesReference => {
+                start.nothing_inside(source)?;
+                let id = attributes::value(attributes.ref_id.ok_or_else(without_id)?)?;
+                let names = self.type_names.get(&id).cloned().ok_or_else(|| {
+                    Error::with(Kind::UnknownReference, "a list of type names that was not there before")
+                })?;
+                self.set_type_names(names)?;
+            }
+            Tag::ToString => {
+                let text = start.text(source)?.into_string();
+                if self.content().to_string.replace(text).is_some() {
+                    return Err(structure("an object with two texts"));
+                }
+            }
+            Tag::Items(kind) => {
+                self.wrap(Base::List(kind, Vec::new()))?;
+                if !start.empty {
+                    self.places.push(Place::Items(kind, self.values.len()));
+                }
+            }
+            Tag::Dictionary => {
+                self.wrap(Base::Dictionary(Vec::new()))?;
+                if !start.empty {
+                    self.places.push(Place::Dictionary(self.entries.len()));
+                }
+            }
+            Tag::Primitive(_) | Tag::Progress | Tag::Object | Tag::Reference => {
+                return self.value(source, start, attributes, PsString::default());
+            }
+            Tag::Unknown if self.options.unknown == Unknown::Skip => {
+                if !start.empty {
+                    source.skip()?;
+                }
+            }
+            Tag::Unknown => return Err(structure("an unknown element in an object")),
+            Tag::Entry | Tag::Document => {
+                return Err(structure("an element that is no part of an object"));
+            }
+        }
+        Ok(Step::Inside)
+    }
+
+    /// Opens an object.
+    fn open(&mut self, attributes: &Attributes<'_>, name: PsString) -> Result<(), Error> {
+        let id = match attributes.ref_id {
+            None => None,
+            Some(id) => {
+                let id = attributes::value(id)?;
+                Some(self.objects.insert(&id, Known::Open(self.frames.len())))
+            }
+        };
+        let level = self.depth;
+        self.depth += 1;
+        self.places.push(Place::Object);
+        self.frames.push(Frame {
+            content: Content::default(),
+            name,
+            id,
+            cycle: None,
+            level,
+            deepest: self.depth,
+        });
+        Ok(())
+    }
+
+    /// Opens a named set of extended members.
+    fn set(&mut self, start: &Start<'_>, name: PsString) -> Result<Step, Error> {
+        self.enter()?;
+        if start.empty {
+            return Ok(Step::Value(name, Value::MemberSet(Box::default())));
+        }
+        self.depth += 1;
+        self.reach(self.depth)?;
+        self.places.push(Place::Set(name, self.members.len()));
+        Ok(Step::Inside)
+    }
+
+    /// Closes the innermost place.
+    fn close(&mut self) -> Result<Step, Error> {
+        match self.places.pop() {
+            Some(Place::Object) => return Ok(self.close_object()),
+            Some(Place::Adapted(from)) => {
+                let members = self.members.drain(from..).collect();
+                add(&mut self.content().adapted, members);
+            }
+            Some(Place::Extended(from)) => {
+                let members = self.members.drain(from..).collect();
+                add(&mut self.content().extended, members);
+            }
+            Some(Place::Set(name, from)) => {
+                self.depth -= 1;
+                let members: Members = self.members.drain(from..).collect();
+                return Ok(Step::Value(name, Value::MemberSet(Box::new(members))));
+            }
+            Some(Place::Items(kind, from)) => {
+                let items = self.values.drain(from..).collect();
+                self.content().base = Base::List(kind, items);
+            }
+            Some(Place::Dictionary(from)) => {
+                let entries = self.entries.drain(from..).collect();
+                self.content().base = Base::Dictionary(entries);
+            }
+            Some(Place::Entry(from)) => {
+                let mut parts = self.values.drain(from..);
+                match (parts.next(), parts.next()) {
+                    (Some(key), Some(value)) => self.entries.push((key, value)),
+                    _ => return Err(structure("an entry without a value")),
+                }
+            }
+            // The XML reader has refused an end without a start.
+            None => return Err(structure("an end tag without a start")),
+        }
+        Ok(Step::Inside)
+    }
+
+    fn close_object(&mut self) -> Step {
+        self.depth -= 1;
+        // There is a frame for each such place.
+        let Some(frame) = self.frames.pop() else { return Step::Inside };
+        let object = Object::from_content(frame.content);
+        if let Some(cycle) = frame.cycle {
+            cycle.set(&object);
+        }
+        if let Some(known) = frame.id.and_then(|id| self.objects.get_mut(&id))
+            // Not if another object has taken the identifier.
+            && matches!(known, Known::Open(index) if *index == self.frames.len())
+        {
+            *known = Known::Closed(object.clone(), frame.deepest - frame.level);
+        }
+        if let Some(outer) = self.frames.last_mut() {
+            outer.deepest = outer.deepest.max(frame.deepest);
+        }
+        Step::Value(frame.name, object.into())
+    }
+
+    /// Puts a value into the innermost place; gives it back if there is none.
+    fn put(&mut self, name: PsString, value: Value) -> Result<Option<Value>, Error> {
+        match self.places.last() {
+            None => return Ok(Some(value)),
+            Some(Place::Object) => self.wrap(Base::Value(value))?,
+            Some(Place::Adapted(_) | Place::Extended(_) | Place::Set(..)) => self.members.push((name, value)),
+            Some(Place::Entry(from)) if *from == self.values.len() && value.is_nil() => {
+                return Err(structure("an entry with null as its key"));
+            }
+            Some(Place::Items(..) | Place::Entry(_) | Place::Dictionary(_)) => self.values.push(value),
+        }
+        Ok(None)
+    }
+
+    /// Finds what a reference refers to.
+    fn resolve(&mut self, attributes: &Attributes<'_>) -> Result<Value, Error> {
+        let id = attributes::value(attributes.ref_id.ok_or_else(without_id)?)?;
+        match self.objects.get(&id) {
+            None => Err(Error::with(Kind::UnknownReference, "an object that was not there before")),
+            Some(Known::Closed(object, levels)) => {
+                let value = object.clone().into();
+                let levels = *levels;
+                self.reach(self.depth + levels)?;
+                Ok(value)
+            }
+            Some(&Known::Open(index)) => {
+                let cycle = self.frames[index].cycle.get_or_insert_with(Cycle::unset);
+                Ok(Value::Cycle(cycle.clone()))
+            }
+        }
+    }
+
+    /// Notes that the innermost object has something at this level.
+    ///
+    /// References let a flat document build objects of any depth. What works through values goes down into them, so that
+    /// the depth is bounded whatever the way there.
+    fn reach(&mut self, level: usize) -> Result<(), Error> {
+        if level > Limits::MAX_DEPTH {
+            return Err(Error::with(Kind::Limit, "references make a way that is too long"));
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.deepest = frame.deepest.max(level);
+        }
+        Ok(())
+    }
+
+    /// Reads the list of type names whose start tag was read last.
+    fn list_of_names(
+        &mut self,
+        source: &mut Source<'_>,
+        start: &Start<'_>,
+        attributes: &Attributes<'_>,
+    ) -> Result<TypeNames, Error> {
+        self.names.clear();
+        let mut open = !start.empty;
+        while open {
+            match source.next()? {
+                Event::Start(tag) if tag.name().as_ref() == "T" => {
+                    self.count()?;
+                    self.names.push(source.text()?.into_string());
+                }
+                Event::Empty(tag) if tag.name().as_ref() == "T" => {
+                    self.count()?;
+                    self.names.push(PsString::default());
+                }
+                Event::End(_) => open = false,
+                Event::Start(_) | Event::Empty(_) => {
+                    return Err(source.structure("a list of type names has nothing but type names"));
+                }
+                event => source.blank(&event)?,
+            }
+        }
+        let names = TypeNames::new(self.names.drain(..));
+        if let Some(id) = attributes.ref_id {
+            self.type_names.insert(&attributes::value(id)?, names.clone());
+        }
+        Ok(names)
+    }
+
+    /// Gives the innermost object its type names; none at all are the same as no list.
+    fn set_type_names(&mut self, names: TypeNames) -> Result<(), Error> {
+        if names.as_slice().is_empty() {
+            return Ok(());
+        }
+        match self.content().type_names.replace(names) {
+            None => Ok(()),
+            Some(_) => Err(structure("an object with two lists of type names")),
+        }
+    }
+
+    /// Sets what the innermost object wraps.
+    fn wrap(&mut self, base: Base) -> Result<(), Error> {
+        let content = self.content();
+        if !matches!(content.base, Base::None) {
+            return Err(structure("an object that wraps two values"));
+        }
+        content.base = base;
+        Ok(())
+    }
+
+    /// The innermost object that is open.
+    fn content(&mut self) -> &mut Content {
+        let Some(frame) = self.frames.last_mut() else {
+            unreachable!("parts of objects are only read inside of objects");
+        };
+        &mut frame.content
+    }
+
+    /// Counts a value at the level at hand.
+    fn enter(&mut self) -> Result<(), Error> {
+        if self.depth >= self.options.limits.depth {
+            return Err(Error::with(Kind::Limit, "elements are nested too deep"));
+        }
+        self.count()
+    }
+
+    fn count(&mut self) -> Result<(), Error> {
+        if self.nodes >= self.options.limits.nodes {
+            return Err(Error::with(Kind::Limit, "too many values"));
+        }
+        self.nodes += 1;
+        Ok(())
+    }
+}
+
+/// The start tag of an element.
+pub(super) struct Start<'s> {
+    pub(super) tag: Tag,
+    pub(super) attributes: &'s str,
+    /// Whether it is the end as well.
+    pub(super) empty: bool,
+}
+
+impl<'s> Start<'s> {
+    pub(super) fn new(start: &'s BytesStart<'_>, empty: bool) -> Self {
+        Self { tag: Tag::of(start.name().into_inner().as_bytes()), attributes: start.attributes_raw(), empty }
+    }
+
+    fn text<'a>(&self, source: &mut Source<'a>) -> Result<Text<'a>, Error> {
+        if self.empty { Ok(Text::Raw("")) } else { source.text() }
+    }
+
+    fn nothing_inside(&self, source: &mut Source<'_>) -> Result<(), Error> {
+        match self.text(source)?.plain() {
+            Ok(text) if text.trim_ascii().is_empty() => Ok(()),
+            _ => Err(structure("a text in a reference")),
+        }
+    }
+}
+
+/// Adds members to those that are there, which mostly are none.
+fn add(members: &mut Members, more: Members) {
+    if members.is_empty() {
+        *members = more;
+    } else {
+        for (name, value) in more {
+            members.push(name, value);
+        }
+    }
+}
+
+fn member_name(attributes: &Attributes<'_>) -> Result<PsString, Error> {
+    let name = attributes.name.ok_or_else(without_name)?;
+    Ok(PsString::from_escaped(&attributes::value(name)?))
+}
+
+fn without_name() -> Error {
+    structure("a member without a name")
+}
+
+fn without_id() -> Error {
+    structure("a reference without an identifier")
+}
+
+fn structure(what: &'static str) -> Error {
+    Error::with(Kind::Structure, what)
+}

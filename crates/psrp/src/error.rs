@@ -1,0 +1,227 @@
+//! The one [`Error`] of the crate.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Bytes that are no well-formed XML, or XML that the format forbids (a document type, an entity).
+    Syntax,
+    /// Well-formed XML that is no CLIXML: an element, attribute or text where it may not be.
+    Structure,
+    /// The text of an element is no value of its type.
+    InvalidText,
+    /// A reference to an object or list of type names that was not read before.
+    UnknownReference,
+    /// A limit of the options that the input exceeds.
+    Limit,
+    /// A header, packet or blob whose fields are not what the protocol says.
+    InvalidHeader,
+    /// The input ends inside a header, packet or value.
+    UnexpectedEnd,
+    /// A fragment that does not continue what was received before.
+    OutOfOrder,
+    /// A value that has no form in the target: a missing member, another type.
+    Mismatch,
+    /// A value that can't be written, such as a reference to an object that is gone.
+    Unwritable,
+    /// Encryption, decryption or key exchange failed. Deliberately without any detail.
+    Crypto,
+    /// An encrypted value is used before there is a key.
+    NoKey,
+    /// An action that the state of a pool or pipeline does not allow.
+    State,
+    /// The peer violates the protocol.
+    Protocol,
+    /// Reading or writing failed.
+    Io,
+}
+
+impl Kind {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Syntax => "not well-formed XML, or XML that is forbidden here",
+            Self::Structure => "no CLIXML",
+            Self::InvalidText => "the text is no value of its type",
+            Self::UnknownReference => "a reference to nothing",
+            Self::Limit => "a limit is exceeded",
+            Self::InvalidHeader => "a header is invalid",
+            Self::UnexpectedEnd => "the input ends too early",
+            Self::OutOfOrder => "a fragment is out of order",
+            Self::Mismatch => "the value is not of the expected shape",
+            Self::Unwritable => "the value can't be written",
+            Self::Crypto => "a cryptographic operation failed",
+            Self::NoKey => "there is no session key",
+            Self::State => "the state does not allow this",
+            Self::Protocol => "the peer violates the protocol",
+            Self::Io => "reading or writing failed",
+        }
+    }
+}
+
+/// Why something could not be read, written or done: what it was, and where in the input.
+///
+/// Its text names elements, members and limits of the protocol. It never contains values of the input, for these may be
+/// secret.
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: Kind,
+    /// What exactly, where the kind alone does not tell.
+    detail: Option<Box<str>>,
+    offset: Option<u64>,
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+impl Error {
+    #[cold]
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self(Box::new(Inner { kind, detail: None, offset: None, source: None }))
+    }
+
+    /// With what exactly is wrong; the text must not contain values of the input.
+    #[cold]
+    pub(crate) fn with(kind: Kind, detail: impl Into<Box<str>>) -> Self {
+        let mut error = Self::new(kind);
+        error.0.detail = Some(detail.into());
+        error
+    }
+
+    /// Sets the byte offset, unless a place closer to the cause has set it.
+    pub(crate) fn or_offset(mut self, offset: u64) -> Self {
+        self.0.offset.get_or_insert(offset);
+        self
+    }
+
+    /// Puts the place in a value, such as `Items[3].Name`, before the detail.
+    #[cfg(feature = "serde")]
+    pub(crate) fn within(mut self, place: &str) -> Self {
+        let detail = match self.0.detail.take() {
+            Some(detail) => format!("{place}: {detail}"),
+            None => place.to_owned(),
+        };
+        self.0.detail = Some(detail.into());
+        self
+    }
+
+    pub(crate) fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    /// The position in bytes from the start of the input that was handed in, if there is one.
+    pub fn offset(&self) -> Option<u64> {
+        self.0.offset
+    }
+
+    /// Whether the input is not well-formed XML, or has a document type or an entity of its own.
+    pub fn is_syntax(&self) -> bool {
+        self.0.kind == Kind::Syntax
+    }
+
+    /// Whether the input is XML but not CLIXML.
+    pub fn is_structure(&self) -> bool {
+        self.0.kind == Kind::Structure
+    }
+
+    /// Whether the text of an element is no value of its type.
+    pub fn is_invalid_text(&self) -> bool {
+        self.0.kind == Kind::InvalidText
+    }
+
+    /// Whether a reference names an object or a list of type names that was not there before.
+    pub fn is_unknown_reference(&self) -> bool {
+        self.0.kind == Kind::UnknownReference
+    }
+
+    /// Whether a configured limit is exceeded.
+    pub fn is_limit(&self) -> bool {
+        self.0.kind == Kind::Limit
+    }
+
+    /// Whether a header, packet or key blob has a field that the protocol does not allow.
+    pub fn is_invalid_header(&self) -> bool {
+        self.0.kind == Kind::InvalidHeader
+    }
+
+    /// Whether the input ends inside a header, packet or value.
+    pub fn is_unexpected_end(&self) -> bool {
+        self.0.kind == Kind::UnexpectedEnd
+    }
+
+    /// Whether a fragment does not continue what was received before it.
+    pub fn is_out_of_order(&self) -> bool {
+        self.0.kind == Kind::OutOfOrder
+    }
+
+    /// Whether a value is not of the shape that a message or type needs.
+    pub fn is_mismatch(&self) -> bool {
+        self.0.kind == Kind::Mismatch
+    }
+
+    /// Whether a value can't be written.
+    pub fn is_unwritable(&self) -> bool {
+        self.0.kind == Kind::Unwritable
+    }
+
+    /// Whether encryption, decryption or the key exchange failed; which of their steps is not told.
+    pub fn is_crypto(&self) -> bool {
+        self.0.kind == Kind::Crypto
+    }
+
+    /// Whether an encrypted value was used before there is a session key.
+    pub fn is_no_key(&self) -> bool {
+        self.0.kind == Kind::NoKey
+    }
+
+    /// Whether the state of a pool or pipeline does not allow the action.
+    pub fn is_state(&self) -> bool {
+        self.0.kind == Kind::State
+    }
+
+    /// Whether the peer does what the protocol forbids.
+    pub fn is_protocol(&self) -> bool {
+        self.0.kind == Kind::Protocol
+    }
+
+    /// Whether reading or writing failed; the cause is the source.
+    pub fn is_io(&self) -> bool {
+        self.0.kind == Kind::Io
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.kind.text())?;
+        if let Some(detail) = &self.0.detail {
+            write!(f, ": {detail}")?;
+        }
+        if let Some(offset) = self.0.offset {
+            write!(f, " (at byte {offset})")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("kind", &self.0.kind)
+            .field("detail", &self.0.detail)
+            .field("offset", &self.0.offset)
+            .field("source", &self.0.source)
+            .finish()
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(source: std::io::Error) -> Self {
+        Self::new(Kind::Io).caused_by(source)
+    }
+}

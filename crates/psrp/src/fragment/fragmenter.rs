@@ -1,0 +1,164 @@
+//! Cutting messages.
+
+use std::borrow::Cow;
+
+use super::{Fragment, FragmentHeader};
+
+/// The default of [`Fragmenter::fragment_size`]: 32 KiB, what PowerShell uses for all transports but WSMan.
+pub const DEFAULT_FRAGMENT_SIZE: usize = 32 * 1024;
+
+/// The least size of a fragment: a header and one byte.
+pub const MIN_FRAGMENT_SIZE: usize = FragmentHeader::LEN + 1;
+
+/// Cuts messages into fragments and numbers them.
+///
+/// A side of a session has one of them, for the numbers must not repeat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fragmenter {
+    fragment_size: usize,
+    next_object_id: u64,
+}
+
+impl Fragmenter {
+    /// With fragments of [`DEFAULT_FRAGMENT_SIZE`], and 1 as the number of the first message.
+    pub const fn new() -> Self {
+        Self { fragment_size: DEFAULT_FRAGMENT_SIZE, next_object_id: 1 }
+    }
+
+    /// Limits a fragment to so many bytes, its header of 21 bytes included. Less than [`MIN_FRAGMENT_SIZE`] counts as
+    /// that, more than `u32::MAX` as that.
+    #[must_use]
+    pub const fn fragment_size(mut self, bytes: usize) -> Self {
+        self.set_fragment_size(bytes);
+        self
+    }
+
+    /// Changes the limit for what is cut from now on, such as when a transport has learned its envelope size.
+    pub const fn set_fragment_size(&mut self, bytes: usize) {
+        self.fragment_size = if bytes < MIN_FRAGMENT_SIZE {
+            MIN_FRAGMENT_SIZE
+        } else if bytes > u32::MAX as usize {
+            u32::MAX as usize
+        } else {
+            bytes
+        };
+    }
+
+    /// The largest number of bytes of a fragment.
+    pub const fn max_fragment_size(&self) -> usize {
+        self.fragment_size
+    }
+
+    /// Sets the number of the next message, which is at least 1.
+    pub const fn set_next_object_id(&mut self, id: u64) {
+        self.next_object_id = if id == 0 || id > i64::MAX as u64 { 1 } else { id };
+    }
+
+    /// The number of the next message.
+    pub const fn next_object_id(&self) -> u64 {
+        self.next_object_id
+    }
+
+    /// Takes a number for a message.
+    pub(crate) const fn take_object_id(&mut self) -> u64 {
+        let id = self.next_object_id;
+        // Zero is no valid number: after the last one the numbers begin again.
+        self.set_next_object_id(id + 1);
+        id
+    }
+
+    /// Cuts a message. Also an empty one makes a fragment.
+    pub const fn split<'a>(&mut self, message: &'a [u8]) -> Fragments<'a> {
+        Fragments {
+            object_id: self.take_object_id(),
+            fragment_id: 0,
+            blob_size: self.fragment_size - FragmentHeader::LEN,
+            rest: Some(message),
+        }
+    }
+
+    /// Cuts a message and appends all of its fragments. Allocates only if the buffer has to grow.
+    pub fn encode(&mut self, message: &[u8], out: &mut Vec<u8>) {
+        let fragments = self.split(message);
+        out.reserve(message.len() + fragments.len() * FragmentHeader::LEN);
+        for Fragment { object_id, fragment_id, start, end, blob } in fragments {
+            // Not cut off: the size of a fragment is below `u32::MAX`.
+            let header = FragmentHeader { object_id, fragment_id, start, end, blob_len: blob.len() as u32 };
+            header.put(&blob, out);
+        }
+    }
+}
+
+impl Default for Fragmenter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The fragments of one message, in order; made by [`Fragmenter::split`].
+#[derive(Clone, Debug)]
+pub struct Fragments<'a> {
+    object_id: u64,
+    fragment_id: u64,
+    blob_size: usize,
+    rest: Option<&'a [u8]>,
+}
+
+impl<'a> Iterator for Fragments<'a> {
+    type Item = Fragment<'a>;
+
+    fn next(&mut self) -> Option<Fragment<'a>> {
+        let rest = self.rest?;
+        let (blob, rest) = match rest.split_at_checked(self.blob_size) {
+            Some((blob, rest)) if !rest.is_empty() => (blob, Some(rest)),
+            _ => (rest, None),
+        };
+        self.rest = rest;
+        let fragment_id = self.fragment_id;
+        self.fragment_id += 1;
+        Some(Fragment {
+            object_id: self.object_id,
+            fragment_id,
+            start: fragment_id == 0,
+            end: rest.is_none(),
+            blob: Cow::Borrowed(blob),
+        })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.rest.map_or(0, |rest| rest.len().div_ceil(self.blob_size).max(1));
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Fragments<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes(message: &[u8], fragment_size: usize) -> Vec<(u64, bool, bool, usize)> {
+        let fragments = Fragmenter::new().fragment_size(fragment_size).split(message);
+        assert_eq!(fragments.len(), fragments.clone().count());
+        fragments.map(|f| (f.fragment_id, f.start, f.end, f.blob.len())).collect()
+    }
+
+    #[test]
+    fn a_full_fragment_is_the_last_one_if_nothing_follows() {
+        assert_eq!(sizes(&[0; 79], 100), [(0, true, true, 79)]);
+        assert_eq!(sizes(&[0; 80], 100), [(0, true, false, 79), (1, false, true, 1)]);
+        assert_eq!(sizes(&[0; 158], 100), [(0, true, false, 79), (1, false, true, 79)]);
+        assert_eq!(sizes(&[], 100), [(0, true, true, 0)]);
+        assert_eq!(sizes(&[0; 2], 0), [(0, true, false, 1), (1, false, true, 1)]);
+    }
+
+    #[test]
+    fn numbers_are_never_zero() {
+        let mut fragmenter = Fragmenter::new();
+        fragmenter.set_next_object_id(i64::MAX as u64);
+        assert_eq!(fragmenter.take_object_id(), i64::MAX as u64);
+        assert_eq!(fragmenter.take_object_id(), 1);
+        fragmenter.set_next_object_id(0);
+        assert_eq!(fragmenter.take_object_id(), 1);
+    }
+}

@@ -1,0 +1,109 @@
+//! Contents of the console's buffer.
+
+use super::ConsoleColor;
+use crate::Error;
+use crate::error::Kind;
+use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag, open_enum};
+use crate::value::Value;
+
+open_enum! {
+    /// Whether a character takes one cell or two (`System.Management.Automation.Host.BufferCellType`).
+    #[derive(Default)]
+    pub enum BufferCellType {
+        /// The whole character.
+        #[default]
+        Complete = 0,
+        /// The left half.
+        Leading = 1,
+        /// The right half.
+        Trailing = 2,
+    }
+}
+
+bag! {
+    /// One cell of the buffer (`System.Management.Automation.Host.BufferCell`).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct BufferCell {
+        /// The character as a UTF-16 code unit.
+        pub character: u16 => "character",
+        /// Colour of the character.
+        pub foreground_color: ConsoleColor => "foregroundColor",
+        /// Colour behind it.
+        pub background_color: ConsoleColor => "backgroundColor",
+        /// Which part of the character this is.
+        pub buffer_cell_type: BufferCellType => "bufferCellType" [or BufferCellType::Complete],
+    }
+}
+
+/// A rectangle of cells, row by row (`System.Management.Automation.Host.BufferCell[,]`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct CellBuffer {
+    cells: Vec<BufferCell>,
+    rows: usize,
+    columns: usize,
+}
+
+impl CellBuffer {
+    /// A rectangle from its cells, row by row.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there are not as many cells as rows times columns ([`Error::is_mismatch`]).
+    pub fn new(rows: usize, columns: usize, cells: Vec<BufferCell>) -> Result<Self, Error> {
+        if rows.checked_mul(columns) != Some(cells.len())
+            || [rows, columns].iter().any(|n| i32::try_from(*n).is_err())
+        {
+            return Err(Error::with(Kind::Mismatch, Self::LENGTH));
+        }
+        Ok(Self { cells, rows, columns })
+    }
+
+    const LENGTH: &'static str = "has not as many cells as rows times columns";
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// How many cells a row has.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// All cells, row by row.
+    pub fn cells(&self) -> &[BufferCell] {
+        &self.cells
+    }
+
+    /// The cell of a row and column, counted from 0.
+    pub fn get(&self, row: usize, column: usize) -> Option<&BufferCell> {
+        if column >= self.columns {
+            return None;
+        }
+        self.cells.get(row.checked_mul(self.columns)?.checked_add(column)?)
+    }
+}
+
+/// An array of two dimensions: its elements, then its lengths.
+impl Field for CellBuffer {
+    fn write(&self) -> Value {
+        let length = |length: usize| i32::try_from(length).unwrap_or(i32::MAX);
+        let mut out = Writer::default();
+        out.put("mae", &self.cells);
+        out.put("mal", &vec![length(self.rows), length(self.columns)]);
+        out.finish()
+    }
+
+    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+        let mut from = Reader::new(value, budget)?;
+        let cells: Vec<BufferCell> = from.required("mae")?;
+        let lengths: Vec<i32> = from.required("mal")?;
+        let lengths: Vec<usize> = lengths.into_iter().filter_map(|length| length.try_into().ok()).collect();
+        match lengths[..] {
+            [rows, columns] if rows.checked_mul(columns) == Some(cells.len()) => {
+                Ok(Self { cells, rows, columns })
+            }
+            _ => Err(Mismatch::new(Self::LENGTH)),
+        }
+    }
+}

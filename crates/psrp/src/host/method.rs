@@ -1,0 +1,78 @@
+//! The methods and their numbers.
+
+use super::table::methods;
+use crate::shape::open_enum;
+
+/// What the result of a method looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Nothing,
+    Text,
+    Secure,
+    Version,
+    Guid,
+    Number,
+    Bool,
+    Color,
+    Coordinates,
+    Size,
+    Key,
+    Cells,
+    Credential,
+    Answers,
+    Choices,
+    Other,
+}
+
+macro_rules! define {
+    ($(
+        $(#[$attr:meta])*
+        $method:ident = $number:literal $({ $($(#[$_parameter:meta])* $parameter:ident: $type:ty,)* })? => $shape:ident;
+    )*) => {
+        open_enum! {
+            /// A method of a host (`System.Management.Automation.Remoting.RemoteHostMethodId`).
+            pub enum HostMethod as "System.Management.Automation.Remoting.RemoteHostMethodId" {
+                $($(#[$attr])* $method = $number,)*
+            }
+        }
+
+        impl HostMethod {
+            pub(super) const fn shape(self) -> Shape {
+                match self {
+                    $(Self::$method => Shape::$shape,)*
+                    Self::Other(_) => Shape::Other,
+                }
+            }
+        }
+    };
+}
+
+methods!(define);
+
+impl HostMethod {
+    /// Whether the method returns nothing: no answer is sent to a call of it.
+    pub const fn is_void(self) -> bool {
+        matches!(self.shape(), Shape::Nothing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_have_no_gap() {
+        let numbers: Vec<i32> = HostMethod::ALL.iter().map(|method| method.number()).collect();
+        assert_eq!(numbers, (1..=56).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn these_methods_return_nothing() {
+        let void: Vec<i32> =
+            HostMethod::ALL.iter().filter(|method| method.is_void()).map(|method| method.number()).collect();
+        let expected =
+            [6..=10, 13..=22, 28..=28, 30..=30, 32..=32, 34..=34, 36..=36, 38..=38, 40..=40, 42..=42];
+        let expected = expected.into_iter().chain([47..=49, 51..=53]).flatten().collect::<Vec<_>>();
+        assert_eq!(void, expected);
+    }
+}

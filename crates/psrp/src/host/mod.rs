@@ -1,0 +1,35 @@
+//! Calls of a server to the host of its client: the console or window in front of a user (MS-PSRP 2.2.3.17, 2.2.6).
+//!
+//! A server sends a [`HostCall`]; its parameters are typed as a [`HostRequest`]. The client answers with a
+//! [`HostResponse`] that has a [`HostResult`], unless the call expects no answer ([`HostCall::is_void`]).
+//!
+//! ```
+//! use psrp::host::{HostCall, HostRequest, HostResponse, HostResult};
+//!
+//! let call = HostCall::new(1, &HostRequest::ReadLine);
+//! let call = HostCall::from_value(&call.to_value())?;
+//! assert_eq!(call.request()?, HostRequest::ReadLine);
+//!
+//! let response = HostResponse::new(&call, &HostResult::Text("typed".into()));
+//! assert_eq!(response.result()?, HostResult::Text("typed".into()));
+//! # Ok::<(), psrp::Error>(())
+//! ```
+
+mod call;
+mod cells;
+mod console;
+mod method;
+mod prompt;
+mod request;
+mod response;
+mod result;
+mod table;
+
+pub use call::HostCall;
+pub use cells::{BufferCell, BufferCellType, CellBuffer};
+pub use console::{ConsoleColor, ControlKeyStates, Coordinates, KeyInfo, ReadKeyOptions, Rectangle, Size};
+pub use method::HostMethod;
+pub use prompt::{ChoiceDescription, CredentialTypes, CredentialUiOptions, FieldDescription};
+pub use request::HostRequest;
+pub use response::{HostOutcome, HostResponse};
+pub use result::HostResult;

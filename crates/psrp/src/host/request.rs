@@ -1,0 +1,88 @@
+//! The methods with their parameters.
+
+use super::table::methods;
+use super::{
+    BufferCell, CellBuffer, ChoiceDescription, ConsoleColor, Coordinates, CredentialTypes,
+    CredentialUiOptions, FieldDescription, HostMethod, ReadKeyOptions, Rectangle, Size,
+};
+use crate::shape::{Budget, Field, Mismatch};
+use crate::value::{Progress, PsString, Value};
+
+macro_rules! define {
+    ($(
+        $(#[$attr:meta])*
+        $method:ident = $number:literal $({ $($(#[$parameter_attr:meta])* $parameter:ident: $type:ty,)* })? => $shape:ident;
+    )*) => {
+        /// What a server asks of the host: a method with its parameters.
+        ///
+        /// Texts and lists that are `$null` are read as empty ones.
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum HostRequest {
+            $($(#[$attr])* $method $({ $($(#[$parameter_attr])* $parameter: $type,)* })?,)*
+            /// A method that is not known here.
+            Other {
+                /// Number of the method.
+                method: i32,
+                /// Its parameters as they travel.
+                parameters: Vec<Value>,
+            },
+        }
+
+        impl HostRequest {
+            /// The method.
+            pub const fn method(&self) -> HostMethod {
+                match self {
+                    $(Self::$method $({ $($parameter: _,)* })? => HostMethod::$method,)*
+                    Self::Other { method, .. } => HostMethod::from_number(*method),
+                }
+            }
+
+            /// The parameters as they travel.
+            pub fn to_parameters(&self) -> Vec<Value> {
+                match self {
+                    $(Self::$method $({ $($parameter,)* })? => vec![$($($parameter.write(),)*)?],)*
+                    Self::Other { parameters, .. } => parameters.clone(),
+                }
+            }
+
+            pub(super) fn read(
+                method: HostMethod,
+                parameters: &[Value],
+                budget: &mut Budget,
+            ) -> Result<Self, Mismatch> {
+                #[allow(unused_mut, unused_variables, reason = "for methods without parameters")]
+                let mut from = Parameters { left: parameters.iter().enumerate(), count: parameters.len(), budget };
+                Ok(match method {
+                    $(HostMethod::$method => Self::$method $({ $($parameter: from.next()?,)* })?,)*
+                    HostMethod::Other(method) => {
+                        Self::Other { method, parameters: parameters.iter().map(|value| Value::read(value, from.budget)).collect::<Result<_, _>>()? }
+                    }
+                })
+            }
+        }
+    };
+}
+
+methods!(define);
+
+/// Parameters in their order.
+struct Parameters<'a, 'b> {
+    left: std::iter::Enumerate<std::slice::Iter<'a, Value>>,
+    count: usize,
+    budget: &'b mut Budget,
+}
+
+impl Parameters<'_, '_> {
+    fn next<T: Field>(&mut self) -> Result<T, Mismatch> {
+        let Some((index, value)) = self.left.next() else {
+            return Err(Mismatch::new("is missing").in_item(self.count));
+        };
+        if value.is_nil()
+            && let Some(empty) = T::from_nil()
+        {
+            return Ok(empty);
+        }
+        T::read(value, self.budget).map_err(|mismatch| mismatch.in_item(index))
+    }
+}

@@ -1,0 +1,92 @@
+//! Answers on the wire.
+
+use super::{HostCall, HostMethod, HostResult};
+use crate::Error;
+use crate::record::{ErrorCategory, ErrorRecord, exception};
+use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag};
+use crate::value::{PsString, Value};
+
+/// The answer to a [`HostCall`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostResponse {
+    /// Number of the call.
+    pub call_id: i64,
+    /// The method that was called.
+    pub method: HostMethod,
+    /// What came of it.
+    pub outcome: HostOutcome,
+}
+
+/// What came of a [`HostCall`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum HostOutcome {
+    /// The method returned nothing, or `$null`.
+    #[default]
+    Nothing,
+    /// What the method returned, as it travels; [`HostResponse::result`] has it typed.
+    Value(Value),
+    /// The method failed.
+    Error(Box<ErrorRecord>),
+}
+
+impl HostResponse {
+    /// The answer to a call with what its method returned.
+    pub fn new(call: &HostCall, result: &HostResult) -> Self {
+        let outcome = result.to_value().map_or(HostOutcome::Nothing, HostOutcome::Value);
+        Self { call_id: call.call_id, method: call.method, outcome }
+    }
+
+    /// The answer to a call whose method failed.
+    pub fn failed(call: &HostCall, message: impl Into<PsString>) -> Self {
+        const NAME: &str = "System.Management.Automation.Host.HostException";
+        let names = [NAME, "System.Management.Automation.RuntimeException", "System.SystemException"];
+        let record = ErrorRecord::of_exception(exception(names, message), ErrorCategory::InvalidOperation)
+            .with_id("RemoteHostExecutionException")
+            .with_reason("HostException");
+        let outcome = HostOutcome::Error(Box::new(record));
+        Self { call_id: call.call_id, method: call.method, outcome }
+    }
+
+    /// What the method returned, typed.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the value is not what the method returns, or if the method failed ([`Error::is_mismatch`]); look at
+    /// `outcome` first to tell them apart.
+    pub fn result(&self) -> Result<HostResult, Error> {
+        match &self.outcome {
+            HostOutcome::Nothing => Ok(HostResult::Nothing),
+            HostOutcome::Value(value) => HostResult::from_value(self.method, value),
+            HostOutcome::Error(_) => Err(Mismatch::new("is an error").in_member("me").into()),
+        }
+    }
+}
+
+impl Field for HostResponse {
+    fn write(&self) -> Value {
+        let mut out = Writer::default();
+        out.put("ci", &self.call_id);
+        out.put("mi", &self.method);
+        match &self.outcome {
+            HostOutcome::Nothing => {}
+            HostOutcome::Value(value) => out.put("mr", value),
+            HostOutcome::Error(record) => out.put("me", record),
+        }
+        out.finish()
+    }
+
+    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+        let mut from = Reader::new(value, budget)?;
+        Ok(Self {
+            call_id: from.required("ci")?,
+            method: from.required("mi")?,
+            outcome: match from.optional("me")? {
+                Some(record) => HostOutcome::Error(record),
+                None if from.object().get("mr").is_some() => HostOutcome::Value(from.required("mr")?),
+                None => HostOutcome::Nothing,
+            },
+        })
+    }
+}
+
+bag!(@values HostResponse);

@@ -1,0 +1,117 @@
+//! What the methods of a host return.
+
+use uuid::Uuid;
+
+use super::method::Shape;
+use super::{CellBuffer, ConsoleColor, Coordinates, HostMethod, KeyInfo, Size};
+use crate::Error;
+use crate::record::PsCredential;
+use crate::shape::{Budget, DEFAULT_MAX_SIZE, Field, Mismatch};
+use crate::value::{Object, PsString, SecureString, Value, Version};
+
+/// What a method of a host returned.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum HostResult {
+    /// Nothing: the method has no result, or the user gave none.
+    Nothing,
+    /// A text: a line, a title, the name of a culture.
+    Text(PsString),
+    /// A text that is encrypted on its way.
+    Secure(SecureString),
+    /// The version of the host.
+    Version(Version),
+    /// An identifier.
+    Guid(Uuid),
+    /// A number: a choice, or the size of the cursor in percent.
+    Number(i32),
+    /// Whether it is so.
+    Bool(bool),
+    /// A colour.
+    Color(ConsoleColor),
+    /// A place.
+    Coordinates(Coordinates),
+    /// A size.
+    Size(Size),
+    /// A key.
+    Key(KeyInfo),
+    /// Contents of the buffer.
+    Cells(CellBuffer),
+    /// A user and a password.
+    Credential(PsCredential),
+    /// Names of a prompt and the answers.
+    Answers(Vec<(PsString, Value)>),
+    /// Several choices.
+    Choices(Vec<i32>),
+    /// The result of a method that is not known here.
+    Other(Value),
+}
+
+impl HostResult {
+    /// The value that stands for it in an answer, `None` for nothing.
+    pub fn to_value(&self) -> Option<Value> {
+        Some(match self {
+            Self::Nothing => return None,
+            Self::Text(text) => text.write(),
+            Self::Secure(text) => text.write(),
+            Self::Version(version) => version.write(),
+            Self::Guid(id) => id.write(),
+            Self::Number(number) => number.write(),
+            Self::Bool(value) => value.write(),
+            Self::Color(color) => color.write(),
+            Self::Coordinates(place) => place.write(),
+            Self::Size(size) => size.write(),
+            Self::Key(key) => key.write(),
+            Self::Cells(cells) => cells.write(),
+            Self::Credential(credential) => credential.write(),
+            Self::Answers(answers) => Object::dictionary(answers.iter().cloned()).into(),
+            Self::Choices(choices) => choices.write(),
+            Self::Other(value) => value.clone(),
+        })
+    }
+
+    /// Reads what this method returns. `$null` is [`HostResult::Nothing`] for every method.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the method returns another type ([`Error::is_mismatch`]).
+    pub fn from_value(method: HostMethod, value: &Value) -> Result<Self, Error> {
+        let mut budget = Budget::new(DEFAULT_MAX_SIZE);
+        Ok(Self::read(method, value, &mut budget).map_err(|mismatch| mismatch.in_member("mr"))?)
+    }
+
+    fn read(method: HostMethod, value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+        if value.is_nil() {
+            return Ok(Self::Nothing);
+        }
+        Ok(match method.shape() {
+            Shape::Text => Self::Text(Field::read(value, budget)?),
+            Shape::Secure => Self::Secure(Field::read(value, budget)?),
+            Shape::Version => Self::Version(Field::read(value, budget)?),
+            Shape::Guid => Self::Guid(Field::read(value, budget)?),
+            Shape::Number => Self::Number(Field::read(value, budget)?),
+            Shape::Bool => Self::Bool(Field::read(value, budget)?),
+            Shape::Color => Self::Color(Field::read(value, budget)?),
+            Shape::Coordinates => Self::Coordinates(Field::read(value, budget)?),
+            Shape::Size => Self::Size(Field::read(value, budget)?),
+            Shape::Key => Self::Key(Field::read(value, budget)?),
+            Shape::Cells => Self::Cells(Field::read(value, budget)?),
+            Shape::Credential => Self::Credential(Field::read(value, budget)?),
+            Shape::Answers => Self::Answers(answers(value, budget)?),
+            Shape::Choices => Self::Choices(Field::read(value, budget)?),
+            // A value where none is expected is kept: it does no harm.
+            Shape::Nothing | Shape::Other => Self::Other(Field::read(value, budget)?),
+        })
+    }
+}
+
+fn answers(value: &Value, budget: &mut Budget) -> Result<Vec<(PsString, Value)>, Mismatch> {
+    let entries = value.entries().ok_or_else(|| Mismatch::new("is no dictionary"))?;
+    let mut answers = Vec::with_capacity(entries.len());
+    for (index, (key, answer)) in entries.iter().enumerate() {
+        budget.item()?;
+        let name = PsString::read(key, budget).map_err(|mismatch| mismatch.in_item(index))?;
+        answers.push((name, Value::read(answer, budget)?));
+    }
+    Ok(answers)
+}

@@ -1,0 +1,136 @@
+//! Lists of commands.
+
+use crate::record::CommandTypes;
+use crate::shape::{Budget, Field, Mismatch, Reader, bag};
+use crate::value::{PsString, Value};
+
+bag! {
+    /// Starts a pipeline that lists commands (MS-PSRP 2.2.2.14), since protocol 2.1.
+    ///
+    /// Its output is an object with the member `Count`, then that many [`CommandMetadata`].
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct GetCommandMetadata {
+        /// Names with wildcards.
+        pub names: Vec<PsString> => "Name" [or Vec::new()],
+        /// Kinds of commands.
+        pub command_type: CommandTypes => "CommandType",
+        /// Modules, `None` for all.
+        pub namespaces: Option<Vec<PsString>> => "Namespace" [nil],
+        /// Arguments, on which parameters of some commands depend.
+        pub argument_list: Option<Vec<Value>> => "ArgumentList" [nil],
+    }
+}
+
+impl GetCommandMetadata {
+    /// Asks for commands of all kinds with these names.
+    pub fn new<N: Into<PsString>>(names: impl IntoIterator<Item = N>) -> Self {
+        Self {
+            names: names.into_iter().map(Into::into).collect(),
+            command_type: CommandTypes::ALL,
+            namespaces: None,
+            argument_list: None,
+        }
+    }
+
+    /// How many commands follow, from the first output of the pipeline.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no number `Count` ([`Error::is_mismatch`](crate::Error::is_mismatch)).
+    pub fn count(first_output: &Value) -> Result<i64, crate::Error> {
+        let mut budget = Budget::new(crate::shape::DEFAULT_MAX_SIZE);
+        Ok(Reader::new(first_output, &mut budget)?.required("Count")?)
+    }
+}
+
+/// A command in such a list (MS-PSRP 2.2.3.22).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CommandMetadata {
+    /// Name of the command.
+    pub name: PsString,
+    /// Its module.
+    pub namespace: Option<PsString>,
+    /// Where its help is.
+    pub help_uri: Option<PsString>,
+    /// Its kind.
+    pub command_type: CommandTypes,
+    /// The command that an alias stands for.
+    pub resolved_command_name: Option<PsString>,
+    /// Types of its output.
+    pub output_type: Vec<PsString>,
+    /// Its parameters.
+    pub parameters: Vec<ParameterMetadata>,
+}
+
+/// A parameter of a command in such a list (MS-PSRP 2.2.3.23).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ParameterMetadata {
+    /// Name of the parameter.
+    pub name: PsString,
+    /// Its type. A name is data: nothing is made by it.
+    pub parameter_type: Option<PsString>,
+    /// Other names.
+    pub aliases: Vec<PsString>,
+    /// Whether it is a switch.
+    pub is_switch: bool,
+    /// Whether it depends on the arguments.
+    pub is_dynamic: bool,
+}
+
+impl CommandMetadata {
+    /// Reads it from the output of the pipeline.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a member is missing or of another type, and names it ([`Error::is_mismatch`]); or if the copy of what the
+    /// value shares were to take more than 64 MiB ([`Error::is_limit`]).
+    ///
+    /// [`Error::is_mismatch`]: crate::Error::is_mismatch
+    /// [`Error::is_limit`]: crate::Error::is_limit
+    pub fn from_value(value: &Value) -> Result<Self, crate::Error> {
+        let mut budget = Budget::new(crate::shape::DEFAULT_MAX_SIZE);
+        Ok(Self::read(value, &mut budget)?)
+    }
+
+    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+        let mut from = Reader::new(value, budget)?;
+        let parameters: Option<Value> = from.optional("Parameters")?;
+        let entries = match &parameters {
+            Some(value) => {
+                value.entries().ok_or_else(|| Mismatch::new("is no dictionary").in_member("Parameters"))?
+            }
+            None => &[],
+        };
+        let parameter = |(index, (name, value)): (usize, &(Value, Value))| {
+            ParameterMetadata::read(name, value, from.budget)
+                .map_err(|mismatch| mismatch.in_item(index).in_member("Parameters"))
+        };
+        Ok(Self {
+            parameters: entries.iter().enumerate().map(parameter).collect::<Result<_, _>>()?,
+            name: from.required("Name")?,
+            namespace: from.optional("Namespace")?,
+            help_uri: from.optional("HelpUri")?,
+            command_type: from.required("CommandType")?,
+            resolved_command_name: from.optional("ResolvedCommandName")?,
+            output_type: from.optional("OutputType")?.unwrap_or_default(),
+        })
+    }
+}
+
+impl ParameterMetadata {
+    fn read(name: &Value, value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+        let mut from = Reader::new(value, budget)?;
+        Ok(Self {
+            name: match from.optional("Name")? {
+                Some(name) => name,
+                None => Field::read(name, from.budget)?,
+            },
+            parameter_type: from.optional("ParameterType")?,
+            aliases: from.optional("Aliases")?.unwrap_or_default(),
+            is_switch: from.optional("SwitchParameter")?.unwrap_or_default(),
+            is_dynamic: from.optional("IsDynamic")?.unwrap_or_default(),
+        })
+    }
+}

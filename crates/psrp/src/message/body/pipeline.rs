@@ -1,0 +1,276 @@
+//! What starts a pipeline.
+
+use super::{ApartmentState, Command, HostInfo, SessionCapability};
+use crate::Error;
+use crate::shape::{Budget, DEFAULT_MAX_SIZE, Field, Mismatch, Reader, Writer, flags};
+use crate::value::{PsString, Value, Version};
+
+flags! {
+    /// Records of which streams tell the call that they come from
+    /// (`System.Management.Automation.RemoteStreamOptions`).
+    #[derive(Default)]
+    pub struct RemoteStreamOptions as "System.Management.Automation.RemoteStreamOptions" {
+        /// None.
+        NONE = 0 "None",
+        /// Error records.
+        ERROR = 1 "AddInvocationInfoToErrorRecord",
+        /// Warnings.
+        WARNING = 2 "AddInvocationInfoToWarningRecord",
+        /// Debug records.
+        DEBUG = 4 "AddInvocationInfoToDebugRecord",
+        /// Verbose records.
+        VERBOSE = 8 "AddInvocationInfoToVerboseRecord",
+        /// All four.
+        ALL = 15 "AddInvocationInfo",
+    }
+}
+
+/// What a pipeline runs: statements, each of them commands that feed one another (MS-PSRP 2.2.3.11).
+///
+/// ```
+/// use psrp::message::{Command, PowerShell};
+///
+/// let shell = PowerShell::new()
+///     .command(Command::new("Get-Process").parameter("Name", "pwsh"))
+///     .command(Command::new("Select-Object").parameter("First", 1))
+///     .statement()
+///     .command(Command::script("Get-Date"));
+/// assert_eq!(shell.statements().map(<[_]>::len).collect::<Vec<_>>(), [2, 1]);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PowerShell {
+    /// At least one, which may be empty.
+    statements: Vec<Vec<Command>>,
+    /// Whether it runs inside of another pipeline, such as at a nested prompt.
+    pub is_nested: bool,
+    /// The text that stands in the history of the session.
+    pub history: Option<PsString>,
+    /// Whether errors of the last command go to the error stream of the session.
+    pub redirect_shell_error_output_pipe: bool,
+}
+
+impl PowerShell {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self {
+            statements: vec![Vec::new()],
+            is_nested: false,
+            history: None,
+            redirect_shell_error_output_pipe: true,
+        }
+    }
+
+    /// One script.
+    pub fn script(text: impl Into<PsString>) -> Self {
+        Self::new().command(Command::script(text))
+    }
+
+    /// Adds a command to the last statement. It takes the output of the one before as input.
+    #[must_use]
+    pub fn command(mut self, command: Command) -> Self {
+        if let Some(statement) = self.statements.last_mut() {
+            statement.push(command);
+        }
+        self
+    }
+
+    /// Begins another statement, with a peer of protocol 2.2 or later. Nothing happens while the last one is empty.
+    #[must_use]
+    pub fn statement(mut self) -> Self {
+        if self.statements.last().is_some_and(|statement| !statement.is_empty()) {
+            self.statements.push(Vec::new());
+        }
+        self
+    }
+
+    /// The commands of each statement.
+    pub fn statements(&self) -> impl ExactSizeIterator<Item = &[Command]> {
+        self.statements.iter().map(Vec::as_slice)
+    }
+
+    fn write(&self, peer: Version) -> Value {
+        let commands = |statement: &Vec<Command>| -> Vec<Value> {
+            statement.iter().map(|command| command.write(peer)).collect()
+        };
+        let mut out = Writer::default();
+        out.put("Cmds", &self.statements.first().map(commands).unwrap_or_default());
+        out.put("IsNested", &self.is_nested);
+        out.put("History", &self.history);
+        out.put("RedirectShellErrorOutputPipe", &self.redirect_shell_error_output_pipe);
+        if self.statements.len() > 1 {
+            // All of them, the first one again.
+            let statement = |statement| {
+                let mut out = Writer::default();
+                out.put("Cmds", &commands(statement));
+                out.finish()
+            };
+            out.put("ExtraCmds", &self.statements.iter().map(statement).collect::<Vec<_>>());
+        }
+        out.finish()
+    }
+}
+
+impl Default for PowerShell {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// For a peer of the protocol that is implemented here.
+impl Field for PowerShell {
+    fn write(&self) -> Value {
+        self.write(SessionCapability::PROTOCOL)
+    }
+
+    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+        let mut from = Reader::new(value, budget)?;
+        let extra: Vec<Statement> = from.optional("ExtraCmds")?.unwrap_or_default();
+        let statements = if extra.is_empty() {
+            vec![from.required::<Vec<ReadCommand>>("Cmds")?.into_iter().map(|command| command.0).collect()]
+        } else {
+            extra.into_iter().map(|statement| statement.0).collect()
+        };
+        Ok(Self {
+            statements,
+            is_nested: from.optional("IsNested")?.unwrap_or_default(),
+            history: from.optional("History")?,
+            redirect_shell_error_output_pipe: from
+                .optional("RedirectShellErrorOutputPipe")?
+                .unwrap_or_default(),
+        })
+    }
+}
+
+/// A command to be read as an item of a list; it is written for a peer instead.
+struct ReadCommand(Command);
+
+impl Field for ReadCommand {
+    fn write(&self) -> Value {
+        self.0.write(SessionCapability::PROTOCOL)
+    }
+
+    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+        Command::read(value, budget).map(Self)
+    }
+}
+
+struct Statement(Vec<Command>);
+
+impl Field for Statement {
+    fn write(&self) -> Value {
+        Value::Nil
+    }
+
+    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+        let commands: Vec<ReadCommand> = Reader::new(value, budget)?.required("Cmds")?;
+        Ok(Self(commands.into_iter().map(|command| command.0).collect()))
+    }
+}
+
+/// Starts a pipeline (MS-PSRP 2.2.2.10).
+///
+/// ```
+/// use psrp::message::{CreatePipeline, PowerShell};
+///
+/// let message = CreatePipeline::new(PowerShell::script("1 + 1"));
+/// assert_eq!(CreatePipeline::from_value(&message.to_value())?, message);
+/// # Ok::<(), psrp::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CreatePipeline {
+    /// Whether there is no input. If there is, it has to be ended.
+    pub no_input: bool,
+    /// The apartment of the thread that runs it.
+    pub apartment_state: ApartmentState,
+    /// Which records tell the call that they come from.
+    pub remote_stream_options: RemoteStreamOptions,
+    /// Whether it is added to the history of the session.
+    pub add_to_history: bool,
+    /// The client's host.
+    pub host_info: HostInfo,
+    /// What it runs.
+    pub power_shell: PowerShell,
+    /// Whether it runs inside of another pipeline.
+    pub is_nested: bool,
+}
+
+impl CreatePipeline {
+    /// A pipeline without input that has the host of its pool.
+    pub fn new(power_shell: PowerShell) -> Self {
+        Self {
+            no_input: true,
+            apartment_state: ApartmentState::Unknown,
+            remote_stream_options: RemoteStreamOptions::NONE,
+            add_to_history: false,
+            host_info: HostInfo::none(),
+            is_nested: power_shell.is_nested,
+            power_shell,
+        }
+    }
+
+    /// The object that stands for it in messages to a peer of [`SessionCapability::PROTOCOL`].
+    pub fn to_value(&self) -> Value {
+        self.write()
+    }
+
+    /// The object that stands for it in messages to a peer of this protocol. Older ones refuse members that they do not
+    /// know.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the peer can't do what is asked for, such as to redirect warnings before 2.2
+    /// ([`Error::is_unwritable`]).
+    pub fn to_value_for(&self, peer: Version) -> Result<Value, Error> {
+        for command in self.power_shell.statements.iter().flatten() {
+            command.check(peer)?;
+        }
+        if peer < Version::new(2, 2) && self.power_shell.statements.len() > 1 {
+            let detail = "pipelines have several statements since protocol 2.2";
+            return Err(Error::with(crate::error::Kind::Unwritable, detail));
+        }
+        Ok(self.write_for(peer))
+    }
+
+    /// Reads it from an object. The order of the members does not matter, names match without regard to case.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a member is missing or of another type, and names it ([`Error::is_mismatch`]); or if the copy of what the
+    /// value shares were to take more than 64 MiB ([`Error::is_limit`]).
+    pub fn from_value(value: &Value) -> Result<Self, Error> {
+        Ok(Self::read(value, &mut Budget::new(DEFAULT_MAX_SIZE))?)
+    }
+
+    fn write_for(&self, peer: Version) -> Value {
+        let mut out = Writer::default();
+        out.put("NoInput", &self.no_input);
+        out.put("ApartmentState", &self.apartment_state);
+        out.put("RemoteStreamOptions", &self.remote_stream_options);
+        out.put("AddToHistory", &self.add_to_history);
+        out.put("HostInfo", &self.host_info);
+        out.put("PowerShell", &self.power_shell.write(peer));
+        out.put("IsNested", &self.is_nested);
+        out.finish()
+    }
+}
+
+impl Field for CreatePipeline {
+    fn write(&self) -> Value {
+        self.write_for(SessionCapability::PROTOCOL)
+    }
+
+    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+        let mut from = Reader::new(value, budget)?;
+        Ok(Self {
+            no_input: from.optional("NoInput")?.unwrap_or_default(),
+            apartment_state: from.optional("ApartmentState")?.unwrap_or_default(),
+            remote_stream_options: from.optional("RemoteStreamOptions")?.unwrap_or_default(),
+            add_to_history: from.optional("AddToHistory")?.unwrap_or_default(),
+            host_info: from.optional("HostInfo")?.unwrap_or_default(),
+            power_shell: from.required("PowerShell")?,
+            is_nested: from.optional("IsNested")?.unwrap_or_default(),
+        })
+    }
+}

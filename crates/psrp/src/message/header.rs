@@ -1,0 +1,208 @@
+//! The 40 bytes in front of the data of a message.
+
+use uuid::Uuid;
+
+use super::MessageType;
+use crate::error::{Error, Kind};
+
+/// Some writers put it in front of the data; readers ignore it.
+const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// Who a message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Destination {
+    /// The side that opened the pool.
+    Client,
+    /// The side that runs it.
+    Server,
+}
+
+impl Destination {
+    const fn id(self) -> u32 {
+        match self {
+            Self::Client => 1,
+            Self::Server => 2,
+        }
+    }
+}
+
+/// The header of a message (MS-PSRP 2.2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MessageHeader {
+    /// Who the message is for.
+    pub destination: Destination,
+    /// What it is about.
+    pub message_type: MessageType,
+    /// The runspace pool, all zero as long as a server does not know it.
+    pub pool_id: Uuid,
+    /// The pipeline, or `None`, which is all zero on the wire, for the pool itself.
+    pub pipeline_id: Option<Uuid>,
+}
+
+impl MessageHeader {
+    /// How many bytes a header takes.
+    pub const LEN: usize = 40;
+
+    /// The header as bytes: numbers and the first three parts of identifiers are little-endian.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; Self::LEN] {
+        let [pool_start, pool_end] = to_words(self.pool_id);
+        let [pipeline_start, pipeline_end] = to_words(self.pipeline_id.unwrap_or_default());
+        let start = u64::from(self.destination.id()) | u64::from(self.message_type.id()) << 32;
+        // Whole words in order, which stay in registers until they are where they belong.
+        let mut bytes = [0; Self::LEN];
+        bytes[..8].copy_from_slice(&start.to_le_bytes());
+        bytes[8..16].copy_from_slice(&pool_start.to_le_bytes());
+        bytes[16..24].copy_from_slice(&pool_end.to_le_bytes());
+        bytes[24..32].copy_from_slice(&pipeline_start.to_le_bytes());
+        bytes[32..].copy_from_slice(&pipeline_end.to_le_bytes());
+        bytes
+    }
+
+    /// Reads a header.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the destination is neither client nor server ([`Error::is_invalid_header`]). Unknown types are kept.
+    #[inline]
+    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
+        let word = |at: usize| {
+            let mut word = [0; 8];
+            word.copy_from_slice(&bytes[at..at + 8]);
+            u64::from_le_bytes(word)
+        };
+        let start = word(0);
+        let destination = match start as u32 {
+            1 => Destination::Client,
+            2 => Destination::Server,
+            _ => return Err(Error::with(Kind::InvalidHeader, "destination of a message").or_offset(0)),
+        };
+        let pipeline_id = from_words(word(24), word(32));
+        Ok(Self {
+            destination,
+            message_type: MessageType::from_id((start >> 32) as u32),
+            pool_id: from_words(word(8), word(16)),
+            pipeline_id: (!pipeline_id.is_nil()).then_some(pipeline_id),
+        })
+    }
+}
+
+/// An identifier in the byte order of .NET, as two little-endian words.
+fn to_words(id: Uuid) -> [u64; 2] {
+    let (start, end) = id.as_u64_pair();
+    [swap_parts(start).rotate_left(32), end.swap_bytes()]
+}
+
+fn from_words(start: u64, end: u64) -> Uuid {
+    Uuid::from_u64_pair(swap_parts(start.rotate_left(32)), end.swap_bytes())
+}
+
+/// Exchanges the two lower of the three parts of the first word.
+const fn swap_parts(word: u64) -> u64 {
+    word & 0xFFFF_FFFF_0000_0000 | (word as u32).rotate_left(16) as u64
+}
+
+/// A message as it travels in fragments: a header, and data that is CLIXML or empty.
+///
+/// ```
+/// use psrp::message::{Destination, Message, MessageHeader, MessageType};
+///
+/// let header = MessageHeader {
+///     destination: Destination::Server,
+///     message_type: MessageType::PipelineInput,
+///     pool_id: uuid::Uuid::new_v4(),
+///     pipeline_id: Some(uuid::Uuid::new_v4()),
+/// };
+/// let mut bytes = Vec::new();
+/// Message { header, data: b"<I32>5</I32>" }.encode(&mut bytes);
+/// assert_eq!(Message::decode(&bytes)?, Message { header, data: b"<I32>5</I32>" });
+/// # Ok::<(), psrp::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Message<'a> {
+    /// Who it is for and what it is about.
+    pub header: MessageHeader,
+    /// One element of CLIXML in UTF-8; empty for [`MessageType::EndOfPipelineInput`], and for the output of `$null`.
+    pub data: &'a [u8],
+}
+
+impl<'a> Message<'a> {
+    /// Splits a message into header and data, without a byte order mark if there is one.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there are less than 40 bytes ([`Error::is_unexpected_end`]) or if the destination is neither client nor
+    /// server ([`Error::is_invalid_header`]).
+    pub fn decode(bytes: &'a [u8]) -> Result<Self, Error> {
+        let Some((header, data)) = bytes.split_first_chunk() else {
+            return Err(Error::with(Kind::UnexpectedEnd, "header of a message").or_offset(bytes.len() as u64));
+        };
+        Ok(Self { header: MessageHeader::from_bytes(header)?, data: data.strip_prefix(BOM).unwrap_or(data) })
+    }
+
+    /// Appends the message.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.reserve(MessageHeader::LEN + self.data.len());
+        out.extend_from_slice(&self.header.to_bytes());
+        out.extend_from_slice(self.data);
+    }
+
+    /// Appends the message with a byte order mark in front of its data, the way PowerShell writes it. It reads both.
+    pub fn encode_with_bom(&self, out: &mut Vec<u8>) {
+        out.reserve(MessageHeader::LEN + BOM.len() + self.data.len());
+        out.extend_from_slice(&self.header.to_bytes());
+        out.extend_from_slice(BOM);
+        out.extend_from_slice(self.data);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: MessageHeader = MessageHeader {
+        destination: Destination::Client,
+        message_type: MessageType::PipelineOutput,
+        pool_id: Uuid::from_u128(0x00112233_4455_6677_8899_aabbccddeeff),
+        pipeline_id: None,
+    };
+
+    #[test]
+    fn identifiers_have_the_byte_order_of_net() {
+        let bytes = HEADER.to_bytes();
+        assert_eq!(&bytes[..8], [1, 0, 0, 0, 4, 0x10, 4, 0]);
+        assert_eq!(&bytes[8..24], b"\x33\x22\x11\x00\x55\x44\x77\x66\x88\x99\xaa\xbb\xcc\xdd\xee\xff");
+        assert_eq!(&bytes[24..], [0; 16]);
+        assert_eq!(MessageHeader::from_bytes(&bytes).unwrap(), HEADER);
+    }
+
+    #[test]
+    fn every_shorter_input_is_refused() {
+        let bytes = HEADER.to_bytes();
+        for end in 0..bytes.len() {
+            let error = Message::decode(&bytes[..end]).unwrap_err();
+            assert!(error.is_unexpected_end());
+            assert_eq!(error.offset(), Some(end as u64));
+        }
+        assert_eq!(Message::decode(&bytes).unwrap().data, b"");
+    }
+
+    #[test]
+    fn other_destinations_are_refused() {
+        for destination in [0, 3, 4, 0x0100_0000] {
+            let mut bytes = HEADER.to_bytes();
+            bytes[..4].copy_from_slice(&u32::to_le_bytes(destination));
+            assert!(MessageHeader::from_bytes(&bytes).unwrap_err().is_invalid_header());
+        }
+    }
+
+    #[test]
+    fn one_byte_order_mark_is_removed() {
+        let mut bytes = Vec::new();
+        Message { header: HEADER, data: b"<Nil />" }.encode_with_bom(&mut bytes);
+        assert_eq!(Message::decode(&bytes).unwrap().data, b"<Nil />");
+        bytes.truncate(40);
+        bytes.extend(b"\xEF\xBB\xBF\xEF\xBB\xBF");
+        assert_eq!(Message::decode(&bytes).unwrap().data, BOM);
+    }
+}

@@ -1,0 +1,28 @@
+//! Packets of the out-of-process transport: one XML element per line (MS-PSRP does not describe it; PowerShell uses it for
+//! standard input and output, SSH, named pipes, sockets and containers).
+//!
+//! ```
+//! use psrp::fragment::Priority;
+//! use psrp::outofproc::{Packet, PacketReader, Received, Role};
+//!
+//! let mut line = Vec::new();
+//! let packet = Packet::Data { target: None, priority: Priority::Default, data: b"test data" };
+//! packet.encode(&mut line)?;
+//! assert_eq!(
+//!     line,
+//!     b"<Data Stream='Default' PSGuid='00000000-0000-0000-0000-000000000000'>dGVzdCBkYXRh</Data>\n"
+//! );
+//!
+//! let mut reader = PacketReader::new(Role::Server);
+//! let mut bytes = &line[..];
+//! assert_eq!(reader.next(&mut bytes)?, Some(Received::Packet(packet)));
+//! assert_eq!(reader.next(&mut bytes)?, None);
+//! # Ok::<(), psrp::Error>(())
+//! ```
+
+mod packet;
+mod parse;
+mod reader;
+
+pub use packet::Packet;
+pub use reader::{DEFAULT_MAX_LINE, PacketReader, ReaderOptions, Received, Role};

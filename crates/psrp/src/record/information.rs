@@ -1,0 +1,143 @@
+//! Records of the information stream, and what `Write-Host` makes of them.
+
+use crate::host::ConsoleColor;
+use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag};
+use crate::value::{DateTime, Members, Object, PsString, TypeNames, Value};
+
+/// A record of the information stream (`System.Management.Automation.InformationRecord`, MS-PSRP 2.2.2.26), since
+/// protocol 2.3.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct InformationRecord {
+    /// What was written: any object; of `Write-Host` a [`HostInformationMessage`].
+    pub message_data: Value,
+    /// The script or command that wrote it.
+    pub source: Option<PsString>,
+    /// When it was written.
+    pub time_generated: Option<DateTime>,
+    /// Tags; `Write-Host` sets `PSHOST`.
+    pub tags: Vec<PsString>,
+    /// The user of the session.
+    pub user: Option<PsString>,
+    /// The computer.
+    pub computer: Option<PsString>,
+    /// The process.
+    pub process_id: u32,
+    /// The thread of the system.
+    pub native_thread_id: u32,
+    /// The thread of .NET.
+    pub managed_thread_id: u32,
+    /// Members that are not known here.
+    pub extra: Members,
+}
+
+const NAMES: &[&str] = &[
+    "MessageData",
+    "Source",
+    "TimeGenerated",
+    "Tags",
+    "User",
+    "Computer",
+    "ProcessId",
+    "NativeThreadId",
+    "ManagedThreadId",
+];
+
+impl InformationRecord {
+    /// A record of this object or text.
+    pub fn new(message_data: impl Into<Value>) -> Self {
+        Self { message_data: message_data.into(), ..Self::default() }
+    }
+
+    /// The text to show: that of `Write-Host`, a string as it is, else what `ToString` gave at the sender. Not made safe
+    /// for a terminal; see [`terminal_safe`](crate::terminal_safe).
+    pub fn message(&self) -> Option<&PsString> {
+        match &self.message_data {
+            Value::Object(object) if object.is_a(HostInformationMessage::TYPE_NAME) => {
+                object.get("Message").and_then(Value::as_ps_string).or(object.to_string_text())
+            }
+            Value::Object(object) => self.message_data.as_ps_string().or(object.to_string_text()),
+            data => data.as_ps_string(),
+        }
+    }
+}
+
+impl Field for InformationRecord {
+    fn write(&self) -> Value {
+        let mut out = Writer::default();
+        out.put("MessageData", &self.message_data);
+        out.put("Source", &self.source);
+        out.put("TimeGenerated", &self.time_generated);
+        out.put("Tags", &self.tags);
+        out.put("User", &self.user);
+        out.put("Computer", &self.computer);
+        out.put("ProcessId", &self.process_id);
+        out.put("NativeThreadId", &self.native_thread_id);
+        out.put("ManagedThreadId", &self.managed_thread_id);
+        out.extend(&self.extra);
+        out.finish()
+    }
+
+    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+        let mut from = Reader::new(value, budget)?;
+        Ok(Self {
+            message_data: from.required("MessageData")?,
+            source: from.optional("Source")?,
+            time_generated: from.optional("TimeGenerated")?,
+            tags: from.optional("Tags")?.unwrap_or_default(),
+            user: from.optional("User")?,
+            computer: from.optional("Computer")?,
+            process_id: from.optional("ProcessId")?.unwrap_or_default(),
+            native_thread_id: from.optional("NativeThreadId")?.unwrap_or_default(),
+            managed_thread_id: from.optional("ManagedThreadId")?.unwrap_or_default(),
+            extra: from.extra(&[NAMES])?,
+        })
+    }
+}
+
+bag!(@values InformationRecord);
+
+/// What `Write-Host` writes to the information stream (`System.Management.Automation.HostInformationMessage`).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HostInformationMessage {
+    /// The text.
+    pub message: PsString,
+    /// Whether no end of line follows.
+    pub no_new_line: Option<bool>,
+    /// Colour of the text, if not that of the host.
+    pub foreground_color: Option<ConsoleColor>,
+    /// Colour behind the text, if not that of the host.
+    pub background_color: Option<ConsoleColor>,
+}
+
+impl HostInformationMessage {
+    const TYPE_NAME: &'static str = "System.Management.Automation.HostInformationMessage";
+}
+
+impl Field for HostInformationMessage {
+    fn write(&self) -> Value {
+        let names = TypeNames::new([Self::TYPE_NAME, "System.Object"]);
+        let colour = |colour: Option<ConsoleColor>| colour.map(ConsoleColor::to_enumeration);
+        Object::builder()
+            .shared_type_names(names)
+            .to_string(self.message.clone())
+            .adapted("Message", self.message.clone())
+            .adapted("NoNewLine", self.no_new_line)
+            .adapted("ForegroundColor", colour(self.foreground_color))
+            .adapted("BackgroundColor", colour(self.background_color))
+            .build()
+            .into()
+    }
+
+    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+        let mut from = Reader::new(value, budget)?;
+        Ok(Self {
+            message: from.optional("Message")?.unwrap_or_default(),
+            no_new_line: from.optional("NoNewLine")?,
+            foreground_color: from.optional("ForegroundColor")?,
+            background_color: from.optional("BackgroundColor")?,
+        })
+    }
+}
+
+bag!(@values HostInformationMessage);

@@ -1,0 +1,111 @@
+//! Debug, verbose and warning records.
+
+use super::InvocationInfo;
+use crate::Error;
+use crate::shape::{Budget, DEFAULT_MAX_SIZE, Mismatch, Reader, Writer};
+use crate::value::{Members, Object, PsString, TypeNames, Value};
+
+/// Which of the three streams of plain messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RecordStream {
+    /// Debug messages.
+    Debug,
+    /// Verbose messages.
+    Verbose,
+    /// Warnings.
+    Warning,
+}
+
+impl RecordStream {
+    fn type_names(self) -> TypeNames {
+        use std::sync::LazyLock;
+
+        static NAMES: LazyLock<[TypeNames; 3]> = LazyLock::new(|| {
+            ["DebugRecord", "VerboseRecord", "WarningRecord"].map(|name| {
+                TypeNames::new([
+                    &*format!("System.Management.Automation.{name}"),
+                    "System.Management.Automation.InformationalRecord",
+                    "System.Object",
+                ])
+            })
+        });
+        NAMES[self as usize].clone()
+    }
+}
+
+/// A debug, verbose or warning message (MS-PSRP 2.2.3.16).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct InformationalRecord {
+    /// The message. Not made safe for a terminal; see [`terminal_safe`](crate::terminal_safe).
+    pub message: PsString,
+    /// The call that it comes from, if the client asked for it.
+    pub invocation: Option<Box<InvocationInfo>>,
+    /// Items that each command of the pipeline had worked on; written only with `invocation`.
+    pub pipeline_iteration_info: Option<Vec<i32>>,
+    /// What the record's `ToString` gave at the sender.
+    pub text: Option<PsString>,
+    /// Members that are not known here.
+    pub extra: Members,
+}
+
+const MESSAGE: &str = "InformationalRecord_Message";
+const EXTENDED: &str = "InformationalRecord_SerializeInvocationInfo";
+const ITERATION: &str = "InformationalRecord_PipelineIterationInfo";
+
+impl InformationalRecord {
+    /// A message.
+    pub fn new(message: impl Into<PsString>) -> Self {
+        let message = message.into();
+        Self {
+            text: Some(message.clone()),
+            message,
+            invocation: None,
+            pipeline_iteration_info: None,
+            extra: Members::new(),
+        }
+    }
+
+    /// The object that stands for it in messages of this stream.
+    pub fn to_value(&self, stream: RecordStream) -> Value {
+        let mut out = Writer::default();
+        out.put(MESSAGE, &self.message);
+        out.put(EXTENDED, &self.invocation.is_some());
+        if let Some(invocation) = &self.invocation {
+            invocation.put(&mut out);
+            out.put_some(ITERATION, &self.pipeline_iteration_info);
+        }
+        out.extend(&self.extra);
+        let mut object = Object::builder().shared_type_names(stream.type_names());
+        if let Some(text) = &self.text {
+            object = object.to_string(text.clone());
+        }
+        out.finish_as(object)
+    }
+
+    /// Reads it from an object. The order of the members does not matter, names match without regard to case.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a member is missing or of another type, and names it ([`Error::is_mismatch`]); or if the copy of what the
+    /// value shares were to take more than 64 MiB ([`Error::is_limit`]).
+    pub fn from_value(value: &Value) -> Result<Self, Error> {
+        Ok(Self::read(value, &mut Budget::new(DEFAULT_MAX_SIZE))?)
+    }
+
+    pub(crate) fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+        let mut from = Reader::new(value, budget)?;
+        let extended = from.optional(EXTENDED)? == Some(true);
+        let own: &[&str] = &[MESSAGE, EXTENDED];
+        let [call, serialize_extent, extent, command] = InvocationInfo::NAMES;
+        let known: &[&[&str]] =
+            if extended { &[own, &[ITERATION], call, serialize_extent, extent, command] } else { &[own] };
+        Ok(Self {
+            message: from.required::<Option<_>>(MESSAGE)?.unwrap_or_default(),
+            invocation: if extended { Some(Box::new(InvocationInfo::take(&mut from)?)) } else { None },
+            pipeline_iteration_info: if extended { from.optional(ITERATION)? } else { None },
+            text: from.text_form()?,
+            extra: from.extra(known)?,
+        })
+    }
+}

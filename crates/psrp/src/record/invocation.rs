@@ -1,0 +1,167 @@
+//! The command that a record comes from.
+
+use crate::shape::{Mismatch, Reader, Writer, bag, flags, open_enum};
+use crate::value::{PsString, Value};
+
+open_enum! {
+    /// Who called a command (`System.Management.Automation.CommandOrigin`).
+    #[derive(Default)]
+    pub enum CommandOrigin as "System.Management.Automation.CommandOrigin" {
+        /// Something outside of the runspace.
+        #[default]
+        Runspace = 0,
+        /// A script or command inside of it.
+        Internal = 1,
+    }
+}
+
+open_enum! {
+    /// Who may call a command (`System.Management.Automation.SessionStateEntryVisibility`).
+    #[derive(Default)]
+    pub enum CommandVisibility as "System.Management.Automation.SessionStateEntryVisibility" {
+        /// Everybody.
+        #[default]
+        Public = 0,
+        /// Other commands only.
+        Private = 1,
+    }
+}
+
+flags! {
+    /// Kinds of commands (`System.Management.Automation.CommandTypes`).
+    pub struct CommandTypes as "System.Management.Automation.CommandTypes" {
+        /// Aliases.
+        ALIAS = 1 "Alias",
+        /// Functions.
+        FUNCTION = 2 "Function",
+        /// Filters.
+        FILTER = 4 "Filter",
+        /// Cmdlets.
+        CMDLET = 8 "Cmdlet",
+        /// Script files.
+        EXTERNAL_SCRIPT = 16 "ExternalScript",
+        /// Programs.
+        APPLICATION = 32 "Application",
+        /// Scripts of the session.
+        SCRIPT = 64 "Script",
+        /// Configurations.
+        CONFIGURATION = 256 "Configuration",
+        /// All of them.
+        ALL = 383 "All",
+    }
+}
+
+bag! {
+    /// Where in a script a command stands.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct ScriptExtent {
+        /// File of the script.
+        pub file: Option<PsString> => "ScriptExtent_File" [nil],
+        /// First line, counted from 1.
+        pub start_line: i32 => "ScriptExtent_StartLineNumber" [or 0],
+        /// Column of the first character, counted from 1.
+        pub start_column: i32 => "ScriptExtent_StartColumnNumber" [or 0],
+        /// Last line.
+        pub end_line: i32 => "ScriptExtent_EndLineNumber" [or 0],
+        /// Column after the last character.
+        pub end_column: i32 => "ScriptExtent_EndColumnNumber" [or 0],
+    }
+}
+
+bag! {
+    /// What a command is.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct CommandInfo {
+        /// Its kind.
+        pub command_type: CommandTypes => "CommandInfo_CommandType",
+        /// Its definition: the text of a function, the syntax of a cmdlet.
+        pub definition: Option<PsString> => "CommandInfo_Definition" [nil],
+        /// Its name.
+        pub name: Option<PsString> => "CommandInfo_Name" [nil],
+        /// Who may call it.
+        pub visibility: CommandVisibility => "CommandInfo_Visibility" [or CommandVisibility::Public],
+    }
+}
+
+/// The call of a command (`System.Management.Automation.InvocationInfo`), as the members that records have for it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct InvocationInfo {
+    /// The call itself.
+    pub call: InvocationCall,
+    /// Where it stands, if the sender tells.
+    pub extent: Option<ScriptExtent>,
+    /// The command that was called, if the sender tells.
+    pub command: Option<CommandInfo>,
+}
+
+bag! {
+    /// How and where a command was called.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct InvocationCall {
+        /// Parameters and their values, a dictionary.
+        pub bound_parameters: Value => "InvocationInfo_BoundParameters" [or Value::Nil],
+        /// Who called it.
+        pub command_origin: CommandOrigin => "InvocationInfo_CommandOrigin" [or CommandOrigin::Runspace],
+        /// Whether it takes input from the pipeline.
+        pub expecting_input: bool => "InvocationInfo_ExpectingInput" [or false],
+        /// The name it was called by.
+        pub invocation_name: Option<PsString> => "InvocationInfo_InvocationName" [nil],
+        /// The line of the script.
+        pub line: Option<PsString> => "InvocationInfo_Line" [nil],
+        /// Column of the call in the line, counted from 1.
+        pub offset_in_line: i32 => "InvocationInfo_OffsetInLine" [or 0],
+        /// Its number in the history of the session.
+        pub history_id: i64 => "InvocationInfo_HistoryId" [or 0],
+        /// Items that each command of the pipeline has worked on.
+        pub pipeline_iteration_info: Vec<i32> => "InvocationInfo_PipelineIterationInfo" [or Vec::new()],
+        /// Commands in the pipeline.
+        pub pipeline_length: i32 => "InvocationInfo_PipelineLength" [or 0],
+        /// Position of this one, counted from 1.
+        pub pipeline_position: i32 => "InvocationInfo_PipelinePosition" [or 0],
+        /// Directory of the script.
+        pub script_root: Option<PsString> => "InvocationInfo_PSScriptRoot" [nil],
+        /// Path of the script that calls.
+        pub command_path: Option<PsString> => "InvocationInfo_PSCommandPath" [nil],
+        /// The place as a text to show.
+        pub position_message: Option<PsString> => "InvocationInfo_PositionMessage" [nil],
+        /// Line of the script, counted from 1.
+        pub script_line_number: i32 => "InvocationInfo_ScriptLineNumber" [or 0],
+        /// Path of the script that the call stands in.
+        pub script_name: Option<PsString> => "InvocationInfo_ScriptName" [nil],
+        /// Arguments that belong to no parameter.
+        pub unbound_arguments: Vec<Value> => "InvocationInfo_UnboundArguments" [or Vec::new()],
+    }
+}
+
+impl InvocationInfo {
+    const SERIALIZE_EXTENT: &'static str = "SerializeExtent";
+
+    /// The names of all members that it may put.
+    pub(super) const NAMES: [&'static [&'static str]; 4] =
+        [InvocationCall::NAMES, &[Self::SERIALIZE_EXTENT], ScriptExtent::NAMES, CommandInfo::NAMES];
+
+    pub(super) fn put(&self, out: &mut Writer) {
+        self.call.put(out);
+        out.put(Self::SERIALIZE_EXTENT, &self.extent.is_some());
+        if let Some(extent) = &self.extent {
+            extent.put(out);
+        }
+        if let Some(command) = &self.command {
+            command.put(out);
+        }
+    }
+
+    pub(super) fn take(from: &mut Reader<'_, '_>) -> Result<Self, Mismatch> {
+        Ok(Self {
+            call: InvocationCall::take(from)?,
+            extent: match from.optional(Self::SERIALIZE_EXTENT)? {
+                Some(true) => Some(ScriptExtent::take(from)?),
+                _ => None,
+            },
+            command: match from.object().get("CommandInfo_CommandType") {
+                None | Some(Value::Nil) => None,
+                Some(_) => Some(CommandInfo::take(from)?),
+            },
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! Progress as a message of its own.
+
+use crate::shape::{Budget, Field, Mismatch, Reader, Writer, open_enum};
+use crate::value::{Progress, Value};
+
+open_enum! {
+    /// Whether an operation goes on.
+    pub enum ProgressRecordType as "System.Management.Automation.ProgressRecordType" {
+        /// It goes on.
+        Processing = 0,
+        /// It has ended.
+        Completed = 1,
+    }
+}
+
+/// The object of members that stands in messages; the element `<PR>` is read too.
+impl Field for Progress {
+    fn write(&self) -> Value {
+        let mut out = Writer::default();
+        out.put("Activity", &self.activity);
+        out.put("ActivityId", &self.activity_id);
+        out.put("StatusDescription", &self.status_description);
+        out.put("CurrentOperation", &self.current_operation);
+        out.put("ParentActivityId", &self.parent_activity_id);
+        out.put("PercentComplete", &self.percent_complete);
+        out.put("Type", &ProgressRecordType::from_number(self.completed.into()));
+        out.put("SecondsRemaining", &self.seconds_remaining);
+        out.finish()
+    }
+
+    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+        if let Value::Progress(record) = value {
+            budget.value(value)?;
+            return Ok((**record).clone());
+        }
+        let mut from = Reader::new(value, budget)?;
+        Ok(Self {
+            activity: from.optional("Activity")?.unwrap_or_default(),
+            activity_id: from.required("ActivityId")?,
+            status_description: from.optional("StatusDescription")?.unwrap_or_default(),
+            current_operation: from.optional("CurrentOperation")?,
+            parent_activity_id: from.optional("ParentActivityId")?.unwrap_or(-1),
+            percent_complete: from.optional("PercentComplete")?.unwrap_or(-1),
+            completed: from.optional("Type")? == Some(ProgressRecordType::Completed),
+            seconds_remaining: from.optional("SecondsRemaining")?.unwrap_or(-1),
+        })
+    }
+}
+
+impl Progress {
+    /// The object of members that stands for the record in messages, where it is no `<PR>` (MS-PSRP 2.2.2.18).
+    pub fn to_value(&self) -> Value {
+        self.write()
+    }
+
+    /// Reads it from the object of a message, or from [`Value::Progress`].
+    ///
+    /// # Errors
+    ///
+    /// Fails if a member is missing or of another type, and names it ([`Error::is_mismatch`]).
+    ///
+    /// [`Error::is_mismatch`]: crate::Error::is_mismatch
+    pub fn from_value(value: &Value) -> Result<Self, crate::Error> {
+        Ok(Self::read(value, &mut Budget::new(crate::shape::DEFAULT_MAX_SIZE))?)
+    }
+}

@@ -1,0 +1,322 @@
+//! A [`Value`] as any type.
+
+mod access;
+mod enums;
+mod fields;
+mod number;
+mod text;
+mod view;
+
+use serde::de::{self, Deserializer, IntoDeserializer, Visitor};
+
+use self::access::{ByteItems, Items, Pairs};
+pub(super) use self::text::text;
+use self::view::View;
+pub(super) use self::view::visible;
+use super::budget::Meter;
+use super::fault::{Fault, Result, mismatch};
+use super::hand;
+use crate::Value;
+use crate::error::Kind;
+use crate::value::Base;
+
+/// Reads one value. Nothing is borrowed from it, so that a reference to an enclosing object can be followed too.
+#[derive(Clone, Copy)]
+pub(super) struct ValueDeserializer<'v> {
+    value: &'v Value,
+    meter: &'v Meter,
+}
+
+impl<'v> ValueDeserializer<'v> {
+    pub(super) fn new(value: &'v Value, meter: &'v Meter) -> Result<Self> {
+        meter.charge(value)?;
+        Ok(Self { value, meter })
+    }
+
+    /// The same place with another value, whose cost is that of what it replaces.
+    fn with<'w>(self, value: &'w Value) -> ValueDeserializer<'w>
+    where
+        'v: 'w,
+    {
+        ValueDeserializer { value, meter: self.meter }
+    }
+
+    /// Runs `read` with the object that this value refers to, if it is a reference.
+    fn followed<T>(self, read: impl FnOnce(ValueDeserializer<'_>) -> Result<T>) -> Result<T> {
+        let object = match self.value {
+            Value::Cycle(cycle) => cycle.upgrade(),
+            _ => None,
+        };
+        let Some(object) = object else {
+            return Err(Fault::new(Kind::Mismatch, "a reference to an object that is gone"));
+        };
+        self.meter.nested(|| read(self.with(&Value::Object(object))))
+    }
+
+    fn visit_items<'de, V: Visitor<'de>>(self, items: &[Value], visitor: V) -> Result<V::Value> {
+        self.meter.nested(|| {
+            let mut items = Items::new(items, self.meter);
+            let value = visitor.visit_seq(&mut items)?;
+            items.finish()?;
+            Ok(value)
+        })
+    }
+
+    /// Visits the names and values of an object, or the pairs of a dictionary, as far as it has any.
+    fn visit_pairs<'de, V: Visitor<'de>>(self, view: View<'_>, visitor: V) -> Result<V::Value> {
+        self.meter.nested(|| visitor.visit_map(Pairs::new(&view, self.meter)))
+    }
+
+    fn visit_text<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match text(self.value) {
+            Some(text) => match text.as_str() {
+                Some(text) => visitor.visit_str(text),
+                None => Err(Fault::new(
+                    Kind::Mismatch,
+                    format!("expected {}, found text with a lone surrogate", &visitor as &dyn de::Expected),
+                )),
+            },
+            None => Err(mismatch(self.value, &visitor)),
+        }
+    }
+
+    /// What the value is by itself.
+    fn visit_object<'de, V: Visitor<'de>>(self, object: &crate::Object, visitor: V) -> Result<V::Value> {
+        match object.base() {
+            Base::List(_, items) => self.visit_items(items, visitor),
+            Base::Value(inner) => match object.to_string_text() {
+                Some(name) if object.is_a("System.Enum") => visitor.visit_str(&name.to_str_lossy()),
+                _ => self.meter.nested(|| self.with(inner).deserialize_any(visitor)),
+            },
+            Base::None | Base::Dictionary(_) => match (View::of(self.value), object.to_string_text()) {
+                (Some(view), Some(text)) if view.is_empty() => visitor.visit_str(&text.to_str_lossy()),
+                (Some(view), _) => self.visit_pairs(view, visitor),
+                (None, _) => Err(mismatch(self.value, &visitor)),
+            },
+        }
+    }
+}
+
+/// Reads any value where a reference to an enclosing object was.
+macro_rules! follow {
+    ($self:ident, $deserialize:ident($($argument:expr),*)) => {
+        if let Value::Cycle(_) = $self.value {
+            return $self.followed(|object| object.$deserialize($($argument),*));
+        }
+    };
+}
+
+macro_rules! numbers {
+    ($($deserialize:ident => $visit:path),* $(,)?) => {$(
+        fn $deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+            follow!(self, $deserialize(visitor));
+            $visit(self.value, visitor)
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        follow!(self, deserialize_any(visitor));
+        match self.value {
+            // A secret goes to a type that knows it as one, and nowhere else.
+            Value::Nil | Value::SecureString(_) | Value::Cycle(_) => visitor.visit_unit(),
+            Value::Bool(value) => visitor.visit_bool(*value),
+            Value::SByte(value) => visitor.visit_i8(*value),
+            Value::Byte(value) => visitor.visit_u8(*value),
+            Value::Int16(value) => visitor.visit_i16(*value),
+            Value::UInt16(value) => visitor.visit_u16(*value),
+            Value::Int32(value) => visitor.visit_i32(*value),
+            Value::UInt32(value) => visitor.visit_u32(*value),
+            Value::Int64(value) => visitor.visit_i64(*value),
+            Value::UInt64(value) => visitor.visit_u64(*value),
+            Value::Single(value) => visitor.visit_f32(*value),
+            Value::Double(value) => visitor.visit_f64(*value),
+            Value::Char(unit) => {
+                visitor.visit_char(char::from_u32(u32::from(*unit)).unwrap_or(char::REPLACEMENT_CHARACTER))
+            }
+            Value::Bytes(bytes) => visitor.visit_bytes(bytes),
+            Value::String(_)
+            | Value::Uri(_)
+            | Value::Xml(_)
+            | Value::ScriptBlock(_)
+            | Value::Guid(_)
+            | Value::Version(_)
+            | Value::DateTime(_)
+            | Value::TimeSpan(_)
+            | Value::Decimal(_) => match text(self.value) {
+                Some(text) => visitor.visit_str(&text.lossy()),
+                None => Err(mismatch(self.value, &visitor)),
+            },
+            Value::MemberSet(members) => self.visit_pairs(View::of_members(members), visitor),
+            Value::Progress(record) => self.visit_pairs(View::of_members(&record.members()), visitor),
+            Value::Object(object) => self.visit_object(object, visitor),
+        }
+    }
+
+    numbers! {
+        deserialize_i8 => number::visit_integer,
+        deserialize_i16 => number::visit_integer,
+        deserialize_i32 => number::visit_integer,
+        deserialize_i64 => number::visit_integer,
+        deserialize_i128 => number::visit_wide,
+        deserialize_u8 => number::visit_integer,
+        deserialize_u16 => number::visit_integer,
+        deserialize_u32 => number::visit_integer,
+        deserialize_u64 => number::visit_integer,
+        deserialize_u128 => number::visit_wide,
+        deserialize_f32 => number::visit_float,
+        deserialize_f64 => number::visit_float,
+        deserialize_bool => number::visit_bool,
+    }
+
+    fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        follow!(self, deserialize_str(visitor));
+        self.visit_text(visitor)
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        follow!(self, deserialize_bytes(visitor));
+        match self.value.as_bytes() {
+            Some(bytes) => visitor.visit_bytes(bytes),
+            None => self.deserialize_seq(visitor),
+        }
+    }
+
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.deserialize_bytes(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match self.value {
+            Value::Nil => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match self.value {
+            Value::Nil => visitor.visit_unit(),
+            _ => Err(mismatch(self.value, &visitor)),
+        }
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value> {
+        self.deserialize_unit(visitor)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value> {
+        match name {
+            hand::VALUE => hand::offer(self.value.clone(), self, visitor),
+            _ => visitor.visit_newtype_struct(self),
+        }
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        follow!(self, deserialize_seq(visitor));
+        if let Some(items) = self.value.items() {
+            return self.visit_items(items, visitor);
+        }
+        if let Some(bytes) = self.value.as_bytes() {
+            let mut items = ByteItems::new(bytes, self.meter);
+            let value = visitor.visit_seq(&mut items)?;
+            items.finish()?;
+            return Ok(value);
+        }
+        if let Some(entries) = self.value.entries() {
+            return self.meter.nested(|| visitor.visit_seq(Items::new(entries, self.meter)));
+        }
+        match self.value {
+            // What it wraps was looked through above, unless that is a reference.
+            Value::Object(object) => match object.base() {
+                Base::Value(inner @ Value::Cycle(_)) => self.with(inner).deserialize_seq(visitor),
+                _ => Err(mismatch(self.value, &visitor)),
+            },
+            _ => Err(mismatch(self.value, &visitor)),
+        }
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        follow!(self, deserialize_map(visitor));
+        match self.value {
+            Value::Progress(record) => self.visit_pairs(View::of_members(&record.members()), visitor),
+            value => match View::of(value) {
+                Some(view) => self.visit_pairs(view, visitor),
+                None => Err(mismatch(value, &visitor)),
+            },
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        follow!(self, deserialize_struct(name, fields, visitor));
+        let members;
+        let view = match self.value {
+            Value::Progress(record) => {
+                members = record.members();
+                Some(View::of_members(&members))
+            }
+            value if fields.contains(&super::special::VALUE) => Some(View::with_base(value)),
+            value => View::of(value),
+        };
+        match view {
+            Some(view) => {
+                self.meter.nested(|| visitor.visit_map(fields::Fields::new(&view, fields, self.meter)))
+            }
+            None => Err(mismatch(self.value, &visitor)),
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        follow!(self, deserialize_enum(name, variants, visitor));
+        enums::visit(self, variants, visitor)
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        visitor.visit_unit()
+    }
+}
+
+impl<'de, 'v> IntoDeserializer<'de, Fault> for ValueDeserializer<'v> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}

@@ -1,0 +1,68 @@
+//! How much may be copied out of one value.
+
+use super::Mismatch;
+use crate::value::{Members, PsString, Value};
+
+/// The default of what may be copied out of one value, 64 MiB.
+///
+/// Objects are shared inside a value, but their typed forms are copies: a document of a few kilobytes that refers to one
+/// long string again and again would otherwise take any amount of memory.
+pub(crate) const DEFAULT_MAX_SIZE: usize = 64 << 20;
+
+/// What an item of a list or a member counts besides its text.
+const ITEM: usize = 32;
+
+/// What is left to be copied, in bytes.
+#[derive(Debug)]
+pub(crate) struct Budget(usize);
+
+impl Budget {
+    pub(crate) fn new(max_size: usize) -> Self {
+        Self(max_size)
+    }
+
+    fn bytes(&mut self, count: usize) -> Result<(), Mismatch> {
+        self.0 = self.0.checked_sub(count).ok_or_else(Mismatch::limit)?;
+        Ok(())
+    }
+
+    pub(crate) fn item(&mut self) -> Result<(), Mismatch> {
+        self.bytes(ITEM)
+    }
+
+    pub(crate) fn text(&mut self, text: &PsString) -> Result<(), Mismatch> {
+        let length =
+            text.as_wide().map_or_else(|| text.as_str().map_or(0, str::len), |units| units.len() * 2);
+        self.bytes(length)
+    }
+
+    pub(crate) fn blob(&mut self, bytes: &[u8]) -> Result<(), Mismatch> {
+        self.bytes(bytes.len())
+    }
+
+    /// What a clone of the value copies; objects are shared.
+    pub(crate) fn value(&mut self, value: &Value) -> Result<(), Mismatch> {
+        match value {
+            Value::String(text) | Value::Uri(text) | Value::Xml(text) | Value::ScriptBlock(text) => {
+                self.text(text)
+            }
+            Value::Bytes(bytes) => self.blob(bytes),
+            Value::Progress(record) => {
+                self.text(&record.activity)?;
+                self.text(&record.status_description)?;
+                record.current_operation.as_ref().map_or(Ok(()), |text| self.text(text))
+            }
+            Value::MemberSet(members) => self.members(members),
+            _ => Ok(()),
+        }
+    }
+
+    fn members(&mut self, members: &Members) -> Result<(), Mismatch> {
+        for (name, value) in members.iter() {
+            self.item()?;
+            self.text(name)?;
+            self.value(value)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! Short text on the stack: how numbers, dates and spans of time are written.
+
+use std::fmt;
+
+/// ASCII text that is put together without allocation. Every text form of a number, date or span of time fits.
+#[derive(Clone, Copy)]
+pub(crate) struct Ascii {
+    bytes: [u8; Self::CAPACITY],
+    len: usize,
+}
+
+impl Ascii {
+    /// The longest text is a date with seven digits of a second and an offset, of 33 bytes.
+    const CAPACITY: usize = 40;
+
+    pub(crate) const fn new() -> Self {
+        Self { bytes: [0; Self::CAPACITY], len: 0 }
+    }
+
+    pub(crate) fn push(&mut self, byte: u8) {
+        self.bytes[self.len] = byte;
+        self.len += 1;
+    }
+
+    pub(crate) fn push_bytes(&mut self, bytes: &[u8]) {
+        self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    pub(crate) fn push_zeros(&mut self, count: usize) {
+        self.bytes[self.len..self.len + count].fill(b'0');
+        self.len += count;
+    }
+
+    /// The last `N` digits of a number, with zeros before it.
+    pub(crate) fn push_digits<const N: usize>(&mut self, mut number: u32) {
+        let mut digits = [b'0'; N];
+        for digit in digits.iter_mut().rev() {
+            *digit += (number % 10) as u8;
+            number /= 10;
+        }
+        self.push_bytes(&digits);
+    }
+
+    /// A point and the digits of ticks of 100 ns within a second, without zeros at the end; nothing for none.
+    pub(crate) fn push_fraction(&mut self, ticks: u32) {
+        if ticks != 0 {
+            self.push(b'.');
+            self.push_digits::<7>(ticks);
+            while self.bytes[self.len - 1] == b'0' {
+                self.len -= 1;
+            }
+        }
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        str::from_utf8(self.as_bytes()).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Ascii {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Without the blanks that XML allows around a value.
+pub(crate) fn trim(text: &str) -> &str {
+    text.trim_matches([' ', '\t', '\r', '\n'])
+}

@@ -1,0 +1,179 @@
+//! Equality by content, in time linear in the number of objects however they refer to each other.
+
+use std::collections::HashSet;
+
+use super::object::Content;
+use super::{Base, Members, Object, Value};
+
+/// Pairs of objects that are compared already or being compared: equal unless a difference turns up elsewhere.
+///
+/// This ends both cycles and the doubling of work by shared objects.
+#[derive(Default)]
+struct Seen {
+    pairs: HashSet<(usize, usize)>,
+    /// How many objects enclose those at hand.
+    depth: u32,
+    /// What is too deep to be compared by another call, to be compared at the end.
+    later: Vec<(Object, Object)>,
+}
+
+/// How deep objects are compared with a call per level.
+const NESTED: u32 = 64;
+
+impl Seen {
+    /// Runs `compare`, then compares what was left for later.
+    fn compare(compare: impl FnOnce(&mut Self) -> bool) -> bool {
+        let mut seen = Self::default();
+        let mut equal = compare(&mut seen);
+        while equal && let Some((a, b)) = seen.later.pop() {
+            equal = seen.contents(a.content(), b.content());
+        }
+        equal
+    }
+
+    fn values(&mut self, a: &Value, b: &Value) -> bool {
+        use Value::*;
+
+        match (a, b) {
+            (Nil, Nil) => true,
+            (Bool(a), Bool(b)) => a == b,
+            (Char(a), Char(b)) => a == b,
+            (SByte(a), SByte(b)) => a == b,
+            (Byte(a), Byte(b)) => a == b,
+            (Int16(a), Int16(b)) => a == b,
+            (UInt16(a), UInt16(b)) => a == b,
+            (Int32(a), Int32(b)) => a == b,
+            (UInt32(a), UInt32(b)) => a == b,
+            (Int64(a), Int64(b)) => a == b,
+            (UInt64(a), UInt64(b)) => a == b,
+            (Single(a), Single(b)) => a.to_bits() == b.to_bits(),
+            (Double(a), Double(b)) => a.to_bits() == b.to_bits(),
+            (Decimal(a), Decimal(b)) => a == b,
+            (String(a), String(b))
+            | (Uri(a), Uri(b))
+            | (Xml(a), Xml(b))
+            | (ScriptBlock(a), ScriptBlock(b)) => a == b,
+            (Guid(a), Guid(b)) => a == b,
+            (Version(a), Version(b)) => a == b,
+            (DateTime(a), DateTime(b)) => a == b,
+            (TimeSpan(a), TimeSpan(b)) => a == b,
+            (Bytes(a), Bytes(b)) => a == b,
+            (SecureString(a), SecureString(b)) => a == b,
+            (Progress(a), Progress(b)) => a == b,
+            (MemberSet(a), MemberSet(b)) => self.members(a, b),
+            (Object(a), Object(b)) => self.objects(a, b),
+            (Cycle(_), Object(_)) | (Object(_), Cycle(_)) | (Cycle(_), Cycle(_)) => {
+                match (a.as_object(), b.as_object()) {
+                    (Some(a), Some(b)) => self.objects(&a, &b),
+                    (None, None) => true,
+                    _ => false,
+                }
+            }
+            _ => false,
+        }
+    }
+
+    fn objects(&mut self, a: &Object, b: &Object) -> bool {
+        if a.ptr_eq(b) {
+            return true;
+        }
+        if (a.is_shared() || b.is_shared()) && !self.pairs.insert((a.address(), b.address())) {
+            return true;
+        }
+        if self.depth == NESTED {
+            self.later.push((a.clone(), b.clone()));
+            return true;
+        }
+        self.depth += 1;
+        let equal = self.contents(a.content(), b.content());
+        self.depth -= 1;
+        equal
+    }
+
+    fn contents(&mut self, a: &Content, b: &Content) -> bool {
+        a.type_names == b.type_names
+            && a.to_string == b.to_string
+            && self.bases(&a.base, &b.base)
+            && self.members(&a.adapted, &b.adapted)
+            && self.members(&a.extended, &b.extended)
+    }
+
+    fn bases(&mut self, a: &Base, b: &Base) -> bool {
+        match (a, b) {
+            (Base::None, Base::None) => true,
+            (Base::Value(a), Base::Value(b)) => self.values(a, b),
+            (Base::List(kind, a), Base::List(other, b)) => {
+                kind == other && a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.values(a, b))
+            }
+            (Base::Dictionary(a), Base::Dictionary(b)) => {
+                a.len() == b.len()
+                    && a.iter().zip(b).all(|(a, b)| self.values(&a.0, &b.0) && self.values(&a.1, &b.1))
+            }
+            _ => false,
+        }
+    }
+
+    fn members(&mut self, a: &Members, b: &Members) -> bool {
+        a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.0 == b.0 && self.values(a.1, b.1))
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        Seen::compare(|seen| seen.values(self, other))
+    }
+}
+
+/// Equality of content; [`Object::ptr_eq`] tells whether both are the same object.
+impl PartialEq for Object {
+    fn eq(&self, other: &Self) -> bool {
+        Seen::compare(|seen| seen.objects(self, other))
+    }
+}
+
+impl PartialEq for Members {
+    fn eq(&self, other: &Self) -> bool {
+        Seen::compare(|seen| seen.members(self, other))
+    }
+}
+
+impl PartialEq for Base {
+    fn eq(&self, other: &Self) -> bool {
+        Seen::compare(|seen| seen.bases(self, other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doubled(levels: u32) -> Value {
+        let mut value = Value::from(Object::list(["x"]));
+        for _ in 0..levels {
+            value = Object::list([value.clone(), value]).into();
+        }
+        value
+    }
+
+    #[test]
+    fn doubled_references_take_no_exponential_time() {
+        assert_eq!(doubled(60), doubled(60));
+        assert_ne!(doubled(60), doubled(61));
+    }
+
+    #[test]
+    fn cycles_are_compared() {
+        let make = |text| {
+            Object::new_cyclic(|me| Object::builder().extended("n", text).extended("me", Value::Cycle(me)))
+        };
+        assert_eq!(make("a"), make("a"));
+        assert_ne!(make("a"), make("b"));
+    }
+
+    #[test]
+    fn numbers_of_other_types_differ() {
+        assert_ne!(Value::Int32(1), Value::Int64(1));
+        assert_eq!(Value::Double(f64::NAN), Value::Double(f64::NAN));
+        assert_ne!(Value::Double(0.0), Value::Double(-0.0));
+    }
+}

@@ -1,0 +1,234 @@
+//! `System.Decimal`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::ascii::{self, Ascii};
+use crate::Error;
+use crate::error::Kind;
+
+/// A decimal number of 96 bits with a scale (`System.Decimal`): `1.50` is not `1.5`, and up to 28 digits follow the
+/// point.
+///
+/// Zero has no sign, for its text has none.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Decimal {
+    low: u64,
+    high: u32,
+    scale: u8,
+    negative: bool,
+}
+
+impl Decimal {
+    /// The most digits after the point.
+    pub const MAX_SCALE: u8 = 28;
+
+    const MAX_MANTISSA: u128 = (1 << 96) - 1;
+
+    /// `mantissa` divided by ten to the power of `scale`; `None` above 96 bits or 28 digits.
+    pub const fn new(negative: bool, mantissa: u128, scale: u8) -> Option<Self> {
+        if mantissa > Self::MAX_MANTISSA || scale > Self::MAX_SCALE {
+            return None;
+        }
+        let negative = negative && mantissa != 0;
+        Some(Self { low: mantissa as u64, high: (mantissa >> 64) as u32, scale, negative })
+    }
+
+    /// The digits without point and sign.
+    pub const fn mantissa(self) -> u128 {
+        (self.high as u128) << 64 | self.low as u128
+    }
+
+    /// How many digits follow the point.
+    pub const fn scale(self) -> u8 {
+        self.scale
+    }
+
+    /// Whether the number is below zero.
+    pub const fn is_negative(self) -> bool {
+        self.negative
+    }
+
+    pub(crate) fn text(self) -> Ascii {
+        let mut text = Ascii::new();
+        if self.negative {
+            text.push(b'-');
+        }
+        let mut buffer = itoa::Buffer::new();
+        let digits = buffer.format(self.mantissa()).as_bytes();
+        let scale = usize::from(self.scale);
+        match digits.len().checked_sub(scale) {
+            Some(whole) if scale == 0 || whole > 0 => {
+                text.push_bytes(&digits[..whole]);
+                if scale > 0 {
+                    text.push(b'.');
+                    text.push_bytes(&digits[whole..]);
+                }
+            }
+            _ => {
+                text.push_bytes(b"0.");
+                text.push_zeros(scale - digits.len());
+                text.push_bytes(digits);
+            }
+        }
+        text
+    }
+
+    /// Reads digits with at most one point. Digits behind the point that have no room are rounded off, half to even.
+    fn parse_digits(negative: bool, digits: &[u8]) -> Option<Self> {
+        let (mut mantissa, mut scale) = (0u128, 0u8);
+        let (mut any, mut point) = (false, false);
+        // The first digit that is left out, and whether one behind it is not zero.
+        let (mut dropped, mut sticky) = (None, false);
+        for byte in digits {
+            let digit = match byte {
+                b'0'..=b'9' => u128::from(byte - b'0'),
+                b'.' if !point => {
+                    point = true;
+                    continue;
+                }
+                _ => return None,
+            };
+            any = true;
+            let longer = mantissa * 10 + digit;
+            let fits = longer <= Self::MAX_MANTISSA && (!point || scale < Self::MAX_SCALE);
+            match dropped {
+                None if fits => {
+                    mantissa = longer;
+                    scale += u8::from(point);
+                }
+                None if point => dropped = Some(digit),
+                None => return None,
+                Some(_) => sticky |= digit != 0,
+            }
+        }
+        let up = match dropped {
+            Some(digit) => digit > 5 || digit == 5 && (sticky || mantissa % 2 == 1),
+            None => false,
+        };
+        mantissa += u128::from(up);
+        if mantissa > Self::MAX_MANTISSA {
+            // One more than what fits ends with 6, and one digit less holds it.
+            scale = scale.checked_sub(1)?;
+            mantissa = mantissa / 10 + 1;
+        }
+        Self::new(negative, mantissa, scale).filter(|_| any)
+    }
+}
+
+/// Plain digits without an exponent, with all digits behind the point.
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.text(), f)
+    }
+}
+
+impl fmt::Debug for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// An optional sign and digits with at most one point, with blanks around them. Digits behind the point that are too
+/// many are rounded off as .NET does it, half to even.
+impl FromStr for Decimal {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let bytes = ascii::trim(text).as_bytes();
+        let (negative, digits) = match bytes {
+            [b'-', digits @ ..] => (true, digits),
+            [b'+', digits @ ..] | digits => (false, digits),
+        };
+        Self::parse_digits(negative, digits).ok_or_else(|| Error::with(Kind::InvalidText, "no decimal"))
+    }
+}
+
+macro_rules! from {
+    ($($integer:ty),*) => {$(
+        impl From<$integer> for Decimal {
+            fn from(number: $integer) -> Self {
+                let number = i128::from(number);
+                Self::new(number < 0, number.unsigned_abs(), 0).unwrap_or_default()
+            }
+        }
+    )*};
+}
+
+from!(i8, u8, i16, u16, i32, u32, i64, u64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> String {
+        text.parse::<Decimal>().map_or_else(|error| error.to_string(), |number| number.to_string())
+    }
+
+    #[test]
+    fn the_text_is_kept() {
+        for text in [
+            "0",
+            "0.00",
+            "1.50",
+            "-0.05",
+            "0.0000000000000000000000000001",
+            "79228162514264337593543950335",
+            "-7.9228162514264337593543950335",
+            "123456789.000",
+        ] {
+            assert_eq!(read(text), text);
+        }
+    }
+
+    #[test]
+    fn other_forms_are_read() {
+        for (text, expected) in
+            [("+7", "7"), (" 007.10\n", "7.10"), (".5", "0.5"), ("5.", "5"), ("-0", "0"), ("-0.0", "0.0")]
+        {
+            assert_eq!(read(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn too_many_digits_are_rounded_to_even() {
+        for (text, expected) in [
+            ("0.00000000000000000000000000005", "0.0000000000000000000000000000"),
+            ("0.00000000000000000000000000015", "0.0000000000000000000000000002"),
+            ("0.000000000000000000000000000051", "0.0000000000000000000000000001"),
+            ("79228162514264337593543950335.4", "79228162514264337593543950335"),
+            ("7922816251426433759354395033.55", "7922816251426433759354395034"),
+            ("7.92281625142643375935439503355", "7.922816251426433759354395034"),
+        ] {
+            assert_eq!(read(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        for text in [
+            "",
+            ".",
+            "-",
+            "1E5",
+            "1.2.3",
+            "1,5",
+            "--1",
+            "- 1",
+            "INF",
+            "79228162514264337593543950336",
+            "79228162514264337593543950335.5",
+            "100000000000000000000000000000",
+        ] {
+            assert!(text.parse::<Decimal>().unwrap_err().is_invalid_text(), "{text}");
+        }
+    }
+
+    #[test]
+    fn integers_are_decimals() {
+        assert_eq!(Decimal::from(i64::MIN).to_string(), i64::MIN.to_string());
+        assert_eq!(Decimal::from(u64::MAX).to_string(), u64::MAX.to_string());
+        assert_eq!(Decimal::new(false, 1 << 96, 0), None);
+        assert_eq!(Decimal::new(false, 1, 29), None);
+    }
+}

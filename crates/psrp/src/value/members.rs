@@ -1,0 +1,85 @@
+//! Named members in the order of the document.
+
+use super::{PsString, Value};
+
+/// Members of an object: names and values in order.
+///
+/// Lookup ignores the case of ASCII letters as PowerShell does; order and spelling are kept. A name may occur twice: both
+/// stay, and lookup finds the last.
+#[derive(Clone, Default)]
+pub struct Members(Vec<(PsString, Value)>);
+
+impl Members {
+    /// No members.
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Adds a member at the end, also if there is one of this name.
+    pub fn push(&mut self, name: impl Into<PsString>, value: impl Into<Value>) {
+        self.0.push((name.into(), value.into()));
+    }
+
+    /// Makes room for more members.
+    #[cfg(feature = "serde")]
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.0.reserve_exact(more);
+    }
+
+    /// The value of the last member of this name, without regard to the case of ASCII letters.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.iter().rev().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no member.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Names and values in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&PsString, &Value)> + DoubleEndedIterator {
+        self.0.iter().map(|(name, value)| (name, value))
+    }
+
+    /// Leaves no members behind.
+    pub(super) fn take(&mut self) -> Vec<(PsString, Value)> {
+        std::mem::take(&mut self.0)
+    }
+
+    #[cfg(feature = "serde")]
+    pub(crate) fn as_slice(&self) -> &[(PsString, Value)] {
+        &self.0
+    }
+}
+
+impl<N: Into<PsString>, V: Into<Value>> FromIterator<(N, V)> for Members {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(members: I) -> Self {
+        Self(members.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+}
+
+impl IntoIterator for Members {
+    type Item = (PsString, Value);
+    type IntoIter = std::vec::IntoIter<(PsString, Value)>;
+
+    fn into_iter(mut self) -> Self::IntoIter {
+        self.take().into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_a_name_is_found_in_any_case() {
+        let members: Members = [("Name", 1), ("NAME", 2)].into_iter().collect();
+        assert_eq!(members.get("name"), Some(&Value::Int32(2)));
+        assert_eq!(members.len(), 2);
+    }
+}

@@ -1,0 +1,182 @@
+//! What PowerShell sends: [`Value`] and the types inside it.
+
+pub(crate) mod ascii;
+mod compare;
+mod date_time;
+mod debug;
+mod decimal;
+mod members;
+pub(crate) mod object;
+mod primitive;
+mod progress;
+mod release;
+mod secure;
+mod text;
+mod time;
+mod time_span;
+mod type_names;
+mod version;
+
+use std::ops::Index;
+
+pub use date_time::{DateTime, DateTimeKind};
+pub use decimal::Decimal;
+pub use members::Members;
+pub use object::{Base, ContainerKind, Cycle, Object, ObjectBuilder};
+pub use progress::Progress;
+pub use secure::SecureString;
+pub use text::PsString;
+pub use time_span::TimeSpan;
+pub use type_names::TypeNames;
+use uuid::Uuid;
+pub use version::Version;
+
+/// Any value of the remoting protocol, one variant for each element of CLIXML (MS-PSRP 2.2.5).
+///
+/// Cloning is cheap but for [`Bytes`](Self::Bytes) and long strings: objects are shared, not copied.
+///
+/// Equality is that of content: two objects are equal if they look the same, also where one document shares an object
+/// that the other has twice. Floating-point numbers compare by their bits, so that a value always equals itself.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub enum Value {
+    /// `$null`, `<Nil />`.
+    #[default]
+    Nil,
+    /// `System.Boolean`, `<B>`.
+    Bool(bool),
+    /// `System.Char`, `<C>`: one UTF-16 code unit, which may be half a surrogate pair.
+    Char(u16),
+    /// `System.SByte`, `<SB>`.
+    SByte(i8),
+    /// `System.Byte`, `<By>`.
+    Byte(u8),
+    /// `System.Int16`, `<I16>`.
+    Int16(i16),
+    /// `System.UInt16`, `<U16>`.
+    UInt16(u16),
+    /// `System.Int32`, `<I32>`.
+    Int32(i32),
+    /// `System.UInt32`, `<U32>`.
+    UInt32(u32),
+    /// `System.Int64`, `<I64>`.
+    Int64(i64),
+    /// `System.UInt64`, `<U64>`.
+    UInt64(u64),
+    /// `System.Single`, `<Sg>`.
+    Single(f32),
+    /// `System.Double`, `<Db>`.
+    Double(f64),
+    /// `System.Decimal`, `<D>`.
+    Decimal(Decimal),
+    /// `System.String`, `<S>`.
+    String(PsString),
+    /// `System.Uri`, `<URI>`; relative ones are allowed, and nothing is normalised.
+    Uri(PsString),
+    /// `System.Xml.XmlDocument`, `<XD>`: its text.
+    Xml(PsString),
+    /// `System.Management.Automation.ScriptBlock`, `<SBK>`: its text.
+    ScriptBlock(PsString),
+    /// `System.Guid`, `<G>`.
+    Guid(Uuid),
+    /// `System.Version`, `<Version>`.
+    Version(Version),
+    /// `System.DateTime`, `<DT>`.
+    DateTime(DateTime),
+    /// `System.TimeSpan`, `<TS>`.
+    TimeSpan(TimeSpan),
+    /// `System.Byte[]`, `<BA>`.
+    Bytes(Box<[u8]>),
+    /// `System.Security.SecureString`, `<SS>`.
+    SecureString(SecureString),
+    /// A progress record outside of its own message, `<PR>`.
+    Progress(Box<Progress>),
+    /// Everything else, `<Obj>`: objects with members, containers, enumerations, primitives with members.
+    Object(Object),
+    /// A reference to an object that encloses this place.
+    Cycle(Cycle),
+    /// A named set of members inside the extended members of an object, `<MS N="..">`.
+    MemberSet(Box<Members>),
+}
+
+impl Value {
+    /// Whether this is `$null`.
+    pub fn is_nil(&self) -> bool {
+        matches!(self, Self::Nil)
+    }
+
+    /// The object behind this value, also through a [`Cycle`].
+    pub fn as_object(&self) -> Option<Object> {
+        match self {
+            Self::Object(object) => Some(object.clone()),
+            Self::Cycle(cycle) => cycle.upgrade(),
+            _ => None,
+        }
+    }
+
+    /// The value itself, or what an object wraps: the number of an enumeration, the primitive that carries members.
+    pub fn base(&self) -> &Self {
+        let mut value = self;
+        while let Self::Object(object) = value
+            && let Base::Value(inner) = object.base()
+        {
+            value = inner;
+        }
+        value
+    }
+
+    /// The member of this name, extended ones before adapted ones, without regard to the case of ASCII letters; of two
+    /// with the same name the last.
+    pub fn get(&self, name: &str) -> Option<&Self> {
+        match self {
+            Self::Object(object) => object.get(name),
+            Self::MemberSet(members) => members.get(name),
+            _ => None,
+        }
+    }
+
+    /// The items of a list, enumeration, queue or stack.
+    pub fn items(&self) -> Option<&[Self]> {
+        match self {
+            Self::Object(object) => match object.base() {
+                Base::List(_, items) => Some(items),
+                Base::Value(inner) => inner.items(),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The pairs of a dictionary, in the order of the document.
+    pub fn entries(&self) -> Option<&[(Self, Self)]> {
+        match self {
+            Self::Object(object) => match object.base() {
+                Base::Dictionary(entries) => Some(entries),
+                Base::Value(inner) => inner.entries(),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// The member of this name as [`Value::get`] finds it, [`Value::Nil`] where there is none.
+impl Index<&str> for Value {
+    type Output = Self;
+
+    fn index(&self, name: &str) -> &Self {
+        static NIL: Value = Value::Nil;
+        self.get(name).unwrap_or(&NIL)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_takes_four_words() {
+        assert_eq!(size_of::<Value>(), 32);
+        assert_eq!(size_of::<Option<Value>>(), 32);
+    }
+}

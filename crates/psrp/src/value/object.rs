@@ -1,0 +1,283 @@
+//! Objects: type names, members, and what they wrap.
+
+use std::sync::{Arc, OnceLock, Weak};
+
+use super::{Members, PsString, TypeNames, Value};
+
+/// An object, `<Obj>` (MS-PSRP 2.2.5.2): type names, text form, base value, adapted and extended members.
+///
+/// A handle to content that is shared and does not change: clones are the same object, and are written as one object
+/// and references to it.
+#[derive(Clone)]
+pub struct Object(Arc<Content>);
+
+#[derive(Clone, Default)]
+pub(crate) struct Content {
+    pub(crate) type_names: Option<TypeNames>,
+    pub(crate) to_string: Option<PsString>,
+    pub(crate) base: Base,
+    pub(crate) adapted: Members,
+    pub(crate) extended: Members,
+}
+
+/// What an object wraps besides its members.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub enum Base {
+    /// Nothing: the object is its members.
+    #[default]
+    None,
+    /// A primitive with members, the number of an enumeration, or another object.
+    Value(Value),
+    /// A container of items; of a stack the top comes first.
+    List(ContainerKind, Vec<Value>),
+    /// A dictionary, `<DCT>`: pairs of a key, which is not [`Value::Nil`], and a value, in order. Keys may repeat.
+    Dictionary(Vec<(Value, Value)>),
+}
+
+/// Which of the containers of items (MS-PSRP 2.2.5.2.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ContainerKind {
+    /// A list or array, `<LST>`.
+    List,
+    /// Any other enumerable, `<IE>`.
+    Enumerable,
+    /// A queue, `<QUE>`, head first.
+    Queue,
+    /// A stack, `<STK>`, top first.
+    Stack,
+}
+
+impl Object {
+    /// An object to be put together.
+    pub fn builder() -> ObjectBuilder {
+        ObjectBuilder(Content::default())
+    }
+
+    pub(crate) fn from_content(content: Content) -> Self {
+        Self(Arc::new(content))
+    }
+
+    pub(crate) fn content(&self) -> &Content {
+        &self.0
+    }
+
+    /// An object of the type `System.Collections.ArrayList`.
+    pub fn list<T: Into<Value>>(items: impl IntoIterator<Item = T>) -> Self {
+        Self::builder()
+            .type_names(["System.Collections.ArrayList", "System.Object"])
+            .list(ContainerKind::List, items)
+            .build()
+    }
+
+    /// An object of the type `System.Collections.Hashtable`.
+    pub fn dictionary<K: Into<Value>, V: Into<Value>>(entries: impl IntoIterator<Item = (K, V)>) -> Self {
+        Self::builder()
+            .type_names(["System.Collections.Hashtable", "System.Object"])
+            .dictionary(entries)
+            .build()
+    }
+
+    /// An object of the type `System.Management.Automation.PSCustomObject` with these members.
+    pub fn custom<N: Into<PsString>, V: Into<Value>>(members: impl IntoIterator<Item = (N, V)>) -> Self {
+        let mut object =
+            Self::builder().type_names(["System.Management.Automation.PSCustomObject", "System.Object"]);
+        object.0.extended = members.into_iter().collect();
+        object.build()
+    }
+
+    /// A value of an enumeration: its type, the name of the value, and its number in the underlying type.
+    pub fn enumeration(
+        type_name: impl Into<PsString>,
+        name: impl Into<PsString>,
+        number: impl Into<Value>,
+    ) -> Self {
+        Self::builder()
+            .type_names([
+                type_name.into(),
+                "System.Enum".into(),
+                "System.ValueType".into(),
+                "System.Object".into(),
+            ])
+            .to_string(name)
+            .wrap(number)
+            .build()
+    }
+
+    /// An object that refers to itself: `make` is given a [`Cycle`] to the object that it puts together.
+    ///
+    /// ```
+    /// use psrp::{Object, Value};
+    ///
+    /// let node = Object::new_cyclic(|me| Object::builder().extended("Self", Value::Cycle(me)));
+    /// assert!(node.get("Self").unwrap().as_object().unwrap().ptr_eq(&node));
+    /// ```
+    pub fn new_cyclic(make: impl FnOnce(Cycle) -> ObjectBuilder) -> Self {
+        let cycle = Cycle::unset();
+        let object = make(cycle.clone()).build();
+        cycle.set(&object);
+        object
+    }
+
+    /// The type names, if the object has any; an empty list is the same as none in a document.
+    pub fn type_names(&self) -> Option<&TypeNames> {
+        self.0.type_names.as_ref()
+    }
+
+    /// Whether a type name is this one, also after `Deserialized.`.
+    pub fn is_a(&self, type_name: &str) -> bool {
+        self.0.type_names.as_ref().is_some_and(|names| names.contains(type_name))
+    }
+
+    /// What the object's `ToString` gave at the sender.
+    pub fn to_string_text(&self) -> Option<&PsString> {
+        self.0.to_string.as_ref()
+    }
+
+    /// What the object wraps.
+    pub fn base(&self) -> &Base {
+        &self.0.base
+    }
+
+    /// The properties of the .NET type, `<Props>`.
+    pub fn adapted(&self) -> &Members {
+        &self.0.adapted
+    }
+
+    /// Note properties and other members added by PowerShell, `<MS>`.
+    pub fn extended(&self) -> &Members {
+        &self.0.extended
+    }
+
+    /// The member of this name, extended ones before adapted ones, without regard to the case of ASCII letters.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.extended.get(name).or_else(|| self.0.adapted.get(name))
+    }
+
+    /// Whether both are the same object, not only equal ones.
+    pub fn ptr_eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// The address of the content, the identity of the object while a handle to it lives.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0) as usize
+    }
+
+    /// Whether there may be another way to this object than the handle at hand.
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1 || Arc::weak_count(&self.0) > 0
+    }
+}
+
+/// Puts an [`Object`] together.
+#[derive(Clone, Default)]
+#[must_use]
+pub struct ObjectBuilder(Content);
+
+impl ObjectBuilder {
+    /// Sets the type names, most derived first.
+    pub fn type_names<T: Into<PsString>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.0.type_names = Some(TypeNames::new(names));
+        self
+    }
+
+    /// Sets type names that other objects have too.
+    pub fn shared_type_names(mut self, names: TypeNames) -> Self {
+        self.0.type_names = Some(names);
+        self
+    }
+
+    /// Sets the text form.
+    pub fn to_string(mut self, text: impl Into<PsString>) -> Self {
+        self.0.to_string = Some(text.into());
+        self
+    }
+
+    /// Wraps a primitive or another object.
+    pub fn wrap(mut self, value: impl Into<Value>) -> Self {
+        self.0.base = Base::Value(value.into());
+        self
+    }
+
+    /// Makes it a container of items; of a stack the top comes first.
+    pub fn list<T: Into<Value>>(mut self, kind: ContainerKind, items: impl IntoIterator<Item = T>) -> Self {
+        self.0.base = Base::List(kind, items.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Makes it a dictionary.
+    pub fn dictionary<K: Into<Value>, V: Into<Value>>(
+        mut self,
+        entries: impl IntoIterator<Item = (K, V)>,
+    ) -> Self {
+        let entries = entries.into_iter().map(|(key, value)| (key.into(), value.into()));
+        self.0.base = Base::Dictionary(entries.collect());
+        self
+    }
+
+    /// Adds an adapted member, a property of the .NET type.
+    pub fn adapted(mut self, name: impl Into<PsString>, value: impl Into<Value>) -> Self {
+        self.0.adapted.push(name, value);
+        self
+    }
+
+    /// Adds an extended member, a note property.
+    pub fn extended(mut self, name: impl Into<PsString>, value: impl Into<Value>) -> Self {
+        self.0.extended.push(name, value);
+        self
+    }
+
+    /// Makes these the extended members.
+    pub(crate) fn extended_members(mut self, members: Members) -> Self {
+        self.0.extended = members;
+        self
+    }
+
+    /// The object.
+    pub fn build(self) -> Object {
+        Object::from_content(self.0)
+    }
+}
+
+/// A reference to an object that encloses it.
+///
+/// It does not keep the object alive: a subtree that is taken out of its object has references to nothing.
+#[derive(Clone)]
+pub struct Cycle(Arc<OnceLock<Weak<Content>>>);
+
+impl Cycle {
+    pub(crate) fn unset() -> Self {
+        Self(Arc::new(OnceLock::new()))
+    }
+
+    /// Points it to the object, once.
+    pub(crate) fn set(&self, object: &Object) {
+        let _ = self.0.set(Arc::downgrade(&object.0));
+    }
+
+    /// The object, if it is still there.
+    pub fn upgrade(&self) -> Option<Object> {
+        self.0.get().and_then(Weak::upgrade).map(Object)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extended_members_win() {
+        let object = Object::builder().adapted("a", 1).extended("A", 2).build();
+        assert_eq!(object.get("a"), Some(&Value::Int32(2)));
+    }
+
+    #[test]
+    fn a_cycle_does_not_keep_its_object() {
+        let object = Object::new_cyclic(|me| Object::builder().extended("me", Value::Cycle(me)));
+        let Some(Value::Cycle(cycle)) = object.get("me").cloned() else { panic!("no cycle") };
+        assert!(cycle.upgrade().is_some());
+        drop(object);
+        assert!(cycle.upgrade().is_none());
+    }
+}

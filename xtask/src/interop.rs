@@ -1,0 +1,176 @@
+//! The step `interop` of the gate: tests beside programs in other languages, the official SDKs among them.
+//!
+//! What they need is installed below the target directory, in the versions that the tests pin, and once only. A language
+//! that is not here, or whose registry cannot be reached, is told and left out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::workspace::Workspace;
+use crate::{cargo, note, process};
+
+/// An installation that takes longer is taken for one that never ends.
+const INSTALL_LIMIT: Duration = Duration::from_secs(300);
+
+/// The tests of one package with what they run beside.
+struct Suite {
+    package: &'static str,
+    /// The target of the tests.
+    test: &'static str,
+    peers: &'static [Peer],
+}
+
+/// What is installed of one language for a suite.
+struct Peer {
+    language: Language,
+    /// The pinned versions, below the package's tests.
+    pins: &'static str,
+    /// Where the tests look for what is installed.
+    variable: &'static str,
+}
+
+#[derive(Clone, Copy)]
+enum Language {
+    Python,
+    Node,
+}
+
+const SUITES: [Suite; 2] = [
+    Suite {
+        package: "perplexity-mock",
+        test: "sdks",
+        peers: &[
+            Peer {
+                language: Language::Python,
+                pins: "sdk/python/requirements.txt",
+                variable: "PERPLEXITY_PYTHON",
+            },
+            Peer {
+                language: Language::Node,
+                pins: "sdk/node/package.json",
+                variable: "PERPLEXITY_NODE_MODULES",
+            },
+        ],
+    },
+    Suite {
+        package: "psrp",
+        test: "peers",
+        peers: &[Peer {
+            language: Language::Python,
+            pins: "peers/requirements.txt",
+            variable: "PSRP_PYTHON",
+        }],
+    },
+];
+
+impl Language {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Python => "Python",
+            Self::Node => "Node.js",
+        }
+    }
+
+    /// The programs without which nothing can be installed.
+    fn programs(self) -> &'static [&'static str] {
+        match self {
+            Self::Python => &["python3"],
+            Self::Node => &["node", "npm"],
+        }
+    }
+
+    /// What the tests are told, in the directory of the installation.
+    fn product(self) -> &'static str {
+        match self {
+            Self::Python if cfg!(windows) => "venv/Scripts/python.exe",
+            Self::Python => "venv/bin/python",
+            Self::Node => "node_modules",
+        }
+    }
+
+    fn install(self, directory: &Path) -> Vec<Command> {
+        match self {
+            Self::Python => {
+                let mut venv = Command::new("python3");
+                venv.args(["-m", "venv", "--clear", "venv"]);
+                let mut pip = Command::new(directory.join(self.product()));
+                pip.args([
+                    "-m",
+                    "pip",
+                    "install",
+                    "--quiet",
+                    "--retries",
+                    "1",
+                    "--disable-pip-version-check",
+                ]);
+                pip.args(["--requirement", "requirements.txt"]);
+                vec![venv, pip]
+            }
+            Self::Node => {
+                let mut npm = Command::new("npm");
+                npm.args(["install", "--loglevel=error", "--fetch-retries=1", "--no-audit", "--no-fund"]);
+                npm.arg("--ignore-scripts");
+                vec![npm]
+            }
+        }
+    }
+}
+
+/// Runs the tests with every language that can be had. Gives the reasons of those that cannot.
+pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
+    let mut missing = Vec::new();
+    for suite in &SUITES {
+        let mut tests =
+            cargo::command(workspace, &["test", "--package", suite.package, "--test", suite.test]);
+        let mut ready = 0;
+        for peer in suite.peers {
+            match install(suite, peer, workspace) {
+                Ok(product) => {
+                    tests.env(peer.variable, product);
+                    ready += 1;
+                }
+                Err(error) => {
+                    let reason = format!("{}, {}: {error:#}", suite.package, peer.language.name());
+                    note(&reason);
+                    missing.push(reason);
+                    tests.env_remove(peer.variable);
+                }
+            }
+        }
+        if ready > 0 {
+            let status = tests.stdin(std::process::Stdio::null()).status().context("cannot start cargo")?;
+            ensure!(status.success(), "{}: {status}", suite.package);
+        }
+    }
+    Ok(missing)
+}
+
+/// Installs what is pinned unless these versions are installed, and gives what the tests are told.
+fn install(suite: &Suite, peer: &Peer, workspace: &Workspace) -> Result<PathBuf> {
+    for program in peer.language.programs() {
+        process::first_line(program, &["--version"])
+            .with_context(|| format!("{program} cannot be run here"))?;
+    }
+    let source = workspace.root.join("crates").join(suite.package).join("tests").join(peer.pins);
+    let pins = fs::read(&source).with_context(|| format!("cannot read {}", source.display()))?;
+    let directory = workspace.target.join("interop").join(suite.package).join(peer.language.name());
+    let product = directory.join(peer.language.product());
+    // Written last, so that an installation that was broken off begins again.
+    let done = directory.join("installed");
+    if product.exists() && fs::read(&done).is_ok_and(|installed| installed == pins) {
+        return Ok(product);
+    }
+    fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    let name = source.file_name().context("pins are a file")?;
+    fs::write(directory.join(name), &pins)?;
+    for mut command in peer.language.install(&directory) {
+        let finished = process::run(command.current_dir(&directory), &directory, INSTALL_LIMIT)?;
+        ensure!(finished.status.success(), "cannot be installed: {}", finished.complaint());
+    }
+    fs::write(done, pins)?;
+    Ok(product)
+}
