@@ -185,7 +185,7 @@ fn encode_fragment(suite: &mut Suite, name: &str, blob: usize) {
         .row(name)
         .payload(expected)
         .run(Impl::ours("new vector").class(FRESH), expected, || {
-            black_box(encoded_fragment(&value, Vec::new())).len() as u64
+            black_box(encoded_fragment(&value, Vec::with_capacity(encoded.len()))).len() as u64
         })
         .run(Impl::ours("reused buffer").class(REUSED), expected, || {
             buffer = encoded_fragment(&value, std::mem::take(&mut buffer));
@@ -270,7 +270,7 @@ fn messages(suite: &mut Suite, prefix: &str, destination: Destination, message_t
         .row(format!("{prefix}_encode"))
         .payload(1064)
         .run(Impl::ours("new vector").class(FRESH), expected, || {
-            let mut buffer = Vec::new();
+            let mut buffer = Vec::with_capacity(encoded.len());
             black_box(&message).encode(&mut buffer);
             black_box(&buffer).len() as u64
         })
