@@ -116,7 +116,7 @@ fn serialize_again(suite: &mut Suite) {
     let value = payload::small();
     let whole = verified(&value, wrapped);
     let (mut writer, mut other) = (Writer::new(), Writer::new());
-    let reference = length(continued(&mut writer, &value).and_then(|_| Ok("<Ref RefId=\"0\" />"))) + 87;
+    let reference = length(continued(&mut writer, &value).map(|_| "<Ref RefId=\"0\" />")) + 87;
     suite
         .row("serialize_unsafe_small_object")
         .payload(reference)

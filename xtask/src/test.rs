@@ -181,6 +181,13 @@ fn conformance(workspace: &Workspace) -> Result<Outcome> {
         ("json", "crates/json/tests/data/json-test-suite/test_parsing"),
         ("parco", "crates/parco/tests/data/parco-vectors.json"),
         ("perplexity", "crates/perplexity/tests/data/perplexity-wire.jsonl"),
+        ("psrp", "crates/psrp/tests/data/clixml-values.json"),
+        ("psrp", "crates/psrp/tests/data/clixml-decode.json"),
+        ("psrp", "crates/psrp/tests/data/messages.json"),
+        ("psrp", "crates/psrp/tests/data/fragments.json"),
+        ("psrp", "crates/psrp/tests/data/outofproc.json"),
+        ("psrp", "crates/psrp/tests/data/crypto.json"),
+        ("psrp", "crates/psrp/tests/data/conversation.json"),
         ("sse", "crates/sse/tests/data/sse-cases.json"),
     ] {
         run(&[system, "--peers", &workspace.root.join(files).to_string_lossy()])?;

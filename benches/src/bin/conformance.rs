@@ -8,7 +8,8 @@ const USAGE: &str = "\
 usage: conformance sse [--peers] FILE...   files with the schema `sse-cases/1`
        conformance json [--peers] DIR...   folders with files named y_*.json, n_*.json and i_*.json
        conformance parco FILE...           files with the format `parco-vectors/1`
-       conformance perplexity FILE...      recorded exchanges, one per line";
+       conformance perplexity FILE...      recorded exchanges, one per line
+       conformance psrp FILE...            vectors of the PowerShell Remoting Protocol, of any kind";
 
 fn main() -> ExitCode {
     match run() {
@@ -29,7 +30,10 @@ fn run() -> anyhow::Result<usize> {
     let (options, files): (Vec<_>, Vec<_>) =
         arguments.partition(|argument| argument.to_string_lossy().starts_with("--"));
     let system = system.to_str().unwrap_or_default();
-    anyhow::ensure!(["sse", "json", "parco", "perplexity"].contains(&system) && !files.is_empty(), USAGE);
+    anyhow::ensure!(
+        ["sse", "json", "parco", "perplexity", "psrp"].contains(&system) && !files.is_empty(),
+        USAGE
+    );
     anyhow::ensure!(options.iter().all(|option| option == "--peers"), USAGE);
 
     let mut out = std::io::stdout().lock();
@@ -39,6 +43,7 @@ fn run() -> anyhow::Result<usize> {
         let counts = match system {
             "parco" => benches::conformance::parco::run(&file, &mut out)?,
             "perplexity" => benches::conformance::perplexity::run(&file, &mut out)?,
+            "psrp" => benches::conformance::psrp::run(&file, &mut out)?,
             "json" => benches::conformance::json::run(&file, with_peers, &mut out)?,
             _ => benches::conformance::sse::run(&file, with_peers, &mut out)?,
         };

@@ -3,4 +3,5 @@
 pub mod json;
 pub mod parco;
 pub mod perplexity;
+pub mod psrp;
 pub mod sse;

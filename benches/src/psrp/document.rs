@@ -18,7 +18,7 @@ pub fn exported(length: usize) -> (String, u64) {
 
 /// Appends a process; numbers and texts follow from its place.
 fn process(out: &mut String, place: u64) {
-    let _ = write!(out, "  <Obj RefId=\"{}\">\n", place * 2);
+    let _ = writeln!(out, "  <Obj RefId=\"{}\">", place * 2);
     out.push_str(if place == 0 {
         "    <TN RefId=\"0\">\n      <T>Deserialized.System.Diagnostics.Process</T>\n      \
          <T>Deserialized.System.ComponentModel.Component</T>\n      \

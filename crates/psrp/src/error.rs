@@ -87,13 +87,6 @@ impl Error {
         error
     }
 
-    #[cold]
-    pub(crate) fn at(kind: Kind, offset: u64) -> Self {
-        let mut error = Self::new(kind);
-        error.0.offset = Some(offset);
-        error
-    }
-
     /// Sets the byte offset, unless a place closer to the cause has set it.
     pub(crate) fn or_offset(mut self, offset: u64) -> Self {
         self.0.offset.get_or_insert(offset);

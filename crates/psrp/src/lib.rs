@@ -12,8 +12,73 @@
 //! assert_eq!(value["processname"], "pwsh");
 //! ```
 //!
-//! Nothing here does I/O but for files of [`clixml::import`], [`clixml::export`] and [`clixml::Document`]: bytes go in,
-//! values and bytes come out.
+//! Objects become CLIXML, CLIXML the data of messages, messages fragments, and fragments lines of a pipe; and back:
+//!
+//! ```
+//! use psrp::fragment::{Assembler, Fragmenter, Priority};
+//! use psrp::message::{Destination, Message, MessageHeader, Payload};
+//! use psrp::outofproc::{Packet, PacketReader, Received, Role};
+//! use psrp::{Object, Value, clixml};
+//!
+//! // A server sends an object of the output.
+//! let payload = Payload::PipelineOutput(Object::custom([("Name", "sshd")]).into());
+//! let header = MessageHeader {
+//!     destination: Destination::Client,
+//!     message_type: payload.message_type(),
+//!     pool_id: uuid::Uuid::from_u128(1),
+//!     pipeline_id: Some(uuid::Uuid::from_u128(2)),
+//! };
+//! let (mut message, mut fragments, mut line) = (Vec::new(), Vec::new(), Vec::new());
+//! let mut writer = clixml::Writer::new();
+//! Message { header, data: payload.encode(&mut writer)? }.encode(&mut message);
+//! Fragmenter::new().encode(&message, &mut fragments);
+//! let (target, priority) = (header.pipeline_id, Priority::Default);
+//! Packet::Data { target, priority, data: &fragments }.encode(&mut line)?;
+//!
+//! // The client reads it.
+//! let mut packets = PacketReader::new(Role::Client);
+//! let Some(Received::Packet(Packet::Data { mut data, .. })) = packets.next(&mut &line[..])? else { panic!() };
+//! let mut assembler = Assembler::new();
+//! let received = Message::decode(assembler.next(&mut data)?.unwrap())?;
+//! let Payload::PipelineOutput(value) = Payload::decode(received.header.message_type, received.data)? else { panic!() };
+//! assert_eq!(value["name"], "sshd");
+//! # Ok::<(), psrp::Error>(())
+//! ```
+//!
+//! # Modules
+//!
+//! | module | what it has |
+//! | --- | --- |
+//! | [`value`] | [`Value`], [`Object`], and the types of .NET that have no counterpart in Rust |
+//! | [`clixml`] | reader and writer of values, files of `Export-Clixml`, and the filter for `#< CLIXML` in the output of programs |
+//! | [`message`], [`record`], [`host`] | all messages as types, the records of the streams, the calls of the host |
+//! | [`fragment`] | messages cut for the transport, with queues and priorities, and put together |
+//! | [`outofproc`] | lines of the transports that are pipes: standard input and output, SSH, sockets |
+//! | [`crypto`] | the key exchange, and what encrypts strings |
+//! | `serde` | the bridge to any type of serde, and values as JSON |
+//!
+//! # Features
+//!
+//! `crypto` (default) has the cipher of a session, on aws-lc-rs; `serde` the bridge, [`clixml`] documents of any type; `jiff`
+//! conversions of dates and spans.
+//!
+//! # Promised
+//!
+//! - Nothing here does I/O, starts a thread or reads a clock: bytes go in, values and bytes come out.
+//! - What PowerShell's serializer writes is written byte for byte as it does, by its published rules; an unknown member of
+//!   an object is kept and an unknown number of an enumeration too.
+//! - Foreign bytes lead to a value or an [`Error`] with kind and position. Memory follows the bytes that are there, not
+//!   what a header says; references share. [`clixml::Limits`], the options of the assemblers and that of the line reader
+//!   bound the rest.
+//! - Errors and `Debug` show no secret: no secure string, no key, and no value of the input.
+//! - Writing into a buffer or with a writer that is used again allocates nothing.
+//!
+//! # Not promised
+//!
+//! - An object read is data: nothing becomes an instance of a .NET type, whatever its type names say.
+//! - Texts of the other side may hold escape sequences; show them through [`terminal_safe`].
+//! - The encryption of the protocol hides strings but notices no changes; the channel has to be safe by itself.
+//! - Values are compared with the vectors of four implementations and with live ones, not with a running PowerShell.
 
 mod b64;
 pub mod clixml;

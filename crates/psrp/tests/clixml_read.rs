@@ -263,6 +263,15 @@ mod objects {
     }
 
     #[test]
+    fn no_type_names_are_no_list() {
+        for xml in ["<Obj><TN/></Obj>", "<Obj><TN RefId='0'></TN></Obj>"] {
+            assert_eq!(read(xml).as_object().unwrap().type_names(), None, "{xml}");
+        }
+        let value = read("<Obj><TN RefId='0'/><LST><Obj><TNRef RefId='0'/></Obj></LST></Obj>");
+        assert_eq!(value.items().unwrap(), [Value::from(Object::builder().build())]);
+    }
+
+    #[test]
     fn members_have_names() {
         assert!(refused("<Obj><MS><S>x</S></MS></Obj>").is_structure());
         assert!(refused("<Obj><Props><S>x</S></Props></Obj>").is_structure());
@@ -464,7 +473,9 @@ mod limits {
     #[test]
     fn size() {
         assert!(limited("<S>x</S>", Limits::new().size(8)).is_ok());
-        assert!(limited("<S>x</S>", Limits::new().size(7)).unwrap_err().is_limit());
+        let error = limited("<S>x</S>", Limits::new().size(7)).unwrap_err();
+        assert!(error.is_limit());
+        assert_eq!(error.offset(), Some(7));
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::time::Duration;
 
-use psrp::serde::{Enumeration, Typed};
+use psrp::serde::{Bag, Enumeration, Typed};
 use psrp::value::{
     Base, ContainerKind, DateTime, DateTimeKind, Decimal, Progress, SecureString, TimeSpan, Version,
 };
@@ -278,13 +278,26 @@ impl Enumeration for Color {
 struct Paint {
     #[serde(with = "psrp::serde::enumeration")]
     color: Color,
+    #[serde(with = "psrp::serde::enumeration", default, skip_serializing_if = "Option::is_none")]
+    second: Option<Color>,
+    #[serde(with = "psrp::serde::enumeration", default, skip_serializing_if = "Vec::is_empty")]
+    more: Vec<Color>,
+}
+
+fn paint(color: Color) -> Paint {
+    Paint { color, second: None, more: vec![] }
 }
 
 #[test]
 fn enumerations_have_type_name_and_number() {
+    both(paint(Color::Blue), Object::custom([("color", Object::enumeration("My.Color", "Blue", 9_u8))]));
     both(
-        Paint { color: Color::Blue },
-        Object::custom([("color", Object::enumeration("My.Color", "Blue", 9_u8))]),
+        Paint { second: Some(Color::Red), more: vec![Color::Red], ..paint(Color::Blue) },
+        Object::custom([
+            ("color", Object::enumeration("My.Color", "Blue", 9_u8)),
+            ("second", Object::enumeration("My.Color", "Red", 4_u8)),
+            ("more", Object::list([Object::enumeration("My.Color", "Red", 4_u8)])),
+        ]),
     );
     // The number counts, whatever the name; a name counts alone.
     let read = |value: Value| from_value::<Paint>(&Object::custom([("color", value)]).into());
@@ -293,7 +306,7 @@ fn enumerations_have_type_name_and_number() {
     assert_eq!(read("blue".into()).unwrap().color, Color::Blue);
     assert!(read(Value::Int32(5)).unwrap_err().is_mismatch());
     assert!(read(Value::Int32(260)).unwrap_err().is_mismatch());
-    assert_eq!(serde_json::to_string(&Paint { color: Color::Red }).unwrap(), r#"{"color":"Red"}"#);
+    assert_eq!(serde_json::to_string(&paint(Color::Red)).unwrap(), r#"{"color":"Red"}"#);
     assert_eq!(serde_json::from_str::<Paint>(r#"{"color":"Red"}"#).unwrap().color, Color::Red);
 }
 
@@ -380,8 +393,14 @@ fn type_names_can_be_a_field() {
         Named { names: vec!["A".into(), "B".into()], id: 1 },
         Object::builder().type_names(["A", "B"]).extended("id", 1).build(),
     );
-    let error = to_value(&BTreeMap::from([(1, 2)])).map(|_| ());
-    assert!(error.is_ok());
+    #[derive(Serialize)]
+    struct Wrong {
+        #[serde(rename = "$TypeNames")]
+        names: Vec<i32>,
+    }
+    let error = to_value(&Wrong { names: vec![1] }).unwrap_err();
+    assert!(error.is_unwritable());
+    assert!(error.to_string().contains("$TypeNames"), "{error}");
 }
 
 #[test]
@@ -399,4 +418,19 @@ fn typed_carries_names_and_text() {
     assert!(matches!(value.as_object().unwrap().base(), Base::Value(Value::Int32(5))));
     assert_eq!(from_value::<Typed<i32>>(&value).unwrap(), number);
     assert_eq!(from_value::<Typed<i32>>(&5.into()).unwrap(), Typed::new(5));
+}
+
+#[test]
+fn a_bag_is_an_object() {
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Row {
+        id: i32,
+        #[serde(flatten)]
+        more: BTreeMap<String, i32>,
+    }
+    let row = || Row { id: 1, more: BTreeMap::from([("x".into(), 2)]) };
+    both(Bag(row()), Object::custom([("id", 1), ("x", 2)]));
+    both(row(), Object::dictionary([("id", 1), ("x", 2)]));
+    assert!(to_value(&Bag(BTreeMap::from([(1, 2)]))).unwrap_err().is_unwritable());
+    assert_eq!(serde_json::to_string(&Bag(row())).unwrap(), r#"{"id":1,"x":2}"#);
 }

@@ -54,7 +54,9 @@ pub struct ConsoleFilter {
     state: State,
     /// What is held back.
     held: Vec<u8>,
-    /// How much of what is held back has no end of the start tag, or else of the document.
+    /// Where the document begins in what is held back, once it is seen.
+    start: Option<usize>,
+    /// How much of what is held back is white space in front of it; then, has no end of its start tag; then, of itself.
     searched: usize,
     /// Whether the start tag of the document has ended.
     open: bool,
@@ -153,22 +155,31 @@ impl ConsoleFilter {
 
     fn enter(&mut self, state: State) {
         self.state = state;
+        self.start = None;
         self.searched = 0;
         self.open = false;
     }
 
     /// Looks for a document behind the mark.
     fn block(&mut self, input: &[u8], mark: usize) -> Block {
-        let document = input[mark..].trim_ascii_start();
-        let start = input.len() - document.len();
-        match document.strip_prefix(START) {
-            Some([]) => return Block::Unfinished,
-            Some([b' ' | b'\t' | b'\r' | b'\n' | b'>' | b'/', ..]) => {}
-            None if START.starts_with(document) => return Block::Unfinished,
-            _ => return Block::Text,
-        }
+        let start = match self.start {
+            Some(start) => start,
+            None => {
+                let document = input[self.searched.max(mark)..].trim_ascii_start();
+                let start = input.len() - document.len();
+                self.searched = start;
+                match document.strip_prefix(START) {
+                    Some([]) => return Block::Unfinished,
+                    Some([b' ' | b'\t' | b'\r' | b'\n' | b'>' | b'/', ..]) => {}
+                    None if START.starts_with(document) => return Block::Unfinished,
+                    _ => return Block::Text,
+                }
+                self.start = Some(start);
+                start
+            }
+        };
         if !self.open {
-            let from = self.searched.max(start);
+            let from = self.searched;
             let Some(tag) = memchr::memchr(b'>', &input[from..]) else {
                 self.searched = input.len();
                 return Block::Unfinished;

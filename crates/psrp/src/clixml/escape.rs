@@ -238,15 +238,20 @@ fn suspects(word: u64) -> u64 {
 #[inline]
 fn find(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
-    let (chunks, tail) = rest.as_chunks::<8>();
-    for (index, chunk) in chunks.iter().enumerate() {
+    let place = |found: u64| (found.trailing_zeros() / 8) as usize;
+    let Some(end) = rest.last_chunk::<8>() else {
+        let found = suspects(last(rest));
+        return (found != 0).then(|| at + place(found));
+    };
+    for (index, chunk) in rest.as_chunks::<8>().0.iter().enumerate() {
         let found = suspects(u64::from_le_bytes(*chunk));
         if found != 0 {
-            return Some(at + index * 8 + (found.trailing_zeros() / 8) as usize);
+            return Some(at + index * 8 + place(found));
         }
     }
-    let found = suspects(last(tail));
-    (found != 0).then(|| at + chunks.len() * 8 + (found.trailing_zeros() / 8) as usize)
+    // Some of the last eight bytes were looked at already, and are plain.
+    let found = suspects(u64::from_le_bytes(*end));
+    (found != 0).then(|| bytes.len() - 8 + place(found))
 }
 
 /// Fewer than eight bytes, and behind them spaces, which need no escape.

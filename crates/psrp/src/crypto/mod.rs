@@ -1,10 +1,11 @@
 //! Encrypted strings, and the exchange of the key for them (MS-PSRP 2.2.2.3, 2.2.2.4, 2.2.5.1.24).
 //!
 //! A [`SecureString`](crate::value::SecureString) stays encrypted when it is read and is decrypted when there is a key,
-//! see [`Value::decrypt`](crate::Value::decrypt). The cipher is a trait, for the files of `Export-Clixml` and the like have others than a session.
+//! see [`Value::decrypt`](crate::Value::decrypt). The cipher is a trait, for the files of `Export-Clixml` and the like have
+//! others than a session.
 //!
-//! With the feature `crypto` there is the cipher of a session. The client makes a [`ClientKey`] and sends its public half;
-//! the server answers with its [`SessionKey`], encrypted:
+//! With the feature `crypto` there is the cipher of a session. The client makes a `ClientKey` and sends its public half;
+//! the server answers with its `SessionKey`, encrypted:
 //!
 #![cfg_attr(feature = "crypto", doc = "```")]
 #![cfg_attr(not(feature = "crypto"), doc = "```ignore")]

@@ -134,12 +134,17 @@ impl Assembler {
                         }
                         Err(error) => return Err(self.fail(error)),
                     }
-                    if header.start && header.end && input.len() >= left {
+                    let is_whole = input.len() >= left;
+                    if is_whole && header.start && header.end {
                         self.open = None;
                         return Ok(Some(self.input.take_blob(input, &mut left)));
                     }
                     if header.start {
                         self.message.reserve(first_reserve(left.min(input.len())));
+                    }
+                    if is_whole && !header.end {
+                        self.message.extend_from_slice(self.input.take_blob(input, &mut left));
+                        continue;
                     }
                     self.state = State::Blob { left, end: header.end };
                 }

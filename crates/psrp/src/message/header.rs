@@ -44,12 +44,18 @@ impl MessageHeader {
     pub const LEN: usize = 40;
 
     /// The header as bytes: numbers and the first three parts of identifiers are little-endian.
+    #[inline]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
+        let [pool_start, pool_end] = to_words(self.pool_id);
+        let [pipeline_start, pipeline_end] = to_words(self.pipeline_id.unwrap_or_default());
+        let start = u64::from(self.destination.id()) | u64::from(self.message_type.id()) << 32;
+        // Whole words in order, which stay in registers until they are where they belong.
         let mut bytes = [0; Self::LEN];
-        bytes[..4].copy_from_slice(&self.destination.id().to_le_bytes());
-        bytes[4..8].copy_from_slice(&self.message_type.id().to_le_bytes());
-        bytes[8..24].copy_from_slice(&self.pool_id.to_bytes_le());
-        bytes[24..].copy_from_slice(&self.pipeline_id.unwrap_or_default().to_bytes_le());
+        bytes[..8].copy_from_slice(&start.to_le_bytes());
+        bytes[8..16].copy_from_slice(&pool_start.to_le_bytes());
+        bytes[16..24].copy_from_slice(&pool_end.to_le_bytes());
+        bytes[24..32].copy_from_slice(&pipeline_start.to_le_bytes());
+        bytes[32..].copy_from_slice(&pipeline_end.to_le_bytes());
         bytes
     }
 
@@ -58,25 +64,42 @@ impl MessageHeader {
     /// # Errors
     ///
     /// Fails if the destination is neither client nor server ([`Error::is_invalid_header`]). Unknown types are kept.
+    #[inline]
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
-        let destination = match u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) {
+        let word = |at: usize| {
+            let mut word = [0; 8];
+            word.copy_from_slice(&bytes[at..at + 8]);
+            u64::from_le_bytes(word)
+        };
+        let start = word(0);
+        let destination = match start as u32 {
             1 => Destination::Client,
             2 => Destination::Server,
             _ => return Err(Error::with(Kind::InvalidHeader, "destination of a message").or_offset(0)),
         };
-        let id = |at: usize| {
-            let mut id = [0; 16];
-            id.copy_from_slice(&bytes[at..at + 16]);
-            Uuid::from_bytes_le(id)
-        };
-        let pipeline_id = id(24);
+        let pipeline_id = from_words(word(24), word(32));
         Ok(Self {
             destination,
-            message_type: MessageType::from_id(u32::from_le_bytes([bytes[4], bytes[5], bytes[6], bytes[7]])),
-            pool_id: id(8),
+            message_type: MessageType::from_id((start >> 32) as u32),
+            pool_id: from_words(word(8), word(16)),
             pipeline_id: (!pipeline_id.is_nil()).then_some(pipeline_id),
         })
     }
+}
+
+/// An identifier in the byte order of .NET, as two little-endian words.
+fn to_words(id: Uuid) -> [u64; 2] {
+    let (start, end) = id.as_u64_pair();
+    [swap_parts(start).rotate_left(32), end.swap_bytes()]
+}
+
+fn from_words(start: u64, end: u64) -> Uuid {
+    Uuid::from_u64_pair(swap_parts(start.rotate_left(32)), end.swap_bytes())
+}
+
+/// Exchanges the two lower of the three parts of the first word.
+const fn swap_parts(word: u64) -> u64 {
+    word & 0xFFFF_FFFF_0000_0000 | (word as u32).rotate_left(16) as u64
 }
 
 /// A message as it travels in fragments: a header, and data that is CLIXML or empty.

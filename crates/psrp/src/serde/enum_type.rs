@@ -1,10 +1,12 @@
 //! Rust enums that are enumerations of .NET.
 
-use serde::de::{self, DeserializeOwned, Deserializer};
+use serde::de::{self, Deserialize, DeserializeOwned, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
+use super::enumeration::Named;
 use super::fault::{Fault, Result};
-use super::hand::{Give, Take};
+use super::fields::{Carried, private};
+use super::hand::{self, Give, Take};
 use super::ser::to_value;
 use crate::error::Kind;
 use crate::{Object, Value};
@@ -63,7 +65,7 @@ pub trait Enumeration: Sized {
 }
 
 /// The type as an object with type name, name and number.
-pub(super) struct Outward<'a, T>(pub(super) &'a T);
+struct Outward<'a, T>(&'a T);
 
 impl<T: Enumeration + Serialize> Give for Outward<'_, T> {
     fn give(&self) -> Result<Value> {
@@ -75,12 +77,12 @@ impl<T: Enumeration + Serialize> Give for Outward<'_, T> {
     }
 
     fn give_plain<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        Serialize::serialize(self.0, serializer)
     }
 }
 
 /// A type that comes from a number or name.
-pub(super) struct Inward<T>(pub(super) T);
+struct Inward<T>(T);
 
 impl<'de, T: Enumeration + DeserializeOwned> Take<'de> for Inward<T> {
     const EXPECTED: &'static str = "a value of an enumeration";
@@ -97,11 +99,24 @@ impl<'de, T: Enumeration + DeserializeOwned> Take<'de> for Inward<T> {
                     .map(|known| Some(Self(known)))
                     .ok_or_else(|| de::Error::custom("a number that the enumeration does not have"))
             }
-            None => T::deserialize(deserializer).map(|value| Some(Self(value))),
+            None => <T as Deserialize>::deserialize(deserializer).map(|value| Some(Self(value))),
         }
     }
 
     fn take_plain<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        T::deserialize(deserializer).map(Self)
+        <T as Deserialize>::deserialize(deserializer).map(Self)
+    }
+}
+
+impl<T: Enumeration + Serialize + DeserializeOwned> private::Sealed<Named> for T {}
+
+impl<T: Enumeration + Serialize + DeserializeOwned> Carried<Named> for T {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        hand::serialize(&Outward(self), serializer)
+    }
+
+    fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let inward: Inward<T> = hand::deserialize(deserializer)?;
+        Ok(inward.0)
     }
 }

@@ -1,22 +1,22 @@
-//! For `#[serde(with = "psrp::serde::enumeration")]`: a field that is an enumeration of .NET.
+//! For `#[serde(with = "psrp::serde::enumeration")]`: a field that is an [`Enumeration`](super::Enumeration) of .NET, or
+//! an `Option` or `Vec` of it.
 
-use serde::de::{DeserializeOwned, Deserializer};
-use serde::ser::{Serialize, Serializer};
+use serde::de::Deserializer;
+use serde::ser::Serializer;
 
-use super::enum_type::{Enumeration, Inward, Outward};
-use super::hand;
+use super::fields::Carried;
+
+/// The kind of element of this module.
+#[derive(Debug)]
+pub enum Named {}
 
 /// For the attribute of serde.
 ///
 /// # Errors
 ///
-/// Those of the serializer, and one if the value carries data.
-pub fn serialize<T, S>(value: &T, serializer: S) -> Result<S::Ok, S::Error>
-where
-    T: Enumeration + Serialize,
-    S: Serializer,
-{
-    hand::serialize(&Outward(value), serializer)
+/// Those of the serializer, and one if a value carries data.
+pub fn serialize<T: Carried<Named>, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    value.serialize(serializer)
 }
 
 /// For the attribute of serde.
@@ -24,11 +24,6 @@ where
 /// # Errors
 ///
 /// Those of the deserializer, and one if neither number nor name is one of the enumeration.
-pub fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
-where
-    T: Enumeration + DeserializeOwned,
-    D: Deserializer<'de>,
-{
-    let inward: Inward<T> = hand::deserialize(deserializer)?;
-    Ok(inward.0)
+pub fn deserialize<'de, T: Carried<Named>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    T::deserialize(deserializer)
 }

@@ -93,9 +93,28 @@ impl std::error::Error for Fault {
     }
 }
 
+/// What a type's own code says. It may quote a value, so that only the chain of causes shows it.
+struct Said(String);
+
+impl fmt::Debug for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Said(..)")
+    }
+}
+
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Said {}
+
 impl serde::ser::Error for Fault {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Error::with(Kind::Unwritable, "its type refuses to be written").caused_by(message.to_string()).into()
+        Error::with(Kind::Unwritable, "its type refuses to be written")
+            .caused_by(Said(message.to_string()))
+            .into()
     }
 }
 
@@ -125,7 +144,7 @@ fn found(unexpected: &Unexpected<'_>) -> &'static str {
 /// Messages name what the type expects, never what the document has: that may be secret.
 impl serde::de::Error for Fault {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Error::with(Kind::Mismatch, "refused by its type").caused_by(message.to_string()).into()
+        Error::with(Kind::Mismatch, "refused by its type").caused_by(Said(message.to_string())).into()
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {

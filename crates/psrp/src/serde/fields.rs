@@ -34,7 +34,7 @@ pub trait Carried<K>: Sized + private::Sealed<K> {
     fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error>;
 }
 
-mod private {
+pub(super) mod private {
     pub trait Sealed<K> {}
 }
 

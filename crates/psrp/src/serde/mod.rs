@@ -41,7 +41,7 @@
 //! | a variant with data | `PSCustomObject` with one member, named after the variant |
 //! | [`Value`], [`Object`](crate::Object), [`PsString`](crate::PsString), and the types of [`value`](crate::value) | what they are |
 //!
-//! A struct with a `#[serde(flatten)]` field is a map for serde, and so a `Hashtable` here.
+//! A struct with a `#[serde(flatten)]` field is a map for serde, and so a `Hashtable` here, unless it is in a [`Bag`].
 //!
 //! Elements that serde has no type for are the types of [`value`](crate::value), or other types with an attribute on the
 //! field: `#[serde(with = "psrp::serde::guid")]`, [`uri`], [`xml`], [`script_block`], [`bytes`], [`char_unit`],
@@ -101,6 +101,7 @@
 //! [`Value`]: crate::Value
 
 pub mod adapted;
+mod bag;
 mod budget;
 mod de;
 mod enum_type;
@@ -116,6 +117,7 @@ mod ser;
 mod special;
 mod typed;
 
+pub use self::bag::Bag;
 pub use self::budget::Budget;
 pub use self::enum_type::Enumeration;
 pub use self::fields::{Carried, bytes, char_unit, duration, guid, script_block, uri, xml};

@@ -20,6 +20,12 @@ impl Members {
         self.0.push((name.into(), value.into()));
     }
 
+    /// Makes room for more members.
+    #[cfg(feature = "serde")]
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.0.reserve_exact(more);
+    }
+
     /// The value of the last member of this name, without regard to the case of ASCII letters.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.iter().rev().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value)
@@ -40,6 +46,7 @@ impl Members {
         self.0.iter().map(|(name, value)| (name, value))
     }
 
+    #[cfg(feature = "serde")]
     pub(crate) fn as_slice(&self) -> &[(PsString, Value)] {
         &self.0
     }

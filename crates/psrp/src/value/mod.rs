@@ -1,6 +1,6 @@
 //! What PowerShell sends: [`Value`] and the types inside it.
 
-pub(crate) mod ascii;
+mod ascii;
 mod compare;
 mod date_time;
 mod debug;

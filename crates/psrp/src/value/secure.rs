@@ -97,14 +97,13 @@ impl SecureString {
     }
 }
 
-/// Two are equal if they have the same form and the same bytes. Not in constant time: the encryption of the protocol is
-/// deterministic, and equality is no secret on the wire.
+/// Two are equal if both have their text and it is the same, or if neither has and they were received as the same bytes.
+/// Not in constant time: the encryption of the protocol is deterministic, and equality is no secret on the wire.
 impl PartialEq for SecureString {
     fn eq(&self, other: &Self) -> bool {
-        match (&*self.0, &*other.0) {
-            (Repr::Plain(a), Repr::Plain(b)) => a == b,
-            (Repr::Encrypted { bytes: a, .. }, Repr::Encrypted { bytes: b, .. }) => a == b,
-            _ => false,
+        match (self.utf16le(), other.utf16le()) {
+            (None, None) => self.encrypted() == other.encrypted(),
+            (text, other) => text == other,
         }
     }
 }

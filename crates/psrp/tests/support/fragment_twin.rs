@@ -162,34 +162,24 @@ pub fn chunks<'a>(mut bytes: &'a [u8], sizes: &[usize]) -> Vec<&'a [u8]> {
 /// What an assembler makes of chunks.
 pub fn assemble(options: AssemblerOptions, chunks: &[&[u8]]) -> Outcome {
     let mut assembler = Assembler::with(options);
-    let mut messages = Vec::new();
-    for mut chunk in chunks.iter().copied() {
-        loop {
-            match assembler.next(&mut chunk) {
-                Ok(Some(message)) => messages.push(message.to_vec()),
-                Ok(None) => break,
-                Err(error) => {
-                    assert!(assembler.next(&mut chunk).unwrap_err().is_state());
-                    return Outcome { messages, failure: Some(error.into()) };
-                }
-            }
-        }
-        assert!(chunk.is_empty());
-    }
-    Outcome { messages, failure: None }
+    outcome(chunks, |chunk| Ok(assembler.next(chunk)?.map(<[u8]>::to_vec)))
 }
 
 /// What a tolerant assembler makes of chunks.
 pub fn assemble_interleaved(options: InterleavedOptions, chunks: &[&[u8]]) -> Outcome {
     let mut assembler = InterleavedAssembler::with(options);
+    outcome(chunks, |chunk| Ok(assembler.next(chunk)?.map(<[u8]>::to_vec)))
+}
+
+fn outcome(chunks: &[&[u8]], mut next: impl FnMut(&mut &[u8]) -> Result<Option<Vec<u8>>, Error>) -> Outcome {
     let mut messages = Vec::new();
     for mut chunk in chunks.iter().copied() {
         loop {
-            match assembler.next(&mut chunk) {
-                Ok(Some(message)) => messages.push(message.to_vec()),
+            match next(&mut chunk) {
+                Ok(Some(message)) => messages.push(message),
                 Ok(None) => break,
                 Err(error) => {
-                    assert!(assembler.next(&mut chunk).unwrap_err().is_state());
+                    assert!(next(&mut chunk).unwrap_err().is_state());
                     return Outcome { messages, failure: Some(error.into()) };
                 }
             }

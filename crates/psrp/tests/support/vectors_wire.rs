@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 /// The cases of a file.
@@ -18,4 +20,9 @@ pub fn hex(digits: &Value) -> Vec<u8> {
     let digits = digits.as_str().expect("text");
     assert!(digits.len().is_multiple_of(2));
     (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
+}
+
+/// Bytes out of Base64.
+pub fn base64(text: &Value) -> Vec<u8> {
+    STANDARD.decode(text.as_str().expect("text")).expect("Base64")
 }

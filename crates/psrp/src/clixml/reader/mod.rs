@@ -146,7 +146,8 @@ pub struct Reader<'a> {
     source: Source<'a>,
     tree: Tree,
     state: State,
-    size: Result<(), ()>,
+    /// How many bytes are too many, if the input has as many.
+    too_long: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,8 +169,8 @@ impl<'a> Reader<'a> {
 
     /// A reader with these options.
     pub fn with_options(input: &'a [u8], options: ReadOptions) -> Self {
-        let size = if input.len() > options.limits.size { Err(()) } else { Ok(()) };
-        Self { source: Source::new(input), tree: Tree::new(options), state: State::Before, size }
+        let too_long = (input.len() > options.limits.size).then_some(options.limits.size);
+        Self { source: Source::new(input), tree: Tree::new(options), state: State::Before, too_long }
     }
 
     /// Where in the input the reader is, in bytes.
@@ -178,8 +179,8 @@ impl<'a> Reader<'a> {
     }
 
     fn read(&mut self) -> Result<Option<(Option<Stream>, Value)>, Error> {
-        if self.size.is_err() {
-            return Err(Error::with(Kind::Limit, "the input is too long"));
+        if let Some(limit) = self.too_long {
+            return Err(Error::with(Kind::Limit, "the input is too long").or_offset(limit as u64));
         }
         loop {
             let event = self.source.next()?;

@@ -468,7 +468,11 @@ impl Tree {
         Ok(names)
     }
 
+    /// Gives the innermost object its type names; none at all are the same as no list.
     fn set_type_names(&mut self, names: TypeNames) -> Result<(), Error> {
+        if names.as_slice().is_empty() {
+            return Ok(());
+        }
         match self.content().type_names.replace(names) {
             None => Ok(()),
             Some(_) => Err(structure("an object with two lists of type names")),

@@ -1,13 +1,12 @@
 //! Items, members and pairs as serde asks for them.
 
-use std::collections::HashSet;
 use std::slice;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
 use super::ValueDeserializer;
-use super::view::View;
+use super::view::{View, visible};
 use crate::error::Kind;
 use crate::serde::budget::Meter;
 use crate::serde::fault::{Fault, Result, Step};
@@ -163,30 +162,6 @@ impl<'v> Pairs<'v> {
         }
         Self { pairs: pairs.into_iter(), index: 0, value: None, meter }
     }
-}
-
-/// Members in order, each name once: extended before adapted ones, and of several with the same name the last.
-pub(in crate::serde) fn visible<'v>(
-    extended: &'v [(PsString, Value)],
-    adapted: &'v [(PsString, Value)],
-) -> Vec<(&'v PsString, &'v Value)> {
-    let mut seen = HashSet::new();
-    let mut members = Vec::with_capacity(extended.len() + adapted.len());
-    for part in [extended, adapted] {
-        let start = members.len();
-        for (name, value) in part.iter().rev() {
-            let first = match name.as_str() {
-                Some(text) => seen.insert(text.to_ascii_lowercase()),
-                // Nothing but itself looks up a name with a lone surrogate.
-                None => true,
-            };
-            if first {
-                members.push((name, value));
-            }
-        }
-        members[start..].reverse();
-    }
-    members
 }
 
 impl<'de> MapAccess<'de> for Pairs<'_> {

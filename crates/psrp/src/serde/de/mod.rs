@@ -9,10 +9,10 @@ mod view;
 
 use serde::de::{self, Deserializer, IntoDeserializer, Visitor};
 
-pub(super) use self::access::visible;
 use self::access::{ByteItems, Items, Pairs};
 pub(super) use self::text::text;
 use self::view::View;
+pub(super) use self::view::visible;
 use super::budget::Meter;
 use super::fault::{Fault, Result, mismatch};
 use super::hand;

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use uuid::fmt::Hyphenated;
 
-use crate::value::Base;
-use crate::value::ascii::Ascii;
+use crate::value::{Ascii, Base};
 use crate::{PsString, Value};
 
 /// The text of a value.

@@ -1,5 +1,8 @@
 //! What a struct or map sees of a value.
 
+use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
+
 use crate::value::{Base, Members, TypeNames};
 use crate::{PsString, Value};
 
@@ -93,6 +96,86 @@ impl<'v> View<'v> {
             | ([], [(name, value)], [])
             | ([], [], [(name, value)]) => Some((name, value)),
             _ => None,
+        }
+    }
+}
+
+/// How many members are compared with each other rather than by a table.
+const FEW: usize = 16;
+
+/// Members in order, each name once: extended before adapted ones, and of several with the same name the last.
+pub(in crate::serde) fn visible<'v>(
+    extended: &'v [(PsString, Value)],
+    adapted: &'v [(PsString, Value)],
+) -> Vec<(&'v PsString, &'v Value)> {
+    let count = extended.len() + adapted.len();
+    let mut members: Vec<(&PsString, &Value)> = Vec::with_capacity(count);
+    let mut table = HashSet::with_capacity(if count > FEW { count } else { 0 });
+    for part in [extended, adapted] {
+        let start = members.len();
+        for (name, value) in part.iter().rev() {
+            // Nothing but itself looks up a name with a lone surrogate.
+            let first = name.as_str().is_none_or(|text| {
+                if count > FEW {
+                    table.insert(Folded(text))
+                } else {
+                    !members.iter().any(|(other, _)| other.eq_ignore_ascii_case(text))
+                }
+            });
+            if first {
+                members.push((name, value));
+            }
+        }
+        members[start..].reverse();
+    }
+    members
+}
+
+/// A name without regard to the case of ASCII letters.
+struct Folded<'v>(&'v str);
+
+impl PartialEq for Folded<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.eq_ignore_ascii_case(other.0)
+    }
+}
+
+impl Eq for Folded<'_> {}
+
+impl Hash for Folded<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for chunk in self.0.as_bytes().chunks(16) {
+            let mut folded = [0; 16];
+            folded[..chunk.len()].copy_from_slice(chunk);
+            folded.make_ascii_lowercase();
+            state.write(&folded);
+        }
+        state.write_usize(self.0.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_and_many_members_are_treated_alike() {
+        for count in [3, 7, 8, 100] {
+            let names = |prefix: &str| -> Vec<(PsString, Value)> {
+                (0..count)
+                    .map(|index| (format!("{prefix} of some length {index}").into(), index.into()))
+                    .collect()
+            };
+            let mut extended = names("member");
+            extended.push(("MEMBER of some LENGTH 1".into(), "last".into()));
+            let mut adapted = names("Member");
+            adapted.push(("other".into(), Value::Nil));
+            let members = visible(&extended, &adapted);
+            assert_eq!(members.len(), count as usize + 1);
+            assert_eq!(members[0].0, &"member of some length 0");
+            assert_eq!(members[1].0, &"member of some length 2");
+            assert_eq!(members[members.len() - 2].1, &"last");
+            assert_eq!(members[members.len() - 1].0, &"other");
         }
     }
 }

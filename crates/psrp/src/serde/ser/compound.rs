@@ -62,16 +62,22 @@ impl<'a> Entries<'a> {
 /// An object with members.
 pub(super) struct Fields<'a> {
     context: &'a Context,
+    length: usize,
     /// Whether the type itself says of which .NET type the object is.
     named: bool,
     content: Content,
 }
 
 impl<'a> Fields<'a> {
-    /// `name` is that of the struct.
-    pub(super) fn new(context: &'a Context, name: &'static str) -> Self {
+    /// `name` is that of the struct, `length` how many fields it has.
+    pub(super) fn new(context: &'a Context, name: &'static str, length: usize) -> Self {
         let type_names = Some(context.names.of(name));
-        Self { context, named: names::is_given(name), content: Content { type_names, ..Content::default() } }
+        Self {
+            context,
+            length,
+            named: names::is_given(name),
+            content: Content { type_names, ..Content::default() },
+        }
     }
 
     fn push<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<()> {
@@ -94,8 +100,14 @@ impl<'a> Fields<'a> {
                 None => return Err(fault("the text of an object is a string")),
             },
             special::VALUE => self.wrap(value),
-            _ if adapted => self.content.adapted.push(name, value),
-            _ => self.content.extended.push(name, value),
+            _ => {
+                let content = &mut self.content;
+                let members = if adapted { &mut content.adapted } else { &mut content.extended };
+                if members.is_empty() {
+                    members.reserve(self.length.min(ROOM));
+                }
+                members.push(name, value);
+            }
         }
         Ok(())
     }

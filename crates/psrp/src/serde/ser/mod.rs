@@ -9,6 +9,7 @@ use serde::ser::{Serialize, Serializer};
 
 use self::compound::{Entries, Fields, Items, Tagged};
 use self::names::Names;
+pub(super) use self::names::custom;
 use super::fault::{Fault, Result, Step};
 use super::hand;
 use crate::error::Kind;
@@ -32,7 +33,7 @@ pub(super) fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value> {
 
 /// An object with one member: a variant with data.
 fn tagged(variant: &'static str, value: Value) -> Value {
-    Object::builder().shared_type_names(names::custom()).extended(variant, value).build().into()
+    Object::builder().shared_type_names(custom()).extended(variant, value).build().into()
 }
 
 #[derive(Clone, Copy)]
@@ -159,8 +160,8 @@ impl<'a> Serializer for ValueSerializer<'a> {
         Ok(Entries::new(self.0, length.unwrap_or(0)))
     }
 
-    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'a>> {
-        Ok(Fields::new(self.0, name))
+    fn serialize_struct(self, name: &'static str, length: usize) -> Result<Fields<'a>> {
+        Ok(Fields::new(self.0, name, length))
     }
 
     fn serialize_struct_variant(
@@ -168,8 +169,8 @@ impl<'a> Serializer for ValueSerializer<'a> {
         _: &'static str,
         _: u32,
         variant: &'static str,
-        _: usize,
+        length: usize,
     ) -> Result<Tagged<Fields<'a>>> {
-        Ok(Tagged { variant, inner: Fields::new(self.0, "") })
+        Ok(Tagged { variant, inner: Fields::new(self.0, "", length) })
     }
 }

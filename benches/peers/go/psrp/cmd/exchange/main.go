@@ -38,6 +38,9 @@ var texts = []string{
 	"", "plain", "two words", " blanks ", "<&>\"'", "tab\tand\r\nlines\n", "_x0041_", "äöü", "日本語", "\U0001f600", "C:\\path", "_x005F_",
 }
 
+// arrayNames are the type names that go-psrpcore gives every list.
+var arrayNames = []string{"System.Object[]", "System.Array", "System.Object"}
+
 var names = []string{"Id", "Name", "Other", "with blank"}
 
 // value makes a value, which is a container or an object only where it is not inside another.
@@ -85,7 +88,7 @@ func (m *maker) value(top bool) (any, tree) {
 			item, shown := m.value(false)
 			value, items = append(value, item), append(items, shown)
 		}
-		return value, tree{"type": "LST", "items": items}
+		return value, tree{"type": "LST", "typeNames": arrayNames, "items": items}
 	default:
 		return m.members()
 	}

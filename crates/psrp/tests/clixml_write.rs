@@ -288,6 +288,15 @@ fn a_document_that_goes_on_refers_to_its_earlier_parts() {
     assert_eq!(writer.continue_document([(None, &object)]).unwrap(), whole);
 }
 
+#[test]
+fn writers_go_from_thread_to_thread() {
+    fn moves<T: Send + Sync + 'static>(_: &T) {}
+
+    moves(&Writer::new());
+    moves(&WriteOptions::new());
+    moves(&Value::Nil);
+}
+
 proptest! {
     #[test]
     fn what_is_written_is_read(value in any_value()) {

@@ -1,0 +1,136 @@
+//! Rust types as documents, byte for byte, and documents as PowerShell writes them as Rust types.
+#![cfg(feature = "serde")]
+
+use std::collections::BTreeMap;
+
+use psrp::value::{SecureString, Version};
+use psrp::{from_clixml, to_clixml};
+use serde::{Deserialize, Serialize};
+
+#[track_caller]
+fn writes<T: Serialize>(rust: &T, document: &str) {
+    assert_eq!(String::from_utf8(to_clixml(rust).unwrap()).unwrap(), document);
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Point {
+    x: i32,
+    label: Option<String>,
+}
+
+#[test]
+fn type_names_are_written_once() {
+    writes(
+        &[Point { x: 1, label: None }, Point { x: 2, label: Some("a<b".into()) }],
+        "<Obj RefId=\"0\"><TN RefId=\"0\"><T>System.Collections.ArrayList</T><T>System.Object</T></TN><LST>\
+         <Obj RefId=\"1\"><TN RefId=\"1\"><T>System.Management.Automation.PSCustomObject</T><T>System.Object</T></TN>\
+         <MS><I32 N=\"X\">1</I32><Nil N=\"Label\" /></MS></Obj>\
+         <Obj RefId=\"2\"><TNRef RefId=\"1\" /><MS><I32 N=\"X\">2</I32><S N=\"Label\">a&lt;b</S></MS></Obj>\
+         </LST></Obj>",
+    );
+}
+
+#[test]
+fn maps_are_dictionaries() {
+    writes(
+        &BTreeMap::from([(7_i64, 'x')]),
+        "<Obj RefId=\"0\"><TN RefId=\"0\"><T>System.Collections.Hashtable</T><T>System.Object</T></TN>\
+         <DCT><En><I64 N=\"Key\">7</I64><C N=\"Value\">120</C></En></DCT></Obj>",
+    );
+}
+
+#[test]
+fn a_net_type_has_its_parts_in_place() {
+    #[derive(Serialize)]
+    #[serde(rename = "My.Thing")]
+    struct Thing {
+        #[serde(rename = "Note")]
+        note: &'static str,
+        #[serde(rename = "Version", with = "psrp::serde::adapted")]
+        version: Version,
+        #[serde(rename = "$ToString")]
+        text: &'static str,
+    }
+    writes(
+        &Thing { note: "n", version: Version::new(1, 2), text: "t" },
+        "<Obj RefId=\"0\"><TN RefId=\"0\"><T>My.Thing</T><T>System.Object</T></TN><ToString>t</ToString>\
+         <Props><Version N=\"Version\">1.2</Version></Props><MS><S N=\"Note\">n</S></MS></Obj>",
+    );
+}
+
+#[test]
+fn objects_of_powershell() {
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct Service {
+        name: String,
+        status: Status,
+        start_type: i32,
+        required_services: Vec<String>,
+        dependent: Option<Box<Self>>,
+    }
+    #[derive(Debug, PartialEq, Deserialize)]
+    enum Status {
+        Stopped,
+        Running,
+    }
+    let document = "<Objs Version=\"1.1.0.1\" xmlns=\"http://schemas.microsoft.com/powershell/2004/04\">\n  \
+        <Obj RefId=\"0\"><TN RefId=\"0\"><T>System.ServiceProcess.ServiceController</T><T>System.Object</T></TN>\
+        <ToString>sshd</ToString><Props><S N=\"Name\">sshd</S>\
+        <Obj N=\"Status\" RefId=\"1\"><TN RefId=\"1\"><T>System.ServiceProcess.ServiceControllerStatus</T>\
+        <T>System.Enum</T><T>System.ValueType</T><T>System.Object</T></TN><ToString>Running</ToString><I32>4</I32></Obj>\
+        <Obj N=\"StartType\" RefId=\"2\"><TNRef RefId=\"1\" /><ToString>Automatic</ToString><I32>2</I32></Obj>\
+        <Obj N=\"RequiredServices\" RefId=\"3\"><TN RefId=\"2\"><T>System.String[]</T></TN>\
+        <LST><S>tcpip</S><Obj RefId=\"4\"><S>rpc_x0073_s</S><MS><S N=\"PSPath\">p</S></MS></Obj></LST></Obj></Props>\
+        <MS><Nil N=\"Dependent\" /><I32 N=\"STARTTYPE\">3</I32></MS></Obj>\n</Objs>";
+    let service: Service = from_clixml(document.as_bytes()).unwrap();
+    assert_eq!(
+        service,
+        Service {
+            name: "sshd".into(),
+            status: Status::Running,
+            start_type: 3,
+            required_services: vec!["tcpip".into(), "rpcss".into()],
+            dependent: None,
+        }
+    );
+    assert_eq!(from_clixml::<Status>(b"<S>stopped</S>").unwrap(), Status::Stopped);
+}
+
+#[test]
+fn references_are_followed() {
+    let document =
+        b"<Obj RefId='0'><LST><Obj RefId='1'><MS><I32 N='X'>1</I32></MS></Obj><Ref RefId='1'/></LST></Obj>";
+    let points: Vec<Point> = from_clixml(document).unwrap();
+    assert_eq!(points, [Point { x: 1, label: None }, Point { x: 1, label: None }]);
+}
+
+#[test]
+fn doubled_references_of_a_document_end_at_the_budget() {
+    let mut document = String::from("<Obj RefId='0'><LST><Obj RefId='1'><LST><S>x</S></LST></Obj>");
+    for level in 2..40 {
+        let below = level - 1;
+        document +=
+            &format!("<Obj RefId='{level}'><LST><Ref RefId='{below}'/><Ref RefId='{below}'/></LST></Obj>");
+    }
+    document += "</LST></Obj>";
+    assert!(from_clixml::<serde_json::Value>(document.as_bytes()).unwrap_err().is_limit());
+}
+
+#[test]
+fn failures_of_both_steps() {
+    let error = from_clixml::<i32>(b"<I32>x</I32>").unwrap_err();
+    assert!(error.is_invalid_text());
+    assert!(error.offset().is_some());
+    assert!(from_clixml::<i32>(b"<S>x</S>").unwrap_err().is_mismatch());
+    assert!(to_clixml(&1_u128).unwrap_err().is_unwritable());
+    assert!(to_clixml(&SecureString::new("secret")).unwrap_err().is_no_key());
+}
+
+#[test]
+fn encrypted_strings_pass_through() {
+    let secret: SecureString = from_clixml(b"<SS>AQID</SS>").unwrap();
+    assert!(secret.is_encrypted());
+    writes(&secret, "<SS>AQID</SS>");
+}
