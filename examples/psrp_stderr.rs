@@ -38,7 +38,7 @@ fn objects(document: &Document, out: &mut impl Write) -> anyhow::Result<()> {
 }
 
 /// Copies text as it comes and prints records as JSON.
-pub fn filter(mut input: impl Read, out: &mut impl Write) -> anyhow::Result<()> {
+pub(crate) fn filter(mut input: impl Read, out: &mut impl Write) -> anyhow::Result<()> {
     let mut filter = ConsoleFilter::new();
     let mut buffer = [0; 8192];
     loop {
