@@ -16,12 +16,14 @@
 //! values and bytes come out.
 
 mod b64;
+pub mod client;
 pub mod clixml;
 pub mod crypto;
 mod error;
 pub mod fragment;
 mod guid;
 pub mod host;
+mod link;
 pub mod message;
 pub mod outofproc;
 pub mod record;
