@@ -29,6 +29,7 @@ pub mod outofproc;
 pub mod record;
 #[cfg(feature = "serde")]
 pub mod serde;
+pub mod server;
 mod shape;
 mod terminal;
 pub mod value;
