@@ -81,17 +81,20 @@
 //! - Values are compared with the vectors of four implementations and with live ones, not with a running PowerShell.
 
 mod b64;
+pub mod client;
 pub mod clixml;
 pub mod crypto;
 mod error;
 pub mod fragment;
 mod guid;
 pub mod host;
+mod link;
 pub mod message;
 pub mod outofproc;
 pub mod record;
 #[cfg(feature = "serde")]
 pub mod serde;
+pub mod server;
 mod shape;
 mod terminal;
 pub mod value;

@@ -1,0 +1,77 @@
+//! What a client learns.
+
+use uuid::Uuid;
+
+use crate::Value;
+use crate::host::HostCall;
+use crate::message::{
+    ApplicationPrivateData, Availability, PipelineStateInfo, RunspaceLimits, RunspacePoolStateInfo,
+    SessionCapability, UserEvent,
+};
+use crate::record::{ErrorRecord, InformationRecord, InformationalRecord};
+use crate::value::Progress;
+
+/// What happened in a pool. Secure strings that came before the key stay encrypted until
+/// [`RunspacePool::decrypt`](super::RunspacePool::decrypt).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// What the server tells about itself.
+    SessionCapability(SessionCapability),
+    /// Data of the server's application.
+    ApplicationPrivateData(ApplicationPrivateData),
+    /// The size of the pool that was connected to.
+    RunspaceLimits(RunspaceLimits),
+    /// The pool has another state, by a message of the server, by its answer to a close, or because it broke.
+    State(RunspacePoolStateInfo),
+    /// There is a session key now.
+    KeyExchanged,
+    /// The answer to a request of the pool.
+    Answer {
+        /// The number that the request returned.
+        call_id: i64,
+        /// The answer.
+        availability: Availability,
+    },
+    /// An event of the remote session.
+    UserEvent(Box<UserEvent>),
+    /// A call of the client's host, to be answered by [`RunspacePool::respond`](super::RunspacePool::respond) unless
+    /// it is [void](HostCall::is_void).
+    HostCall {
+        /// The pipeline that calls, `None` for the pool.
+        pipeline: Option<Uuid>,
+        /// The call.
+        call: HostCall,
+    },
+    /// Something happened in a pipeline.
+    Pipeline {
+        /// The pipeline.
+        id: Uuid,
+        /// What happened.
+        event: PipelineEvent,
+    },
+}
+
+/// What happened in a pipeline.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PipelineEvent {
+    /// An object of the output.
+    Output(Value),
+    /// An error record.
+    Error(Box<ErrorRecord>),
+    /// A debug message.
+    Debug(Box<InformationalRecord>),
+    /// A verbose message.
+    Verbose(Box<InformationalRecord>),
+    /// A warning.
+    Warning(Box<InformationalRecord>),
+    /// Progress.
+    Progress(Box<Progress>),
+    /// An information record.
+    Information(Box<InformationRecord>),
+    /// The pipeline has another state.
+    State(PipelineStateInfo),
+    /// The server has closed the pipeline, as it was asked to. It is gone.
+    Closed,
+}

@@ -1,0 +1,316 @@
+//! What the client's pool makes of what the server sends.
+
+use uuid::Uuid;
+
+use super::pool::Request;
+use super::{Event, PipelineEvent, RunspacePool};
+use crate::error::{Error, Kind};
+use crate::fragment::Priority;
+use crate::host::HostCall;
+use crate::link::{not_now, violation};
+use crate::message::{
+    Availability, Message, MessageType, Payload, PipelineState, PipelineStateInfo, RunspaceAvailability,
+    RunspacePoolState, RunspacePoolStateInfo, SessionCapability,
+};
+use crate::outofproc::Packet;
+use crate::record::ErrorRecord;
+
+impl RunspacePool {
+    /// Takes a packet of the server.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it violates the protocol or exceeds a limit. The pool is broken then, its pipelines have failed, and
+    /// each further packet is refused ([`Error::is_state`]). Acknowledgements that nobody waits for, and packets for
+    /// pipelines that are gone, are dropped.
+    pub fn handle_packet(&mut self, packet: Packet<'_>) -> Result<(), Error> {
+        match packet {
+            Packet::Data { target, priority, data } => self.handle_input(priority, target, data),
+            Packet::DataAck(target) => {
+                self.link.data_acknowledged(target);
+                Ok(())
+            }
+            Packet::CommandAck(target) => {
+                self.link.command_acknowledged(target);
+                Ok(())
+            }
+            Packet::SignalAck(_) => Ok(()),
+            Packet::CloseAck(Some(id)) => {
+                if self.pipelines.get(&id).is_some_and(|entry| entry.is_closing) {
+                    self.pipelines.remove(&id);
+                    self.link.forget(Some(id));
+                    self.events.push(Event::Pipeline { id, event: PipelineEvent::Closed }, 0);
+                }
+                Ok(())
+            }
+            Packet::CloseAck(None) => {
+                if self.state == RunspacePoolState::Closing {
+                    self.end(RunspacePoolStateInfo::new(RunspacePoolState::Closed), 0);
+                }
+                Ok(())
+            }
+            Packet::Command(_) | Packet::Close(_) | Packet::Signal(_) => {
+                Err(self.break_down(violation("a packet that only clients send")))
+            }
+        }
+    }
+
+    /// Takes fragments, or any part of them, that the server has sent to the pool or to a pipeline: what
+    /// [`handle_packet`](Self::handle_packet) does with data.
+    ///
+    /// # Errors
+    ///
+    /// As [`handle_packet`](Self::handle_packet).
+    pub fn handle_input(
+        &mut self,
+        priority: Priority,
+        target: Option<Uuid>,
+        mut bytes: &[u8],
+    ) -> Result<(), Error> {
+        use RunspacePoolState::{BeforeOpen, Broken, Closed};
+
+        match self.state {
+            // Nothing that is on its way matters any more.
+            Closed => return Ok(()),
+            BeforeOpen | Broken => return Err(not_now("take input", "pool", self.state)),
+            _ => {}
+        }
+        if target.is_some_and(|id| !self.pipelines.contains_key(&id)) {
+            return Ok(());
+        }
+        let mut assembler = self.link.take_assembler(target, priority);
+        let result = loop {
+            match assembler.next(&mut bytes) {
+                Ok(Some(message)) => {
+                    if let Err(error) = self.take(message) {
+                        break Err(error);
+                    }
+                    if matches!(self.state, Closed | Broken) {
+                        return Ok(());
+                    }
+                }
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        match result {
+            Ok(()) => {
+                self.link.put_assembler(target, priority, assembler);
+                Ok(())
+            }
+            Err(error) => Err(self.break_down(error)),
+        }
+    }
+
+    fn take(&mut self, message: &[u8]) -> Result<(), Error> {
+        let Some(message) = self.link.accept(message)? else { return Ok(()) };
+        let len = message.data.len();
+        self.events.reserve(len)?;
+        let id = message.header.pipeline_id;
+        match message.header.message_type {
+            MessageType::Other(_) => Ok(()),
+            MessageType::PipelineOutput
+            | MessageType::ErrorRecord
+            | MessageType::PipelineState
+            | MessageType::DebugRecord
+            | MessageType::VerboseRecord
+            | MessageType::WarningRecord
+            | MessageType::ProgressRecord
+            | MessageType::InformationRecord
+            | MessageType::PipelineHostCall => {
+                let id = id.ok_or_else(|| violation("a message of a pipeline without its identifier"))?;
+                self.take_of_pipeline(id, &message, len)
+            }
+            _ => {
+                let payload = self.read(&message)?;
+                self.take_of_pool(payload, len)
+            }
+        }
+    }
+
+    /// What a message means. The first secure string without a key starts the exchange.
+    fn read(&mut self, message: &Message<'_>) -> Result<Payload, Error> {
+        let (payload, needs_key) = self.link.decode(message)?;
+        if needs_key && cfg!(feature = "crypto") && self.state == RunspacePoolState::Opened {
+            self.exchange_key()?;
+        }
+        Ok(payload)
+    }
+
+    fn take_of_pool(&mut self, payload: Payload, len: usize) -> Result<(), Error> {
+        use RunspacePoolState::{Connecting, Opened, Opening};
+
+        match payload {
+            Payload::SessionCapability(capability) => {
+                if !matches!(self.state, Opening | Connecting) {
+                    return Err(violation("capabilities of an open session"));
+                }
+                // The least version is 2.0.
+                if capability.protocol_version.major() != SessionCapability::PROTOCOL.major() {
+                    return Err(violation("the server has another major version of the protocol"));
+                }
+                self.peer = Some(capability.clone());
+                self.events.push(Event::SessionCapability(capability), len);
+            }
+            Payload::RunspacePoolInitData(limits) => {
+                self.init.min_runspaces = limits.min_runspaces;
+                self.init.max_runspaces = limits.max_runspaces;
+                self.events.push(Event::RunspaceLimits(limits), len);
+            }
+            Payload::ApplicationPrivateData(data) => {
+                if !matches!(self.state, Opening | Opened | Connecting) {
+                    return Err(violation("application data of a pool that is not open"));
+                }
+                self.private_data = Some(data.clone());
+                self.events.push(Event::ApplicationPrivateData(data), len);
+                if self.state == Connecting {
+                    self.opened(RunspacePoolStateInfo::new(Opened), 0)?;
+                }
+            }
+            Payload::RunspacePoolState(info) => self.take_state(info, len)?,
+            Payload::EncryptedSessionKey(key) => {
+                self.link.take_session_key(&key)?;
+                self.events.push(Event::KeyExchanged, len);
+            }
+            Payload::PublicKeyRequest => self.exchange_key().map_err(|error| {
+                if error.is_state() {
+                    violation("the key is asked for before the pool is open")
+                } else {
+                    error
+                }
+            })?,
+            Payload::RunspaceAvailability(RunspaceAvailability { availability, call_id }) => {
+                let Some(request) = self.requests.remove(&call_id) else { return Ok(()) };
+                match (request, availability) {
+                    (Request::SetMin(count), Availability::Accepted(true)) => self.init.min_runspaces = count,
+                    (Request::SetMax(count), Availability::Accepted(true)) => self.init.max_runspaces = count,
+                    (Request::GetAvailable, Availability::Accepted(_))
+                    | (Request::SetMin(_) | Request::SetMax(_) | Request::Reset, Availability::Count(_)) => {
+                        return Err(violation("an answer of another kind than its question"));
+                    }
+                    _ => {}
+                }
+                self.events.push(Event::Answer { call_id, availability }, len);
+            }
+            Payload::UserEvent(event) => self.events.push(Event::UserEvent(event), len),
+            Payload::RunspacePoolHostCall(call) => self.take_host_call(None, call, len)?,
+            other => {
+                let number = other.message_type().id();
+                return Err(violation(format!("a message that only clients send (type {number:#x})")));
+            }
+        }
+        Ok(())
+    }
+
+    fn take_state(&mut self, info: RunspacePoolStateInfo, len: usize) -> Result<(), Error> {
+        use RunspacePoolState::{Broken, Closed, Closing, Opened, Other};
+
+        match info.state {
+            Closed | Broken => self.end(info, len),
+            Opened => return self.opened(info, len),
+            Other(_) => return Err(violation("an unknown state of the pool")),
+            // Closing goes on until the server is done, whatever else it says.
+            _ if self.state == Closing => {}
+            state => {
+                self.state = state;
+                self.events.push(Event::State(info), len);
+            }
+        }
+        Ok(())
+    }
+
+    fn opened(&mut self, info: RunspacePoolStateInfo, len: usize) -> Result<(), Error> {
+        use RunspacePoolState::{Closing, Opened};
+
+        if self.peer.is_none() {
+            return Err(violation("the pool is open before the capabilities are known"));
+        }
+        if self.state != Closing && self.state != Opened {
+            self.state = Opened;
+            self.resume_pipelines();
+            self.events.push(Event::State(info), len);
+        }
+        Ok(())
+    }
+
+    /// Ends the pool in a terminal state; the pipelines fail with its reason.
+    fn end(&mut self, info: RunspacePoolStateInfo, len: usize) {
+        self.state = info.state;
+        self.link.forget_all();
+        self.host_calls.clear();
+        self.requests.clear();
+        for (id, entry) in self.pipelines.drain() {
+            if !entry.is_terminal() {
+                let state = PipelineStateInfo { state: PipelineState::Failed, error: info.error.clone() };
+                self.events.push(Event::Pipeline { id, event: PipelineEvent::State(state) }, 0);
+            }
+        }
+        self.events.push(Event::State(info), len);
+    }
+
+    /// Breaks the pool because of an error, which is given back.
+    fn break_down(&mut self, error: Error) -> Error {
+        use crate::record::ErrorCategory::ProtocolError;
+
+        if !matches!(self.state, RunspacePoolState::Closed | RunspacePoolState::Broken) {
+            let record = ErrorRecord::new(error.to_string(), ProtocolError);
+            let state = RunspacePoolState::Broken;
+            self.end(RunspacePoolStateInfo { state, error: Some(Box::new(record)) }, 0);
+        }
+        error
+    }
+
+    fn take_host_call(&mut self, pipeline: Option<Uuid>, call: HostCall, len: usize) -> Result<(), Error> {
+        if !call.is_void() {
+            if self.host_calls.len() >= self.max_host_calls {
+                return Err(Error::with(Kind::Limit, "number of calls of the host that wait"));
+            }
+            if self.host_calls.insert((pipeline, call.call_id), call.method).is_some() {
+                return Err(violation("two calls of the host with one number"));
+            }
+        }
+        self.events.push(Event::HostCall { pipeline, call }, len);
+        Ok(())
+    }
+
+    fn take_of_pipeline(&mut self, id: Uuid, message: &Message<'_>, len: usize) -> Result<(), Error> {
+        let Some(entry) = self.pipelines.get_mut(&id) else { return Ok(()) };
+        entry.is_created = true;
+        if entry.is_closing || entry.is_terminal() || entry.state == PipelineState::NotStarted {
+            return Ok(());
+        }
+        let event = match self.read(message)? {
+            Payload::PipelineOutput(value) => PipelineEvent::Output(value),
+            Payload::ErrorRecord(record) => PipelineEvent::Error(record),
+            Payload::DebugRecord(record) => PipelineEvent::Debug(record),
+            Payload::VerboseRecord(record) => PipelineEvent::Verbose(record),
+            Payload::WarningRecord(record) => PipelineEvent::Warning(record),
+            Payload::ProgressRecord(record) => PipelineEvent::Progress(record),
+            Payload::InformationRecord(record) => PipelineEvent::Information(record),
+            Payload::PipelineHostCall(call) => return self.take_host_call(Some(id), call, len),
+            Payload::PipelineState(info) => return self.take_pipeline_state(id, info, len),
+            _ => return Ok(()),
+        };
+        self.events.push(Event::Pipeline { id, event }, len);
+        Ok(())
+    }
+
+    fn take_pipeline_state(&mut self, id: Uuid, info: PipelineStateInfo, len: usize) -> Result<(), Error> {
+        use PipelineState::{Disconnected, Other, Running, Stopping};
+
+        let Some(entry) = self.pipelines.get_mut(&id) else { return Ok(()) };
+        match info.state {
+            Other(_) => return Err(violation("an unknown state of a pipeline")),
+            // That it runs was sent before the server knew that it is to stop.
+            Running if entry.state == Stopping => return Ok(()),
+            Disconnected => entry.before_disconnect = Some(entry.state),
+            _ => {}
+        }
+        entry.state = info.state;
+        if entry.is_terminal() {
+            self.host_calls.retain(|(pipeline, _), _| *pipeline != Some(id));
+        }
+        self.events.push(Event::Pipeline { id, event: PipelineEvent::State(info) }, len);
+        Ok(())
+    }
+}

@@ -1,0 +1,236 @@
+//! The client's pipelines.
+
+use uuid::Uuid;
+
+use super::RunspacePool;
+use crate::error::{Error, Kind};
+use crate::fragment::Priority;
+use crate::link::{Action, not_now};
+use crate::message::{CreatePipeline, GetCommandMetadata, MessageType, Payload, PipelineState, PowerShell};
+use crate::value::{Value, Version};
+
+/// What a pipeline does.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PipelineRequest {
+    /// It runs commands or scripts.
+    Run(Box<CreatePipeline>),
+    /// It lists commands. Its output is a count and that many
+    /// [`CommandMetadata`](crate::message::CommandMetadata).
+    GetCommandMetadata(Box<GetCommandMetadata>),
+}
+
+impl PipelineRequest {
+    fn has_input(&self) -> bool {
+        matches!(self, Self::Run(create) if !create.no_input)
+    }
+
+    /// Fails if a server of this protocol can't do it.
+    pub(super) fn check(&self, peer: Version) -> Result<(), Error> {
+        match self {
+            Self::Run(create) => create.to_value_for(peer).map(drop),
+            Self::GetCommandMetadata(_) if peer < Version::new(2, 1) => {
+                Err(Error::with(Kind::Unwritable, "commands are listed since protocol 2.1"))
+            }
+            Self::GetCommandMetadata(_) => Ok(()),
+        }
+    }
+}
+
+impl From<CreatePipeline> for PipelineRequest {
+    fn from(create: CreatePipeline) -> Self {
+        Self::Run(Box::new(create))
+    }
+}
+
+/// A pipeline without input that has the host of its pool.
+impl From<PowerShell> for PipelineRequest {
+    fn from(shell: PowerShell) -> Self {
+        CreatePipeline::new(shell).into()
+    }
+}
+
+impl From<GetCommandMetadata> for PipelineRequest {
+    fn from(get: GetCommandMetadata) -> Self {
+        Self::GetCommandMetadata(Box::new(get))
+    }
+}
+
+/// What the pool keeps of a pipeline.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// `None` for one that was started by another client.
+    request: Option<PipelineRequest>,
+    pub(super) state: PipelineState,
+    pub(super) before_disconnect: Option<PipelineState>,
+    is_input_open: bool,
+    /// Whether the message that starts it has left.
+    pub(super) is_created: bool,
+    pub(super) is_closing: bool,
+}
+
+impl Entry {
+    pub(super) fn new(request: Option<PipelineRequest>, state: PipelineState) -> Self {
+        let is_created = request.is_none();
+        Self {
+            request,
+            state,
+            before_disconnect: None,
+            is_input_open: is_created,
+            is_created,
+            is_closing: false,
+        }
+    }
+
+    pub(super) fn is_terminal(&self) -> bool {
+        use PipelineState::{Completed, Failed, Stopped};
+        matches!(self.state, Stopped | Completed | Failed)
+    }
+}
+
+/// A pipeline of a [`RunspacePool`].
+///
+/// Every method that the state does not allow fails with [`Error::is_state`] and changes nothing. Nothing is allowed any
+/// more after [`close`](Self::close).
+#[derive(Debug)]
+pub struct Pipeline<'a> {
+    pub(super) pool: &'a mut RunspacePool,
+    pub(super) id: Uuid,
+}
+
+impl Pipeline<'_> {
+    /// The identifier of the pipeline.
+    pub fn id(&self) -> Uuid {
+        self.id
+    }
+
+    /// The state of the pipeline.
+    pub fn state(&self) -> PipelineState {
+        self.entry().state
+    }
+
+    fn entry(&self) -> &Entry {
+        // The pool made this only for an entry that exists, and is borrowed as long as this lives.
+        &self.pool.pipelines[&self.id]
+    }
+
+    fn update(&mut self, change: impl FnOnce(&mut Entry)) {
+        if let Some(entry) = self.pool.pipelines.get_mut(&self.id) {
+            change(entry);
+        }
+    }
+
+    fn require(&self, action: &str, states: &[PipelineState]) -> Result<(), Error> {
+        self.pool.require_opened(action)?;
+        let entry = self.entry();
+        if entry.is_closing {
+            return Err(not_now(action, "pipeline", "being closed"));
+        }
+        if states.contains(&entry.state) { Ok(()) } else { Err(not_now(action, "pipeline", entry.state)) }
+    }
+
+    /// Starts the pipeline, also again after it was stopped or has ended.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it runs or has failed ([`Error::is_state`]), if the server can't do what is asked for
+    /// ([`Error::is_unwritable`]), and if an argument can't be written.
+    pub fn start(&mut self) -> Result<(), Error> {
+        use PipelineState::{Completed, NotStarted, Stopped};
+
+        const ACTION: &str = "start";
+        self.require(ACTION, &[NotStarted, Stopped, Completed])?;
+        let peer = self.pool.peer_version();
+        let Some(request) = &self.entry().request else {
+            return Err(not_now(ACTION, "pipeline", "another client's"));
+        };
+        request.check(peer)?;
+        let has_input = request.has_input();
+        let (message_type, value) = match request {
+            PipelineRequest::Run(create) => (MessageType::CreatePipeline, Some(create.to_value_for(peer)?)),
+            PipelineRequest::GetCommandMetadata(get) => {
+                let payload = Payload::GetCommandMetadata(get.clone());
+                (payload.message_type(), payload.to_value())
+            }
+        };
+        self.pool.send(Some(self.id), Priority::Default, message_type, value)?;
+        self.update(|entry| {
+            entry.state = PipelineState::Running;
+            entry.is_input_open = has_input;
+            entry.is_created = false;
+        });
+        Ok(())
+    }
+
+    /// Sends an object to the input.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the pipeline does not run, was created without input, or had its input ended ([`Error::is_state`]); and
+    /// if the value can't be written.
+    pub fn send_input(&mut self, value: impl Into<Value>) -> Result<(), Error> {
+        self.require_input("send input")?;
+        self.pool.send(Some(self.id), Priority::Default, MessageType::PipelineInput, Some(value.into()))
+    }
+
+    /// Ends the input.
+    ///
+    /// # Errors
+    ///
+    /// As [`send_input`](Self::send_input).
+    pub fn end_input(&mut self) -> Result<(), Error> {
+        self.require_input("end the input")?;
+        self.pool.send(Some(self.id), Priority::Default, MessageType::EndOfPipelineInput, None)?;
+        self.update(|entry| entry.is_input_open = false);
+        Ok(())
+    }
+
+    fn require_input(&self, action: &str) -> Result<(), Error> {
+        self.require(action, &[PipelineState::Running])?;
+        if !self.entry().is_input_open {
+            return Err(not_now(action, "pipeline", "without input, or its input has ended"));
+        }
+        Ok(())
+    }
+
+    /// Asks the server to stop the pipeline; it has the state Stopping until the server answers. Nothing happens if it
+    /// was asked before.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the pipeline does not run ([`Error::is_state`]).
+    pub fn stop(&mut self) -> Result<(), Error> {
+        use PipelineState::{Running, Stopping};
+
+        self.require("stop", &[Running, Stopping])?;
+        if self.state() == Running {
+            // A signal that overtakes the start of the pipeline would be lost; one behind its input would come late.
+            let is_created = self.entry().is_created;
+            let target = Some(self.id);
+            match is_created {
+                true => self.pool.link.act(Action::Signal, target),
+                false => self.pool.link.act_after_data(Action::Signal, target),
+            }
+            self.update(|entry| entry.state = Stopping);
+        }
+        Ok(())
+    }
+
+    /// Closes the pipeline, which frees what the server has of it. It is gone when the server has acknowledged that;
+    /// what the server sent before is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Fails while it runs or is disconnected ([`Error::is_state`]).
+    pub fn close(&mut self) -> Result<(), Error> {
+        use PipelineState::{Completed, Failed, NotStarted, Stopped, Stopping};
+
+        self.require("close", &[NotStarted, Stopped, Stopping, Completed, Failed])?;
+        let id = self.id;
+        self.pool.host_calls.retain(|(pipeline, _), _| *pipeline != Some(id));
+        self.pool.link.discard_output(Some(id));
+        self.pool.link.act(Action::Close, Some(id));
+        self.update(|entry| entry.is_closing = true);
+        Ok(())
+    }
+}

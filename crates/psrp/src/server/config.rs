@@ -1,0 +1,126 @@
+//! How a pool is made.
+
+use std::fmt;
+
+#[cfg(feature = "crypto")]
+use crate::crypto::SessionKey;
+use crate::fragment::DEFAULT_FRAGMENT_SIZE;
+use crate::link::Key;
+use crate::message::{ApplicationPrivateData, SessionCapability};
+use crate::value::{PsString, Value};
+
+/// What a server's [`RunspacePool`](super::RunspacePool) is like, and its limits.
+pub struct Config {
+    pub(super) capability: SessionCapability,
+    pub(super) private_data: ApplicationPrivateData,
+    pub(super) fragment_size: usize,
+    pub(super) max_object_size: usize,
+    pub(super) max_pipelines: usize,
+    pub(super) max_host_calls: usize,
+    pub(super) max_requests: usize,
+    pub(super) max_event_bytes: usize,
+    pub(super) key: Key,
+}
+
+impl Config {
+    /// No data of the application but the versions, and the default limits.
+    pub fn new() -> Self {
+        Self {
+            capability: SessionCapability::default(),
+            private_data: ApplicationPrivateData::new::<PsString, Value>([]),
+            fragment_size: DEFAULT_FRAGMENT_SIZE,
+            max_object_size: 10 << 20,
+            max_pipelines: 1024,
+            max_host_calls: 64,
+            max_requests: 1024,
+            max_event_bytes: 64 << 20,
+            key: Key::default(),
+        }
+    }
+
+    /// What the first message tells about the server. Default: protocol 2.3.
+    #[must_use]
+    pub fn capability(mut self, capability: SessionCapability) -> Self {
+        self.capability = capability;
+        self
+    }
+
+    /// What the application tells the client. Default: the versions of protocol and serialization.
+    #[must_use]
+    pub fn application_private_data(mut self, data: ApplicationPrivateData) -> Self {
+        self.private_data = data;
+        self
+    }
+
+    /// Limits fragments that are sent to so many bytes, headers included. Default: 32 KiB.
+    #[must_use]
+    pub fn fragment_size(mut self, bytes: usize) -> Self {
+        self.fragment_size = bytes;
+        self
+    }
+
+    /// Limits messages that are received to so many bytes, the headers of their fragments included. Default: 10 MiB.
+    #[must_use]
+    pub fn max_object_size(mut self, bytes: usize) -> Self {
+        self.max_object_size = bytes;
+        self
+    }
+
+    /// Limits how many pipelines there may be at a time. Default: 1024.
+    #[must_use]
+    pub fn max_pipelines(mut self, count: usize) -> Self {
+        self.max_pipelines = count;
+        self
+    }
+
+    /// Limits how many calls of the client's host may wait for an answer. Default: 64.
+    #[must_use]
+    pub fn max_host_calls(mut self, count: usize) -> Self {
+        self.max_host_calls = count;
+        self
+    }
+
+    /// Limits how many requests of the client may wait for an answer of the application. Default: 1024.
+    #[must_use]
+    pub fn max_requests(mut self, count: usize) -> Self {
+        self.max_requests = count;
+        self
+    }
+
+    /// Limits the messages of all events that were not polled yet to so many bytes, with 64 bytes more for each.
+    /// Default: 64 MiB.
+    #[must_use]
+    pub fn max_event_bytes(mut self, bytes: usize) -> Self {
+        self.max_event_bytes = bytes;
+        self
+    }
+
+    /// The session key. Default: a random one, made when a client asks for it.
+    #[cfg(feature = "crypto")]
+    #[must_use]
+    pub fn session_key(mut self, key: SessionKey) -> Self {
+        self.key.prepared = Some(key);
+        self
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Shows neither the key nor the data of the application.
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("capability", &self.capability)
+            .field("fragment_size", &self.fragment_size)
+            .field("max_object_size", &self.max_object_size)
+            .field("max_pipelines", &self.max_pipelines)
+            .field("max_host_calls", &self.max_host_calls)
+            .field("max_requests", &self.max_requests)
+            .field("max_event_bytes", &self.max_event_bytes)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,320 @@
+//! What the server's pool makes of what the client sends.
+
+use uuid::Uuid;
+
+use super::pipeline::Entry;
+use super::pool::Request;
+use super::{Event, PipelineEvent, RunspacePool};
+use crate::client::PipelineRequest;
+use crate::error::{Error, Kind};
+use crate::fragment::Priority;
+use crate::host::HostResponse;
+use crate::link::{Action, not_now, violation};
+use crate::message::{
+    InitRunspacePool, Message, Payload, PipelineState, RunspaceLimits, RunspacePoolState,
+    RunspacePoolStateInfo, SessionCapability,
+};
+use crate::outofproc::Packet;
+
+impl RunspacePool {
+    /// Takes a packet of the client.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it violates the protocol or exceeds a limit. The pool is broken then, its pipelines are gone, and each
+    /// further packet is refused ([`Error::is_state`]). Data for pipelines that are gone are acknowledged and dropped.
+    pub fn handle_packet(&mut self, packet: Packet<'_>) -> Result<(), Error> {
+        match packet {
+            Packet::Data { target, priority, data } => {
+                self.handle_input(priority, target, data)?;
+                self.link.act(Action::DataAck, target);
+                Ok(())
+            }
+            _ if matches!(self.state, RunspacePoolState::Broken | RunspacePoolState::Closed) => {
+                Err(not_now("take packets", "pool", self.state))
+            }
+            Packet::Command(Some(id)) => match self.create(id) {
+                Ok(()) => {
+                    self.link.act(Action::CommandAck, Some(id));
+                    Ok(())
+                }
+                Err(error) => Err(self.break_down(error)),
+            },
+            Packet::Signal(Some(id)) => {
+                self.signal(id);
+                Ok(())
+            }
+            Packet::Close(Some(id)) => {
+                self.remove(id);
+                self.link.act(Action::CloseAck, Some(id));
+                Ok(())
+            }
+            Packet::Close(None) => {
+                self.close();
+                Ok(())
+            }
+            Packet::Command(None) | Packet::Signal(None) => {
+                Err(self.break_down(violation("a packet for a pipeline that names none")))
+            }
+            Packet::DataAck(_) | Packet::CommandAck(_) | Packet::CloseAck(_) | Packet::SignalAck(_) => {
+                Err(self.break_down(violation("a packet that only servers send")))
+            }
+        }
+    }
+
+    /// Takes fragments, or any part of them, that the client has sent to the pool or to a pipeline: what
+    /// [`handle_packet`](Self::handle_packet) does with data, without the acknowledgement.
+    ///
+    /// # Errors
+    ///
+    /// As [`handle_packet`](Self::handle_packet).
+    pub fn handle_input(
+        &mut self,
+        priority: Priority,
+        target: Option<Uuid>,
+        mut bytes: &[u8],
+    ) -> Result<(), Error> {
+        match self.state {
+            RunspacePoolState::Broken | RunspacePoolState::Closed => {
+                return Err(not_now("take input", "pool", self.state));
+            }
+            RunspacePoolState::BeforeOpen => self.state = RunspacePoolState::Opening,
+            _ => {}
+        }
+        if target.is_some_and(|id| !self.pipelines.contains_key(&id)) {
+            return Ok(());
+        }
+        let mut assembler = self.link.take_assembler(target, priority);
+        let result = loop {
+            match assembler.next(&mut bytes) {
+                Ok(Some(message)) => {
+                    if let Err(error) = self.take(message) {
+                        break Err(error);
+                    }
+                }
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        match result {
+            Ok(()) => {
+                self.link.put_assembler(target, priority, assembler);
+                Ok(())
+            }
+            Err(error) => Err(self.break_down(error)),
+        }
+    }
+
+    fn create(&mut self, id: Uuid) -> Result<(), Error> {
+        if self.state != RunspacePoolState::Opened {
+            return Err(violation("a pipeline of a pool that is not open"));
+        }
+        if self.pipelines.contains_key(&id) {
+            return Err(violation("two pipelines with one identifier"));
+        }
+        if self.pipelines.len() >= self.max_pipelines {
+            return Err(Error::with(Kind::Limit, "number of pipelines"));
+        }
+        let state = PipelineState::NotStarted;
+        let entry = Entry { state, is_requested: false, is_input_open: false, is_signalled: false };
+        self.pipelines.insert(id, entry);
+        Ok(())
+    }
+
+    fn signal(&mut self, id: Uuid) {
+        if let Some(entry) = self.pipelines.get_mut(&id)
+            && (entry.is_requested || matches!(entry.state, PipelineState::Running | PipelineState::Stopping))
+        {
+            if !entry.is_signalled {
+                entry.is_signalled = true;
+                self.events.push(Event::Pipeline { id, event: PipelineEvent::Stop }, 0);
+            }
+            return;
+        }
+        self.link.act_after_data(Action::SignalAck, Some(id));
+    }
+
+    fn remove(&mut self, id: Uuid) {
+        if self.pipelines.remove(&id).is_some() {
+            self.link.forget(Some(id));
+            self.host_calls.retain(|(pipeline, _), _| *pipeline != Some(id));
+            self.events.push(Event::Pipeline { id, event: PipelineEvent::Closed }, 0);
+        }
+    }
+
+    fn close(&mut self) {
+        let ids: Vec<_> = self.pipelines.keys().copied().collect();
+        for id in ids {
+            self.remove(id);
+        }
+        self.requests.clear();
+        self.host_calls.clear();
+        self.state = RunspacePoolState::Closed;
+        let info = RunspacePoolStateInfo::new(self.state);
+        // A state can always be written.
+        let _ = self.link.send_payload(None, &Payload::RunspacePoolState(info));
+        self.link.act_after_data(Action::CloseAck, None);
+        self.events.push(Event::Closed, 0);
+    }
+
+    fn break_down(&mut self, error: Error) -> Error {
+        if !matches!(self.state, RunspacePoolState::Broken | RunspacePoolState::Closed) {
+            self.state = RunspacePoolState::Broken;
+            self.pipelines.clear();
+            self.requests.clear();
+            self.host_calls.clear();
+            self.link.forget_all();
+        }
+        error
+    }
+
+    fn take(&mut self, message: &[u8]) -> Result<(), Error> {
+        use RunspacePoolState::{Opened, Opening};
+
+        let Some(message) = self.link.accept(message)? else { return Ok(()) };
+        let len = message.data.len();
+        self.events.reserve(len)?;
+        let (payload, _) = self.link.decode(&message)?;
+        if let Payload::SessionCapability(capability) = payload {
+            if self.state != Opening || self.peer.is_some() {
+                return Err(violation("capabilities of an open session"));
+            }
+            if capability.protocol_version.major() != SessionCapability::PROTOCOL.major() {
+                return Err(violation("the client has another major version of the protocol"));
+            }
+            // The answer still has no identifier: it is the first that the server learns of it.
+            self.link.send_payload(None, &Payload::SessionCapability(self.capability.clone()))?;
+            self.link.pool_id = message.header.pool_id;
+            self.peer = Some(capability.clone());
+            self.events.push(Event::SessionCapability(capability), len);
+            return Ok(());
+        }
+        if matches!(payload, Payload::Other(..)) {
+            return Ok(());
+        }
+        match (self.state, &self.peer, &payload) {
+            (Opening, Some(_), Payload::InitRunspacePool(_) | Payload::ConnectRunspacePool(_))
+            | (Opened, ..) => self.take_payload(&message, payload, len),
+            _ => Err(violation("a message before the pool is open")),
+        }
+    }
+
+    fn take_payload(&mut self, message: &Message<'_>, payload: Payload, len: usize) -> Result<(), Error> {
+        let pipeline = message.header.pipeline_id;
+        match payload {
+            Payload::InitRunspacePool(init) => self.open(*init, len)?,
+            Payload::ConnectRunspacePool(connect) => {
+                if let Some(limits) = connect.limits {
+                    self.init.min_runspaces = limits.min_runspaces;
+                    self.init.max_runspaces = limits.max_runspaces;
+                }
+                let limits = RunspaceLimits {
+                    min_runspaces: self.init.min_runspaces,
+                    max_runspaces: self.init.max_runspaces,
+                };
+                self.link.send_payload(None, &Payload::RunspacePoolInitData(limits))?;
+                self.tell_opened()?;
+                self.events.push(Event::Connected(connect), len);
+            }
+            Payload::PublicKey(key) => {
+                self.link.answer_public_key(&key)?;
+                self.events.push(Event::KeyExchanged, len);
+            }
+            Payload::SetMaxRunspaces(set) => {
+                let (call_id, count) = (set.call_id, set.max_runspaces);
+                self.take_request(call_id, Request::SetMax(count))?;
+                self.events.push(Event::SetMaxRunspaces { call_id, count }, len);
+            }
+            Payload::SetMinRunspaces(set) => {
+                let (call_id, count) = (set.call_id, set.min_runspaces);
+                self.take_request(call_id, Request::SetMin(count))?;
+                self.events.push(Event::SetMinRunspaces { call_id, count }, len);
+            }
+            Payload::GetAvailableRunspaces(get) => {
+                self.take_request(get.call_id, Request::GetAvailable)?;
+                self.events.push(Event::GetAvailableRunspaces { call_id: get.call_id }, len);
+            }
+            Payload::ResetRunspaceState(reset) => {
+                self.take_request(reset.call_id, Request::Reset)?;
+                self.events.push(Event::ResetRunspaceState { call_id: reset.call_id }, len);
+            }
+            Payload::RunspacePoolHostResponse(response) => self.take_response(None, response, len),
+            Payload::PipelineHostResponse(response) => self.take_response(pipeline, response, len),
+            Payload::CreatePipeline(create) => {
+                self.take_start(pipeline, PipelineRequest::Run(create), len)?;
+            }
+            Payload::GetCommandMetadata(get) => {
+                self.take_start(pipeline, PipelineRequest::GetCommandMetadata(get), len)?;
+            }
+            Payload::PipelineInput(value) => self.take_input(pipeline, PipelineEvent::Input(value), len),
+            Payload::EndOfPipelineInput => self.take_input(pipeline, PipelineEvent::EndOfInput, len),
+            other => {
+                let number = other.message_type().id();
+                return Err(violation(format!("a message that only servers send (type {number:#x})")));
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, init: InitRunspacePool, len: usize) -> Result<(), Error> {
+        if self.state == RunspacePoolState::Opened {
+            return Err(violation("the pool is opened twice"));
+        }
+        if init.min_runspaces < 1 || init.max_runspaces < init.min_runspaces {
+            return Err(violation("numbers of runspaces that no pool can have"));
+        }
+        self.init = init.clone();
+        self.tell_opened()?;
+        self.events.push(Event::Opened(Box::new(init)), len);
+        Ok(())
+    }
+
+    fn tell_opened(&mut self) -> Result<(), Error> {
+        let data = Payload::ApplicationPrivateData(self.private_data.clone());
+        self.link.send_payload(None, &data)?;
+        self.state = RunspacePoolState::Opened;
+        let info = RunspacePoolStateInfo::new(self.state);
+        self.link.send_payload(None, &Payload::RunspacePoolState(info))
+    }
+
+    fn take_request(&mut self, call_id: i64, request: Request) -> Result<(), Error> {
+        if self.requests.len() >= self.max_requests {
+            return Err(Error::with(Kind::Limit, "number of requests that wait"));
+        }
+        if self.requests.insert(call_id, request).is_some() {
+            return Err(violation("two requests with one number"));
+        }
+        Ok(())
+    }
+
+    fn take_response(&mut self, pipeline: Option<Uuid>, response: HostResponse, len: usize) {
+        if self.host_calls.remove(&(pipeline, response.call_id)).is_some() {
+            self.events.push(Event::HostResponse { pipeline, response }, len);
+        }
+    }
+
+    fn take_start(&mut self, id: Option<Uuid>, request: PipelineRequest, len: usize) -> Result<(), Error> {
+        use PipelineState::{Completed, NotStarted, Stopped};
+
+        let entry = id.and_then(|id| Some((id, self.pipelines.get_mut(&id)?)));
+        let (id, entry) = entry.ok_or_else(|| violation("a pipeline that the transport does not have"))?;
+        if entry.is_requested || !matches!(entry.state, NotStarted | Stopped | Completed) {
+            return Err(violation("a pipeline that runs is started"));
+        }
+        entry.is_requested = true;
+        entry.is_input_open = matches!(&request, PipelineRequest::Run(create) if !create.no_input);
+        self.events.push(Event::Pipeline { id, event: PipelineEvent::Start(request) }, len);
+        Ok(())
+    }
+
+    /// Input that comes after the pipeline has ended is dropped: it was on its way.
+    fn take_input(&mut self, id: Option<Uuid>, event: PipelineEvent, len: usize) {
+        if let Some(id) = id
+            && let Some(entry) = self.pipelines.get_mut(&id)
+            && entry.is_input_open
+        {
+            entry.is_input_open = event != PipelineEvent::EndOfInput;
+            self.events.push(Event::Pipeline { id, event }, len);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The client's pool in the place of the client of a recorded conversation.
+
+#![cfg(feature = "crypto")]
+
+use psrp::Value;
+use psrp::client::{Config, Event, PipelineEvent, RunspacePool};
+use psrp::crypto::ClientKey;
+use psrp::host::{HostCall, HostRequest, HostResponse, HostResult};
+use psrp::message::{
+    Availability, Command, CreatePipeline, HostInfo, InitRunspacePool, PowerShell, PrimitiveDictionary,
+    RemoteStreamOptions,
+};
+use psrp::outofproc::Packet;
+use psrp::value::SecureString;
+use uuid::Uuid;
+
+#[path = "support/conversation.rs"]
+mod conversation;
+#[path = "support/vectors_wire.rs"]
+mod vectors;
+
+use conversation::{Comparison, expected_states, states, steps};
+
+/// The name that the file has for an event.
+fn name(event: &Event) -> &'static str {
+    match event {
+        Event::SessionCapability(_) => "SessionCapabilityEvent",
+        Event::ApplicationPrivateData(_) => "ApplicationPrivateDataEvent",
+        Event::State(_) => "RunspacePoolStateEvent",
+        Event::KeyExchanged => "EncryptedSessionKeyEvent",
+        Event::Answer { availability: Availability::Accepted(_), .. } => "SetRunspaceAvailabilityEvent",
+        Event::Answer { availability: Availability::Count(_), .. } => "GetRunspaceAvailabilityEvent",
+        Event::UserEvent(_) => "UserEventEvent",
+        Event::HostCall { pipeline: Some(_), .. } => "PipelineHostCallEvent",
+        Event::Pipeline { event, .. } => match event {
+            PipelineEvent::Output(_) => "PipelineOutputEvent",
+            PipelineEvent::Error(_) => "ErrorRecordEvent",
+            PipelineEvent::Debug(_) => "DebugRecordEvent",
+            PipelineEvent::Verbose(_) => "VerboseRecordEvent",
+            PipelineEvent::Warning(_) => "WarningRecordEvent",
+            PipelineEvent::Progress(_) => "ProgressRecordEvent",
+            PipelineEvent::Information(_) => "InformationRecordEvent",
+            PipelineEvent::State(_) => "PipelineStateEvent",
+            _ => "other",
+        },
+        _ => "other",
+    }
+}
+
+fn new_pool(file: &serde_json::Value) -> RunspacePool {
+    let host_info = HostInfo { is_host_raw_ui_null: true, ..HostInfo::lines() };
+    let init = InitRunspacePool {
+        host_info,
+        application_arguments: Some(PrimitiveDictionary::new([("client", "vector")])),
+        ..InitRunspacePool::default()
+    };
+    let key = vectors::base64(&file["client_rsa_private_key_der_base64"]);
+    let id = file["runspace_pool_id"].as_str().unwrap().parse().unwrap();
+    RunspacePool::new(Config::new().pool_id(id).init(init).key_pair(ClientKey::from_pkcs8(&key).unwrap()))
+}
+
+fn first_pipeline() -> CreatePipeline {
+    let script = Command::script("process { $_ }").parameter("Password", SecureString::new("p@ss\u{e9}"));
+    let mut create = CreatePipeline::new(PowerShell::new().command(script));
+    create.no_input = false;
+    create.remote_stream_options = RemoteStreamOptions::ALL;
+    create
+}
+
+fn second_pipeline() -> CreatePipeline {
+    let mut create =
+        CreatePipeline::new(PowerShell::new().command(Command::new("Start-Sleep").parameter("Seconds", 100)));
+    create.remote_stream_options = RemoteStreamOptions::NONE;
+    create
+}
+
+fn answer(pool: &mut RunspacePool, pipeline: Uuid, calls: &[HostCall], result: HostResult) {
+    pool.respond(Some(pipeline), HostResponse::new(calls.last().unwrap(), &result)).unwrap();
+}
+
+/// Tells the pool what its application did before this step.
+fn act(pool: &mut RunspacePool, number: u64, pipelines: [Uuid; 2], calls: &[HostCall]) {
+    let [first, second] = pipelines;
+    match number {
+        1 => pool.open().unwrap(),
+        4 => assert_eq!(pool.set_max_runspaces(3).unwrap(), Some(1)),
+        7 => assert_eq!(pool.get_available_runspaces().unwrap(), 2),
+        10 => pool.exchange_key().unwrap(),
+        13 => pool.create_pipeline_with_id(first, first_pipeline()).unwrap(),
+        15 => pool.pipeline(first).unwrap().start().unwrap(),
+        17 => {}
+        20 => {
+            let mut pipeline = pool.pipeline(first).unwrap();
+            pipeline.send_input("input 1").unwrap();
+            let object = psrp::Object::builder()
+                .type_names(["System.Management.Automation.PSCustomObject", "System.Object"])
+                .extended("a", 1)
+                .extended("b", "x")
+                .build();
+            pipeline.send_input(object).unwrap();
+            pipeline.end_input().unwrap();
+        }
+        24 => answer(pool, first, calls, HostResult::Text("typed text".into())),
+        27 => {
+            assert_eq!(calls.last().unwrap().request().unwrap(), HostRequest::ReadLineAsSecureString);
+            answer(pool, first, calls, HostResult::Secure(SecureString::new("s3cret")));
+        }
+        30 => answer(pool, first, calls, HostResult::Number(1)),
+        33 => pool.pipeline(first).unwrap().close().unwrap(),
+        35 => pool.create_pipeline_with_id(second, second_pipeline()).unwrap(),
+        37 => pool.pipeline(second).unwrap().start().unwrap(),
+        40 => pool.pipeline(second).unwrap().stop().unwrap(),
+        43 => pool.pipeline(second).unwrap().close().unwrap(),
+        45 => assert_eq!(pool.reset_runspace_state().unwrap(), 3),
+        49 => pool.close().unwrap(),
+        other => panic!("step {other} is the client's"),
+    }
+}
+
+#[test]
+fn says_what_the_recorded_client_said() {
+    let file = vectors::load("conversation.json");
+    let pipelines = [0, 1].map(|at: usize| file["pipelines"][at].as_str().unwrap().parse::<Uuid>().unwrap());
+    let mut pool = new_pool(&file);
+    let mut comparison = Comparison::default();
+    let (mut buffer, mut calls) = (Vec::new(), Vec::new());
+    for step in steps(&file) {
+        let number = step.number;
+        if step.from_client {
+            act(&mut pool, number, pipelines, &calls);
+            let max = if matches!(number, 15 | 17) { 1000 } else { 32 * 1024 };
+            let packet = pool.poll_transmit(max, &mut buffer).expect("a packet");
+            comparison.check(number, packet, step.line);
+            assert!(pool.poll_transmit(max, &mut buffer).is_none(), "step {number} has one packet");
+        } else {
+            let mut data = Vec::new();
+            let packet = Packet::parse(step.line.as_bytes(), &mut data).unwrap();
+            pool.handle_packet(packet).unwrap();
+            let events: Vec<Event> = std::iter::from_fn(|| pool.poll_event()).collect();
+            for event in &events {
+                if let Event::HostCall { call, .. } = event {
+                    calls.push(call.clone());
+                }
+            }
+            if matches!(packet, Packet::Data { .. }) {
+                let names: Vec<_> = events.iter().map(name).collect();
+                assert_eq!(serde_json::json!(names), step.json["events_at_receiver"], "step {number}");
+            }
+        }
+        // The recorded client does not tell that it is stopping or closing before the server has done it.
+        let state = if number == 49 { "Closing" } else { step.json["client_pool_state"].as_str().unwrap() };
+        assert_eq!(pool.state().to_string(), state, "step {number}");
+        let mut expected = expected_states(&step.json["client_pipelines"]);
+        if number == 40 {
+            expected.insert(pipelines[1].to_string(), "Stopping".to_owned());
+        }
+        assert_eq!(states(pool.pipelines()), expected, "step {number}");
+    }
+    assert_eq!(comparison.compared, 14, "messages");
+    assert_eq!((pool.min_runspaces(), pool.max_runspaces()), (1, 3));
+    let data = pool.application_private_data().unwrap().data.as_ref().unwrap();
+    assert_eq!(data.get("server"), Some(&Value::from("vector")));
+}
