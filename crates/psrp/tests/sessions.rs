@@ -100,7 +100,7 @@ fn all_streams_arrive_in_order() {
     let events = session.pipeline_events(id);
     assert!(matches!(&events[0], PipelineEvent::State(info) if info.state == PipelineState::Running));
     assert_eq!(events[1..3], [PipelineEvent::Output("out".into()), PipelineEvent::Output(Value::Nil)]);
-    assert!(matches!(&events[3], PipelineEvent::Error(record) if record.message().unwrap() == &"bad"));
+    assert!(matches!(&events[3], PipelineEvent::Error(record) if *record.message().unwrap() == "bad"));
     assert!(matches!(&events[4], PipelineEvent::Debug(_)));
     assert!(matches!(&events[5], PipelineEvent::Verbose(_)));
     assert!(matches!(&events[6], PipelineEvent::Warning(_)));
