@@ -209,7 +209,9 @@ impl Link {
 
     /// Takes the assembler of a stream out, to be given back by [`Link::put_assembler`].
     pub(crate) fn take_assembler(&mut self, target: Option<Uuid>, priority: Priority) -> Assembler {
-        self.assemblers.remove(&(target, priority)).unwrap_or_else(|| Assembler::with_options(self.assembling))
+        self.assemblers
+            .remove(&(target, priority))
+            .unwrap_or_else(|| Assembler::with_options(self.assembling))
     }
 
     pub(crate) fn put_assembler(&mut self, target: Option<Uuid>, priority: Priority, assembler: Assembler) {

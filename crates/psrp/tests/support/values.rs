@@ -251,12 +251,15 @@ impl Builder {
                 builder = builder.list(*kind, items);
             }
             BasePlan::Dictionary(entries) => {
-                let entries: Vec<_> = entries
-                    .iter()
-                    .map(|(key, value)| (self.value(key), self.value(value)))
-                    .filter(|(key, _)| !key.is_nil())
-                    .collect();
-                builder = builder.dictionary(entries);
+                let mut kept = Vec::new();
+                for (key, value) in entries {
+                    let key = self.value(key);
+                    // What is built is kept: something else may refer to an object inside, and that to those around.
+                    if !key.is_nil() {
+                        kept.push((key, self.value(value)));
+                    }
+                }
+                builder = builder.dictionary(kept);
             }
         }
         for (name, plan) in &plan.adapted {
