@@ -105,6 +105,45 @@ pub(crate) fn push_ps_string(out: &mut Vec<u8>, text: &PsString, context: Contex
 /// Appends text with all escapes.
 #[inline]
 pub(crate) fn push(out: &mut Vec<u8>, text: &str, context: Context) {
+    if text.len() > SHORT || !push_plain(out, text.as_bytes()) {
+        push_any(out, text, context);
+    }
+}
+
+/// Up to this length, words of eight bytes are copied while they are looked at. Most names and many texts are as short,
+/// and a call for so few bytes would take longer than the copy.
+const SHORT: usize = 32;
+
+/// Appends short text that needs no escape, or nothing.
+#[inline]
+fn push_plain(out: &mut Vec<u8>, bytes: &[u8]) -> bool {
+    let start = out.len();
+    out.reserve(SHORT + 8);
+    let mut found = 0;
+    let (words, tail) = bytes.as_chunks::<8>();
+    for word in words {
+        found |= suspects(u64::from_le_bytes(*word));
+        out.extend_from_slice(word);
+    }
+    if !tail.is_empty() {
+        let word = match bytes.last_chunk::<8>() {
+            // What was looked at already is shifted out.
+            Some(end) => {
+                let len = 8 * tail.len() as u32;
+                u64::from_le_bytes(*end) >> (64 - len) | SPACES << len
+            }
+            None => last(tail),
+        };
+        found |= suspects(word);
+        out.extend_from_slice(&word.to_le_bytes());
+    }
+    let plain = found == 0;
+    out.truncate(if plain { start + bytes.len() } else { start });
+    plain
+}
+
+#[inline(never)]
+fn push_any(out: &mut Vec<u8>, text: &str, context: Context) {
     let bytes = text.as_bytes();
     match find(bytes, 0) {
         None => out.extend_from_slice(bytes),
@@ -219,6 +258,7 @@ fn push_utf16(out: &mut Vec<u8>, units: &[u16], context: Context) {
 
 const LOW: u64 = u64::from_le_bytes([1; 8]);
 const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
 
 /// The high bit of each of eight bytes that may need an escape: of control characters, `"`, `&`, `<`, `>`, `_` and
 /// everything beyond ASCII.
@@ -257,7 +297,6 @@ fn find(bytes: &[u8], at: usize) -> Option<usize> {
 /// Fewer than eight bytes, and behind them spaces, which need no escape.
 #[inline(always)]
 fn last(tail: &[u8]) -> u64 {
-    const SPACES: u64 = LOW * 0x20;
     let len = tail.len();
     if let (Some(head), Some(end)) = (tail.first_chunk::<4>(), tail.last_chunk::<4>()) {
         // Both parts agree where they overlap.
