@@ -55,6 +55,7 @@
 //! | [`fragment`] | messages cut for the transport, with queues and priorities, and put together |
 //! | [`outofproc`] | lines of the transports that are pipes: standard input and output, SSH, sockets |
 //! | [`crypto`] | the key exchange, and what encrypts strings |
+//! | [`client`], [`server`] | runspace pools and pipelines as state machines, for either end of a session |
 //! | `serde` | the bridge to any type of serde, and values as JSON |
 //!
 //! # Features
@@ -64,7 +65,8 @@
 //!
 //! # Promised
 //!
-//! - Nothing here does I/O, starts a thread or reads a clock: bytes go in, values and bytes come out.
+//! - Nothing here starts a thread or reads a clock, and nothing but [`clixml::Document`] and its writer does I/O: bytes
+//!   go in, values and bytes come out.
 //! - What PowerShell's serializer writes is written byte for byte as it does, by its published rules; an unknown member of
 //!   an object is kept and an unknown number of an enumeration too.
 //! - Foreign bytes lead to a value or an [`Error`] with kind and position. Memory follows the bytes that are there, not

@@ -26,8 +26,7 @@ impl Limits {
     /// The largest value that [`depth`](Self::depth) takes, and the longest way through objects when references are
     /// followed.
     ///
-    /// Values are dropped, compared and written with one call per level, so that more would let a document exhaust the
-    /// stack of a thread.
+    /// Values are written with one call per level, so that more would let a document exhaust the stack of a thread.
     pub const MAX_DEPTH: usize = 512;
 
     /// The defaults.
