@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Link;
+#[cfg(feature = "crypto")]
 use crate::clixml::{WriteOptions, Writer};
 use crate::crypto::Cipher;
 #[cfg(feature = "crypto")]
@@ -53,6 +54,7 @@ impl Link {
         }
     }
 
+    #[cfg(feature = "crypto")]
     fn install(&mut self) {
         if let Some(cipher) = self.key.cipher() {
             self.writer = Writer::with_options(WriteOptions::new().cipher(cipher));
@@ -74,7 +76,7 @@ impl Link {
     }
 
     #[cfg(not(feature = "crypto"))]
-    pub(crate) fn send_public_key(&mut self) -> Result<(), Error> {
+    pub(crate) fn send_public_key(&self) -> Result<(), Error> {
         Err(Error::no_key())
     }
 
@@ -89,7 +91,7 @@ impl Link {
     }
 
     #[cfg(not(feature = "crypto"))]
-    pub(crate) fn take_session_key(&mut self, _: &crate::message::EncryptedSessionKey) -> Result<(), Error> {
+    pub(crate) fn take_session_key(&self, _: &crate::message::EncryptedSessionKey) -> Result<(), Error> {
         Err(super::violation("a session key that was not asked for"))
     }
 
@@ -109,7 +111,7 @@ impl Link {
     }
 
     #[cfg(not(feature = "crypto"))]
-    pub(crate) fn answer_public_key(&mut self, _: &crate::message::PublicKey) -> Result<(), Error> {
+    pub(crate) fn answer_public_key(&self, _: &crate::message::PublicKey) -> Result<(), Error> {
         Err(Error::no_key())
     }
 

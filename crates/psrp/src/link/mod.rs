@@ -45,6 +45,7 @@ struct Control {
 }
 
 /// A message that waits for the key, or for a message of the same target that does.
+#[cfg_attr(not(feature = "crypto"), expect(dead_code, reason = "there is never a key to send it with"))]
 struct Parked {
     target: Option<Uuid>,
     priority: Priority,
@@ -141,6 +142,7 @@ impl Link {
     }
 
     /// Queues what waited for the key.
+    #[cfg(feature = "crypto")]
     pub(crate) fn send_parked(&mut self) -> Result<(), Error> {
         while let Some(parked) = self.parked.pop_front() {
             self.send(parked.target, parked.priority, parked.message_type, parked.value.as_ref())?;
