@@ -45,7 +45,7 @@ impl Name {
 }
 
 /// An element, and where its text is in the line.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Element {
     pub(super) name: Name,
     pub(super) target: Option<Uuid>,
@@ -106,6 +106,43 @@ impl<'a> Line<'a> {
 
     /// The next element of the line.
     pub(super) fn next(&mut self) -> Result<Option<Element>, Error> {
+        match self.usual() {
+            Some(element) => Ok(Some(element)),
+            None => self.any(),
+        }
+    }
+
+    /// The next element if it is spelled as PowerShell spells it, which takes a few comparisons.
+    fn usual(&mut self) -> Option<Element> {
+        let rest = self.rest();
+        let (name, priority, id, behind) = match rest.strip_prefix(b"<Data Stream='Default' PSGuid='") {
+            Some(behind) => {
+                let (id, behind) = behind.split_first_chunk()?;
+                (Name::Data, Priority::Default, id, behind.strip_prefix(b"'>")?)
+            }
+            None => {
+                let inner = rest.strip_prefix(b"<")?;
+                let (name, behind) = inner.split_at(memchr::memchr(b' ', inner)?);
+                let name = Name::find(name).filter(|name| *name != Name::Data)?;
+                let (id, behind) = behind.strip_prefix(b" PSGuid='")?.split_first_chunk()?;
+                (name, Priority::Default, id, behind)
+            }
+        };
+        let id = guid::parse(id as &[u8; 36])?;
+        let target = (!id.is_nil()).then_some(id);
+        let start = self.text.len() - behind.len();
+        let (len, end) = if name == Name::Data {
+            let len = memchr::memchr(b'<', behind).filter(|&len| !behind[..len].trim_ascii().is_empty())?;
+            (len, behind[len..].strip_prefix(b"</Data>")?)
+        } else {
+            (0, behind.strip_prefix(b"' />")?)
+        };
+        self.at = self.text.len() - end.len();
+        Some(Element { name, target, priority, text: start..start + len })
+    }
+
+    /// The next element, however it is spelled.
+    fn any(&mut self) -> Result<Option<Element>, Error> {
         if self.is_empty()? {
             return Ok(None);
         }
@@ -275,4 +312,50 @@ fn unescape(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     let text = std::str::from_utf8(text).ok()?;
     let text = quick_xml::escape::unescape(text).ok()?;
     Some(Cow::Owned(text.into_owned().into_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The spelling that is read by comparison is read to the same by the rules; others are not taken for it.
+    #[test]
+    fn the_usual_spelling_means_the_same() {
+        const ID: &str = "a1b2c3d4-e5f6-4718-8293-a4b5c6d7e8f9";
+        const NIL: &str = "00000000-0000-0000-0000-000000000000";
+        let usual = |line: &str| Line::new(line.as_bytes(), 0, 0).usual();
+        for id in [ID, NIL] {
+            for line in [
+                format!("<Data Stream='Default' PSGuid='{id}'>QUJD</Data>"),
+                format!("<Data Stream='Default' PSGuid='{id}'> QU&#x4A;D\t</Data><Close PSGuid='{id}' />"),
+                format!("<DataAck PSGuid='{id}' />"),
+                format!("<Command PSGuid='{id}' /> "),
+                format!("<SignalAck PSGuid='{id}' /><!-- -->"),
+            ] {
+                let mut fast = Line::new(line.as_bytes(), 0, 0);
+                let mut slow = Line::new(line.as_bytes(), 0, 0);
+                let (found, expected) = (fast.usual(), slow.any().unwrap().unwrap());
+                let places = |element: &Element| (element.name, element.target, element.priority);
+                assert_eq!(found.as_ref().map(places), Some(places(&expected)), "{line}");
+                assert_eq!(fast.at, slow.at, "{line}");
+                if expected.name == Name::Data {
+                    assert_eq!(found.unwrap().text, expected.text, "{line}");
+                }
+            }
+        }
+        for line in [
+            format!("<Data Stream='Default' PSGuid='{ID}'></Data>"),
+            format!("<Data Stream='Default' PSGuid='{ID}'> </Data>"),
+            format!("<Data Stream='Default' PSGuid='{ID}'>QUJD</Dat>"),
+            format!("<Data Stream='Default' PSGuid='{ID}'>QU<!-- -->JD</Data>"),
+            format!("<Data Stream='Default' PSGuid=\"{ID}\">QUJD</Data>"),
+            format!("<Data PSGuid='{ID}' />"),
+            format!("<Close PSGuid='{ID}'/>"),
+            "<Close PSGuid='{a1b2c3d4-e5f6-4718-8293-a4b5c6d7e8f9}' />".to_owned(),
+            format!("<Other PSGuid='{ID}' />"),
+            "<Close PSGuid='a1b2c3d4-e5f6-4718-8293-a4b5c6d7e8fx' />".to_owned(),
+        ] {
+            assert_eq!(usual(&line), None, "{line}");
+        }
+    }
 }
