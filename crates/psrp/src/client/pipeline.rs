@@ -5,8 +5,9 @@ use uuid::Uuid;
 use super::RunspacePool;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
-use crate::link::{Action, not_now};
+use crate::link::not_now;
 use crate::message::{CreatePipeline, GetCommandMetadata, MessageType, Payload, PipelineState, PowerShell};
+use crate::outofproc::Packet;
 use crate::value::{Value, Version};
 
 /// What a pipeline does.
@@ -208,8 +209,8 @@ impl Pipeline<'_> {
             let is_created = self.entry().is_created;
             let target = Some(self.id);
             match is_created {
-                true => self.pool.link.act(Action::Signal, target),
-                false => self.pool.link.act_after_data(Action::Signal, target),
+                true => self.pool.link.act(Packet::Signal(target)),
+                false => self.pool.link.act_after_data(Packet::Signal(target)),
             }
             self.update(|entry| entry.state = Stopping);
         }
@@ -229,7 +230,7 @@ impl Pipeline<'_> {
         let id = self.id;
         self.pool.host_calls.retain(|(pipeline, _), _| *pipeline != Some(id));
         self.pool.link.discard_output(Some(id));
-        self.pool.link.act(Action::Close, Some(id));
+        self.pool.link.act(Packet::Close(Some(id)));
         self.update(|entry| entry.is_closing = true);
         Ok(())
     }

@@ -10,7 +10,7 @@ use super::{Config, Event};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::host::{HostMethod, HostResponse};
-use crate::link::{Action, Events, Link, not_now};
+use crate::link::{Events, Link, not_now};
 use crate::message::{
     ApplicationPrivateData, ConnectRunspacePool, Destination, GetAvailableRunspaces, InitRunspacePool,
     MessageType, Payload, PipelineState, ResetRunspaceState, RunspacePoolState, SessionCapability,
@@ -366,7 +366,7 @@ impl RunspacePool {
     ) -> Result<(), Error> {
         self.require_opened("create a pipeline")?;
         self.insert(id, Entry::new(Some(request.into()), PipelineState::NotStarted))?;
-        self.link.act(Action::Command, Some(id));
+        self.link.act(Packet::Command(Some(id)));
         Ok(())
     }
 
@@ -444,7 +444,7 @@ impl RunspacePool {
         }
         if self.state == Opened {
             self.state = Closing;
-            self.link.act_after_data(Action::Close, None);
+            self.link.act_after_data(Packet::Close(None));
         }
         Ok(())
     }

@@ -24,22 +24,10 @@ pub(crate) fn violation(what: impl Into<Box<str>>) -> Error {
     Error::with(Kind::Protocol, what)
 }
 
-/// A packet without data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
-    DataAck,
-    Command,
-    CommandAck,
-    Close,
-    CloseAck,
-    Signal,
-    SignalAck,
-}
-
+/// A packet without data that is to be sent.
 #[derive(Debug)]
 struct Control {
-    action: Action,
-    target: Option<Uuid>,
+    packet: Packet<'static>,
     /// Whether the data that wait for the target go first.
     after_data: bool,
 }
@@ -150,13 +138,14 @@ impl Link {
         Ok(())
     }
 
-    pub(crate) fn act(&mut self, action: Action, target: Option<Uuid>) {
-        self.control.push_back(Control { action, target, after_data: false });
+    /// Queues a packet without data.
+    pub(crate) fn act(&mut self, packet: Packet<'static>) {
+        self.control.push_back(Control { packet, after_data: false });
     }
 
-    /// The action comes after the messages to its target that wait now.
-    pub(crate) fn act_after_data(&mut self, action: Action, target: Option<Uuid>) {
-        self.control.push_back(Control { action, target, after_data: true });
+    /// The packet comes after the messages to its target that wait now.
+    pub(crate) fn act_after_data(&mut self, packet: Packet<'static>) {
+        self.control.push_back(Control { packet, after_data: true });
     }
 
     /// Whether a message to this target was not handed out entirely.
@@ -170,22 +159,14 @@ impl Link {
     }
 
     pub(crate) fn poll_transmit<'b>(&mut self, max: usize, buffer: &'b mut Vec<u8>) -> Option<Packet<'b>> {
-        let ready = |control: &Control| !control.after_data || !self.has_data(control.target);
-        if let Some(Control { action, target, .. }) =
+        let ready = |control: &Control| !control.after_data || !self.has_data(control.packet.target());
+        if let Some(Control { packet, .. }) =
             self.control.iter().position(ready).and_then(|index| self.control.remove(index))
         {
-            if action == Action::Command {
+            if let Packet::Command(target) = packet {
                 self.awaited.insert(target, Awaited::Command);
             }
-            return Some(match action {
-                Action::DataAck => Packet::DataAck(target),
-                Action::Command => Packet::Command(target),
-                Action::CommandAck => Packet::CommandAck(target),
-                Action::Close => Packet::Close(target),
-                Action::CloseAck => Packet::CloseAck(target),
-                Action::Signal => Packet::Signal(target),
-                Action::SignalAck => Packet::SignalAck(target),
-            });
+            return Some(packet);
         }
         buffer.clear();
         let awaited = &self.awaited;

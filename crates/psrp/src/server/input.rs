@@ -9,7 +9,7 @@ use crate::client::PipelineRequest;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::host::HostResponse;
-use crate::link::{Action, not_now, violation};
+use crate::link::{not_now, violation};
 use crate::message::{
     InitRunspacePool, Message, Payload, PipelineState, RunspaceLimits, RunspacePoolState,
     RunspacePoolStateInfo, SessionCapability,
@@ -27,7 +27,7 @@ impl RunspacePool {
         match packet {
             Packet::Data { target, priority, data } => {
                 self.handle_input(priority, target, data)?;
-                self.link.act(Action::DataAck, target);
+                self.link.act(Packet::DataAck(target));
                 Ok(())
             }
             _ if matches!(self.state, RunspacePoolState::Broken | RunspacePoolState::Closed) => {
@@ -35,7 +35,7 @@ impl RunspacePool {
             }
             Packet::Command(Some(id)) => match self.create(id) {
                 Ok(()) => {
-                    self.link.act(Action::CommandAck, Some(id));
+                    self.link.act(Packet::CommandAck(Some(id)));
                     Ok(())
                 }
                 Err(error) => Err(self.break_down(error)),
@@ -46,7 +46,7 @@ impl RunspacePool {
             }
             Packet::Close(Some(id)) => {
                 self.remove(id);
-                self.link.act(Action::CloseAck, Some(id));
+                self.link.act(Packet::CloseAck(Some(id)));
                 Ok(())
             }
             Packet::Close(None) => {
@@ -131,7 +131,7 @@ impl RunspacePool {
             }
             return;
         }
-        self.link.act_after_data(Action::SignalAck, Some(id));
+        self.link.act_after_data(Packet::SignalAck(Some(id)));
     }
 
     fn remove(&mut self, id: Uuid) {
@@ -153,7 +153,7 @@ impl RunspacePool {
         let info = RunspacePoolStateInfo::new(self.state);
         // A state can always be written.
         let _ = self.link.send_payload(None, &Payload::RunspacePoolState(info));
-        self.link.act_after_data(Action::CloseAck, None);
+        self.link.act_after_data(Packet::CloseAck(None));
         self.events.push(Event::Closed, 0);
     }
 

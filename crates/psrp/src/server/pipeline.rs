@@ -5,8 +5,9 @@ use uuid::Uuid;
 use super::RunspacePool;
 use crate::error::{Error, Kind};
 use crate::host::HostRequest;
-use crate::link::{Action, not_now};
+use crate::link::not_now;
 use crate::message::{Payload, PipelineState, PipelineStateInfo};
+use crate::outofproc::Packet;
 use crate::record::{ErrorRecord, InformationRecord, InformationalRecord};
 use crate::value::{Progress, Value, Version};
 
@@ -209,7 +210,7 @@ impl Pipeline<'_> {
         if let Some(entry) = self.pool.pipelines.get_mut(&self.id) {
             entry.is_input_open = false;
             if std::mem::take(&mut entry.is_signalled) {
-                self.pool.link.act_after_data(Action::SignalAck, target);
+                self.pool.link.act_after_data(Packet::SignalAck(target));
             }
         }
         Ok(())
