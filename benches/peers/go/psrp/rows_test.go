@@ -59,14 +59,15 @@ func references() *serialization.PSObject {
 }
 
 func rows() []row {
+	document, element := (*serialization.Serializer).Serialize, (*serialization.Serializer).SerializeRaw
 	rows := []row{
-		serialize("small_object", small(), 183),
-		serialize("medium_object", numbered("Property", 10), 462),
-		serialize("large_object", numbered("Property", 50), 1622),
-		serialize("with_references", references(), 314),
-		serializeRaw("string", "test string value", 24),
-		serializeRaw("int32", int32(12345), 16),
-		serializeRaw("hashtable", map[string]any{"Key1": "Value1", "Key2": int32(123), "Key3": true, "Key4": []byte("data")}, 313),
+		serialize("small_object", small(), 183, document),
+		serialize("medium_object", numbered("Property", 10), 462, document),
+		serialize("large_object", numbered("Property", 50), 1622, document),
+		serialize("with_references", references(), 314, document),
+		serialize("string", "test string value", 24, element),
+		serialize("int32", int32(12345), 16, element),
+		serialize("hashtable", map[string]any{"Key1": "Value1", "Key2": int32(123), "Key3": true, "Key4": []byte("data")}, 313, element),
 		serializeUnsafe(),
 		serializeAgain(),
 		deserialize("deserialize_small_object", small(), 183),
@@ -95,32 +96,12 @@ func rows() []row {
 	return rows
 }
 
-// serialize writes a document and copies it.
-func serialize(name string, value any, length int) row {
+// serialize writes a value with a method of the serializer, which copies what it has written.
+func serialize(name string, value any, length int, write func(*serialization.Serializer, any) ([]byte, error)) row {
 	serializer := serialization.NewSerializer()
 	run := func() ([]byte, error) {
 		defer serializer.Reset()
-		return serializer.Serialize(value)
-	}
-	return row{
-		name:    "serialize_" + name,
-		payload: length,
-		check: func() error {
-			document, err := run()
-			return reads(document, value, length, err)
-		},
-		run: func() error {
-			_, err := run()
-			return err
-		},
-	}
-}
-
-func serializeRaw(name string, value any, length int) row {
-	serializer := serialization.NewSerializer()
-	run := func() ([]byte, error) {
-		defer serializer.Reset()
-		return serializer.SerializeRaw(value)
+		return write(serializer, value)
 	}
 	return row{
 		name:    "serialize_" + name,
