@@ -12,7 +12,6 @@ use crate::workspace::Workspace;
 
 /// Files that may contain `unsafe`. Each has its safe twin and a test that compares them, or measures only.
 const UNSAFE_FILES: &[&str] = &[
-    "benches/peers/rust/psrp-rs/src/alloc.rs",
     "benches/src/alloc.rs",
     "crates/json/src/scan/copy.rs",
     "crates/json/src/scan/mod.rs",
