@@ -7,7 +7,7 @@ use benches::client::ours::Ours;
 use benches::client::repeat::{Threads, concurrent, sequential};
 use benches::client::stream::{self, AsyncOpenai, Form};
 use benches::client::workload::Workload;
-use benches::{Impl, Suite};
+use benches::{Impl, Row, Suite};
 
 benches::counting_allocator!();
 
@@ -44,17 +44,29 @@ fn main() {
 /// Requests one after the other. Client and server take turns, so that one thread has all the work; on a runtime with
 /// several threads, these wake each other up for nothing, as the second half of the row shows.
 fn one_after_the_other(suite: &mut Suite, workload: &Workload) {
-    let (expected, answer) = (workload.expected(), &workload.answer);
-    let ours = |threads| sequential(threads, answer.clone(), |server| Ours::new(workload, server));
-    let reqwest = |threads| sequential(threads, answer.clone(), |server| Reqwest::new(workload, server));
-    let hyper = sequential(Threads::One, answer.clone(), |server| HyperUtil::new(workload, server));
+    let answer = || workload.answer.clone();
+    in_both_layouts(
+        suite.row(workload.row).payload(workload.expected()),
+        workload,
+        |threads| sequential(threads, answer(), |server| Ours::new(workload, server)),
+        |threads| sequential(threads, answer(), |server| Reqwest::new(workload, server)),
+        sequential(Threads::One, answer(), |server| HyperUtil::new(workload, server)),
+    );
+}
+
+/// The sides of a row on one thread, and on a thread per processor.
+fn in_both_layouts<O: FnMut(u64) -> u64, R: FnMut(u64) -> u64>(
+    row: Row<'_>,
+    workload: &Workload,
+    ours: impl Fn(Threads) -> O,
+    reqwest: impl Fn(Threads) -> R,
+    hyper_util: impl FnMut(u64) -> u64,
+) {
+    let expected = workload.expected();
     let (one, several) = (Threads::One, Threads::PerProcessor);
-    suite
-        .row(workload.row)
-        .payload(expected)
-        .run_batches(Impl::ours("undecoded").class(OWNED), expected, ours(one))
+    row.run_batches(Impl::ours("undecoded").class(OWNED), expected, ours(one))
         .run_batches(Impl::peer("reqwest", REQWEST).class(OWNED), expected, reqwest(one))
-        .run_batches(Impl::limit("hyper-util").class(OWNED), expected, hyper)
+        .run_batches(Impl::limit("hyper-util").class(OWNED), expected, hyper_util)
         .run_batches(Impl::ours("undecoded, several threads").class(THREADS), expected, ours(several))
         .run_batches(
             Impl::peer("reqwest, several threads", REQWEST).class(THREADS),
@@ -91,24 +103,14 @@ fn with_retry_without_sleep(suite: &mut Suite) {
 /// share the work with a server that answers at once, and have more to do with waking each other up than they gain.
 fn all_at_once(suite: &mut Suite) {
     let workload = Workload::simple("client_do_concurrent");
-    let (expected, answer) = (workload.expected(), || workload.answer.clone());
-    let ours = |threads| concurrent(threads, answer(), |server| Ours::new(&workload, server));
-    let reqwest = |threads| concurrent(threads, answer(), |server| Reqwest::new(&workload, server));
-    let hyper = concurrent(Threads::One, answer(), |server| HyperUtil::new(&workload, server));
-    let (one, several) = (Threads::One, Threads::PerProcessor);
-    suite
-        .row(workload.row)
-        .payload(expected)
-        .elements(1)
-        .run_batches(Impl::ours("undecoded").class(OWNED), expected, ours(one))
-        .run_batches(Impl::peer("reqwest", REQWEST).class(OWNED), expected, reqwest(one))
-        .run_batches(Impl::limit("hyper-util").class(OWNED), expected, hyper)
-        .run_batches(Impl::ours("undecoded, several threads").class(THREADS), expected, ours(several))
-        .run_batches(
-            Impl::peer("reqwest, several threads", REQWEST).class(THREADS),
-            expected,
-            reqwest(several),
-        );
+    let answer = || workload.answer.clone();
+    in_both_layouts(
+        suite.row(workload.row).payload(workload.expected()).elements(1),
+        &workload,
+        |threads| concurrent(threads, answer(), |server| Ours::new(&workload, server)),
+        |threads| concurrent(threads, answer(), |server| Reqwest::new(&workload, server)),
+        concurrent(Threads::One, answer(), |server| HyperUtil::new(&workload, server)),
+    );
 }
 
 /// A chat answer of 10,000 parts.
