@@ -35,6 +35,12 @@ pub(crate) enum Kind {
     Protocol,
     /// Reading or writing failed.
     Io,
+    /// The connection has ended.
+    Closed,
+    /// The other side took too long.
+    Timeout,
+    /// The transport, host or build has no means for it.
+    Unsupported,
 }
 
 impl Kind {
@@ -55,6 +61,9 @@ impl Kind {
             Self::State => "the state does not allow this",
             Self::Protocol => "the peer violates the protocol",
             Self::Io => "reading or writing failed",
+            Self::Closed => "the connection has ended",
+            Self::Timeout => "the other side took too long",
+            Self::Unsupported => "this is not supported here",
         }
     }
 }
@@ -187,6 +196,21 @@ impl Error {
     /// Whether reading or writing failed; the cause is the source.
     pub fn is_io(&self) -> bool {
         self.0.kind == Kind::Io
+    }
+
+    /// Whether the connection has ended, for which the other side may have told the reason.
+    pub fn is_closed(&self) -> bool {
+        self.0.kind == Kind::Closed
+    }
+
+    /// Whether the other side took too long.
+    pub fn is_timeout(&self) -> bool {
+        self.0.kind == Kind::Timeout
+    }
+
+    /// Whether there is no means for it: in the transport, in the host, or in this build.
+    pub fn is_unsupported(&self) -> bool {
+        self.0.kind == Kind::Unsupported
     }
 }
 

@@ -90,6 +90,8 @@ mod error;
 pub mod fragment;
 mod guid;
 pub mod host;
+#[cfg(feature = "tokio")]
+pub mod io;
 mod link;
 pub mod message;
 pub mod outofproc;

@@ -1,0 +1,186 @@
+//! Packets as lines over a pipe.
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::Transport;
+use crate::Error;
+use crate::error::Kind;
+use crate::outofproc::{Packet, PacketReader, ReaderOptions, Received, Role};
+
+/// Bytes that a read asks for.
+const READ: usize = 32 * 1024;
+/// No more packets are taken while more than this waits to be written.
+const WRITE: usize = 64 * 1024;
+
+/// The [out-of-process transport](crate::outofproc) over a reader and a writer: the pipes of a process, a socket, a
+/// channel of SSH.
+///
+/// A client skips lines that are no packets, such as the banner of a login.
+pub struct Lines<R, W> {
+    read: R,
+    write: W,
+    packets: PacketReader,
+    input: Vec<u8>,
+    taken: usize,
+    filled: usize,
+    at_end: bool,
+    output: Vec<u8>,
+    written: usize,
+}
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
+    /// One end of a connection.
+    pub fn new(role: Role, read: R, write: W) -> Self {
+        Self::with_options(role, read, write, ReaderOptions::new())
+    }
+
+    /// The same with other limits of what is read.
+    pub fn with_options(role: Role, read: R, write: W, options: ReaderOptions) -> Self {
+        let packets = PacketReader::with_options(role, options);
+        Self {
+            read,
+            write,
+            packets,
+            input: Vec::new(),
+            taken: 0,
+            filled: 0,
+            at_end: false,
+            output: Vec::new(),
+            written: 0,
+        }
+    }
+
+    /// Reads more, for all that there was is taken.
+    fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.taken = 0;
+        self.filled = 0;
+        self.input.resize(READ, 0);
+        let mut buffer = ReadBuf::new(&mut self.input);
+        ready!(Pin::new(&mut self.read).poll_read(cx, &mut buffer))?;
+        self.filled = buffer.filled().len();
+        self.at_end = self.filled == 0;
+        Poll::Ready(Ok(()))
+    }
+
+    /// Writes until less than `left` bytes wait.
+    fn poll_drain(&mut self, cx: &mut Context<'_>, left: usize) -> Poll<Result<(), Error>> {
+        while self.output.len() - self.written > left {
+            let count = ready!(Pin::new(&mut self.write).poll_write(cx, &self.output[self.written..]))?;
+            if count == 0 {
+                return Poll::Ready(Err(std::io::Error::from(std::io::ErrorKind::WriteZero).into()));
+            }
+            self.written += count;
+        }
+        if self.written == self.output.len() {
+            self.output.clear();
+            self.written = 0;
+            self.output.shrink_to(2 * WRITE);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin> Transport for Lines<R, W> {
+    fn poll_receive(
+        &mut self,
+        cx: &mut Context<'_>,
+        take: &mut dyn FnMut(Packet<'_>) -> Result<(), Error>,
+    ) -> Poll<Option<Result<(), Error>>> {
+        loop {
+            let mut rest = &self.input[self.taken..self.filled];
+            let len = rest.len();
+            let received = match self.at_end && rest.is_empty() {
+                true => self.packets.finish(),
+                false => self.packets.next(&mut rest),
+            };
+            self.taken += len - rest.len();
+            match received {
+                Ok(Some(Received::Packet(packet))) => return Poll::Ready(Some(take(packet))),
+                // An empty line: the client has ended the session.
+                Ok(Some(Received::End)) => return Poll::Ready(None),
+                Ok(Some(Received::Failure(reason))) => {
+                    return Poll::Ready(Some(Err(Error::with(Kind::Closed, reason))));
+                }
+                Ok(None) if self.at_end => return Poll::Ready(None),
+                Ok(None) => ready!(self.poll_fill(cx))?,
+                Err(error) => return Poll::Ready(Some(Err(error))),
+            }
+        }
+    }
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.poll_drain(cx, WRITE)
+    }
+
+    fn send(&mut self, packet: Packet<'_>) -> Result<(), Error> {
+        packet.encode(&mut self.output)
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        ready!(self.poll_drain(cx, 0))?;
+        Pin::new(&mut self.write).poll_flush(cx).map_err(Error::from)
+    }
+
+    fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        ready!(self.poll_drain(cx, 0))?;
+        Pin::new(&mut self.write).poll_shutdown(cx).map_err(Error::from)
+    }
+}
+
+/// Shows how much waits, not what.
+impl<R, W> fmt::Debug for Lines<R, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lines")
+            .field("to_read", &(self.filled - self.taken))
+            .field("to_write", &(self.output.len() - self.written))
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use super::*;
+    use crate::fragment::Priority;
+
+    #[tokio::test]
+    async fn packets_cross_a_pipe_of_any_size() {
+        for size in [1, 7, 64, 65536] {
+            let (near, far) = tokio::io::duplex(size);
+            let (near, far) = (tokio::io::split(near), tokio::io::split(far));
+            let mut client = Lines::new(Role::Client, near.0, near.1);
+            let mut server = Lines::new(Role::Server, far.0, far.1);
+            let data = vec![7; 100];
+            let sender = async {
+                for _ in 0..3 {
+                    poll_fn(|cx| client.poll_ready(cx)).await.unwrap();
+                    client
+                        .send(Packet::Data { target: None, priority: Priority::Default, data: &data })
+                        .unwrap();
+                }
+                poll_fn(|cx| client.poll_close(cx)).await.unwrap();
+            };
+            let receiver = async {
+                let mut count = 0;
+                let mut take = |packet: Packet<'_>| {
+                    assert_eq!(
+                        packet,
+                        Packet::Data { target: None, priority: Priority::Default, data: &data }
+                    );
+                    count += 1;
+                    Ok(())
+                };
+                while let Some(result) = poll_fn(|cx| server.poll_receive(cx, &mut take)).await {
+                    result.unwrap();
+                }
+                assert_eq!(count, 3);
+            };
+            tokio::join!(sender, receiver);
+        }
+    }
+}

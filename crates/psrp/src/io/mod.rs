@@ -1,0 +1,10 @@
+//! Sessions over anything that carries bytes, on tokio: what the state machines of [`client`](crate::client) and
+//! [`server`](crate::server) need to talk to real peers.
+
+mod host;
+mod lines;
+mod transport;
+
+pub use host::{Host, HostFuture};
+pub use lines::Lines;
+pub use transport::{Connect, Transport};
