@@ -40,12 +40,12 @@ fn documents_of_the_deepest_kind_are_handled() {
         ] {
             let (start, end) = (start.repeat(depth - 1), end.repeat(depth - 1));
             let xml = format!("{start}<I32 N='Value'>1</I32>{end}");
-            let options = ReadOptions::new().limits(Limits::new().depth(usize::MAX));
+            let options = ReadOptions::new().limits(Limits::new().max_depth(usize::MAX));
             let read = || Reader::with_options(xml.as_bytes(), options.clone()).next().unwrap().unwrap().1;
             let value = read();
             assert_eq!(value, read());
             assert!(!format!("{value:?}{value:#?}").is_empty());
-            let mut writer = Writer::with_options(WriteOptions::new().depth(usize::MAX));
+            let mut writer = Writer::with_options(WriteOptions::new().max_depth(usize::MAX));
             writer.write(&value).unwrap();
             let again = Reader::with_options(&writer.take(), options.clone()).next().unwrap().unwrap().1;
             assert_eq!(value, again);
@@ -63,7 +63,7 @@ fn what_is_put_together_by_hand_may_be_deeper() {
         assert!(format!("{value:?}").len() < 10_000);
         assert!(format!("{value:#?}").len() < 100_000);
         assert!(Writer::new().write(&value).unwrap_err().is_limit());
-        let mut writer = Writer::with_options(WriteOptions::new().depth(usize::MAX));
+        let mut writer = Writer::with_options(WriteOptions::new().max_depth(usize::MAX));
         assert!(writer.write(&value).unwrap_err().is_limit());
         drop(value);
 
@@ -85,7 +85,7 @@ fn the_bridge_stops_at_its_budget() {
         assert!(serde_json::to_string(&Plain::new(&value)).is_err());
         assert!(serde_json::to_string(&Plain::new(&value).with_type_names()).is_err());
 
-        let value = nested(usize::try_from(Budget::DEFAULT_DEPTH).unwrap() / 2);
+        let value = nested(usize::try_from(Budget::DEFAULT_MAX_DEPTH).unwrap() / 2);
         assert!(psrp::from_value::<serde_json::Value>(&value).is_ok());
         assert!(serde_json::to_string(&Plain::new(&value)).is_ok());
     });

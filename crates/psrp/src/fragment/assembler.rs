@@ -1,7 +1,7 @@
 //! Putting messages together by PowerShell's rules.
 
 use super::FragmentHeader;
-use super::input::{DEFAULT_MAX_OBJECT_SIZE, HeaderInput, RETAINED, failed_before, first_reserve};
+use super::input::{HeaderInput, RETAINED, failed_before, first_reserve};
 use crate::error::Error;
 
 /// What an [`Assembler`] accepts.
@@ -24,13 +24,16 @@ pub enum OutOfOrder {
 }
 
 impl AssemblerOptions {
-    /// Messages of at most 10 MiB, [`OutOfOrder::Fail`].
+    /// Default of [`max_object_size`](Self::max_object_size): 10 MiB, as on PowerShell's servers.
+    pub const DEFAULT_MAX_OBJECT_SIZE: usize = 10 << 20;
+
+    /// The default limit, [`OutOfOrder::Fail`].
     pub const fn new() -> Self {
-        Self { max_object_size: DEFAULT_MAX_OBJECT_SIZE, out_of_order: OutOfOrder::Fail }
+        Self { max_object_size: Self::DEFAULT_MAX_OBJECT_SIZE, out_of_order: OutOfOrder::Fail }
     }
 
-    /// Limits a message to so many bytes, the headers of its fragments included. Default: 10 MiB. `usize::MAX` means no
-    /// limit.
+    /// Limits a message to so many bytes, the headers of its fragments included. Default:
+    /// [`DEFAULT_MAX_OBJECT_SIZE`](Self::DEFAULT_MAX_OBJECT_SIZE), 10 MiB. `usize::MAX` means no limit.
     #[must_use]
     pub const fn max_object_size(mut self, bytes: usize) -> Self {
         self.max_object_size = bytes;

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 
 use uuid::Uuid;
 
-use super::{FragmentHeader, Fragmenter, MIN_FRAGMENT_SIZE, Priority};
+use super::{FragmentHeader, Fragmenter, Priority};
 
 /// Emptied lanes whose buffers are kept to be used again.
 const SPARE_LANES: usize = 4;
@@ -142,7 +142,7 @@ impl SendQueue {
     /// Appends fragments of the lane whose turn it is, at most `max` bytes, and tells where they go. `None` if nothing
     /// waits.
     ///
-    /// A limit below [`MIN_FRAGMENT_SIZE`] counts as that. Allocates only if the buffer has to grow.
+    /// A limit below [`Fragmenter::MIN_FRAGMENT_SIZE`] counts as that. Allocates only if the buffer has to grow.
     pub fn next_payload(&mut self, max: usize, out: &mut Vec<u8>) -> Option<Payload> {
         self.next_payload_of(max, out, |_| true)
     }
@@ -166,7 +166,8 @@ impl SendQueue {
         }
         let mut lane = self.lanes.remove(chosen?)?;
         let payload = lane.payload;
-        self.pending -= lane.take(max.max(MIN_FRAGMENT_SIZE), self.fragmenter.max_fragment_size(), out);
+        self.pending -=
+            lane.take(max.max(Fragmenter::MIN_FRAGMENT_SIZE), self.fragmenter.max_fragment_size(), out);
         if lane.messages.is_empty() {
             self.keep(lane);
         } else {

@@ -157,8 +157,8 @@ payload! {
 }
 
 impl Payload {
-    /// How much may be copied out of a value unless told otherwise: 64 MiB.
-    pub const MAX_SIZE: usize = DEFAULT_MAX_SIZE;
+    /// Default of what [`from_value_within`](Self::from_value_within) lets be copied out of a value: 64 MiB.
+    pub const DEFAULT_MAX_SIZE: usize = DEFAULT_MAX_SIZE;
 
     /// Reads the data of a message of this type. Secure strings stay encrypted.
     ///
@@ -209,11 +209,12 @@ impl Payload {
     /// Fails if a member is missing or of another type, and names it ([`Error::is_mismatch`]); or if the copy of what the
     /// value shares were to take more than 64 MiB ([`Error::is_limit`]).
     pub fn from_value(message_type: MessageType, value: Option<Value>) -> Result<Self, Error> {
-        Self::from_value_within(message_type, value, Self::MAX_SIZE)
+        Self::from_value_within(message_type, value, Self::DEFAULT_MAX_SIZE)
     }
 
-    /// As [`from_value`](Self::from_value), with a limit other than [`MAX_SIZE`](Self::MAX_SIZE), in bytes, of what may be
-    /// copied. Objects are shared inside of a value but not in what is read from it.
+    /// As [`from_value`](Self::from_value), with a limit in bytes of what may be copied. Objects are shared inside
+    /// of a value but not in what is read from it. The default that the others have is
+    /// [`DEFAULT_MAX_SIZE`](Self::DEFAULT_MAX_SIZE), 64 MiB.
     ///
     /// # Errors
     ///
