@@ -137,10 +137,9 @@ impl Value {
 
     /// The items of a list, enumeration, queue or stack.
     pub fn items(&self) -> Option<&[Self]> {
-        match self {
+        match self.base() {
             Self::Object(object) => match object.base() {
                 Base::List(_, items) => Some(items),
-                Base::Value(inner) => inner.items(),
                 _ => None,
             },
             _ => None,
@@ -149,10 +148,9 @@ impl Value {
 
     /// The pairs of a dictionary, in the order of the document.
     pub fn entries(&self) -> Option<&[(Self, Self)]> {
-        match self {
+        match self.base() {
             Self::Object(object) => match object.base() {
                 Base::Dictionary(entries) => Some(entries),
-                Base::Value(inner) => inner.entries(),
                 _ => None,
             },
             _ => None,
