@@ -110,11 +110,13 @@
 //!
 //! - Nothing here starts a thread or reads a clock, and nothing but [`clixml::Document`] and its writer does I/O: bytes
 //!   go in, values and bytes come out.
-//! - What PowerShell's serializer writes is written byte for byte as it does, by its published rules; an unknown member of
-//!   an object is kept and an unknown number of an enumeration too.
-//! - Foreign bytes lead to a value or an [`Error`] with kind and position. Memory follows the bytes that are there, not
-//!   what a header says; references share. The [limits](#limits) bound the rest.
-//! - Errors and `Debug` show no secret: no secure string, no key, and no value of the input.
+//! - What PowerShell's serializer writes is written byte for byte as it does, by its published rules. Values keep all
+//!   members that were read, records also those that they do not know, and enumerations numbers without a name.
+//! - Foreign bytes lead to a value or an [`Error`] with kind and position, in the bytes or in the value. Memory follows the
+//!   bytes that are there, not what a header says; references share. The [limits](#limits) bound the rest.
+//! - Errors and `Debug` show no secure string and no key. No error shows a value of the input, and no
+//!   `Debug` but those of values and typed messages. What may is the [source](std::error::Error::source) of an error, where
+//!   a type of yours says something with serde.
 //! - Writing into a buffer or with a writer that is used again allocates nothing.
 //!
 //! # Not promised

@@ -54,8 +54,10 @@ fn documents_of_the_deepest_kind_are_handled() {
     });
 }
 
+type Hold = fn(Value) -> Value;
+
 /// Chains of objects that hold each other in one way, all the way down.
-const CHAINS: [(&str, fn(Value) -> Value); 8] = [
+const CHAINS: [(&str, Hold); 8] = [
     ("extended members", |inner| Object::builder().extended("a", inner).build().into()),
     ("adapted members", |inner| Object::builder().adapted("a", inner).build().into()),
     ("wrapped values", |inner| Object::builder().wrap(inner).build().into()),

@@ -59,9 +59,8 @@ impl Default for AssemblerOptions {
 /// The rules are PowerShell's: fragments of a message follow each other without a gap, and a start drops what was not
 /// complete. Bytes may be divided in any way. Sizes are checked when a header is there, before its blob is waited for or
 /// stored. Offsets of errors count from the first byte that the assembler was given and point to the header.
-#[derive(Debug)]
 pub struct Assembler {
-    options: AssemblerOptions,
+    pub(super) options: AssemblerOptions,
     input: HeaderInput,
     state: State,
     open: Option<Open>,
@@ -70,7 +69,6 @@ pub struct Assembler {
 }
 
 /// What the next byte belongs to.
-#[derive(Debug)]
 enum State {
     Header,
     Blob {
@@ -86,7 +84,6 @@ enum State {
 }
 
 /// The message in progress.
-#[derive(Debug)]
 struct Open {
     object_id: u64,
     last_fragment: u64,

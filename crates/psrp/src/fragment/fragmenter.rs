@@ -96,7 +96,7 @@ impl Default for Fragmenter {
 }
 
 /// The fragments of one message, in order; made by [`Fragmenter::split`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Fragments<'a> {
     object_id: u64,
     fragment_id: u64,

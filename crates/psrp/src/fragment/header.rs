@@ -73,7 +73,7 @@ impl FragmentHeader {
 }
 
 /// A part of a message with what says where it belongs.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Fragment<'a> {
     /// The message, by a number that its sender counts from 1. Only 63 bits travel.
     pub object_id: u64,

@@ -7,7 +7,6 @@ use crate::error::{Error, Kind};
 pub(super) const RETAINED: usize = 1 << 20;
 
 /// Collects headers from chunks of any size.
-#[derive(Debug)]
 pub(super) struct HeaderInput {
     bytes: [u8; FragmentHeader::LEN],
     len: usize,

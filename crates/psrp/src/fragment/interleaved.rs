@@ -66,19 +66,17 @@ impl Default for InterleavedOptions {
 /// fragment 0 and to go on without a gap; nothing may follow its end. An object is complete when its fragments are, not
 /// when enough of them were counted. Offsets of errors count from the first byte that the assembler was given and point
 /// to the header.
-#[derive(Debug)]
 pub struct InterleavedAssembler {
-    options: InterleavedOptions,
+    pub(super) options: InterleavedOptions,
     input: HeaderInput,
     state: State,
-    pending: Vec<Pending>,
+    pub(super) pending: Vec<Pending>,
     pending_bytes: usize,
     /// The message that was handed out by the last call, then a buffer to be used again.
     message: Vec<u8>,
 }
 
 /// What the next byte belongs to.
-#[derive(Debug)]
 enum State {
     Header,
     Blob { index: usize, left: usize, end: bool },
@@ -86,8 +84,7 @@ enum State {
 }
 
 /// An object that is there in part.
-#[derive(Debug)]
-struct Pending {
+pub(super) struct Pending {
     object_id: u64,
     last_fragment: u64,
     /// Bytes of all of its fragments with their headers.

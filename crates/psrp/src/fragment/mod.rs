@@ -22,6 +22,7 @@
 //! [`Assembler`] per target and [`Priority`]; an [`InterleavedAssembler`] is for peers that mix them.
 
 mod assembler;
+mod debug;
 mod fragmenter;
 mod header;
 mod input;

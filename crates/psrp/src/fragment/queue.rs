@@ -30,7 +30,6 @@ const RETAINED: usize = 256 * 1024;
 /// assert_eq!(queue.next_payload(100, &mut bytes), Some(Payload { target: None, priority: Priority::Default }));
 /// assert_eq!(bytes.len(), 100);
 /// ```
-#[derive(Debug)]
 pub struct SendQueue {
     fragmenter: Fragmenter,
     /// No lane is empty. The order is whose turn it is.
@@ -48,7 +47,7 @@ pub struct Payload {
     pub priority: Priority,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Lane {
     payload: Payload,
     /// The bytes of all messages; those before `sent` are gone.
@@ -58,7 +57,6 @@ struct Lane {
 }
 
 /// A message, or what is left of it.
-#[derive(Debug)]
 struct Queued {
     object_id: u64,
     next_fragment: u64,

@@ -1,5 +1,7 @@
 //! The 40 bytes in front of the data of a message.
 
+use std::fmt;
+
 use uuid::Uuid;
 
 use super::MessageType;
@@ -118,7 +120,7 @@ const fn swap_parts(word: u64) -> u64 {
 /// assert_eq!(Message::decode(&bytes)?, Message { header, data: b"<I32>5</I32>" });
 /// # Ok::<(), psrp::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Message<'a> {
     /// Who it is for and what it is about.
     pub header: MessageHeader,
@@ -153,6 +155,13 @@ impl<'a> Message<'a> {
         out.extend_from_slice(&self.header.to_bytes());
         out.extend_from_slice(BOM);
         out.extend_from_slice(self.data);
+    }
+}
+
+/// Shows how much data there is, not the data, for it may be secret.
+impl fmt::Debug for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Message").field("header", &self.header).field("len", &self.data.len()).finish()
     }
 }
 

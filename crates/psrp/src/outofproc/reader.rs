@@ -1,5 +1,7 @@
 //! Lines out of chunks.
 
+use std::fmt;
+
 use super::Packet;
 use super::parse::{BOM, Element, Line};
 use crate::error::{Error, Kind};
@@ -70,7 +72,6 @@ pub enum Received<'a> {
 ///
 /// Lines end with a line feed, in front of which there may be a carriage return. A line that arrives as a whole is read in
 /// place. A line may hold several packets. Offsets of errors count from the first byte that the reader was given.
-#[derive(Debug)]
 pub struct PacketReader {
     role: Role,
     options: ReaderOptions,
@@ -191,7 +192,19 @@ impl PacketReader {
     }
 }
 
-#[derive(Debug)]
+/// Shows where it is, not what it has received, for that may be secret.
+impl fmt::Debug for PacketReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PacketReader")
+            .field("role", &self.role)
+            .field("options", &self.options)
+            .field("offset", &self.offset)
+            .field("len", &self.line.len())
+            .field("failed", &self.failed)
+            .finish_non_exhaustive()
+    }
+}
+
 enum Found {
     /// A packet, its data in the buffer.
     Packet(Element),
