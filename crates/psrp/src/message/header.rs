@@ -10,7 +10,7 @@ use crate::error::{Error, Kind};
 /// Some writers put it in front of the data; readers ignore it.
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// Who a message is for.
+/// Who a message is for (MS-PSRP 2.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Destination {
     /// The side that opened the pool.
@@ -104,7 +104,7 @@ const fn swap_parts(word: u64) -> u64 {
     word & 0xFFFF_FFFF_0000_0000 | (word as u32).rotate_left(16) as u64
 }
 
-/// A message as it travels in fragments: a header, and data that is CLIXML or empty.
+/// A message as it travels in fragments (MS-PSRP 2.2.1): a header, and data that is CLIXML or empty.
 ///
 /// ```
 /// use psrp::message::{Destination, Message, MessageHeader, MessageType};

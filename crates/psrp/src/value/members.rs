@@ -2,10 +2,10 @@
 
 use super::{PsString, Value};
 
-/// Members of an object: names and values in order.
+/// Members of an object (MS-PSRP 2.2.5.2.8, 2.2.5.2.9): names and values in order.
 ///
-/// Lookup ignores the case of ASCII letters as PowerShell does; order and spelling are kept. A name may occur twice: both
-/// stay, and lookup finds the last.
+/// Lookup ignores the case of ASCII letters as PowerShell does; order and spelling are kept. A name may occur twice:
+/// both stay, and lookup finds the last.
 #[derive(Default)]
 pub struct Members(Vec<(PsString, Value)>);
 
