@@ -108,8 +108,8 @@
 //!
 //! # Promised
 //!
-//! - Nothing here starts a thread or reads a clock, and nothing but [`clixml::Document`] and its writer does I/O: bytes
-//!   go in, values and bytes come out.
+//! - Nothing in the modules above starts a thread or reads a clock, and nothing but [`clixml::Document`] and its writer
+//!   does I/O: bytes go in, values and bytes come out.
 //! - What PowerShell's serializer writes is written byte for byte as it does, by its published rules. Values keep all
 //!   members that were read, records also those that they do not know, and enumerations numbers without a name.
 //! - Foreign bytes lead to a value or an [`Error`] with kind and position, in the bytes or in the value. Memory follows the

@@ -69,11 +69,29 @@ fn sources(directory: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
+/// What the front page lists under its modules, and what these are made of.
+const MODULES: [&str; 12] = [
+    "client",
+    "clixml",
+    "crypto",
+    "fragment",
+    "host",
+    "link",
+    "message",
+    "outofproc",
+    "record",
+    "serde",
+    "server",
+    "value",
+];
+
 #[test]
 fn the_code_starts_nothing_and_asks_nobody() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    sources(&root, &mut files);
+    let mut files = vec![root.join("error.rs")];
+    for module in MODULES {
+        sources(&root.join(module), &mut files);
+    }
     assert!(files.len() > 100);
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
