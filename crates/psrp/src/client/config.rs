@@ -64,7 +64,8 @@ impl Config {
         self
     }
 
-    /// What opens the pool: number of runspaces, host, arguments of the application.
+    /// What opens the pool: number of runspaces, host, arguments of the application. Default: one
+    /// runspace, no host, no arguments.
     #[must_use]
     pub fn init(mut self, init: InitRunspacePool) -> Self {
         self.init = init;

@@ -45,14 +45,14 @@ impl WriteOptions {
         self
     }
 
-    /// Writes this string in place of each value that is too deep, as PowerShell does, where it would be an error.
+    /// Writes this string in place of each value that is too deep, as PowerShell does. Default: it is an error.
     #[must_use]
     pub fn replace_too_deep(mut self, text: impl Into<PsString>) -> Self {
         self.too_deep = Some(text.into());
         self
     }
 
-    /// What encrypts strings that are secret. Without it only those can be written that are encrypted already.
+    /// What encrypts strings that are secret. Default: nothing; only those can be written that are encrypted already.
     #[must_use]
     pub fn cipher(mut self, cipher: Arc<dyn Cipher>) -> Self {
         self.cipher = Some(cipher);
