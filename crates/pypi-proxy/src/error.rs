@@ -1,0 +1,118 @@
+//! The one [`Error`] of the crate.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A name of a project or file that no index may use.
+    Name,
+    /// A page of an index that can't be read.
+    Page,
+    /// A limit of the configuration that something exceeds.
+    Limit,
+    /// A setting that is not known or has no such value.
+    Config,
+}
+
+impl Kind {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Name => "not a valid name",
+            Self::Page => "not a page of a package index",
+            Self::Limit => "a limit is exceeded",
+            Self::Config => "a setting is wrong",
+        }
+    }
+}
+
+/// Why something could not be read, fetched or stored.
+///
+/// Its text never contains credentials.
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: Kind,
+    detail: Option<Box<str>>,
+    offset: Option<u64>,
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+impl Error {
+    #[cold]
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self(Box::new(Inner { kind, detail: None, offset: None, source: None }))
+    }
+
+    #[cold]
+    pub(crate) fn with(kind: Kind, detail: impl Into<Box<str>>) -> Self {
+        let mut error = Self::new(kind);
+        error.0.detail = Some(detail.into());
+        error
+    }
+
+    pub(crate) fn at(mut self, offset: u64) -> Self {
+        self.0.offset = Some(offset);
+        self
+    }
+
+    pub(crate) fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    /// The position in bytes from the start of the page, if there is one.
+    pub fn offset(&self) -> Option<u64> {
+        self.0.offset
+    }
+
+    /// Whether the name of a project or file is not valid.
+    pub fn is_name(&self) -> bool {
+        self.0.kind == Kind::Name
+    }
+
+    /// Whether a page of an index can't be read.
+    pub fn is_page(&self) -> bool {
+        self.0.kind == Kind::Page
+    }
+
+    /// Whether something exceeds a limit of the configuration.
+    pub fn is_limit(&self) -> bool {
+        self.0.kind == Kind::Limit
+    }
+
+    /// Whether a setting is not known or has no such value.
+    pub fn is_config(&self) -> bool {
+        self.0.kind == Kind::Config
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.kind.text())?;
+        if let Some(detail) = &self.0.detail {
+            write!(f, ": {detail}")?;
+        }
+        if let Some(offset) = self.0.offset {
+            write!(f, " (at byte {offset})")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("kind", &self.0.kind)
+            .field("detail", &self.0.detail)
+            .field("offset", &self.0.offset)
+            .field("source", &self.0.source)
+            .finish()
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}
