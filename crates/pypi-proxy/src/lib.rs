@@ -13,9 +13,11 @@
 mod error;
 mod name;
 mod negotiate;
+mod page;
 mod range;
 
 pub use error::Error;
 pub use name::ProjectName;
 pub use negotiate::{Coding, Form};
+pub use page::{ApiVersion, Details, File, Metadata, Page};
 pub use range::ByteRange;

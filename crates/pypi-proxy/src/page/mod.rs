@@ -1,0 +1,10 @@
+//! Pages of a package index: what an upstream sends, and what clients get of it.
+
+mod file;
+mod json;
+mod project;
+mod render;
+mod scan;
+
+pub use file::{Details, File, Metadata};
+pub use project::{ApiVersion, Page};
