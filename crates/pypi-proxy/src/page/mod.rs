@@ -1,6 +1,7 @@
 //! Pages of a package index: what an upstream sends, and what clients get of it.
 
 mod file;
+mod html;
 mod json;
 mod project;
 mod render;

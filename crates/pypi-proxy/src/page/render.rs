@@ -2,7 +2,9 @@
 
 use std::io::Write as _;
 
-use super::Page;
+use super::file::Metadata;
+use super::scan::Scanner;
+use super::{Details, Page};
 
 impl Page {
     /// The page in the form `application/vnd.pypi.simple.v1+json`.
@@ -28,5 +30,123 @@ impl Page {
             out.push(b']');
         }
         out.push(b'}');
+    }
+
+    /// The page in the form `application/vnd.pypi.simple.v1+html`, which is frozen: what came later is in JSON alone.
+    pub fn to_html(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.json.len());
+        out.extend_from_slice(b"<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n");
+        let _ = writeln!(out, "<meta name=\"pypi:repository-version\" content=\"{}\">", self.api_version);
+        let (status, reason) = self.status();
+        meta(&mut out, "pypi:project-status", status.as_deref());
+        meta(&mut out, "pypi:project-status-reason", reason.as_deref());
+        out.extend_from_slice(b"<title>Links for ");
+        escape(&mut out, &self.name);
+        out.extend_from_slice(b"</title>\n</head>\n<body>\n<h1>Links for ");
+        escape(&mut out, &self.name);
+        out.extend_from_slice(b"</h1>\n");
+        for file in self.files() {
+            let details = file.details();
+            // The characters of a name need no escape, neither here nor in a URL.
+            let name = file.name();
+            out.extend_from_slice(b"<a href=\"");
+            out.extend_from_slice(name.as_bytes());
+            if let Some(sha256) = details.sha256 {
+                out.extend_from_slice(b"#sha256=");
+                hex(&mut out, &sha256);
+            }
+            out.push(b'"');
+            attributes(&mut out, &details);
+            out.push(b'>');
+            out.extend_from_slice(name.as_bytes());
+            out.extend_from_slice(b"</a><br>\n");
+        }
+        out.extend_from_slice(b"</body>\n</html>\n");
+        out
+    }
+
+    /// What the upstream tells of the state of the project, and why.
+    fn status(&self) -> (Option<String>, Option<String>) {
+        let (mut status, mut reason) = (None, None);
+        let members = [b"{", self.members.strip_prefix(b",").unwrap_or_default(), b"}"].concat();
+        // These members were stepped over before.
+        let _ = Scanner::new(&members).object(|scanner, key| {
+            if key != b"project-status" || scanner.peek() != Some(b'{') {
+                return scanner.value().map(drop);
+            }
+            scanner.object(|scanner, key| {
+                match (key, scanner.peek()) {
+                    (b"status", Some(b'"')) => status = Some(scanner.text()?.into_owned()),
+                    (b"reason", Some(b'"')) => reason = Some(scanner.text()?.into_owned()),
+                    _ => drop(scanner.value()?),
+                }
+                Ok(())
+            })
+        });
+        (status, reason)
+    }
+}
+
+fn attributes(out: &mut Vec<u8>, details: &Details<'_>) {
+    if let Some(versions) = &details.requires_python {
+        attribute(out, "data-requires-python", versions);
+    }
+    if let Metadata::Present(sha256) = details.metadata {
+        for name in ["data-dist-info-metadata", "data-core-metadata"] {
+            let _ = write!(out, " {name}=\"");
+            match &sha256 {
+                Some(sha256) => {
+                    out.extend_from_slice(b"sha256=");
+                    hex(out, sha256);
+                }
+                None => out.extend_from_slice(b"true"),
+            }
+            out.push(b'"');
+        }
+    }
+    if let Some(reason) = &details.yanked {
+        attribute(out, "data-yanked", reason);
+    }
+    if let Some(has_signature) = details.has_signature {
+        attribute(out, "data-gpg-sig", if has_signature { "true" } else { "false" });
+    }
+    if let Some(url) = &details.provenance {
+        attribute(out, "data-provenance", url);
+    }
+}
+
+fn attribute(out: &mut Vec<u8>, name: &str, value: &str) {
+    let _ = write!(out, " {name}=\"");
+    escape(out, value);
+    out.push(b'"');
+}
+
+fn meta(out: &mut Vec<u8>, name: &str, content: Option<&str>) {
+    if let Some(content) = content {
+        let _ = write!(out, "<meta name=\"{name}\" content=\"");
+        escape(out, content);
+        out.extend_from_slice(b"\">\n");
+    }
+}
+
+/// Text and values of attributes.
+fn escape(out: &mut Vec<u8>, text: &str) {
+    for byte in text.bytes() {
+        match byte {
+            b'&' => out.extend_from_slice(b"&amp;"),
+            b'<' => out.extend_from_slice(b"&lt;"),
+            b'>' => out.extend_from_slice(b"&gt;"),
+            b'"' => out.extend_from_slice(b"&quot;"),
+            b'\'' => out.extend_from_slice(b"&#x27;"),
+            byte => out.push(byte),
+        }
+    }
+}
+
+fn hex(out: &mut Vec<u8>, bytes: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for byte in bytes {
+        out.push(DIGITS[usize::from(byte >> 4)]);
+        out.push(DIGITS[usize::from(byte & 15)]);
     }
 }
