@@ -19,5 +19,5 @@ mod range;
 pub use error::Error;
 pub use name::ProjectName;
 pub use negotiate::{Coding, Form};
-pub use page::{ApiVersion, Details, File, Metadata, Page};
+pub use page::{ApiVersion, Details, File, Metadata, Page, ProjectList};
 pub use range::ByteRange;

@@ -229,7 +229,7 @@ mod tests {
             (format!("text/html, {json};q=0.01"), Some(Form::TextHtml)),
             (format!("{json};q=0, */*"), Some(Form::TextHtml)),
             (format!("{json};q=0.5, {html};q=0.5, text/html;q=0.5"), Some(Form::Json)),
-            (format!("{html}"), Some(Form::Html)),
+            (html.to_owned(), Some(Form::Html)),
             ("application/vnd.pypi.simple.latest+json".into(), Some(Form::Json)),
             ("APPLICATION/VND.PYPI.SIMPLE.V1+JSON".into(), Some(Form::Json)),
             // nothing that there is

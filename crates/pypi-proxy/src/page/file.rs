@@ -68,7 +68,7 @@ impl<'p> File<'p> {
                 b"dist-info-metadata" | b"data-dist-info-metadata" if !is_standard => {
                     details.metadata = metadata(scanner)?;
                 }
-                _ => drop(scanner.value()?),
+                _ => scanner.pass()?,
             }
             Ok(())
         });
@@ -132,7 +132,7 @@ fn hashes(scanner: &mut Scanner<'_>) -> Result<Option<[u8; 32]>, Error> {
     scanner.object(|scanner, key| {
         match key {
             b"sha256" => sha256 = text(scanner)?.and_then(|hex| sha256_of(&hex)),
-            _ => drop(scanner.value()?),
+            _ => scanner.pass()?,
         }
         Ok(())
     })?;

@@ -26,12 +26,7 @@ impl Page {
     /// Fails if it is no JSON in UTF-8, if it is of another version than 1, and if a file has no name or URL or has one of
     /// them twice ([`Error::is_page`]).
     pub fn from_json(document: Vec<u8>) -> Result<Self, Error> {
-        if let Err(error) = simdutf8::compat::from_utf8(&document) {
-            return Err(Error::with(Kind::Page, "not UTF-8").at(error.valid_up_to() as u64));
-        }
-        if u32::try_from(document.len()).is_err() {
-            return Err(Error::with(Kind::Limit, "the size of a page"));
-        }
+        check(&document)?;
         let mut page = Self::empty();
         let mut found = Vec::new();
         let mut scanner = Scanner::new(&document);
@@ -85,13 +80,7 @@ impl Page {
     fn read_meta(&mut self, scanner: &mut Scanner<'_>) -> Result<(), Error> {
         scanner.object(|scanner, key| match key {
             b"api-version" => {
-                let text = scanner.text()?;
-                let minor =
-                    text.strip_prefix("1.").filter(|minor| minor.bytes().all(|byte| byte.is_ascii_digit()));
-                let minor = minor.ok_or_else(|| scanner.error("another version of the API"))?;
-                // One with more digits is newer than all that are known.
-                self.api_version =
-                    ApiVersion { minor: minor.parse().unwrap_or(u8::MAX) }.min(ApiVersion::MAX);
+                self.api_version = version(scanner)?;
                 Ok(())
             }
             b"_last-serial" => {
@@ -212,12 +201,40 @@ fn put_bytes(document: &mut [u8], bytes: &[u8], at: usize) -> usize {
 }
 
 /// The length of a document fits, and what is added to it is less than its own length.
-fn positions(range: &Range<usize>) -> Range<u32> {
+pub(super) fn positions(range: &Range<usize>) -> Range<u32> {
     let position = |at| u32::try_from(at).unwrap_or(u32::MAX);
     position(range.start)..position(range.end)
 }
 
-fn once(is_there: &mut bool, scanner: &Scanner<'_>) -> Result<(), Error> {
+/// Fails unless a document is UTF-8 and small enough for places in 32 bits.
+pub(super) fn check(document: &[u8]) -> Result<(), Error> {
+    if let Err(error) = simdutf8::compat::from_utf8(document) {
+        return Err(Error::with(Kind::Page, "not UTF-8").at(error.valid_up_to() as u64));
+    }
+    // Rewriting may make it longer, by less than its own length.
+    match i32::try_from(document.len()) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Error::with(Kind::Limit, "the size of a page")),
+    }
+}
+
+/// Fails if `meta` tells of another version than 1.
+pub(super) fn read_version(scanner: &mut Scanner<'_>) -> Result<(), Error> {
+    scanner.object(|scanner, key| match key {
+        b"api-version" => version(scanner).map(drop),
+        _ => scanner.pass(),
+    })
+}
+
+fn version(scanner: &mut Scanner<'_>) -> Result<ApiVersion, Error> {
+    let text = scanner.text()?;
+    let minor = text.strip_prefix("1.").filter(|minor| minor.bytes().all(|byte| byte.is_ascii_digit()));
+    let minor = minor.ok_or_else(|| scanner.error("another version of the API"))?;
+    // One with more digits is newer than all that are known.
+    Ok(ApiVersion { minor: minor.parse().unwrap_or(u8::MAX) }.min(ApiVersion::MAX))
+}
+
+pub(super) fn once(is_there: &mut bool, scanner: &Scanner<'_>) -> Result<(), Error> {
     if std::mem::replace(is_there, true) {
         return Err(scanner.error("a member that is there twice"));
     }

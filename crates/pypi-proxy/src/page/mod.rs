@@ -3,9 +3,11 @@
 mod file;
 mod html;
 mod json;
+mod list;
 mod project;
 mod render;
 mod scan;
 
 pub use file::{Details, File, Metadata};
+pub use list::ProjectList;
 pub use project::{ApiVersion, Page};

@@ -2,9 +2,8 @@
 
 use std::io::Write as _;
 
-use super::file::Metadata;
 use super::scan::Scanner;
-use super::{Details, Page};
+use super::{Details, Metadata, Page};
 
 impl Page {
     /// The page in the form `application/vnd.pypi.simple.v1+json`.
@@ -72,13 +71,13 @@ impl Page {
         // These members were stepped over before.
         let _ = Scanner::new(&members).object(|scanner, key| {
             if key != b"project-status" || scanner.peek() != Some(b'{') {
-                return scanner.value().map(drop);
+                return scanner.pass();
             }
             scanner.object(|scanner, key| {
                 match (key, scanner.peek()) {
                     (b"status", Some(b'"')) => status = Some(scanner.text()?.into_owned()),
                     (b"reason", Some(b'"')) => reason = Some(scanner.text()?.into_owned()),
-                    _ => drop(scanner.value()?),
+                    _ => scanner.pass()?,
                 }
                 Ok(())
             })

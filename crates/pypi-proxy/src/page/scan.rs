@@ -143,10 +143,20 @@ impl<'a> Scanner<'a> {
         Ok(start..self.position)
     }
 
+    /// Steps over a value.
+    pub(super) fn pass(&mut self) -> Result<(), Error> {
+        self.skip(0)
+    }
+
     /// Steps over a value and gives its text.
     pub(super) fn raw(&mut self) -> Result<&'a [u8], Error> {
         let range = self.value()?;
         Ok(&self.bytes[range])
+    }
+
+    /// The text at a place.
+    pub(super) fn slice(&self, place: &Range<usize>) -> Option<&'a str> {
+        std::str::from_utf8(self.bytes.get(place.clone())?).ok()
     }
 
     fn skip(&mut self, depth: usize) -> Result<(), Error> {
