@@ -13,6 +13,14 @@ pub(crate) enum Kind {
     Limit,
     /// A setting that is not known or has no such value.
     Config,
+    /// An upstream that can't be reached, or does not do what is asked of it.
+    Upstream,
+    /// An upstream that takes too long.
+    Timeout,
+    /// A project or file that there is none of.
+    NotFound,
+    /// Something that a rule of the configuration forbids.
+    Forbidden,
 }
 
 impl Kind {
@@ -22,6 +30,10 @@ impl Kind {
             Self::Page => "not a page of a package index",
             Self::Limit => "a limit is exceeded",
             Self::Config => "a setting is wrong",
+            Self::Upstream => "the upstream fails",
+            Self::Timeout => "the upstream takes too long",
+            Self::NotFound => "there is no such thing",
+            Self::Forbidden => "a rule forbids this",
         }
     }
 }
@@ -84,6 +96,27 @@ impl Error {
     /// Whether a setting is not known or has no such value.
     pub fn is_config(&self) -> bool {
         self.0.kind == Kind::Config
+    }
+
+    /// Whether an upstream can't be reached or does not do what is asked of it. Taking too long is another thing:
+    /// [`is_timeout`](Self::is_timeout).
+    pub fn is_upstream(&self) -> bool {
+        self.0.kind == Kind::Upstream
+    }
+
+    /// Whether an upstream takes too long.
+    pub fn is_timeout(&self) -> bool {
+        self.0.kind == Kind::Timeout
+    }
+
+    /// Whether there is no such project or file.
+    pub fn is_not_found(&self) -> bool {
+        self.0.kind == Kind::NotFound
+    }
+
+    /// Whether a rule of the configuration forbids it.
+    pub fn is_forbidden(&self) -> bool {
+        self.0.kind == Kind::Forbidden
     }
 }
 

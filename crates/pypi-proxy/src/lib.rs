@@ -15,6 +15,7 @@ mod name;
 mod negotiate;
 mod page;
 mod range;
+pub mod upstream;
 
 pub use error::Error;
 pub use name::ProjectName;
