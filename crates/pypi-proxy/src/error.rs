@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     NotFound,
     /// Something that a rule of the configuration forbids.
     Forbidden,
+    /// The folder of the cache can't be read or written.
+    Storage,
 }
 
 impl Kind {
@@ -34,6 +36,7 @@ impl Kind {
             Self::Timeout => "the upstream takes too long",
             Self::NotFound => "there is no such thing",
             Self::Forbidden => "a rule forbids this",
+            Self::Storage => "the cache folder can't be used",
         }
     }
 }
@@ -71,6 +74,19 @@ impl Error {
     pub(crate) fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.0.source = Some(source.into());
         self
+    }
+
+    #[cold]
+    pub(crate) fn storage(source: std::io::Error) -> Self {
+        Self::new(Kind::Storage).caused_by(source)
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.0.kind
+    }
+
+    pub(crate) fn detail(&self) -> Option<&str> {
+        self.0.detail.as_deref()
     }
 
     /// The position in bytes from the start of the page, if there is one.
@@ -112,6 +128,11 @@ impl Error {
     /// Whether there is no such project or file.
     pub fn is_not_found(&self) -> bool {
         self.0.kind == Kind::NotFound
+    }
+
+    /// Whether the folder of the cache can't be read or written.
+    pub fn is_storage(&self) -> bool {
+        self.0.kind == Kind::Storage
     }
 
     /// Whether a rule of the configuration forbids it.

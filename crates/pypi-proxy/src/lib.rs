@@ -14,6 +14,7 @@ mod error;
 mod name;
 mod negotiate;
 mod page;
+pub mod pages;
 mod range;
 pub mod upstream;
 

@@ -16,7 +16,7 @@ fn names(list: &ProjectList) -> Vec<&str> {
 fn a_list_is_passed_on_as_it_came() {
     let upstream = br#" {"projects": [ {"_last-serial": 5, "name" : "Foo.Bar"} ], "meta": {"api-version": "1.1", "x": 1}} "#;
     let list = ProjectList::from_json(upstream.to_vec()).unwrap();
-    assert_eq!(list.json(), upstream);
+    assert_eq!(list.json()[..], upstream[..]);
     assert_eq!(names(&list), ["Foo.Bar"]);
 }
 

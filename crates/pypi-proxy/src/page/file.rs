@@ -76,7 +76,7 @@ impl<'p> File<'p> {
     }
 
     /// The object of the file as JSON.
-    fn object(&self) -> &'p [u8] {
+    pub(super) fn object(&self) -> &'p [u8] {
         &self.page.json[range(&self.record.object)]
     }
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use bytes::Bytes;
+
 use super::file::{Record, range};
 use super::scan::Scanner;
 use super::{ApiVersion, Page};
@@ -11,7 +13,7 @@ use crate::name::is_file_name;
 
 /// What the document that a client gets begins with. Whatever document has a list of files has as many bytes in front of
 /// the first of them, so that there is room for it.
-const START: &[u8] = b"{\"files\":[";
+pub(super) const START: &[u8] = b"{\"files\":[";
 /// Put in for files that have none: installers refuse a page without this member, which the standard demands.
 const NO_HASHES: &[u8] = b",\"hashes\":{}";
 
@@ -62,7 +64,7 @@ impl Page {
         Ok(page)
     }
 
-    fn empty() -> Self {
+    pub(super) fn empty() -> Self {
         Self {
             api_version: ApiVersion::MIN,
             serial: None,
@@ -71,7 +73,7 @@ impl Page {
             name: String::new(),
             versions: None,
             files: Vec::new(),
-            json: Vec::new(),
+            json: Bytes::new(),
             texts: String::new(),
             skipped: 0,
         }
@@ -174,8 +176,8 @@ impl Page {
             at = put_bytes(&mut document, b",", at);
         }
         document.truncate(if found.is_empty() { at } else { at - 1 });
-        self.json = document;
-        self.write_end();
+        self.write_end(&mut document);
+        self.json = document.into();
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::Write as _;
 use std::ops::Range;
 
+use bytes::Bytes;
 use html5gum::{Token, Tokenizer};
 
 use super::file::range;
@@ -28,7 +29,7 @@ const JSON_START: &[u8] = br#"{"meta":{"api-version":"1.0"},"projects":["#;
 #[derive(Clone)]
 pub struct ProjectList {
     /// The document for clients.
-    json: Vec<u8>,
+    json: Bytes,
     names: Vec<Range<u32>>,
 }
 
@@ -59,7 +60,7 @@ impl ProjectList {
         if !has_projects {
             return Err(scanner.error("there is no list of projects"));
         }
-        Ok(Self { json: document, names })
+        Ok(Self { json: document.into(), names })
     }
 
     /// Reads a list of links.
@@ -114,8 +115,13 @@ impl ProjectList {
         self.names.iter().map(|name| std::str::from_utf8(&self.json[range(name)]).unwrap_or_default())
     }
 
+    /// Bytes in memory.
+    pub(crate) fn weight(&self) -> usize {
+        self.json.len() + self.names.len() * size_of::<Range<u32>>()
+    }
+
     /// The list in the form `application/vnd.pypi.simple.v1+json`.
-    pub fn json(&self) -> &[u8] {
+    pub fn json(&self) -> &Bytes {
         &self.json
     }
 
@@ -157,11 +163,14 @@ fn name(scanner: &mut Scanner<'_>) -> Result<Range<usize>, Error> {
 }
 
 /// Writes a list.
-struct Builder(ProjectList);
+struct Builder {
+    json: Vec<u8>,
+    names: Vec<Range<u32>>,
+}
 
 impl Default for Builder {
     fn default() -> Self {
-        Self(ProjectList { json: JSON_START.to_vec(), names: Vec::new() })
+        Self { json: JSON_START.to_vec(), names: Vec::new() }
     }
 }
 
@@ -171,20 +180,19 @@ impl Builder {
         if normalize(name).is_err() {
             return;
         }
-        let list = &mut self.0;
-        list.json.extend_from_slice(if list.names.is_empty() { b"{\"name\":\"" } else { b",{\"name\":\"" });
-        let start = list.json.len();
-        list.json.extend_from_slice(name.as_bytes());
-        list.names.push(positions(&(start..list.json.len())));
-        list.json.extend_from_slice(b"\"}");
+        self.json.extend_from_slice(if self.names.is_empty() { b"{\"name\":\"" } else { b",{\"name\":\"" });
+        let start = self.json.len();
+        self.json.extend_from_slice(name.as_bytes());
+        self.names.push(positions(&(start..self.json.len())));
+        self.json.extend_from_slice(b"\"}");
     }
 
     fn build(mut self) -> Result<ProjectList, Error> {
-        self.0.json.extend_from_slice(b"]}");
-        if u32::try_from(self.0.json.len()).is_err() {
+        self.json.extend_from_slice(b"]}");
+        if u32::try_from(self.json.len()).is_err() {
             return Err(Error::with(Kind::Limit, "the size of a page"));
         }
-        Ok(self.0)
+        Ok(ProjectList { json: self.json.into(), names: self.names })
     }
 }
 

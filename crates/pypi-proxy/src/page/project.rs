@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use bytes::Bytes;
+
 use super::File;
 use super::file::Record;
 
@@ -58,7 +60,7 @@ pub struct Page {
     pub(super) versions: Option<Vec<u8>>,
     pub(super) files: Vec<Record>,
     /// The document for clients.
-    pub(super) json: Vec<u8>,
+    pub(super) json: Bytes,
     /// Names and URLs of the files.
     pub(super) texts: String,
     pub(super) skipped: usize,
@@ -88,6 +90,17 @@ impl Page {
     /// The file with this name.
     pub fn file(&self, name: &str) -> Option<File<'_>> {
         self.files().find(|file| file.name() == name)
+    }
+
+    /// Bytes in memory.
+    pub(crate) fn weight(&self) -> usize {
+        let records = self.files.len() * size_of::<Record>();
+        self.json.len()
+            + self.texts.len()
+            + self.meta.len()
+            + self.members.len()
+            + records
+            + size_of::<Self>()
     }
 
     /// How many files of the upstream are left out, because their names or URLs can't be used.

@@ -1,19 +1,22 @@
 //! Writing a project's page.
 
+use std::collections::HashSet;
 use std::io::Write as _;
 
+use bytes::Bytes;
+
 use super::scan::Scanner;
-use super::{Details, Metadata, Page};
+use super::{ApiVersion, Details, Metadata, Page, json};
+use crate::Error;
 
 impl Page {
     /// The page in the form `application/vnd.pypi.simple.v1+json`.
-    pub fn json(&self) -> &[u8] {
+    pub fn json(&self) -> &Bytes {
         &self.json
     }
 
     /// Appends what follows the list of files in the document.
-    pub(super) fn write_end(&mut self) {
-        let out = &mut self.json;
+    pub(super) fn write_end(&self, out: &mut Vec<u8>) {
         // Writing into a vector does not fail.
         let _ = write!(out, r#"],"meta":{{"api-version":"{}""#, self.api_version);
         if let Some(serial) = self.serial {
@@ -21,7 +24,7 @@ impl Page {
         }
         out.extend_from_slice(&self.meta);
         out.extend_from_slice(b"},\"name\":");
-        let _ = json::to_buf(out, &self.name);
+        let _ = ::json::to_buf(out, &self.name);
         out.extend_from_slice(&self.members);
         if let Some(versions) = &self.versions {
             out.extend_from_slice(b",\"versions\":[");
@@ -29,6 +32,38 @@ impl Page {
             out.push(b']');
         }
         out.push(b'}');
+    }
+
+    /// One page of those of several indexes: a file of a name that several of them have is that of the first, versions are
+    /// those of all, and everything else is told by the first.
+    ///
+    /// Its [`File::url`](super::File::url) is the name. There is at least one page.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it gets larger than 2 GiB ([`Error::is_limit`]).
+    pub fn merge<'p>(pages: impl IntoIterator<Item = &'p Self>) -> Result<Self, Error> {
+        let pages: Vec<_> = pages.into_iter().collect();
+        let mut merged = match pages.first() {
+            Some(first) => (*first).clone(),
+            None => Self::empty(),
+        };
+        merged.api_version = pages.iter().map(|page| page.api_version).min().unwrap_or(ApiVersion::MIN);
+        // Serials of several indexes have no order.
+        merged.serial = merged.serial.filter(|_| pages.len() == 1);
+        merged.versions = union(&pages);
+        let mut names = HashSet::new();
+        let mut out = json::START.to_vec();
+        for file in pages.iter().flat_map(|page| page.files()) {
+            if names.insert(file.name()) {
+                if names.len() > 1 {
+                    out.push(b',');
+                }
+                out.extend_from_slice(file.object());
+            }
+        }
+        merged.write_end(&mut out);
+        Self::from_json(out)
     }
 
     /// The page in the form `application/vnd.pypi.simple.v1+html`, which is frozen: what came later is in JSON alone.
@@ -84,6 +119,27 @@ impl Page {
         });
         (status, reason)
     }
+}
+
+/// The versions of all pages, `None` unless each of them tells its own.
+fn union(pages: &[&Page]) -> Option<Vec<u8>> {
+    let mut known = HashSet::new();
+    let mut out = Vec::new();
+    for page in pages {
+        let list = [b"[", page.versions.as_deref()?, b"]"].concat();
+        // The list was stepped over before.
+        let _ = Scanner::new(&list).array(|scanner| {
+            let version = scanner.raw()?;
+            if known.insert(version.to_vec()) {
+                if !out.is_empty() {
+                    out.push(b',');
+                }
+                out.extend_from_slice(version);
+            }
+            Ok(())
+        });
+    }
+    Some(out)
 }
 
 fn attributes(out: &mut Vec<u8>, details: &Details<'_>) {

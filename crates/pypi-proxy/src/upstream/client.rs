@@ -18,7 +18,7 @@ use url::Url;
 
 use super::config::{Config, Credentials};
 use super::place::{Hosts, is_private};
-use super::{Answer, Body, Freshness, PageBody, Validators};
+use super::{Answer, Body, PageBody, Validators};
 use crate::error::Kind;
 use crate::{Error, ProjectName};
 
@@ -48,9 +48,19 @@ impl Upstream {
         Ok(Self { config, pages, files })
     }
 
-    /// How long a page is fresh that does not tell it.
+    /// How long a page is fresh.
     pub fn ttl(&self) -> Duration {
         self.config.ttl
+    }
+
+    /// The most bytes of a page.
+    pub(crate) fn max_page(&self) -> u64 {
+        self.config.max_page
+    }
+
+    /// A number for this index: the same whenever the program runs.
+    pub(crate) fn id(&self) -> u64 {
+        xxhash_rust::xxh3::xxh3_64(self.config.url.as_str().as_bytes())
     }
 
     /// Where the page of a project is, `None` for the list of all.
@@ -80,7 +90,7 @@ impl Upstream {
         match response.status() {
             StatusCode::OK => {}
             StatusCode::NOT_MODIFIED if !known.is_empty() => {
-                return Ok(Answer::NotModified(Freshness::of(headers)));
+                return Ok(Answer::NotModified);
             }
             StatusCode::NOT_FOUND | StatusCode::GONE => return Ok(Answer::NotFound),
             status => return Err(unexpected(status)),
@@ -90,12 +100,12 @@ impl Upstream {
             // Some mirrors do not tell.
             None => false,
         };
-        let (validators, freshness) = (Validators::of(headers), Freshness::of(headers));
+        let validators = Validators::of(headers);
         let serial = headers.get(SERIAL).and_then(|value| value.to_str().ok()?.trim().parse().ok());
         let bytes = collect(response, self.config.max_page).await?;
         // A page without a type may be either.
         let is_json = is_json || bytes.trim_ascii_start().starts_with(b"{");
-        Ok(Answer::Page(PageBody { bytes, is_json, validators, freshness, serial }))
+        Ok(Answer::Page(PageBody { bytes, is_json, validators, serial }))
     }
 
     /// Where a file is that the page of a project names.

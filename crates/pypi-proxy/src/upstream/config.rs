@@ -95,7 +95,7 @@ impl Config {
         self
     }
 
-    /// How long a page is fresh that does not tell it. Default: [`Self::DEFAULT_TTL`].
+    /// How long a page is fresh: it is served without asking again. Default: [`Self::DEFAULT_TTL`].
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = ttl;

@@ -5,6 +5,6 @@ mod client;
 mod config;
 mod place;
 
-pub use answer::{Answer, Body, Freshness, PageBody, Validators};
+pub use answer::{Answer, Body, PageBody, Validators};
 pub use client::Upstream;
 pub use config::Config;
