@@ -42,7 +42,9 @@ impl Upstream {
     ///
     /// Fails if an authority is no certificate ([`Error::is_config`]).
     pub fn new(config: Config) -> Result<Self, Error> {
-        let build = |builder: ClientBuilder| builder.build().map_err(|error| failed("the client", error));
+        // All that can be wrong with it is what the configuration has put in.
+        let wrong = |error: reqwest::Error| Error::with(Kind::Config, "TLS can't be set up").caused_by(error);
+        let build = |builder: ClientBuilder| builder.build().map_err(wrong);
         let pages = build(builder(&config)?)?;
         let files = build(builder(&config)?.no_gzip().no_zstd().no_deflate().no_brotli())?;
         Ok(Self { config, pages, files })
@@ -228,9 +230,11 @@ fn builder(config: &Config) -> Result<ClientBuilder, Error> {
     for pem in &config.authorities {
         let wrong =
             |error| Error::with(Kind::Config, "an authority is no certificate in PEM").caused_by(error);
-        for certificate in Certificate::from_pem_bundle(pem).map_err(wrong)? {
-            builder = builder.tls_certs_merge([certificate]);
+        let certificates = Certificate::from_pem_bundle(pem).map_err(wrong)?;
+        if certificates.is_empty() {
+            return Err(Error::with(Kind::Config, "an authority is no certificate in PEM"));
         }
+        builder = builder.tls_certs_merge(certificates);
     }
     // Names of a public index may still resolve to what is private.
     if config.hosts == Hosts::Public && config.url.host_str().is_some() {
