@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     NotFound,
     /// Something that a rule of the configuration forbids.
     Forbidden,
+    /// A file that is not what it should be.
+    Corrupt,
     /// The folder of the cache can't be read or written.
     Storage,
 }
@@ -36,6 +38,7 @@ impl Kind {
             Self::Timeout => "the upstream takes too long",
             Self::NotFound => "there is no such thing",
             Self::Forbidden => "a rule forbids this",
+            Self::Corrupt => "not the file that was expected",
             Self::Storage => "the cache folder can't be used",
         }
     }
@@ -81,12 +84,10 @@ impl Error {
         Self::new(Kind::Storage).caused_by(source)
     }
 
-    pub(crate) fn kind(&self) -> Kind {
-        self.0.kind
-    }
-
-    pub(crate) fn detail(&self) -> Option<&str> {
-        self.0.detail.as_deref()
+    /// The same error once more, for another who waits for the same thing. Its cause stays with the first.
+    pub(crate) fn repeat(&self) -> Self {
+        let Inner { kind, detail, offset, .. } = &*self.0;
+        Self(Box::new(Inner { kind: *kind, detail: detail.clone(), offset: *offset, source: None }))
     }
 
     /// The position in bytes from the start of the page, if there is one.
@@ -128,6 +129,11 @@ impl Error {
     /// Whether there is no such project or file.
     pub fn is_not_found(&self) -> bool {
         self.0.kind == Kind::NotFound
+    }
+
+    /// Whether a file is not what it should be.
+    pub fn is_corrupt(&self) -> bool {
+        self.0.kind == Kind::Corrupt
     }
 
     /// Whether the folder of the cache can't be read or written.

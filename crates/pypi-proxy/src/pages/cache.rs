@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::entry::Content;
 use super::keep::Keep;
 use super::merge::merge;
-use super::slot::{Failure, Known, Part, PartContent, Slot, State};
+use super::slot::{Known, Part, PartContent, Slot, State};
 use super::{Config, Entry};
 use crate::error::Kind;
 use crate::page::{Page, ProjectList};
@@ -197,7 +197,7 @@ impl Pages {
         let state = slot.state();
         match (&state.known, &state.failure) {
             (_, Some((_, failure))) => {
-                self.stale(&state, self.0.config.stale_if_error).ok_or_else(|| failure.to_error())
+                self.stale(&state, self.0.config.stale_if_error).ok_or_else(|| failure.repeat())
             }
             (Known::Page(entry), None) => Ok(Served { entry: entry.clone(), verdict: Verdict::Miss }),
             (Known::Missing, None) => Err(Error::new(Kind::NotFound)),
@@ -224,9 +224,9 @@ impl Pages {
             let now = Instant::now();
             match result {
                 Ok(Found { known, fresh, failure }) => {
-                    match &failure {
+                    match failure {
                         // How long ago the page was fresh goes on to count.
-                        Some(error) => state.failure = Some((now, Arc::new(Failure::new(error)))),
+                        Some(error) => state.failure = Some((now, error)),
                         None => {
                             state.failure = None;
                             state.fresh_until = now + fresh;
@@ -238,7 +238,7 @@ impl Pages {
                         _ => state.known = known,
                     }
                 }
-                Err(error) => state.failure = Some((now, Arc::new(Failure::new(&error)))),
+                Err(error) => state.failure = Some((now, error)),
             }
             match &state.known {
                 Known::Page(entry) => Some(entry.clone()),

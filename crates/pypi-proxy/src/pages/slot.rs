@@ -7,7 +7,6 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::Entry;
-use crate::error::Kind;
 use crate::page::{Page, ProjectList};
 use crate::upstream::Validators;
 use crate::{Error, ProjectName};
@@ -26,7 +25,7 @@ pub(super) struct State {
     /// There while the indexes are asked; it changes when they have answered.
     pub(super) running: Option<watch::Receiver<()>>,
     /// Why they could not be asked the last time, and when.
-    pub(super) failure: Option<(Instant, Arc<Failure>)>,
+    pub(super) failure: Option<(Instant, Error)>,
     /// What the entry counted with when it was last weighed.
     pub(super) weight: u64,
 }
@@ -36,23 +35,6 @@ pub(super) enum Known {
     Nothing,
     Missing,
     Page(Arc<Entry>),
-}
-
-/// An error that several get to see.
-#[derive(Debug)]
-pub(super) struct Failure {
-    pub(super) kind: Kind,
-    pub(super) text: String,
-}
-
-impl Failure {
-    pub(super) fn new(error: &Error) -> Self {
-        Self { kind: error.kind(), text: error.detail().unwrap_or_default().to_owned() }
-    }
-
-    pub(super) fn to_error(&self) -> Error {
-        Error::with(self.kind, self.text.as_str())
-    }
 }
 
 /// What one index has.

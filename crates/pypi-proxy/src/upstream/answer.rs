@@ -64,7 +64,19 @@ pub struct Body {
     pub len: Option<u64>,
     /// What the file is known by: a part of another version does not fit.
     pub validators: Validators,
-    pub(super) stream: Pin<Box<dyn Stream<Item = Result<Bytes, Error>> + Send>>,
+    stream: Pin<Box<dyn Stream<Item = Result<Bytes, Error>> + Send>>,
+}
+
+impl Body {
+    /// A file, or part of it, from anywhere.
+    pub fn new(
+        start: u64,
+        len: Option<u64>,
+        validators: Validators,
+        stream: impl Stream<Item = Result<Bytes, Error>> + Send + 'static,
+    ) -> Self {
+        Self { start, len, validators, stream: Box::pin(stream) }
+    }
 }
 
 impl Stream for Body {

@@ -184,8 +184,8 @@ impl Upstream {
             return Err(Error::with(Kind::Upstream, "another part of a file than was asked for"));
         }
         let validators = Validators::of(headers);
-        let stream = response.bytes_stream().map_err(|error| failed("a file", error)).boxed();
-        Ok(Body { start, len, validators, stream })
+        let stream = response.bytes_stream().map_err(|error| failed("a file", error));
+        Ok(Body::new(start, len, validators, stream))
     }
 
     fn authorize(&self, request: RequestBuilder) -> RequestBuilder {
