@@ -16,6 +16,7 @@ mod negotiate;
 mod page;
 pub mod pages;
 mod range;
+pub mod serve;
 pub mod store;
 pub mod upstream;
 

@@ -135,6 +135,17 @@ impl Pages {
         tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))
     }
 
+    /// Forgets all pages.
+    ///
+    /// # Errors
+    ///
+    /// Fails if they can't be removed from the disk ([`Error::is_storage`]).
+    pub async fn forget_all(&self) -> Result<(), Error> {
+        *self.0.slots() = Slots::default();
+        let Some(keep) = self.0.keep.clone() else { return Ok(()) };
+        tokio::task::spawn_blocking(move || keep.clear()).await.unwrap_or(Ok(()))
+    }
+
     /// Bytes of pages in memory.
     pub fn bytes(&self) -> u64 {
         self.0.slots().bytes

@@ -103,6 +103,19 @@ impl Keep {
         Ok(())
     }
 
+    /// Forgets all pages.
+    pub(super) fn clear(&self) -> Result<(), Error> {
+        let folders = match fs::read_dir(&self.dir) {
+            Ok(folders) => folders,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(Error::storage(error)),
+        };
+        for folder in folders {
+            fs::remove_dir_all(folder.map_err(Error::storage)?.path()).map_err(Error::storage)?;
+        }
+        Ok(())
+    }
+
     /// Forgets a page.
     pub(super) fn remove(&self, index: u64, project: Option<&ProjectName>) -> Result<(), Error> {
         match fs::remove_file(self.path(index, project)) {

@@ -60,6 +60,8 @@ impl Validators {
 pub struct Body {
     /// The first byte that comes.
     pub start: u64,
+    /// The byte behind the last that comes, if it is part of a file.
+    pub(super) part_end: Option<u64>,
     /// The length of the whole file, if the host tells.
     pub len: Option<u64>,
     /// What the file is known by: a part of another version does not fit.
@@ -75,7 +77,17 @@ impl Body {
         validators: Validators,
         stream: impl Stream<Item = Result<Bytes, Error>> + Send + 'static,
     ) -> Self {
-        Self { start, len, validators, stream: Box::pin(stream) }
+        Self { start, part_end: None, len, validators, stream: Box::pin(stream) }
+    }
+
+    /// Whether it is part of a file, with a place of its own.
+    pub(crate) fn is_part(&self) -> bool {
+        self.part_end.is_some()
+    }
+
+    /// How many bytes come, if that is known.
+    pub(crate) fn part_len(&self) -> Option<u64> {
+        self.part_end.or(self.len)?.checked_sub(self.start)
     }
 }
 

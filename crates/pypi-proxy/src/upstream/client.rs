@@ -164,13 +164,28 @@ impl Upstream {
         self.body(self.authorize_at(request.header(RANGE, format!("bytes=-{bytes}")), url), 0).await
     }
 
+    /// The part of a file that a client asks for in its own words.
+    pub(crate) async fn asked(&self, url: &Url, range: &str) -> Result<Body, Error> {
+        let request = self.files.get(url.clone()).header(ACCEPT_ENCODING, "identity");
+        self.body(self.authorize_at(header(request, RANGE, Some(range)), url), 0).await
+    }
+
+    /// Whether it is asked with a user and a password.
+    pub(crate) fn has_credentials(&self) -> bool {
+        self.config.credentials.is_some()
+    }
+
     async fn body(&self, request: RequestBuilder, asked: u64) -> Result<Body, Error> {
         let response = request.send().await.map_err(|error| failed("a file", error))?;
         let headers = response.headers();
-        let (start, len) = match response.status() {
-            StatusCode::OK => (0, response.content_length()),
-            StatusCode::PARTIAL_CONTENT => content_range(headers)
-                .ok_or_else(|| Error::with(Kind::Upstream, "a part of a file without its place"))?,
+        let (range, len) = match response.status() {
+            StatusCode::OK => (None, response.content_length()),
+            StatusCode::PARTIAL_CONTENT => {
+                let place = content_range(headers);
+                let (range, len) =
+                    place.ok_or_else(|| Error::with(Kind::Upstream, "a part of a file without its place"))?;
+                (Some(range), len)
+            }
             StatusCode::NOT_FOUND | StatusCode::GONE => return Err(Error::new(Kind::NotFound)),
             status => return Err(unexpected(status)),
         };
@@ -180,12 +195,15 @@ impl Upstream {
                 "a file that is encoded on its way, which nobody asked for",
             ));
         }
+        let start = range.as_ref().map_or(0, |range| range.start);
         if start > asked && asked > 0 {
             return Err(Error::with(Kind::Upstream, "another part of a file than was asked for"));
         }
         let validators = Validators::of(headers);
         let stream = response.bytes_stream().map_err(|error| failed("a file", error));
-        Ok(Body::new(start, len, validators, stream))
+        let mut body = Body::new(start, len, validators, stream);
+        body.part_end = range.map(|range| range.end);
+        Ok(body)
     }
 
     fn authorize(&self, request: RequestBuilder) -> RequestBuilder {
@@ -198,6 +216,13 @@ impl Upstream {
     /// Credentials are for the index alone, not for other hosts that it keeps its files on.
     fn authorize_at(&self, request: RequestBuilder, url: &Url) -> RequestBuilder {
         if url.origin() == self.config.url.origin() { self.authorize(request) } else { request }
+    }
+}
+
+/// The URL with its credentials masked.
+impl fmt::Display for Upstream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.config, f)
     }
 }
 
@@ -291,12 +316,13 @@ async fn collect(response: Response, max: u64) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// The start and the whole length of `bytes 0-99/1000`.
-fn content_range(headers: &HeaderMap) -> Option<(u64, Option<u64>)> {
+/// The place and the whole length of `bytes 0-99/1000`.
+fn content_range(headers: &HeaderMap) -> Option<(Range<u64>, Option<u64>)> {
     let value = headers.get(CONTENT_RANGE)?.to_str().ok()?;
     let (range, len) = value.strip_prefix("bytes ")?.split_once('/')?;
-    let start = range.split_once('-')?.0.trim().parse().ok()?;
-    Some((start, len.trim().parse().ok()))
+    let (first, last) = range.split_once('-')?;
+    let (first, last) = (first.trim().parse::<u64>().ok()?, last.trim().parse::<u64>().ok()?);
+    (first <= last).then(|| (first..last.saturating_add(1), len.trim().parse().ok()))
 }
 
 #[cold]
