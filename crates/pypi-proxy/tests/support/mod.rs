@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test takes what it needs")]
 
+pub(crate) mod proxy;
 pub(crate) mod source;
 
 use std::convert::Infallible;
