@@ -11,6 +11,7 @@
 //! ```
 
 mod error;
+mod metadata;
 mod name;
 mod negotiate;
 mod page;
