@@ -74,17 +74,20 @@ impl Error {
         self
     }
 
+    #[cfg(feature = "proxy")]
     pub(crate) fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.0.source = Some(source.into());
         self
     }
 
+    #[cfg(feature = "proxy")]
     #[cold]
     pub(crate) fn storage(source: std::io::Error) -> Self {
         Self::new(Kind::Storage).caused_by(source)
     }
 
     /// The same error once more, for another who waits for the same thing. Its cause stays with the first.
+    #[cfg(feature = "proxy")]
     pub(crate) fn repeat(&self) -> Self {
         let Inner { kind, detail, offset, .. } = &*self.0;
         Self(Box::new(Inner { kind: *kind, detail: detail.clone(), offset: *offset, source: None }))

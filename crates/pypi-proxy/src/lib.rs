@@ -11,14 +11,19 @@
 //! ```
 
 mod error;
+#[cfg(feature = "proxy")]
 mod metadata;
 mod name;
 mod negotiate;
 mod page;
+#[cfg(feature = "proxy")]
 pub mod pages;
 mod range;
+#[cfg(feature = "proxy")]
 pub mod serve;
+#[cfg(feature = "proxy")]
 pub mod store;
+#[cfg(feature = "proxy")]
 pub mod upstream;
 
 pub use error::Error;
