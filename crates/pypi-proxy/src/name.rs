@@ -1,0 +1,156 @@
+//! Names of projects and files.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::Error;
+use crate::error::Kind;
+
+/// The longest name that is accepted, in bytes: what file systems can store, with room for a suffix of ours.
+const MAX_LEN: usize = 200;
+
+/// The name of a project in its normal form: lower case, one hyphen for each run of `-`, `_` and `.` (the *names and
+/// normalization* specification).
+///
+/// ```
+/// use pypi_proxy::ProjectName;
+///
+/// let name = ProjectName::parse("Flask__SQL.Alchemy")?;
+/// assert_eq!(name.as_str(), "flask-sql-alchemy");
+/// assert!(ProjectName::parse("../etc").unwrap_err().is_name());
+/// # Ok::<(), pypi_proxy::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProjectName(Box<str>);
+
+impl ProjectName {
+    /// Checks and normalises a name.
+    ///
+    /// # Errors
+    ///
+    /// Fails unless the name has 1 to 200 letters, digits, `-`, `_` and `.` of ASCII, with a letter or digit at both ends
+    /// ([`Error::is_name`]).
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        normalize(text).map(|name| Self(name.into()))
+    }
+
+    /// The normal form.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ProjectName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for ProjectName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl std::borrow::Borrow<str> for ProjectName {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The normal form of a name, borrowed if the name has it already, so that a request for a known project allocates
+/// nothing.
+pub(crate) fn normalize(text: &str) -> Result<Cow<'_, str>, Error> {
+    let bytes = text.as_bytes();
+    let is_end = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    if bytes.len() > MAX_LEN || !is_end(bytes.first()) || !is_end(bytes.last()) {
+        return Err(Error::with(Kind::Name, "a project"));
+    }
+    let is_separator = |byte: u8| matches!(byte, b'-' | b'_' | b'.');
+    let mut is_normal = true;
+    let mut before = b'a';
+    for &byte in bytes {
+        match byte {
+            b'a'..=b'z' | b'0'..=b'9' => {}
+            b'-' => is_normal &= before != b'-',
+            b'A'..=b'Z' | b'_' | b'.' => is_normal = false,
+            _ => return Err(Error::with(Kind::Name, "a project")),
+        }
+        before = byte;
+    }
+    if is_normal {
+        return Ok(Cow::Borrowed(text));
+    }
+    let mut name = String::with_capacity(text.len());
+    for &byte in bytes {
+        match is_separator(byte) {
+            true if name.ends_with('-') => {}
+            true => name.push('-'),
+            false => name.push(char::from(byte.to_ascii_lowercase())),
+        }
+    }
+    Ok(Cow::Owned(name))
+}
+
+/// Whether a file of an index may have this name. What is accepted can be the last part of a path and of a URL's path
+/// without further care: 1 to 200 characters of ASCII, no blank, control, slash, backslash, `%`, `?`, `#` or quote, and no
+/// dot in front.
+pub(crate) fn is_file_name(text: &str) -> bool {
+    let is_allowed = |byte: &u8| {
+        byte.is_ascii_alphanumeric()
+            || matches!(byte, b'-' | b'_' | b'.' | b'+' | b'!' | b'~' | b'=' | b'@' | b',' | b'(' | b')')
+    };
+    (1..=MAX_LEN).contains(&text.len()) && !text.starts_with('.') && text.as_bytes().iter().all(is_allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_are_normalised_as_the_standard_says() {
+        let cases = [
+            ("flask", "flask"),
+            ("Foo_Bar", "foo-bar"),
+            ("markdown_it.py", "markdown-it-py"),
+            ("a-_.b", "a-b"),
+            ("A--b", "a-b"),
+            ("7", "7"),
+        ];
+        for (text, normal) in cases {
+            assert_eq!(ProjectName::parse(text).unwrap().as_str(), normal);
+        }
+        assert!(matches!(normalize("flask-sqlalchemy").unwrap(), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn what_could_leave_a_folder_or_url_is_no_name() {
+        let long = "a".repeat(201);
+        for text in ["", "-", "a-", ".a", "..", "a/b", "a\\b", "?x", "a b", "a\0", "ä", "%2e", long.as_str()]
+        {
+            assert!(ProjectName::parse(text).unwrap_err().is_name(), "{text}");
+        }
+        for text in
+            ["", ".", "..", ".tmp-1", "a/b", "a\\b", "a\nb", "a b", "a%2fb", "a?b", "a#b", "a\"b", &long]
+        {
+            assert!(!is_file_name(text), "{text}");
+        }
+        for text in
+            ["six-1.16.0-py2.py3-none-any.whl", "six-1.16.0.tar.gz", "a-1!2.0+cpu-py3-none-any.whl.metadata"]
+        {
+            assert!(is_file_name(text), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_normal_form_is_its_own(text in "[A-Za-z0-9._-]{0,20}") {
+            if let Ok(name) = ProjectName::parse(&text) {
+                prop_assert!(matches!(normalize(name.as_str()), Ok(Cow::Borrowed(again)) if again == name.as_str()));
+                prop_assert!(!name.as_str().contains("--"));
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Reading the HTML form of a project's page, which is all that many mirrors have.
+
+use std::borrow::Cow;
+
+use html5gum::{HtmlString, Spanned, StartTag, Token, Tokenizer};
+use serde::Serialize;
+use url::Url;
+
+use super::Page;
+use crate::Error;
+use crate::error::Kind;
+use crate::name::is_file_name;
+
+/// Hashes that a link may carry in its fragment: those that every Python has.
+const ALGORITHMS: [&str; 6] = ["sha256", "sha512", "sha384", "sha224", "sha1", "md5"];
+
+impl Page {
+    /// Reads a page in the form `application/vnd.pypi.simple.v1+html`, or one that is just a list of links.
+    ///
+    /// The file is what the last part of the link's path names, for the text of a link is cut short on some servers.
+    /// Links to something else are left out. What the attributes of a link tell becomes the file's; there are no sizes
+    /// and times in this form.
+    ///
+    /// ```
+    /// use pypi_proxy::Page;
+    ///
+    /// let upstream = r#"<!DOCTYPE html>
+    /// <a href="../../packages/six-1.16.0.tar.gz#md5=a7c927740e4964dd29b72cebfc1429bb" data-requires-python="&gt;=2.7">six</a>"#;
+    /// let page = Page::from_html(upstream.as_bytes())?;
+    /// let file = page.file("six-1.16.0.tar.gz").unwrap();
+    /// assert_eq!(file.url(), "../../packages/six-1.16.0.tar.gz");
+    /// assert_eq!(file.details().requires_python.as_deref(), Some(">=2.7"));
+    /// assert!(std::str::from_utf8(page.json()).unwrap().contains(r#""hashes":{"md5":"a7c9"#));
+    /// # Ok::<(), pypi_proxy::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Fails if it says that it is of another version than 1 ([`Error::is_page`]).
+    pub fn from_html(document: &[u8]) -> Result<Self, Error> {
+        Self::from_json(Links::read(document)?.into_json())
+    }
+
+    /// The same as [`Page::from_json_with_metadata`] is to [`Page::from_json`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Page::from_html`].
+    pub fn from_html_with_metadata(document: &[u8]) -> Result<Self, Error> {
+        Self::from_json_with_metadata(Links::read(document)?.into_json())
+    }
+}
+
+impl Links {
+    fn read(document: &[u8]) -> Result<Self, Error> {
+        let mut links = Self::default();
+        for token in Tokenizer::new(document) {
+            let Ok(token) = token;
+            if let Token::StartTag(tag) = token {
+                links.take(&tag)?;
+            }
+        }
+        Ok(links)
+    }
+}
+
+/// What is found in the document, to be written as an upstream with the JSON form would have.
+#[derive(Default)]
+struct Links {
+    base: Option<Url>,
+    status: Option<String>,
+    reason: Option<String>,
+    files: Vec<Link>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Link {
+    filename: String,
+    url: String,
+    hashes: Hashes,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requires_python: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    core_metadata: Option<Told>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gpg_sig: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    yanked: Option<Told>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provenance: Option<String>,
+}
+
+/// At most one hash: a link has one fragment.
+struct Hashes(Option<(&'static str, String)>);
+
+impl Serialize for Hashes {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// What an attribute tells that may be just there.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Told {
+    Bool(bool),
+    Text(String),
+    Hash(Hashes),
+}
+
+type Attribute = Spanned<HtmlString, ()>;
+
+fn attribute<'t>(tag: &'t StartTag<()>, name: &[u8]) -> Option<Cow<'t, str>> {
+    tag.attributes.get(name).map(|value: &Attribute| String::from_utf8_lossy(value))
+}
+
+impl Links {
+    fn take(&mut self, tag: &StartTag<()>) -> Result<(), Error> {
+        match &**tag.name {
+            b"a" => self.files.extend(self.link(tag)),
+            b"base" if self.base.is_none() => {
+                self.base = attribute(tag, b"href").and_then(|href| Url::parse(&href).ok());
+            }
+            b"meta" => self.meta(tag)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn meta(&mut self, tag: &StartTag<()>) -> Result<(), Error> {
+        let (Some(name), Some(content)) = (attribute(tag, b"name"), attribute(tag, b"content")) else {
+            return Ok(());
+        };
+        match &*name {
+            "pypi:repository-version" if content.split('.').next() != Some("1") => {
+                return Err(Error::with(Kind::Page, "another version of the API"));
+            }
+            "pypi:project-status" => self.status = Some(content.into_owned()),
+            "pypi:project-status-reason" => self.reason = Some(content.into_owned()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn link(&self, tag: &StartTag<()>) -> Option<Link> {
+        let href = attribute(tag, b"href")?;
+        let href = href.trim();
+        let (url, fragment) = href.split_once('#').unwrap_or((href, ""));
+        let path = url.split_once('?').map_or(url, |(path, _)| path);
+        let last = path.rsplit_once('/').map_or(path, |(_, last)| last);
+        let filename = percent_encoding::percent_decode_str(last).decode_utf8().ok()?;
+        // Links to folders, pages and other sites.
+        let is_file = is_file_name(&filename) && filename.contains('-') && filename.contains('.');
+        let url = match &self.base {
+            Some(base) => base.join(url).ok()?.into(),
+            None => url.to_owned(),
+        };
+        let text = |name: &[u8]| attribute(tag, name).map(Cow::into_owned);
+        let metadata = text(b"data-core-metadata").or_else(|| text(b"data-dist-info-metadata"));
+        is_file.then(|| Link {
+            filename: filename.into_owned(),
+            url,
+            hashes: Hashes(hash(fragment)),
+            requires_python: text(b"data-requires-python"),
+            core_metadata: metadata.map(|text| match hash(&text) {
+                Some(hash) => Told::Hash(Hashes(Some(hash))),
+                None => Told::Bool(!text.eq_ignore_ascii_case("false")),
+            }),
+            gpg_sig: text(b"data-gpg-sig").map(|text| text.eq_ignore_ascii_case("true")),
+            yanked: text(b"data-yanked")
+                .map(|text| if text.is_empty() { Told::Bool(true) } else { Told::Text(text) }),
+            provenance: text(b"data-provenance"),
+        })
+    }
+
+    fn into_json(self) -> Vec<u8> {
+        #[derive(Serialize)]
+        struct Meta {
+            #[serde(rename = "api-version")]
+            api_version: &'static str,
+        }
+        #[derive(Serialize)]
+        struct Status {
+            status: String,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            reason: Option<String>,
+        }
+        #[derive(Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        struct Document {
+            meta: Meta,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            project_status: Option<Status>,
+            files: Vec<Link>,
+        }
+        let Self { status, reason, files, .. } = self;
+        // Later versions demand sizes, which this form has not.
+        let document = Document {
+            meta: Meta { api_version: "1.0" },
+            project_status: status.map(|status| Status { status, reason }),
+            files,
+        };
+        // Strings, lists and numbers can always be written.
+        json::to_vec(&document).unwrap_or_default()
+    }
+}
+
+/// The first `algorithm=digits` among those that `&` separates.
+fn hash(fragment: &str) -> Option<(&'static str, String)> {
+    fragment.split('&').find_map(|part| {
+        let (name, value) = part.split_once('=')?;
+        let name = ALGORITHMS.into_iter().find(|known| known.eq_ignore_ascii_case(name))?;
+        let is_hex = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_hex.then(|| (name, value.to_ascii_lowercase()))
+    })
+}

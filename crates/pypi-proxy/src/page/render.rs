@@ -1,0 +1,212 @@
+//! Writing a project's page.
+
+use std::collections::HashSet;
+use std::io::Write as _;
+
+use bytes::Bytes;
+
+use super::scan::Scanner;
+use super::{ApiVersion, Details, Metadata, Page, json};
+use crate::Error;
+
+impl Page {
+    /// The page in the form `application/vnd.pypi.simple.v1+json`.
+    pub fn json(&self) -> &Bytes {
+        &self.json
+    }
+
+    /// Appends what follows the list of files in the document.
+    pub(super) fn write_end(&self, out: &mut Vec<u8>) {
+        // Writing into a vector does not fail.
+        let _ = write!(out, r#"],"meta":{{"api-version":"{}""#, self.api_version);
+        if let Some(serial) = self.serial {
+            let _ = write!(out, r#","_last-serial":{serial}"#);
+        }
+        out.extend_from_slice(&self.meta);
+        out.extend_from_slice(b"},\"name\":");
+        let _ = ::json::to_buf(out, &self.name);
+        out.extend_from_slice(&self.members);
+        if let Some(versions) = &self.versions {
+            out.extend_from_slice(b",\"versions\":[");
+            out.extend_from_slice(versions);
+            out.push(b']');
+        }
+        out.push(b'}');
+    }
+
+    /// One page of those of several indexes: a file of a name that several of them have is that of the first, versions are
+    /// those of all, and everything else is told by the first.
+    ///
+    /// Its [`File::url`](super::File::url) is the name. There is at least one page.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it gets larger than 2 GiB ([`Error::is_limit`]).
+    pub fn merge<'p>(pages: impl IntoIterator<Item = &'p Self>) -> Result<Self, Error> {
+        let pages: Vec<_> = pages.into_iter().collect();
+        let mut merged = match pages.first() {
+            Some(first) => (*first).clone(),
+            None => Self::empty(),
+        };
+        merged.api_version = pages.iter().map(|page| page.api_version).min().unwrap_or(ApiVersion::MIN);
+        // Serials of several indexes have no order.
+        merged.serial = merged.serial.filter(|_| pages.len() == 1);
+        merged.versions = union(&pages);
+        let mut names = HashSet::new();
+        let mut out = json::START.to_vec();
+        for file in pages.iter().flat_map(|page| page.files()) {
+            if names.insert(file.name()) {
+                if names.len() > 1 {
+                    out.push(b',');
+                }
+                out.extend_from_slice(file.object());
+            }
+        }
+        merged.write_end(&mut out);
+        Self::from_json(out)
+    }
+
+    /// The page in the form `application/vnd.pypi.simple.v1+html`, which is frozen: what came later is in JSON alone.
+    pub fn to_html(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.json.len());
+        out.extend_from_slice(b"<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n");
+        let _ = writeln!(out, "<meta name=\"pypi:repository-version\" content=\"{}\">", self.api_version);
+        let (status, reason) = self.status();
+        meta(&mut out, "pypi:project-status", status.as_deref());
+        meta(&mut out, "pypi:project-status-reason", reason.as_deref());
+        out.extend_from_slice(b"<title>Links for ");
+        escape(&mut out, &self.name);
+        out.extend_from_slice(b"</title>\n</head>\n<body>\n<h1>Links for ");
+        escape(&mut out, &self.name);
+        out.extend_from_slice(b"</h1>\n");
+        for file in self.files() {
+            let details = file.details();
+            // The characters of a name need no escape, neither here nor in a URL.
+            let name = file.name();
+            out.extend_from_slice(b"<a href=\"");
+            out.extend_from_slice(name.as_bytes());
+            if let Some(sha256) = details.sha256 {
+                out.extend_from_slice(b"#sha256=");
+                hex(&mut out, &sha256);
+            }
+            out.push(b'"');
+            attributes(&mut out, &details);
+            out.push(b'>');
+            out.extend_from_slice(name.as_bytes());
+            out.extend_from_slice(b"</a><br>\n");
+        }
+        out.extend_from_slice(b"</body>\n</html>\n");
+        out
+    }
+
+    /// What the upstream tells of the state of the project, and why.
+    fn status(&self) -> (Option<String>, Option<String>) {
+        let (mut status, mut reason) = (None, None);
+        let members = [b"{", self.members.strip_prefix(b",").unwrap_or_default(), b"}"].concat();
+        // These members were stepped over before.
+        let _ = Scanner::new(&members).object(|scanner, key| {
+            if key != b"project-status" || scanner.peek() != Some(b'{') {
+                return scanner.pass();
+            }
+            scanner.object(|scanner, key| {
+                match (key, scanner.peek()) {
+                    (b"status", Some(b'"')) => status = Some(scanner.text()?.into_owned()),
+                    (b"reason", Some(b'"')) => reason = Some(scanner.text()?.into_owned()),
+                    _ => scanner.pass()?,
+                }
+                Ok(())
+            })
+        });
+        (status, reason)
+    }
+}
+
+/// The versions of all pages, `None` unless each of them tells its own.
+fn union(pages: &[&Page]) -> Option<Vec<u8>> {
+    let mut known = HashSet::new();
+    let mut out = Vec::new();
+    for page in pages {
+        let list = [b"[", page.versions.as_deref()?, b"]"].concat();
+        // The list was stepped over before.
+        let _ = Scanner::new(&list).array(|scanner| {
+            let version = scanner.raw()?;
+            if known.insert(version.to_vec()) {
+                if !out.is_empty() {
+                    out.push(b',');
+                }
+                out.extend_from_slice(version);
+            }
+            Ok(())
+        });
+    }
+    Some(out)
+}
+
+fn attributes(out: &mut Vec<u8>, details: &Details<'_>) {
+    if let Some(versions) = &details.requires_python {
+        attribute(out, "data-requires-python", versions);
+    }
+    let sha256 = match details.metadata {
+        Metadata::Present(sha256) => Some(sha256),
+        Metadata::Made => Some(None),
+        Metadata::Untold | Metadata::Absent => None,
+    };
+    if let Some(sha256) = sha256 {
+        for name in ["data-dist-info-metadata", "data-core-metadata"] {
+            let _ = write!(out, " {name}=\"");
+            match &sha256 {
+                Some(sha256) => {
+                    out.extend_from_slice(b"sha256=");
+                    hex(out, sha256);
+                }
+                None => out.extend_from_slice(b"true"),
+            }
+            out.push(b'"');
+        }
+    }
+    if let Some(reason) = &details.yanked {
+        attribute(out, "data-yanked", reason);
+    }
+    if let Some(has_signature) = details.has_signature {
+        attribute(out, "data-gpg-sig", if has_signature { "true" } else { "false" });
+    }
+    if let Some(url) = &details.provenance {
+        attribute(out, "data-provenance", url);
+    }
+}
+
+fn attribute(out: &mut Vec<u8>, name: &str, value: &str) {
+    let _ = write!(out, " {name}=\"");
+    escape(out, value);
+    out.push(b'"');
+}
+
+fn meta(out: &mut Vec<u8>, name: &str, content: Option<&str>) {
+    if let Some(content) = content {
+        let _ = write!(out, "<meta name=\"{name}\" content=\"");
+        escape(out, content);
+        out.extend_from_slice(b"\">\n");
+    }
+}
+
+/// Text and values of attributes.
+fn escape(out: &mut Vec<u8>, text: &str) {
+    for byte in text.bytes() {
+        match byte {
+            b'&' => out.extend_from_slice(b"&amp;"),
+            b'<' => out.extend_from_slice(b"&lt;"),
+            b'>' => out.extend_from_slice(b"&gt;"),
+            b'"' => out.extend_from_slice(b"&quot;"),
+            b'\'' => out.extend_from_slice(b"&#x27;"),
+            byte => out.push(byte),
+        }
+    }
+}
+
+fn hex(out: &mut Vec<u8>, bytes: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for byte in bytes {
+        out.push(DIGITS[usize::from(byte >> 4)]);
+        out.push(DIGITS[usize::from(byte & 15)]);
+    }
+}

@@ -1,0 +1,444 @@
+//! Asking for pages.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use futures_util::future::join_all;
+use hashlink::LinkedHashMap;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::entry::Content;
+use super::keep::Keep;
+use super::merge::merge;
+use super::slot::{Known, Part, PartContent, Slot, State};
+use super::{Config, Entry};
+use crate::error::Kind;
+use crate::page::{Page, ProjectList};
+use crate::upstream::{Answer, PageBody, Upstream};
+use crate::{Error, ProjectName};
+
+/// After an index has failed it is left alone for this long by those that there is an older page for.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// The pages of some indexes.
+///
+/// A page that is fresh is served from memory. One that was fresh not long ago is served while the indexes are asked, and
+/// if they fail it is served for longer. Whoever needs a page that is not there waits; however many wait, each index is
+/// asked once.
+#[derive(Clone)]
+pub struct Pages(Arc<Inner>);
+
+struct Inner {
+    upstreams: Vec<Arc<Upstream>>,
+    config: Config,
+    keep: Option<Keep>,
+    slots: Mutex<Slots>,
+}
+
+#[derive(Default)]
+struct Slots {
+    list: Option<Arc<Slot>>,
+    projects: LinkedHashMap<ProjectName, Arc<Slot>>,
+    /// Of all entries.
+    bytes: u64,
+}
+
+/// A page for a client.
+#[derive(Clone, Debug)]
+pub struct Served {
+    /// The page.
+    pub entry: Arc<Entry>,
+    /// Where it is from.
+    pub verdict: Verdict,
+}
+
+/// Where a page is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// It was there and fresh.
+    Hit,
+    /// It was there; the indexes are being asked whether there is a newer one, or have failed to tell.
+    Stale,
+    /// The indexes were asked.
+    Miss,
+}
+
+/// What the indexes have.
+struct Found {
+    known: Known,
+    /// For how long that is so.
+    fresh: Duration,
+    /// Why part of it is older than it should be.
+    failure: Option<Error>,
+}
+
+/// What a look at a slot found.
+enum Look {
+    Served(Result<Served, Error>),
+    Wait(watch::Receiver<()>),
+}
+
+impl Pages {
+    /// The pages of these indexes; a file that several have is that of the first.
+    pub fn new(upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
+        let max_page = upstreams.iter().map(|upstream| upstream.max_page()).max().unwrap_or(0);
+        let keep = config.dir.as_deref().map(|dir| Keep::new(dir, max_page));
+        Self(Arc::new(Inner { upstreams, config, keep, slots: Mutex::default() }))
+    }
+
+    /// The page of a project.
+    ///
+    /// # Errors
+    ///
+    /// Fails if no index has the project ([`Error::is_not_found`]), and if an index fails and there is no page that is
+    /// young enough ([`Error::is_upstream`], [`Error::is_timeout`], [`Error::is_page`], [`Error::is_limit`]).
+    pub async fn project(&self, name: &ProjectName) -> Result<Served, Error> {
+        let slot = self.slot(name);
+        self.get(slot).await
+    }
+
+    /// The list of all projects.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::project`].
+    pub async fn list(&self) -> Result<Served, Error> {
+        let slot = {
+            let mut slots = self.0.slots();
+            slots.list.get_or_insert_with(|| Arc::new(Slot::new(None))).clone()
+        };
+        self.get(slot).await
+    }
+
+    /// Forgets the page of a project, or the list of all.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it can't be removed from the disk ([`Error::is_storage`]).
+    pub async fn forget(&self, project: Option<&ProjectName>) -> Result<(), Error> {
+        {
+            let mut slots = self.0.slots();
+            let slot = match project {
+                Some(name) => slots.projects.remove(name),
+                None => slots.list.take(),
+            };
+            if let Some(slot) = slot {
+                slots.bytes -= std::mem::take(&mut slot.state().weight);
+            }
+        }
+        let Some(keep) = self.0.keep.clone() else { return Ok(()) };
+        let project = project.cloned();
+        let indexes: Vec<_> = self.0.upstreams.iter().map(|upstream| upstream.id()).collect();
+        let work = move || indexes.into_iter().try_for_each(|index| keep.remove(index, project.as_ref()));
+        tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))
+    }
+
+    /// Forgets all pages.
+    ///
+    /// # Errors
+    ///
+    /// Fails if they can't be removed from the disk ([`Error::is_storage`]).
+    pub async fn forget_all(&self) -> Result<(), Error> {
+        *self.0.slots() = Slots::default();
+        let Some(keep) = self.0.keep.clone() else { return Ok(()) };
+        tokio::task::spawn_blocking(move || keep.clear()).await.unwrap_or(Ok(()))
+    }
+
+    /// Bytes of pages in memory.
+    pub fn bytes(&self) -> u64 {
+        self.0.slots().bytes
+    }
+
+    fn slot(&self, name: &ProjectName) -> Arc<Slot> {
+        let mut slots = self.0.slots();
+        if let Some(slot) = slots.projects.to_back(name) {
+            return slot.clone();
+        }
+        let slot = Arc::new(Slot::new(Some(name.clone())));
+        slots.projects.insert(name.clone(), slot.clone());
+        slot
+    }
+
+    async fn get(&self, slot: Arc<Slot>) -> Result<Served, Error> {
+        let mut running = match self.look(&slot) {
+            Look::Served(result) => return result,
+            Look::Wait(running) => running,
+        };
+        // Also if the sender is gone: it tells what there is by then.
+        let _ = running.changed().await;
+        self.outcome(&slot)
+    }
+
+    /// What there is now; it starts to ask the indexes if need be.
+    fn look(&self, slot: &Arc<Slot>) -> Look {
+        let mut state = slot.state();
+        let now = Instant::now();
+        if now < state.fresh_until {
+            match &state.known {
+                Known::Page(entry) => {
+                    return Look::Served(Ok(Served { entry: entry.clone(), verdict: Verdict::Hit }));
+                }
+                Known::Missing => return Look::Served(Err(Error::new(Kind::NotFound))),
+                Known::Nothing => {}
+            }
+        }
+        let has_failed = state.failure.as_ref().is_some_and(|(at, _)| now < *at + RETRY);
+        if has_failed && let Some(served) = self.stale(&state, self.0.config.stale_if_error) {
+            return Look::Served(Ok(served));
+        }
+        let running = match &state.running {
+            Some(running) => running.clone(),
+            None => {
+                let (done, running) = watch::channel(());
+                state.running = Some(running.clone());
+                tokio::spawn(self.clone().ask(slot.clone(), done));
+                running
+            }
+        };
+        match self.stale(&state, self.0.config.stale_while_revalidate) {
+            Some(served) => Look::Served(Ok(served)),
+            None => Look::Wait(running),
+        }
+    }
+
+    /// What there is after the indexes were asked, however short it may be fresh.
+    fn outcome(&self, slot: &Slot) -> Result<Served, Error> {
+        let state = slot.state();
+        match (&state.known, &state.failure) {
+            (_, Some((_, failure))) => {
+                self.stale(&state, self.0.config.stale_if_error).ok_or_else(|| failure.repeat())
+            }
+            (Known::Page(entry), None) => Ok(Served { entry: entry.clone(), verdict: Verdict::Miss }),
+            (Known::Missing, None) => Err(Error::new(Kind::NotFound)),
+            (Known::Nothing, None) => Err(Error::with(Kind::Upstream, "asking was given up")),
+        }
+    }
+
+    /// The page that may be served this long after it was fresh.
+    fn stale(&self, state: &State, time: Duration) -> Option<Served> {
+        match &state.known {
+            Known::Page(entry) if Instant::now() < state.fresh_until + time => {
+                Some(Served { entry: entry.clone(), verdict: Verdict::Stale })
+            }
+            _ => None,
+        }
+    }
+
+    /// Asks the indexes. It runs on its own, so that no client that goes away stops it for the others.
+    async fn ask(self, slot: Arc<Slot>, done: watch::Sender<()>) {
+        let result = self.refresh(&slot).await;
+        let entry = {
+            let mut state = slot.state();
+            state.running = None;
+            let now = Instant::now();
+            match result {
+                Ok(Found { known, fresh, failure }) => {
+                    match failure {
+                        // How long ago the page was fresh goes on to count.
+                        Some(error) => state.failure = Some((now, error)),
+                        None => {
+                            state.failure = None;
+                            state.fresh_until = now + fresh;
+                        }
+                    }
+                    match (&state.known, &known) {
+                        // The same content keeps its forms and its date.
+                        (Known::Page(old), Known::Page(new)) if old.is_same(new) => {}
+                        _ => state.known = known,
+                    }
+                }
+                Err(error) => state.failure = Some((now, error)),
+            }
+            match &state.known {
+                Known::Page(entry) => Some(entry.clone()),
+                _ => None,
+            }
+        };
+        self.weigh(&slot);
+        drop(done);
+        // What nearly all clients ask for is made before they do.
+        if let Some(entry) = entry {
+            entry.variant(crate::Form::Json, crate::Coding::Zstd).await;
+            entry.variant(crate::Form::Json, crate::Coding::Gzip).await;
+        }
+    }
+
+    /// Counts what a slot holds, and drops those that nobody asked for the longest while there is too much.
+    fn weigh(&self, slot: &Arc<Slot>) {
+        let mut slots = self.0.slots();
+        let is_there = match &slot.name {
+            Some(name) => slots.projects.get(name).is_some_and(|there| Arc::ptr_eq(there, slot)),
+            None => slots.list.as_ref().is_some_and(|there| Arc::ptr_eq(there, slot)),
+        };
+        if !is_there {
+            return;
+        }
+        {
+            let mut state = slot.state();
+            // Names that there is no project of take memory, too.
+            let weight = 256 + if let Known::Page(entry) = &state.known { entry.weight() } else { 0 };
+            slots.bytes = slots.bytes + weight - std::mem::replace(&mut state.weight, weight);
+        }
+        let mut kept = Vec::new();
+        while slots.bytes > self.0.config.max_bytes && slots.projects.len() > kept.len() {
+            let Some((name, oldest)) = slots.projects.pop_front() else { break };
+            let is_busy = oldest.state().running.is_some() || Arc::ptr_eq(&oldest, slot);
+            if is_busy {
+                kept.push((name, oldest));
+            } else {
+                slots.bytes -= std::mem::take(&mut oldest.state().weight);
+            }
+        }
+        for (name, slot) in kept {
+            slots.projects.insert(name, slot);
+        }
+    }
+
+    /// Asks the indexes what they have.
+    async fn refresh(&self, slot: &Slot) -> Result<Found, Error> {
+        let mut parts = slot.parts.lock().await;
+        let parts = match &mut *parts {
+            Some(parts) => parts,
+            none => none.insert(self.load(slot).await),
+        };
+        let asked =
+            self.0.upstreams.iter().zip(parts.iter()).enumerate().map(|(index, (upstream, part))| {
+                self.ask_one(index, upstream, part.clone(), slot.name.as_ref())
+            });
+        let mut failure = None;
+        let mut fresh = Duration::MAX;
+        let answers = join_all(asked).await;
+        for ((part, result), upstream) in parts.iter_mut().zip(answers).zip(&self.0.upstreams) {
+            match result {
+                Ok(answer) => *part = answer,
+                // Without what one of several indexes has, a project of a private index might be taken from a public one.
+                Err(error) if part.age() > upstream.ttl().saturating_add(self.0.config.stale_if_error) => {
+                    return Err(error);
+                }
+                Err(error) => failure = Some(error),
+            }
+            fresh = fresh.min(upstream.ttl().saturating_sub(part.age()));
+        }
+        let known = combine(parts)?;
+        if matches!(known, Known::Missing) {
+            fresh = self.0.config.negative_ttl;
+        }
+        Ok(Found { known, fresh, failure })
+    }
+
+    /// What was kept on disk.
+    async fn load(&self, slot: &Slot) -> Vec<Part> {
+        let empty = || vec![Part::default(); self.0.upstreams.len()];
+        let Some(keep) = self.0.keep.clone() else { return empty() };
+        let indexes: Vec<_> = self.0.upstreams.iter().map(|upstream| upstream.id()).collect();
+        let name = slot.name.clone();
+        let work = move || {
+            let load = |index: &u64| {
+                let kept = keep.load(*index, name.as_ref())?;
+                let validators = kept.body.validators.clone();
+                let content = read(kept.body, name.is_some()).ok()?;
+                let (checked, modified) = (Some(kept.checked), Some(kept.modified));
+                Some(Part { content: Some(content), validators, checked, modified })
+            };
+            indexes.iter().map(|index| load(index).unwrap_or_default()).collect()
+        };
+        tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| empty())
+    }
+
+    async fn ask_one(
+        &self,
+        index: usize,
+        upstream: &Upstream,
+        part: Part,
+        name: Option<&ProjectName>,
+    ) -> Result<Part, Error> {
+        // Kept on disk, or of an index that has a longer time than the others.
+        if part.checked.is_some() && part.age() < upstream.ttl() {
+            return Ok(part);
+        }
+        let now = SystemTime::now();
+        let body = match upstream.page(name, &part.validators).await? {
+            Answer::NotModified if part.content.is_some() => return Ok(Part { checked: Some(now), ..part }),
+            Answer::NotModified => {
+                return Err(Error::with(Kind::Upstream, "nothing has changed, of nothing"));
+            }
+            Answer::NotFound => return Ok(Part { checked: Some(now), ..Part::default() }),
+            Answer::Page(body) => body,
+        };
+        let validators = body.validators.clone();
+        let keep = self.0.keep.clone();
+        let id = self.0.upstreams[index].id();
+        let own_name = name.cloned();
+        let work = move || {
+            // The page becomes the memory of what was sent; a copy is kept on disk. Failing to do so fails nothing else.
+            if let Some(keep) = keep {
+                let _ = keep.store(id, own_name.as_ref(), &body, now, now);
+            }
+            read(body, own_name.is_some())
+        };
+        let content = match tokio::task::spawn_blocking(work).await {
+            Ok(content) => content?,
+            Err(_) => return Err(Error::with(Kind::Page, "reading it failed")),
+        };
+        if is_older(&content, part.content.as_ref()) {
+            return Ok(Part { checked: Some(now), ..part });
+        }
+        Ok(Part { content: Some(content), validators, checked: Some(now), modified: Some(now) })
+    }
+}
+
+/// A copy of a cache that lags behind.
+fn is_older(new: &PartContent, old: Option<&PartContent>) -> bool {
+    let serial = |content: &PartContent| match content {
+        PartContent::Project(page) => page.last_serial(),
+        PartContent::List(_) => None,
+    };
+    matches!((serial(new), old.and_then(serial)), (Some(new), Some(old)) if new < old)
+}
+
+fn read(body: PageBody, is_project: bool) -> Result<PartContent, Error> {
+    Ok(match (is_project, body.is_json) {
+        (true, true) => PartContent::Project(Arc::new(Page::from_json_with_metadata(body.bytes)?)),
+        (true, false) => PartContent::Project(Arc::new(Page::from_html_with_metadata(&body.bytes)?)),
+        (false, true) => PartContent::List(Arc::new(ProjectList::from_json(body.bytes)?)),
+        (false, false) => PartContent::List(Arc::new(ProjectList::from_html(&body.bytes)?)),
+    })
+}
+
+fn combine(parts: &[Part]) -> Result<Known, Error> {
+    let mut projects = Vec::new();
+    let mut lists = Vec::new();
+    for (index, part) in parts.iter().enumerate() {
+        match &part.content {
+            Some(PartContent::Project(page)) => projects.push((index, page.clone())),
+            Some(PartContent::List(list)) => lists.push(list.clone()),
+            None => {}
+        }
+    }
+    let modified = parts.iter().filter_map(|part| part.modified).max().unwrap_or_else(SystemTime::now);
+    let content = match (projects.is_empty(), &lists[..]) {
+        (false, _) => Content::Project { merged: merge(&projects)?, parts: projects },
+        (true, []) => return Ok(Known::Missing),
+        (true, [list]) => Content::List(list.clone()),
+        (true, lists) => Content::List(Arc::new(ProjectList::merge(lists.iter().map(|list| &**list))?)),
+    };
+    Ok(Known::Page(Arc::new(Entry::new(content, modified))))
+}
+
+impl Inner {
+    fn slots(&self) -> std::sync::MutexGuard<'_, Slots> {
+        // Nothing panics while it holds the lock half-way through a change.
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Pages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pages")
+            .field("upstreams", &self.0.upstreams)
+            .field("bytes", &self.bytes())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,79 @@
+//! How long and how many pages are kept.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How pages are kept. How long they are fresh is a matter of each index.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub(super) dir: Option<PathBuf>,
+    pub(super) stale_while_revalidate: Duration,
+    pub(super) stale_if_error: Duration,
+    pub(super) negative_ttl: Duration,
+    pub(super) max_bytes: u64,
+}
+
+impl Config {
+    /// Default of [`Config::stale_while_revalidate`]: an hour.
+    pub const DEFAULT_STALE_WHILE_REVALIDATE: Duration = Duration::from_secs(3600);
+    /// Default of [`Config::stale_if_error`]: a week.
+    pub const DEFAULT_STALE_IF_ERROR: Duration = Duration::from_secs(7 * 86400);
+    /// Default of [`Config::negative_ttl`]: a minute.
+    pub const DEFAULT_NEGATIVE_TTL: Duration = Duration::from_secs(60);
+    /// Default of [`Config::max_bytes`]: 128 MiB.
+    pub const DEFAULT_MAX_BYTES: u64 = 128 << 20;
+
+    /// Pages in memory only, with the defaults.
+    pub fn new() -> Self {
+        Self {
+            dir: None,
+            stale_while_revalidate: Self::DEFAULT_STALE_WHILE_REVALIDATE,
+            stale_if_error: Self::DEFAULT_STALE_IF_ERROR,
+            negative_ttl: Self::DEFAULT_NEGATIVE_TTL,
+            max_bytes: Self::DEFAULT_MAX_BYTES,
+        }
+    }
+
+    /// Keeps pages in this folder as well, which nothing else writes to. Default: none.
+    #[must_use]
+    pub fn dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.dir = Some(dir.into());
+        self
+    }
+
+    /// How long after it was fresh a page is served while a newer one is asked for. Default:
+    /// [`Self::DEFAULT_STALE_WHILE_REVALIDATE`].
+    #[must_use]
+    pub fn stale_while_revalidate(mut self, time: Duration) -> Self {
+        self.stale_while_revalidate = time;
+        self
+    }
+
+    /// How long after it was fresh a page is served if its index fails. Default: [`Self::DEFAULT_STALE_IF_ERROR`].
+    #[must_use]
+    pub fn stale_if_error(mut self, time: Duration) -> Self {
+        self.stale_if_error = time;
+        self
+    }
+
+    /// How long it is remembered that there is no such project. Default: [`Self::DEFAULT_NEGATIVE_TTL`].
+    #[must_use]
+    pub fn negative_ttl(mut self, time: Duration) -> Self {
+        self.negative_ttl = time;
+        self
+    }
+
+    /// The most bytes of pages in memory, in all their forms. The page that is served counts, but is not dropped for
+    /// itself. Default: [`Self::DEFAULT_MAX_BYTES`].
+    #[must_use]
+    pub fn max_bytes(mut self, bytes: u64) -> Self {
+        self.max_bytes = bytes;
+        self
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,173 @@
+//! A page in all its forms.
+
+use std::fmt;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http::HeaderValue;
+use tokio::sync::OnceCell;
+
+use crate::page::{File, Page, ProjectList};
+use crate::{Coding, Form};
+
+/// What there is a page of.
+#[derive(Debug)]
+pub(super) enum Content {
+    Project {
+        /// The pages of the indexes that have the project, in their order.
+        parts: Vec<(usize, Arc<Page>)>,
+        /// What clients get of them.
+        merged: Arc<Page>,
+    },
+    List(Arc<ProjectList>),
+}
+
+/// A page, and its forms and codings as far as somebody asked for them.
+pub struct Entry {
+    pub(super) content: Content,
+    hash: u128,
+    modified: SystemTime,
+    serial: Option<u64>,
+    variants: [OnceCell<Variant>; 6],
+}
+
+/// What is sent.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// The bytes.
+    pub body: Bytes,
+    /// A strong tag, another for each form and coding.
+    pub etag: HeaderValue,
+}
+
+impl Entry {
+    pub(super) fn new(content: Content, modified: SystemTime) -> Self {
+        let (json, serial) = match &content {
+            Content::Project { merged, .. } => (merged.json(), merged.last_serial()),
+            Content::List(list) => (list.json(), None),
+        };
+        let hash = xxhash_rust::xxh3::xxh3_128(json);
+        Self { content, hash, modified, serial, variants: Default::default() }
+    }
+
+    /// The file of this name, and the number of the index that it is from: the first that has it.
+    pub fn file(&self, name: &str) -> Option<(usize, File<'_>)> {
+        let Content::Project { parts, .. } = &self.content else { return None };
+        parts.iter().find_map(|(index, page)| Some((*index, page.file(name)?)))
+    }
+
+    /// When the page was found to be another than before.
+    pub fn modified(&self) -> SystemTime {
+        self.modified
+    }
+
+    /// The number that the index counts its changes with.
+    pub fn last_serial(&self) -> Option<u64> {
+        self.serial
+    }
+
+    /// Whether it has the same content as another.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.hash == other.hash
+    }
+
+    /// Bytes in memory.
+    pub(super) fn weight(&self) -> u64 {
+        let content = match &self.content {
+            Content::List(list) => list.weight(),
+            Content::Project { parts, merged } => {
+                let own = parts.iter().filter(|(_, page)| !Arc::ptr_eq(page, merged));
+                merged.weight() + own.map(|(_, page)| page.weight()).sum::<usize>()
+            }
+        };
+        // What is not made yet is counted with what it will be about.
+        let made =
+            self.variants.iter().filter_map(OnceCell::get).map(|variant| variant.body.len()).sum::<usize>();
+        (content + made.max(content / 2)) as u64
+    }
+
+    /// The page as a client wants it. The first time it is made, on a thread for such work.
+    pub async fn variant(&self, form: Form, coding: Coding) -> Variant {
+        let form = if form == Form::Json { Kind::Json } else { Kind::Html };
+        let cell = &self.variants[form as usize * 3 + coding as usize];
+        if let Some(variant) = cell.get() {
+            return variant.clone();
+        }
+        cell.get_or_init(|| async {
+            let json = match &self.content {
+                Content::Project { merged, .. } => merged.json().clone(),
+                Content::List(list) => list.json().clone(),
+            };
+            let body = match (form, coding) {
+                (Kind::Json, Coding::Identity) => json,
+                (Kind::Json, coding) => on_a_thread(move || encode(&json, coding)).await,
+                (Kind::Html, coding) => {
+                    let render: Box<dyn FnOnce() -> Bytes + Send> = match &self.content {
+                        Content::Project { merged, .. } => {
+                            let page = merged.clone();
+                            Box::new(move || encode(&page.to_html(), coding))
+                        }
+                        Content::List(list) => {
+                            let list = list.clone();
+                            Box::new(move || encode(&list.html().collect::<Vec<_>>().concat(), coding))
+                        }
+                    };
+                    on_a_thread(render).await
+                }
+            };
+            Variant { body, etag: self.etag(form, coding) }
+        })
+        .await
+        .clone()
+    }
+
+    fn etag(&self, form: Kind, coding: Coding) -> HeaderValue {
+        let form = if form == Kind::Json { 'j' } else { 'h' };
+        let coding = coding.content_encoding().unwrap_or("identity");
+        // Digits and letters are always a value.
+        HeaderValue::from_str(&format!("\"{:032x}-{form}-{coding}\"", self.hash))
+            .unwrap_or_else(|_| HeaderValue::from_static("\"\""))
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("content", &self.content).finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Json = 0,
+    Html = 1,
+}
+
+async fn on_a_thread(work: impl FnOnce() -> Bytes + Send + 'static) -> Bytes {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(bytes) => bytes,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // The runtime is shutting down, and so is whoever waits for this.
+            Err(_) => Bytes::new(),
+        },
+    }
+}
+
+fn encode(bytes: &[u8], coding: Coding) -> Bytes {
+    // Writing into a vector does not fail.
+    match coding {
+        Coding::Identity => Bytes::copy_from_slice(bytes),
+        // Hashes do not get smaller by more effort: level 1 is as small as level 19, and a tenth of the time of gzip.
+        Coding::Zstd => zstd::bulk::compress(bytes, 1).unwrap_or_default().into(),
+        Coding::Gzip => {
+            let mut encoder = flate2::write::GzEncoder::new(
+                Vec::with_capacity(bytes.len() / 4),
+                flate2::Compression::new(4),
+            );
+            let _ = encoder.write_all(bytes);
+            encoder.finish().unwrap_or_default().into()
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Pages on disk.
+
+use std::fs;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::upstream::{PageBody, Validators};
+use crate::{Error, ProjectName};
+
+/// Another number is another form, whose files are not read.
+const VERSION: u32 = 1;
+
+/// A folder with a file for each page of each index: a line of JSON, and the page as the index sent it, compressed.
+#[derive(Clone, Debug)]
+pub(super) struct Keep {
+    dir: PathBuf,
+    max_page: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Head {
+    version: u32,
+    etag: Option<String>,
+    last_modified: Option<String>,
+    serial: Option<u64>,
+    is_json: bool,
+    /// Seconds since 1970.
+    checked: u64,
+    modified: u64,
+    len: u64,
+}
+
+/// A page that was kept.
+pub(super) struct Kept {
+    pub(super) body: PageBody,
+    pub(super) checked: SystemTime,
+    pub(super) modified: SystemTime,
+}
+
+impl Keep {
+    pub(super) fn new(dir: &Path, max_page: u64) -> Self {
+        Self { dir: dir.to_owned(), max_page }
+    }
+
+    /// No name of a project is as long as a hash with a mark in front, or has one.
+    fn path(&self, index: u64, project: Option<&ProjectName>) -> PathBuf {
+        self.dir.join(format!("{index:016x}")).join(project.map_or("@list", ProjectName::as_str))
+    }
+
+    /// `None` if there is none that can be read: a page can always be had again.
+    pub(super) fn load(&self, index: u64, project: Option<&ProjectName>) -> Option<Kept> {
+        let bytes = fs::read(self.path(index, project)).ok()?;
+        let end = memchr::memchr(b'\n', &bytes)?;
+        let head: Head = json::from_slice(&bytes[..end]).ok()?;
+        if head.version != VERSION || head.len > self.max_page {
+            return None;
+        }
+        let mut page = Vec::new();
+        let mut decoder = zstd::Decoder::new(&bytes[end + 1..]).ok()?;
+        decoder.by_ref().take(head.len.saturating_add(1)).read_to_end(&mut page).ok()?;
+        if page.len() as u64 != head.len {
+            return None;
+        }
+        let validators = Validators { etag: head.etag, last_modified: head.last_modified };
+        let body = PageBody { bytes: page, is_json: head.is_json, validators, serial: head.serial };
+        let time = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
+        Some(Kept { body, checked: time(head.checked), modified: time(head.modified) })
+    }
+
+    /// Replaces what was kept.
+    pub(super) fn store(
+        &self,
+        index: u64,
+        project: Option<&ProjectName>,
+        body: &PageBody,
+        checked: SystemTime,
+        modified: SystemTime,
+    ) -> Result<(), Error> {
+        let seconds = |time: SystemTime| time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let head = Head {
+            version: VERSION,
+            etag: body.validators.etag.clone(),
+            last_modified: body.validators.last_modified.clone(),
+            serial: body.serial,
+            is_json: body.is_json,
+            checked: seconds(checked),
+            modified: seconds(modified),
+            len: body.bytes.len() as u64,
+        };
+        let path = self.path(index, project);
+        let folder = path.parent().unwrap_or(&self.dir);
+        fs::create_dir_all(folder).map_err(Error::storage)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(Error::storage)?;
+        let mut document =
+            json::to_vec(&head).map_err(|error| Error::storage(std::io::Error::other(error)))?;
+        document.push(b'\n');
+        document.extend_from_slice(&zstd::bulk::compress(&body.bytes, 1).map_err(Error::storage)?);
+        file.write_all(&document).map_err(Error::storage)?;
+        file.persist(&path).map_err(|error| Error::storage(error.error))?;
+        Ok(())
+    }
+
+    /// Forgets all pages.
+    pub(super) fn clear(&self) -> Result<(), Error> {
+        let folders = match fs::read_dir(&self.dir) {
+            Ok(folders) => folders,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(Error::storage(error)),
+        };
+        for folder in folders {
+            fs::remove_dir_all(folder.map_err(Error::storage)?.path()).map_err(Error::storage)?;
+        }
+        Ok(())
+    }
+
+    /// Forgets a page.
+    pub(super) fn remove(&self, index: u64, project: Option<&ProjectName>) -> Result<(), Error> {
+        match fs::remove_file(self.path(index, project)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::storage(error)),
+            _ => Ok(()),
+        }
+    }
+}

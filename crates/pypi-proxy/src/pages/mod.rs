@@ -1,0 +1,13 @@
+//! The pages that clients get: kept in memory, in every form and coding that they ask for, and on disk.
+
+mod cache;
+mod config;
+mod entry;
+mod keep;
+mod merge;
+
+mod slot;
+
+pub use cache::{Pages, Served, Verdict};
+pub use config::Config;
+pub use entry::{Entry, Variant};

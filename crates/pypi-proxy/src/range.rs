@@ -1,0 +1,115 @@
+//! Ranges of bytes in requests (RFC 9110, 14).
+
+/// What a request for part of a representation means for its length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByteRange {
+    /// There is no range, or one that is to be ignored: another unit, several ranges, no valid syntax. All is sent.
+    Full,
+    /// The part from `start` up to, but not including, `end`. It is not empty and lies within the length.
+    Part {
+        /// The first byte.
+        start: u64,
+        /// The byte behind the last.
+        end: u64,
+    },
+    /// Nothing of the range is there: 416.
+    Unsatisfiable,
+}
+
+impl ByteRange {
+    /// Reads the value of a `Range` header for a representation of so many bytes.
+    ///
+    /// A suffix that is longer than the representation is all of it: installers ask for the tail of a wheel without
+    /// knowing its size.
+    ///
+    /// ```
+    /// use pypi_proxy::ByteRange;
+    ///
+    /// assert_eq!(ByteRange::parse("bytes=0-99", 1000), ByteRange::Part { start: 0, end: 100 });
+    /// assert_eq!(ByteRange::parse("bytes=-16384", 1000), ByteRange::Part { start: 0, end: 1000 });
+    /// assert_eq!(ByteRange::parse("bytes=1000-", 1000), ByteRange::Unsatisfiable);
+    /// assert_eq!(ByteRange::parse("bytes=0-1,5-6", 1000), ByteRange::Full);
+    /// ```
+    pub fn parse(header: &str, len: u64) -> Self {
+        Self::read(header, len).unwrap_or(Self::Full)
+    }
+
+    fn read(header: &str, len: u64) -> Option<Self> {
+        let (unit, range) = header.split_once('=')?;
+        if !unit.trim().eq_ignore_ascii_case("bytes") {
+            return None;
+        }
+        let (first, last) = range.trim().split_once('-')?;
+        if first.is_empty() {
+            let suffix = number(last)?;
+            return Some(match suffix.min(len) {
+                0 => Self::Unsatisfiable,
+                suffix => Self::Part { start: len - suffix, end: len },
+            });
+        }
+        let start = number(first)?;
+        let end = match last {
+            "" => len,
+            last => {
+                let last = number(last)?;
+                if last < start {
+                    return None;
+                }
+                len.min(last.saturating_add(1))
+            }
+        };
+        Some(if start < len { Self::Part { start, end } } else { Self::Unsatisfiable })
+    }
+}
+
+/// Digits and nothing else; one that is too large for the type is larger than every representation.
+fn number(text: &str) -> Option<u64> {
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    Some(text.parse().unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::ByteRange::{self, Full, Part, Unsatisfiable};
+
+    #[test]
+    fn ranges_are_cut_to_the_length() {
+        let cases = [
+            ("bytes=0-0", Part { start: 0, end: 1 }),
+            ("bytes=5-", Part { start: 5, end: 10 }),
+            ("bytes=5-99", Part { start: 5, end: 10 }),
+            ("bytes=-1", Part { start: 9, end: 10 }),
+            ("Bytes = 1-2", Part { start: 1, end: 3 }),
+            ("bytes=9-99999999999999999999999", Part { start: 9, end: 10 }),
+            ("bytes=10-", Unsatisfiable),
+            ("bytes=99999999999999999999999-", Unsatisfiable),
+            ("bytes=-0", Unsatisfiable),
+            ("bytes=2-1", Full),
+            ("bytes=", Full),
+            ("bytes=-", Full),
+            ("bytes=a-b", Full),
+            ("bytes=+1-2", Full),
+            ("bytes=0-1,3-4", Full),
+            ("items=0-1", Full),
+            ("", Full),
+        ];
+        for (header, range) in cases {
+            assert_eq!(ByteRange::parse(header, 10), range, "{header}");
+        }
+        assert_eq!(ByteRange::parse("bytes=-5", 0), Unsatisfiable);
+        assert_eq!(ByteRange::parse("bytes=0-", 0), Unsatisfiable);
+    }
+
+    proptest! {
+        #[test]
+        fn a_part_lies_within_the_length(header in "(bytes=)?[0-9a-z,=-]{0,24}", len: u64) {
+            if let Part { start, end } = ByteRange::parse(&header, len) {
+                prop_assert!(start < end && end <= len);
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Connections.
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+use super::Proxy;
+
+/// How connections are treated.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerConfig {
+    max_connections: usize,
+    header_timeout: Duration,
+    drain: Duration,
+}
+
+impl ServerConfig {
+    /// Default of [`ServerConfig::max_connections`]: 10,000.
+    pub const DEFAULT_MAX_CONNECTIONS: usize = 10_000;
+    /// Default of [`ServerConfig::header_timeout`]: 30 seconds.
+    pub const DEFAULT_HEADER_TIMEOUT: Duration = Duration::from_secs(30);
+    /// Default of [`ServerConfig::drain`]: 30 seconds.
+    pub const DEFAULT_DRAIN: Duration = Duration::from_secs(30);
+
+    /// The defaults.
+    pub const fn new() -> Self {
+        Self {
+            max_connections: Self::DEFAULT_MAX_CONNECTIONS,
+            header_timeout: Self::DEFAULT_HEADER_TIMEOUT,
+            drain: Self::DEFAULT_DRAIN,
+        }
+    }
+
+    /// The most connections at a time; more wait to be accepted. Default: [`Self::DEFAULT_MAX_CONNECTIONS`].
+    #[must_use]
+    pub const fn max_connections(mut self, count: usize) -> Self {
+        self.max_connections = count;
+        self
+    }
+
+    /// How long a client may take for the headers of a request, and for beginning one on an idle connection of HTTP/1.
+    /// Default: [`Self::DEFAULT_HEADER_TIMEOUT`].
+    #[must_use]
+    pub const fn header_timeout(mut self, time: Duration) -> Self {
+        self.header_timeout = time;
+        self
+    }
+
+    /// How long answers may take to end when the server does. Default: [`Self::DEFAULT_DRAIN`].
+    #[must_use]
+    pub const fn drain(mut self, time: Duration) -> Self {
+        self.drain = time;
+        self
+    }
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A proxy behind a listener.
+#[derive(Debug)]
+pub struct Server {
+    proxy: Proxy,
+    config: ServerConfig,
+}
+
+impl Server {
+    /// Serves this proxy.
+    pub fn new(proxy: Proxy, config: ServerConfig) -> Self {
+        Self { proxy, config }
+    }
+
+    /// Accepts connections of HTTP/1.1 and HTTP/2 (with prior knowledge) until `shutdown` is ready, and lets the answers
+    /// that have begun end.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the listener does, for another reason than that there are too many open files or that a client has gone.
+    pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) -> io::Result<()> {
+        let permits = Arc::new(Semaphore::new(self.config.max_connections));
+        let graceful = GracefulShutdown::new();
+        let mut builder = auto::Builder::new(TokioExecutor::new());
+        builder
+            .http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.config.header_timeout)
+            .pipeline_flush(true);
+        builder.http2().timer(TokioTimer::new()).keep_alive_interval(self.config.header_timeout);
+        let mut shutdown = std::pin::pin!(shutdown);
+        loop {
+            let accepted = tokio::select! {
+                () = &mut shutdown => break,
+                accepted = accept(&listener, &permits) => accepted,
+            };
+            let Some((stream, permit)) = accepted? else { continue };
+            let _ = stream.set_nodelay(true);
+            let proxy = self.proxy.clone();
+            let service = service_fn(move |request| {
+                let proxy = proxy.clone();
+                async move { Ok::<_, Infallible>(proxy.answer(&request).await) }
+            });
+            let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
+            let connection = graceful.watch(connection);
+            tokio::spawn(async move {
+                // What goes wrong here is the client's business.
+                let _ = connection.await;
+                drop(permit);
+            });
+        }
+        drop(listener);
+        let _ = tokio::time::timeout(self.config.drain, graceful.shutdown()).await;
+        Ok(())
+    }
+}
+
+/// The next connection, `None` if there was none after all.
+async fn accept(
+    listener: &TcpListener,
+    permits: &Arc<Semaphore>,
+) -> io::Result<Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)>> {
+    let Ok(permit) = permits.clone().acquire_owned().await else { return Ok(None) };
+    match listener.accept().await {
+        Ok((stream, _)) => Ok(Some((stream, permit))),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset) =>
+        {
+            Ok(None)
+        }
+        Err(error) if error.raw_os_error().is_some_and(is_out_of_files) => {
+            // Some will be closed; asking at once would only burn time.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn is_out_of_files(code: i32) -> bool {
+    let code = rustix::io::Errno::from_raw_os_error(code);
+    code == rustix::io::Errno::MFILE || code == rustix::io::Errno::NFILE
+}

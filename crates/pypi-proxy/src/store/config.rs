@@ -1,0 +1,120 @@
+//! Where files are kept, and how many.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Where and how files are kept, and how they are fetched.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub(super) dir: PathBuf,
+    pub(super) max_bytes: u64,
+    pub(super) max_file: u64,
+    pub(super) max_fills: usize,
+    pub(super) max_handles: usize,
+    pub(super) max_window: usize,
+    pub(super) stall: Duration,
+    pub(super) lag: Duration,
+    pub(super) retries: u32,
+    pub(super) sync: bool,
+}
+
+impl Config {
+    /// Default of [`Config::max_bytes`]: 5 GiB.
+    pub const DEFAULT_MAX_BYTES: u64 = 5 << 30;
+    /// Default of [`Config::max_file`]: 20 GiB.
+    pub const DEFAULT_MAX_FILE: u64 = 20 << 30;
+    /// Default of [`Config::max_fills`]: 64.
+    pub const DEFAULT_MAX_FILLS: usize = 64;
+    /// Default of [`Config::max_handles`]: 256.
+    pub const DEFAULT_MAX_HANDLES: usize = 256;
+    /// Default of [`Config::max_window`]: 8 MiB.
+    pub const DEFAULT_MAX_WINDOW: usize = 8 << 20;
+    /// Default of [`Config::stall`]: 30 seconds.
+    pub const DEFAULT_STALL: Duration = Duration::from_secs(30);
+    /// Default of [`Config::lag`]: 30 seconds.
+    pub const DEFAULT_LAG: Duration = Duration::from_secs(30);
+    /// Default of [`Config::retries`]: 4.
+    pub const DEFAULT_RETRIES: u32 = 4;
+
+    /// Files in this folder, which is made if it is not there.
+    pub fn new(dir: impl Into<PathBuf>) -> Self {
+        Self {
+            dir: dir.into(),
+            max_bytes: Self::DEFAULT_MAX_BYTES,
+            max_file: Self::DEFAULT_MAX_FILE,
+            max_fills: Self::DEFAULT_MAX_FILLS,
+            max_handles: Self::DEFAULT_MAX_HANDLES,
+            max_window: Self::DEFAULT_MAX_WINDOW,
+            stall: Self::DEFAULT_STALL,
+            lag: Self::DEFAULT_LAG,
+            retries: Self::DEFAULT_RETRIES,
+            sync: false,
+        }
+    }
+
+    /// The most bytes of files, those on their way included; the ones that nobody wanted the longest go first. None are
+    /// kept for 0, and `u64::MAX` means no limit. Default: [`Self::DEFAULT_MAX_BYTES`].
+    #[must_use]
+    pub fn max_bytes(mut self, bytes: u64) -> Self {
+        self.max_bytes = bytes;
+        self
+    }
+
+    /// The most bytes of one file; a larger one is an error. Default: [`Self::DEFAULT_MAX_FILE`].
+    #[must_use]
+    pub fn max_file(mut self, bytes: u64) -> Self {
+        self.max_file = bytes;
+        self
+    }
+
+    /// How many files are fetched at a time; others wait. Default: [`Self::DEFAULT_MAX_FILLS`].
+    #[must_use]
+    pub fn max_fills(mut self, count: usize) -> Self {
+        self.max_fills = count.max(1);
+        self
+    }
+
+    /// How many files are held open for the next who wants them. Default: [`Self::DEFAULT_MAX_HANDLES`].
+    #[must_use]
+    pub fn max_handles(mut self, count: usize) -> Self {
+        self.max_handles = count;
+        self
+    }
+
+    /// The bytes of a file that are kept in memory for its readers while the disk can't be written. Default:
+    /// [`Self::DEFAULT_MAX_WINDOW`].
+    #[must_use]
+    pub fn max_window(mut self, bytes: usize) -> Self {
+        self.max_window = bytes;
+        self
+    }
+
+    /// How long a source may send nothing before it is asked again. Default: [`Self::DEFAULT_STALL`].
+    #[must_use]
+    pub fn stall(mut self, time: Duration) -> Self {
+        self.stall = time;
+        self
+    }
+
+    /// How long one reader may hold up the others while the disk can't be written. Default: [`Self::DEFAULT_LAG`].
+    #[must_use]
+    pub fn lag(mut self, time: Duration) -> Self {
+        self.lag = time;
+        self
+    }
+
+    /// How often a source is asked again without a byte of progress in between. Default: [`Self::DEFAULT_RETRIES`].
+    #[must_use]
+    pub fn retries(mut self, count: u32) -> Self {
+        self.retries = count;
+        self
+    }
+
+    /// Waits for the disk before a file counts as stored, so that it survives a power cut. Without it, one that did not
+    /// is found by its length or by `verify`. Default: off.
+    #[must_use]
+    pub fn sync(mut self, sync: bool) -> Self {
+        self.sync = sync;
+        self
+    }
+}

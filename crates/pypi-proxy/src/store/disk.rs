@@ -1,0 +1,318 @@
+//! What is stored, and what is on its way.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use tokio::sync::Semaphore;
+
+use super::folder::Folder;
+use super::recency::Recency;
+use super::transfer::Transfer;
+use super::{Config, Digest, Expected, Fill, Source};
+use crate::{Error, ProjectName};
+
+/// How exactly the disk knows when a file was wanted.
+const NOTE: Duration = Duration::from_secs(60);
+
+/// Files, by their hashes.
+#[derive(Clone)]
+pub struct Store(Arc<Inner>);
+
+pub(super) struct Inner {
+    pub(super) config: Config,
+    pub(super) folder: Folder,
+    pub(super) permits: Arc<Semaphore>,
+    pub(super) stats: Counters,
+    /// Bytes on disk of what is on its way.
+    pub(super) partial: AtomicU64,
+    recency: Mutex<Recency>,
+    fills: Mutex<HashMap<Key, Fill>>,
+    refs: Mutex<HashMap<(ProjectName, Box<str>), Digest>>,
+}
+
+/// What a file is asked for by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// Its hash, which its page tells.
+    Digest(Digest),
+    /// Its name, for a page that tells no hash.
+    Name(ProjectName, Box<str>),
+}
+
+/// A file that is stored.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    /// The open file: it stays readable if it is removed from the store.
+    pub file: Arc<File>,
+    /// Its length in bytes.
+    pub len: u64,
+    /// Its hash.
+    pub digest: Digest,
+}
+
+/// What [`Store::fill`] finds.
+#[derive(Debug)]
+pub enum Filling {
+    /// The file is there.
+    Stored(Stored),
+    /// The file is on its way, for this caller or for others as well.
+    Running(Fill),
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    pub(super) fetched: AtomicU64,
+    pub(super) failed: AtomicU64,
+    pub(super) corrupt: AtomicU64,
+    pub(super) resumed: AtomicU64,
+    pub(super) unwritten: AtomicU64,
+    evicted: AtomicU64,
+}
+
+/// What there is, and what has happened since the store was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Files that are stored.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files on their way.
+    pub running: u64,
+    /// Files that were fetched.
+    pub fetched: u64,
+    /// Files that could not be fetched.
+    pub failed: u64,
+    /// Files that came, but were not what they should have been.
+    pub corrupt: u64,
+    /// Times that a source was asked for the rest of a file.
+    pub resumed: u64,
+    /// Files that could not be written, but were passed on.
+    pub unwritten: u64,
+    /// Files that were removed to make room.
+    pub evicted: u64,
+}
+
+impl Store {
+    /// Opens the folder of a store, and makes it if it is not there. What is in it is found by and by, on a thread of its
+    /// own; a file that is asked for before that is found at once.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the folder holds something else, if another proxy uses it, or if it can't be read or written
+    /// ([`Error::is_storage`]).
+    pub fn open(config: Config) -> Result<Self, Error> {
+        let folder = Folder::open(&config.dir)?;
+        let recency = Recency::new(config.max_bytes, config.max_handles);
+        let permits = Arc::new(Semaphore::new(config.max_fills));
+        let inner = Inner {
+            folder,
+            permits,
+            stats: Counters::default(),
+            partial: AtomicU64::new(0),
+            recency: Mutex::new(recency),
+            fills: Mutex::default(),
+            refs: Mutex::default(),
+            config,
+        };
+        let store = Self(Arc::new(inner));
+        store.find();
+        Ok(store)
+    }
+
+    /// The part of the folder that pages may be kept in.
+    pub fn pages_dir(&self) -> PathBuf {
+        self.0.folder.pages()
+    }
+
+    /// A file that is stored.
+    pub fn get(&self, digest: &Digest) -> Option<Stored> {
+        self.0.get(digest)
+    }
+
+    /// The hash of a file that was fetched before by its name.
+    pub fn lookup(&self, project: &ProjectName, file: &str) -> Option<Digest> {
+        let key = (project.clone(), file.into());
+        if let Some(digest) = self.0.refs().get(&key) {
+            return Some(*digest);
+        }
+        let text = super::scan::read_reference(&self.0.folder.reference(project, file))?;
+        self.0.refs().insert(key, text);
+        Some(text)
+    }
+
+    /// The file, or its transfer: the one that runs, or a new one from this source.
+    ///
+    /// # Panics
+    ///
+    /// Panics outside of a tokio runtime.
+    pub fn fill(&self, key: Key, expected: Expected, source: impl Source) -> Filling {
+        let mut fills = self.0.fills();
+        if let Some(fill) = fills.get(&key) {
+            return Filling::Running(fill.clone());
+        }
+        // It may have been stored since the caller has looked.
+        if let Key::Digest(digest) = &key
+            && let Some(stored) = self.0.get(digest)
+        {
+            return Filling::Stored(stored);
+        }
+        let fill = Fill::new();
+        fills.insert(key.clone(), fill.clone());
+        drop(fills);
+        tokio::spawn(Transfer::new(self.0.clone(), key, expected, source, fill.shared.clone()).run());
+        Filling::Running(fill)
+    }
+
+    /// The transfer of a file that is on its way.
+    pub fn running(&self, key: &Key) -> Option<Fill> {
+        self.0.fills().get(key).cloned()
+    }
+
+    /// Removes a file. Those who read it go on.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is there and can't be removed ([`Error::is_storage`]).
+    pub fn remove(&self, digest: &Digest) -> Result<bool, Error> {
+        self.0.recency().remove(digest);
+        match std::fs::remove_file(self.0.folder.file(digest)) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(Error::storage(error)),
+        }
+    }
+
+    /// What there is, and what has happened.
+    pub fn stats(&self) -> Stats {
+        let (files, bytes) = {
+            let recency = self.0.recency();
+            (recency.len() as u64, recency.bytes())
+        };
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let Counters { fetched, failed, corrupt, resumed, unwritten, evicted } = &self.0.stats;
+        Stats {
+            files,
+            bytes,
+            running: self.0.fills().len() as u64,
+            fetched: load(fetched),
+            failed: load(failed),
+            corrupt: load(corrupt),
+            resumed: load(resumed),
+            unwritten: load(unwritten),
+            evicted: load(evicted),
+        }
+    }
+
+    pub(super) fn inner(&self) -> &Arc<Inner> {
+        &self.0
+    }
+}
+
+impl Inner {
+    pub(super) fn recency(&self) -> MutexGuard<'_, Recency> {
+        // Nothing panics while it holds one of these locks half-way through a change.
+        self.recency.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn fills(&self) -> MutexGuard<'_, HashMap<Key, Fill>> {
+        self.fills.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn refs(&self) -> MutexGuard<'_, HashMap<(ProjectName, Box<str>), Digest>> {
+        self.refs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn get(&self, digest: &Digest) -> Option<Stored> {
+        let now = SystemTime::now();
+        let (held, len, is_due) = {
+            let mut recency = self.recency();
+            match recency.touch(digest) {
+                Some(item) => {
+                    let is_due = now.duration_since(item.noted).is_ok_and(|since| since >= NOTE);
+                    if is_due {
+                        item.noted = now;
+                    }
+                    (item.file.clone(), Some(item.len), is_due)
+                }
+                None => (None, None, false),
+            }
+        };
+        let Some(file) = held else { return self.open(digest, len, now) };
+        if is_due {
+            // How recently it was wanted is only a matter of what goes first.
+            let _ = file.set_modified(now);
+        }
+        Some(Stored { file, len: len.unwrap_or_default(), digest: *digest })
+    }
+
+    /// Opens a file that has this length, or whatever length if that is not known yet.
+    fn open(&self, digest: &Digest, len: Option<u64>, now: SystemTime) -> Option<Stored> {
+        let path = self.folder.file(digest);
+        let opened = Folder::read(&path).and_then(|file| Ok((file.metadata()?, file)));
+        let Ok((metadata, file)) = opened else {
+            self.recency().remove(digest);
+            return None;
+        };
+        // One that was not synced may be cut short by a power cut.
+        if !metadata.is_file() || len.is_some_and(|len| len != metadata.len()) {
+            let _ = std::fs::remove_file(path);
+            self.recency().remove(digest);
+            return None;
+        }
+        let file = Arc::new(file);
+        let mut recency = self.recency();
+        if len.is_none() {
+            recency.insert(*digest, metadata.len(), now);
+        }
+        recency.hold(digest, &file);
+        Some(Stored { file, len: metadata.len(), digest: *digest })
+    }
+
+    /// Removes files so that there is room for what is on its way.
+    pub(super) fn evict(&self, partial: u64) {
+        let evicted = self.recency().evict(partial);
+        for digest in evicted {
+            let _ = std::fs::remove_file(self.folder.file(&digest));
+            self.stats.evicted.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Gives a file that was verified its place, if there may be one.
+    pub(super) fn commit(&self, key: &Key, digest: Digest, len: u64, path: &Path, file: Arc<File>) -> Stored {
+        let stored = Stored { file, len, digest };
+        let publish = || {
+            if self.config.sync {
+                stored.file.sync_all().map_err(Error::storage)?;
+            }
+            self.folder.publish(path, &digest)
+        };
+        if len > self.config.max_bytes || publish().is_err() {
+            let _ = std::fs::remove_file(path);
+            return stored;
+        }
+        {
+            let mut recency = self.recency();
+            recency.insert(digest, len, SystemTime::now());
+            recency.hold(&digest, &stored.file);
+        }
+        if let Key::Name(project, name) = key {
+            let _ = super::scan::write_reference(&self.folder.reference(project, name), &digest);
+            self.refs().insert((project.clone(), name.clone()), digest);
+        }
+        self.evict(0);
+        stored
+    }
+}
+
+/// Shows how much there is.
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").field("dir", &self.0.config.dir).field("stats", &self.stats()).finish()
+    }
+}

@@ -1,0 +1,149 @@
+//! A file that is on its way.
+
+use std::fs::File;
+use std::future::Future;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, watch};
+
+use super::window::Window;
+use super::{Digest, Reader, Stored};
+use crate::Error;
+use crate::error::Kind;
+use crate::upstream::{Body, Validators};
+
+/// Where a file comes from.
+pub trait Source: Send + 'static {
+    /// Opens the file, or the part of it that follows a place.
+    ///
+    /// It is called again, with the place that was reached, when a connection breaks. If `known` is not what the file is
+    /// known by any more, it should come from its start.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file is not to be had now; one that [is not there](Error::is_not_found) or
+    /// [may not be had](Error::is_forbidden) is not asked for again.
+    fn open(&mut self, from: u64, known: &Validators) -> impl Future<Output = Result<Body, Error>> + Send;
+}
+
+/// What is known of a file before it is fetched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// Its hash. Without it, whatever comes is taken for the file.
+    pub sha256: Option<Digest>,
+    /// Its length in bytes.
+    pub size: Option<u64>,
+}
+
+/// What is known of a file when its source has answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    /// Its length in bytes, if the source or somebody else tells.
+    pub len: Option<u64>,
+    /// What the source knows it by.
+    pub validators: Validators,
+}
+
+/// A file on its way: it goes on whether or not somebody reads it.
+#[derive(Clone, Debug)]
+pub struct Fill {
+    pub(super) shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) progress: watch::Sender<Progress>,
+    pub(super) window: Mutex<Window>,
+    /// A reader has taken something from the window.
+    pub(super) room: Notify,
+    /// Where it grows, unless the disk can't be written from the start.
+    pub(super) file: OnceLock<Arc<File>>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Progress {
+    pub(super) head: Option<Head>,
+    /// Bytes that are in the file; those after them are in the window.
+    pub(super) on_disk: u64,
+    /// Bytes that readers may have. The last one waits for the hash.
+    pub(super) visible: u64,
+    pub(super) end: Option<Result<Option<Stored>, Arc<Error>>>,
+}
+
+impl Fill {
+    pub(super) fn new() -> Self {
+        let shared = Shared {
+            progress: watch::Sender::new(Progress::default()),
+            window: Mutex::default(),
+            room: Notify::new(),
+            file: OnceLock::new(),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// What the source tells of the file, as soon as it has answered.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it does not.
+    pub async fn head(&self) -> Result<Head, Error> {
+        let mut progress = self.shared.progress.subscribe();
+        let seen = progress.wait_for(|progress| progress.head.is_some() || progress.end.is_some()).await;
+        let seen = seen.map_err(|_| given_up())?;
+        match (&seen.head, &seen.end) {
+            (Some(head), _) => Ok(head.clone()),
+            (None, Some(Err(error))) => Err(error.repeat()),
+            (None, _) => Err(given_up()),
+        }
+    }
+
+    /// Bytes that have arrived, but for the last, which waits for the rest to be verified.
+    pub fn available(&self) -> u64 {
+        self.shared.progress.borrow().visible
+    }
+
+    /// Reads the file while it grows, or a range of it.
+    pub fn reader(&self, range: Option<Range<u64>>) -> Reader {
+        Reader::new(self.shared.clone(), range.unwrap_or(0..u64::MAX))
+    }
+
+    /// Waits until the file is there and is what it should be. `None` if it could not be stored.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the source does, if the file is not the one that was expected ([`Error::is_corrupt`]), or if it is too
+    /// large ([`Error::is_limit`]).
+    pub async fn done(&self) -> Result<Option<Stored>, Error> {
+        let mut progress = self.shared.progress.subscribe();
+        let seen = progress.wait_for(|progress| progress.end.is_some()).await.map_err(|_| given_up())?;
+        match &seen.end {
+            Some(Ok(stored)) => Ok(stored.clone()),
+            Some(Err(error)) => Err(error.repeat()),
+            None => Err(given_up()),
+        }
+    }
+}
+
+impl Shared {
+    pub(super) fn window(&self) -> MutexGuard<'_, Window> {
+        // Nothing panics while it holds the lock half-way through a change.
+        self.window.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The slowest reader sets the pace, but not for ever.
+    pub(super) async fn wait_for_room(&self, max: usize, lag: Duration) {
+        while self.window().bytes() >= max {
+            if tokio::time::timeout(lag, self.room.notified()).await.is_err() {
+                self.window().cut();
+            }
+        }
+    }
+}
+
+/// The task that fetches it is gone, with the runtime.
+#[cold]
+pub(super) fn given_up() -> Error {
+    Error::with(Kind::Upstream, "fetching was given up")
+}

@@ -1,0 +1,137 @@
+//! The folder of the store, where everything has its place.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Digest;
+use crate::error::Kind;
+use crate::{Error, ProjectName};
+
+/// Says that a folder is a cache of ours. It is locked while it is in use.
+const MARKER: &str = "pypi-proxy-cache";
+/// Another number is another layout.
+const VERSION: &str = "1\n";
+const PARTS: [&str; 4] = ["files", "partial", "refs", "pages"];
+
+/// A folder that holds nothing but what the proxy has put there.
+#[derive(Debug)]
+pub(super) struct Folder {
+    dir: PathBuf,
+    next: AtomicU64,
+    /// Locked as long as this lives.
+    _marker: File,
+}
+
+impl Folder {
+    /// Opens or makes the folder.
+    ///
+    /// Nothing is ever removed from a folder that was not made here.
+    pub(super) fn open(dir: &Path) -> Result<Self, Error> {
+        fs::create_dir_all(dir).map_err(Error::storage)?;
+        let path = dir.join(MARKER);
+        let is_new = match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_file() => false,
+            Ok(_) => return Err(foreign("its marker is no file")),
+            Err(error) if error.kind() == ErrorKind::NotFound => true,
+            Err(error) => return Err(Error::storage(error)),
+        };
+        if is_new && fs::read_dir(dir).map_err(Error::storage)?.next().is_some() {
+            return Err(foreign("it holds something else"));
+        }
+        let mut marker =
+            OpenOptions::new().read(true).write(true).create(is_new).open(&path).map_err(Error::storage)?;
+        if marker.try_lock().is_err() {
+            return Err(Error::with(Kind::Storage, "another proxy uses the folder"));
+        }
+        let mut version = String::new();
+        marker.read_to_string(&mut version).map_err(Error::storage)?;
+        match version.as_str() {
+            VERSION => {}
+            "" => marker.write_all(VERSION.as_bytes()).map_err(Error::storage)?,
+            _ => return Err(foreign("it is of another version")),
+        }
+        for part in PARTS {
+            let path = dir.join(part);
+            match fs::symlink_metadata(&path) {
+                Ok(metadata) if metadata.is_dir() => {}
+                // A link could lead the cache to files of others.
+                Ok(_) => return Err(foreign("a part of it is no folder")),
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    fs::create_dir(&path).map_err(Error::storage)?;
+                }
+                Err(error) => return Err(Error::storage(error)),
+            }
+        }
+        let folder = Self { dir: dir.to_owned(), next: AtomicU64::new(0), _marker: marker };
+        // What was on its way when the last proxy ended.
+        for entry in fs::read_dir(folder.part("partial")).map_err(Error::storage)?.flatten() {
+            let _ = fs::remove_file(entry.path());
+        }
+        Ok(folder)
+    }
+
+    fn part(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    /// Where files are.
+    pub(super) fn files(&self) -> PathBuf {
+        self.part("files")
+    }
+
+    /// Where it is noted which hash a file has whose page does not tell it.
+    pub(super) fn refs(&self) -> PathBuf {
+        self.part("refs")
+    }
+
+    /// Where pages are kept.
+    pub(super) fn pages(&self) -> PathBuf {
+        self.part("pages")
+    }
+
+    pub(super) fn file(&self, digest: &Digest) -> PathBuf {
+        let name = digest.to_string();
+        self.files().join(&name[..2]).join(&name[2..])
+    }
+
+    pub(super) fn reference(&self, project: &ProjectName, file: &str) -> PathBuf {
+        self.refs().join(project.as_str()).join(file)
+    }
+
+    /// A new file for something on its way.
+    pub(super) fn partial(&self) -> Result<(PathBuf, File), Error> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let path = self.part("partial").join(format!("{}-{number}", std::process::id()));
+        let file =
+            OpenOptions::new().read(true).write(true).create_new(true).open(&path).map_err(Error::storage)?;
+        Ok((path, file))
+    }
+
+    /// Opens a file for reading, but not what a link leads to.
+    pub(super) fn read(path: &Path) -> std::io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt as _;
+            options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+        }
+        options.open(path)
+    }
+
+    /// Gives something on its way its place, at once and as a whole.
+    pub(super) fn publish(&self, partial: &Path, digest: &Digest) -> Result<(), Error> {
+        let path = self.file(digest);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(Error::storage)?;
+        }
+        fs::rename(partial, path).map_err(Error::storage)
+    }
+}
+
+#[cold]
+fn foreign(what: &str) -> Error {
+    Error::with(Kind::Storage, format!("the folder is no cache of this proxy: {what}"))
+}

@@ -1,0 +1,20 @@
+//! Files on disk: each is fetched once, for all who want it, and is what its hash says or is not there.
+
+mod config;
+mod digest;
+mod disk;
+mod fill;
+mod folder;
+mod reader;
+mod recency;
+mod scan;
+mod transfer;
+mod window;
+
+pub use config::Config;
+pub use digest::Digest;
+pub use disk::{Filling, Key, Stats, Store, Stored};
+pub use fill::{Expected, Fill, Head, Source};
+pub use reader::Reader;
+pub(crate) use reader::read_at;
+pub use scan::Verified;

@@ -1,0 +1,132 @@
+//! Finding what is in the folder, and whether it is what it should be.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use aws_lc_rs::digest::{Context, SHA256};
+
+use super::disk::Inner;
+use super::folder::Folder;
+use super::{Digest, Store};
+use crate::Error;
+
+/// What [`Store::verify`] has found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verified {
+    /// Files that are what their hashes say.
+    pub good: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files that are not, and were removed.
+    pub bad: Vec<Digest>,
+}
+
+impl Store {
+    /// Puts the files of the folder in the order in which they were last wanted, on a thread.
+    pub(super) fn find(&self) {
+        let inner = Arc::downgrade(self.inner());
+        let work = move || {
+            let Some(inner) = inner.upgrade() else { return };
+            let mut found = Vec::new();
+            walk(&inner.folder.files(), &mut |digest, metadata| {
+                found.push((metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH), digest, metadata.len()));
+            });
+            found.sort_unstable();
+            // Those that were asked for meanwhile are more recent than all of these.
+            {
+                let mut recency = inner.recency();
+                recency.insert_before(found.into_iter().map(|(noted, digest, len)| (digest, len, noted)));
+            }
+            inner.evict(0);
+        };
+        // Without a thread everything is still found when it is asked for.
+        let _ = std::thread::Builder::new().name("pypi-proxy-scan".into()).spawn(work);
+    }
+
+    /// Reads all files, and removes those that are not what their hashes say. It blocks for as long as that takes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a bad file can't be removed ([`Error::is_storage`]).
+    pub fn verify(&self, mut each: impl FnMut(&Digest, bool)) -> Result<Verified, Error> {
+        let inner = self.inner();
+        let mut digests = Vec::new();
+        walk(&inner.folder.files(), &mut |digest, _| digests.push(digest));
+        let mut verified = Verified::default();
+        for digest in digests {
+            match hash(inner, &digest) {
+                // It was removed meanwhile.
+                None => {}
+                Some((found, len)) if found == digest => {
+                    verified.good += 1;
+                    verified.bytes += len;
+                    each(&digest, true);
+                }
+                Some(_) => {
+                    self.remove(&digest)?;
+                    verified.bad.push(digest);
+                    each(&digest, false);
+                }
+            }
+        }
+        Ok(verified)
+    }
+}
+
+/// `None` for a file that is not there; one that can't be read has no hash that fits.
+fn hash(inner: &Inner, digest: &Digest) -> Option<(Digest, u64)> {
+    let mut file = Folder::read(&inner.folder.file(digest)).ok()?;
+    let mut hash = Context::new(&SHA256);
+    let mut buffer = vec![0; 256 * 1024];
+    let mut len = 0;
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => {
+                hash.update(&buffer[..count]);
+                len += count as u64;
+            }
+            Err(_) => return Some((Digest([0; 32]), 0)),
+        }
+    }
+    Some((Digest(hash.finish().as_ref().try_into().unwrap_or_default()), len))
+}
+
+/// Calls `found` with each file that has its place here, and with nothing else.
+fn walk(files: &Path, found: &mut dyn FnMut(Digest, fs::Metadata)) {
+    for folder in fs::read_dir(files).into_iter().flatten().flatten() {
+        let front = folder.file_name();
+        let (Some(front), true) = (front.to_str(), folder.file_type().is_ok_and(|kind| kind.is_dir())) else {
+            continue;
+        };
+        for file in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
+            // Not what a link leads to.
+            let (Ok(metadata), name) = (file.metadata(), file.file_name()) else { continue };
+            if let Some(digest) =
+                name.to_str().and_then(|name| format!("{front}{name}").parse::<Digest>().ok())
+                && metadata.is_file()
+            {
+                found(digest, metadata);
+            }
+        }
+    }
+}
+
+pub(super) fn read_reference(path: &Path) -> Option<Digest> {
+    let mut text = String::new();
+    Folder::read(path).ok()?.take(65).read_to_string(&mut text).ok()?;
+    text.trim_end().parse().ok()
+}
+
+pub(super) fn write_reference(path: &Path, digest: &Digest) -> Result<(), Error> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder).map_err(Error::storage)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(Error::storage)?;
+    file.write_all(digest.to_string().as_bytes()).map_err(Error::storage)?;
+    file.persist(path).map_err(|error| Error::storage(error.error))?;
+    Ok(())
+}

@@ -1,0 +1,316 @@
+//! Fetching a file.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use aws_lc_rs::digest::{Context, SHA256};
+use bytes::Bytes;
+use futures_util::{FutureExt as _, StreamExt as _};
+
+use super::disk::Inner;
+use super::fill::{Head, Shared};
+use super::{Digest, Expected, Key, Source, Stored};
+use crate::Error;
+use crate::error::Kind;
+use crate::upstream::{Body, Validators};
+
+/// Chunks that are there are written together up to about this many bytes.
+const BATCH: usize = 128 * 1024;
+
+/// How long to wait before a source is asked again, for the first time.
+const BACK_OFF: Duration = Duration::from_millis(100);
+
+pub(super) struct Transfer<S> {
+    store: Arc<Inner>,
+    key: Key,
+    expected: Expected,
+    source: S,
+    shared: Arc<Shared>,
+    hash: Context,
+    /// Bytes that have arrived.
+    at: u64,
+    total: Option<u64>,
+    known: Validators,
+    place: Place,
+}
+
+/// Where the bytes go.
+enum Place {
+    Disk {
+        path: PathBuf,
+        file: Arc<File>,
+    },
+    /// The disk can't be written: they go to the readers and no further.
+    Memory,
+}
+
+impl<S: Source> Transfer<S> {
+    pub(super) fn new(
+        store: Arc<Inner>,
+        key: Key,
+        expected: Expected,
+        source: S,
+        shared: Arc<Shared>,
+    ) -> Self {
+        let (hash, total) = (Context::new(&SHA256), expected.size);
+        Self {
+            store,
+            key,
+            expected,
+            source,
+            shared,
+            hash,
+            at: 0,
+            total,
+            known: Validators::default(),
+            place: Place::Memory,
+        }
+    }
+
+    /// Fetches the file to its end, whatever that is, and tells the readers.
+    pub(super) async fn run(mut self) {
+        let result = match self.store.permits.clone().acquire_owned().await {
+            Ok(_permit) => self.fetch().await,
+            Err(_) => Err(super::fill::given_up()),
+        };
+        if result.is_err()
+            && let Place::Disk { path, .. } = &self.place
+        {
+            let _ = std::fs::remove_file(path);
+        }
+        self.store.partial.fetch_sub(self.at_disk(), Ordering::Relaxed);
+        let counter = match &result {
+            Ok(_) => &self.store.stats.fetched,
+            Err(error) if error.is_corrupt() => &self.store.stats.corrupt,
+            Err(_) => &self.store.stats.failed,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        // Whoever comes now finds the stored file, or starts anew.
+        self.store.fills().remove(&self.key);
+        self.shared.progress.send_modify(|progress| {
+            if result.is_ok() {
+                progress.visible = self.at;
+            }
+            progress.end = Some(result.map_err(Arc::new));
+        });
+    }
+
+    fn at_disk(&self) -> u64 {
+        self.shared.progress.borrow().on_disk
+    }
+
+    async fn fetch(&mut self) -> Result<Option<Stored>, Error> {
+        let mut tries = 0;
+        loop {
+            let before = self.at;
+            let stopped = match self.connect().await {
+                Ok(body) => self.receive(body).await?,
+                Err(error)
+                    if error.is_not_found()
+                        || error.is_forbidden()
+                        || error.is_corrupt()
+                        || error.is_limit() =>
+                {
+                    return Err(error);
+                }
+                Err(error) => Some(error),
+            };
+            let is_whole = match self.total {
+                Some(total) => self.at == total,
+                None => stopped.is_none(),
+            };
+            if is_whole {
+                return self.finish().await;
+            }
+            tries = if self.at > before { 1 } else { tries + 1 };
+            if tries > self.store.config.retries {
+                return Err(stopped.unwrap_or_else(|| corrupt("it ends too early")));
+            }
+            self.store.stats.resumed.fetch_add(1, Ordering::Relaxed);
+            tokio::time::sleep(BACK_OFF * (1 << tries.min(6))).await;
+        }
+    }
+
+    /// Opens the source at the place that was reached.
+    async fn connect(&mut self) -> Result<Body, Error> {
+        let open = self.source.open(self.at, &self.known);
+        let body = tokio::time::timeout(self.store.config.stall, open).await.map_err(|_| stalled())??;
+        match (body.len, self.total) {
+            (Some(len), Some(total)) if len != total => return Err(corrupt("it has another length")),
+            (Some(len), None) => self.total = Some(len),
+            _ => {}
+        }
+        if self.total.is_some_and(|total| total > self.store.config.max_file) {
+            return Err(Error::with(Kind::Limit, "the size of a file"));
+        }
+        if body.start > self.at {
+            return Err(Error::with(Kind::Upstream, "another part of a file than was asked for"));
+        }
+        // With a hash, it tells in the end whether all is of the same file.
+        let is_same = !body.validators.is_empty() && body.validators == self.known;
+        if self.at > 0 && self.expected.sha256.is_none() && !is_same {
+            return Err(corrupt("it has changed on its way"));
+        }
+        self.known = body.validators.clone();
+        if self.at == 0 && self.at_disk() == 0 {
+            if matches!(self.place, Place::Memory) {
+                self.open_place().await;
+            }
+            let head = Head { len: self.total, validators: self.known.clone() };
+            self.shared.progress.send_modify(|progress| progress.head = Some(head));
+        }
+        Ok(body)
+    }
+
+    async fn open_place(&mut self) {
+        let store = self.store.clone();
+        match tokio::task::spawn_blocking(move || store.folder.partial()).await {
+            Ok(Ok((path, file))) => {
+                let file = Arc::new(file);
+                // It was not set before: this is done once.
+                let _ = self.shared.file.set(file.clone());
+                self.place = Place::Disk { path, file };
+            }
+            _ => self.lose_disk(),
+        }
+    }
+
+    fn lose_disk(&mut self) {
+        self.store.stats.unwritten.fetch_add(1, Ordering::Relaxed);
+        self.place = Place::Memory;
+        self.shared.window().begin(self.at);
+    }
+
+    /// Takes what comes. `None` at a clean end, else why it stopped.
+    async fn receive(&mut self, mut body: Body) -> Result<Option<Error>, Error> {
+        let mut skip = self.at - body.start;
+        loop {
+            let mut chunks = Vec::new();
+            let mut len = 0;
+            let mut stopped = match tokio::time::timeout(self.store.config.stall, body.next()).await {
+                Err(_) => Some(Some(stalled())),
+                Ok(next) => take(next, &mut chunks, &mut len),
+            };
+            // What is there already goes with it.
+            while stopped.is_none()
+                && len < BATCH
+                && let Some(next) = body.next().now_or_never()
+            {
+                stopped = take(next, &mut chunks, &mut len);
+            }
+            for chunk in &mut chunks {
+                let cut = skip.min(chunk.len() as u64);
+                skip -= cut;
+                *chunk = chunk.split_off(usize::try_from(cut).unwrap_or(chunk.len()));
+            }
+            chunks.retain(|chunk| !chunk.is_empty());
+            if !chunks.is_empty() {
+                self.write(chunks).await?;
+            }
+            if let Some(end) = stopped {
+                return Ok(end);
+            }
+        }
+    }
+
+    async fn write(&mut self, chunks: Vec<Bytes>) -> Result<(), Error> {
+        let len = chunks.iter().map(|chunk| chunk.len() as u64).sum::<u64>();
+        let end = self.at + len;
+        match self.total {
+            Some(total) if end > total => return Err(corrupt("it is longer than it should be")),
+            None if end > self.store.config.max_file => {
+                return Err(Error::with(Kind::Limit, "the size of a file"));
+            }
+            _ => {}
+        }
+        let mut hash = std::mem::replace(&mut self.hash, Context::new(&SHA256));
+        let file = match &self.place {
+            Place::Disk { file, .. } => Some(file.clone()),
+            Place::Memory => None,
+        };
+        let mut at = self.at;
+        let work = move || {
+            chunks.iter().for_each(|chunk| hash.update(chunk));
+            let mut write = |chunk: &Bytes| {
+                if let Some(file) = &file {
+                    std::os::unix::fs::FileExt::write_all_at(&**file, chunk, at)?;
+                }
+                at += chunk.len() as u64;
+                Ok::<_, std::io::Error>(())
+            };
+            let written = chunks.iter().try_for_each(&mut write);
+            (hash, chunks, written)
+        };
+        let (hash, chunks, written) =
+            tokio::task::spawn_blocking(work).await.map_err(|_| super::fill::given_up())?;
+        self.hash = hash;
+        if let (Err(_), Place::Disk { path, .. }) = (&written, &self.place) {
+            // What was written stays readable for those who have it open.
+            let _ = std::fs::remove_file(path);
+            self.lose_disk();
+        }
+        let is_on_disk = matches!(self.place, Place::Disk { .. });
+        if is_on_disk {
+            let partial = self.store.partial.fetch_add(len, Ordering::Relaxed) + len;
+            self.store.evict(partial);
+        } else {
+            let config = &self.store.config;
+            self.shared.wait_for_room(config.max_window, config.lag).await;
+            let mut window = self.shared.window();
+            chunks.into_iter().for_each(|chunk| window.push(chunk));
+        }
+        self.at = end;
+        self.shared.progress.send_modify(|progress| {
+            if is_on_disk {
+                progress.on_disk = end;
+            }
+            progress.visible = self.total.map_or(end, |total| end.min(total.saturating_sub(1)));
+        });
+        Ok(())
+    }
+
+    /// All has arrived: whether it is what it should be.
+    async fn finish(&mut self) -> Result<Option<Stored>, Error> {
+        let hash = std::mem::replace(&mut self.hash, Context::new(&SHA256));
+        let digest = Digest(hash.finish().as_ref().try_into().unwrap_or_default());
+        if self.expected.sha256.is_some_and(|expected| expected != digest) {
+            return Err(corrupt("its hash is another"));
+        }
+        let Place::Disk { path, file } = std::mem::replace(&mut self.place, Place::Memory) else {
+            return Ok(None);
+        };
+        let (store, key, len) = (self.store.clone(), self.key.clone(), self.at);
+        let work = move || store.commit(&key, digest, len, &path, file);
+        tokio::task::spawn_blocking(work).await.map_err(|_| super::fill::given_up()).map(Some)
+    }
+}
+
+/// Keeps a chunk; the result is the end, if it is one.
+fn take(
+    next: Option<Result<Bytes, Error>>,
+    chunks: &mut Vec<Bytes>,
+    len: &mut usize,
+) -> Option<Option<Error>> {
+    match next {
+        None => Some(None),
+        Some(Err(error)) => Some(Some(error)),
+        Some(Ok(chunk)) => {
+            *len += chunk.len();
+            chunks.push(chunk);
+            None
+        }
+    }
+}
+
+#[cold]
+fn corrupt(what: &str) -> Error {
+    Error::with(Kind::Corrupt, what)
+}
+
+#[cold]
+fn stalled() -> Error {
+    Error::with(Kind::Timeout, "nothing comes of a file")
+}

@@ -1,0 +1,344 @@
+//! Asking an index.
+
+use std::error::Error as _;
+use std::fmt;
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::time::Duration;
+
+use futures_util::{StreamExt, TryStreamExt};
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
+    IF_RANGE, RANGE,
+};
+use http::{HeaderMap, StatusCode};
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::{Certificate, Client, ClientBuilder, RequestBuilder, Response};
+use url::Url;
+
+use super::config::{Config, Credentials};
+use super::place::{Hosts, is_private};
+use super::{Answer, Body, PageBody, Validators};
+use crate::error::Kind;
+use crate::{Error, ProjectName};
+
+const PAGES: &str =
+    "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1";
+const SERIAL: &str = "x-pypi-last-serial";
+const MAX_REDIRECTS: usize = 5;
+
+/// An index, and the connections to it.
+pub struct Upstream {
+    config: Config,
+    pages: Client,
+    /// What it gets is never decompressed: hashes are those of the bytes as they travel.
+    files: Client,
+}
+
+impl Upstream {
+    /// Prepares to ask an index. Nothing is asked yet.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an authority is no certificate ([`Error::is_config`]).
+    pub fn new(config: Config) -> Result<Self, Error> {
+        // All that can be wrong with it is what the configuration has put in.
+        let wrong = |error: reqwest::Error| Error::with(Kind::Config, "TLS can't be set up").caused_by(error);
+        let build = |builder: ClientBuilder| builder.build().map_err(wrong);
+        let pages = build(builder(&config)?)?;
+        let files = build(builder(&config)?.no_gzip().no_zstd().no_deflate().no_brotli())?;
+        Ok(Self { config, pages, files })
+    }
+
+    /// How long a page is fresh.
+    pub fn ttl(&self) -> Duration {
+        self.config.ttl
+    }
+
+    /// The most bytes of a page.
+    pub(crate) fn max_page(&self) -> u64 {
+        self.config.max_page
+    }
+
+    /// A number for this index: the same whenever the program runs.
+    pub(crate) fn id(&self) -> u64 {
+        xxhash_rust::xxh3::xxh3_64(self.config.url.as_str().as_bytes())
+    }
+
+    /// Where the page of a project is, `None` for the list of all.
+    pub fn page_url(&self, project: Option<&ProjectName>) -> Url {
+        let mut url = self.config.url.clone();
+        if let Some(project) = project {
+            // A base has a path with a slash at its end, and a normal name needs no escape.
+            url.set_path(&format!("{}{project}/", self.config.url.path()));
+        }
+        url
+    }
+
+    /// Asks for the page of a project, or for the list of all, if it is another than the one with these validators.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the index does not answer, or with something else ([`Error::is_upstream`], [`Error::is_timeout`]), and if
+    /// the page is too large ([`Error::is_limit`]).
+    pub async fn page(&self, project: Option<&ProjectName>, known: &Validators) -> Result<Answer, Error> {
+        let mut request = self.pages.get(self.page_url(project)).header(ACCEPT, PAGES);
+        request = header(request, IF_NONE_MATCH, known.etag.as_deref());
+        if known.etag.is_none() {
+            request = header(request, IF_MODIFIED_SINCE, known.last_modified.as_deref());
+        }
+        let response = self.authorize(request).send().await.map_err(|error| failed("a page", error))?;
+        let headers = response.headers();
+        match response.status() {
+            StatusCode::OK => {}
+            StatusCode::NOT_MODIFIED if !known.is_empty() => {
+                return Ok(Answer::NotModified);
+            }
+            StatusCode::NOT_FOUND | StatusCode::GONE => return Ok(Answer::NotFound),
+            status => return Err(unexpected(status)),
+        }
+        let is_json = match headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()) {
+            Some(content_type) => content_type.to_ascii_lowercase().contains("json"),
+            // Some mirrors do not tell.
+            None => false,
+        };
+        let validators = Validators::of(headers);
+        let serial = headers.get(SERIAL).and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        let bytes = collect(response, self.config.max_page).await?;
+        // A page without a type may be either.
+        let is_json = is_json || bytes.trim_ascii_start().starts_with(b"{");
+        Ok(Answer::Page(PageBody { bytes, is_json, validators, serial }))
+    }
+
+    /// Where a file is that the page of a project names.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is no URL ([`Error::is_upstream`]) or a place that files are not fetched from
+    /// ([`Error::is_forbidden`]).
+    pub fn resolve(&self, project: &ProjectName, url: &str) -> Result<Url, Error> {
+        let url = self
+            .page_url(Some(project))
+            .join(url)
+            .map_err(|_| Error::with(Kind::Upstream, "the index names something that is no URL"))?;
+        self.config.hosts.check(&self.config.url, &url)?;
+        Ok(url)
+    }
+
+    /// Fetches a file, or the part of it that follows a place. If the validators are those of the part that is there
+    /// already and the file has changed since, it starts at its begin.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such file ([`Error::is_not_found`]), and if the host does not answer or with something else
+    /// ([`Error::is_upstream`], [`Error::is_timeout`]).
+    pub async fn file(&self, url: &Url, from: u64, known: &Validators) -> Result<Body, Error> {
+        let mut request = self.files.get(url.clone()).header(ACCEPT_ENCODING, "identity");
+        if from > 0 {
+            request = request.header(RANGE, format!("bytes={from}-"));
+            // A weak tag can't guard a range (RFC 9110, 13.1.5).
+            let strong = known.etag.as_deref().filter(|etag| !etag.starts_with("W/"));
+            request = header(request, IF_RANGE, strong.or(known.last_modified.as_deref()));
+        }
+        self.body(self.authorize_at(request, url), from).await
+    }
+
+    /// Fetches part of a file. It may come as a whole all the same: what comes says where it starts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::file`].
+    pub async fn part(&self, url: &Url, range: Range<u64>) -> Result<Body, Error> {
+        let request = self.files.get(url.clone()).header(ACCEPT_ENCODING, "identity");
+        let request = request.header(RANGE, format!("bytes={}-{}", range.start, range.end.saturating_sub(1)));
+        self.body(self.authorize_at(request, url), range.start).await
+    }
+
+    /// The last bytes of a file, at most as many.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::file`].
+    pub async fn tail(&self, url: &Url, bytes: u64) -> Result<Body, Error> {
+        let request = self.files.get(url.clone()).header(ACCEPT_ENCODING, "identity");
+        self.body(self.authorize_at(request.header(RANGE, format!("bytes=-{bytes}")), url), 0).await
+    }
+
+    /// The part of a file that a client asks for in its own words.
+    pub(crate) async fn asked(&self, url: &Url, range: &str) -> Result<Body, Error> {
+        let request = self.files.get(url.clone()).header(ACCEPT_ENCODING, "identity");
+        self.body(self.authorize_at(header(request, RANGE, Some(range)), url), 0).await
+    }
+
+    /// Whether it is asked with a user and a password.
+    pub(crate) fn has_credentials(&self) -> bool {
+        self.config.credentials.is_some()
+    }
+
+    async fn body(&self, request: RequestBuilder, asked: u64) -> Result<Body, Error> {
+        let response = request.send().await.map_err(|error| failed("a file", error))?;
+        let headers = response.headers();
+        let (range, len) = match response.status() {
+            StatusCode::OK => (None, response.content_length()),
+            StatusCode::PARTIAL_CONTENT => {
+                let place = content_range(headers);
+                let (range, len) =
+                    place.ok_or_else(|| Error::with(Kind::Upstream, "a part of a file without its place"))?;
+                (Some(range), len)
+            }
+            StatusCode::NOT_FOUND | StatusCode::GONE => return Err(Error::new(Kind::NotFound)),
+            status => return Err(unexpected(status)),
+        };
+        if headers.contains_key(http::header::CONTENT_ENCODING) {
+            return Err(Error::with(
+                Kind::Upstream,
+                "a file that is encoded on its way, which nobody asked for",
+            ));
+        }
+        let start = range.as_ref().map_or(0, |range| range.start);
+        if start > asked && asked > 0 {
+            return Err(Error::with(Kind::Upstream, "another part of a file than was asked for"));
+        }
+        let validators = Validators::of(headers);
+        let stream = response.bytes_stream().map_err(|error| failed("a file", error));
+        let mut body = Body::new(start, len, validators, stream);
+        body.part_end = range.map(|range| range.end);
+        Ok(body)
+    }
+
+    fn authorize(&self, request: RequestBuilder) -> RequestBuilder {
+        match &self.config.credentials {
+            Some(Credentials { user, password }) => request.basic_auth(user, Some(password)),
+            None => request,
+        }
+    }
+
+    /// Credentials are for the index alone, not for other hosts that it keeps its files on.
+    fn authorize_at(&self, request: RequestBuilder, url: &Url) -> RequestBuilder {
+        if url.origin() == self.config.url.origin() { self.authorize(request) } else { request }
+    }
+}
+
+/// The URL with its credentials masked.
+impl fmt::Display for Upstream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.config, f)
+    }
+}
+
+/// Shows where it is, with credentials masked.
+impl fmt::Debug for Upstream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Upstream").field(&self.config).finish()
+    }
+}
+
+fn builder(config: &Config) -> Result<ClientBuilder, Error> {
+    let hosts = config.hosts.clone();
+    let index = config.url.clone();
+    let redirect = reqwest::redirect::Policy::custom(move |attempt| {
+        if attempt.previous().len() > MAX_REDIRECTS {
+            return attempt.error("too many redirects");
+        }
+        match hosts.check(&index, attempt.url()) {
+            Ok(()) => attempt.follow(),
+            Err(error) => attempt.error(error),
+        }
+    });
+    let mut builder = Client::builder()
+        .user_agent(concat!("pypi-proxy/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(config.connect_timeout)
+        .read_timeout(config.read_timeout)
+        .redirect(redirect)
+        .referer(false)
+        .tls_danger_accept_invalid_certs(!config.verify_tls);
+    for pem in &config.authorities {
+        let wrong =
+            |error| Error::with(Kind::Config, "an authority is no certificate in PEM").caused_by(error);
+        let certificates = Certificate::from_pem_bundle(pem).map_err(wrong)?;
+        if certificates.is_empty() {
+            return Err(Error::with(Kind::Config, "an authority is no certificate in PEM"));
+        }
+        builder = builder.tls_certs_merge(certificates);
+    }
+    // Names of a public index may still resolve to what is private.
+    if config.hosts == Hosts::Public && config.url.host_str().is_some() {
+        builder = builder.dns_resolver(std::sync::Arc::new(PublicNames {
+            index: config.url.host_str().map(str::to_owned),
+        }));
+    }
+    Ok(builder)
+}
+
+/// Resolves names of hosts to addresses that files may be fetched from.
+struct PublicNames {
+    /// The operator has named the index, so that it may be anywhere.
+    index: Option<String>,
+}
+
+impl Resolve for PublicNames {
+    fn resolve(&self, name: Name) -> Resolving {
+        let is_index = self.index.as_deref().is_some_and(|index| index.eq_ignore_ascii_case(name.as_str()));
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let found: Vec<SocketAddr> = found.filter(|found| is_index || !is_private(found.ip())).collect();
+            if found.is_empty() {
+                return Err("the name has no address that is public".into());
+            }
+            Ok(Box::new(found.into_iter()) as Addrs)
+        })
+    }
+}
+
+fn header(request: RequestBuilder, name: http::HeaderName, value: Option<&str>) -> RequestBuilder {
+    match value.and_then(|value| HeaderValue::from_str(value).ok()) {
+        Some(value) => request.header(name, value),
+        None => request,
+    }
+}
+
+async fn collect(response: Response, max: u64) -> Result<Vec<u8>, Error> {
+    let too_large = || Error::with(Kind::Limit, "the size of a page");
+    let told = response.content_length().unwrap_or(0);
+    if told > max {
+        return Err(too_large());
+    }
+    // What a header tells may be wrong.
+    let mut bytes = Vec::with_capacity(usize::try_from(told.min(4 << 20)).unwrap_or(0));
+    let mut stream = response.bytes_stream();
+    while let Some(chunk) = stream.next().await {
+        let chunk = chunk.map_err(|error| failed("a page", error))?;
+        if bytes.len() as u64 + chunk.len() as u64 > max {
+            return Err(too_large());
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
+}
+
+/// The place and the whole length of `bytes 0-99/1000`.
+fn content_range(headers: &HeaderMap) -> Option<(Range<u64>, Option<u64>)> {
+    let value = headers.get(CONTENT_RANGE)?.to_str().ok()?;
+    let (range, len) = value.strip_prefix("bytes ")?.split_once('/')?;
+    let (first, last) = range.split_once('-')?;
+    let (first, last) = (first.trim().parse::<u64>().ok()?, last.trim().parse::<u64>().ok()?);
+    (first <= last).then(|| (first..last.saturating_add(1), len.trim().parse().ok()))
+}
+
+#[cold]
+fn unexpected(status: StatusCode) -> Error {
+    Error::with(Kind::Upstream, format!("the index answers with status {}", status.as_u16()))
+}
+
+/// URLs may hold tokens: no error shows one.
+#[cold]
+fn failed(what: &str, error: reqwest::Error) -> Error {
+    let kind = if error.is_timeout() {
+        Kind::Timeout
+    } else if error.source().is_some_and(|source| source.is::<Error>()) {
+        Kind::Forbidden
+    } else {
+        Kind::Upstream
+    };
+    Error::with(kind, format!("{what} can't be fetched")).caused_by(error.without_url())
+}

@@ -1,0 +1,10 @@
+//! Indexes that the proxy asks.
+
+mod answer;
+mod client;
+mod config;
+mod place;
+
+pub use answer::{Answer, Body, PageBody, Validators};
+pub use client::Upstream;
+pub use config::Config;

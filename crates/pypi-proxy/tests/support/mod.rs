@@ -1,0 +1,118 @@
+//! A server on loopback that answers as a test tells it to.
+
+#![allow(dead_code, reason = "each test takes what it needs")]
+
+pub(crate) mod proxy;
+pub(crate) mod source;
+pub(crate) mod wheel;
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response};
+use http_body_util::{BodyExt as _, Full, combinators::BoxBody};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+
+pub(crate) type Body = BoxBody<Bytes, std::io::Error>;
+
+/// An upstream, and what it was asked.
+pub(crate) struct Server {
+    address: SocketAddr,
+    requests: Arc<Mutex<Vec<(String, HeaderMap)>>>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Server {
+    /// Answers every request by a function of its path and headers.
+    pub(crate) async fn start<F, A>(answer: F) -> Self
+    where
+        F: Fn(String, HeaderMap) -> A + Send + Sync + 'static,
+        A: Future<Output = Response<Body>> + Send + 'static,
+    {
+        let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (answer, seen) = (Arc::new(answer), requests.clone());
+        let task = tokio::spawn(async move {
+            let mut connections = tokio::task::JoinSet::new();
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                let (answer, seen) = (answer.clone(), seen.clone());
+                let service = service_fn(move |request: Request<Incoming>| {
+                    let path = request.uri().path_and_query().unwrap().to_string();
+                    let headers = request.headers().clone();
+                    seen.lock().unwrap().push((path.clone(), headers.clone()));
+                    let answer = answer(path, headers);
+                    async move { Ok::<_, Infallible>(answer.await) }
+                });
+                connections.spawn(async move {
+                    let builder = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
+                    let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+                });
+            }
+        });
+        Self { address, requests, task }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// How many requests there were.
+    pub(crate) fn count(&self) -> usize {
+        self.requests.lock().unwrap().len()
+    }
+
+    pub(crate) fn paths(&self) -> Vec<String> {
+        self.requests.lock().unwrap().iter().map(|(path, _)| path.clone()).collect()
+    }
+
+    /// The headers of the last request.
+    pub(crate) fn last(&self) -> HeaderMap {
+        self.requests.lock().unwrap().last().unwrap().1.clone()
+    }
+
+    /// Closes the listener and all connections.
+    pub(crate) fn stop(&self) {
+        self.task.abort();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
+    Full::new(bytes.into()).map_err(|never| match never {}).boxed()
+}
+
+/// An answer with a status, headers and a body.
+pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Response<Body> {
+    let mut builder = Response::builder().status(status);
+    for (name, value) in headers {
+        builder = builder.header(*name, *value);
+    }
+    builder.body(full(body)).unwrap()
+}
+
+/// A page in JSON with these files, each with its size.
+pub(crate) fn page(name: &str, files: &[(&str, &str)]) -> String {
+    let files: Vec<_> = files
+        .iter()
+        .map(|(name, url)| serde_json::json!({"filename": name, "url": url, "hashes": {}, "size": 1}))
+        .collect();
+    serde_json::json!({"meta": {"api-version": "1.1"}, "name": name, "versions": ["1.0"], "files": files})
+        .to_string()
+}
+
+pub(crate) const JSON: (&str, &str) = ("content-type", "application/vnd.pypi.simple.v1+json");

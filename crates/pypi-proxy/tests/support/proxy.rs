@@ -1,0 +1,73 @@
+//! A proxy on loopback.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pypi_proxy::pages::{self, Pages};
+use pypi_proxy::serve::{self, Proxy, ServerConfig};
+use pypi_proxy::store::{self, Store};
+use pypi_proxy::upstream::{self, Upstream};
+use reqwest::{Client, Method, Response};
+
+/// A proxy of some indexes that serves until this is dropped.
+pub(crate) struct Running {
+    pub(crate) store: Store,
+    address: SocketAddr,
+    client: Client,
+    stop: Option<tokio::sync::oneshot::Sender<()>>,
+    task: Option<tokio::task::JoinHandle<std::io::Result<()>>>,
+    _dir: tempfile::TempDir,
+}
+
+pub(crate) async fn start(indexes: &[String], config: serve::Config) -> Running {
+    let dir = tempfile::tempdir().unwrap();
+    let upstream = |url: &String| {
+        let config = upstream::Config::new(url).unwrap().read_timeout(Duration::from_secs(2));
+        Arc::new(Upstream::new(config).unwrap())
+    };
+    let upstreams: Vec<_> = indexes.iter().map(upstream).collect();
+    let store =
+        Store::open(store::Config::new(dir.path().join("cache")).stall(Duration::from_secs(1)).retries(2))
+            .unwrap();
+    let pages = Pages::new(upstreams.clone(), pages::Config::new().dir(store.pages_dir()));
+    let proxy = Proxy::new(upstreams, pages, store.clone(), config);
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (stop, stopped) = tokio::sync::oneshot::channel();
+    let server = serve::Server::new(proxy, ServerConfig::new().drain(Duration::from_secs(5)));
+    let task = tokio::spawn(server.serve(listener, async {
+        let _ = stopped.await;
+    }));
+    let client =
+        Client::builder().redirect(reqwest::redirect::Policy::none()).no_gzip().no_zstd().no_deflate();
+    Running { store, address, client: client.build().unwrap(), stop: Some(stop), task: Some(task), _dir: dir }
+}
+
+impl Running {
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) async fn get(&self, path: &str, headers: &[(&str, &str)]) -> Response {
+        self.ask(Method::GET, path, headers).await
+    }
+
+    pub(crate) async fn ask(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Response {
+        let mut request = self.client.request(method, self.url(path));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        request.send().await.unwrap()
+    }
+
+    /// Tells the server to end, and waits until it has.
+    pub(crate) async fn stop(&mut self) {
+        drop(self.stop.take());
+        self.task.take().unwrap().await.unwrap().unwrap();
+    }
+}

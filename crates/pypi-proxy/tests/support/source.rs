@@ -1,0 +1,111 @@
+//! A file that comes as a test tells it to.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use aws_lc_rs::digest::{SHA256, digest};
+use bytes::Bytes;
+use futures_util::StreamExt;
+use pypi_proxy::Error;
+use pypi_proxy::store::{Digest, Expected, Key, Source};
+use pypi_proxy::upstream::{Body, Validators};
+
+/// What one connection does.
+#[derive(Clone, Debug)]
+pub(crate) struct Connection {
+    /// Bytes until it breaks; `None` for all.
+    pub(crate) bytes: Option<usize>,
+    /// Whether it breaks with an error, not an early end.
+    pub(crate) fails: bool,
+    /// Whether it starts at the place that was asked for, not at the start of the file.
+    pub(crate) resumes: bool,
+    pub(crate) chunk: usize,
+    pub(crate) delay: Duration,
+    pub(crate) tells_len: bool,
+    pub(crate) etag: &'static str,
+}
+
+impl Default for Connection {
+    fn default() -> Self {
+        Self {
+            bytes: None,
+            fails: false,
+            resumes: true,
+            chunk: 10_000,
+            delay: Duration::ZERO,
+            tells_len: true,
+            etag: "\"v1\"",
+        }
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Scripted {
+    pub(crate) content: Bytes,
+    script: Arc<Mutex<VecDeque<Connection>>>,
+    opened: Arc<AtomicUsize>,
+}
+
+impl Scripted {
+    /// The connections one after the other; after the last one they are whole.
+    pub(crate) fn new(content: impl Into<Bytes>, script: impl IntoIterator<Item = Connection>) -> Self {
+        let script = Arc::new(Mutex::new(script.into_iter().collect()));
+        Self { content: content.into(), script, opened: Arc::default() }
+    }
+
+    pub(crate) fn opened(&self) -> usize {
+        self.opened.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn digest(&self) -> Digest {
+        digest_of(&self.content)
+    }
+
+    pub(crate) fn key(&self) -> Key {
+        Key::Digest(self.digest())
+    }
+
+    pub(crate) fn expected(&self) -> Expected {
+        Expected { sha256: Some(self.digest()), size: Some(self.content.len() as u64) }
+    }
+}
+
+pub(crate) fn digest_of(content: &[u8]) -> Digest {
+    Digest(digest(&SHA256, content).as_ref().try_into().unwrap())
+}
+
+/// Content without a pattern.
+pub(crate) fn content(len: usize) -> Bytes {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64 ^ len as u64;
+    let mut next = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()[0]
+    };
+    (0..len).map(|_| next()).collect::<Vec<_>>().into()
+}
+
+impl Source for Scripted {
+    async fn open(&mut self, from: u64, _known: &Validators) -> Result<Body, Error> {
+        self.opened.fetch_add(1, Ordering::Relaxed);
+        let plan = self.script.lock().unwrap().pop_front().unwrap_or_default();
+        let start = if plan.resumes { from } else { 0 };
+        let rest = self.content.slice(usize::try_from(start).unwrap()..);
+        let rest = rest.slice(..plan.bytes.unwrap_or(rest.len()).min(rest.len()));
+        let chunks: Vec<_> = rest.chunks(plan.chunk).map(Bytes::copy_from_slice).collect();
+        let stream = futures_util::stream::iter(chunks).then(move |chunk| async move {
+            if !plan.delay.is_zero() {
+                tokio::time::sleep(plan.delay).await;
+            }
+            Ok(chunk)
+        });
+        let failure = plan.fails.then(|| Err("{".parse::<Digest>().unwrap_err()));
+        let stream = stream.chain(futures_util::stream::iter(failure));
+        let len = plan.tells_len.then_some(self.content.len() as u64);
+        let validators = Validators { etag: Some(plan.etag.into()), last_modified: None };
+        Ok(Body::new(start, len, validators, stream))
+    }
+}
