@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::short::{SHORT, SPACES, copy, suspects};
 use crate::PsString;
 
 /// The text with `_xHHHH_` for everything that CLIXML escapes; XML's own escapes are another matter.
@@ -110,34 +111,13 @@ pub(crate) fn push(out: &mut Vec<u8>, text: &str, context: Context) {
     }
 }
 
-/// Up to this length, words of eight bytes are copied while they are looked at. Most names and many texts are as short,
-/// and a call for so few bytes would take longer than the copy.
-const SHORT: usize = 32;
-
 /// Appends short text that needs no escape, or nothing.
 #[inline]
 fn push_plain(out: &mut Vec<u8>, bytes: &[u8]) -> bool {
     let start = out.len();
-    out.reserve(SHORT + 8);
-    let mut found = 0;
-    let (words, tail) = bytes.as_chunks::<8>();
-    for word in words {
-        found |= suspects(u64::from_le_bytes(*word));
-        out.extend_from_slice(word);
-    }
-    if !tail.is_empty() {
-        let word = match bytes.last_chunk::<8>() {
-            // What was looked at already is shifted out.
-            Some(end) => {
-                let len = 8 * tail.len() as u32;
-                u64::from_le_bytes(*end) >> (64 - len) | SPACES << len
-            }
-            None => last(tail),
-        };
-        found |= suspects(word);
-        out.extend_from_slice(&word.to_le_bytes());
-    }
-    let plain = found == 0;
+    out.extend_from_slice(&[0; SHORT]);
+    let Some(space) = out.last_chunk_mut::<SHORT>() else { return false };
+    let plain = copy(bytes, space, 0);
     out.truncate(if plain { start + bytes.len() } else { start });
     plain
 }
@@ -254,24 +234,6 @@ fn push_utf16(out: &mut Vec<u8>, units: &[u16], context: Context) {
             out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
         }
     }
-}
-
-const LOW: u64 = u64::from_le_bytes([1; 8]);
-const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
-const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
-
-/// The high bit of each of eight bytes that may need an escape: of control characters, `"`, `&`, `<`, `>`, `_` and
-/// everything beyond ASCII.
-#[inline(always)]
-fn suspects(word: u64) -> u64 {
-    // With its high bit set no byte borrows from the next; it loses that bit where it was the smaller one.
-    let all = |byte: u8| LOW * u64::from(byte);
-    let differs = |with: u8, from: u8| (((word | all(with)) ^ all(from)) | HIGH) - LOW;
-    let plain = ((word | HIGH) - LOW * 0x20)
-        & differs(0x04, b'&') // also the quote
-        & differs(0x02, b'>') // also the other bracket
-        & differs(0x20, 0x7F); // also the underscore
-    (!plain | word) & HIGH
 }
 
 /// The first byte from `at` on that may need an escape.

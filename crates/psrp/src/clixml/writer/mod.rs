@@ -3,6 +3,7 @@
 mod element;
 mod options;
 mod references;
+mod tag;
 
 use std::fmt;
 
