@@ -293,7 +293,8 @@ impl Elements {
     /// Writes text that needs no escape and is not empty.
     #[inline(always)]
     fn primitive(&mut self, tag: &'static Tag, place: Place<'_>, text: &[u8]) {
-        if self.short(tag, place, text) {
+        // Without a name there is nothing to look at, and the parts by themselves take less time.
+        if matches!(place, Place::Member(_)) && self.short(tag, place, text) {
             return;
         }
         self.start_tag(tag, place);
