@@ -32,6 +32,13 @@ impl<'s> Attributes<'s> {
     pub(super) fn parse(raw: &'s str) -> Result<Self, Error> {
         let mut attributes = Self::default();
         let bytes = raw.as_bytes();
+        if let Some(id) = raw.strip_prefix(" RefId=\"").and_then(|rest| rest.strip_suffix('"'))
+            && id.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            // Most elements with attributes here have no other.
+            attributes.ref_id = Some(id);
+            return Ok(attributes);
+        }
         let mut at = 0;
         while at < bytes.len() {
             let from = skip_blanks(bytes, at);

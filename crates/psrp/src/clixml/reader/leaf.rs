@@ -46,6 +46,16 @@ impl<'a> Leaf<'a> {
     }
 }
 
+/// The text of the element of this name at the start of the input, and what follows the element.
+#[inline]
+pub(super) fn text<'a>(input: &'a [u8], name: &str) -> Option<(&'a str, &'a [u8])> {
+    let name = name.as_bytes();
+    let rest = input.strip_prefix(b"<")?.strip_prefix(name)?.strip_prefix(b">")?;
+    let (text, rest) = rest.split_at(memchr2(b'<', b'&', rest)?);
+    let rest = rest.strip_prefix(b"</")?.strip_prefix(name)?.strip_prefix(b">")?;
+    Some((std::str::from_utf8(text).ok()?, rest))
+}
+
 /// Without the white space at the start.
 #[inline]
 pub(super) fn skip_blanks(input: &[u8]) -> &[u8] {

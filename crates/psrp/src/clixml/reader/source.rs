@@ -8,12 +8,16 @@ use quick_xml::{Error as XmlError, Reader};
 
 use super::attributes::is_blank;
 use super::leaf::{self, Leaf};
+use super::markup::{self, Markup, Opening};
 use super::text::{Text, TextBuilder};
 use crate::Error;
 use crate::error::Kind;
 
 /// The line before a document in the output of PowerShell.
 const MARK: &[u8] = b"#< CLIXML";
+
+/// U+FEFF.
+const ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads XML without document types, and with no other checks of characters than for UTF-8.
 pub(super) struct Source<'a> {
@@ -26,6 +30,12 @@ pub(super) struct Source<'a> {
     at: usize,
     /// Whether the XML reader has seen the `<` that it has not consumed yet, as it has after a text.
     expects_markup: bool,
+    /// Whether the XML reader was asked for anything yet.
+    is_asked: bool,
+    /// How many elements are open.
+    open: usize,
+    /// Of these, which ones the XML reader has not seen: the number of elements that are open with each, and its name.
+    unseen: Vec<(usize, &'a str)>,
 }
 
 impl<'a> Source<'a> {
@@ -38,7 +48,16 @@ impl<'a> Source<'a> {
         let mut xml = Reader::from_reader(rest);
         xml.config_mut().check_end_names = true;
         let skipped = input.len() - rest.len();
-        Self { xml, length: input.len(), skipped, at: skipped, expects_markup: false }
+        Self {
+            xml,
+            length: input.len(),
+            skipped,
+            at: skipped,
+            expects_markup: false,
+            is_asked: false,
+            open: 0,
+            unseen: Vec::new(),
+        }
     }
 
     /// Where what was read last begins.
@@ -51,25 +70,107 @@ impl<'a> Source<'a> {
         self.at == self.skipped
     }
 
-    /// The next event but for comments and processing instructions, which mean nothing here.
+    /// The next event. Comments and processing instructions mean nothing here; they are left out of texts.
+    ///
+    /// What [`markup`](Self::markup) takes must not be left to it.
     ///
     /// # Errors
     ///
     /// What is not well-formed, and document types.
     pub(super) fn next(&mut self) -> Result<Event<'a>, Error> {
         loop {
-            self.at = self.length - self.xml.get_ref().len();
+            let rest = *self.xml.get_ref();
+            self.at = self.length - rest.len();
+            if !self.is_asked {
+                // The XML reader would drop it, wherever it is asked first.
+                if rest.starts_with(ORDER_MARK) {
+                    return Err(self.structure("text between elements"));
+                }
+                self.is_asked = true;
+            }
             self.expects_markup = false;
             match self.xml.read_event() {
-                Ok(Event::Comment(_) | Event::PI(_)) => {}
+                Ok(event @ (Event::Comment(_) | Event::PI(_))) => {
+                    // The XML reader must not come to the end tag of an element that it has not seen.
+                    if self.is_unseen() {
+                        return Ok(event);
+                    }
+                }
                 Ok(Event::DocType(_)) => return Err(self.syntax("a document type")),
                 Ok(event) => {
-                    self.expects_markup = matches!(event, Event::Text(_));
+                    match event {
+                        Event::Start(_) => self.open += 1,
+                        Event::End(_) => self.open = self.open.saturating_sub(1),
+                        Event::Text(_) => self.expects_markup = true,
+                        _ => {}
+                    }
                     return Ok(event);
                 }
                 Err(error) => return Err(self.malformed(&error)),
             }
         }
+    }
+
+    /// Whether the XML reader has not seen the innermost element that is open.
+    fn is_unseen(&self) -> bool {
+        self.unseen.last().is_some_and(|(open, _)| *open == self.open)
+    }
+
+    /// The next tag if it can be read past the XML reader; white space before it is gone in any case.
+    ///
+    /// # Errors
+    ///
+    /// An end tag of another element than the innermost.
+    pub(super) fn markup(&mut self) -> Result<Option<Markup<'a>>, Error> {
+        if self.expects_markup {
+            return Ok(None);
+        }
+        let rest = leaf::skip_blanks(self.xml.get_ref());
+        *self.xml.get_mut() = rest;
+        let (markup, rest) = match (rest, self.unseen.last()) {
+            ([b'<', b'/', ..], Some(&(open, name))) if open == self.open => {
+                self.at = self.length - rest.len();
+                let Some(rest) = markup::end(rest, name) else { return Err(self.other_end(rest)) };
+                self.unseen.pop();
+                self.open -= 1;
+                (Markup::End, rest)
+            }
+            ([b'<', b'A'..=b'Z', ..], _) => {
+                let Some((opening, after)) = Opening::read(rest) else { return Ok(None) };
+                self.at = self.length - rest.len();
+                if !opening.start.empty {
+                    self.open += 1;
+                    self.unseen.push((self.open, opening.name));
+                }
+                (Markup::Start(opening.start, opening.attributes), after)
+            }
+            _ => return Ok(None),
+        };
+        *self.xml.get_mut() = rest;
+        Ok(Some(markup))
+    }
+
+    #[cold]
+    fn other_end(&self, rest: &[u8]) -> Error {
+        if rest.contains(&b'>') {
+            self.syntax("an end tag of another element")
+        } else {
+            Error::with(Kind::UnexpectedEnd, "markup that does not end").or_offset(self.offset())
+        }
+    }
+
+    /// The text of the next element if it has this name, no attributes and nothing but characters in it; white space
+    /// before it is gone in any case.
+    pub(super) fn element_text(&mut self, name: &str) -> Option<Text<'a>> {
+        if self.expects_markup {
+            return None;
+        }
+        let rest = leaf::skip_blanks(self.xml.get_ref());
+        *self.xml.get_mut() = rest;
+        let (text, after) = leaf::text(rest, name)?;
+        self.at = self.length - rest.len();
+        *self.xml.get_mut() = after;
+        Some(Text::Raw(text))
     }
 
     /// The next element if it is a leaf; white space before it is gone in any case.
@@ -137,7 +238,7 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    /// Checks that an event between elements is nothing but white space.
+    /// Checks that an event between elements is nothing but white space or a comment.
     ///
     /// # Errors
     ///
@@ -145,6 +246,7 @@ impl<'a> Source<'a> {
     pub(super) fn blank(&self, event: &Event<'_>) -> Result<(), Error> {
         match event {
             Event::Text(text) if text.bytes().all(is_blank) => Ok(()),
+            Event::Comment(_) | Event::PI(_) => Ok(()),
             Event::Eof => Err(self.ended()),
             Event::Decl(_) => Err(self.syntax("an XML declaration inside of the document")),
             _ => Err(self.structure("text between elements")),
@@ -187,7 +289,7 @@ impl<'a> Source<'a> {
 
 /// Without U+FEFF at the start. All of them go, for the XML reader drops one without counting it.
 fn without_order_marks(mut input: &[u8]) -> &[u8] {
-    while let Some(rest) = input.strip_prefix(b"\xef\xbb\xbf") {
+    while let Some(rest) = input.strip_prefix(ORDER_MARK) {
         input = rest;
     }
     input

@@ -307,7 +307,6 @@ impl Elements {
         self.primitive(tag, place, itoa::Buffer::new().format(number).as_bytes());
     }
 
-    #[inline(always)]
     fn text(&mut self, tag: &'static Tag, place: Place<'_>, text: &PsString) {
         if text.is_empty() {
             return self.empty_element(tag, place);
