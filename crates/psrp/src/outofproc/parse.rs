@@ -96,7 +96,12 @@ impl<'a> Line<'a> {
     }
 
     /// Whether nothing follows that counts.
+    #[inline]
     pub(super) fn is_empty(&mut self) -> Result<bool, Error> {
+        if self.at == self.text.len() { Ok(true) } else { self.is_blank() }
+    }
+
+    fn is_blank(&mut self) -> Result<bool, Error> {
         self.skip_blanks();
         while self.skip_comment()? {
             self.skip_blanks();
@@ -128,7 +133,7 @@ impl<'a> Line<'a> {
                 (name, Priority::Default, id, behind)
             }
         };
-        let id = guid::parse(id as &[u8; 36])?;
+        let id = Uuid::try_parse_ascii(id as &[u8; 36]).ok()?;
         let target = (!id.is_nil()).then_some(id);
         let start = self.text.len() - behind.len();
         let (len, end) = if name == Name::Data {

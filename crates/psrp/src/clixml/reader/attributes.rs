@@ -24,6 +24,11 @@ pub(super) struct Attributes<'s> {
 }
 
 impl<'s> Attributes<'s> {
+    /// Nothing but this `RefId`.
+    pub(super) fn with_ref_id(id: &'s str) -> Self {
+        Self { ref_id: Some(id), ..Self::default() }
+    }
+
     /// From what follows the name of an element.
     ///
     /// # Errors
@@ -32,13 +37,6 @@ impl<'s> Attributes<'s> {
     pub(super) fn parse(raw: &'s str) -> Result<Self, Error> {
         let mut attributes = Self::default();
         let bytes = raw.as_bytes();
-        if let Some(id) = raw.strip_prefix(" RefId=\"").and_then(|rest| rest.strip_suffix('"'))
-            && id.bytes().all(|byte| byte.is_ascii_digit())
-        {
-            // Most elements with attributes here have no other.
-            attributes.ref_id = Some(id);
-            return Ok(attributes);
-        }
         let mut at = 0;
         while at < bytes.len() {
             let from = skip_blanks(bytes, at);

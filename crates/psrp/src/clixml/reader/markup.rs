@@ -18,30 +18,29 @@ pub(super) enum Markup<'a> {
     End,
 }
 
-/// A start tag, and the name of the element.
+/// A start tag.
 pub(super) struct Opening<'a> {
-    pub(super) start: Start<'a>,
-    pub(super) attributes: Attributes<'a>,
+    pub(super) tag: Tag,
     pub(super) name: &'a str,
+    pub(super) attributes: Attributes<'a>,
+    /// Whether it is the end as well.
+    pub(super) empty: bool,
 }
 
 impl<'a> Opening<'a> {
     /// The tag at the start of the input, and what follows it. Only those of elements without content, and with nothing
     /// but elements in them: text is for the XML reader.
-    pub(super) fn read(input: &'a [u8]) -> Option<(Self, &'a [u8])> {
-        if let Some(rest) = input.strip_prefix(START.as_bytes()) {
-            let start = Start { tag: Tag::Document, attributes: "", empty: false };
-            return Some((Self { start, attributes: Attributes::default(), name: "Objs" }, rest));
+    pub(super) fn read(input: &'a str) -> Option<(Self, &'a str)> {
+        if let Some(rest) = input.strip_prefix(START) {
+            let attributes = Attributes::default();
+            return Some((Self { tag: Tag::Document, name: "Objs", attributes, empty: false }, rest));
         }
-        // In quotes it would not be the end, but then the attributes are not well-formed.
-        let end = memchr(b'>', input)?;
-        let (content, empty) = match input.get(1..end)? {
-            [content @ .., b'/'] => (content, true),
-            content => (content, false),
-        };
-        let len = content.iter().position(|byte| is_blank(*byte)).unwrap_or(content.len());
-        let tag = Tag::of(&content[..len]);
-        let is_taken = match tag {
+        let input = input.strip_prefix('<')?;
+        let mut bytes = input.bytes().take(Tag::LONGEST + 1);
+        let (name, rest) =
+            input.split_at_checked(bytes.position(|byte| is_blank(byte) || b"/>".contains(&byte))?)?;
+        let tag = Tag::of(name.as_bytes());
+        let only_empty = match tag {
             Tag::Object
             | Tag::TypeNames
             | Tag::Adapted
@@ -49,26 +48,45 @@ impl<'a> Opening<'a> {
             | Tag::Items(_)
             | Tag::Dictionary
             | Tag::Entry
-            | Tag::Document => true,
-            Tag::Primitive(_) | Tag::Reference | Tag::TypeNamesReference | Tag::ToString => empty,
-            Tag::Progress | Tag::Unknown => false,
+            | Tag::Document => false,
+            Tag::Primitive(_) | Tag::Reference | Tag::TypeNamesReference | Tag::ToString => true,
+            Tag::Progress | Tag::Unknown => return None,
         };
-        if !is_taken {
+        let (attributes, rest) = match rest.strip_prefix(" RefId=\"").and_then(number) {
+            Some((id, rest)) => (Attributes::with_ref_id(id), rest),
+            None if rest.starts_with(['>', '/']) => (Attributes::default(), rest),
+            None => {
+                // In quotes it would not be the end, but then the attributes are not well-formed.
+                let end = memchr(b'>', rest.as_bytes())?;
+                let raw = rest.get(..end)?;
+                let raw = raw.strip_suffix('/').unwrap_or(raw);
+                (Attributes::parse(raw).ok()?, rest.get(raw.len()..)?)
+            }
+        };
+        let (empty, rest) = match rest.as_bytes() {
+            [b'>', ..] => (false, rest.get(1..)?),
+            [b'/', b'>', ..] => (true, rest.get(2..)?),
+            [b' ', b'/', b'>', ..] => (true, rest.get(3..)?),
+            _ => return None,
+        };
+        if only_empty && !empty {
             return None;
         }
-        let (name, raw) = std::str::from_utf8(content).ok()?.split_at(len);
-        let attributes = Attributes::parse(raw).ok()?;
-        Some((Self { start: Start { tag, attributes: raw, empty }, attributes, name }, &input[end + 1..]))
+        Some((Self { tag, name, attributes, empty }, rest))
     }
 }
 
+/// Digits up to a quote, and what follows that.
+fn number(input: &str) -> Option<(&str, &str)> {
+    let end = input.bytes().position(|byte| !byte.is_ascii_digit())?;
+    let (number, rest) = input.split_at_checked(end)?;
+    Some((number, rest.strip_prefix('"')?))
+}
+
 /// What follows the end tag of this name at the start of the input.
-pub(super) fn end<'a>(input: &'a [u8], name: &str) -> Option<&'a [u8]> {
-    let rest = input.strip_prefix(b"</")?.strip_prefix(name.as_bytes())?;
-    match rest {
-        [b'>', rest @ ..] => Some(rest),
-        rest => rest.trim_ascii_start().strip_prefix(b">"),
-    }
+pub(super) fn end<'a>(input: &'a str, name: &str) -> Option<&'a str> {
+    let rest = input.strip_prefix("</")?.strip_prefix(name)?;
+    rest.strip_prefix('>').or_else(|| rest.trim_start_matches([' ', '\t', '\r', '\n']).strip_prefix('>'))
 }
 
 #[cfg(test)]
@@ -90,13 +108,13 @@ mod tests {
         ] {
             for rest in ["", ">", "</MS>"] {
                 let input = format!("{xml}{rest}");
-                let (opening, after) = Opening::read(input.as_bytes()).unwrap_or_else(|| panic!("{xml}"));
-                assert_eq!((opening.start.tag, opening.start.empty), (tag, empty), "{xml}");
+                let (opening, after) = Opening::read(&input).unwrap_or_else(|| panic!("{xml}"));
+                assert_eq!((opening.tag, opening.empty), (tag, empty), "{xml}");
                 assert_eq!(Tag::of(opening.name.as_bytes()), tag);
-                assert_eq!(after, rest.as_bytes());
+                assert_eq!(after, rest);
             }
         }
-        let (opening, _) = Opening::read(b"<Obj N=\"a&lt;b\" RefId=\"12\">").unwrap();
+        let (opening, _) = Opening::read("<Obj N=\"a&lt;b\" RefId=\"12\">").unwrap();
         assert_eq!((opening.attributes.name, opening.attributes.ref_id), (Some("a&lt;b"), Some("12")));
     }
 
@@ -123,18 +141,17 @@ mod tests {
             "<?MS?>",
             "</MS>",
         ] {
-            assert!(Opening::read(xml.as_bytes()).is_none(), "{xml}");
+            assert!(Opening::read(xml).is_none(), "{xml}");
         }
-        assert!(Opening::read(b"<Obj RefId='\xff'>").is_none());
     }
 
     #[test]
     fn ends_have_the_same_name() {
         for (xml, rest) in [("</MS>", ""), ("</MS>x", "x"), ("</MS \r\n\t>>", ">")] {
-            assert_eq!(end(xml.as_bytes(), "MS"), Some(rest.as_bytes()), "{xml}");
+            assert_eq!(end(xml, "MS"), Some(rest), "{xml}");
         }
         for xml in ["", "</", "</MS", "</MS ", "</M>", "</MSS>", "</ MS>", "</MS/>", "</MS x>"] {
-            assert_eq!(end(xml.as_bytes(), "MS"), None, "{xml}");
+            assert_eq!(end(xml, "MS"), None, "{xml}");
         }
     }
 }

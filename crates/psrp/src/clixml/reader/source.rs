@@ -10,6 +10,7 @@ use super::attributes::is_blank;
 use super::leaf::{self, Leaf};
 use super::markup::{self, Markup, Opening};
 use super::text::{Text, TextBuilder};
+use super::tree::Start;
 use crate::Error;
 use crate::error::Kind;
 
@@ -22,6 +23,8 @@ const ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Reads XML without document types, and with no other checks of characters than for UTF-8.
 pub(super) struct Source<'a> {
     xml: Reader<&'a [u8]>,
+    /// What was given to the XML reader, as far as it is UTF-8.
+    text: &'a str,
     /// How many bytes there are.
     length: usize,
     /// How many bytes before the first element are not given to the XML reader.
@@ -48,8 +51,13 @@ impl<'a> Source<'a> {
         let mut xml = Reader::from_reader(rest);
         xml.config_mut().check_end_names = true;
         let skipped = input.len() - rest.len();
+        let text = match std::str::from_utf8(rest) {
+            Ok(text) => text,
+            Err(error) => std::str::from_utf8(&rest[..error.valid_up_to()]).unwrap_or_default(),
+        };
         Self {
             xml,
+            text,
             length: input.len(),
             skipped,
             at: skipped,
@@ -116,42 +124,59 @@ impl<'a> Source<'a> {
         self.unseen.last().is_some_and(|(open, _)| *open == self.open)
     }
 
+    /// What follows the white space at hand, as far as it is UTF-8, unless the XML reader has begun with it.
+    #[inline]
+    fn rest(&mut self) -> Option<&'a str> {
+        if self.expects_markup {
+            return None;
+        }
+        let rest = leaf::skip_blanks(self.xml.get_ref());
+        *self.xml.get_mut() = rest;
+        self.text.get(self.length - self.skipped - rest.len()..)
+    }
+
+    /// Takes all of the rest up to this.
+    #[inline]
+    fn take_until(&mut self, rest: &'a str, after: &'a str) {
+        let input = self.xml.get_mut();
+        self.at = self.length - input.len();
+        *input = &input[rest.len() - after.len()..];
+    }
+
     /// The next tag if it can be read past the XML reader; white space before it is gone in any case.
     ///
     /// # Errors
     ///
     /// An end tag of another element than the innermost.
     pub(super) fn markup(&mut self) -> Result<Option<Markup<'a>>, Error> {
-        if self.expects_markup {
-            return Ok(None);
-        }
-        let rest = leaf::skip_blanks(self.xml.get_ref());
-        *self.xml.get_mut() = rest;
-        let (markup, rest) = match (rest, self.unseen.last()) {
+        let Some(rest) = self.rest() else { return Ok(None) };
+        match (rest.as_bytes(), self.unseen.last()) {
             ([b'<', b'/', ..], Some(&(open, name))) if open == self.open => {
-                self.at = self.length - rest.len();
-                let Some(rest) = markup::end(rest, name) else { return Err(self.other_end(rest)) };
+                let Some(after) = markup::end(rest, name) else { return Err(self.other_end()) };
+                self.take_until(rest, after);
                 self.unseen.pop();
                 self.open -= 1;
-                (Markup::End, rest)
+                Ok(Some(Markup::End))
             }
             ([b'<', b'A'..=b'Z', ..], _) => {
                 let Some((opening, after)) = Opening::read(rest) else { return Ok(None) };
-                self.at = self.length - rest.len();
-                if !opening.start.empty {
+                self.take_until(rest, after);
+                if !opening.empty {
                     self.open += 1;
                     self.unseen.push((self.open, opening.name));
                 }
-                (Markup::Start(opening.start, opening.attributes), after)
+                let start = Start { tag: opening.tag, attributes: "", empty: opening.empty };
+                Ok(Some(Markup::Start(start, opening.attributes)))
             }
-            _ => return Ok(None),
-        };
-        *self.xml.get_mut() = rest;
-        Ok(Some(markup))
+            _ => Ok(None),
+        }
     }
 
+    /// What is wrong with the end tag at hand.
     #[cold]
-    fn other_end(&self, rest: &[u8]) -> Error {
+    fn other_end(&mut self) -> Error {
+        let rest = self.xml.get_ref();
+        self.at = self.length - rest.len();
         if rest.contains(&b'>') {
             self.syntax("an end tag of another element")
         } else {
@@ -162,28 +187,18 @@ impl<'a> Source<'a> {
     /// The text of the next element if it has this name, no attributes and nothing but characters in it; white space
     /// before it is gone in any case.
     pub(super) fn element_text(&mut self, name: &str) -> Option<Text<'a>> {
-        if self.expects_markup {
-            return None;
-        }
-        let rest = leaf::skip_blanks(self.xml.get_ref());
-        *self.xml.get_mut() = rest;
-        let (text, after) = leaf::text(rest, name)?;
-        self.at = self.length - rest.len();
-        *self.xml.get_mut() = after;
-        Some(Text::Raw(text))
+        let rest = self.rest()?;
+        let (text, after) = leaf::element(rest, name)?;
+        self.take_until(rest, after);
+        Some(text.into())
     }
 
     /// The next element if it is a leaf; white space before it is gone in any case.
     #[inline]
     pub(super) fn leaf(&mut self) -> Option<Leaf<'a>> {
-        if self.expects_markup {
-            return None;
-        }
-        let rest = self.xml.get_mut();
-        *rest = leaf::skip_blanks(rest);
+        let rest = self.rest()?;
         let (leaf, after) = Leaf::read(rest)?;
-        self.at = self.length - rest.len();
-        *rest = after;
+        self.take_until(rest, after);
         Some(leaf)
     }
 

@@ -172,15 +172,16 @@ impl Tree {
         self.enter()?;
         match self.places.last() {
             Some(Place::Adapted(_) | Place::Extended(_) | Place::Set(..)) => {
-                let name = PsString::from_escaped(leaf.name.ok_or_else(without_name)?);
-                let value = primitive::value(leaf.tag, Text::Raw(leaf.text), self.options.cipher.as_deref())?;
+                let name = leaf.name.ok_or_else(without_name)?;
+                let name = if name.plain { name.text.into() } else { PsString::from_escaped(name.text) };
+                let value = primitive::value(leaf.tag, leaf.text.into(), self.options.cipher.as_deref())?;
                 self.members.push((name, value));
             }
             place => {
                 if let Some(&Place::Entry(from)) = place {
-                    self.expect_part(from, leaf.name)?;
+                    self.expect_part(from, leaf.name.map(|name| name.text))?;
                 }
-                let value = primitive::value(leaf.tag, Text::Raw(leaf.text), self.options.cipher.as_deref())?;
+                let value = primitive::value(leaf.tag, leaf.text.into(), self.options.cipher.as_deref())?;
                 self.put(PsString::default(), value)?;
             }
         }
