@@ -55,6 +55,7 @@ pub(super) struct Element {
 
 impl Element {
     /// Replaces the buffer by the data that the text stands for. Only [`Name::Data`] has any.
+    #[inline(always)]
     pub(super) fn decode(&self, line: &[u8], base: u64, buffer: &mut Vec<u8>) -> Result<(), Error> {
         buffer.clear();
         if self.name != Name::Data {
@@ -110,6 +111,8 @@ impl<'a> Line<'a> {
     }
 
     /// The next element of the line.
+    // Inlined like all on the way of the usual line, so that an element is not put together only to be taken apart.
+    #[inline(always)]
     pub(super) fn next(&mut self) -> Result<Option<Element>, Error> {
         match self.usual() {
             Some(element) => Ok(Some(element)),
@@ -118,6 +121,7 @@ impl<'a> Line<'a> {
     }
 
     /// The next element if it is spelled as PowerShell spells it, which takes a few comparisons.
+    #[inline(always)]
     fn usual(&mut self) -> Option<Element> {
         let rest = self.rest();
         let (name, priority, id, behind) = match rest.strip_prefix(b"<Data Stream='Default' PSGuid='") {
@@ -147,6 +151,7 @@ impl<'a> Line<'a> {
     }
 
     /// The next element, however it is spelled.
+    #[inline(never)]
     fn any(&mut self) -> Result<Option<Element>, Error> {
         if self.is_empty()? {
             return Ok(None);
