@@ -297,6 +297,8 @@ struct Found {
 }
 
 /// The first escape from a place on.
+// Inlined, so that what was found is not stored only to be loaded in other pieces.
+#[inline(always)]
 fn first_escape(bytes: &[u8], from: usize) -> Option<Found> {
     let mut at = from;
     loop {
@@ -309,6 +311,7 @@ fn first_escape(bytes: &[u8], from: usize) -> Option<Found> {
 }
 
 /// The code unit or code point of the escape at the start, and its length.
+#[inline(always)]
 fn read_escape(bytes: &[u8]) -> Option<(u32, usize)> {
     let [b'_', b'x' | b'X', digits @ ..] = bytes else { return None };
     let (half, rest) = digits.split_first_chunk::<4>()?;
@@ -322,7 +325,7 @@ fn read_escape(bytes: &[u8]) -> Option<(u32, usize)> {
 }
 
 /// The number of four digits.
-#[inline]
+#[inline(always)]
 fn hexadecimal(digits: [u8; 4]) -> Option<u32> {
     /// What a digit stands for; 255 for all that is none.
     const DIGITS: [u8; 256] = {

@@ -70,12 +70,15 @@ impl Elements {
     }
 
     /// Ends the document, and gives its bytes unless writing failed.
+    // Inlined, for the length of the buffer was stored just now and would be loaded together with its address.
+    #[inline(always)]
     pub(in super::super) fn finish(&mut self, result: Result<(), Error>) -> Result<&[u8], Error> {
         self.forget();
         self.pause(result)
     }
 
     /// Gives the bytes of a part of a document, which ends if writing failed.
+    #[inline(always)]
     pub(in super::super) fn pause(&mut self, result: Result<(), Error>) -> Result<&[u8], Error> {
         if result.is_err() {
             self.start();
@@ -307,6 +310,7 @@ impl Elements {
         self.primitive(tag, place, itoa::Buffer::new().format(number).as_bytes());
     }
 
+    #[inline(always)]
     fn text(&mut self, tag: &'static Tag, place: Place<'_>, text: &PsString) {
         if text.is_empty() {
             return self.empty_element(tag, place);
@@ -412,7 +416,7 @@ impl Elements {
             self.type_names(names);
         }
         if let Some(text) = &content.to_string {
-            self.text(tag!("ToString"), Place::Item, text);
+            self.text_form(text);
         }
         self.base(&content.base, level + 1)?;
         if !content.adapted.is_empty() {
@@ -427,6 +431,12 @@ impl Elements {
         }
         self.raw("</Obj>");
         Ok(())
+    }
+
+    /// Writes the text of an object. Apart from it, for the same reason as [`simple`](Self::simple).
+    #[inline(never)]
+    fn text_form(&mut self, text: &PsString) {
+        self.text(tag!("ToString"), Place::Item, text);
     }
 
     #[inline(always)]
