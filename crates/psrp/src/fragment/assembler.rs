@@ -116,6 +116,7 @@ impl Assembler {
     /// Fails for a fragment that does not continue the message before it ([`Error::is_out_of_order`]), for a message past
     /// the limit ([`Error::is_limit`]) and for an object of number 0 ([`Error::is_invalid_header`]). After that the place
     /// in the stream is lost: each further call fails ([`Error::is_state`]).
+    #[inline]
     pub fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Result<Option<&'s [u8]>, Error> {
         loop {
             match &mut self.state {

@@ -133,6 +133,7 @@ impl PacketReader {
         self.next(&mut &b"\n"[..])
     }
 
+    #[inline]
     fn step(&mut self, input: &mut &[u8]) -> Result<Option<Found>, Error> {
         loop {
             if let Some(at) = self.rest {
@@ -225,6 +226,7 @@ fn is_other(role: Role, line: &[u8]) -> Option<Option<Found>> {
 }
 
 /// The next packet of a line from a place on, and the place after it if there is more.
+#[inline]
 fn packet(
     line: &[u8],
     at: usize,
