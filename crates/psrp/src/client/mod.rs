@@ -34,10 +34,13 @@
 //! key wait for it, and so do those after them to the same pipeline.
 
 mod config;
+mod connection;
 mod event;
 mod input;
 mod pipeline;
 mod pool;
+mod requests;
+mod unsent;
 
 pub use config::Config;
 pub use event::{Event, PipelineEvent};

@@ -46,10 +46,12 @@
 //! ```
 
 mod config;
+mod connection;
 mod event;
 mod input;
 mod pipeline;
 mod pool;
+mod unsent;
 
 pub use config::Config;
 pub use event::{Event, PipelineEvent};
