@@ -49,9 +49,13 @@ impl RunspacePool {
                 }
                 Ok(())
             }
-            Packet::Command(_) | Packet::Close(_) | Packet::Signal(_) => {
-                Err(self.break_down(violation("a packet that only clients send")))
-            }
+            Packet::Command(_) | Packet::Close(_) | Packet::Signal(_) => match self.state {
+                RunspacePoolState::Closed => Ok(()),
+                RunspacePoolState::BeforeOpen | RunspacePoolState::Broken => {
+                    Err(not_now("take packets", "pool", self.state))
+                }
+                _ => Err(self.break_down(violation("a packet that only clients send"))),
+            },
         }
     }
 

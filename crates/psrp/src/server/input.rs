@@ -40,10 +40,7 @@ impl RunspacePool {
                 self.shut();
                 self.link.outbox.act_after_data(Packet::CloseAck(None));
             }
-            (
-                Packet::Command(Some(_)) | Packet::Signal(Some(_)) | Packet::Close(Some(_)),
-                Disconnected | Connecting,
-            ) => {
+            (_, Disconnected | Connecting) => {
                 return Err(not_now("take packets of pipelines", "pool", self.state));
             }
             (Packet::Command(Some(id)), _) => {
