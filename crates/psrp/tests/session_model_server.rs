@@ -9,8 +9,8 @@ use psrp::Error;
 use psrp::fragment::Priority;
 use psrp::host::HostRequest;
 use psrp::message::{
-    Availability, ConnectRunspacePool, CreatePipeline, Destination, GetAvailableRunspaces, InitRunspacePool,
-    Payload, PipelineState, PowerShell, RunspacePoolState, SessionCapability, UserEvent,
+    Availability, ConnectRunspacePool, CreatePipeline, Destination, GetAvailableRunspaces, Payload,
+    PipelineState, PowerShell, RunspacePoolState, SessionCapability, UserEvent,
 };
 use psrp::outofproc::Packet;
 use psrp::record::{ErrorCategory, ErrorRecord};
@@ -182,7 +182,7 @@ impl Model {
         if states.contains(&pipeline.state) { change(pipeline) } else { refused(action, pipeline.state) }
     }
 
-    fn to_state(&mut self, action: &str, id: u8, from: &[PipelineState], to: PipelineState) -> Outcome {
+    fn change_state(&mut self, action: &str, id: u8, from: &[PipelineState], to: PipelineState) -> Outcome {
         self.pipeline(action, id, from, |pipeline| {
             pipeline.state = to;
             if to != PipelineState::Stopping {
@@ -334,10 +334,10 @@ impl Model {
             }
             Action::Write(id) => self.pipeline("write output", id, &[P::Running], |_| Outcome::Done),
             Action::CallOf(id) => self.pipeline("call the host", id, &[P::Running], |_| Outcome::Done),
-            Action::Complete(id) => self.to_state("complete", id, &[P::Running], P::Completed),
-            Action::BeginStop(id) => self.to_state("begin to stop", id, &[P::Running], P::Stopping),
-            Action::Stop(id) => self.to_state("stop", id, &[P::Running, P::Stopping], P::Stopped),
-            Action::Fail(id) => self.to_state("fail", id, &[P::Running, P::Stopping], P::Failed),
+            Action::Complete(id) => self.change_state("complete", id, &[P::Running], P::Completed),
+            Action::BeginStop(id) => self.change_state("begin to stop", id, &[P::Running], P::Stopping),
+            Action::Stop(id) => self.change_state("stop", id, &[P::Running, P::Stopping], P::Stopped),
+            Action::Fail(id) => self.change_state("fail", id, &[P::Running, P::Stopping], P::Failed),
             Action::ConnectPipeline(id) => {
                 let state = self.state;
                 match self.pipelines.get_mut(&id) {
@@ -399,9 +399,7 @@ fn apply(pool: &mut RunspacePool, action: &Action) -> Result<(), Error> {
         Action::Fail(id) => pool.pipeline(uuid(id))?.fail(record()),
         Action::ConnectPipeline(id) => pool.pipeline(uuid(id))?.connect(),
         Action::HearCapability => hear(pool, None, &Payload::SessionCapability(SessionCapability::default())),
-        Action::HearInit => {
-            hear(pool, None, &Payload::InitRunspacePool(Box::new(InitRunspacePool::default())))
-        }
+        Action::HearInit => hear(pool, None, &Payload::InitRunspacePool(Box::default())),
         Action::HearConnect => {
             hear(pool, None, &Payload::ConnectRunspacePool(ConnectRunspacePool::default()))
         }

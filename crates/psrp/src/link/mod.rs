@@ -163,27 +163,34 @@ impl Link {
 
     /// Drops what waits for a target, and what was received from it in part.
     pub(crate) fn forget(&mut self, target: Option<Uuid>) {
-        self.waiting.discard(target);
+        self.discard_parked(target);
         self.outbox.forget(target);
         self.inbox.forget(target);
     }
 
     /// Drops what waits for a target.
     pub(crate) fn discard_output(&mut self, target: Option<Uuid>) {
-        self.waiting.discard(target);
+        self.discard_parked(target);
         self.outbox.discard(target);
     }
 
-    /// Drops the messages that wait for the key, of one target or with `None` of all.
-    pub(crate) fn discard_parked(&mut self, of: Option<Option<Uuid>>) {
-        for parked in self.waiting.take(of) {
+    /// Drops the messages of a target that wait for the key.
+    pub(crate) fn discard_parked(&mut self, target: Option<Uuid>) {
+        for parked in self.waiting.take(target) {
+            self.outbox.unpark(target, parked.len);
+        }
+    }
+
+    /// Drops all messages that wait for the key.
+    pub(crate) fn discard_all_parked(&mut self) {
+        for parked in self.waiting.take_all() {
             self.outbox.unpark(parked.target, parked.len);
         }
     }
 
     /// Drops everything that waits or was received in part, packets without data aside.
     pub(crate) fn forget_all(&mut self) {
-        self.waiting.clear();
+        self.discard_all_parked();
         self.outbox.forget_all();
         self.inbox.clear();
         self.key.forget_strings();

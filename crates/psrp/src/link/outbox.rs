@@ -310,12 +310,10 @@ impl Outbox {
         }
     }
 
-    /// Drops the messages for a target. What was to come after them comes now.
+    /// Drops the messages for a target, but for those that wait for the key. What was to come after them comes now.
     pub(super) fn discard(&mut self, id: Option<Uuid>) {
         let Some(target) = self.targets.get_mut(&id) else { return };
-        let queued = target.queue.take().map_or(0, |queue| queue.pending_bytes());
-        self.pending -= queued + target.parked_bytes;
-        (target.parked, target.parked_bytes) = (0, 0);
+        self.pending -= target.queue.take().map_or(0, |queue| queue.pending_bytes());
         self.settle(id);
     }
 
@@ -344,3 +342,6 @@ impl Outbox {
         self.packets.clear();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -60,21 +60,18 @@ impl Waiting {
         None
     }
 
-    pub(super) fn discard(&mut self, target: Option<Uuid>) {
-        for priority in [Priority::Default, Priority::PromptResponse] {
-            self.lanes.remove(&(target, priority));
-        }
+    /// Takes out those of a target.
+    pub(super) fn take(&mut self, target: Option<Uuid>) -> impl Iterator<Item = Parked> {
+        [Priority::Default, Priority::PromptResponse]
+            .into_iter()
+            .filter_map(move |priority| self.lanes.remove(&(target, priority)))
+            .flatten()
     }
 
-    /// Takes out those of a target, or with `None` all.
-    pub(super) fn take(&mut self, of: Option<Option<Uuid>>) -> Vec<Parked> {
-        let is_meant = |(target, _): &Lane| of.is_none_or(|of| of == *target);
-        self.lanes.extract_if(|lane, _| is_meant(lane)).flat_map(|(_, lane)| lane).collect()
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.lanes.clear();
+    /// Takes out all.
+    pub(super) fn take_all(&mut self) -> impl Iterator<Item = Parked> {
         self.order.clear();
+        self.lanes.drain().flat_map(|(_, lane)| lane)
     }
 }
 

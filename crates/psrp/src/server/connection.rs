@@ -150,7 +150,7 @@ impl RunspacePool {
             state: RunspacePoolState::Broken,
             error: Some(reason.clone()),
         })?;
-        self.link.discard_parked(None);
+        self.link.discard_all_parked();
         self.end_all();
         self.events.push(Event::Broken(reason), 0);
         Ok(())

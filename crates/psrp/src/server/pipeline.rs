@@ -273,7 +273,7 @@ impl RunspacePool {
         let Some(entry) = self.pipelines.get_mut(&id) else { return };
         entry.state = PipelineState::Failed;
         let error = Box::new(record);
-        self.link.discard_parked(Some(Some(id)));
+        self.link.discard_parked(Some(id));
         let info = PipelineStateInfo { state: PipelineState::Failed, error: Some(error.clone()) };
         // An error of ours can be written, and if there is no room for it the client is lost anyway.
         let _ = self.link.tell(Some(id), &Payload::PipelineState(info));

@@ -97,16 +97,16 @@ impl Twin<'_> {
 
     fn target(&mut self) -> Option<Uuid> {
         let number = self.byte();
-        (number % 5 != 0).then(|| pipeline_id(number % 5 - 1))
+        (!number.is_multiple_of(5)).then(|| pipeline_id(number % 5 - 1))
     }
 
-    fn to_server(&mut self, packet: &Owned) {
+    fn hand_to_server(&mut self, packet: &Owned) {
         let before = self.server.state();
         let result = self.server.handle_packet(packet.packet());
         check_result(result, before, self.server.state());
     }
 
-    fn to_client(&mut self, packet: &Owned) {
+    fn hand_to_client(&mut self, packet: &Owned) {
         let before = self.client.state();
         let result = self.client.handle_packet(packet.packet());
         check_result(result, before, self.client.state());
@@ -119,12 +119,12 @@ impl Twin<'_> {
             let max = usize::from(count) * 20;
             if let Some(packet) = self.client.poll_transmit(max, &mut buffer) {
                 let packet = Owned::new(packet);
-                self.to_server(&packet);
+                self.hand_to_server(&packet);
                 self.last[0] = Some(packet);
             }
             if let Some(packet) = self.server.poll_transmit(max, &mut buffer) {
                 let packet = Owned::new(packet);
-                self.to_client(&packet);
+                self.hand_to_client(&packet);
                 self.last[1] = Some(packet);
             }
         }
@@ -132,7 +132,7 @@ impl Twin<'_> {
 
     /// A message with a good header and data of the program's.
     fn message(&mut self) -> Owned {
-        let to_client = self.byte() % 2 == 0;
+        let to_client = self.byte().is_multiple_of(2);
         let target = self.target();
         let number = usize::from(self.byte());
         let kinds = MessageType::ALL;
@@ -154,7 +154,7 @@ impl Twin<'_> {
         Message { header, data: &data }.encode(&mut message);
         let mut fragmenter = Fragmenter::new().fragment_size(usize::from(self.byte()) + 22);
         fragmenter.encode(&message, &mut fragments);
-        if self.byte() % 8 == 0 {
+        if self.byte().is_multiple_of(8) {
             fragments.truncate(place);
         }
         Owned::Data(target, Priority::Default, fragments)
@@ -285,31 +285,31 @@ impl Twin<'_> {
             number @ 220..=239 => {
                 let packet = self.message();
                 if number % 2 == 0 {
-                    self.to_client(&packet)
+                    self.hand_to_client(&packet)
                 } else {
-                    self.to_server(&packet)
+                    self.hand_to_server(&packet)
                 }
                 Ok(())
             }
             number @ 240..=249 => {
                 let packet = self.garbage();
                 if number % 2 == 0 {
-                    self.to_client(&packet)
+                    self.hand_to_client(&packet)
                 } else {
-                    self.to_server(&packet)
+                    self.hand_to_server(&packet)
                 }
                 Ok(())
             }
             // Something arrives twice.
             250..=252 => {
                 if let Some(packet) = self.last[0].clone() {
-                    self.to_server(&packet);
+                    self.hand_to_server(&packet);
                 }
                 Ok(())
             }
             _ => {
                 if let Some(packet) = self.last[1].clone() {
-                    self.to_client(&packet);
+                    self.hand_to_client(&packet);
                 }
                 Ok(())
             }
@@ -321,7 +321,7 @@ impl Twin<'_> {
         self.check();
     }
 
-    fn check(&mut self) {
+    fn check(&self) {
         use RunspacePoolState::{Broken, Closed};
 
         let (client, server) = (&self.client, &self.server);
@@ -349,12 +349,12 @@ impl Twin<'_> {
             if let Some(packet) = self.client.poll_transmit(1000, &mut buffer) {
                 is_idle = false;
                 let packet = Owned::new(packet);
-                self.to_server(&packet);
+                self.hand_to_server(&packet);
             }
             if let Some(packet) = self.server.poll_transmit(1000, &mut buffer) {
                 is_idle = false;
                 let packet = Owned::new(packet);
-                self.to_client(&packet);
+                self.hand_to_client(&packet);
             }
             self.take_events();
             if is_idle {
