@@ -14,7 +14,8 @@ impl RunspacePool {
     /// # Errors
     ///
     /// Fails in other states than before opening ([`Error::is_state`]), and if the arguments of the application can't
-    /// be written: a secure string among them ([`Error::is_no_key`]), for there is no key yet.
+    /// be written: a secure string among them ([`Error::is_no_key`]), for there is no key yet, or too many bytes
+    /// ([`Error::is_limit`]).
     pub fn open(&mut self) -> Result<(), Error> {
         if self.state == RunspacePoolState::Opened {
             return Ok(());

@@ -60,7 +60,7 @@ impl RunspacePool {
         self.request(Request::SetMax(count), message).map(Some)
     }
 
-    /// Asks how many runspaces are free. The number of the request, which [`Event::Answer`] repeats.
+    /// Asks how many runspaces are free. The number of the request, which [`Event::Answer`](super::Event::Answer) repeats.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl RunspacePool {
         self.request(Request::GetAvailable, message)
     }
 
-    /// Resets the variables of the runspace. The number of the request, which [`Event::Answer`] repeats.
+    /// Resets the variables of the runspace. The number of the request, which [`Event::Answer`](super::Event::Answer) repeats.
     ///
     /// # Errors
     ///

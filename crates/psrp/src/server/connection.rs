@@ -163,7 +163,8 @@ impl RunspacePool {
         use RunspacePoolState::{BeforeOpen, Broken, Closed, Disconnected};
 
         match self.state {
-            Closed | Broken | Disconnected => {}
+            Disconnected => {}
+            Closed | Broken => self.link.forget_all(),
             BeforeOpen => {
                 self.state = Closed;
                 self.events.push(Event::Closed, 0);
