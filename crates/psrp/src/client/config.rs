@@ -7,7 +7,7 @@ use uuid::Uuid;
 #[cfg(feature = "crypto")]
 use crate::crypto::ClientKey;
 use crate::fragment::{AssemblerOptions, Fragmenter};
-use crate::link::Key;
+use crate::link::{Key, Sizes};
 use crate::message::{InitRunspacePool, SessionCapability};
 
 /// What a client's [`RunspacePool`](super::RunspacePool) is like, and its limits.
@@ -21,6 +21,10 @@ pub struct Config {
     pub(super) max_host_calls: usize,
     pub(super) max_event_bytes: usize,
     pub(super) key: Key,
+    pub(super) max_requests: usize,
+    pub(super) max_pending_bytes: usize,
+    pub(super) max_partial_bytes: usize,
+    pub(super) max_data_per_command: usize,
 }
 
 impl Config {
@@ -47,6 +51,10 @@ impl Config {
             max_host_calls: Self::DEFAULT_MAX_HOST_CALLS,
             max_event_bytes: Self::DEFAULT_MAX_EVENT_BYTES,
             key: Key::default(),
+            max_requests: Self::DEFAULT_MAX_REQUESTS,
+            max_pending_bytes: Self::DEFAULT_MAX_PENDING_BYTES,
+            max_partial_bytes: Self::DEFAULT_MAX_PARTIAL_BYTES,
+            max_data_per_command: Self::DEFAULT_MAX_DATA_PER_COMMAND,
         }
     }
 
@@ -113,6 +121,51 @@ impl Config {
         self
     }
 
+    /// Default of [`max_requests`](Self::max_requests): 1024.
+    pub const DEFAULT_MAX_REQUESTS: usize = 1024;
+    /// Default of [`max_pending_bytes`](Self::max_pending_bytes): 64 MiB.
+    pub const DEFAULT_MAX_PENDING_BYTES: usize = 64 << 20;
+    /// Default of [`max_partial_bytes`](Self::max_partial_bytes): 64 MiB.
+    pub const DEFAULT_MAX_PARTIAL_BYTES: usize = 64 << 20;
+    /// Default of [`max_data_per_command`](Self::max_data_per_command): no limit.
+    pub const DEFAULT_MAX_DATA_PER_COMMAND: usize = usize::MAX;
+
+    /// Limits how many requests of the pool may wait for an answer of the server. Default:
+    /// [`DEFAULT_MAX_REQUESTS`](Self::DEFAULT_MAX_REQUESTS), 1024.
+    #[must_use]
+    pub fn max_requests(mut self, count: usize) -> Self {
+        self.max_requests = count;
+        self
+    }
+
+    /// Limits the messages that wait to be sent to so many bytes, those that wait for the session key included. What
+    /// exceeds it is refused ([`Error::is_limit`](crate::Error::is_limit)) and nothing of it is queued: it can be tried
+    /// again when something was sent. The keys and states of the protocol itself are not refused:
+    /// they may take as much again, and a server that makes more of them necessary breaks the pool. Default:
+    /// [`DEFAULT_MAX_PENDING_BYTES`](Self::DEFAULT_MAX_PENDING_BYTES), 64 MiB.
+    #[must_use]
+    pub fn max_pending_bytes(mut self, bytes: usize) -> Self {
+        self.max_pending_bytes = bytes;
+        self
+    }
+
+    /// Limits what is kept of messages that were received in part, of the pool and all of its pipelines, to so many
+    /// bytes. Default: [`DEFAULT_MAX_PARTIAL_BYTES`](Self::DEFAULT_MAX_PARTIAL_BYTES), 64 MiB.
+    #[must_use]
+    pub fn max_partial_bytes(mut self, bytes: usize) -> Self {
+        self.max_partial_bytes = bytes;
+        self
+    }
+
+    /// Limits what is received for one pipeline in all of its life to so many bytes, headers of fragments included. A
+    /// pipeline that exceeds it fails, the pool goes on. Default:
+    /// [`DEFAULT_MAX_DATA_PER_COMMAND`](Self::DEFAULT_MAX_DATA_PER_COMMAND), no limit.
+    #[must_use]
+    pub fn max_data_per_command(mut self, bytes: usize) -> Self {
+        self.max_data_per_command = bytes;
+        self
+    }
+
     /// The key pair for the exchange of the session key. Default: one is generated when it is needed.
     #[cfg(feature = "crypto")]
     #[must_use]
@@ -125,6 +178,18 @@ impl Config {
 impl Default for Config {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl Config {
+    pub(super) fn sizes(&self) -> Sizes {
+        Sizes {
+            fragment_size: self.fragment_size,
+            max_object_size: self.max_object_size,
+            max_partial_bytes: self.max_partial_bytes,
+            max_pending_bytes: self.max_pending_bytes,
+            max_event_bytes: self.max_event_bytes,
+        }
     }
 }
 
@@ -141,6 +206,10 @@ impl fmt::Debug for Config {
             .field("max_pipelines", &self.max_pipelines)
             .field("max_host_calls", &self.max_host_calls)
             .field("max_event_bytes", &self.max_event_bytes)
+            .field("max_requests", &self.max_requests)
+            .field("max_pending_bytes", &self.max_pending_bytes)
+            .field("max_partial_bytes", &self.max_partial_bytes)
+            .field("max_data_per_command", &self.max_data_per_command)
             .finish_non_exhaustive()
     }
 }

@@ -217,6 +217,16 @@ impl Assembler {
         self.open.is_some()
     }
 
+    /// Whether nothing would be lost with it: neither a part of a message nor of a header is there.
+    pub(crate) const fn is_idle(&self) -> bool {
+        self.open.is_none() && matches!(self.state, State::Header | State::Done) && self.input.is_empty()
+    }
+
+    /// The memory that it holds.
+    pub(crate) const fn held_bytes(&self) -> usize {
+        self.message.capacity()
+    }
+
     /// Forgets everything that was received, a failure included. The next byte is the first of a fragment.
     pub fn reset(&mut self) {
         *self = Self::with_options(self.options);

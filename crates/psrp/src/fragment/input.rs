@@ -19,6 +19,11 @@ impl HeaderInput {
         Self { bytes: [0; FragmentHeader::LEN], len: 0, offset: 0 }
     }
 
+    /// Whether no part of a header is there.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// Takes the bytes of a header. `None` as long as it is not complete, and then the input is empty.
     #[inline]
     pub(super) fn take(&mut self, input: &mut &[u8]) -> Result<Option<FragmentHeader>, Error> {

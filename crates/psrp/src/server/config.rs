@@ -5,7 +5,7 @@ use std::fmt;
 #[cfg(feature = "crypto")]
 use crate::crypto::SessionKey;
 use crate::fragment::{AssemblerOptions, Fragmenter};
-use crate::link::Key;
+use crate::link::{Key, Sizes};
 use crate::message::{ApplicationPrivateData, SessionCapability};
 use crate::value::{PsString, Value};
 
@@ -20,6 +20,9 @@ pub struct Config {
     pub(super) max_requests: usize,
     pub(super) max_event_bytes: usize,
     pub(super) key: Key,
+    pub(super) max_pending_bytes: usize,
+    pub(super) max_partial_bytes: usize,
+    pub(super) max_data_per_command: usize,
 }
 
 impl Config {
@@ -48,6 +51,9 @@ impl Config {
             max_requests: Self::DEFAULT_MAX_REQUESTS,
             max_event_bytes: Self::DEFAULT_MAX_EVENT_BYTES,
             key: Key::default(),
+            max_pending_bytes: Self::DEFAULT_MAX_PENDING_BYTES,
+            max_partial_bytes: Self::DEFAULT_MAX_PARTIAL_BYTES,
+            max_data_per_command: Self::DEFAULT_MAX_DATA_PER_COMMAND,
         }
     }
 
@@ -113,6 +119,41 @@ impl Config {
         self
     }
 
+    /// Default of [`max_pending_bytes`](Self::max_pending_bytes): 64 MiB.
+    pub const DEFAULT_MAX_PENDING_BYTES: usize = 64 << 20;
+    /// Default of [`max_partial_bytes`](Self::max_partial_bytes): 64 MiB.
+    pub const DEFAULT_MAX_PARTIAL_BYTES: usize = 64 << 20;
+    /// Default of [`max_data_per_command`](Self::max_data_per_command): 50 MiB, as on PowerShell's servers.
+    pub const DEFAULT_MAX_DATA_PER_COMMAND: usize = 50 << 20;
+
+    /// Limits the messages that wait to be sent to so many bytes, those that wait for the session key included. What
+    /// exceeds it is refused ([`Error::is_limit`](crate::Error::is_limit)) and nothing of it is queued: it can be tried
+    /// again when something was sent. States, keys and acknowledgements are not refused:
+    /// they may take as much again, and a client that makes more of them necessary breaks the pool. Default:
+    /// [`DEFAULT_MAX_PENDING_BYTES`](Self::DEFAULT_MAX_PENDING_BYTES), 64 MiB.
+    #[must_use]
+    pub fn max_pending_bytes(mut self, bytes: usize) -> Self {
+        self.max_pending_bytes = bytes;
+        self
+    }
+
+    /// Limits what is kept of messages that were received in part, of the pool and all of its pipelines, to so many
+    /// bytes. Default: [`DEFAULT_MAX_PARTIAL_BYTES`](Self::DEFAULT_MAX_PARTIAL_BYTES), 64 MiB.
+    #[must_use]
+    pub fn max_partial_bytes(mut self, bytes: usize) -> Self {
+        self.max_partial_bytes = bytes;
+        self
+    }
+
+    /// Limits what is received for one pipeline in all of its life, what starts it and its input, to so many bytes, headers
+    /// of fragments included. A pipeline that exceeds it fails, the pool goes on. Default:
+    /// [`DEFAULT_MAX_DATA_PER_COMMAND`](Self::DEFAULT_MAX_DATA_PER_COMMAND), 50 MiB.
+    #[must_use]
+    pub fn max_data_per_command(mut self, bytes: usize) -> Self {
+        self.max_data_per_command = bytes;
+        self
+    }
+
     /// The session key. Default: a random one, made when a client asks for it.
     #[cfg(feature = "crypto")]
     #[must_use]
@@ -128,6 +169,18 @@ impl Default for Config {
     }
 }
 
+impl Config {
+    pub(super) fn sizes(&self) -> Sizes {
+        Sizes {
+            fragment_size: self.fragment_size,
+            max_object_size: self.max_object_size,
+            max_partial_bytes: self.max_partial_bytes,
+            max_pending_bytes: self.max_pending_bytes,
+            max_event_bytes: self.max_event_bytes,
+        }
+    }
+}
+
 /// Shows neither the key nor the data of the application.
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -139,6 +192,9 @@ impl fmt::Debug for Config {
             .field("max_host_calls", &self.max_host_calls)
             .field("max_requests", &self.max_requests)
             .field("max_event_bytes", &self.max_event_bytes)
+            .field("max_pending_bytes", &self.max_pending_bytes)
+            .field("max_partial_bytes", &self.max_partial_bytes)
+            .field("max_data_per_command", &self.max_data_per_command)
             .finish_non_exhaustive()
     }
 }
