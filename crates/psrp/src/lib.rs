@@ -83,7 +83,10 @@
 //! | bytes of a line | 44,716 | [`ReaderOptions::max_line`] | refused while it arrives; the stream is lost |
 //! | pipelines of a pool | 1024 | [client], [server] | the client can't start another one; a server's pool is broken |
 //! | calls of the host that wait | 64 | [client], [server] | the server can't make another one; a client's pool is broken |
-//! | requests of a client that wait | 1024 | [server] | the pool is broken |
+//! | requests of a client that wait | 1024 | [client], [server] | the client can't make another one; a server's pool is broken |
+//! | bytes of messages that wait to be sent | 64 MiB | [client], [server] | the message is not sent |
+//! | bytes of messages received in part, all targets together | 64 MiB | [client], [server] | the pool is broken |
+//! | bytes that a pipeline receives | none for a client, 50 MiB for a server | [client], [server] | the pipeline fails |
 //! | bytes of events that nobody has polled | 64 MiB | [client], [server] | the pool is broken |
 //! | values that become a Rust type or JSON | 4,194,304 | `serde::Budget::max_values` | the conversion fails there |
 //! | levels of these | 128 | `serde::Budget::max_depth` | the conversion fails there |

@@ -347,6 +347,21 @@ fn messages_are_bounded() {
 }
 
 #[test]
+fn larger_messages_are_taken_where_they_are_allowed() {
+    let config = client::Config::new().max_object_size(20 << 20);
+    let mut session = Session::with(config, server::Config::new()).open();
+    let id = session.run(PowerShell::script("1"));
+    let text = "x".repeat(12 << 20);
+    session.server.pipeline(id).unwrap().write_output(text.as_str()).unwrap();
+    pump_to_client(&mut session).unwrap();
+    let output = std::iter::from_fn(|| session.client.poll_event()).find_map(|event| match event {
+        Event::Pipeline { event: PipelineEvent::Output(value), .. } => Some(value),
+        _ => None,
+    });
+    assert!(output.unwrap() == *text);
+}
+
+#[test]
 fn data_for_one_command_are_bounded() {
     let config = server::Config::new().max_data_per_command(20_000);
     let mut session = Session::with(client::Config::new(), config).open();

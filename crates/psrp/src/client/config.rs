@@ -38,6 +38,14 @@ impl Config {
     pub const DEFAULT_MAX_HOST_CALLS: usize = 64;
     /// Default of [`max_event_bytes`](Self::max_event_bytes): 64 MiB.
     pub const DEFAULT_MAX_EVENT_BYTES: usize = 64 << 20;
+    /// Default of [`max_requests`](Self::max_requests): 1024.
+    pub const DEFAULT_MAX_REQUESTS: usize = 1024;
+    /// Default of [`max_pending_bytes`](Self::max_pending_bytes): 64 MiB.
+    pub const DEFAULT_MAX_PENDING_BYTES: usize = 64 << 20;
+    /// Default of [`max_partial_bytes`](Self::max_partial_bytes): 64 MiB.
+    pub const DEFAULT_MAX_PARTIAL_BYTES: usize = 64 << 20;
+    /// Default of [`max_data_per_command`](Self::max_data_per_command): no limit.
+    pub const DEFAULT_MAX_DATA_PER_COMMAND: usize = usize::MAX;
 
     /// A random identifier, one runspace, no host, and the default limits.
     pub fn new() -> Self {
@@ -120,15 +128,6 @@ impl Config {
         self.max_event_bytes = bytes;
         self
     }
-
-    /// Default of [`max_requests`](Self::max_requests): 1024.
-    pub const DEFAULT_MAX_REQUESTS: usize = 1024;
-    /// Default of [`max_pending_bytes`](Self::max_pending_bytes): 64 MiB.
-    pub const DEFAULT_MAX_PENDING_BYTES: usize = 64 << 20;
-    /// Default of [`max_partial_bytes`](Self::max_partial_bytes): 64 MiB.
-    pub const DEFAULT_MAX_PARTIAL_BYTES: usize = 64 << 20;
-    /// Default of [`max_data_per_command`](Self::max_data_per_command): no limit.
-    pub const DEFAULT_MAX_DATA_PER_COMMAND: usize = usize::MAX;
 
     /// Limits how many requests of the pool may wait for an answer of the server. Default:
     /// [`DEFAULT_MAX_REQUESTS`](Self::DEFAULT_MAX_REQUESTS), 1024.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use crate::clixml::{WriteOptions, Writer};
+use crate::clixml::{Limits, ReadOptions, WriteOptions, Writer};
 use crate::error::{Error, Kind};
 use crate::fragment::{Fragmenter, Priority};
 use crate::message::{Destination, Message, MessageHeader, MessageType, Payload};
@@ -52,6 +52,7 @@ pub(crate) struct Link {
     peer: Destination,
     pub(crate) pool_id: Uuid,
     writer: Writer,
+    reading: ReadOptions,
     pub(crate) outbox: Outbox,
     waiting: Waiting,
     pub(crate) inbox: Inbox,
@@ -67,6 +68,8 @@ impl Link {
             peer,
             pool_id,
             writer: Writer::new(),
+            // A document is smaller than the message that it comes in.
+            reading: ReadOptions::new().limits(Limits::new().max_size(sizes.max_object_size)),
             outbox: Outbox::new(fragmenter, waits, sizes.max_pending_bytes),
             waiting: Waiting::default(),
             inbox: Inbox::new(sizes.max_object_size, sizes.max_partial_bytes),
@@ -210,7 +213,7 @@ impl Link {
     /// What a message means, its secure strings decrypted if there is a key. The second is whether it has some that a
     /// key is missing for; they are decrypted when it comes, wherever their clones are by then.
     pub(crate) fn decode(&mut self, message: &Message<'_>) -> Result<(Payload, bool), Error> {
-        let payload = Payload::decode(message.header.message_type, message.data)?;
+        let payload = Payload::decode_with(message.header.message_type, message.data, self.reading.clone())?;
         // Text can't contain this: it is escaped.
         let is_secret = memchr::memmem::find(message.data, b"<SS").is_some();
         if is_secret && let Some(value) = payload.to_value() {

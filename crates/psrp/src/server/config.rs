@@ -38,6 +38,12 @@ impl Config {
     pub const DEFAULT_MAX_REQUESTS: usize = 1024;
     /// Default of [`max_event_bytes`](Self::max_event_bytes): 64 MiB.
     pub const DEFAULT_MAX_EVENT_BYTES: usize = 64 << 20;
+    /// Default of [`max_pending_bytes`](Self::max_pending_bytes): 64 MiB.
+    pub const DEFAULT_MAX_PENDING_BYTES: usize = 64 << 20;
+    /// Default of [`max_partial_bytes`](Self::max_partial_bytes): 64 MiB.
+    pub const DEFAULT_MAX_PARTIAL_BYTES: usize = 64 << 20;
+    /// Default of [`max_data_per_command`](Self::max_data_per_command): 50 MiB, as on PowerShell's servers.
+    pub const DEFAULT_MAX_DATA_PER_COMMAND: usize = 50 << 20;
 
     /// No data of the application but the versions, and the default limits.
     pub fn new() -> Self {
@@ -118,13 +124,6 @@ impl Config {
         self.max_event_bytes = bytes;
         self
     }
-
-    /// Default of [`max_pending_bytes`](Self::max_pending_bytes): 64 MiB.
-    pub const DEFAULT_MAX_PENDING_BYTES: usize = 64 << 20;
-    /// Default of [`max_partial_bytes`](Self::max_partial_bytes): 64 MiB.
-    pub const DEFAULT_MAX_PARTIAL_BYTES: usize = 64 << 20;
-    /// Default of [`max_data_per_command`](Self::max_data_per_command): 50 MiB, as on PowerShell's servers.
-    pub const DEFAULT_MAX_DATA_PER_COMMAND: usize = 50 << 20;
 
     /// Limits the messages that wait to be sent to so many bytes, those that wait for the session key included. What
     /// exceeds it is refused ([`Error::is_limit`](crate::Error::is_limit)) and nothing of it is queued: it can be tried
