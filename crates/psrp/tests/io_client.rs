@@ -12,8 +12,8 @@ use std::task::{Context, Poll};
 use psrp::client::{Config, PipelineEvent, PipelineRequest};
 use psrp::io::{Options, PoolEvent, RunspacePool};
 use psrp::message::{
-    ApplicationPrivateData, Availability, CommandMetadata, CreatePipeline, GetCommandMetadata, InitRunspacePool,
-    PipelineState, PowerShell, RunspacePoolState, RunspacePoolStateInfo, UserEvent,
+    ApplicationPrivateData, Availability, CommandMetadata, CreatePipeline, GetCommandMetadata,
+    InitRunspacePool, PipelineState, PowerShell, RunspacePoolState, RunspacePoolStateInfo, UserEvent,
 };
 use psrp::record::{ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord};
 use psrp::server;
@@ -55,8 +55,7 @@ fn all_streams(pipeline: &mut server::Pipeline<'_>) {
     pipeline.write_debug(record("debug")).unwrap();
     pipeline.write_information(InformationRecord::new("information")).unwrap();
     for percent in [10, 20] {
-        let mut progress = Progress::new(3, "activity", "status");
-        progress.percent_complete = percent;
+        let progress = Progress { percent_complete: percent, ..Progress::new(3, "activity", "status") };
         pipeline.write_progress(progress).unwrap();
     }
     pipeline.write_output(Value::Nil).unwrap();
@@ -66,7 +65,8 @@ fn all_streams(pipeline: &mut server::Pipeline<'_>) {
 #[tokio::test]
 async fn events_of_all_streams_come_in_order() {
     let (pool, _server) =
-        open(Options::new(), |machine, ask| on_start(machine, &ask, |pipeline, _| all_streams(pipeline))).await;
+        open(Options::new(), |machine, ask| on_start(machine, &ask, |pipeline, _| all_streams(pipeline)))
+            .await;
     let mut run = pool.start(PowerShell::script("")).await.unwrap();
     let mut kinds = Vec::new();
     while let Some(event) = run.next().await {
@@ -83,8 +83,7 @@ async fn events_of_all_streams_come_in_order() {
             other => panic!("{other:?}"),
         });
     }
-    let expected =
-        "running output error warning verbose debug information progress progress output failed";
+    let expected = "running output error warning verbose debug information progress progress output failed";
     assert_eq!(kinds.join(" "), expected);
     assert_eq!(run.state(), PipelineState::Failed);
     assert!(run.next().await.is_none());
@@ -92,8 +91,9 @@ async fn events_of_all_streams_come_in_order() {
     let output = pool.invoke(PowerShell::script("")).await.unwrap();
     assert_eq!(output.output, [Value::from(1), Value::Nil]);
     assert_eq!(output.errors[0].message().unwrap(), "error");
-    let texts = [&output.warnings, &output.verbose, &output.debug].map(|records| records[0].message.clone());
-    assert_eq!(texts, ["warning", "verbose", "debug"].map(Into::into));
+    let texts =
+        [&output.warnings, &output.verbose, &output.debug].map(|records| records[0].message.to_str_lossy());
+    assert_eq!(texts, ["warning", "verbose", "debug"]);
     assert_eq!(output.information[0].message_data, Value::from("information"));
     let progress: Vec<_> = output.progress.iter().map(|record| record.percent_complete).collect();
     assert_eq!(progress, [20]);
@@ -283,7 +283,8 @@ async fn secure_strings_go_both_ways() {
 #[tokio::test]
 async fn commands_are_listed() {
     let (pool, _server) = open(Options::new(), |machine, ask| {
-        let Ask::Event(server::Event::Pipeline { id, event: server::PipelineEvent::Start(request) }) = ask else {
+        let Ask::Event(server::Event::Pipeline { id, event: server::PipelineEvent::Start(request) }) = ask
+        else {
             return false;
         };
         assert!(matches!(request, PipelineRequest::GetCommandMetadata(_)));

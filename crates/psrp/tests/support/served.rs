@@ -28,8 +28,13 @@ pub enum Ask {
 /// Both ends of a pipe that holds so many bytes.
 pub fn pipe(size: usize) -> (Pipe, Pipe) {
     let (near, far) = tokio::io::duplex(size);
-    let (near, far) = (tokio::io::split(near), tokio::io::split(far));
-    (Lines::new(Role::Client, near.0, near.1), Lines::new(Role::Server, far.0, far.1))
+    (lines(Role::Client, near), lines(Role::Server, far))
+}
+
+/// Packets over one end of a pipe.
+pub fn lines(role: Role, end: DuplexStream) -> Pipe {
+    let (read, write) = tokio::io::split(end);
+    Lines::new(role, read, write)
 }
 
 /// A pool of a client, and the task of its server.
