@@ -109,7 +109,7 @@ async fn pipelines_run_at_once() {
     // Each gives its next number when there is room, in turns.
     let mut left: HashMap<uuid::Uuid, i32> = HashMap::new();
     let (pool, _server) = open(Options::new(), move |machine, ask| {
-        if on_start(machine, &ask, |pipeline, _| drop(left.insert(pipeline.id(), 0))) {
+        if on_start(machine, &ask, |pipeline, _| assert!(left.insert(pipeline.id(), 0).is_none())) {
             return true;
         }
         let Ask::Idle = ask else { return false };

@@ -75,9 +75,10 @@ async fn a_slow_reader_slows_the_server() {
     let (pool, _server) =
         open(Options::new().max_buffered_bytes(50_000), numbers(Arc::clone(&written))).await;
     let mut run = pool.start(PowerShell::script("100000")).await.unwrap();
-    // An object counts more than 100 bytes here, and about as much in the queue of the server, which has 64 KiB.
+    // An object counts more than 100 bytes here. The server has written more: its queue, its transport and the pipe hold
+    // less than 200 KB of at least 60 bytes each.
     let first = settle(&written).await;
-    assert!((500..2000).contains(&first), "{first}");
+    assert!((500..4000).contains(&first), "{first}");
     for _ in 0..first {
         run.next().await.unwrap().unwrap();
     }
@@ -186,7 +187,8 @@ fn peak(objects: usize) -> usize {
             let written = Arc::default();
             let (near, far) = pipe(65536);
             let server = tokio::spawn(serve(far, numbers(Arc::clone(&written))));
-            let pool = RunspacePool::over(near, Options::new()).await.unwrap();
+            let options = Options::new().max_buffered_bytes(100_000);
+            let pool = RunspacePool::over(near, options).await.unwrap();
             let mut run = pool.start(PowerShell::script(objects.to_string().as_str())).await.unwrap();
             let mut count = 0;
             while let Some(event) = run.next().await {
@@ -202,20 +204,19 @@ fn peak(objects: usize) -> usize {
 
 #[test]
 fn memory_does_not_grow_with_the_number_of_objects() {
-    let (few, many) = (peak(2_000), peak(20_000));
+    let (few, many) = (peak(5_000), peak(30_000));
     assert!(many < few + few / 4, "{few} {many}");
-    assert!(many < 4 << 20, "{many}");
+    assert!(many < 2 << 20, "{many}");
 }
 
-/// `cargo test --release --test io_flow -- --ignored --nocapture`
+/// `cargo test --test io_flow -- --ignored --nocapture`
 #[test]
 #[ignore = "takes long"]
 fn memory_does_not_grow_over_a_million_objects() {
     for objects in [10_000, 100_000, 1_000_000] {
-        let start = std::time::Instant::now();
         let peak = peak(objects);
-        let line = format!("{objects} objects: peak {peak} bytes, {:?}\n", start.elapsed());
+        let line = format!("{objects} objects: at most {peak} bytes\n");
         std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes()).unwrap();
-        assert!(peak < 4 << 20, "{peak}");
+        assert!(peak < 2 << 20, "{peak}");
     }
 }

@@ -25,7 +25,7 @@ fn caller(machine: &mut RunspacePool, ask: Ask) -> bool {
             let request = match word {
                 "read" => HostRequest::ReadLine,
                 "later" => continue,
-                text => HostRequest::WriteLine { text: text.into() },
+                text => HostRequest::WriteLine2 { text: text.into() },
             };
             pipeline.host_call(&request).unwrap();
         }
@@ -38,7 +38,7 @@ fn caller(machine: &mut RunspacePool, ask: Ask) -> bool {
             let mut pipeline = machine.pipeline(id).unwrap();
             let text = match &response.outcome {
                 HostOutcome::Error(record) => format!("error: {}", record.message().unwrap().to_str_lossy()),
-                HostOutcome::Value(value) => format!("{value:?}"),
+                HostOutcome::Value(value) => value.as_str().unwrap().to_owned(),
                 HostOutcome::Nothing => "nothing".to_owned(),
             };
             pipeline.write_output(text).unwrap();
@@ -58,7 +58,7 @@ struct Fixed<F>(F);
 impl<F: Fn(Option<&str>) -> Result<HostResult, Box<ErrorRecord>> + Send + Sync> Host for Fixed<F> {
     fn call(&self, _: Option<Uuid>, request: HostRequest) -> HostFuture<'_> {
         let result = match &request {
-            HostRequest::WriteLine { text } => (self.0)(Some(&text.to_str_lossy())),
+            HostRequest::WriteLine2 { text } => (self.0)(Some(&text.to_str_lossy())),
             _ => (self.0)(None),
         };
         Box::pin(async move {
@@ -80,7 +80,7 @@ async fn a_host_answers_or_fails() {
     let host = |result: fn() -> Result<HostResult, Box<ErrorRecord>>| {
         Options::new().host(Arc::new(Fixed(move |_: Option<&str>| result())))
     };
-    assert_eq!(answer_to_read(host(|| Ok(HostResult::Text("typed".into())))).await, "\"typed\"");
+    assert_eq!(answer_to_read(host(|| Ok(HostResult::Text("typed".into())))).await, "typed");
     assert_eq!(answer_to_read(host(|| Ok(HostResult::Nothing))).await, "nothing");
     let failing = || Err(Box::new(ErrorRecord::new("out of paper", ErrorCategory::DeviceError)));
     assert_eq!(answer_to_read(host(failing)).await, "error: out of paper");
@@ -150,7 +150,7 @@ async fn others_go_on_while_a_call_is_answered() {
     quick.stop().await.unwrap();
     assert_eq!(quick.output().await.unwrap().state, PipelineState::Stopped);
     host.go_on.notify_one();
-    assert_eq!(slow.output().await.unwrap().output, [Value::from("\"at last\"")]);
+    assert_eq!(slow.output().await.unwrap().output, [Value::from("at last")]);
 }
 
 #[tokio::test]
@@ -203,7 +203,7 @@ async fn a_host_runs_nested_pipelines() {
     .await;
     *host.0.lock().unwrap() = Some(pool.clone());
     let output = pool.invoke(PowerShell::script("read")).await.unwrap();
-    assert_eq!(output.output, [Value::from("\"Completed\"")]);
+    assert_eq!(output.output, [Value::from("Completed")]);
     host.0.lock().unwrap().take();
     drop(pool);
     // The last handle closes the pool.
