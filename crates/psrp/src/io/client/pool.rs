@@ -60,7 +60,7 @@ impl RunspacePool {
     ///
     /// # Panics
     ///
-    /// Panics outside of a tokio runtime, as do all functions that make a pool.
+    /// Panics outside of a tokio runtime with time and, for what needs it, I/O, as do all functions that make a pool.
     pub async fn open<C: Connect>(connector: &C, options: Options) -> Result<Self, Error> {
         let time = options.limits.open_timeout;
         let start = Instant::now();

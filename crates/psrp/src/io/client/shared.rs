@@ -273,6 +273,11 @@ impl State {
         match event {
             Event::Pipeline { id, event } => self.take_of_pipeline(id, event, size),
             Event::HostCall { pipeline, call } => {
+                // What is stopped because nobody needs it calls nobody.
+                let is_dropped = |id| self.slots.get(&id).is_none_or(|slot| slot.is_dropped);
+                if self.is_closing || pipeline.is_some_and(is_dropped) {
+                    return;
+                }
                 if self.calls.push(pipeline, call, size, &mut self.machine) {
                     self.keep(size);
                 }
@@ -377,6 +382,12 @@ impl State {
             _ => slot.is_closing = pipeline.close().is_ok(),
         }
         self.wake_driver();
+    }
+
+    /// Does that for all pipelines.
+    pub(super) fn settle_all(&mut self) {
+        let all: Vec<_> = self.slots.keys().copied().collect();
+        all.into_iter().for_each(|id| self.settle(id));
     }
 
     /// Remembers when a signal was sent.
