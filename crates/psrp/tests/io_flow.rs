@@ -8,6 +8,7 @@ mod counting;
 mod served;
 
 use std::future::{Future, poll_fn};
+use std::io::{self, Write};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -209,5 +210,5 @@ fn memory_does_not_grow_with_the_number_of_objects() {
     let (few, many) = (peak(5_000), peak(objects));
     assert!(many < few + few / 4, "{few} {many}");
     assert!(many < 2 << 20, "{many}");
-    println!("{objects} objects: at most {many} bytes");
+    writeln!(io::stderr(), "{objects} objects: at most {many} bytes").unwrap();
 }
