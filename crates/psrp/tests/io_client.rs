@@ -20,7 +20,7 @@ use psrp::message::{
 use psrp::outofproc::Packet;
 use psrp::record::{ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord};
 use psrp::server;
-use psrp::value::{Object, Progress, SecureString, Value};
+use psrp::value::{Object, Progress, Value};
 use served::{Ask, on_start, open, pipe, serve, serve_with};
 
 /// Gives each pipeline the text of its script back.
@@ -274,6 +274,8 @@ async fn requests_are_answered() {
 #[cfg(feature = "crypto")]
 #[tokio::test]
 async fn secure_strings_go_both_ways() {
+    use psrp::value::SecureString;
+
     let (pool, _server) = open(Options::new(), cat).await;
     let secret = || Value::from(SecureString::new("Pa\u{df}wort"));
     let output = pool.invoke_with_input(PowerShell::script(""), [secret()]).await.unwrap();
@@ -460,4 +462,26 @@ async fn a_client_connects_to_a_pool_that_is_there() {
     drop(run);
     pool.close().await.unwrap();
     server.await.unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_socket_leads_to_a_server() {
+    use psrp::io::{Lines, Socket};
+    use psrp::outofproc::Role;
+
+    let directory = std::env::temp_dir().join(format!("psrp-io-client-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("socket");
+    let listener = tokio::net::UnixListener::bind(&path).unwrap();
+    let server = tokio::spawn(async move {
+        let (read, write) = listener.accept().await.unwrap().0.into_split();
+        serve(Lines::new(Role::Server, read, write), echo).await;
+    });
+    let pool = RunspacePool::open(&Socket::new(&path), Options::new()).await.unwrap();
+    let output = pool.invoke(PowerShell::script("over a socket")).await.unwrap();
+    assert_eq!(output.output, [Value::from("over a socket")]);
+    pool.close().await.unwrap();
+    server.await.unwrap();
+    std::fs::remove_dir_all(&directory).unwrap();
 }

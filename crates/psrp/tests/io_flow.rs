@@ -180,6 +180,57 @@ async fn input_waits_until_the_server_takes_it() {
     drop(error);
 }
 
+/// Reads, stops, drops and leaves pipelines half read, as a number says.
+async fn misuse(pool: &RunspacePool, seed: usize) {
+    let count = seed % 7 * 40;
+    let mut run = pool.start(PowerShell::script(count.to_string().as_str())).await.unwrap();
+    for _ in 0..seed % 11 {
+        match run.next().await {
+            Some(event) => drop(event.unwrap()),
+            None => return,
+        }
+    }
+    match seed % 5 {
+        0 => drop(run),
+        1 => run.stop().await.unwrap(),
+        2 => {
+            let stopped = tokio::time::timeout(std::time::Duration::ZERO, run.stop()).await;
+            drop((stopped, run));
+        }
+        3 => {
+            let handle = run.handle();
+            let (stopped, output) = tokio::join!(handle.stop(), run.output());
+            stopped.unwrap();
+            assert_ne!(output.unwrap().state, PipelineState::Failed);
+        }
+        _ => assert!(run.output().await.unwrap().output.len() <= count),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn nothing_is_left_of_many_pipelines() {
+    let (pool, server) = open(Options::new().max_buffered_bytes(20_000), numbers(Arc::default())).await;
+    let tasks: Vec<_> = (0..20)
+        .map(|task| {
+            let pool = pool.clone();
+            tokio::spawn(async move {
+                for round in 0..20 {
+                    misuse(&pool, task * 31 + round * 17).await;
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    while !pool.pipelines().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(pool.invoke(PowerShell::script("10")).await.unwrap().output.len(), 10);
+    pool.close().await.unwrap();
+    server.await.unwrap();
+}
+
 /// The most memory that a client and its server in one thread hold while this many objects pass.
 fn peak(objects: usize) -> usize {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

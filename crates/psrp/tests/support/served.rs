@@ -60,13 +60,13 @@ pub fn on_start(machine: &mut RunspacePool, ask: &Ask, write: impl FnOnce(&mut P
 
 /// Serves until the client ends the connection or the pool is closed. `act` is asked to go on when less than 64 KiB wait
 /// to be sent; whether it has done something.
-pub async fn serve(transport: Pipe, act: impl FnMut(&mut RunspacePool, Ask) -> bool) {
+pub async fn serve(transport: impl Transport, act: impl FnMut(&mut RunspacePool, Ask) -> bool) {
     serve_with(transport, Config::new(), act).await;
 }
 
 /// The same with another configuration.
 pub async fn serve_with(
-    mut transport: Pipe,
+    mut transport: impl Transport,
     config: Config,
     mut act: impl FnMut(&mut RunspacePool, Ask) -> bool,
 ) {
@@ -99,7 +99,7 @@ pub async fn serve_with(
 
 /// Whether all was sent.
 fn send(
-    transport: &mut Pipe,
+    transport: &mut impl Transport,
     machine: &mut RunspacePool,
     buffer: &mut Vec<u8>,
     cx: &mut Context<'_>,
