@@ -104,6 +104,8 @@ impl<T: Transport> Driver<T> {
             return self.broken.take().map(|(error, _)| Err(error));
         }
         let mut state = self.shared.lock();
+        // What handles do may lead to events too.
+        state.take_events(false);
         match state.machine.state() {
             Closed if state.is_closing => return Some(Ok(())),
             Closed | Broken => return Some(Err(state.end_of_pool())),

@@ -17,16 +17,7 @@ impl State {
             _ => None,
         };
         let result = self.machine.handle_packet(packet);
-        while let Some((event, size)) = self.machine.poll_sized_event() {
-            // Pipelines of a connection that has failed learn that instead of a state that the server never sent.
-            let made_up = matches!(
-                &event,
-                Event::Pipeline { event: PipelineEvent::State(info), .. } if info.state == PipelineState::Failed
-            );
-            if result.is_ok() || !made_up {
-                self.dispatch(event, size);
-            }
-        }
+        self.take_events(result.is_err());
         if let Some(id) = acknowledged {
             if let Some(slot) = self.slots.get_mut(&id)
                 && let Signal::Sent(_) = slot.signal
@@ -36,6 +27,20 @@ impl State {
             self.settle(id);
         }
         result
+    }
+
+    /// Takes what the state machine has to tell.
+    pub(super) fn take_events(&mut self, has_failed: bool) {
+        while let Some((event, size)) = self.machine.poll_sized_event() {
+            // Pipelines of a connection that has failed learn that instead of a state that the server never sent.
+            let made_up = matches!(
+                &event,
+                Event::Pipeline { event: PipelineEvent::State(info), .. } if info.state == PipelineState::Failed
+            );
+            if !(has_failed && made_up) {
+                self.dispatch(event, size);
+            }
+        }
     }
 
     fn dispatch(&mut self, event: Event, size: usize) {
@@ -63,7 +68,8 @@ impl State {
                 self.keep(size * count);
             }
             Event::KeyExchanged => self.has_changed = true,
-            Event::SessionCapability(_) | Event::ApplicationPrivateData(_) | Event::RunspaceLimits(_) => {}
+            // The state machine keeps the rest.
+            _ => {}
         }
     }
 
