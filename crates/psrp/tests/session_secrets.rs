@@ -156,6 +156,48 @@ fn a_key_that_is_asked_for_while_opening_is_sent_when_open() {
 }
 
 #[test]
+fn a_key_that_was_asked_for_in_vain_is_asked_for_again() {
+    let mut session = Session::opened();
+    let id = session.run(with_input());
+    let pool = session.server.id();
+    session.server.pipeline(id).unwrap().write_output(SecureString::new("late")).unwrap();
+    let mut buffer = Vec::new();
+    assert!(session.server.poll_transmit(10_000, &mut buffer).is_some(), "the question, which is lost");
+    session.server.disconnect().unwrap();
+    session.client = psrp::client::RunspacePool::new(Config::new().pool_id(pool));
+    session.client.connect().unwrap();
+    session.exchange();
+    session.client.connect_pipeline(id).unwrap();
+    session.server.pipeline(id).unwrap().connect().unwrap();
+    session.exchange();
+    let events = session.pipeline_events(id);
+    let [PipelineEvent::Output(value)] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(text(value).unwrap(), "late");
+
+    // And the client's question, with input that waits for it.
+    let mut session = Session::opened();
+    let id = session.run(with_input());
+    session.server_events();
+    session.client.pipeline(id).unwrap().send_input(SecureString::new("late")).unwrap();
+    assert!(session.client.poll_transmit(10_000, &mut buffer).is_some());
+    session.client.disconnect().unwrap();
+    session.server.disconnect().unwrap();
+    session.client.connect().unwrap();
+    session.exchange();
+    session.server.pipeline(id).unwrap().connect().unwrap();
+    session.exchange();
+    let events = session.server_events();
+    let Some(server::Event::Pipeline { event: server::PipelineEvent::Input(value), .. }) = events.last()
+    else {
+        panic!("{events:?}")
+    };
+    assert_eq!(text(value).unwrap(), "late");
+    // One that is answered twice.
+    assert!(session.client.has_key());
+    assert_eq!(session.client.state(), RunspacePoolState::Opened);
+}
+
+#[test]
 fn what_cannot_be_written_is_refused_before_it_waits() {
     let mut session = Session::opened();
     let id = session.run(with_input());

@@ -46,6 +46,7 @@ impl RunspacePool {
         self.link.outbox.hold_all(false);
         // The server has forgotten them: their numbers are those of a client, and there may have been another.
         self.requests.clear();
+        self.is_key_wanted |= self.link.forget_key_request();
         self.state = RunspacePoolState::Connecting;
         Ok(())
     }

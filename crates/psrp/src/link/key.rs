@@ -121,6 +121,10 @@ impl Link {
     /// Client: takes the session key.
     #[cfg(feature = "crypto")]
     pub(crate) fn take_session_key(&mut self, answer: &EncryptedSessionKey) -> Result<(), Error> {
+        // A key that was asked for over two connections is answered twice, and is the same.
+        if self.has_key() {
+            return Ok(());
+        }
         let pair = self.key.pair.take().filter(|_| self.key.is_requested);
         let pair = pair.ok_or_else(|| violation("a session key that was not asked for"))?;
         self.key.session = Some(Arc::new(pair.decrypt_session_key(&answer.blob)?));
@@ -151,6 +155,14 @@ impl Link {
     #[cfg(not(feature = "crypto"))]
     pub(crate) fn answer_public_key(&self, _: &crate::message::PublicKey) -> Result<(), Error> {
         Err(Error::no_key())
+    }
+
+    /// A new connection knows nothing of a key that was asked for over the one before. Whether it has to be asked for
+    /// again.
+    pub(crate) fn forget_key_request(&mut self) -> bool {
+        let is_missing = self.key.is_requested && !self.has_key();
+        self.key.is_requested &= !is_missing;
+        is_missing
     }
 
     /// Server: remembers that the key was asked for.

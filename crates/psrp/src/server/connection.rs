@@ -84,7 +84,7 @@ impl RunspacePool {
             entry.is_connected = false;
         }
         self.events.push(Event::Connected(connect), len);
-        Ok(())
+        if self.link.forget_key_request() { self.request_key() } else { Ok(()) }
     }
 
     pub(super) fn open(&mut self, init: InitRunspacePool, len: usize) -> Result<(), Error> {
