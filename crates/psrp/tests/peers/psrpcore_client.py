@@ -56,6 +56,8 @@ class Client:
         self.process.kill()
         self.process.wait()
         self.watchdog.cancel()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
 
     def line(self, text):
         self.process.stdin.write(text.encode() + b"\n")
@@ -433,8 +435,10 @@ def ends_with(server, lines, is_open, code, reason=None):
     with Client(server) as client:
         if is_open:
             client.open()
-        for line in lines:
-            client.line(line)
+        # It may have ended before it has read all of a line.
+        with contextlib.suppress(BrokenPipeError):
+            for line in lines:
+                client.line(line)
         while client.receive():
             pass
         assert client.process.wait(LIMIT) == code, client.process.returncode
