@@ -108,13 +108,13 @@ impl<T: Transport, H: Handler> Driver<T, H> {
         Poll::Pending
     }
 
-    /// Takes packets of the client. Whether there may be more.
+    /// Takes packets of the client. Whether there were any: they may have started tasks, which are to be looked at.
     fn poll_receive(&mut self, cx: &mut Context<'_>) -> Result<bool, Error> {
         let Self { transport, work, read, .. } = self;
-        for _ in 0..TURN {
+        for turn in 0..TURN {
             let is_full = self.is_unsent && *read > self.max_read;
             if work.ended.is_some() || is_full || !work.shared.lock().may_read(self.max_input) {
-                return Ok(false);
+                return Ok(turn > 0);
             }
             let mut take = |packet: Packet<'_>| {
                 *read += match packet {
@@ -124,10 +124,10 @@ impl<T: Transport, H: Handler> Driver<T, H> {
                 work.take(packet)
             };
             match transport.poll_receive(cx, &mut take) {
-                Poll::Pending => return Ok(false),
+                Poll::Pending => return Ok(turn > 0),
                 Poll::Ready(None) => {
                     work.ended = Some(Ended::Disconnected);
-                    return Ok(false);
+                    return Ok(turn > 0);
                 }
                 Poll::Ready(Some(result)) => result?,
             }
