@@ -79,6 +79,9 @@ impl<H: Handler> Work<H> {
 
     /// Takes a packet of the client.
     pub(super) fn take(&mut self, packet: Packet<'_>) -> Result<(), Error> {
+        if self.ended.is_some() {
+            return Ok(());
+        }
         match packet {
             Packet::Data { target, priority, data } => {
                 {
