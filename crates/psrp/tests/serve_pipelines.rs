@@ -233,7 +233,7 @@ async fn an_answer_that_is_not_waited_for_does_no_harm() {
 #[tokio::test]
 async fn secrets_wait_for_the_key() {
     let served = Served::new().await;
-    let output = served.pool.invoke(PowerShell::script("secret")).await.unwrap();
+    let output = served.pool.invoke(PowerShell::script("secret 10")).await.unwrap();
     assert_eq!(output.state, PipelineState::Completed);
     for (number, value) in output.output.iter().enumerate() {
         served.pool.decrypt(value).await.unwrap();
@@ -274,6 +274,17 @@ async fn a_handler_breaks_the_pool() {
     assert_eq!(info.state, RunspacePoolState::Broken);
     assert_eq!(info.error.unwrap().message().unwrap(), &"because");
     assert_eq!(served.ended.await.unwrap().unwrap(), Ended::Broken);
+}
+
+#[tokio::test]
+async fn a_session_that_is_given_up_ends_what_is_left_of_it() {
+    let served = with_host(true).await;
+    let run = served.pool.start(PowerShell::script("ask")).await.unwrap();
+    Tests::reach(&served.handler.running, 1).await;
+    served.ended.abort();
+    assert!(served.ended.await.unwrap_err().is_cancelled());
+    Tests::reach(&served.handler.running, 0).await;
+    assert!(run.output().await.unwrap_err().is_closed());
 }
 
 #[tokio::test]

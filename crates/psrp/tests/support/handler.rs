@@ -152,7 +152,7 @@ impl Handler for Tests {
                 pipeline.session().break_pool(record)?;
             }
             "secret" => {
-                for number in 0..10 {
+                for number in 0..argument.parse::<i32>().unwrap() {
                     pipeline.output(psrp::value::SecureString::new(&*format!("secret {number}"))).await?;
                     self.objects.fetch_add(1, Ordering::SeqCst);
                 }

@@ -41,7 +41,8 @@ pub enum Ended {
 ///
 /// # Errors
 ///
-/// Fails if the connection does, and if the client violates the protocol or exceeds a limit; it is told so first.
+/// Fails if the connection does, and if the client violates the protocol or exceeds a limit; one that has opened
+/// the pool is told so first.
 pub async fn serve<T: Transport, H: Handler>(
     transport: T,
     handler: H,

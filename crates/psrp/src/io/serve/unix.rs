@@ -80,7 +80,12 @@ impl UnixServer {
     /// Waits for a client of the same user.
     async fn accept(&self) -> Result<UnixStream, Error> {
         loop {
-            let (stream, _) = self.listener.accept().await?;
+            let stream = match self.listener.accept().await {
+                Ok((stream, _)) => stream,
+                // It is gone again.
+                Err(error) if error.kind() == std::io::ErrorKind::ConnectionAborted => continue,
+                Err(error) => return Err(error.into()),
+            };
             // It may have connected before the permissions were set.
             if stream.peer_cred().is_ok_and(|peer| peer.uid() == self.owner) {
                 return Ok(stream);

@@ -360,6 +360,13 @@ impl<H: Handler> Work<H> {
     }
 }
 
+/// Nobody waits any more, even where the session was given up.
+impl<H> Drop for Work<H> {
+    fn drop(&mut self) {
+        self.shared.end();
+    }
+}
+
 /// The commands of a handler as the output of a pipeline.
 async fn list(handler: &impl Handler, get: GetCommandMetadata, pipeline: Pipeline) -> Outcome {
     let commands = handler.commands(get, pipeline.clone()).await?;
