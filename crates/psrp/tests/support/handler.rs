@@ -7,7 +7,7 @@ use std::time::Duration;
 use psrp::host::{HostRequest, HostResult};
 use psrp::io::serve::{Ended, Handler, Input, Options, Outcome, Pipeline, Session, serve};
 use psrp::io::{self, Lines, RunspacePool};
-use psrp::message::{CommandMetadata, CreatePipeline, GetCommandMetadata, UserEvent};
+use psrp::message::{CommandMetadata, CreatePipeline, GetCommandMetadata, InitRunspacePool, UserEvent};
 use psrp::outofproc::Role;
 use psrp::record::{CommandTypes, ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord};
 use psrp::value::{Progress, Value};
@@ -153,7 +153,7 @@ impl Handler for Tests {
             }
             "secret" => {
                 for number in 0..argument.parse::<i32>().unwrap() {
-                    pipeline.output(psrp::value::SecureString::new(&*format!("secret {number}"))).await?;
+                    pipeline.output(psrp::value::SecureString::new(&format!("secret {number}"))).await?;
                     self.objects.fetch_add(1, Ordering::SeqCst);
                 }
             }
@@ -210,8 +210,7 @@ impl Served {
 
     /// With as many runspaces.
     pub(crate) async fn runspaces(max: i32) -> Self {
-        let mut init = psrp::message::InitRunspacePool::default();
-        init.max_runspaces = max;
+        let init = InitRunspacePool { max_runspaces: max, ..InitRunspacePool::default() };
         Self::with(client::Config::new().init(init), io::Options::new(), Options::new()).await
     }
 

@@ -171,7 +171,7 @@ impl<T: Transport, H: Handler> Driver<T, H> {
     }
 
     /// Tells the client why the session ends.
-    fn tell(&mut self, error: &Error) {
+    fn tell(&self, error: &Error) {
         let record = ErrorRecord::new(error.to_string(), ErrorCategory::ProtocolError);
         // It can't be told before it has opened a pool.
         let _ = self.work.shared.lock().pool.set_broken(record);

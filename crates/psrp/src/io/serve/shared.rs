@@ -266,7 +266,7 @@ impl State {
 
     fn has_room(&self, run: Option<Run>, max_unsent: usize) -> bool {
         let is_parked = |run: Run| self.slots.get(&run.id).is_some_and(|slot| slot.is_parked);
-        self.pool.pending_bytes() <= max_unsent && !(run.is_some_and(is_parked) && !self.pool.has_key())
+        self.pool.pending_bytes() <= max_unsent && (self.pool.has_key() || !run.is_some_and(is_parked))
     }
 
     /// Writes, and notes if what was written waits for the key: nothing limits how much of that there is.
