@@ -20,9 +20,9 @@ struct Numbers;
 impl Handler for Numbers {
     async fn run(&self, create: CreatePipeline, pipeline: Pipeline, _: Input) -> Outcome {
         let script = create.power_shell.statements().flatten().next();
-        let count = script.and_then(|script| script.text.to_string().parse().ok()).unwrap_or(0);
+        let count: i32 = script.and_then(|script| script.text.to_string().parse().ok()).unwrap_or(0);
         for number in 0..count {
-            pipeline.output::<i32>(number).await?;
+            pipeline.output(number).await?;
         }
         Ok(())
     }
