@@ -60,7 +60,8 @@ const SUITES: [Suite; 2] = [
     Suite {
         package: "psrp",
         tests: &[
-            &["--package", "psrp", "--test", "peers"],
+            &["--package", "psrp", "--all-features", "--test", "peers"],
+            &["--package", "psrp", "--all-features", "--test", "live_client"],
             // Cargo builds an example for a test only where it is told to.
             &["--package", "examples", "--test", "psrp_server", "--example", "psrp_server"],
         ],

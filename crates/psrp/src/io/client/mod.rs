@@ -1,13 +1,16 @@
 //! The client's end of a session as futures and streams.
 
 mod driver;
+mod feeding;
 mod handle;
 mod hosting;
+mod intake;
 mod options;
 mod output;
 mod pipeline;
 mod pool;
 mod pool_events;
+mod requests;
 mod shared;
 mod slot;
 
