@@ -1,5 +1,5 @@
 //! Sessions over anything that carries bytes, on tokio: what the state machines of [`client`](crate::client) and
-//! [`server`](crate::server) need to talk to real peers.
+//! [`server`](crate::server) need to talk to real peers. Servers are in [`serve`].
 //!
 //! A [`Connect`]or makes a [`Transport`], over which a [`RunspacePool`] is opened. Scripts and commands run in its
 //! pipelines:
@@ -71,6 +71,7 @@ mod client;
 mod connect;
 mod host;
 mod lines;
+pub mod serve;
 mod transport;
 
 pub use client::{Options, Output, Pipeline, PipelineHandle, PoolEvent, PoolEvents, RunspacePool};
