@@ -1,0 +1,4 @@
+//! What makes connections.
+
+#[cfg(feature = "ssh")]
+pub(super) mod ssh;
