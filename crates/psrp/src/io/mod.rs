@@ -1,9 +1,10 @@
 //! Sessions over anything that carries bytes, on tokio: what the state machines of [`client`](crate::client) and
-//! [`server`](crate::server) need to talk to real peers.
+//! [`server`](crate::server) need to talk to real peers. Servers are in [`serve`].
 
 mod connect;
 mod host;
 mod lines;
+pub mod serve;
 mod transport;
 
 #[cfg(feature = "ssh")]
