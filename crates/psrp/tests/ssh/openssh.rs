@@ -168,8 +168,8 @@ async fn what_can_not_start_is_told() {
     let Some(server) = OpenSsh::start("/not/there/pwsh -sshs").await else { return };
     let error = RunspacePool::open(&server.connector(), Options::new()).await.map(drop).unwrap_err();
     assert!(error.is_closed(), "{error:?}");
-    let text = error.to_string();
-    assert!(text.contains("exit status 127") && text.contains("/not/there/pwsh"), "{text}");
+    // The server keeps the complaint of the shell to itself.
+    assert!(error.to_string().ends_with("exit status 127"), "{error}");
 
     let error = server.connector().subsystem("perl").connect().await.unwrap_err();
     assert!(error.is_unsupported(), "{error:?}");

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use psrp::client::PipelineEvent;
+use psrp::client::{Config, PipelineEvent};
 use psrp::io::{Connect, Options, RunspacePool, Ssh};
-use psrp::message::{CreatePipeline, PipelineState, PowerShell};
+use psrp::message::{CreatePipeline, InitRunspacePool, PipelineState, PowerShell};
 use psrp::{Error, Value};
 
 use crate::files::Files;
@@ -18,8 +18,12 @@ fn connector(server: &Server, files: &Files) -> Ssh {
     server.connector(files).password("s3cret")
 }
 
+/// A pool in which two pipelines run at once.
 async fn pool(server: &Server, files: &Files) -> RunspacePool {
-    RunspacePool::open(&connector(server, files), Options::new()).await.unwrap()
+    let mut init = InitRunspacePool::default();
+    init.max_runspaces = 2;
+    let options = Options::new().config(Config::new().init(init));
+    RunspacePool::open(&connector(server, files), options).await.unwrap()
 }
 
 /// A pipeline that gives its input back.

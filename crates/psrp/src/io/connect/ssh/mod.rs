@@ -60,8 +60,8 @@ use crate::outofproc::ReaderOptions;
 ///
 /// with the path of PowerShell, which on Windows has to be one without blanks: the short form
 /// `c:/progra~1/powershell/7/pwsh.exe`. A server without the line answers with
-/// [`is_unsupported`](Error::is_unsupported); with a wrong path the session ends at once, and the error has the complaint
-/// of the server.
+/// [`is_unsupported`](Error::is_unsupported). With a wrong path the session ends at once with exit status 127; OpenSSH
+/// keeps what subsystems write to their standard error to itself, others pass it on into the error.
 ///
 /// # Whose server it is
 ///
