@@ -63,6 +63,12 @@ pub(crate) fn key() -> PrivateKey {
     PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519).unwrap()
 }
 
+/// A new key of the other usual type.
+pub(crate) fn ecdsa_key() -> PrivateKey {
+    let curve = russh::keys::EcdsaCurve::NistP256;
+    PrivateKey::random(&mut safe_rng(), Algorithm::Ecdsa { curve }).unwrap()
+}
+
 /// A public key as files have it, without comment.
 pub(crate) fn line(key: &PublicKey) -> String {
     let text = key.to_openssh().unwrap();

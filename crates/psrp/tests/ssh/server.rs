@@ -16,7 +16,7 @@ use russh::server::{VerifiedPublicKey, run_stream};
 use russh::{Channel, ChannelId, ChannelStream, MethodKind, MethodSet};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 use crate::files::{Files, key};
@@ -55,38 +55,50 @@ pub(crate) enum Program {
 pub(crate) struct Server {
     pub(crate) port: u16,
     pub(crate) key: PrivateKey,
+    /// How many connections there are.
+    live: watch::Receiver<usize>,
     task: JoinHandle<()>,
 }
 
 impl Server {
     pub(crate) async fn start(demands: Demands, program: Program) -> Self {
-        Self::with_key(key(), demands, program).await
+        Self::with_keys(vec![key()], demands, program).await
     }
 
-    pub(crate) async fn with_key(key: PrivateKey, demands: Demands, program: Program) -> Self {
+    /// With several keys, the first of which is `key`.
+    pub(crate) async fn with_keys(keys: Vec<PrivateKey>, demands: Demands, program: Program) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
+        let key = keys[0].clone();
         let config = Config {
-            keys: vec![key.clone()],
+            keys,
             auth_rejection_time: Duration::ZERO,
             max_auth_attempts: demands.tries,
             ..Config::default()
         };
         let (config, demands) = (Arc::new(config), Arc::new(demands));
+        let (count, live) = watch::channel(0);
         let task = tokio::spawn(async move {
             loop {
                 let (socket, _) = listener.accept().await.unwrap();
-                let connection =
-                    Connection { demands: Arc::clone(&demands), program, channel: None, has_key: false };
-                let config = Arc::clone(&config);
+                let demands = Arc::clone(&demands);
+                let connection = Connection { demands, program, channel: None, has_key: false };
+                let (config, count) = (Arc::clone(&config), count.clone());
+                count.send_modify(|count| *count += 1);
                 tokio::spawn(async move {
                     if let Ok(session) = run_stream(config, socket, connection).await {
                         let _ = session.await;
                     }
+                    count.send_modify(|count| *count -= 1);
                 });
             }
         });
-        Self { port, key, task }
+        Self { port, key, live, task }
+    }
+
+    /// Waits until there is no connection.
+    pub(crate) async fn idle(&self) {
+        self.live.clone().wait_for(|count| *count == 0).await.unwrap();
     }
 
     /// Connects with the files of a test only: no default, no agent, no other known host than this server.

@@ -1,11 +1,15 @@
 //! What becomes of a session.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use psrp::client::{Config, PipelineEvent};
 use psrp::io::{Connect, Options, RunspacePool, Ssh};
 use psrp::message::{CreatePipeline, InitRunspacePool, PipelineState, PowerShell};
 use psrp::{Error, Value};
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 
 use crate::files::Files;
 use crate::server::{Demands, Program, Server};
@@ -88,7 +92,8 @@ async fn pools_on_two_connections_do_not_meet() {
 #[tokio::test]
 async fn a_pipeline_whose_output_nobody_reads_can_be_stopped() {
     let (files, server) = (Files::new(), server(Program::Serve).await);
-    let ssh = connector(&server, &files).max_unread(64 << 10);
+    // That nothing is read does not mean that the server is silent.
+    let ssh = connector(&server, &files).max_unread(64 << 10).keep_alive(Duration::from_millis(20));
     let pool = RunspacePool::open(&ssh, Options::new().max_buffered_bytes(256 << 10)).await.unwrap();
     let mut run = pool.start(CreatePipeline::new(PowerShell::script("flood 10000"))).await.unwrap();
     // Until the client reads no more; long enough for every buffer on the way to fill up.
@@ -114,6 +119,7 @@ async fn a_subsystem_that_is_not_there_is_an_error() {
     let error = failure(connector(&server, &files).subsystem("perl")).await;
     assert!(error.is_unsupported(), "{error:?}");
     assert!(error.to_string().contains("no subsystem perl"), "{error}");
+    server.idle().await;
 }
 
 #[tokio::test]
@@ -155,6 +161,41 @@ async fn a_server_that_dies_ends_its_pipelines() {
     }
     let error = pool.invoke(PowerShell::script("count 1")).await.unwrap_err();
     assert!(error.is_closed() || error.is_state(), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_connection_that_is_dropped_ends() {
+    let (files, server) = (Files::new(), server(Program::Hang).await);
+    drop(connector(&server, &files).connect().await.unwrap());
+    server.idle().await;
+}
+
+#[tokio::test]
+async fn a_server_that_falls_silent_is_given_up() {
+    let (files, server) = (Files::new(), server(Program::Serve).await);
+    // Between both, something that stops passing on what it gets.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let target = server.port;
+    let stop = Arc::new(Notify::new());
+    let stopper = Arc::clone(&stop);
+    let passing = tokio::spawn(async move {
+        let (mut near, _) = listener.accept().await.unwrap();
+        let mut far = TcpStream::connect(("127.0.0.1", target)).await.unwrap();
+        tokio::select! {
+            _ = tokio::io::copy_bidirectional(&mut near, &mut far) => {}
+            () = stop.notified() => {}
+        }
+        std::future::pending::<()>().await;
+    });
+    let ssh = connector(&server, &files).port(port);
+    let ssh = ssh.known_hosts([files.known_hosts(port, server.key.public_key())]);
+    let ssh = ssh.keep_alive(Duration::from_millis(100));
+    let pool = RunspacePool::open(&ssh, Options::new()).await.unwrap();
+    stopper.notify_one();
+    let error = pool.invoke(PowerShell::script("wait")).await.unwrap_err();
+    assert!(error.to_string().contains("the server does not answer"), "{error:?}");
+    passing.abort();
 }
 
 #[tokio::test]

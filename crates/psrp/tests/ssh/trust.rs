@@ -5,7 +5,7 @@ use std::fs;
 use psrp::Error;
 use psrp::io::{Connect, Ssh};
 
-use crate::files::{Files, key, line};
+use crate::files::{Files, ecdsa_key, key, line};
 use crate::server::{Demands, Program, Server, connector};
 
 const PASSWORD: &str = "correct horse";
@@ -22,6 +22,16 @@ async fn connect(connector: Ssh) -> Result<(), Error> {
 async fn a_known_key_is_accepted() {
     let (files, server) = (Files::new(), server().await);
     connect(server.connector(&files)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_with_several_keys_shows_the_known_one() {
+    let files = Files::new();
+    for keys in [[key(), ecdsa_key()], [ecdsa_key(), key()]] {
+        let demands = Demands { password: Some(PASSWORD), ..Demands::default() };
+        let server = Server::with_keys(keys.into(), demands, Program::Hang).await;
+        connect(server.connector(&files)).await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -52,3 +52,40 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Gate<S> {
         Pin::new(&mut self.socket).poll_shutdown(cx)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio_util::task::AbortOnDropHandle;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn nothing_is_read_while_too_much_waits() {
+        let (near, mut far) = tokio::io::duplex(64);
+        let shared = Shared::new(10, 0);
+        let mut gate = Gate::new(near, Arc::clone(&shared));
+        far.write_all(b"ab").await.unwrap();
+        assert_eq!(gate.read_u8().await.unwrap(), b'a');
+        shared.put_output(&[0; 10]);
+        let gate = tokio::spawn(async move {
+            let byte = gate.read_u8().await;
+            (gate, byte)
+        });
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        assert!(!gate.is_finished());
+        let mut bytes = [0];
+        let mut taken = ReadBuf::new(&mut bytes);
+        std::future::poll_fn(|cx| shared.poll_output(cx, &mut taken)).await;
+        let (mut gate, byte) = gate.await.unwrap();
+        assert_eq!(byte.unwrap(), b'b');
+
+        shared.discard_output();
+        let gate = AbortOnDropHandle::new(tokio::spawn(async move { gate.read_u8().await }));
+        tokio::task::yield_now().await;
+        shared.abandon();
+        assert_eq!(gate.await.unwrap().unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
+    }
+}
