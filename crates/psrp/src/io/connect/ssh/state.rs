@@ -159,7 +159,7 @@ impl Shared {
     // What the transport does.
 
     /// Moves standard output into `buffer`; nothing at its end.
-    pub(super) fn poll_output(&self, cx: &mut Context<'_>, buffer: &mut tokio::io::ReadBuf<'_>) -> Poll<()> {
+    pub(super) fn poll_output(&self, cx: &Context<'_>, buffer: &mut tokio::io::ReadBuf<'_>) -> Poll<()> {
         let mut state = self.lock();
         if state.output.is_empty() {
             if state.at_end {
@@ -182,7 +182,7 @@ impl Shared {
     }
 
     /// Whether the channel is closed; if not, the caller is woken when it is.
-    pub(super) fn is_closed(&self, cx: &mut Context<'_>) -> bool {
+    pub(super) fn is_closed(&self, cx: &Context<'_>) -> bool {
         let mut state = self.lock();
         if !state.closed {
             state.writer = Some(cx.waker().clone());
@@ -264,7 +264,7 @@ impl Shared {
     // What the gate and the keep-alive do.
 
     /// Whether to go on reading. If not now, the caller is woken when it is time.
-    pub(super) fn poll_read(&self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+    pub(super) fn poll_read(&self, cx: &Context<'_>) -> Poll<std::io::Result<()>> {
         let mut state = self.lock();
         if state.abandoned {
             return Poll::Ready(Err(abandoned()));
@@ -274,7 +274,7 @@ impl Shared {
         if state.is_full() { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
-    pub(super) fn check_write(&self, cx: &mut Context<'_>) -> std::io::Result<()> {
+    pub(super) fn check_write(&self, cx: &Context<'_>) -> std::io::Result<()> {
         let mut state = self.lock();
         if state.abandoned {
             return Err(abandoned());
