@@ -55,7 +55,7 @@ pub trait Transport: Send {
 
     /// The most bytes that the data of one packet should have, before any encoding.
     fn max_data(&self) -> usize {
-        crate::fragment::DEFAULT_FRAGMENT_SIZE
+        crate::fragment::Fragmenter::DEFAULT_FRAGMENT_SIZE
     }
 
     /// Leaves the pool to itself: it goes on without a client until [`poll_reconnect`](Self::poll_reconnect) or another

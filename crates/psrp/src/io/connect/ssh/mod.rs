@@ -118,6 +118,17 @@ pub struct Ssh {
 }
 
 impl Ssh {
+    /// The default of [`connect_timeout`](Self::connect_timeout): 30 seconds.
+    pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+    /// The default of [`auth_timeout`](Self::auth_timeout): 2 minutes.
+    pub const DEFAULT_AUTH_TIMEOUT: Duration = Duration::from_secs(120);
+    /// The default of [`close_timeout`](Self::close_timeout): 5 seconds.
+    pub const DEFAULT_CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+    /// The default of [`max_unread`](Self::max_unread): 1 MiB.
+    pub const DEFAULT_MAX_UNREAD: usize = 1 << 20;
+    /// The default of [`max_complaint`](Self::max_complaint): 8 KiB.
+    pub const DEFAULT_MAX_COMPLAINT: usize = 8 << 10;
+
     /// The subsystem `powershell` of a host, by name or address, at port 22.
     pub fn new(host: impl Into<String>) -> Self {
         Self {
@@ -132,12 +143,12 @@ impl Ssh {
             passphrase: None,
             password: None,
             ask: None,
-            connect_timeout: Duration::from_secs(30),
-            auth_timeout: Duration::from_secs(120),
-            close_timeout: Duration::from_secs(5),
+            connect_timeout: Self::DEFAULT_CONNECT_TIMEOUT,
+            auth_timeout: Self::DEFAULT_AUTH_TIMEOUT,
+            close_timeout: Self::DEFAULT_CLOSE_TIMEOUT,
             keep_alive: None,
-            max_unread: 1 << 20,
-            max_complaint: 8 << 10,
+            max_unread: Self::DEFAULT_MAX_UNREAD,
+            max_complaint: Self::DEFAULT_MAX_COMPLAINT,
             reading: ReaderOptions::new(),
         }
     }
@@ -242,15 +253,16 @@ impl Ssh {
         self
     }
 
-    /// Limits the time until the server has shown its key, and once more that until the subsystem has started. Default: 30
-    /// seconds.
+    /// Limits the time until the server has shown its key, and once more that until the subsystem has started. Default:
+    /// [`DEFAULT_CONNECT_TIMEOUT`](Self::DEFAULT_CONNECT_TIMEOUT), 30 seconds.
     #[must_use]
     pub fn connect_timeout(mut self, limit: Duration) -> Self {
         self.connect_timeout = limit;
         self
     }
 
-    /// Limits the time of the login, that of a user who is asked included. Default: 2 minutes.
+    /// Limits the time of the login, that of a user who is asked included. Default:
+    /// [`DEFAULT_AUTH_TIMEOUT`](Self::DEFAULT_AUTH_TIMEOUT), 2 minutes.
     #[must_use]
     pub fn auth_timeout(mut self, limit: Duration) -> Self {
         self.auth_timeout = limit;
@@ -258,7 +270,7 @@ impl Ssh {
     }
 
     /// Limits the wait for the server to end the session when the client does, and for its exit status when it does.
-    /// Default: 5 seconds.
+    /// Default: [`DEFAULT_CLOSE_TIMEOUT`](Self::DEFAULT_CLOSE_TIMEOUT), 5 seconds.
     #[must_use]
     pub fn close_timeout(mut self, limit: Duration) -> Self {
         self.close_timeout = limit;
@@ -274,7 +286,7 @@ impl Ssh {
     }
 
     /// Reads no more from the server while this many bytes of output wait to be taken. One packet of SSH, of about 32 KiB,
-    /// can come on top. Default: 1 MiB.
+    /// can come on top. Default: [`DEFAULT_MAX_UNREAD`](Self::DEFAULT_MAX_UNREAD), 1 MiB.
     #[must_use]
     pub fn max_unread(mut self, bytes: usize) -> Self {
         self.max_unread = bytes;
@@ -282,7 +294,7 @@ impl Ssh {
     }
 
     /// Keeps this many bytes of the standard error of the subsystem, the last ones, for the error that ends the session.
-    /// Default: 8 KiB.
+    /// Default: [`DEFAULT_MAX_COMPLAINT`](Self::DEFAULT_MAX_COMPLAINT), 8 KiB.
     #[must_use]
     pub fn max_complaint(mut self, bytes: usize) -> Self {
         self.max_complaint = bytes;
