@@ -61,7 +61,7 @@
 //! # Features
 //!
 //! `crypto` (default) has the cipher of a session, on aws-lc-rs; `serde` the bridge, [`clixml`] documents of any type; `jiff`
-//! conversions of dates and spans.
+//! conversions of dates and spans. `ssh` connects to the subsystem of an SSH server with `io::Ssh`.
 //!
 //! # Limits
 //!

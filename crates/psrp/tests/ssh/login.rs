@@ -149,6 +149,49 @@ async fn an_agent_signs() {
     denied(&ssh.agent(files.path("no-agent")), &["no-agent does not answer"]).await;
 }
 
+/// Names the server to the process that has a home of its own.
+const PORT: &str = "PSRP_TEST_SSH_PORT";
+
+#[tokio::test]
+async fn what_the_user_has_is_used() {
+    if let Ok(port) = std::env::var(PORT) {
+        // The process that is started below.
+        let ssh = Ssh::new("127.0.0.1").port(port.parse().unwrap());
+        return login(&ssh).await.unwrap_or_else(|error| panic!("{error}"));
+    }
+    let (files, mine) = (Files::new(), key());
+    let server = server(Demands { keys: vec![mine.public_key().clone()], ..Demands::default() }).await;
+    std::fs::create_dir(files.path(".ssh")).unwrap();
+    let known = files.known_hosts(server.port, server.key.public_key());
+    std::fs::rename(known, files.path(".ssh/known_hosts")).unwrap();
+    let run = async |socket: Option<&std::path::Path>| {
+        let mut command = tokio::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "login::what_the_user_has_is_used"]).env(PORT, server.port.to_string());
+        command.env("HOME", files.path("")).env("USER", "alice").env_remove("SSH_AUTH_SOCK");
+        command.envs(socket.map(|socket| ("SSH_AUTH_SOCK", socket)));
+        let output = command.output().await.unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+
+    let (is_in, text) = run(None).await;
+    assert!(!is_in, "{text}");
+    for part in ["SSH_AUTH_SOCK is not set", "id_ed25519 (is not there)", "id_ecdsa", "id_rsa"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    for name in [".ssh/id_ed25519", ".ssh/id_ecdsa", ".ssh/id_rsa"] {
+        let path = files.write_key(name, &mine, None);
+        let (is_in, text) = run(None).await;
+        assert!(is_in, "{text}");
+        std::fs::remove_file(path).unwrap();
+    }
+    if !has_program("ssh-agent") || !has_program("ssh-add") {
+        return skip("no ssh-agent");
+    }
+    let _agent = Agent::start(&files, &files.write_key("mine", &mine, None));
+    let (is_in, text) = run(Some(&files.path("agent"))).await;
+    assert!(is_in, "{text}");
+}
+
 #[tokio::test]
 async fn a_password_is_enough() {
     let files = Files::new();
