@@ -108,7 +108,7 @@ async fn older_formats_of_keys_are_read() {
 struct Agent(Child);
 
 impl Agent {
-    fn start(files: &Files, key: &std::path::Path) -> Self {
+    async fn start(files: &Files, key: &std::path::Path) -> Self {
         let socket = files.path("agent");
         let child = Command::new("ssh-agent").arg("-D").arg("-a").arg(&socket).stdout(Stdio::null()).spawn();
         let agent = Self(child.unwrap());
@@ -119,7 +119,7 @@ impl Agent {
             if add.status.success() {
                 return agent;
             }
-            std::thread::sleep(std::time::Duration::from_millis(50));
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         }
         panic!("ssh-agent takes no key");
     }
@@ -138,7 +138,7 @@ async fn an_agent_signs() {
         return skip("no ssh-agent");
     }
     let (files, mine) = (Files::new(), key());
-    let _agent = Agent::start(&files, &files.write_key("mine", &mine, None));
+    let _agent = Agent::start(&files, &files.write_key("mine", &mine, None)).await;
     let good = server(Demands { keys: vec![mine.public_key().clone()], ..Demands::default() }).await;
     login(&good.connector(&files).agent(files.path("agent"))).await.unwrap();
 
@@ -187,7 +187,7 @@ async fn what_the_user_has_is_used() {
     if !has_program("ssh-agent") || !has_program("ssh-add") {
         return skip("no ssh-agent");
     }
-    let _agent = Agent::start(&files, &files.write_key("mine", &mine, None));
+    let _agent = Agent::start(&files, &files.write_key("mine", &mine, None)).await;
     let (is_in, text) = run(Some(&files.path("agent"))).await;
     assert!(is_in, "{text}");
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use psrp::client::{Config, PipelineEvent};
+use psrp::client::PipelineEvent;
 use psrp::io::{Connect, Options, RunspacePool, Ssh};
-use psrp::message::{CreatePipeline, InitRunspacePool, PipelineState, PowerShell};
+use psrp::message::{CreatePipeline, PipelineState, PowerShell};
 use psrp::{Error, Value};
 
 use tokio::net::{TcpListener, TcpStream};
@@ -24,10 +24,9 @@ fn connector(server: &Server, files: &Files) -> Ssh {
 
 /// A pool in which two pipelines run at once.
 async fn pool(server: &Server, files: &Files) -> RunspacePool {
-    let mut init = InitRunspacePool::default();
-    init.max_runspaces = 2;
-    let options = Options::new().config(Config::new().init(init));
-    RunspacePool::open(&connector(server, files), options).await.unwrap()
+    let pool = RunspacePool::open(&connector(server, files), Options::new()).await.unwrap();
+    assert!(pool.set_max_runspaces(2).await.unwrap());
+    pool
 }
 
 /// A pipeline that gives its input back.
