@@ -62,6 +62,8 @@ const SUITES: [Suite; 2] = [
         tests: &[
             &["--package", "psrp", "--all-features", "--test", "peers"],
             &["--package", "psrp", "--all-features", "--test", "live_client"],
+            // With the server of OpenSSH.
+            &["--package", "psrp", "--all-features", "--test", "ssh"],
             // Cargo builds an example for a test only where it is told to.
             &["--package", "examples", "--test", "psrp_server", "--example", "psrp_server"],
         ],

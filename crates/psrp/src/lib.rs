@@ -62,7 +62,8 @@
 //! # Features
 //!
 //! `crypto` (default) has the cipher of a session, on aws-lc-rs; `serde` the bridge, [`clixml`] documents of any type; `jiff`
-//! conversions of dates and spans; `tokio` has sessions over child processes, sockets, and anything that carries bytes.
+//! conversions of dates and spans; `tokio` has sessions over child processes, sockets, and anything that carries bytes;
+//! `ssh` sessions over SSH, with `io::Ssh`.
 //!
 //! # Limits
 //!

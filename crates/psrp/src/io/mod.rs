@@ -78,6 +78,8 @@ pub use client::{Options, Output, Pipeline, PipelineHandle, PoolEvent, PoolEvent
 #[cfg(any(unix, windows))]
 pub use connect::Socket;
 pub use connect::{Child, ChildTransport};
+#[cfg(feature = "ssh")]
+pub use connect::{Ssh, SshQuestion, SshTransport};
 pub use host::{Host, HostFuture};
 pub use lines::Lines;
 pub use transport::{Connect, Transport};

@@ -150,7 +150,8 @@ impl<H: Handler> Work<H> {
             Event::HostResponse { response, .. } => self.shared.lock().answer(response),
             Event::Closed => self.ended = Some(Ended::Closed),
             Event::Pipeline { id, event } => self.take_pipeline_event(id, event),
-            Event::SessionCapability(_) => {}
+            // Nobody waits for a message of the pool, and that it is broken is seen by its state.
+            Event::SessionCapability(_) | Event::NotSent { .. } | Event::Broken(_) => {}
         }
     }
 
@@ -183,7 +184,8 @@ impl<H: Handler> Work<H> {
                     slot.stop.request();
                 }
             }
-            PipelineEvent::Closed => {
+            // The client knows of a failure, and nothing can be written any more.
+            PipelineEvent::Failed(_) | PipelineEvent::Closed => {
                 let run = self.shared.lock().run(id);
                 if let Some(run) = run {
                     self.forget_waiting(run);
