@@ -39,8 +39,14 @@ pub(crate) enum Kind {
     Closed,
     /// The other side took too long.
     Timeout,
+    /// The other side can't show that it is who it should be.
+    Untrusted,
+    /// The other side refuses the user.
+    Denied,
     /// The transport, host or build has no means for it.
     Unsupported,
+    /// The other side has understood the request and does not do it.
+    Refused,
 }
 
 impl Kind {
@@ -63,7 +69,10 @@ impl Kind {
             Self::Io => "reading or writing failed",
             Self::Closed => "the connection has ended",
             Self::Timeout => "the other side took too long",
+            Self::Untrusted => "the other side is not to be trusted",
+            Self::Denied => "access is denied",
             Self::Unsupported => "this is not supported here",
+            Self::Refused => "the other side refuses the request",
         }
     }
 }
@@ -208,9 +217,24 @@ impl Error {
         self.0.kind == Kind::Timeout
     }
 
+    /// Whether the other side can't show that it is who it should be: its key is unknown, changed or revoked.
+    pub fn is_untrusted(&self) -> bool {
+        self.0.kind == Kind::Untrusted
+    }
+
+    /// Whether the other side refuses the user, or whatever the user has to log in with.
+    pub fn is_denied(&self) -> bool {
+        self.0.kind == Kind::Denied
+    }
+
     /// Whether there is no means for it: in the transport, in the host, or in this build.
     pub fn is_unsupported(&self) -> bool {
         self.0.kind == Kind::Unsupported
+    }
+
+    /// Whether the other side refuses what it was asked for; its reason is the source, if it gives one.
+    pub fn is_refused(&self) -> bool {
+        self.0.kind == Kind::Refused
     }
 }
 

@@ -1,10 +1,13 @@
 //! Sessions over anything that carries bytes, on tokio: what the state machines of [`client`](crate::client) and
 //! [`server`](crate::server) need to talk to real peers.
 
+mod connect;
 mod host;
 mod lines;
 mod transport;
 
+#[cfg(feature = "wsman")]
+pub use connect::wsman::{Wsman, WsmanCredentials, WsmanFault, WsmanShell, WsmanTransport};
 pub use host::{Host, HostFuture};
 pub use lines::Lines;
 pub use transport::{Connect, Transport};

@@ -1,0 +1,4 @@
+//! What makes connections.
+
+#[cfg(feature = "wsman")]
+pub(super) mod wsman;
