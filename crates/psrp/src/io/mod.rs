@@ -1,13 +1,16 @@
 //! Sessions over anything that carries bytes, on tokio: what the state machines of [`client`](crate::client) and
 //! [`server`](crate::server) need to talk to real peers.
 
+mod client;
 mod connect;
 mod host;
 mod lines;
 mod transport;
 
+pub use client::{Options, Output, Pipeline, PipelineHandle, PoolEvent, PoolEvents, RunspacePool};
+pub use connect::{Child, ChildTransport};
 #[cfg(feature = "wsman")]
-pub use connect::wsman::{Wsman, WsmanCredentials, WsmanFault, WsmanShell, WsmanTransport};
+pub use connect::{Wsman, WsmanCredentials, WsmanFault, WsmanShell, WsmanTransport};
 pub use host::{Host, HostFuture};
 pub use lines::Lines;
 pub use transport::{Connect, Transport};

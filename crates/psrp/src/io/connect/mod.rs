@@ -1,4 +1,10 @@
-//! What makes connections.
+//! Connections to servers.
 
+mod child;
+mod stderr;
 #[cfg(feature = "wsman")]
-pub(super) mod wsman;
+mod wsman;
+
+pub use child::{Child, ChildTransport};
+#[cfg(feature = "wsman")]
+pub use wsman::{Wsman, WsmanCredentials, WsmanFault, WsmanShell, WsmanTransport};
