@@ -371,12 +371,11 @@ impl WsmanTransport {
         Poll::Ready(())
     }
 
-    /// The reason of the end, once, and then that there was one.
-    fn check(&mut self) -> Result<(), Error> {
-        match self.state {
-            State::Ended => {
-                Err(self.failure.take().unwrap_or_else(|| Error::with(Kind::Closed, "it has failed before")))
-            }
+    /// Fails with the reason of the end if there is one; who receives is told the reason in any case.
+    fn check(&self) -> Result<(), Error> {
+        match (self.state, &self.failure) {
+            (State::Ended, Some(error)) => Err(error.duplicate()),
+            (State::Ended, None) => Err(Error::with(Kind::Closed, "it has failed before")),
             _ => Ok(()),
         }
     }
