@@ -363,9 +363,12 @@ class Service:
         data = base64.b64decode(body.find("p:connectXml", NAMES).text)
         with shell.changed:
             shell.is_disconnected = False
-            shell.output[None].clear()
             shell.pool.state = types.RunspacePoolState.Disconnected
             shell.pool.connect()
+            shell.flush()
+            shell.output[None].clear()
+            # PowerShell begins with its capabilities, which psrpcore leaves out here.
+            shell.pool.prepare_message(shell.pool.our_capability)
         shell.take(None, data)
         with shell.changed:
             # The capabilities and the size are the answer, the rest is received.

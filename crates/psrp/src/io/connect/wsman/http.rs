@@ -1,6 +1,6 @@
 //! Envelopes over HTTP.
 
-use std::error::Error as StdError;
+use std::error::Error as _;
 use std::fmt;
 use std::time::Duration;
 
@@ -118,6 +118,11 @@ impl Wire {
             .http1_only()
             .no_proxy()
             .redirect(Policy::none())
+            // The limit is one of what arrives.
+            .no_gzip()
+            .no_brotli()
+            .no_zstd()
+            .no_deflate()
             .tcp_nodelay(true)
             .user_agent(concat!("psrp/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(self.connect_timeout)
@@ -207,18 +212,17 @@ fn failure(error: reqwest::Error) -> Error {
 
 /// Whether the certificate of the server is what went wrong.
 fn is_certificate(error: &reqwest::Error) -> bool {
-    let mut source = error.source();
-    while let Some(cause) = source {
-        // The error of rustls is inside of one of std, which hides it from `source`.
-        let inner = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        let inner: &(dyn StdError + 'static) = match inner {
-            Some(inner) => inner,
-            None => cause,
-        };
-        if matches!(inner.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))) {
+    let mut next = error.source();
+    while let Some(cause) = next {
+        if matches!(cause.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))) {
             return true;
         }
-        source = inner.source();
+        // The errors of std hide the one that is inside of them from `source`.
+        let inner = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        next = match inner {
+            Some(inner) => Some(inner),
+            None => cause.source(),
+        };
     }
     false
 }
