@@ -318,3 +318,22 @@ async fn ntlm_authenticates_and_encrypts() {
         service.wsman(WsmanCredentials::kerberos("user@EXAMPLE.ORG", PASSWORD)).shells().await.unwrap_err();
     assert!(error.is_denied(), "{error}");
 }
+
+#[cfg(feature = "negotiate")]
+#[tokio::test]
+async fn ntlm_authenticates_inside_of_tls() {
+    let authority = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (certificate, key) = (directory.join("wsman-certificate.pem"), directory.join("wsman-key.pem"));
+    std::fs::write(&certificate, authority.cert.pem()).unwrap();
+    std::fs::write(&key, authority.signing_key.serialize_pem()).unwrap();
+    let arguments = ["--auth", "negotiate", "--tls", certificate.to_str().unwrap(), key.to_str().unwrap()];
+    let Some(service) = Service::start(&arguments) else { return };
+    let wsman = Wsman::https("127.0.0.1", WsmanCredentials::ntlm("EXAMPLE\\user", PASSWORD))
+        .port(service.port)
+        .operation_timeout(Duration::from_secs(2))
+        .trusted_certificates(authority.cert.pem());
+    let pool = RunspacePool::open(&wsman, Options::new()).await.unwrap();
+    assert_eq!(numbers(&pool, "1..3").await, [1, 2, 3]);
+    pool.close().await.unwrap();
+}

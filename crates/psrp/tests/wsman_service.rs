@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use psrp::Error;
 use psrp::io::{Options, RunspacePool, Wsman, WsmanCredentials, WsmanFault};
-use psrp::message::{PipelineState, PowerShell};
+use psrp::message::{CreatePipeline, PipelineState, PowerShell};
 use psrp::value::Value;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use service::{Reply, Request, SHORT, Shell, TIMED_OUT, between, serve};
@@ -40,7 +40,7 @@ async fn open(address: SocketAddr) -> RunspacePool {
 /// What a request ends with if all are answered with this.
 async fn error_of(reply: Reply) -> Error {
     let address = serve(move |_| reply.clone()).await;
-    wsman(address).grace(SHORT).max_response_size(100_000).shells().await.unwrap_err()
+    wsman(address).max_response_size(100_000).shells().await.unwrap_err()
 }
 
 #[tokio::test]
@@ -79,6 +79,32 @@ async fn a_refused_command_fails_its_pipeline_alone() {
     let output = pool.invoke(PowerShell::script("two")).await.unwrap();
     assert_eq!(output.output, [Value::from("two")]);
     pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn input_that_is_refused_matters_only_if_the_pipeline_goes_on() {
+    for script in ["hello", "wait"] {
+        let shell = Shell::default();
+        let handler = move |request: &Request| match &*request.action {
+            "Send" => Reply::Fault("w:InvalidSelectors", 2_150_858_843, "There is no such command."),
+            _ => shell.answer(request),
+        };
+        let pool = open(serve(handler).await).await;
+        let mut create = CreatePipeline::new(PowerShell::script(script));
+        create.no_input = false;
+        let pipeline = pool.start(create).await.unwrap();
+        pipeline.send(1).await.unwrap();
+        let output = pipeline.output().await.unwrap();
+        match script {
+            "hello" => assert_eq!(output.output, [Value::from("hello")]),
+            _ => {
+                assert_eq!(output.state, PipelineState::Failed);
+                let reason = output.reason.unwrap().message().unwrap().to_string();
+                assert!(reason.starts_with("There is no such command."), "{reason}");
+            }
+        }
+        pool.close().await.unwrap();
+    }
 }
 
 #[tokio::test]
@@ -131,7 +157,7 @@ async fn documents_that_attack_the_reader_are_refused() {
 #[tokio::test]
 async fn answers_without_an_end_are_cut_off() {
     let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
-    let error = error_of(Reply::Endless(head, b"4\r\n<a/>\r\n".to_vec())).await;
+    let error = error_of(Reply::Endless(head, format!("3e8\r\n{}\r\n", " ".repeat(1000)).into_bytes())).await;
     assert!(error.is_limit(), "{error}");
     let head = b"HTTP/1.1 200 OK\r\nX: ".to_vec();
     let error = error_of(Reply::Endless(head, b"x".repeat(1000))).await;
@@ -145,7 +171,8 @@ async fn answers_without_an_end_are_cut_off() {
 
 #[tokio::test]
 async fn silence_has_an_end() {
-    let error = error_of(Reply::Silence).await;
+    let address = serve(|_| Reply::Silence).await;
+    let error = wsman(address).grace(SHORT).shells().await.unwrap_err();
     assert!(error.is_timeout(), "{error}");
     // It ends a pool too, unless the service says that there is nothing.
     let shell = Shell::default();

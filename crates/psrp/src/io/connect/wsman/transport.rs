@@ -141,6 +141,8 @@ impl WsmanTransport {
             let (session, shell) = (Arc::clone(&self.session), Arc::clone(&self.shell));
             let known = target.id.clone();
             match (id, request, target.stage) {
+                // A pipeline that was refused goes on sending until it hears of that.
+                (_, Request::Data(..), Stage::New) if target.is_done => self.push(Incoming::DataAck(id)),
                 (None, Request::Data(_, data), Stage::New) => return self.open(data),
                 (Some(command), Request::Data(_, data), Stage::New) => {
                     return self.spawn(id, async move {
@@ -293,15 +295,14 @@ impl WsmanTransport {
             Outcome::Adopted(Ok(())) => target.stage = Stage::Open,
             Outcome::Commanded(Err(error)) | Outcome::Adopted(Err(error)) => self.refused(id, error),
             Outcome::Sent(Ok(())) => self.push(Incoming::DataAck(id)),
-            Outcome::Sent(Err(error)) => match fault(&error).is_some() && id.is_some() {
-                // Input of a command that has ended is dropped, as by other transports.
-                true if target.is_done || !target.is_receiving => self.push(Incoming::DataAck(id)),
-                true => {
+            // Input of a command that has ended is dropped, as by other transports. Whether it has will be received.
+            Outcome::Sent(Err(error)) if fault(&error).is_some() && id.is_some() => {
+                if !target.is_done {
                     target.doubt = Some(error);
-                    self.push(Incoming::DataAck(id));
                 }
-                false => self.fail(error),
-            },
+                self.push(Incoming::DataAck(id));
+            }
+            Outcome::Sent(Err(error)) => self.fail(error),
             Outcome::Closed(Err(error)) | Outcome::Interrupted(Err(error)) if fault(&error).is_none() => {
                 self.fail(error);
             }
@@ -325,8 +326,11 @@ impl WsmanTransport {
             Ok(Received { data, is_done }) => {
                 // The shell itself never ends this way.
                 target.is_done = is_done && id.is_some();
-                let doubt = target.doubt.take();
-                if let (Some(error), false) = (doubt, target.is_done) {
+                if target.is_done {
+                    target.doubt = None;
+                } else if data.is_empty()
+                    && let Some(error) = target.doubt.take()
+                {
                     return self.refused(id, error);
                 }
                 if !data.is_empty() {
