@@ -39,7 +39,7 @@ enum Language {
     Node,
 }
 
-const SUITES: [Suite; 2] = [
+const SUITES: [Suite; 3] = [
     Suite {
         package: "perplexity-mock",
         test: "sdks",
@@ -55,6 +55,16 @@ const SUITES: [Suite; 2] = [
                 variable: "PERPLEXITY_NODE_MODULES",
             },
         ],
+    },
+    // The client of WS-Management with a service that pypsrp agrees with.
+    Suite {
+        package: "psrp",
+        test: "wsman",
+        peers: &[Peer {
+            language: Language::Python,
+            pins: "peers/requirements.txt",
+            variable: "PSRP_PYTHON",
+        }],
     },
     Suite {
         package: "psrp",
@@ -124,8 +134,10 @@ impl Language {
 pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
     let mut missing = Vec::new();
     for suite in &SUITES {
-        let mut tests =
-            cargo::command(workspace, &["test", "--package", suite.package, "--test", suite.test]);
+        let mut tests = cargo::command(
+            workspace,
+            &["test", "--package", suite.package, "--all-features", "--test", suite.test],
+        );
         let mut ready = 0;
         for peer in suite.peers {
             match install(suite, peer, workspace) {

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use crate::clixml::Writer;
 use crate::error::{Error, Kind};
-use crate::fragment::{Assembler, Fragmenter};
+use crate::fragment::{Assembler, Fragment, Fragmenter};
 use crate::message::{
     Destination, Message, MessageHeader, MessageType, Payload, PipelineState, PipelineStateInfo,
 };
@@ -36,6 +36,25 @@ impl Opening {
     }
 }
 
+/// Splits off the first message, or what there is of it. Other clients put no more into a command.
+///
+/// # Errors
+///
+/// Fails if this is something else than fragments.
+pub(super) fn split_first(data: &mut Vec<u8>) -> Result<Vec<u8>, Error> {
+    let mut rest = &data[..];
+    let mut first = None;
+    while !rest.is_empty() {
+        let (fragment, after) = Fragment::decode(rest)?;
+        if *first.get_or_insert(fragment.object_id) != fragment.object_id {
+            break;
+        }
+        rest = after;
+    }
+    let len = data.len() - rest.len();
+    Ok(data.split_off(len))
+}
+
 /// The message of a server that a pipeline has failed, as fragments.
 pub(super) fn failed_pipeline(pool_id: Uuid, pipeline: Uuid, reason: &str) -> Result<Vec<u8>, Error> {
     let record = ErrorRecord::new(reason, ErrorCategory::ConnectionError);
@@ -58,7 +77,6 @@ pub(super) fn failed_pipeline(pool_id: Uuid, pipeline: Uuid, reason: &str) -> Re
 mod tests {
     use super::*;
     use crate::client::{Config, RunspacePool};
-    use crate::message::PowerShell;
     use crate::outofproc::Packet;
 
     fn first_data(pool: &mut RunspacePool) -> Vec<u8> {
@@ -91,6 +109,20 @@ mod tests {
         let Payload::PipelineState(info) = payload else { panic!() };
         assert_eq!(info.state, PipelineState::Failed);
         assert_eq!(info.error.unwrap().message().unwrap().to_string(), "no more");
-        let _ = PowerShell::script("");
+    }
+
+    #[test]
+    fn the_first_message_is_split_off() {
+        let mut fragmenter = Fragmenter::new().fragment_size(100);
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        fragmenter.encode(&[1; 150], &mut first);
+        fragmenter.encode(&[2; 150], &mut second);
+        let mut data = [&first[..], &second].concat();
+        assert_eq!(split_first(&mut data).unwrap(), second);
+        assert_eq!(data, first);
+        assert_eq!(split_first(&mut data).unwrap(), []);
+        assert_eq!(data, first);
+        data.pop();
+        assert!(split_first(&mut data).unwrap_err().is_unexpected_end());
     }
 }

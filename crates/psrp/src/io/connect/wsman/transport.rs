@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use super::answer::Received;
-use super::opening::{Opening, failed_pipeline};
+use super::opening::{Opening, failed_pipeline, split_first};
 use super::session::{Session, fault, shell_text};
 use super::target::{Request, Stage, Target};
 use crate::error::{Error, Kind};
@@ -144,7 +144,12 @@ impl WsmanTransport {
                 // A pipeline that was refused goes on sending until it hears of that.
                 (_, Request::Data(..), Stage::New) if target.is_done => self.push(Incoming::DataAck(id)),
                 (None, Request::Data(_, data), Stage::New) => return self.open(data),
-                (Some(command), Request::Data(_, data), Stage::New) => {
+                (Some(command), Request::Data(priority, mut data), Stage::New) => {
+                    match split_first(&mut data) {
+                        Ok(rest) if rest.is_empty() => {}
+                        Ok(rest) => target.waiting.push_front(Request::Data(priority, rest)),
+                        Err(error) => return self.fail(error),
+                    }
                     return self.spawn(id, async move {
                         Outcome::Commanded(session.command(&shell, command, &data).await)
                     });
