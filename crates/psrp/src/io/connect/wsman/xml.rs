@@ -58,7 +58,7 @@ pub(super) struct Element {
     attributes: Vec<(Box<str>, Box<str>)>,
     /// The text directly inside, in one piece.
     text: String,
-    children: Vec<Element>,
+    children: Vec<Self>,
 }
 
 impl Element {
