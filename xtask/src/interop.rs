@@ -39,7 +39,7 @@ enum Language {
     Node,
 }
 
-const SUITES: [Suite; 3] = [
+const SUITES: [Suite; 4] = [
     Suite {
         package: "perplexity-mock",
         test: "sdks",
@@ -55,6 +55,16 @@ const SUITES: [Suite; 3] = [
                 variable: "PERPLEXITY_NODE_MODULES",
             },
         ],
+    },
+    // The client with a server of psrpcore.
+    Suite {
+        package: "psrp",
+        test: "live_client",
+        peers: &[Peer {
+            language: Language::Python,
+            pins: "peers/requirements.txt",
+            variable: "PSRP_PYTHON",
+        }],
     },
     // The client of WS-Management with a service that pypsrp agrees with.
     Suite {

@@ -431,13 +431,13 @@ mod limits {
 
     #[test]
     fn depth() {
-        assert!(from_slice(nested(Limits::DEPTH).as_bytes()).is_ok());
-        assert!(refused(&nested(Limits::DEPTH + 1)).is_limit());
-        let deep = Limits::new().depth(usize::MAX);
+        assert!(from_slice(nested(Limits::DEFAULT_MAX_DEPTH).as_bytes()).is_ok());
+        assert!(refused(&nested(Limits::DEFAULT_MAX_DEPTH + 1)).is_limit());
+        let deep = Limits::new().max_depth(usize::MAX);
         assert!(limited(&nested(Limits::MAX_DEPTH), deep).is_ok());
         assert!(limited(&nested(Limits::MAX_DEPTH + 1), deep).unwrap_err().is_limit());
-        assert!(limited("<S>x</S>", Limits::new().depth(1)).is_ok());
-        assert!(limited("<Obj><I32>1</I32></Obj>", Limits::new().depth(1)).unwrap_err().is_limit());
+        assert!(limited("<S>x</S>", Limits::new().max_depth(1)).is_ok());
+        assert!(limited("<Obj><I32>1</I32></Obj>", Limits::new().max_depth(1)).unwrap_err().is_limit());
         let sets = format!("<Obj><MS>{}{}</MS></Obj>", "<MS N='s'>".repeat(600), "</MS>".repeat(600));
         assert!(limited(&sets, deep).unwrap_err().is_limit());
     }
@@ -464,16 +464,16 @@ mod limits {
     #[test]
     fn nodes() {
         let xml = "<Obj><TN><T>A</T></TN><LST><S/><S/></LST></Obj>";
-        assert!(limited(xml, Limits::new().nodes(4)).is_ok());
-        let error = limited(xml, Limits::new().nodes(3)).unwrap_err();
+        assert!(limited(xml, Limits::new().max_nodes(4)).is_ok());
+        let error = limited(xml, Limits::new().max_nodes(3)).unwrap_err();
         assert!(error.is_limit());
         assert_eq!(error.offset(), Some(31));
     }
 
     #[test]
     fn size() {
-        assert!(limited("<S>x</S>", Limits::new().size(8)).is_ok());
-        let error = limited("<S>x</S>", Limits::new().size(7)).unwrap_err();
+        assert!(limited("<S>x</S>", Limits::new().max_size(8)).is_ok());
+        let error = limited("<S>x</S>", Limits::new().max_size(7)).unwrap_err();
         assert!(error.is_limit());
         assert_eq!(error.offset(), Some(7));
     }

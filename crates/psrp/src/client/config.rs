@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 #[cfg(feature = "crypto")]
 use crate::crypto::ClientKey;
-use crate::fragment::DEFAULT_FRAGMENT_SIZE;
+use crate::fragment::{AssemblerOptions, Fragmenter};
 use crate::link::Key;
 use crate::message::{HostInfo, InitRunspacePool, SessionCapability};
 
@@ -24,17 +24,28 @@ pub struct Config {
 }
 
 impl Config {
+    /// Default of [`fragment_size`](Self::fragment_size): 32 KiB.
+    pub const DEFAULT_FRAGMENT_SIZE: usize = Fragmenter::DEFAULT_FRAGMENT_SIZE;
+    /// Default of [`max_object_size`](Self::max_object_size): 10 MiB.
+    pub const DEFAULT_MAX_OBJECT_SIZE: usize = AssemblerOptions::DEFAULT_MAX_OBJECT_SIZE;
+    /// Default of [`max_pipelines`](Self::max_pipelines): 1024.
+    pub const DEFAULT_MAX_PIPELINES: usize = 1024;
+    /// Default of [`max_host_calls`](Self::max_host_calls): 64.
+    pub const DEFAULT_MAX_HOST_CALLS: usize = 64;
+    /// Default of [`max_event_bytes`](Self::max_event_bytes): 64 MiB.
+    pub const DEFAULT_MAX_EVENT_BYTES: usize = 64 << 20;
+
     /// A random identifier, one runspace, no host, and the default limits.
     pub fn new() -> Self {
         Self {
             pool_id: Uuid::new_v4(),
             capability: SessionCapability::default(),
             init: InitRunspacePool::default(),
-            fragment_size: DEFAULT_FRAGMENT_SIZE,
-            max_object_size: 10 << 20,
-            max_pipelines: 1024,
-            max_host_calls: 64,
-            max_event_bytes: 64 << 20,
+            fragment_size: Self::DEFAULT_FRAGMENT_SIZE,
+            max_object_size: Self::DEFAULT_MAX_OBJECT_SIZE,
+            max_pipelines: Self::DEFAULT_MAX_PIPELINES,
+            max_host_calls: Self::DEFAULT_MAX_HOST_CALLS,
+            max_event_bytes: Self::DEFAULT_MAX_EVENT_BYTES,
             key: Key::default(),
         }
     }
@@ -53,7 +64,8 @@ impl Config {
         self
     }
 
-    /// What opens the pool: number of runspaces, host, arguments of the application.
+    /// What opens the pool: number of runspaces, host, arguments of the application. Default: one
+    /// runspace, no host, no arguments.
     #[must_use]
     pub fn init(mut self, init: InitRunspacePool) -> Self {
         self.init = init;
@@ -67,28 +79,32 @@ impl Config {
         self
     }
 
-    /// Limits fragments that are sent to so many bytes, headers included. Default: 32 KiB.
+    /// Limits fragments that are sent to so many bytes, headers included. Default:
+    /// [`DEFAULT_FRAGMENT_SIZE`](Self::DEFAULT_FRAGMENT_SIZE), 32 KiB.
     #[must_use]
     pub fn fragment_size(mut self, bytes: usize) -> Self {
         self.fragment_size = bytes;
         self
     }
 
-    /// Limits messages that are received to so many bytes, the headers of their fragments included. Default: 10 MiB.
+    /// Limits messages that are received to so many bytes, the headers of their fragments included. Default:
+    /// [`DEFAULT_MAX_OBJECT_SIZE`](Self::DEFAULT_MAX_OBJECT_SIZE), 10 MiB.
     #[must_use]
     pub fn max_object_size(mut self, bytes: usize) -> Self {
         self.max_object_size = bytes;
         self
     }
 
-    /// Limits how many pipelines there may be at a time. Default: 1024.
+    /// Limits how many pipelines there may be at a time. Default:
+    /// [`DEFAULT_MAX_PIPELINES`](Self::DEFAULT_MAX_PIPELINES), 1024.
     #[must_use]
     pub fn max_pipelines(mut self, count: usize) -> Self {
         self.max_pipelines = count;
         self
     }
 
-    /// Limits how many calls of the host may wait for an answer. Default: 64.
+    /// Limits how many calls of the host may wait for an answer. Default:
+    /// [`DEFAULT_MAX_HOST_CALLS`](Self::DEFAULT_MAX_HOST_CALLS), 64.
     #[must_use]
     pub fn max_host_calls(mut self, count: usize) -> Self {
         self.max_host_calls = count;
@@ -97,7 +113,7 @@ impl Config {
 
     /// Limits the messages of all events that were not polled yet to so many bytes, with 64 bytes more for each. A
     /// transport that polls until there are no events, whenever it has handed something in, stays far below. Default:
-    /// 64 MiB.
+    /// [`DEFAULT_MAX_EVENT_BYTES`](Self::DEFAULT_MAX_EVENT_BYTES), 64 MiB.
     #[must_use]
     pub fn max_event_bytes(mut self, bytes: usize) -> Self {
         self.max_event_bytes = bytes;

@@ -75,6 +75,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
             }
             self.written += count;
         }
+        // A side that always has something left to write would keep all that it ever wrote.
+        if self.written > WRITE {
+            self.output.drain(..self.written);
+            self.written = 0;
+        }
         if self.written == self.output.len() {
             self.output.clear();
             self.written = 0;

@@ -8,6 +8,8 @@ mod lines;
 mod transport;
 
 pub use client::{Options, Output, Pipeline, PipelineHandle, PoolEvent, PoolEvents, RunspacePool};
+#[cfg(any(unix, windows))]
+pub use connect::Socket;
 pub use connect::{Child, ChildTransport};
 #[cfg(feature = "wsman")]
 pub use connect::{Wsman, WsmanCredentials, WsmanFault, WsmanShell, WsmanTransport};

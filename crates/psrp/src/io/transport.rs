@@ -57,7 +57,7 @@ pub trait Transport: Send {
 
     /// The most bytes that the data of one packet should have, before any encoding.
     fn max_data(&self) -> usize {
-        crate::fragment::DEFAULT_FRAGMENT_SIZE
+        crate::fragment::Fragmenter::DEFAULT_FRAGMENT_SIZE
     }
 
     /// Tells that the pool has taken over a pipeline that runs at the server, whose packets are wanted from now on. The
@@ -102,4 +102,18 @@ pub trait Connect: Sync {
     /// Fails if there is no connection to be had: a program that is not there, a host that does not answer, a key that
     /// is not known.
     fn connect(&self) -> impl Future<Output = Result<Self::Transport, Error>> + Send;
+}
+
+/// A function that makes connections.
+impl<F, C, T> Connect for F
+where
+    F: Fn() -> C + Sync,
+    C: Future<Output = Result<T, Error>> + Send,
+    T: Transport + 'static,
+{
+    type Transport = T;
+
+    fn connect(&self) -> impl Future<Output = Result<T, Error>> + Send {
+        self()
+    }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 #[cfg(feature = "crypto")]
 use crate::crypto::SessionKey;
-use crate::fragment::DEFAULT_FRAGMENT_SIZE;
+use crate::fragment::{AssemblerOptions, Fragmenter};
 use crate::link::Key;
 use crate::message::{ApplicationPrivateData, SessionCapability};
 use crate::value::{PsString, Value};
@@ -23,17 +23,30 @@ pub struct Config {
 }
 
 impl Config {
+    /// Default of [`fragment_size`](Self::fragment_size): 32 KiB.
+    pub const DEFAULT_FRAGMENT_SIZE: usize = Fragmenter::DEFAULT_FRAGMENT_SIZE;
+    /// Default of [`max_object_size`](Self::max_object_size): 10 MiB.
+    pub const DEFAULT_MAX_OBJECT_SIZE: usize = AssemblerOptions::DEFAULT_MAX_OBJECT_SIZE;
+    /// Default of [`max_pipelines`](Self::max_pipelines): 1024.
+    pub const DEFAULT_MAX_PIPELINES: usize = 1024;
+    /// Default of [`max_host_calls`](Self::max_host_calls): 64.
+    pub const DEFAULT_MAX_HOST_CALLS: usize = 64;
+    /// Default of [`max_requests`](Self::max_requests): 1024.
+    pub const DEFAULT_MAX_REQUESTS: usize = 1024;
+    /// Default of [`max_event_bytes`](Self::max_event_bytes): 64 MiB.
+    pub const DEFAULT_MAX_EVENT_BYTES: usize = 64 << 20;
+
     /// No data of the application but the versions, and the default limits.
     pub fn new() -> Self {
         Self {
             capability: SessionCapability::default(),
             private_data: ApplicationPrivateData::new::<PsString, Value>([]),
-            fragment_size: DEFAULT_FRAGMENT_SIZE,
-            max_object_size: 10 << 20,
-            max_pipelines: 1024,
-            max_host_calls: 64,
-            max_requests: 1024,
-            max_event_bytes: 64 << 20,
+            fragment_size: Self::DEFAULT_FRAGMENT_SIZE,
+            max_object_size: Self::DEFAULT_MAX_OBJECT_SIZE,
+            max_pipelines: Self::DEFAULT_MAX_PIPELINES,
+            max_host_calls: Self::DEFAULT_MAX_HOST_CALLS,
+            max_requests: Self::DEFAULT_MAX_REQUESTS,
+            max_event_bytes: Self::DEFAULT_MAX_EVENT_BYTES,
             key: Key::default(),
         }
     }
@@ -52,35 +65,40 @@ impl Config {
         self
     }
 
-    /// Limits fragments that are sent to so many bytes, headers included. Default: 32 KiB.
+    /// Limits fragments that are sent to so many bytes, headers included. Default:
+    /// [`DEFAULT_FRAGMENT_SIZE`](Self::DEFAULT_FRAGMENT_SIZE), 32 KiB.
     #[must_use]
     pub fn fragment_size(mut self, bytes: usize) -> Self {
         self.fragment_size = bytes;
         self
     }
 
-    /// Limits messages that are received to so many bytes, the headers of their fragments included. Default: 10 MiB.
+    /// Limits messages that are received to so many bytes, the headers of their fragments included. Default:
+    /// [`DEFAULT_MAX_OBJECT_SIZE`](Self::DEFAULT_MAX_OBJECT_SIZE), 10 MiB.
     #[must_use]
     pub fn max_object_size(mut self, bytes: usize) -> Self {
         self.max_object_size = bytes;
         self
     }
 
-    /// Limits how many pipelines there may be at a time. Default: 1024.
+    /// Limits how many pipelines there may be at a time. Default:
+    /// [`DEFAULT_MAX_PIPELINES`](Self::DEFAULT_MAX_PIPELINES), 1024.
     #[must_use]
     pub fn max_pipelines(mut self, count: usize) -> Self {
         self.max_pipelines = count;
         self
     }
 
-    /// Limits how many calls of the client's host may wait for an answer. Default: 64.
+    /// Limits how many calls of the client's host may wait for an answer. Default:
+    /// [`DEFAULT_MAX_HOST_CALLS`](Self::DEFAULT_MAX_HOST_CALLS), 64.
     #[must_use]
     pub fn max_host_calls(mut self, count: usize) -> Self {
         self.max_host_calls = count;
         self
     }
 
-    /// Limits how many requests of the client may wait for an answer of the application. Default: 1024.
+    /// Limits how many requests of the client may wait for an answer of the application. Default:
+    /// [`DEFAULT_MAX_REQUESTS`](Self::DEFAULT_MAX_REQUESTS), 1024.
     #[must_use]
     pub fn max_requests(mut self, count: usize) -> Self {
         self.max_requests = count;
@@ -88,7 +106,7 @@ impl Config {
     }
 
     /// Limits the messages of all events that were not polled yet to so many bytes, with 64 bytes more for each.
-    /// Default: 64 MiB.
+    /// Default: [`DEFAULT_MAX_EVENT_BYTES`](Self::DEFAULT_MAX_EVENT_BYTES), 64 MiB.
     #[must_use]
     pub fn max_event_bytes(mut self, bytes: usize) -> Self {
         self.max_event_bytes = bytes;

@@ -40,7 +40,7 @@ impl ReadOptions {
         Self { limits: Limits::new(), unknown: Unknown::Skip, cipher: None }
     }
 
-    /// Sets the limits.
+    /// Sets the limits. Default: [`Limits::new`].
     #[must_use]
     pub const fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;

@@ -31,7 +31,7 @@ pub(super) const END: &str = "</Objs>";
 ///
 /// All methods that write fail with
 ///
-/// * [`is_limit`](Error::is_limit) for values that are nested too deep, see [`WriteOptions::depth`];
+/// * [`is_limit`](Error::is_limit) for values that are nested too deep, see [`WriteOptions::max_depth`];
 /// * [`is_no_key`](Error::is_no_key) for a secret string that is not encrypted and no cipher to do it, and
 ///   [`is_crypto`](Error::is_crypto) if the cipher fails;
 /// * [`is_unwritable`](Error::is_unwritable) for a cycle to an object that is gone, a dictionary with

@@ -107,7 +107,7 @@ impl PipelineHandle {
     /// Stops the pipeline and waits until it has ended. What it sends until then, its state included, can still be
     /// read. Nothing happens if it has ended.
     ///
-    /// While this waits up to twice [`Options::max_buffered_bytes`](super::Options::max_buffered_bytes) are read.
+    /// While this waits, up to eight times [`Options::max_buffered_bytes`](super::Options::max_buffered_bytes) are read.
     ///
     /// # Errors
     ///

@@ -29,16 +29,28 @@ pub(super) struct Limits {
 }
 
 impl Options {
+    /// Default of [`max_buffered_bytes`](Self::max_buffered_bytes): 4 MiB.
+    pub const DEFAULT_MAX_BUFFERED_BYTES: usize = 4 << 20;
+    /// Default of [`max_pending_bytes`](Self::max_pending_bytes): 1 MiB.
+    pub const DEFAULT_MAX_PENDING_BYTES: usize = 1 << 20;
+    /// Default of [`max_output_bytes`](Self::max_output_bytes): 256 MiB.
+    pub const DEFAULT_MAX_OUTPUT_BYTES: usize = 256 << 20;
+    /// Default of [`open_timeout`](Self::open_timeout): 3 minutes.
+    pub const DEFAULT_OPEN_TIMEOUT: Duration = Duration::from_secs(180);
+    /// Default of [`stop_timeout`](Self::stop_timeout): 1 minute.
+    pub const DEFAULT_STOP_TIMEOUT: Duration = Duration::from_secs(60);
+    /// Default of [`close_timeout`](Self::close_timeout): 1 minute.
+    pub const DEFAULT_CLOSE_TIMEOUT: Duration = Duration::from_secs(60);
+
     /// One runspace, no host, and the default limits.
     pub fn new() -> Self {
-        let minute = Duration::from_secs(60);
         let limits = Limits {
-            max_buffered_bytes: 4 << 20,
-            max_pending_bytes: 1 << 20,
-            max_output_bytes: 256 << 20,
-            open_timeout: 3 * minute,
-            stop_timeout: minute,
-            close_timeout: minute,
+            max_buffered_bytes: Self::DEFAULT_MAX_BUFFERED_BYTES,
+            max_pending_bytes: Self::DEFAULT_MAX_PENDING_BYTES,
+            max_output_bytes: Self::DEFAULT_MAX_OUTPUT_BYTES,
+            open_timeout: Self::DEFAULT_OPEN_TIMEOUT,
+            stop_timeout: Self::DEFAULT_STOP_TIMEOUT,
+            close_timeout: Self::DEFAULT_CLOSE_TIMEOUT,
         };
         Self { config: Config::new(), host: None, host_info: None, limits }
     }
@@ -69,14 +81,16 @@ impl Options {
     }
 
     /// Nothing more is read while so many bytes of events wait to be taken, as their messages travelled and with 64
-    /// bytes more for each. One message more may come. Default: 4 MiB.
+    /// bytes more for each. One message more may come. Default:
+    /// [`DEFAULT_MAX_BUFFERED_BYTES`](Self::DEFAULT_MAX_BUFFERED_BYTES), 4 MiB.
     #[must_use]
     pub fn max_buffered_bytes(mut self, bytes: usize) -> Self {
         self.limits.max_buffered_bytes = bytes;
         self
     }
 
-    /// Input and new pipelines wait while more than so many bytes of messages are to be sent. Default: 1 MiB.
+    /// Input and new pipelines wait while more than so many bytes of messages are to be sent. Default:
+    /// [`DEFAULT_MAX_PENDING_BYTES`](Self::DEFAULT_MAX_PENDING_BYTES), 1 MiB.
     #[must_use]
     pub fn max_pending_bytes(mut self, bytes: usize) -> Self {
         self.limits.max_pending_bytes = bytes;
@@ -84,21 +98,24 @@ impl Options {
     }
 
     /// Limits what one pipeline may send when it is collected as an [`Output`](super::Output), as its messages
-    /// travelled and with 64 bytes more for each. Default: 256 MiB.
+    /// travelled and with 64 bytes more for each. Default:
+    /// [`DEFAULT_MAX_OUTPUT_BYTES`](Self::DEFAULT_MAX_OUTPUT_BYTES), 256 MiB.
     #[must_use]
     pub fn max_output_bytes(mut self, bytes: usize) -> Self {
         self.limits.max_output_bytes = bytes;
         self
     }
 
-    /// How long connecting and opening, or connecting again, may take. Default: 3 minutes.
+    /// How long connecting and opening, or connecting again, may take. Default:
+    /// [`DEFAULT_OPEN_TIMEOUT`](Self::DEFAULT_OPEN_TIMEOUT), 3 minutes.
     #[must_use]
     pub fn open_timeout(mut self, time: Duration) -> Self {
         self.limits.open_timeout = time;
         self
     }
 
-    /// How long a pipeline may take to stop. Default: 1 minute.
+    /// How long a pipeline may take to stop. Default:
+    /// [`DEFAULT_STOP_TIMEOUT`](Self::DEFAULT_STOP_TIMEOUT), 1 minute.
     #[must_use]
     pub fn stop_timeout(mut self, time: Duration) -> Self {
         self.limits.stop_timeout = time;
@@ -106,7 +123,8 @@ impl Options {
     }
 
     /// How long the server may take to close the pool when its pipelines have stopped, and the transport to end.
-    /// Default: 1 minute.
+    /// Default:
+    /// [`DEFAULT_CLOSE_TIMEOUT`](Self::DEFAULT_CLOSE_TIMEOUT), 1 minute.
     #[must_use]
     pub fn close_timeout(mut self, time: Duration) -> Self {
         self.limits.close_timeout = time;

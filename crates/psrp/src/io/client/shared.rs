@@ -20,6 +20,9 @@ use crate::error::{Error, Kind};
 use crate::message::{Availability, PipelineState, RunspacePoolState, RunspacePoolStateInfo};
 use crate::outofproc::Packet;
 
+/// How many times as much may be buffered while somebody waits for a pipeline to stop.
+const WHILE_STOPPING: usize = 8;
+
 /// The state of a session behind its lock, which nobody holds while waiting.
 pub(super) struct Shared {
     state: Mutex<State>,
@@ -228,12 +231,17 @@ impl State {
         }
     }
 
-    /// Whether more may be read. While somebody waits for a pipeline to stop twice as much may be buffered, for the
-    /// answer comes behind the output. When the pool closes, output is dropped anyway.
+    /// Whether more may be read. While somebody waits for a pipeline to stop more may be buffered, for the answer comes
+    /// behind the output that the server has queued. When the pool closes, output is dropped anyway.
     pub(super) fn may_read(&mut self) -> bool {
+        if matches!(self.machine.state(), RunspacePoolState::Closed | RunspacePoolState::Broken) {
+            return false;
+        }
         let max = self.limits.max_buffered_bytes;
         self.is_paused = self.is_paused || self.buffered > max;
-        !self.is_paused || self.is_closing || (self.stopping > 0 && self.buffered <= max.saturating_mul(2))
+        !self.is_paused
+            || self.is_closing
+            || (self.stopping > 0 && self.buffered <= max.saturating_mul(WHILE_STOPPING))
     }
 
     /// Takes a packet of the server.

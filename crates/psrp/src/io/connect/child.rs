@@ -46,6 +46,9 @@ pub struct Child {
 }
 
 impl Child {
+    /// Default of [`exit_timeout`](Self::exit_timeout): 5 seconds.
+    pub const DEFAULT_EXIT_TIMEOUT: Duration = Duration::from_secs(5);
+
     /// A program without arguments.
     pub fn new(program: impl AsRef<OsStr>) -> Self {
         Self {
@@ -55,7 +58,7 @@ impl Child {
             keeps_env: true,
             directory: None,
             listener: None,
-            exit_timeout: Duration::from_secs(5),
+            exit_timeout: Self::DEFAULT_EXIT_TIMEOUT,
             reading: ReaderOptions::new(),
         }
     }
@@ -111,7 +114,8 @@ impl Child {
         self
     }
 
-    /// How long the process may take to end by itself when its input is closed. Default: 5 seconds.
+    /// How long the process may take to end by itself when its input is closed. Default:
+    /// [`DEFAULT_EXIT_TIMEOUT`](Self::DEFAULT_EXIT_TIMEOUT), 5 seconds.
     #[must_use]
     pub fn exit_timeout(mut self, time: Duration) -> Self {
         self.exit_timeout = time;

@@ -32,7 +32,7 @@ impl GetCommandMetadata {
         }
     }
 
-    /// How many commands follow, from the first output of the pipeline.
+    /// How many commands follow, from the first output of the pipeline (MS-PSRP 2.2.3.21).
     ///
     /// # Errors
     ///
