@@ -85,6 +85,9 @@
 //! | calls of the host that wait | 64 | [client], [server] | the server can't make another one; a client's pool is broken |
 //! | requests of a client that wait | 1024 | [server] | the pool is broken |
 //! | bytes of events that nobody has polled | 64 MiB | [client], [server] | the pool is broken |
+//! | bytes of an envelope of WS-Management that is sent | 153,600 | `io::Wsman::max_envelope_size` | messages take more envelopes |
+//! | bytes of an answer of WS-Management | 16 MiB | `io::Wsman::max_response_size` | the connection is lost |
+//! | levels, elements and attributes of such an answer | 32, 65,536 | fixed | the connection is lost |
 //! | values that become a Rust type or JSON | 4,194,304 | `serde::Budget::max_values` | the conversion fails there |
 //! | levels of these | 128 | `serde::Budget::max_depth` | the conversion fails there |
 //!

@@ -91,7 +91,13 @@ pub(super) enum Trust {
 /// Runspace pools over WS-Management, the protocol of Windows Remote Management (MS-WSMV, DSP0226).
 ///
 /// [`Connect::connect`] makes no connection yet: the first packet does, which opens a shell, or takes one over. Which of
-/// both, and which shell, the packet itself tells.
+/// both, and which shell, the packet itself tells. Proxies are not used, and redirections not followed.
+///
+/// # Security
+///
+/// Inside of TLS, messages are as they are. Without it, NTLM and Kerberos encrypt them, which keeps them from being read or
+/// changed; but NTLM uses RC4, and proves that the server knows the user, not which server it is. The certificate of TLS is not bound to the authentication (RFC 5929), which services can insist on (`CbtHardeningLevel` `Strict`); they
+/// refuse this client then. Credentials are not delegated, so that scripts can't log on to further servers with them.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -125,6 +131,17 @@ pub struct Wsman {
 }
 
 impl Wsman {
+    /// What [`max_envelope_size`](Self::max_envelope_size) is by default: what all versions of Windows take.
+    pub const DEFAULT_MAX_ENVELOPE_SIZE: usize = 153_600;
+    /// What [`max_response_size`](Self::max_response_size) is by default.
+    pub const DEFAULT_MAX_RESPONSE_SIZE: usize = 16 << 20;
+    /// What [`operation_timeout`](Self::operation_timeout) is by default.
+    pub const DEFAULT_OPERATION_TIMEOUT: Duration = Duration::from_secs(20);
+    /// What [`connect_timeout`](Self::connect_timeout) is by default.
+    pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+    /// What [`grace`](Self::grace) is by default.
+    pub const DEFAULT_GRACE: Duration = Duration::from_secs(30);
+
     /// A service with TLS, at port 5986 of this host, which is a name or an address.
     pub fn https(host: impl Into<String>, credentials: WsmanCredentials) -> Self {
         Self {
@@ -137,11 +154,11 @@ impl Wsman {
             credentials,
             trust: Trust::default(),
             is_plain_basic_allowed: false,
-            max_envelope_size: 153_600,
-            max_response_size: 16 << 20,
-            operation_timeout: Duration::from_secs(20),
-            connect_timeout: Duration::from_secs(30),
-            grace: Duration::from_secs(30),
+            max_envelope_size: Self::DEFAULT_MAX_ENVELOPE_SIZE,
+            max_response_size: Self::DEFAULT_MAX_RESPONSE_SIZE,
+            operation_timeout: Self::DEFAULT_OPERATION_TIMEOUT,
+            connect_timeout: Self::DEFAULT_CONNECT_TIMEOUT,
+            grace: Self::DEFAULT_GRACE,
             shell_name: None,
             idle_timeout: None,
             has_no_profile: false,
@@ -207,15 +224,17 @@ impl Wsman {
         self
     }
 
-    /// The largest envelope that is sent, and that the service is asked to send, in bytes. Default: 153,600, which all
-    /// versions of Windows take; those since Windows 8 take 512,000. Less than 8,192 counts as that.
+    /// The largest envelope that is sent, and that the service is asked to send, in bytes. Less than 8,192
+    /// counts as that. Windows takes 512,000 since Windows 8. Default:
+    /// [`DEFAULT_MAX_ENVELOPE_SIZE`](Self::DEFAULT_MAX_ENVELOPE_SIZE), 153,600.
     #[must_use]
     pub fn max_envelope_size(mut self, bytes: usize) -> Self {
         self.max_envelope_size = bytes.max(MIN_ENVELOPE_SIZE);
         self
     }
 
-    /// Limits answers to so many bytes, whatever the service was asked for. Default: 16 MiB.
+    /// Limits answers to so many bytes, whatever the service was asked for; a request whose answer is larger fails
+    /// ([`Error::is_limit`]). Default: [`DEFAULT_MAX_RESPONSE_SIZE`](Self::DEFAULT_MAX_RESPONSE_SIZE), 16 MiB.
     #[must_use]
     pub fn max_response_size(mut self, bytes: usize) -> Self {
         self.max_response_size = bytes;
@@ -223,21 +242,24 @@ impl Wsman {
     }
 
     /// How long the service may work on one request. It is also how often a connection that waits for output is heard
-    /// of: the service answers that there is none yet. Default: 20 seconds.
+    /// of: the service answers that there is none yet. Default:
+    /// [`DEFAULT_OPERATION_TIMEOUT`](Self::DEFAULT_OPERATION_TIMEOUT), 20 seconds.
     #[must_use]
     pub fn operation_timeout(mut self, timeout: Duration) -> Self {
         self.operation_timeout = timeout;
         self
     }
 
-    /// How long making a connection may take. Default: 30 seconds.
+    /// How long making a connection may take. Default:
+    /// [`DEFAULT_CONNECT_TIMEOUT`](Self::DEFAULT_CONNECT_TIMEOUT), 30 seconds.
     #[must_use]
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self
     }
 
-    /// How long after its operation timeout a request fails if the service says nothing at all. Default: 30 seconds.
+    /// How long after its operation timeout a request fails if the service has not answered it. Default:
+    /// [`DEFAULT_GRACE`](Self::DEFAULT_GRACE), 30 seconds.
     #[must_use]
     pub fn grace(mut self, timeout: Duration) -> Self {
         self.grace = timeout;
