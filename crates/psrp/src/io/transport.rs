@@ -11,8 +11,8 @@ use crate::outofproc::Packet;
 
 /// Carries packets between the two ends of a session.
 ///
-/// The transports that are pipes write them as [`Lines`]; others take them for what they mean: send these data, create or
-/// close a pipeline, signal it. A transport without acknowledgements makes them up when it has sent.
+/// The transports that are pipes write them as [`Lines`](super::Lines); others take them for what they mean: send these
+/// data, create or close a pipeline, signal it. A transport without acknowledgements makes them up when it has sent.
 ///
 /// Every method that is not ready registers the waker of its context.
 pub trait Transport: Send {

@@ -96,8 +96,9 @@ pub(super) enum Trust {
 /// # Security
 ///
 /// Inside of TLS, messages are as they are. Without it, NTLM and Kerberos encrypt them, which keeps them from being read or
-/// changed; but NTLM uses RC4, and proves that the server knows the user, not which server it is. The certificate of TLS is not bound to the authentication (RFC 5929), which services can insist on (`CbtHardeningLevel` `Strict`); they
-/// refuse this client then. Credentials are not delegated, so that scripts can't log on to further servers with them.
+/// changed; but NTLM uses RC4, and proves that the server knows the user, not which server it is. The certificate of TLS
+/// is not bound to the authentication (RFC 5929), which services can insist on (`CbtHardeningLevel` `Strict`); they refuse
+/// this client then. Credentials are not delegated, so that scripts can't log on to further servers with them.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -345,7 +346,7 @@ impl Wsman {
             ));
         }
         let style = self.style();
-        if soap::max_data(&style) < crate::fragment::MIN_FRAGMENT_SIZE {
+        if soap::max_data(&style) < crate::fragment::Fragmenter::MIN_FRAGMENT_SIZE {
             return Err(Error::with(Kind::Limit, "envelopes without room for data"));
         }
         Ok(Session::new(Http::new(self)?, style, self.clone()))
