@@ -84,7 +84,8 @@ impl Kind {
 /// Why something could not be read, written or done: what it was, and where in the input.
 ///
 /// Its text names elements, members and limits of the protocol. It never contains values of the input, for these may be
-/// secret.
+/// secret. Only why the other side has ended a connection or a pipeline is told in its own words, made safe for a terminal
+/// ([`terminal_safe`](crate::terminal_safe)) and cut off after 4 KiB.
 pub struct Error(Box<Inner>);
 
 struct Inner {

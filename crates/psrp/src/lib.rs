@@ -56,12 +56,13 @@
 //! | [`outofproc`] | lines of the transports that are pipes: standard input and output, SSH, sockets |
 //! | [`crypto`] | the key exchange, and what encrypts strings |
 //! | [`client`], [`server`] | runspace pools and pipelines as state machines, for either end of a session |
+//! | `io` | sessions on tokio: pools and pipelines as futures and streams, and what they talk over |
 //! | `serde` | the bridge to any type of serde, and values as JSON |
 //!
 //! # Features
 //!
 //! `crypto` (default) has the cipher of a session, on aws-lc-rs; `serde` the bridge, [`clixml`] documents of any type; `jiff`
-//! conversions of dates and spans.
+//! conversions of dates and spans; `tokio` has sessions over child processes, sockets, and anything that carries bytes.
 //!
 //! # Limits
 //!
@@ -111,8 +112,8 @@
 //!
 //! # Promised
 //!
-//! - Nothing in the modules above starts a thread or reads a clock, and nothing but [`clixml::Document`] and its writer
-//!   does I/O: bytes go in, values and bytes come out.
+//! - Nothing in the modules above but `io` starts a task or reads a clock, and nothing else but [`clixml::Document`] and
+//!   its writer does I/O: bytes go in, values and bytes come out.
 //! - What PowerShell's serializer writes is written byte for byte as it does, by its published rules. Values keep all
 //!   members that were read, records also those that they do not know, and enumerations numbers without a name.
 //! - Foreign bytes lead to a value or an [`Error`] with kind and position, in the bytes or in the value. Memory follows the

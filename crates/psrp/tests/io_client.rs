@@ -7,14 +7,17 @@ mod served;
 
 use std::collections::HashMap;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
+use psrp::Error;
 use psrp::client::{Config, PipelineEvent, PipelineRequest};
-use psrp::io::{Options, PoolEvent, RunspacePool};
+use psrp::io::{Options, PoolEvent, RunspacePool, Transport};
 use psrp::message::{
     ApplicationPrivateData, Availability, CommandMetadata, CreatePipeline, GetCommandMetadata,
     InitRunspacePool, PipelineState, PowerShell, RunspacePoolState, RunspacePoolStateInfo, UserEvent,
 };
+use psrp::outofproc::Packet;
 use psrp::record::{ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord};
 use psrp::server;
 use psrp::value::{Object, Progress, SecureString, Value};
@@ -353,4 +356,108 @@ async fn the_state_forbids_with_errors() {
     assert!(pool.disconnect().await.unwrap_err().is_unsupported());
     assert!(pool.reconnect().await.unwrap_err().is_state());
     assert_eq!(pool.state(), RunspacePoolState::Opened);
+}
+
+/// A transport that can leave its pool. What happened to it is noted.
+struct Leaving(served::Pipe, Arc<Mutex<Vec<&'static str>>>);
+
+impl Transport for Leaving {
+    fn poll_receive(
+        &mut self,
+        cx: &mut Context<'_>,
+        take: &mut dyn FnMut(Packet<'_>) -> Result<(), Error>,
+    ) -> Poll<Option<Result<(), Error>>> {
+        self.0.poll_receive(cx, take)
+    }
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.0.poll_ready(cx)
+    }
+
+    fn send(&mut self, packet: Packet<'_>) -> Result<(), Error> {
+        self.0.send(packet)
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.0.poll_flush(cx)
+    }
+
+    fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.0.poll_close(cx)
+    }
+
+    fn poll_disconnect(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.1.lock().unwrap().push("disconnect");
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_reconnect(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.1.lock().unwrap().push("reconnect");
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[tokio::test]
+async fn a_pool_is_left_and_taken_up_again() {
+    let (near, far) = pipe(4096);
+    let server = tokio::spawn(serve(far, cat));
+    let notes = Arc::new(Mutex::new(Vec::new()));
+    let connector = {
+        let transport = Mutex::new(Some(Leaving(near, Arc::clone(&notes))));
+        move || std::future::ready(Ok(transport.lock().unwrap().take().unwrap()))
+    };
+    let pool = RunspacePool::open(&connector, Options::new()).await.unwrap();
+    let mut create = CreatePipeline::new(PowerShell::script("$input"));
+    create.no_input = false;
+    let run = pool.start(create).await.unwrap();
+    run.send(1).await.unwrap();
+    pool.disconnect().await.unwrap();
+    assert_eq!(pool.state(), RunspacePoolState::Disconnected);
+    assert!(pool.disconnect().await.unwrap_err().is_state());
+    assert!(run.send(2).await.unwrap_err().is_state());
+    assert!(pool.start(PowerShell::script("")).await.unwrap_err().is_state());
+    pool.reconnect().await.unwrap();
+    assert_eq!(*notes.lock().unwrap(), ["disconnect", "reconnect"]);
+    run.send(3).await.unwrap();
+    run.end_input().await.unwrap();
+    assert_eq!(run.output().await.unwrap().output, [1, 3].map(Value::from));
+    pool.close().await.unwrap();
+    server.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_pool_that_is_left_is_not_closed() {
+    let (near, far) = pipe(4096);
+    let closed = Arc::new(Mutex::new(false));
+    let server = tokio::spawn(serve(far, {
+        let closed = Arc::clone(&closed);
+        move |_, ask| {
+            if let Ask::Event(server::Event::Closed) = ask {
+                *closed.lock().unwrap() = true;
+            }
+            false
+        }
+    }));
+    let pool = RunspacePool::over(Leaving(near, Arc::default()), Options::new()).await.unwrap();
+    pool.disconnect().await.unwrap();
+    pool.close().await.unwrap();
+    server.await.unwrap();
+    assert!(!*closed.lock().unwrap());
+}
+
+#[tokio::test]
+async fn a_client_connects_to_a_pool_that_is_there() {
+    let (near, far) = pipe(4096);
+    let server = tokio::spawn(serve(far, echo));
+    let id = uuid::Uuid::from_u128(9);
+    let options = Options::new().config(Config::new().pool_id(id));
+    let pool = RunspacePool::connect_over(near, options).await.unwrap();
+    assert_eq!((pool.id(), pool.state()), (id, RunspacePoolState::Opened));
+    // The server has no such pipeline, which only shows when something is sent.
+    let run = pool.connect_pipeline(uuid::Uuid::from_u128(3)).unwrap();
+    assert_eq!(run.state(), PipelineState::Running);
+    assert_eq!(pool.invoke(PowerShell::script("a")).await.unwrap().output, [Value::from("a")]);
+    drop(run);
+    pool.close().await.unwrap();
+    server.await.unwrap();
 }

@@ -209,3 +209,24 @@ async fn a_host_runs_nested_pipelines() {
     // The last handle closes the pool.
     server.await.unwrap();
 }
+
+#[tokio::test]
+async fn a_pool_calls_the_host_too() {
+    let (sender, mut answers) = tokio::sync::mpsc::unbounded_channel();
+    let host = Fixed(|_: Option<&str>| Ok(HostResult::Text("typed".into())));
+    let (_pool, _server) = open(Options::new().host(Arc::new(host)), move |machine, ask| {
+        match ask {
+            Ask::Event(Event::Opened(info)) => {
+                assert!(!info.host_info.is_host_ui_null);
+                machine.host_call(&HostRequest::ReadLine).unwrap();
+            }
+            Ask::Event(Event::HostResponse { pipeline: None, response }) => {
+                sender.send(response.result().unwrap()).unwrap();
+            }
+            _ => return false,
+        }
+        true
+    })
+    .await;
+    assert_eq!(answers.recv().await, Some(HostResult::Text("typed".into())));
+}

@@ -111,10 +111,7 @@ impl<T: Transport> Driver<T> {
             // There is nothing to close, or it goes on without a client.
             BeforeOpen | Opening | Connecting | Disconnected => return Some(Ok(())),
             Opened => {
-                let open: Vec<_> = state.slots.keys().copied().collect();
-                for id in open {
-                    state.settle(id);
-                }
+                state.settle_all();
                 if state.machine.pipelines().len() == 0 {
                     // It fails in states that were left out above.
                     let _ = state.machine.close();
@@ -213,6 +210,8 @@ impl<T: Transport> Driver<T> {
             Detour::Disconnect => state.machine.disconnect(),
             Detour::Reconnect => state.machine.reconnect(),
         });
+        // Pipelines may have been dropped meanwhile.
+        state.settle_all();
         // Nobody waits any more if this fails.
         let _ = waiting.send(result);
     }

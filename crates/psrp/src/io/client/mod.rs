@@ -4,11 +4,13 @@ mod driver;
 mod feeding;
 mod handle;
 mod hosting;
+mod intake;
 mod options;
 mod output;
 mod pipeline;
 mod pool;
 mod pool_events;
+mod requests;
 mod shared;
 mod slot;
 

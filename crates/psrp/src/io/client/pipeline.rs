@@ -104,7 +104,7 @@ impl Pipeline {
     }
 
     /// The next event with what it counts.
-    fn poll_sized(&self, cx: &mut Context<'_>) -> Poll<Option<Result<(PipelineEvent, usize), Error>>> {
+    fn poll_sized(&self, cx: &Context<'_>) -> Poll<Option<Result<(PipelineEvent, usize), Error>>> {
         let mut state = self.handle.shared.lock();
         let ended = state.alive();
         let Some(slot) = state.slots.get_mut(&self.id()) else { return Poll::Ready(None) };

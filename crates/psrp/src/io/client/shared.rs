@@ -15,10 +15,9 @@ use super::hosting::Calls;
 use super::options::Limits;
 use super::pool_events::Subscribers;
 use super::slot::{Signal, Slot};
-use crate::client::{Event, PipelineEvent, RunspacePool};
+use crate::client::RunspacePool;
 use crate::error::{Error, Kind};
-use crate::message::{Availability, PipelineState, RunspacePoolState, RunspacePoolStateInfo};
-use crate::outofproc::Packet;
+use crate::message::{Availability, PipelineState, RunspacePoolState};
 
 /// How many times as much may be buffered while somebody waits for a pipeline to stop.
 const WHILE_STOPPING: usize = 8;
@@ -57,7 +56,7 @@ pub(super) struct State {
     pub(super) has_changed: bool,
     is_waiting_for_room: bool,
     /// The reason of the server's last change of the pool's state.
-    reason: Option<Box<str>>,
+    pub(super) reason: Option<Box<str>>,
     pub(super) ended: Option<Ended>,
 }
 
@@ -244,122 +243,6 @@ impl State {
             || (self.stopping > 0 && self.buffered <= max.saturating_mul(WHILE_STOPPING))
     }
 
-    /// Takes a packet of the server.
-    pub(super) fn take(&mut self, packet: Packet<'_>) -> Result<(), Error> {
-        let acknowledged = match packet {
-            Packet::SignalAck(id) => id,
-            _ => None,
-        };
-        let result = self.machine.handle_packet(packet);
-        while let Some((event, size)) = self.machine.poll_sized_event() {
-            // Pipelines of a connection that has failed learn that instead of a state that the server never sent.
-            let made_up = matches!(
-                &event,
-                Event::Pipeline { event: PipelineEvent::State(info), .. } if info.state == PipelineState::Failed
-            );
-            if result.is_ok() || !made_up {
-                self.dispatch(event, size);
-            }
-        }
-        if let Some(id) = acknowledged {
-            if let Some(slot) = self.slots.get_mut(&id)
-                && let Signal::Sent(_) = slot.signal
-            {
-                slot.signal = Signal::Answered;
-            }
-            self.settle(id);
-        }
-        result
-    }
-
-    fn dispatch(&mut self, event: Event, size: usize) {
-        match event {
-            Event::Pipeline { id, event } => self.take_of_pipeline(id, event, size),
-            Event::HostCall { pipeline, call } => {
-                if self.calls.push(pipeline, call, size, &mut self.machine) {
-                    self.keep(size);
-                }
-            }
-            Event::Answer { call_id, availability } => {
-                if let Some(answer) = self.answers.remove(&call_id) {
-                    // Nobody waits any more if this fails.
-                    let _ = answer.send(availability);
-                }
-            }
-            Event::State(info) => self.take_state(info),
-            Event::UserEvent(event) => {
-                let count = self.subscribers.push_event(event, size);
-                self.keep(size * count);
-            }
-            Event::KeyExchanged => self.has_changed = true,
-            Event::SessionCapability(_) | Event::ApplicationPrivateData(_) | Event::RunspaceLimits(_) => {}
-        }
-    }
-
-    fn take_state(&mut self, info: RunspacePoolStateInfo) {
-        self.has_changed = true;
-        let message = info.error.as_ref().and_then(|record| record.message());
-        self.reason = message.map(|text| super::remote_text(&text.to_str_lossy()));
-        self.subscribers.push_state(info);
-    }
-
-    /// Why the pool is closed or broken, as far as the server has told it.
-    pub(super) fn end_of_pool(&self) -> Error {
-        let what = match self.machine.state() {
-            RunspacePoolState::Broken => "the server says that the pool is broken",
-            _ => "the server has closed the pool",
-        };
-        match &self.reason {
-            Some(reason) => Error::with(Kind::Closed, format!("{what}: {reason}")),
-            None => Error::with(Kind::Closed, what),
-        }
-    }
-
-    fn take_of_pipeline(&mut self, id: Uuid, event: PipelineEvent, size: usize) {
-        let is_closing = self.is_closing;
-        let Some(slot) = self.slots.get_mut(&id) else { return };
-        match event {
-            PipelineEvent::Closed => {
-                slot.is_gone = true;
-                self.has_changed = true;
-                self.remove_if_done(id);
-            }
-            PipelineEvent::State(info) if super::slot::is_terminal(info.state) => {
-                // What scripts have told the host comes before their end.
-                slot.last = Some((PipelineEvent::State(info), size));
-                let given_up = self.calls.cancel(Some(id));
-                self.release(given_up);
-                if !self.calls.is_busy(Some(id)) {
-                    self.finish(id);
-                }
-                self.settle(id);
-            }
-            _ if slot.is_dropped || is_closing => {}
-            event => {
-                if let PipelineEvent::State(info) = &event {
-                    slot.state = info.state;
-                }
-                slot.push(event, size);
-                self.keep(size);
-            }
-        }
-    }
-
-    /// Hands out the last event of a pipeline, now that the host has done everything.
-    pub(super) fn finish(&mut self, id: Uuid) {
-        let Some(slot) = self.slots.get_mut(&id) else { return };
-        let Some((event, size)) = slot.last.take() else { return };
-        if let PipelineEvent::State(info) = &event {
-            slot.state = info.state;
-        }
-        slot.is_over = true;
-        self.has_changed = true;
-        if !slot.is_dropped {
-            slot.push(event, size);
-            self.keep(size);
-        }
-    }
-
     /// Stops and closes a pipeline that nobody needs any more, as far as that is possible now.
     pub(super) fn settle(&mut self, id: Uuid) {
         let is_closing = self.is_closing;
@@ -380,6 +263,12 @@ impl State {
             _ => slot.is_closing = pipeline.close().is_ok(),
         }
         self.wake_driver();
+    }
+
+    /// Does that for all pipelines.
+    pub(super) fn settle_all(&mut self) {
+        let all: Vec<_> = self.slots.keys().copied().collect();
+        all.into_iter().for_each(|id| self.settle(id));
     }
 
     /// Remembers when a signal was sent.
