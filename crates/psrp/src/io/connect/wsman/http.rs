@@ -4,8 +4,8 @@ use std::error::Error as _;
 use std::fmt;
 use std::time::Duration;
 
+use http::StatusCode;
 use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
-use http::{StatusCode, header};
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, ClientBuilder, Response, Url};
 use zeroize::Zeroizing;
@@ -186,7 +186,7 @@ impl Reply {
     /// The tokens of a scheme that the service has sent.
     #[cfg(feature = "negotiate")]
     pub(super) fn challenge(&self, scheme: &str) -> Option<&str> {
-        let values = self.headers.get_all(header::WWW_AUTHENTICATE).iter();
+        let values = self.headers.get_all(http::header::WWW_AUTHENTICATE).iter();
         values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).find_map(
             |challenge| {
                 let challenge = challenge.trim();
