@@ -9,6 +9,7 @@ The shapes of the answers are those of MS-WSMV; `wsman_check.py` has the client 
 
 import argparse
 import base64
+import hashlib
 import http.server
 import os
 import re
@@ -242,7 +243,12 @@ class Shell:
 
 class Service:
     def __init__(self, options):
-        self.options, self.shells, self.lock = options, {}, threading.Lock()
+        self.options, self.shells, self.lock, self.bindings = options, {}, threading.Lock(), None
+        if options.tls:
+            # As a service that insists on the binding of authentication and certificate (RFC 5929).
+            with open(options.tls[0]) as certificate:
+                digest = hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate.read())).digest()
+            self.bindings = b"tls-server-end-point:" + digest
 
     def answer(self, request):
         """The status and the bytes of the answer to an envelope."""
@@ -484,19 +490,23 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def authenticate_negotiate(self):
         import spnego
+        import spnego.channel_bindings
 
-        given = self.headers.get("Authorization", "")
+        given, service = self.headers.get("Authorization", ""), self.server.service
         if not given:
             if self.context is not None and self.context.complete:
                 return {}
             return self.reply(401, WWW_Authenticate="Negotiate")
         if self.context is None or self.context.complete:
             options = spnego.NegotiateOptions.use_negotiate | spnego.NegotiateOptions.wrapping_winrm
-            self.context = spnego.server(protocol="negotiate", options=options)
+            bindings = service.bindings and spnego.channel_bindings.GssChannelBindings(
+                application_data=service.bindings
+            )
+            self.context = spnego.server(protocol="negotiate", options=options, channel_bindings=bindings)
         try:
             token = self.context.step(base64.b64decode(given.split(" ")[1]))
         except Exception as error:
-            if self.server.service.options.log:
+            if service.options.log:
                 print("refused", repr(error), file=sys.stderr, flush=True)
             self.context = None
             return self.reply(401, WWW_Authenticate="Negotiate")

@@ -8,6 +8,7 @@ use http::StatusCode;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::Client;
 
+use super::bindings::channel_bindings;
 use super::config::WsmanCredentials;
 use super::http::{Reply, SOAP, Wire};
 use super::negotiate::{Context, Packages};
@@ -113,7 +114,13 @@ impl Channels {
     /// Authenticates a connection with requests that have no content.
     async fn authenticate(&self, client: &Client, wire: &Wire) -> Result<Context, Error> {
         let host = wire.url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-        let mut context = Context::new(self.packages, &self.credentials, host)?;
+        // Kerberos needs the certificate for its first token.
+        let certificate = match self.is_tls {
+            true => wire.exchange(client, HeaderMap::new(), Vec::new()).await?.certificate,
+            false => None,
+        };
+        let bindings = certificate.as_deref().map(channel_bindings);
+        let mut context = Context::new(self.packages, &self.credentials, host, bindings)?;
         let mut token = context.step(Vec::new()).await?;
         for _ in 0..MAX_LEGS {
             let mut headers = HeaderMap::new();

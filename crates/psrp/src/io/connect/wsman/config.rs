@@ -95,10 +95,10 @@ pub(super) enum Trust {
 ///
 /// # Security
 ///
-/// Inside of TLS, messages are as they are. Without it, NTLM and Kerberos encrypt them, which keeps them from being read or
-/// changed; but NTLM uses RC4, and proves that the server knows the user, not which server it is. The certificate of TLS
-/// is not bound to the authentication (RFC 5929), which services can insist on (`CbtHardeningLevel` `Strict`); they refuse
-/// this client then. Credentials are not delegated, so that scripts can't log on to further servers with them.
+/// Inside of TLS, messages are as they are, and NTLM and Kerberos are bound to the certificate of the server (RFC 5929).
+/// Without it, they encrypt the messages, which keeps them from being read or changed; but NTLM uses RC4, and proves that
+/// the server knows the user, not which server it is. Credentials are not delegated, so that scripts can't log on to
+/// further servers with them.
 ///
 /// ```no_run
 /// use std::time::Duration;

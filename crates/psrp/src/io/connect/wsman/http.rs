@@ -44,6 +44,9 @@ pub(super) struct Reply {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: Vec<u8>,
+    /// The certificate of the server in DER, if the connection has one.
+    #[cfg(feature = "negotiate")]
+    pub(super) certificate: Option<Vec<u8>>,
 }
 
 impl Http {
@@ -124,6 +127,7 @@ impl Wire {
             .no_zstd()
             .no_deflate()
             .tcp_nodelay(true)
+            .tls_info(cfg!(feature = "negotiate"))
             .user_agent(concat!("psrp/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(self.connect_timeout)
             .timeout(self.request_timeout);
@@ -153,7 +157,16 @@ impl Wire {
         let request = client.post(self.url.clone()).headers(headers).body(body);
         let mut response = request.send().await.map_err(failure)?;
         let body = self.body(&mut response).await?;
-        Ok(Reply { status: response.status(), headers: std::mem::take(response.headers_mut()), body })
+        Ok(Reply {
+            status: response.status(),
+            headers: std::mem::take(response.headers_mut()),
+            body,
+            #[cfg(feature = "negotiate")]
+            certificate: response
+                .extensions()
+                .get::<reqwest::tls::TlsInfo>()
+                .and_then(|info| info.peer_certificate().map(Into::into)),
+        })
     }
 
     async fn body(&self, response: &mut Response) -> Result<Vec<u8>, Error> {

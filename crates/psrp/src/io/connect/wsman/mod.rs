@@ -1,10 +1,12 @@
 //! Sessions over WS-Management.
 //!
 //! `soap` and `answer` write and read envelopes, `xml` and `fault` what is inside of these; none does I/O. `http` carries
-//! them, with `channel`, `negotiate` and `seal` for what Windows authenticates and encrypts by itself. `session` has the
+//! them, with `channel`, `negotiate`, `bindings` and `seal` for what Windows authenticates and encrypts by itself. `session` has the
 //! operations, and `transport` makes packets of them.
 
 mod answer;
+#[cfg(feature = "negotiate")]
+mod bindings;
 #[cfg(feature = "negotiate")]
 mod channel;
 mod config;

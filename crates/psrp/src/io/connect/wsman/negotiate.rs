@@ -45,12 +45,19 @@ pub(super) struct Context {
     negotiate: Negotiate,
     credentials: Option<CredentialsBuffers>,
     target: String,
+    /// What the authentication is bound to.
+    bindings: Option<Vec<u8>>,
     is_complete: bool,
 }
 
 impl Context {
-    /// A context for the service at this host.
-    pub(super) fn new(packages: Packages, credentials: &WsmanCredentials, host: &str) -> Result<Self, Error> {
+    /// A context for the service at this host, bound to its certificate.
+    pub(super) fn new(
+        packages: Packages,
+        credentials: &WsmanCredentials,
+        host: &str,
+        bindings: Option<Vec<u8>>,
+    ) -> Result<Self, Error> {
         let username = Username::parse(&credentials.user)
             .map_err(|error| Error::with(Kind::Denied, "a name that no user has").caused_by(error))?;
         let identity = AuthIdentity { username, password: credentials.password.to_string().into() };
@@ -69,7 +76,8 @@ impl Context {
             .execute(&mut negotiate)
             .map_err(failure)?
             .credentials_handle;
-        Ok(Self { negotiate, credentials: handle, target: format!("HTTP/{host}"), is_complete: false })
+        let target = format!("HTTP/{host}");
+        Ok(Self { negotiate, credentials: handle, target, bindings, is_complete: false })
     }
 
     /// Whether the client is content with the other side.
@@ -84,7 +92,10 @@ impl Context {
     ///
     /// Fails if the token is not what it should be or if there is no ticket to be had ([`Error::is_denied`]).
     pub(super) async fn step(&mut self, token: Vec<u8>) -> Result<Vec<u8>, Error> {
-        let mut input = [SecurityBuffer::new(token, BufferType::Token)];
+        let mut input = vec![SecurityBuffer::new(token, BufferType::Token)];
+        if let Some(bindings) = &self.bindings {
+            input.push(SecurityBuffer::new(bindings.clone(), BufferType::ChannelBindings));
+        }
         let mut output = [SecurityBuffer::new(Vec::new(), BufferType::Token)];
         let status = {
             let mut builder = self
