@@ -64,6 +64,8 @@ const SUITES: [Suite; 2] = [
             &["--package", "psrp", "--all-features", "--test", "live_client"],
             // With the server of OpenSSH.
             &["--package", "psrp", "--all-features", "--test", "ssh"],
+            // The client of WS-Management with a service that pypsrp agrees with.
+            &["--package", "psrp", "--all-features", "--test", "wsman"],
             // Cargo builds an example for a test only where it is told to.
             &["--package", "examples", "--test", "psrp_server", "--example", "psrp_server"],
         ],

@@ -90,6 +90,9 @@
 //! | bytes of messages received in part, all targets together | 64 MiB | [client], [server] | the pool is broken |
 //! | bytes that a pipeline receives | none for a client, 50 MiB for a server | [client], [server] | the pipeline fails |
 //! | bytes of events that nobody has polled | 64 MiB | [client], [server] | the pool is broken |
+//! | bytes of an envelope of WS-Management that is sent | 153,600 | `io::Wsman::max_envelope_size` | messages take more envelopes |
+//! | bytes of an answer of WS-Management | 16 MiB | `io::Wsman::max_response_size` | the connection is lost |
+//! | levels, elements and attributes of such an answer | 32, 65,536 | fixed | the connection is lost |
 //! | values that become a Rust type or JSON | 4,194,304 | `serde::Budget::max_values` | the conversion fails there |
 //! | levels of these | 128 | `serde::Budget::max_depth` | the conversion fails there |
 //!

@@ -80,6 +80,8 @@ pub use connect::Socket;
 pub use connect::{Child, ChildTransport};
 #[cfg(feature = "ssh")]
 pub use connect::{Ssh, SshQuestion, SshTransport};
+#[cfg(feature = "wsman")]
+pub use connect::{Wsman, WsmanCredentials, WsmanFault, WsmanShell, WsmanTransport};
 pub use host::{Host, HostFuture};
 pub use lines::Lines;
 pub use transport::{Connect, Transport};
