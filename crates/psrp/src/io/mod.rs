@@ -2,9 +2,13 @@
 //! [`server`](crate::server) need to talk to real peers.
 
 mod host;
+mod hosts;
 mod lines;
 mod transport;
 
 pub use host::{Host, HostFuture};
+#[cfg(feature = "console")]
+pub use hosts::{ConsoleHost, ConsoleOptions};
+pub use hosts::{NullHost, ScriptedCall, ScriptedHost};
 pub use lines::Lines;
 pub use transport::{Connect, Transport};
