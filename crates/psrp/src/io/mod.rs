@@ -1,11 +1,15 @@
 //! Sessions over anything that carries bytes, on tokio: what the state machines of [`client`](crate::client) and
 //! [`server`](crate::server) need to talk to real peers.
 
+mod client;
+mod connect;
 mod host;
 mod hosts;
 mod lines;
 mod transport;
 
+pub use client::{Options, Output, Pipeline, PipelineHandle, PoolEvent, PoolEvents, RunspacePool};
+pub use connect::{Child, ChildTransport};
 pub use host::{Host, HostFuture};
 #[cfg(feature = "console")]
 pub use hosts::{ConsoleHost, ConsoleOptions};

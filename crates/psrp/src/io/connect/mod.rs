@@ -1,0 +1,6 @@
+//! Connections to servers.
+
+mod child;
+mod stderr;
+
+pub use child::{Child, ChildTransport};
