@@ -106,6 +106,17 @@ impl ConsoleHost {
         self.run(move |session, _| Ok(session.write_line(Channel::Output, Style::PLAIN, &text)?)).await
     }
 
+    /// Writes a line to the standard output of this process also where the text of scripts goes to the error output
+    /// ([`ConsoleOptions::text_to_errors`]): what the program itself has to tell. It is made safe for a terminal.
+    ///
+    /// # Errors
+    ///
+    /// As [`print`](Self::print).
+    pub async fn print_own(&self, text: impl Into<String>) -> Result<(), Error> {
+        let text = text.into();
+        self.run(move |session, _| Ok(session.write_line(Channel::Own, Style::PLAIN, &text)?)).await
+    }
+
     /// Writes a line to the error output, made safe for a terminal, as an error looks.
     ///
     /// # Errors

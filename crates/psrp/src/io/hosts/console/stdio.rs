@@ -46,8 +46,9 @@ impl Stdio {
 
     fn is_terminal(&self, channel: Channel) -> bool {
         match channel {
-            Channel::Output if !self.all_to_errors => self.output_is_terminal,
-            _ => self.errors_are_terminal,
+            Channel::Output if self.all_to_errors => self.errors_are_terminal,
+            Channel::Own | Channel::Output => self.output_is_terminal,
+            Channel::Messages => self.errors_are_terminal,
         }
     }
 
@@ -138,12 +139,13 @@ impl Terminal for Stdio {
 
     fn write(&mut self, channel: Channel, text: &str) -> io::Result<()> {
         match channel {
-            Channel::Output if !self.all_to_errors => {
+            Channel::Output if self.all_to_errors => io::stderr().lock().write_all(text.as_bytes()),
+            Channel::Messages => io::stderr().lock().write_all(text.as_bytes()),
+            Channel::Own | Channel::Output => {
                 let mut out = io::stdout().lock();
                 out.write_all(text.as_bytes())?;
                 out.flush()
             }
-            _ => io::stderr().lock().write_all(text.as_bytes()),
         }
     }
 

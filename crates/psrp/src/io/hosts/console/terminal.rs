@@ -15,6 +15,8 @@ const LONGEST_LINE: usize = 1 << 20;
 /// Where text goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Channel {
+    /// What the program itself has to tell.
+    Own,
     /// What a script writes.
     Output,
     /// Prompts, errors, warnings and the like.
