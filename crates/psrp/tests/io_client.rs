@@ -1,38 +1,355 @@
-//! The client over a pipe in memory.
+//! Pools and pipelines of the client over a pipe in memory.
 
 #![cfg(feature = "tokio")]
 
 #[path = "support/served.rs"]
 mod served;
 
-use psrp::io::{Options, RunspacePool};
-use psrp::message::{PipelineState, PowerShell, RunspacePoolState};
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use psrp::client::{Config, PipelineEvent, PipelineRequest};
+use psrp::io::{Options, PoolEvent, RunspacePool};
+use psrp::message::{
+    ApplicationPrivateData, Availability, CommandMetadata, CreatePipeline, GetCommandMetadata, InitRunspacePool,
+    PipelineState, PowerShell, RunspacePoolState, RunspacePoolStateInfo, UserEvent,
+};
+use psrp::record::{ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord};
 use psrp::server;
-use psrp::value::Value;
-use served::{Ask, pipe, serve, started};
+use psrp::value::{Object, Progress, SecureString, Value};
+use served::{Ask, on_start, open, pipe, serve, serve_with};
 
 /// Gives each pipeline the text of its script back.
 fn echo(machine: &mut server::RunspacePool, ask: Ask) -> bool {
-    let Ask::Event(event) = ask else { return false };
-    if let Some((id, script)) = started(&event) {
-        let mut pipeline = machine.pipeline(id).unwrap();
-        pipeline.start().unwrap();
-        pipeline.write_output(script.as_str()).unwrap();
+    on_start(machine, &ask, |pipeline, script| {
+        pipeline.write_output(script).unwrap();
         pipeline.complete().unwrap();
+    })
+}
+
+#[tokio::test]
+async fn a_script_is_run_over_a_pipe_of_any_size() {
+    for size in [1, 7, 64, 65536] {
+        let (near, far) = pipe(size);
+        let server = tokio::spawn(serve(far, echo));
+        let pool = RunspacePool::over(near, Options::new()).await.unwrap();
+        assert_eq!(pool.state(), RunspacePoolState::Opened);
+        let text = "hello ".repeat(20_000);
+        let output = pool.invoke(PowerShell::script(text.as_str())).await.unwrap();
+        assert_eq!(output.output, [Value::from(text)]);
+        assert_eq!(output.state, PipelineState::Completed);
+        pool.close().await.unwrap();
+        assert_eq!(pool.state(), RunspacePoolState::Closed);
+        server.await.unwrap();
+    }
+}
+
+/// Writes to all streams, twice to that of progress, and fails.
+fn all_streams(pipeline: &mut server::Pipeline<'_>) {
+    let record = |text: &str| InformationalRecord::new(text);
+    pipeline.write_output(1).unwrap();
+    pipeline.write_error(ErrorRecord::new("error", ErrorCategory::InvalidData)).unwrap();
+    pipeline.write_warning(record("warning")).unwrap();
+    pipeline.write_verbose(record("verbose")).unwrap();
+    pipeline.write_debug(record("debug")).unwrap();
+    pipeline.write_information(InformationRecord::new("information")).unwrap();
+    for percent in [10, 20] {
+        let mut progress = Progress::new(3, "activity", "status");
+        progress.percent_complete = percent;
+        pipeline.write_progress(progress).unwrap();
+    }
+    pipeline.write_output(Value::Nil).unwrap();
+    pipeline.fail(ErrorRecord::new("no \u{1b}[31mmore", ErrorCategory::InvalidOperation)).unwrap();
+}
+
+#[tokio::test]
+async fn events_of_all_streams_come_in_order() {
+    let (pool, _server) =
+        open(Options::new(), |machine, ask| on_start(machine, &ask, |pipeline, _| all_streams(pipeline))).await;
+    let mut run = pool.start(PowerShell::script("")).await.unwrap();
+    let mut kinds = Vec::new();
+    while let Some(event) = run.next().await {
+        kinds.push(match event.unwrap() {
+            PipelineEvent::Output(_) => "output",
+            PipelineEvent::Error(_) => "error",
+            PipelineEvent::Warning(_) => "warning",
+            PipelineEvent::Verbose(_) => "verbose",
+            PipelineEvent::Debug(_) => "debug",
+            PipelineEvent::Information(_) => "information",
+            PipelineEvent::Progress(_) => "progress",
+            PipelineEvent::State(info) if info.state == PipelineState::Running => "running",
+            PipelineEvent::State(info) if info.state == PipelineState::Failed => "failed",
+            other => panic!("{other:?}"),
+        });
+    }
+    let expected =
+        "running output error warning verbose debug information progress progress output failed";
+    assert_eq!(kinds.join(" "), expected);
+    assert_eq!(run.state(), PipelineState::Failed);
+    assert!(run.next().await.is_none());
+
+    let output = pool.invoke(PowerShell::script("")).await.unwrap();
+    assert_eq!(output.output, [Value::from(1), Value::Nil]);
+    assert_eq!(output.errors[0].message().unwrap(), "error");
+    let texts = [&output.warnings, &output.verbose, &output.debug].map(|records| records[0].message.clone());
+    assert_eq!(texts, ["warning", "verbose", "debug"].map(Into::into));
+    assert_eq!(output.information[0].message_data, Value::from("information"));
+    let progress: Vec<_> = output.progress.iter().map(|record| record.percent_complete).collect();
+    assert_eq!(progress, [20]);
+    assert_eq!(output.state, PipelineState::Failed);
+
+    let error = output.completed().unwrap_err();
+    assert!(error.is_pipeline());
+    assert_eq!(error.to_string(), "the pipeline has not completed: Failed: no \\u{1b}[31mmore");
+}
+
+#[tokio::test]
+async fn pipelines_run_at_once() {
+    // Each gives its next number when there is room, in turns.
+    let mut left: HashMap<uuid::Uuid, i32> = HashMap::new();
+    let (pool, _server) = open(Options::new(), move |machine, ask| {
+        if on_start(machine, &ask, |pipeline, _| drop(left.insert(pipeline.id(), 0))) {
+            return true;
+        }
+        let Ask::Idle = ask else { return false };
+        left.retain(|id, next| {
+            let mut pipeline = machine.pipeline(*id).unwrap();
+            pipeline.write_output(*next).unwrap();
+            *next += 1;
+            if *next == 500 {
+                pipeline.complete().unwrap();
+            }
+            *next < 500
+        });
+        !left.is_empty()
+    })
+    .await;
+    let runs: Vec<_> = (0..10)
+        .map(|_| {
+            let pool = pool.clone();
+            tokio::spawn(async move { pool.invoke(PowerShell::script("")).await.unwrap() })
+        })
+        .collect();
+    for run in runs {
+        let numbers: Vec<Value> = (0..500).map(Value::from).collect();
+        assert_eq!(run.await.unwrap().output, numbers);
+    }
+    pool.close().await.unwrap();
+}
+
+/// Gives input back, until it ends or a text `enough` comes.
+fn cat(machine: &mut server::RunspacePool, ask: Ask) -> bool {
+    use server::{Event, PipelineEvent};
+
+    if on_start(machine, &ask, |_, _| ()) {
+        return true;
+    }
+    let Ask::Event(Event::Pipeline { id, event }) = ask else { return false };
+    // What comes after the end is not for anybody.
+    let Ok(mut pipeline) = machine.pipeline(id) else { return true };
+    if pipeline.state() != PipelineState::Running {
+        return true;
+    }
+    match event {
+        PipelineEvent::Input(value) if value == "enough" => pipeline.complete().unwrap(),
+        PipelineEvent::Input(value) => pipeline.write_output(value).unwrap(),
+        PipelineEvent::EndOfInput => pipeline.complete().unwrap(),
+        PipelineEvent::Stop => pipeline.stop().unwrap(),
+        _ => {}
     }
     true
 }
 
+/// Numbers as a stream that is not ready each second time.
+struct Numbers(i32, bool);
+
+impl futures_core::Stream for Numbers {
+    type Item = i32;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<i32>> {
+        self.1 = !self.1;
+        if self.1 {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        self.0 += 1;
+        Poll::Ready((self.0 <= 50).then_some(self.0))
+    }
+}
+
 #[tokio::test]
-async fn a_script_is_run() {
-    let (near, far) = pipe(64);
-    let server = tokio::spawn(serve(far, echo));
-    let pool = RunspacePool::over(near, Options::new()).await.unwrap();
-    assert_eq!(pool.state(), RunspacePoolState::Opened);
-    let output = pool.invoke(PowerShell::script("hello")).await.unwrap();
-    assert_eq!(output.output, [Value::from("hello")]);
-    assert_eq!(output.state, PipelineState::Completed);
+async fn input_is_sent_while_output_is_read() {
+    let (pool, _server) = open(Options::new().max_pending_bytes(1000), cat).await;
+    let output = pool.invoke_with_input(PowerShell::script("$input"), 0..3000).await.unwrap();
+    assert_eq!(output.output, (0..3000).map(Value::from).collect::<Vec<_>>());
+    let output = pool.invoke_with_stream(PowerShell::script("$input"), Numbers(0, false)).await.unwrap();
+    assert_eq!(output.output, (1..=50).map(Value::from).collect::<Vec<_>>());
+
+    // It ends before its input does.
+    let endless = std::iter::repeat_n("more", 10).chain(std::iter::repeat("enough"));
+    let output = pool.invoke_with_input(PowerShell::script("$input"), endless).await.unwrap();
+    assert_eq!((output.output.len(), output.state), (10, PipelineState::Completed));
+
+    let mut create = CreatePipeline::new(PowerShell::script("$input"));
+    create.no_input = false;
+    let mut run = pool.start(create).await.unwrap();
+    let input = run.handle();
+    let sender = tokio::spawn(async move {
+        input.send("a").await.unwrap();
+        input.end_input().await.unwrap();
+        input.send("b").await.unwrap_err()
+    });
+    let mut count = 0;
+    while let Some(event) = run.next().await {
+        count += usize::from(matches!(event.unwrap(), PipelineEvent::Output(_)));
+    }
+    assert_eq!(count, 1);
+    assert!(sender.await.unwrap().is_state());
+    assert!(run.send("c").await.unwrap_err().is_state());
+    drop(run);
+
+    let run = pool.start(PowerShell::script("no input")).await.unwrap();
+    assert!(run.send(1).await.unwrap_err().is_state());
+}
+
+#[tokio::test]
+async fn requests_are_answered() {
+    use server::Event;
+
+    let (near, far) = pipe(4096);
+    let config =
+        server::Config::new().application_private_data(ApplicationPrivateData::new([("Name", "test")]));
+    let server = serve_with(far, config, |machine, ask| {
+        let Ask::Event(event) = ask else { return false };
+        match event {
+            Event::SetMaxRunspaces { call_id, count } => {
+                machine.answer(call_id, Availability::Accepted(count < 10)).unwrap();
+            }
+            Event::SetMinRunspaces { call_id, .. } => {
+                machine.answer(call_id, Availability::Accepted(true)).unwrap();
+            }
+            Event::GetAvailableRunspaces { call_id } => {
+                let count = i64::from(machine.max_runspaces());
+                machine.answer(call_id, Availability::Count(count)).unwrap();
+            }
+            Event::ResetRunspaceState { call_id } => {
+                machine.answer(call_id, Availability::Accepted(true)).unwrap();
+                machine.send_event(UserEvent { event_identifier: 7, ..UserEvent::default() }).unwrap();
+            }
+            _ => {}
+        }
+        true
+    });
+    tokio::spawn(server);
+    let init = InitRunspacePool { max_runspaces: 3, ..InitRunspacePool::default() };
+    let config = Config::new().init(init).pool_id(uuid::Uuid::from_u128(5));
+    let pool = RunspacePool::over(near, Options::new().config(config)).await.unwrap();
+    assert_eq!(pool.id(), uuid::Uuid::from_u128(5));
+    let data = pool.application_private_data().unwrap().data.unwrap();
+    assert_eq!(data.get("Name").unwrap(), &Value::from("test"));
+    assert!(pool.peer().is_some());
+
+    let mut events = pool.events();
+    assert!(!pool.set_max_runspaces(10).await.unwrap());
+    assert!(pool.set_max_runspaces(5).await.unwrap());
+    assert!(pool.set_min_runspaces(2).await.unwrap());
+    assert_eq!((pool.min_runspaces(), pool.max_runspaces()), (2, 5));
+    assert_eq!(pool.get_available_runspaces().await.unwrap(), 5);
+    assert!(pool.set_min_runspaces(6).await.unwrap_err().is_state());
+    assert!(pool.reset_runspace_state().await.unwrap());
+    let Some(PoolEvent::User(event)) = events.next().await else { panic!() };
+    assert_eq!(event.event_identifier, 7);
     pool.close().await.unwrap();
-    assert_eq!(pool.state(), RunspacePoolState::Closed);
-    server.await.unwrap();
+    let Some(PoolEvent::State(RunspacePoolStateInfo { state, .. })) = events.next().await else { panic!() };
+    assert_eq!(state, RunspacePoolState::Closed);
+    assert_eq!(events.next().await, None);
+    let error = pool.get_available_runspaces().await.unwrap_err();
+    assert!(error.is_closed(), "{error}");
+}
+
+#[cfg(feature = "crypto")]
+#[tokio::test]
+async fn secure_strings_go_both_ways() {
+    let (pool, _server) = open(Options::new(), cat).await;
+    let secret = || Value::from(SecureString::new("Pa\u{df}wort"));
+    let output = pool.invoke_with_input(PowerShell::script(""), [secret()]).await.unwrap();
+    let Value::SecureString(text) = &output.output[0] else { panic!() };
+    assert_eq!(text.reveal().unwrap().as_str(), "Pa\u{df}wort");
+    pool.exchange_key().await.unwrap();
+    pool.decrypt(&output.output[0]).await.unwrap();
+}
+
+#[tokio::test]
+async fn commands_are_listed() {
+    let (pool, _server) = open(Options::new(), |machine, ask| {
+        let Ask::Event(server::Event::Pipeline { id, event: server::PipelineEvent::Start(request) }) = ask else {
+            return false;
+        };
+        assert!(matches!(request, PipelineRequest::GetCommandMetadata(_)));
+        let mut pipeline = machine.pipeline(id).unwrap();
+        pipeline.start().unwrap();
+        pipeline.write_output(Object::custom([("Count", 1)])).unwrap();
+        let command = Object::builder().extended("Name", "Get-Date").extended("CommandType", 8).build();
+        pipeline.write_output(command).unwrap();
+        pipeline.complete().unwrap();
+        true
+    })
+    .await;
+    let commands: Vec<CommandMetadata> =
+        pool.get_command_metadata(GetCommandMetadata::new(["Get-D*"])).await.unwrap();
+    assert_eq!(commands.len(), 1);
+    assert_eq!(commands[0].name, "Get-Date");
+}
+
+#[cfg(feature = "serde")]
+#[tokio::test]
+async fn output_becomes_any_type() {
+    let (pool, _server) = open(Options::new(), |machine, ask| {
+        on_start(machine, &ask, |pipeline, script| match script {
+            "fail" => pipeline.fail(ErrorRecord::new("no", ErrorCategory::NotSpecified)).unwrap(),
+            _ => {
+                pipeline.write_output(1).unwrap();
+                pipeline.write_output(2).unwrap();
+                pipeline.complete().unwrap();
+            }
+        })
+    })
+    .await;
+    let numbers: Vec<u8> = pool.invoke_as(PowerShell::script("1..2")).await.unwrap();
+    assert_eq!(numbers, [1, 2]);
+    let error = pool.invoke_as::<String>(PowerShell::script("1..2")).await.unwrap_err();
+    assert!(error.is_mismatch(), "{error}");
+    let error = pool.invoke_as::<u8>(PowerShell::script("fail")).await.unwrap_err();
+    assert!(error.is_pipeline(), "{error}");
+}
+
+#[tokio::test]
+async fn what_is_collected_has_a_limit() {
+    let options = Options::new().max_output_bytes(10_000);
+    let (pool, _server) = open(options, |machine, ask| {
+        on_start(machine, &ask, |pipeline, script| {
+            for number in 0..script.parse().unwrap() {
+                pipeline.write_output(number).unwrap();
+            }
+            pipeline.complete().unwrap();
+        })
+    })
+    .await;
+    assert_eq!(pool.invoke(PowerShell::script("50")).await.unwrap().output.len(), 50);
+    let error = pool.invoke(PowerShell::script("5000")).await.unwrap_err();
+    assert!(error.is_limit(), "{error}");
+    assert_eq!(pool.invoke(PowerShell::script("50")).await.unwrap().output.len(), 50);
+}
+
+#[tokio::test]
+async fn the_state_forbids_with_errors() {
+    let (pool, _server) = open(Options::new().config(Config::new().max_pipelines(1)), cat).await;
+    let run = pool.start(PowerShell::script("")).await.unwrap();
+    assert!(pool.start(PowerShell::script("")).await.unwrap_err().is_limit());
+    assert!(pool.connect_pipeline(run.id()).unwrap_err().is_state());
+    assert_eq!(pool.pipelines(), [(run.id(), PipelineState::Running)]);
+    assert!(pool.disconnect().await.unwrap_err().is_unsupported());
+    assert!(pool.reconnect().await.unwrap_err().is_state());
+    assert_eq!(pool.state(), RunspacePoolState::Opened);
 }

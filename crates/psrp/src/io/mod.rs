@@ -9,6 +9,8 @@ mod lines;
 mod transport;
 
 pub use client::{Options, Output, Pipeline, PipelineHandle, PoolEvent, PoolEvents, RunspacePool};
+#[cfg(any(unix, windows))]
+pub use connect::Socket;
 pub use connect::{Child, ChildTransport};
 pub use host::{Host, HostFuture};
 #[cfg(feature = "console")]

@@ -91,3 +91,17 @@ pub trait Connect: Sync {
     /// is not known.
     fn connect(&self) -> impl Future<Output = Result<Self::Transport, Error>> + Send;
 }
+
+/// A function that makes connections.
+impl<F, C, T> Connect for F
+where
+    F: Fn() -> C + Sync,
+    C: Future<Output = Result<T, Error>> + Send,
+    T: Transport + 'static,
+{
+    type Transport = T;
+
+    fn connect(&self) -> impl Future<Output = Result<T, Error>> + Send {
+        self()
+    }
+}

@@ -7,10 +7,11 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 use psrp::client::PipelineRequest;
-use psrp::io::{Lines, Transport};
+use psrp::io::{self, Lines, Options, Transport};
 use psrp::outofproc::Role;
-use psrp::server::{Config, Event, PipelineEvent, RunspacePool};
+use psrp::server::{Config, Event, Pipeline, PipelineEvent, RunspacePool};
 use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
+use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 /// One end of a pipe.
@@ -29,6 +30,27 @@ pub fn pipe(size: usize) -> (Pipe, Pipe) {
     let (near, far) = tokio::io::duplex(size);
     let (near, far) = (tokio::io::split(near), tokio::io::split(far));
     (Lines::new(Role::Client, near.0, near.1), Lines::new(Role::Server, far.0, far.1))
+}
+
+/// A pool of a client, and the task of its server.
+pub async fn open(
+    options: Options,
+    act: impl FnMut(&mut RunspacePool, Ask) -> bool + Send + 'static,
+) -> (io::RunspacePool, JoinHandle<()>) {
+    let (near, far) = pipe(4096);
+    let server = tokio::spawn(serve(far, act));
+    let pool = io::RunspacePool::over(near, options).await.expect("the server opens each pool");
+    (pool, server)
+}
+
+/// Starts the pipeline that an event asks for, if it does, and lets `write` write.
+pub fn on_start(machine: &mut RunspacePool, ask: &Ask, write: impl FnOnce(&mut Pipeline<'_>, &str)) -> bool {
+    let Ask::Event(event) = ask else { return false };
+    let Some((id, script)) = started(event) else { return false };
+    let mut pipeline = machine.pipeline(id).expect("a pipeline that is to start is there");
+    pipeline.start().expect("a new pipeline can start");
+    write(&mut pipeline, &script);
+    true
 }
 
 /// Serves until the client ends the connection or the pool is closed. `act` is asked to go on when less than 64 KiB wait

@@ -1,6 +1,7 @@
 //! The client's end of a session as futures and streams.
 
 mod driver;
+mod feeding;
 mod handle;
 mod hosting;
 mod options;

@@ -1,13 +1,17 @@
 //! The pool and what it can be told to do.
 
 use std::fmt;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
+use futures_core::Stream;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::driver::Driver;
+use super::feeding;
 use super::hosting::Calls;
 use super::shared::{Detour, Shared, within};
 use super::slot::Slot;
@@ -369,6 +373,35 @@ impl RunspacePool {
     /// ([`Error::is_limit`]).
     pub async fn invoke(&self, request: impl Into<PipelineRequest>) -> Result<Output, Error> {
         self.start(request).await?.output().await
+    }
+
+    /// Runs a pipeline with these objects as its input, and collects what it sends meanwhile. What the pipeline does not
+    /// want is not sent: it may end before its input does.
+    ///
+    /// # Errors
+    ///
+    /// As [`invoke`](Self::invoke), and if an object can't be written.
+    pub async fn invoke_with_input<V: Into<Value>>(
+        &self,
+        request: impl Into<PipelineRequest>,
+        input: impl IntoIterator<Item = V>,
+    ) -> Result<Output, Error> {
+        let mut input = input.into_iter();
+        feeding::invoke(self, request.into(), |_| Poll::Ready(input.next())).await
+    }
+
+    /// The same with objects as they come.
+    ///
+    /// # Errors
+    ///
+    /// As [`invoke_with_input`](Self::invoke_with_input).
+    pub async fn invoke_with_stream<S: Stream<Item: Into<Value>>>(
+        &self,
+        request: impl Into<PipelineRequest>,
+        input: S,
+    ) -> Result<Output, Error> {
+        let mut input = pin!(input);
+        feeding::invoke(self, request.into(), |cx| input.as_mut().poll_next(cx)).await
     }
 
     /// Runs a pipeline without input and converts each object of its output.
