@@ -1,11 +1,12 @@
 //! Sessions over anything that carries bytes, on tokio: what the state machines of [`client`](crate::client) and
-//! [`server`](crate::server) need to talk to real peers.
+//! [`server`](crate::server) need to talk to real peers. Servers are in [`serve`].
 
 mod client;
 mod connect;
 mod host;
 mod hosts;
 mod lines;
+pub mod serve;
 mod transport;
 
 pub use client::{Options, Output, Pipeline, PipelineHandle, PoolEvent, PoolEvents, RunspacePool};
