@@ -1,0 +1,1 @@
+//! With the server of OpenSSH.
