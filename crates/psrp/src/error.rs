@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -43,6 +44,8 @@ pub(crate) enum Kind {
     Untrusted,
     /// The other side refuses the user.
     Denied,
+    /// A pipeline has failed or was stopped.
+    Pipeline,
     /// The transport, host or build has no means for it.
     Unsupported,
 }
@@ -69,6 +72,7 @@ impl Kind {
             Self::Timeout => "the other side took too long",
             Self::Untrusted => "the other side is not to be trusted",
             Self::Denied => "access is denied",
+            Self::Pipeline => "the pipeline has not completed",
             Self::Unsupported => "this is not supported here",
         }
     }
@@ -85,7 +89,8 @@ struct Inner {
     /// What exactly, where the kind alone does not tell.
     detail: Option<Box<str>>,
     offset: Option<u64>,
-    source: Option<Box<dyn StdError + Send + Sync>>,
+    /// Shared, for the end of a connection is told to all who wait for something from it.
+    source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
 impl Error {
@@ -120,8 +125,15 @@ impl Error {
     }
 
     pub(crate) fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        self.0.source = Some(source.into());
+        self.0.source = Some(source.into().into());
         self
+    }
+
+    /// The same error once more.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn duplicate(&self) -> Self {
+        let Inner { kind, detail, offset, source } = &*self.0;
+        Self(Box::new(Inner { kind: *kind, detail: detail.clone(), offset: *offset, source: source.clone() }))
     }
 
     /// The position in bytes from the start of the input that was handed in, if there is one.
@@ -222,6 +234,11 @@ impl Error {
     /// Whether the other side refuses the user, or whatever the user has to log in with.
     pub fn is_denied(&self) -> bool {
         self.0.kind == Kind::Denied
+    }
+
+    /// Whether a pipeline has failed or was stopped, for which the other side may have told the reason.
+    pub fn is_pipeline(&self) -> bool {
+        self.0.kind == Kind::Pipeline
     }
 
     /// Whether there is no means for it: in the transport, in the host, or in this build.

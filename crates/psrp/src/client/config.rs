@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::crypto::ClientKey;
 use crate::fragment::DEFAULT_FRAGMENT_SIZE;
 use crate::link::Key;
-use crate::message::{InitRunspacePool, SessionCapability};
+use crate::message::{HostInfo, InitRunspacePool, SessionCapability};
 
 /// What a client's [`RunspacePool`](super::RunspacePool) is like, and its limits.
 pub struct Config {
@@ -57,6 +57,13 @@ impl Config {
     #[must_use]
     pub fn init(mut self, init: InitRunspacePool) -> Self {
         self.init = init;
+        self
+    }
+
+    /// What the server is told about the host. Default: that there is none.
+    #[must_use]
+    pub fn host_info(mut self, info: HostInfo) -> Self {
+        self.init.host_info = info;
         self
     }
 

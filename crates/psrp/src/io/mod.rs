@@ -1,14 +1,17 @@
 //! Sessions over anything that carries bytes, on tokio: what the state machines of [`client`](crate::client) and
 //! [`server`](crate::server) need to talk to real peers. Servers are in [`serve`].
 
+mod client;
 mod connect;
 mod host;
 mod lines;
 pub mod serve;
 mod transport;
 
+pub use client::{Options, Output, Pipeline, PipelineHandle, PoolEvent, PoolEvents, RunspacePool};
+pub use connect::{Child, ChildTransport};
 #[cfg(feature = "ssh")]
-pub use connect::ssh::{Ssh, SshQuestion, SshTransport};
+pub use connect::{Ssh, SshQuestion, SshTransport};
 pub use host::{Host, HostFuture};
 pub use lines::Lines;
 pub use transport::{Connect, Transport};

@@ -294,8 +294,14 @@ impl<E> Events<E> {
     }
 
     pub(crate) fn pop(&mut self) -> Option<E> {
+        self.pop_sized().map(|(event, _)| event)
+    }
+
+    /// The event with what it counts.
+    pub(crate) fn pop_sized(&mut self) -> Option<(E, usize)> {
         let (event, len) = self.queue.pop_front()?;
-        self.bytes -= len + Self::EACH;
-        Some(event)
+        let size = len + Self::EACH;
+        self.bytes -= size;
+        Some((event, size))
     }
 }

@@ -253,7 +253,7 @@ struct Statements {
 
 impl Scripts for Statements {
     async fn run(&self, create: CreatePipeline, pipeline: Pipeline, mut input: Input) -> Outcome {
-        let text = create.pipeline.commands[0].text.to_string();
+        let text = create.power_shell.statements().next().unwrap()[0].text.to_string();
         let (verb, number) = text.split_once(' ').unwrap_or((&text, "0"));
         let number: i32 = number.parse().unwrap();
         match verb {

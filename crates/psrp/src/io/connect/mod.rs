@@ -1,4 +1,10 @@
-//! What makes connections.
+//! Connections to servers.
 
+mod child;
 #[cfg(feature = "ssh")]
-pub(super) mod ssh;
+mod ssh;
+mod stderr;
+
+pub use child::{Child, ChildTransport};
+#[cfg(feature = "ssh")]
+pub use ssh::{Ssh, SshQuestion, SshTransport};

@@ -105,7 +105,7 @@ pub struct Ssh {
     keep_alive: Option<Duration>,
     max_unread: usize,
     max_complaint: usize,
-    reader: ReaderOptions,
+    reading: ReaderOptions,
 }
 
 impl Ssh {
@@ -129,7 +129,7 @@ impl Ssh {
             keep_alive: None,
             max_unread: 1 << 20,
             max_complaint: 8 << 10,
-            reader: ReaderOptions::new(),
+            reading: ReaderOptions::new(),
         }
     }
 
@@ -280,10 +280,10 @@ impl Ssh {
         self
     }
 
-    /// Other limits of what is read.
+    /// Limits of what is read.
     #[must_use]
-    pub fn reader(mut self, options: ReaderOptions) -> Self {
-        self.reader = options;
+    pub fn reader_options(mut self, options: ReaderOptions) -> Self {
+        self.reading = options;
         self
     }
 
@@ -371,7 +371,7 @@ impl Connect for Ssh {
             handle,
             &channel,
             self.what(),
-            self.reader,
+            self.reading,
             self.close_timeout,
             self.keep_alive,
         );

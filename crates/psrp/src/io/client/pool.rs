@@ -1,0 +1,432 @@
+//! The pool and what it can be told to do.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use super::driver::Driver;
+use super::hosting::Calls;
+use super::shared::{Detour, Shared, within};
+use super::slot::Slot;
+use super::{Options, Output, Pipeline, PipelineHandle, PoolEvents};
+use crate::client::{PipelineRequest, RunspacePool as Machine};
+use crate::error::{Error, Kind};
+use crate::io::{Connect, Transport};
+use crate::message::{
+    ApplicationPrivateData, Availability, CommandMetadata, GetCommandMetadata, PipelineState,
+    RunspacePoolState, SessionCapability,
+};
+use crate::value::Value;
+
+/// A runspace pool of a server, in which pipelines run.
+///
+/// A pool is a handle: clones are of the same pool. It is closed by [`close`](Self::close), and in the background when
+/// all handles and pipelines are dropped.
+///
+/// Everything that waits fails with [`Error::is_closed`] when the connection ends; the error tells the reason, and has
+/// what it comes from as its source.
+#[derive(Clone)]
+pub struct RunspacePool {
+    handle: Arc<Handle>,
+}
+
+/// Closes the pool with the last handle.
+pub(super) struct Handle {
+    pub(super) shared: Arc<Shared>,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        state.is_closing = true;
+        state.wake_driver();
+    }
+}
+
+impl RunspacePool {
+    /// Connects and opens a pool.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no connection to be had, if the server does not open a pool, and if this takes longer than
+    /// [`Options::open_timeout`] ([`Error::is_timeout`]).
+    ///
+    /// # Panics
+    ///
+    /// Panics outside of a tokio runtime, as do all functions that make a pool.
+    pub async fn open<C: Connect>(connector: &C, options: Options) -> Result<Self, Error> {
+        let time = options.limits.open_timeout;
+        let start = Instant::now();
+        let transport = within(time, "to connect", connector.connect()).await?;
+        Self::begin(transport, options.open_timeout(time - time.min(start.elapsed())), Machine::open).await
+    }
+
+    /// Opens a pool over a connection.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub async fn over<T: Transport + 'static>(transport: T, options: Options) -> Result<Self, Error> {
+        Self::begin(transport, options, Machine::open).await
+    }
+
+    /// Connects to a pool that a client has left, the one with the
+    /// [identifier](crate::client::Config::pool_id) of the options. Its pipelines are taken over by
+    /// [`connect_pipeline`](Self::connect_pipeline).
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub async fn connect<C: Connect>(connector: &C, options: Options) -> Result<Self, Error> {
+        let time = options.limits.open_timeout;
+        let start = Instant::now();
+        let transport = within(time, "to connect", connector.connect()).await?;
+        let options = options.open_timeout(time - time.min(start.elapsed()));
+        Self::begin(transport, options, Machine::connect).await
+    }
+
+    /// The same over a connection.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub async fn connect_over<T: Transport + 'static>(transport: T, options: Options) -> Result<Self, Error> {
+        Self::begin(transport, options, Machine::connect).await
+    }
+
+    async fn begin<T: Transport + 'static>(
+        transport: T,
+        options: Options,
+        begin: impl FnOnce(&mut Machine) -> Result<(), Error>,
+    ) -> Result<Self, Error> {
+        let Options { mut config, host, host_info, limits } = options;
+        if let Some(info) = host_info {
+            config = config.host_info(info);
+        }
+        let mut machine = Machine::new(config);
+        begin(&mut machine)?;
+        let shared = Shared::new(machine, limits, Calls::new(host));
+        tokio::spawn(Driver::new(transport, Arc::clone(&shared)).run());
+        let pool = Self { handle: Arc::new(Handle { shared }) };
+        within(limits.open_timeout, "to open the pool", pool.until_opened()).await?;
+        Ok(pool)
+    }
+
+    async fn until_opened(&self) -> Result<(), Error> {
+        self.shared()
+            .wait_until(|state| match state.alive() {
+                Ok(()) => (state.machine.state() == RunspacePoolState::Opened).then_some(Ok(())),
+                Err(error) => Some(Err(error)),
+            })
+            .await
+    }
+
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.handle.shared
+    }
+
+    /// The identifier of the pool.
+    pub fn id(&self) -> Uuid {
+        self.shared().lock().machine.id()
+    }
+
+    /// The state of the pool. It is broken if the connection has ended.
+    pub fn state(&self) -> RunspacePoolState {
+        let state = self.shared().lock();
+        match &state.ended {
+            Some(ended) if ended.is_closed => RunspacePoolState::Closed,
+            Some(_) => RunspacePoolState::Broken,
+            None if state.is_closing => RunspacePoolState::Closing,
+            None => state.machine.state(),
+        }
+    }
+
+    /// What the server has told about itself.
+    pub fn peer(&self) -> Option<SessionCapability> {
+        self.shared().lock().machine.peer().cloned()
+    }
+
+    /// What the server's application has told, if it has.
+    pub fn application_private_data(&self) -> Option<ApplicationPrivateData> {
+        self.shared().lock().machine.application_private_data().cloned()
+    }
+
+    /// What happens in the pool from now on, user events and states.
+    pub fn events(&self) -> PoolEvents {
+        PoolEvents::new(Arc::clone(self.shared()))
+    }
+
+    /// Waits until the session has ended, and tells why.
+    pub async fn closed(&self) -> Error {
+        self.shared().wait_until(|state| state.alive().err()).await
+    }
+
+    /// The least number of runspaces.
+    pub fn min_runspaces(&self) -> i32 {
+        self.shared().lock().machine.min_runspaces()
+    }
+
+    /// The largest number of runspaces.
+    pub fn max_runspaces(&self) -> i32 {
+        self.shared().lock().machine.max_runspaces()
+    }
+
+    /// Changes the least number of runspaces. Whether the server agrees.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the pool is not open, and for a number below 1 or above the largest ([`Error::is_state`]); and if the
+    /// connection ends.
+    pub async fn set_min_runspaces(&self, count: i32) -> Result<bool, Error> {
+        let answer = self.ask(|machine| machine.set_min_runspaces(count)).await?;
+        Ok(answer.is_none_or(|answer| answer == Availability::Accepted(true)))
+    }
+
+    /// Changes the largest number of runspaces. Whether the server agrees.
+    ///
+    /// # Errors
+    ///
+    /// As [`set_min_runspaces`](Self::set_min_runspaces), for a number below the least one.
+    pub async fn set_max_runspaces(&self, count: i32) -> Result<bool, Error> {
+        let answer = self.ask(|machine| machine.set_max_runspaces(count)).await?;
+        Ok(answer.is_none_or(|answer| answer == Availability::Accepted(true)))
+    }
+
+    /// How many runspaces are free.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the pool is not open ([`Error::is_state`]) and if the connection ends.
+    pub async fn get_available_runspaces(&self) -> Result<i64, Error> {
+        match self.ask(|machine| machine.get_available_runspaces().map(Some)).await? {
+            Some(Availability::Count(count)) => Ok(count),
+            _ => Err(crate::link::violation("an answer of another kind than its question")),
+        }
+    }
+
+    /// Resets the variables of the runspace. Whether the server has done it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the pool is not open or the server's protocol older than 2.3 ([`Error::is_state`]), and if the
+    /// connection ends.
+    pub async fn reset_runspace_state(&self) -> Result<bool, Error> {
+        let answer = self.ask(|machine| machine.reset_runspace_state().map(Some)).await?;
+        Ok(answer == Some(Availability::Accepted(true)))
+    }
+
+    /// Sends a request and waits for its answer, `None` if there is nothing to ask.
+    async fn ask(
+        &self,
+        request: impl FnOnce(&mut Machine) -> Result<Option<i64>, Error>,
+    ) -> Result<Option<Availability>, Error> {
+        let answer = {
+            let mut state = self.shared().lock();
+            state.usable("ask for something")?;
+            let Some(call_id) = request(&mut state.machine)? else { return Ok(None) };
+            let (sender, answer) = oneshot::channel();
+            state.answers.insert(call_id, sender);
+            state.wake_driver();
+            answer
+        };
+        match answer.await {
+            Ok(answer) => Ok(Some(answer)),
+            Err(_) => Err(self.closed().await),
+        }
+    }
+
+    /// Exchanges the session key, which else happens when the first secure string is sent or received.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the pool is not open ([`Error::is_state`]), without the feature `crypto` ([`Error::is_no_key`]), and if
+    /// the connection ends.
+    pub async fn exchange_key(&self) -> Result<(), Error> {
+        {
+            let mut state = self.shared().lock();
+            state.usable("exchange the key")?;
+            state.machine.exchange_key()?;
+            state.wake_driver();
+        }
+        let exchanged = |state: &mut super::shared::State| match state.alive() {
+            Ok(()) => state.machine.has_key().then_some(Ok(())),
+            Err(error) => Some(Err(error)),
+        };
+        self.shared().wait_until(exchanged).await
+    }
+
+    /// Decrypts the secure strings of a value that came before the key did; later ones are decrypted already. The first
+    /// of them starts the exchange of the key, which this waits for.
+    ///
+    /// # Errors
+    ///
+    /// As [`exchange_key`](Self::exchange_key), and if a string is not encrypted with the key ([`Error::is_crypto`]).
+    pub async fn decrypt(&self, value: &Value) -> Result<(), Error> {
+        self.exchange_key().await?;
+        self.shared().lock().machine.decrypt(value)
+    }
+
+    /// Leaves the pool: the server goes on with it and its pipelines without a client.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the transport has no means for that ([`Error::is_unsupported`]), if the pool is not open
+    /// ([`Error::is_state`]), and if the connection ends.
+    pub async fn disconnect(&self) -> Result<(), Error> {
+        self.detour(Detour::Disconnect, RunspacePoolState::Opened).await
+    }
+
+    /// Takes the pool up again after [`disconnect`](Self::disconnect); pipelines go on where they were.
+    ///
+    /// # Errors
+    ///
+    /// As [`disconnect`](Self::disconnect), if the pool is not disconnected.
+    pub async fn reconnect(&self) -> Result<(), Error> {
+        let time = self.shared().limits.open_timeout;
+        within(time, "to connect", self.detour(Detour::Reconnect, RunspacePoolState::Disconnected)).await
+    }
+
+    async fn detour(&self, detour: Detour, from: RunspacePoolState) -> Result<(), Error> {
+        let action = match detour {
+            Detour::Disconnect => "disconnect",
+            Detour::Reconnect => "reconnect",
+        };
+        let done = {
+            let mut state = self.shared().lock();
+            state.usable(action)?;
+            if state.detour.is_some() {
+                return Err(Error::with(Kind::State, "can't connect and disconnect at once"));
+            }
+            if state.machine.state() != from {
+                return Err(crate::link::not_now(action, "pool", state.machine.state()));
+            }
+            let (sender, done) = oneshot::channel();
+            state.detour = Some((detour, sender));
+            state.wake_driver();
+            done
+        };
+        match done.await {
+            Ok(result) => result,
+            Err(_) => Err(self.closed().await),
+        }
+    }
+
+    /// The pipelines of this client and their states, in no order.
+    pub fn pipelines(&self) -> Vec<(Uuid, PipelineState)> {
+        self.shared().lock().machine.pipelines().collect()
+    }
+
+    /// Creates and starts a pipeline. It waits while too much is to be sent
+    /// ([`Options::max_pending_bytes`]).
+    ///
+    /// # Errors
+    ///
+    /// Fails if the pool is not open ([`Error::is_state`]), if there are too many pipelines ([`Error::is_limit`]), if
+    /// the request can't be written or needs a newer server ([`Error::is_unwritable`]), and if the connection ends.
+    pub async fn start(&self, request: impl Into<PipelineRequest>) -> Result<Pipeline, Error> {
+        let request = request.into();
+        self.shared().room(None).await;
+        let id = {
+            let mut state = self.shared().lock();
+            state.usable("start a pipeline")?;
+            let id = state.machine.invoke(request)?;
+            state.slots.insert(id, Slot::new(PipelineState::Running));
+            state.wake_driver();
+            id
+        };
+        Ok(self.pipeline(id))
+    }
+
+    /// Takes over a pipeline that runs at the server, such as one of a pool that was connected to.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the pool is not open or has a pipeline with this identifier ([`Error::is_state`]), and if there are too
+    /// many pipelines ([`Error::is_limit`]).
+    pub fn connect_pipeline(&self, id: Uuid) -> Result<Pipeline, Error> {
+        let mut state = self.shared().lock();
+        state.usable("connect to a pipeline")?;
+        state.machine.connect_pipeline(id)?;
+        state.slots.insert(id, Slot::new(PipelineState::Running));
+        drop(state);
+        Ok(self.pipeline(id))
+    }
+
+    fn pipeline(&self, id: Uuid) -> Pipeline {
+        Pipeline::new(Arc::clone(&self.handle), PipelineHandle::new(Arc::clone(self.shared()), id))
+    }
+
+    /// Runs a pipeline without input and collects what it sends.
+    ///
+    /// The pipeline may have failed: see [`Output::state`] and [`Output::completed`]. Dropping the future stops it.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start), and if the pipeline sends more than [`Options::max_output_bytes`]
+    /// ([`Error::is_limit`]).
+    pub async fn invoke(&self, request: impl Into<PipelineRequest>) -> Result<Output, Error> {
+        self.start(request).await?.output().await
+    }
+
+    /// Runs a pipeline without input and converts each object of its output.
+    ///
+    /// # Errors
+    ///
+    /// As [`invoke`](Self::invoke), if the pipeline does not complete ([`Error::is_pipeline`]), and if an object is not
+    /// of the shape of `T` ([`Error::is_mismatch`]).
+    #[cfg(feature = "serde")]
+    pub async fn invoke_as<T: ::serde::de::DeserializeOwned>(
+        &self,
+        request: impl Into<PipelineRequest>,
+    ) -> Result<Vec<T>, Error> {
+        self.invoke(request).await?.completed()?.output_as()
+    }
+
+    /// The commands of the server that match.
+    ///
+    /// # Errors
+    ///
+    /// As [`invoke`](Self::invoke), if the pipeline does not complete ([`Error::is_pipeline`]), if the server's protocol
+    /// is older than 2.1 ([`Error::is_unwritable`]), and if what it sends describes no commands
+    /// ([`Error::is_mismatch`]).
+    pub async fn get_command_metadata(&self, get: GetCommandMetadata) -> Result<Vec<CommandMetadata>, Error> {
+        let output = self.invoke(get).await?.completed()?.output;
+        let Some((count, commands)) = output.split_first() else { return Ok(Vec::new()) };
+        GetCommandMetadata::count(count)?;
+        commands.iter().map(CommandMetadata::from_value).collect()
+    }
+
+    /// Closes the pool, after its pipelines have been stopped and closed, and ends the connection. What pipelines send
+    /// from now on is dropped. Nothing happens if it is closed.
+    ///
+    /// Each handle may close the pool, and several may wait for it. If the future is dropped the pool is closed all the
+    /// same.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the connection has ended otherwise, with its reason; and if the server takes too long
+    /// ([`Options::stop_timeout`], [`Options::close_timeout`]). The pool is gone for this client then too.
+    pub async fn close(&self) -> Result<(), Error> {
+        {
+            let mut state = self.shared().lock();
+            state.is_closing = true;
+            state.wake_driver();
+        }
+        let ended = |state: &mut super::shared::State| {
+            state.ended.as_ref().map(|ended| if ended.is_closed { Ok(()) } else { Err(ended.error()) })
+        };
+        self.shared().wait_until(ended).await
+    }
+}
+
+impl fmt::Debug for RunspacePool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunspacePool")
+            .field("id", &self.id())
+            .field("state", &self.state())
+            .finish_non_exhaustive()
+    }
+}
