@@ -13,10 +13,10 @@ use russh::keys::{Algorithm, PrivateKey, PublicKey};
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// A directory that is removed with the value.
-pub struct Files(PathBuf);
+pub(crate) struct Files(PathBuf);
 
 impl Files {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let name = format!("psrp-ssh-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         // Not below the target directory: the name of a socket may have about a hundred bytes.
         let path = std::env::temp_dir().join(name);
@@ -24,12 +24,12 @@ impl Files {
         Self(path)
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
     /// Writes a file that only its owner can read.
-    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
         let mut options = fs::OpenOptions::new();
         let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&path).unwrap();
@@ -38,7 +38,7 @@ impl Files {
     }
 
     /// Writes a private key in the format of OpenSSH, encrypted if there is a passphrase.
-    pub fn write_key(&self, name: &str, key: &PrivateKey, passphrase: Option<&str>) -> PathBuf {
+    pub(crate) fn write_key(&self, name: &str, key: &PrivateKey, passphrase: Option<&str>) -> PathBuf {
         let text = match passphrase {
             Some(passphrase) => key.encrypt(&mut safe_rng(), passphrase).unwrap().to_openssh(LineEnding::LF),
             None => key.to_openssh(LineEnding::LF),
@@ -47,7 +47,7 @@ impl Files {
     }
 
     /// Writes a file of known hosts with the key of a server on loopback.
-    pub fn known_hosts(&self, port: u16, key: &PublicKey) -> PathBuf {
+    pub(crate) fn known_hosts(&self, port: u16, key: &PublicKey) -> PathBuf {
         self.write("known_hosts", &format!("[127.0.0.1]:{port} {}\n", line(key)))
     }
 }
@@ -59,23 +59,23 @@ impl Drop for Files {
 }
 
 /// A new key.
-pub fn key() -> PrivateKey {
+pub(crate) fn key() -> PrivateKey {
     PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519).unwrap()
 }
 
 /// A public key as files have it, without comment.
-pub fn line(key: &PublicKey) -> String {
+pub(crate) fn line(key: &PublicKey) -> String {
     let text = key.to_openssh().unwrap();
     text.split_ascii_whitespace().take(2).collect::<Vec<_>>().join(" ")
 }
 
 /// Says why something is not tested, in a line that is seen in spite of the captured output.
-pub fn skip(reason: &str) {
+pub(crate) fn skip(reason: &str) {
     writeln!(io::stderr(), "skipped: {reason}").expect("standard error can be written");
 }
 
 /// Whether a program can be run here.
-pub fn has_program(name: &str) -> bool {
+pub(crate) fn has_program(name: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).any(|path| path.join(name).is_file()) || Path::new(name).is_file()
 }

@@ -22,15 +22,15 @@ use tokio::task::JoinHandle;
 use crate::files::{Files, key};
 
 /// What a server demands of a user.
-pub struct Demands {
-    pub keys: Vec<PublicKey>,
-    pub password: Option<&'static str>,
+pub(crate) struct Demands {
+    pub(crate) keys: Vec<PublicKey>,
+    pub(crate) password: Option<&'static str>,
     /// What keyboard-interactive asks, whether the answer may be seen, and what it has to be.
-    pub questions: &'static [(&'static str, bool, &'static str)],
+    pub(crate) questions: &'static [(&'static str, bool, &'static str)],
     /// A key, then the password.
-    pub both: bool,
+    pub(crate) both: bool,
     /// Tries until the server ends the connection.
-    pub tries: usize,
+    pub(crate) tries: usize,
 }
 
 impl Default for Demands {
@@ -41,7 +41,7 @@ impl Default for Demands {
 
 /// What the subsystem `powershell` does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Program {
+pub(crate) enum Program {
     /// Serves sessions: see [`Statements`].
     Serve,
     /// Writes this to its error output and ends with this status.
@@ -52,18 +52,18 @@ pub enum Program {
     Hang,
 }
 
-pub struct Server {
-    pub port: u16,
-    pub key: PrivateKey,
+pub(crate) struct Server {
+    pub(crate) port: u16,
+    pub(crate) key: PrivateKey,
     task: JoinHandle<()>,
 }
 
 impl Server {
-    pub async fn start(demands: Demands, program: Program) -> Self {
+    pub(crate) async fn start(demands: Demands, program: Program) -> Self {
         Self::with_key(key(), demands, program).await
     }
 
-    pub async fn with_key(key: PrivateKey, demands: Demands, program: Program) -> Self {
+    pub(crate) async fn with_key(key: PrivateKey, demands: Demands, program: Program) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let config = Config {
@@ -90,7 +90,7 @@ impl Server {
     }
 
     /// Connects with the files of a test only: no default, no agent, no other known host than this server.
-    pub fn connector(&self, files: &Files) -> Ssh {
+    pub(crate) fn connector(&self, files: &Files) -> Ssh {
         let known = files.known_hosts(self.port, self.key.public_key());
         connector(self.port).known_hosts([known])
     }
@@ -103,7 +103,7 @@ impl Drop for Server {
 }
 
 /// Connects to a port of this machine, with nothing that the user of the tests has.
-pub fn connector(port: u16) -> Ssh {
+pub(crate) fn connector(port: u16) -> Ssh {
     Ssh::new("127.0.0.1")
         .port(port)
         .user("alice")

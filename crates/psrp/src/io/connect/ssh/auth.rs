@@ -124,15 +124,14 @@ impl<'a> Login<'a> {
         }
         // A connection that has ended looks like a failure with which no method is left.
         match self.shared.fault() {
-            Some(Fault::Disconnect(text)) => {
-                let words = format!("; the server has ended the connection: {}", terminal_safe(&text));
-                Err(self.refusal(&words))
+            None | Some(Fault::NoMethod) if partial_success => Ok(Answer::Partly),
+            None | Some(Fault::NoMethod) => Ok(Answer::Refused),
+            Some(fault @ Fault::Disconnect(_)) => Err(self.refusal(&format!("; {}", fault.text()))),
+            Some(fault) => {
+                let tried = self.tried.join(", ");
+                let detail = format!("while {} logs in: {}; tried: {tried}", self.user, fault.text());
+                Err(Error::with(Kind::Closed, detail))
             }
-            Some(fault) if !self.methods.is_empty() || self.tried.is_empty() => {
-                Err(Error::with(Kind::Closed, format!("while {} logs in: {}", self.user, fault.text())))
-            }
-            _ if partial_success => Ok(Answer::Partly),
-            _ => Ok(Answer::Refused),
         }
     }
 

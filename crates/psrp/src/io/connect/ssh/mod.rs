@@ -39,9 +39,13 @@ use crate::outofproc::ReaderOptions;
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), psrp::Error> {
-/// use psrp::io::{Connect, Ssh};
+/// use psrp::io::{Options, RunspacePool, Ssh};
+/// use psrp::message::PowerShell;
 ///
-/// let transport = Ssh::new("server.example.org").user("alice").connect().await?;
+/// let server = Ssh::new("server.example.org").user("alice");
+/// let pool = RunspacePool::open(&server, Options::new()).await?;
+/// let output = pool.invoke(PowerShell::script("Get-Process")).await?;
+/// pool.close().await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -84,8 +88,13 @@ use crate::outofproc::ReaderOptions;
 /// # The configuration of OpenSSH
 ///
 /// `~/.ssh/config` is not read. Where its aliases, jump hosts or certificates matter, let the program `ssh` do the
-/// connecting: the connector of child processes, with the command `ssh` and the arguments `-s HOST powershell`, carries
-/// the same session.
+/// connecting; it carries the same session:
+///
+/// ```
+/// use psrp::io::Child;
+///
+/// let server = Child::new("ssh").args(["-s", "server.example.org", "powershell"]);
+/// ```
 #[derive(Clone)]
 pub struct Ssh {
     host: String,

@@ -56,6 +56,8 @@ pub(super) struct State {
 pub(super) enum Fault {
     /// The server says so. Its text is not safe for a terminal.
     Disconnect(Box<str>),
+    /// The server takes no more logins.
+    NoMethod,
     /// The server does not answer.
     Silence,
     /// Anything else, in words that are safe.
@@ -66,6 +68,7 @@ impl Fault {
     pub(super) fn text(&self) -> String {
         match self {
             Self::Disconnect(text) => format!("the server has ended the connection: {}", terminal_safe(text)),
+            Self::NoMethod => "the server takes no more logins".into(),
             Self::Silence => "the server does not answer".into(),
             Self::Other(text) => text.to_string(),
         }

@@ -123,6 +123,7 @@ impl Handler for Task {
         let fault = match reason {
             DisconnectReason::ReceivedDisconnect(info) => Fault::Disconnect(info.message.into()),
             DisconnectReason::Error(Failure::Trust(error)) => Fault::Other(error.to_string().into()),
+            DisconnectReason::Error(Failure::Ssh(russh::Error::NoAuthMethod)) => Fault::NoMethod,
             // What the library calls an end without any reason.
             DisconnectReason::Error(Failure::Ssh(russh::Error::Disconnect)) => {
                 Fault::Other("the connection has ended".into())
