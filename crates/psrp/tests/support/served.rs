@@ -1,6 +1,8 @@
 //! A server in memory for the tests of the client: the state machine over one end of a duplex pipe, and a closure that
 //! says what it does.
 
+#![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
+
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 

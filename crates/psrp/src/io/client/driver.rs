@@ -150,15 +150,15 @@ impl<T: Transport> Driver<T> {
         Ok(())
     }
 
-    /// Reads for one turn. Whether there may be more at once.
+    /// Reads for one turn. Whether there was something, which may lead to something to be sent.
     fn read(&mut self, cx: &mut Context<'_>) -> Result<bool, Error> {
-        for _ in 0..TURN {
+        for count in 0..TURN {
             if !self.shared.lock().may_read() {
-                return Ok(false);
+                return Ok(count > 0);
             }
             let received = self.transport.poll_receive(cx, &mut |packet| self.shared.lock().take(packet));
             match received {
-                Poll::Pending => return Ok(false),
+                Poll::Pending => return Ok(count > 0),
                 Poll::Ready(Some(Ok(()))) => {}
                 Poll::Ready(Some(Err(error))) => return Err(error),
                 Poll::Ready(None) => {
