@@ -126,7 +126,8 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin> Transport for Li
     }
 
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        ready!(self.poll_drain(cx, 0))?;
+        // The standard output of tokio drops what was not flushed.
+        ready!(self.poll_flush(cx))?;
         Pin::new(&mut self.write).poll_shutdown(cx).map_err(Error::from)
     }
 }
