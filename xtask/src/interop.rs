@@ -39,7 +39,7 @@ enum Language {
     Node,
 }
 
-const SUITES: [Suite; 2] = [
+const SUITES: [Suite; 3] = [
     Suite {
         package: "perplexity-mock",
         test: "sdks",
@@ -59,6 +59,16 @@ const SUITES: [Suite; 2] = [
     Suite {
         package: "psrp",
         test: "peers",
+        peers: &[Peer {
+            language: Language::Python,
+            pins: "peers/requirements.txt",
+            variable: "PSRP_PYTHON",
+        }],
+    },
+    // The server of OpenSSH with the stand-in for PowerShell.
+    Suite {
+        package: "psrp",
+        test: "ssh",
         peers: &[Peer {
             language: Language::Python,
             pins: "peers/requirements.txt",
@@ -124,8 +134,10 @@ impl Language {
 pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
     let mut missing = Vec::new();
     for suite in &SUITES {
-        let mut tests =
-            cargo::command(workspace, &["test", "--package", suite.package, "--test", suite.test]);
+        let mut tests = cargo::command(
+            workspace,
+            &["test", "--package", suite.package, "--all-features", "--test", suite.test],
+        );
         let mut ready = 0;
         for peer in suite.peers {
             match install(suite, peer, workspace) {

@@ -40,6 +40,10 @@ pub(crate) enum Kind {
     Closed,
     /// The other side took too long.
     Timeout,
+    /// The other side can't show that it is who it should be.
+    Untrusted,
+    /// The other side refuses the user.
+    Denied,
     /// A pipeline has failed or was stopped.
     Pipeline,
     /// The transport, host or build has no means for it.
@@ -66,6 +70,8 @@ impl Kind {
             Self::Io => "reading or writing failed",
             Self::Closed => "the connection has ended",
             Self::Timeout => "the other side took too long",
+            Self::Untrusted => "the other side is not to be trusted",
+            Self::Denied => "access is denied",
             Self::Pipeline => "the pipeline has not completed",
             Self::Unsupported => "this is not supported here",
         }
@@ -218,6 +224,16 @@ impl Error {
     /// Whether the other side took too long.
     pub fn is_timeout(&self) -> bool {
         self.0.kind == Kind::Timeout
+    }
+
+    /// Whether the other side can't show that it is who it should be: its key is unknown, changed or revoked.
+    pub fn is_untrusted(&self) -> bool {
+        self.0.kind == Kind::Untrusted
+    }
+
+    /// Whether the other side refuses the user, or whatever the user has to log in with.
+    pub fn is_denied(&self) -> bool {
+        self.0.kind == Kind::Denied
     }
 
     /// Whether a pipeline has failed or was stopped, for which the other side may have told the reason.

@@ -13,6 +13,8 @@ pub use client::{Options, Output, Pipeline, PipelineHandle, PoolEvent, PoolEvent
 #[cfg(any(unix, windows))]
 pub use connect::Socket;
 pub use connect::{Child, ChildTransport};
+#[cfg(feature = "ssh")]
+pub use connect::{Ssh, SshQuestion, SshTransport};
 pub use host::{Host, HostFuture};
 #[cfg(feature = "console")]
 pub use hosts::{ConsoleHost, ConsoleOptions};
