@@ -48,6 +48,8 @@ pub(crate) enum Kind {
     Pipeline,
     /// The transport, host or build has no means for it.
     Unsupported,
+    /// The other side has understood the request and does not do it.
+    Refused,
 }
 
 impl Kind {
@@ -74,6 +76,7 @@ impl Kind {
             Self::Denied => "access is denied",
             Self::Pipeline => "the pipeline has not completed",
             Self::Unsupported => "this is not supported here",
+            Self::Refused => "the other side refuses the request",
         }
     }
 }
@@ -244,6 +247,11 @@ impl Error {
     /// Whether there is no means for it: in the transport, in the host, or in this build.
     pub fn is_unsupported(&self) -> bool {
         self.0.kind == Kind::Unsupported
+    }
+
+    /// Whether the other side refuses what it was asked for; its reason is the source, if it gives one.
+    pub fn is_refused(&self) -> bool {
+        self.0.kind == Kind::Refused
     }
 }
 

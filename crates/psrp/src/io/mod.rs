@@ -15,6 +15,8 @@ pub use connect::Socket;
 pub use connect::{Child, ChildTransport};
 #[cfg(feature = "ssh")]
 pub use connect::{Ssh, SshQuestion, SshTransport};
+#[cfg(feature = "wsman")]
+pub use connect::{Wsman, WsmanCredentials, WsmanFault, WsmanShell, WsmanTransport};
 pub use host::{Host, HostFuture};
 #[cfg(feature = "console")]
 pub use hosts::{ConsoleHost, ConsoleOptions};

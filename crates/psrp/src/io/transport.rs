@@ -3,6 +3,8 @@
 use std::future::Future;
 use std::task::{Context, Poll};
 
+use uuid::Uuid;
+
 use crate::Error;
 use crate::error::Kind;
 use crate::outofproc::Packet;
@@ -56,6 +58,16 @@ pub trait Transport: Send {
     /// The most bytes that the data of one packet should have, before any encoding.
     fn max_data(&self) -> usize {
         crate::fragment::DEFAULT_FRAGMENT_SIZE
+    }
+
+    /// Tells that the pool has taken over a pipeline that runs at the server, whose packets are wanted from now on. The
+    /// transports that are pipes carry them in any case and have nothing to do, which is the default.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the connection has.
+    fn adopt(&mut self, _pipeline: Uuid) -> Result<(), Error> {
+        Ok(())
     }
 
     /// Leaves the pool to itself: it goes on without a client until [`poll_reconnect`](Self::poll_reconnect) or another

@@ -133,6 +133,10 @@ impl<T: Transport> Driver<T> {
 
     /// Writes what there is to be sent, as far as the transport takes it.
     fn write(&mut self, cx: &mut Context<'_>) -> Result<(), Error> {
+        let adopted = std::mem::take(&mut self.shared.lock().adopted);
+        for pipeline in adopted {
+            self.transport.adopt(pipeline)?;
+        }
         while let Poll::Ready(ready) = self.transport.poll_ready(cx) {
             ready?;
             let max = self.transport.max_data();

@@ -355,6 +355,8 @@ impl RunspacePool {
         state.usable("connect to a pipeline")?;
         state.machine.connect_pipeline(id)?;
         state.slots.insert(id, Slot::new(PipelineState::Running));
+        state.adopted.push(id);
+        state.wake_driver();
         drop(state);
         Ok(self.pipeline(id))
     }

@@ -46,6 +46,8 @@ pub(super) struct State {
     /// When signals are given up that were not acknowledged, in order.
     deadlines: VecDeque<(Instant, Uuid)>,
     pub(super) is_closing: bool,
+    /// Pipelines that the transport is to be told of.
+    pub(super) adopted: Vec<Uuid>,
     /// What the transport is to do besides sending.
     pub(super) detour: Option<(Detour, oneshot::Sender<Result<(), Error>>)>,
     /// Whether somebody is to be told by [`Shared::changed`].
@@ -91,6 +93,7 @@ impl Shared {
             stopping: 0,
             deadlines: VecDeque::new(),
             is_closing: false,
+            adopted: Vec::new(),
             detour: None,
             has_changed: false,
             is_waiting_for_room: false,

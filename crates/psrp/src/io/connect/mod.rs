@@ -6,9 +6,13 @@ mod socket;
 #[cfg(feature = "ssh")]
 mod ssh;
 mod stderr;
+#[cfg(feature = "wsman")]
+mod wsman;
 
 pub use child::{Child, ChildTransport};
 #[cfg(any(unix, windows))]
 pub use socket::Socket;
 #[cfg(feature = "ssh")]
 pub use ssh::{Ssh, SshQuestion, SshTransport};
+#[cfg(feature = "wsman")]
+pub use wsman::{Wsman, WsmanCredentials, WsmanFault, WsmanShell, WsmanTransport};

@@ -1,0 +1,341 @@
+//! The XML of an answer as a small tree.
+
+use std::borrow::Cow;
+
+use quick_xml::NsReader;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::name::ResolveResult;
+
+use crate::Error;
+use crate::error::Kind;
+
+/// Elements inside of each other; an envelope with everything in it has ten.
+const MAX_DEPTH: usize = 32;
+/// Elements and attributes of one answer, far above what the largest list of shells has.
+const MAX_NODES: usize = 64 * 1024;
+
+/// The namespaces that mean something here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Namespace {
+    Soap,
+    Addressing,
+    Wsman,
+    Shell,
+    Fault,
+    PowerShell,
+    Enumeration,
+    Transfer,
+    Other,
+}
+
+impl Namespace {
+    const KNOWN: [(Self, &str); 8] = [
+        (Self::Soap, "http://www.w3.org/2003/05/soap-envelope"),
+        (Self::Addressing, "http://schemas.xmlsoap.org/ws/2004/08/addressing"),
+        (Self::Wsman, "http://schemas.dmtf.org/wbem/wsman/1/wsman.xsd"),
+        (Self::Shell, "http://schemas.microsoft.com/wbem/wsman/1/windows/shell"),
+        (Self::Fault, "http://schemas.microsoft.com/wbem/wsman/1/wsmanfault"),
+        (Self::PowerShell, "http://schemas.microsoft.com/powershell"),
+        (Self::Enumeration, "http://schemas.xmlsoap.org/ws/2004/09/enumeration"),
+        (Self::Transfer, "http://schemas.xmlsoap.org/ws/2004/09/transfer"),
+    ];
+
+    pub(super) fn uri(self) -> &'static str {
+        Self::KNOWN.iter().find(|(known, _)| *known == self).map_or("", |(_, uri)| uri)
+    }
+
+    fn from_uri(uri: &str) -> Self {
+        Self::KNOWN.iter().find(|(_, known)| *known == uri).map_or(Self::Other, |(known, _)| *known)
+    }
+}
+
+/// An element.
+#[derive(Debug)]
+pub(super) struct Element {
+    namespace: Namespace,
+    name: Box<str>,
+    /// By their local names; those of namespaces are left out.
+    attributes: Vec<(Box<str>, Box<str>)>,
+    /// The text directly inside, in one piece.
+    text: String,
+    children: Vec<Element>,
+}
+
+impl Element {
+    /// Reads a document.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is not well-formed, has a document type or an entity of its own ([`Error::is_syntax`]), ends too
+    /// early ([`Error::is_unexpected_end`]), or is too deep or has too many elements ([`Error::is_limit`]).
+    pub(super) fn parse(document: &[u8]) -> Result<Self, Error> {
+        let text = str::from_utf8(document)
+            .map_err(|error| syntax("bytes that are no UTF-8").or_offset(error.valid_up_to() as u64))?;
+        let mut reader = NsReader::from_str(text);
+        reader.config_mut().check_end_names = true;
+        let mut tree = Tree { open: Vec::new(), nodes: 0 };
+        loop {
+            let at = reader.buffer_position();
+            match tree.take(&mut reader).map_err(|error| error.or_offset(at))? {
+                Taken::Nothing => {}
+                Taken::Root(root) => return Ok(root),
+            }
+        }
+    }
+
+    pub(super) fn is(&self, namespace: Namespace, name: &str) -> bool {
+        self.namespace == namespace && *self.name == *name
+    }
+
+    /// The first child of this name.
+    pub(super) fn child(&self, namespace: Namespace, name: &str) -> Option<&Self> {
+        self.children.iter().find(|child| child.is(namespace, name))
+    }
+
+    /// The descendant at the end of a path of names.
+    pub(super) fn at(&self, path: &[(Namespace, &str)]) -> Option<&Self> {
+        path.iter().try_fold(self, |element, (namespace, name)| element.child(*namespace, name))
+    }
+
+    pub(super) fn children(&self) -> impl Iterator<Item = &Self> {
+        self.children.iter()
+    }
+
+    #[cfg(test)]
+    pub(super) fn into_children(self) -> Vec<Self> {
+        self.children
+    }
+
+    pub(super) fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(known, _)| **known == *name).map(|(_, value)| &**value)
+    }
+
+    /// The text without white space around it.
+    pub(super) fn text(&self) -> &str {
+        self.text.trim_ascii()
+    }
+
+    /// The text of a child, if there is one with text.
+    pub(super) fn child_text(&self, namespace: Namespace, name: &str) -> Option<&str> {
+        self.child(namespace, name).map(Self::text).filter(|text| !text.is_empty())
+    }
+}
+
+enum Taken {
+    Nothing,
+    Root(Element),
+}
+
+struct Tree {
+    open: Vec<Element>,
+    nodes: usize,
+}
+
+impl Tree {
+    fn take(&mut self, reader: &mut NsReader<&[u8]>) -> Result<Taken, Error> {
+        let (namespace, event) = match reader.read_resolved_event() {
+            Ok((ResolveResult::Bound(namespace), event)) => (Namespace::from_uri(namespace.as_ref()), event),
+            Ok((_, event)) => (Namespace::Other, event),
+            Err(quick_xml::Error::Syntax(_)) => return Err(Error::new(Kind::UnexpectedEnd)),
+            // Its text would quote the input.
+            Err(_) => return Err(Error::new(Kind::Syntax)),
+        };
+        match event {
+            Event::Start(start) => {
+                if self.open.len() == MAX_DEPTH {
+                    return Err(Error::with(Kind::Limit, "depth of an answer"));
+                }
+                let element = self.element(namespace, &start)?;
+                self.open.push(element);
+            }
+            Event::Empty(start) => {
+                let element = self.element(namespace, &start)?;
+                return Ok(self.close(element));
+            }
+            Event::End(_) => {
+                let element = self.open.pop().ok_or_else(|| syntax("an end tag without a start"))?;
+                return Ok(self.close(element));
+            }
+            Event::Text(text) => self.text(&text)?,
+            Event::CData(text) => self.text(&text)?,
+            Event::GeneralRef(name) => {
+                let char = reference(&name)?;
+                self.text(char.encode_utf8(&mut [0; 4]))?;
+            }
+            Event::DocType(_) => return Err(syntax("a document type")),
+            Event::Eof => return Err(Error::new(Kind::UnexpectedEnd)),
+            Event::Decl(_) | Event::Comment(_) | Event::PI(_) => {}
+        }
+        Ok(Taken::Nothing)
+    }
+
+    fn element(&mut self, namespace: Namespace, start: &BytesStart<'_>) -> Result<Element, Error> {
+        self.count()?;
+        let mut attributes = Vec::new();
+        for attribute in start.attributes().with_checks(false) {
+            let attribute = attribute.map_err(|_| syntax("an attribute that is none"))?;
+            self.count()?;
+            if attribute.key.as_namespace_binding().is_some() {
+                continue;
+            }
+            attributes
+                .push((attribute.key.local_name().as_ref().into(), unescaped(&attribute.value)?.into()));
+        }
+        let name = start.local_name().as_ref().into();
+        Ok(Element { namespace, name, attributes, text: String::new(), children: Vec::new() })
+    }
+
+    fn count(&mut self) -> Result<(), Error> {
+        self.nodes += 1;
+        if self.nodes > MAX_NODES {
+            return Err(Error::with(Kind::Limit, "elements and attributes of an answer"));
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, text: &str) -> Result<(), Error> {
+        match self.open.last_mut() {
+            Some(element) => element.text.push_str(text),
+            None if text.trim_matches('\u{FEFF}').trim_ascii().is_empty() => {}
+            None => return Err(syntax("text outside of the envelope")),
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, element: Element) -> Taken {
+        match self.open.last_mut() {
+            Some(parent) => {
+                parent.children.push(element);
+                Taken::Nothing
+            }
+            None => Taken::Root(element),
+        }
+    }
+}
+
+/// The value of an attribute with its references resolved.
+fn unescaped(raw: &str) -> Result<Cow<'_, str>, Error> {
+    if !raw.contains('&') {
+        return Ok(Cow::Borrowed(raw));
+    }
+    let mut text = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some((before, after)) = rest.split_once('&') {
+        let (name, after) = after.split_once(';').ok_or_else(|| syntax("a reference that does not end"))?;
+        text.push_str(before);
+        text.push(reference(name)?);
+        rest = after;
+    }
+    text.push_str(rest);
+    Ok(Cow::Owned(text))
+}
+
+/// What a reference stands for: one of the five entities of XML, or a character by its number.
+fn reference(name: &str) -> Result<char, Error> {
+    let number = match name {
+        "lt" => return Ok('<'),
+        "gt" => return Ok('>'),
+        "amp" => return Ok('&'),
+        "quot" => return Ok('"'),
+        "apos" => return Ok('\''),
+        _ => name.strip_prefix('#').ok_or_else(|| syntax("an entity that XML does not have"))?,
+    };
+    let number = match number.strip_prefix('x') {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => number.parse(),
+    };
+    number.ok().and_then(char::from_u32).ok_or_else(|| syntax("a reference to no character"))
+}
+
+fn syntax(what: &'static str) -> Error {
+    Error::with(Kind::Syntax, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_have_namespaces_whatever_the_prefix() {
+        let uri = Namespace::Soap.uri();
+        for document in [
+            format!("<s:Envelope xmlns:s='{uri}'><s:Body>a &lt;&#x62;<![CDATA[&c]]></s:Body></s:Envelope>"),
+            format!(
+                "\u{FEFF}<?xml version='1.0'?><Envelope xmlns=\"{uri}\"><Body>a &#60;b&amp;c</Body></Envelope>"
+            ),
+        ] {
+            let root = Element::parse(document.as_bytes()).unwrap();
+            assert!(root.is(Namespace::Soap, "Envelope"));
+            assert!(root.child(Namespace::Shell, "Body").is_none());
+            assert_eq!(root.child_text(Namespace::Soap, "Body"), Some("a <b&c"));
+        }
+    }
+
+    #[test]
+    fn attributes_are_unescaped() {
+        let root = Element::parse(b"<a xmlns:b='c' b:Name='1 &quot;2&#33;'/>").unwrap();
+        assert_eq!(root.attribute("Name"), Some("1 \"2!"));
+        assert_eq!(root.attribute("b"), None);
+    }
+
+    #[test]
+    fn document_types_and_entities_are_refused() {
+        for document in [
+            "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>",
+            "<!DOCTYPE a SYSTEM 'http://example.org/'><a/>",
+            "<a>&b;</a>",
+            "<a b='&c;'/>",
+            "<a>&#xD800;</a>",
+            "<a b='&#1114112;'/>",
+            "<a></b>",
+            "text<a/>",
+        ] {
+            let error = Element::parse(document.as_bytes()).unwrap_err();
+            assert!(error.is_syntax(), "{document}: {error}");
+        }
+        assert!(Element::parse(b"<a>\xff</a>").unwrap_err().is_syntax());
+    }
+
+    #[test]
+    fn what_ends_early_is_told() {
+        for document in ["", "<a>", "<a><b/>", "<a", "<a b='", "<!-- "] {
+            let error = Element::parse(document.as_bytes()).unwrap_err();
+            assert!(error.is_unexpected_end(), "{document}: {error}");
+        }
+    }
+
+    #[test]
+    fn depth_and_size_are_limited() {
+        let deep = |levels: usize| "<a>".repeat(levels) + &"</a>".repeat(levels);
+        assert!(Element::parse(deep(MAX_DEPTH).as_bytes()).is_ok());
+        assert!(Element::parse(deep(MAX_DEPTH + 1).as_bytes()).unwrap_err().is_limit());
+        assert!(Element::parse("<a>".repeat(1 << 20).as_bytes()).unwrap_err().is_limit());
+        let wide = |count: usize| format!("<a>{}</a>", "<b/>".repeat(count - 1));
+        assert!(Element::parse(wide(MAX_NODES).as_bytes()).is_ok());
+        assert!(Element::parse(wide(MAX_NODES + 1).as_bytes()).unwrap_err().is_limit());
+        let attributes: String = (0..MAX_NODES).map(|number| format!(" b{number}=''")).collect();
+        assert!(Element::parse(format!("<a{attributes}/>").as_bytes()).unwrap_err().is_limit());
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_lead_to_a_tree_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = Element::parse(&bytes);
+        }
+
+        #[test]
+        fn any_markup_leads_to_a_tree_or_an_error(
+            pieces in prop::collection::vec(
+                prop::sample::select(vec![
+                    "<", ">", "/", "a", "b:", "='", "'", " ", "&", ";", "#x41", "xmlns", "<![CDATA[", "]]>", "<!--",
+                    "-->", "<?", "?>", "<!DOCTYPE", "<a>", "</a>", "\u{FEFF}",
+                ]),
+                0..40,
+            ),
+        ) {
+            let _ = Element::parse(pieces.concat().as_bytes());
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! The client with a service of WS-Management in Python, which pypsrp's own client agrees with.
+//!
+//! `PSRP_PYTHON` names a Python interpreter that has what `peers/requirements.txt` lists. Without it the tests say so and
+//! pass.
+
+#![cfg(feature = "wsman")]
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use psrp::client::{Config, PipelineEvent};
+use psrp::host::{HostRequest, HostResult};
+use psrp::io::{Host, HostFuture, Options, RunspacePool, Wsman, WsmanCredentials, WsmanFault};
+use psrp::message::{CreatePipeline, PipelineState, PowerShell, RunspacePoolState};
+use psrp::value::Value;
+use uuid::Uuid;
+
+const USER: &str = "user";
+const PASSWORD: &str = "correct horse";
+
+fn python() -> Option<Command> {
+    let Some(python) = std::env::var_os("PSRP_PYTHON").filter(|value| !value.is_empty()) else {
+        writeln!(io::stderr(), "skipped: PSRP_PYTHON is not set").expect("standard error can be written");
+        return None;
+    };
+    let mut command = Command::new(python);
+    command.env("PYTHONIOENCODING", "utf-8").env("PYTHONDONTWRITEBYTECODE", "1");
+    Some(command)
+}
+
+fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers").join(name)
+}
+
+/// The service, which ends with this.
+struct Service {
+    child: Child,
+    port: u16,
+}
+
+impl Service {
+    /// `None` with a line that is seen in spite of the captured output.
+    fn start(arguments: &[&str]) -> Option<Self> {
+        let mut child = python()?
+            .arg(script("wsman.py"))
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the service can be started");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let port = line.trim().strip_prefix("PORT ").expect("a port").parse().unwrap();
+        Some(Self { child, port })
+    }
+
+    fn basic(&self) -> Wsman {
+        self.wsman(WsmanCredentials::basic(USER, PASSWORD)).danger_allow_basic_without_tls()
+    }
+
+    fn wsman(&self, credentials: WsmanCredentials) -> Wsman {
+        Wsman::http("127.0.0.1", credentials).port(self.port).operation_timeout(Duration::from_secs(2))
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // It serves until its input ends.
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}
+
+async fn run(pool: &RunspacePool, text: &str) -> Vec<Value> {
+    pool.invoke(PowerShell::script(text)).await.unwrap().completed().unwrap().output
+}
+
+async fn numbers(pool: &RunspacePool, text: &str) -> Vec<i32> {
+    run(pool, text).await.iter().map(|value| value.as_i32().unwrap()).collect()
+}
+
+fn with_input(text: &str) -> CreatePipeline {
+    let mut create = CreatePipeline::new(PowerShell::script(text));
+    create.no_input = false;
+    create
+}
+
+#[test]
+fn the_service_is_one_to_pypsrp_too() {
+    for method in ["basic", "negotiate"] {
+        let Some(service) = Service::start(&["--auth", method]) else { return };
+        let output = python()
+            .unwrap()
+            .arg(script("wsman_check.py"))
+            .args([&service.port.to_string(), method])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "agreed");
+    }
+}
+
+#[tokio::test]
+async fn pools_open_run_and_close() {
+    let Some(service) = Service::start(&[]) else { return };
+    let pool = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
+    assert_eq!(numbers(&pool, "1..3").await, [1, 2, 3]);
+    let shells = service.basic().shells().await.unwrap();
+    assert_eq!(shells.len(), 1);
+    assert_eq!((shells[0].id, shells[0].state.as_deref()), (pool.id(), Some("Connected")));
+    assert!(shells[0].is_power_shell());
+    pool.close().await.unwrap();
+    assert_eq!(service.basic().shells().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn all_streams_arrive() {
+    let Some(service) = Service::start(&[]) else { return };
+    let pool = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
+    let text = "Write-Output a; Write-Error b; Write-Warning c; Write-Verbose d; Write-Debug e; \
+                Write-Information f; Write-Progress g";
+    let output = pool.invoke(PowerShell::script(text)).await.unwrap();
+    assert_eq!(output.state, PipelineState::Completed);
+    assert_eq!(output.output, [Value::from("a")]);
+    assert_eq!(output.errors.len(), 1);
+    let counts = (output.warnings.len(), output.verbose.len(), output.debug.len());
+    assert_eq!((counts, output.information.len(), output.progress.len()), ((1, 1, 1), 1, 1));
+    let failed = pool.invoke(PowerShell::script("throw much")).await.unwrap();
+    assert_eq!(failed.state, PipelineState::Failed);
+    assert_eq!(failed.reason.unwrap().message().unwrap().to_string(), "much");
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn input_goes_in_and_large_objects_cross_many_envelopes() {
+    let Some(service) = Service::start(&[]) else { return };
+    let pool = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
+    let pipeline = pool.start(with_input("$input")).await.unwrap();
+    for text in ["x", "y"] {
+        pipeline.send(text).await.unwrap();
+    }
+    pipeline.end_input().await.unwrap();
+    assert_eq!(pipeline.output().await.unwrap().output, ["x", "y"].map(Value::from));
+
+    let pipeline = pool.start(with_input("Measure-Input")).await.unwrap();
+    pipeline.send("y".repeat(5_000_000)).await.unwrap();
+    pipeline.end_input().await.unwrap();
+    assert_eq!(pipeline.output().await.unwrap().output, [Value::from(5_000_000)]);
+
+    let output = run(&pool, "New-Text 5000000").await;
+    assert_eq!(output, [Value::from("x".repeat(5_000_000))]);
+    assert_eq!(numbers(&pool, "1..1000").await, (1..=1000).collect::<Vec<_>>());
+    // The script itself is longer than an envelope.
+    let long = format!("Write-Output {}", "z".repeat(400_000));
+    assert_eq!(run(&pool, &long).await, [Value::from("z".repeat(400_000))]);
+    pool.close().await.unwrap();
+}
+
+/// Types the same line again and again, and counts what is shown.
+#[derive(Default)]
+struct Typist(AtomicUsize);
+
+impl Host for Typist {
+    fn call(&self, _: Option<Uuid>, request: HostRequest) -> HostFuture<'_> {
+        Box::pin(async move {
+            Ok(match request {
+                HostRequest::ReadLine => HostResult::Text("typed".into()),
+                _ => {
+                    self.0.fetch_add(1, Ordering::Relaxed);
+                    HostResult::Nothing
+                }
+            })
+        })
+    }
+}
+
+#[tokio::test]
+async fn calls_of_the_host_are_answered() {
+    let Some(service) = Service::start(&[]) else { return };
+    let host = Arc::new(Typist::default());
+    let options = Options::new().host(Arc::clone(&host) as Arc<dyn Host>);
+    let pool = RunspacePool::open(&service.basic(), options).await.unwrap();
+    assert_eq!(run(&pool, "Write-Host a; Read-Host; Read-Host").await, ["typed", "typed"].map(Value::from));
+    assert_eq!(host.0.load(Ordering::Relaxed), 1);
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn pipelines_stop_beside_others() {
+    let Some(service) = Service::start(&[]) else { return };
+    let pool = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
+    let sleeper = pool.start(PowerShell::script("Write-Output a; Start-Sleep 60")).await.unwrap();
+    let other = pool.start(PowerShell::script("Start-Sleep 1; 1..3")).await.unwrap();
+    sleeper.stop().await.unwrap();
+    let stopped = sleeper.output().await.unwrap();
+    assert_eq!(stopped.state, PipelineState::Stopped);
+    assert_eq!(other.output().await.unwrap().output.len(), 3);
+    // One that nobody wants any more is stopped too.
+    drop(pool.start(PowerShell::script("Start-Sleep 60")).await.unwrap());
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn silence_is_longer_than_one_request() {
+    let Some(service) = Service::start(&[]) else { return };
+    let wsman = service.basic().operation_timeout(Duration::from_millis(200));
+    let pool = RunspacePool::open(&wsman, Options::new()).await.unwrap();
+    assert_eq!(run(&pool, "Start-Sleep 1.5; Write-Output late").await, [Value::from("late")]);
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn small_envelopes_are_enough() {
+    let Some(service) = Service::start(&["--envelope", "50000"]) else { return };
+    let wsman = service.basic().max_envelope_size(12_000);
+    let pool = RunspacePool::open(&wsman, Options::new()).await.unwrap();
+    let long = format!("Write-Output {}", "z".repeat(50_000));
+    assert_eq!(run(&pool, &long).await, [Value::from("z".repeat(50_000))]);
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_pool_goes_on_while_its_client_is_away() {
+    let Some(service) = Service::start(&[]) else { return };
+    let pool = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
+    let pipeline = pool.start(PowerShell::script("Start-Sleep 1; Write-Output after")).await.unwrap();
+    pool.disconnect().await.unwrap();
+    assert_eq!(pool.state(), RunspacePoolState::Disconnected);
+    assert_eq!(service.basic().shells().await.unwrap()[0].state.as_deref(), Some("Disconnected"));
+    tokio::time::sleep(Duration::from_millis(1200)).await;
+    pool.reconnect().await.unwrap();
+    assert_eq!(pipeline.output().await.unwrap().output, [Value::from("after")]);
+    // Again, and with a pipeline that begins afterwards.
+    pool.disconnect().await.unwrap();
+    pool.reconnect().await.unwrap();
+    assert_eq!(numbers(&pool, "1..3").await, [1, 2, 3]);
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn another_client_takes_a_pool_over() {
+    let Some(service) = Service::start(&[]) else { return };
+    let first = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
+    let started = first.start(PowerShell::script("Start-Sleep 1; Write-Output after; 1..3")).await.unwrap();
+    let (pool_id, pipeline_id) = (first.id(), started.id());
+    let options = || Options::new().config(Config::new().pool_id(pool_id));
+    // As long as the first client is there, the service refuses.
+    let error = RunspacePool::connect(&service.basic(), options()).await.unwrap_err();
+    assert!(error.to_string().contains("has a client already"), "{error}");
+    first.disconnect().await.unwrap();
+
+    assert_eq!(service.basic().pipelines(pool_id).await.unwrap(), [pipeline_id]);
+    let second = RunspacePool::connect(&service.basic(), options()).await.unwrap();
+    let mut pipeline = second.connect_pipeline(pipeline_id).unwrap();
+    let mut output = Vec::new();
+    while let Some(event) = pipeline.next().await {
+        if let PipelineEvent::Output(value) = event.unwrap() {
+            output.push(value);
+        }
+    }
+    assert_eq!(output, ["after".into(), 1.into(), 2.into(), 3.into()].map(|value: Value| value));
+    assert_eq!(numbers(&second, "1..3").await, [1, 2, 3]);
+    // A pipeline that is not there fails alone.
+    let missing = second.connect_pipeline(Uuid::from_u128(7)).unwrap().output().await.unwrap();
+    assert_eq!(missing.state, PipelineState::Failed);
+    second.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn refusals_say_why() {
+    let Some(service) = Service::start(&[]) else { return };
+    let wrong = service.wsman(WsmanCredentials::basic(USER, "wrong")).danger_allow_basic_without_tls();
+    let error = wrong.shells().await.unwrap_err();
+    assert!(error.is_denied() && !error.to_string().contains("wrong"), "{error}");
+    let error = RunspacePool::open(&wrong, Options::new()).await.unwrap_err();
+    assert!(error.to_string().contains("does not take the credentials"), "{error}");
+
+    let missing = service.basic().configuration("Missing");
+    let error = RunspacePool::open(&missing, Options::new()).await.unwrap_err();
+    assert!(error.to_string().contains("Cannot find the session configuration"), "{error}");
+    let error = service.basic().path("other").shells().await.unwrap_err();
+    assert!(error.is_refused() && error.to_string().contains("404"), "{error}");
+    let options = Options::new().config(Config::new().pool_id(Uuid::from_u128(1)));
+    let error = RunspacePool::connect(&service.basic(), options).await.unwrap_err();
+    let mut source: &dyn std::error::Error = &error;
+    while let Some(cause) = source.source() {
+        source = cause;
+    }
+    let fault: &WsmanFault = source.downcast_ref().unwrap();
+    assert_eq!((fault.code(), fault.subcode()), (Some(0x8033_805B), Some("InvalidSelectors")));
+}
+
+#[cfg(feature = "negotiate")]
+#[tokio::test]
+async fn ntlm_authenticates_and_encrypts() {
+    let Some(service) = Service::start(&["--auth", "negotiate"]) else { return };
+    for credentials in [
+        WsmanCredentials::negotiate("EXAMPLE\\user", PASSWORD),
+        WsmanCredentials::ntlm("EXAMPLE\\user", PASSWORD),
+    ] {
+        let wsman = service.wsman(credentials).operation_timeout(Duration::from_millis(500));
+        let pool = RunspacePool::open(&wsman, Options::new()).await.unwrap();
+        assert_eq!(numbers(&pool, "1..1000").await, (1..=1000).collect::<Vec<_>>());
+        // Several connections at once, and many messages on each.
+        let pipelines = [1, 2, 3].map(|_| pool.invoke(PowerShell::script("Start-Sleep 1; New-Text 200000")));
+        for output in futures_util::future::join_all(pipelines).await {
+            assert_eq!(output.unwrap().output, [Value::from("x".repeat(200_000))]);
+        }
+        pool.close().await.unwrap();
+    }
+    let wrong = service.wsman(WsmanCredentials::ntlm("EXAMPLE\\user", "wrong"));
+    assert!(wrong.shells().await.unwrap_err().is_denied());
+    let error =
+        service.wsman(WsmanCredentials::kerberos("user@EXAMPLE.ORG", PASSWORD)).shells().await.unwrap_err();
+    assert!(error.is_denied(), "{error}");
+}
