@@ -442,7 +442,7 @@ async fn events_of_a_pipeline_are_shown_as_text() {
     }
     let expected = "text\nTrue\n1.5\nName : sshd\nId : 4\na.txt\n1\n2\n\
         key : System.Management.Automation.PSCustomObject\nno end, told\nVERBOSE: v\n\
-        error: file not found\n  ObjectNotFound (:) [],\n  PathNotFound\n";
+        error: file not found\n  ObjectNotFound\n  PathNotFound\n";
     assert_eq!(written.text(), expected);
 }
 

@@ -12,8 +12,8 @@ use std::task::{Context, Poll};
 use psrp::client::{Config, PipelineEvent, PipelineRequest};
 use psrp::io::{Options, PoolEvent, RunspacePool};
 use psrp::message::{
-    ApplicationPrivateData, Availability, CommandMetadata, CreatePipeline, GetCommandMetadata, InitRunspacePool,
-    PipelineState, PowerShell, RunspacePoolState, RunspacePoolStateInfo, UserEvent,
+    ApplicationPrivateData, Availability, CommandMetadata, CreatePipeline, GetCommandMetadata,
+    InitRunspacePool, PipelineState, PowerShell, RunspacePoolState, RunspacePoolStateInfo, UserEvent,
 };
 use psrp::record::{ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord};
 use psrp::server;
@@ -66,7 +66,8 @@ fn all_streams(pipeline: &mut server::Pipeline<'_>) {
 #[tokio::test]
 async fn events_of_all_streams_come_in_order() {
     let (pool, _server) =
-        open(Options::new(), |machine, ask| on_start(machine, &ask, |pipeline, _| all_streams(pipeline))).await;
+        open(Options::new(), |machine, ask| on_start(machine, &ask, |pipeline, _| all_streams(pipeline)))
+            .await;
     let mut run = pool.start(PowerShell::script("")).await.unwrap();
     let mut kinds = Vec::new();
     while let Some(event) = run.next().await {
@@ -83,8 +84,7 @@ async fn events_of_all_streams_come_in_order() {
             other => panic!("{other:?}"),
         });
     }
-    let expected =
-        "running output error warning verbose debug information progress progress output failed";
+    let expected = "running output error warning verbose debug information progress progress output failed";
     assert_eq!(kinds.join(" "), expected);
     assert_eq!(run.state(), PipelineState::Failed);
     assert!(run.next().await.is_none());
@@ -283,7 +283,8 @@ async fn secure_strings_go_both_ways() {
 #[tokio::test]
 async fn commands_are_listed() {
     let (pool, _server) = open(Options::new(), |machine, ask| {
-        let Ask::Event(server::Event::Pipeline { id, event: server::PipelineEvent::Start(request) }) = ask else {
+        let Ask::Event(server::Event::Pipeline { id, event: server::PipelineEvent::Start(request) }) = ask
+        else {
             return false;
         };
         assert!(matches!(request, PipelineRequest::GetCommandMetadata(_)));

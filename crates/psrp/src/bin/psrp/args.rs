@@ -132,10 +132,6 @@ pub(crate) struct TargetArgs {
     #[arg(long, requires = "ssh")]
     pub(crate) accept_new: bool,
 
-    /// Asks for a password for SSH, if there is none in PSRP_PASSWORD or a file.
-    #[arg(long, requires = "ssh")]
-    pub(crate) ask_password: bool,
-
     /// Connects to a socket of this path.
     #[arg(long, value_name = "PATH", group = "where")]
     pub(crate) socket: Option<PathBuf>,
@@ -144,8 +140,8 @@ pub(crate) struct TargetArgs {
     #[arg(long, value_name = "PID", group = "where")]
     pub(crate) pid: Option<u32>,
 
-    /// Connects by WSMan (WinRM), such as https://HOST, with port 5986, or http://HOST, with port 5985. The password
-    /// is that of PSRP_PASSWORD or a file, else it is asked for.
+    /// Connects by WSMan (WinRM): https://HOST, with port 5986 and the path /wsman if there are no others, or
+    /// http://HOST, with port 5985.
     #[arg(long, value_name = "URL", group = "where", requires = "user")]
     pub(crate) wsman: Option<String>,
 
@@ -153,7 +149,7 @@ pub(crate) struct TargetArgs {
     #[arg(long, value_name = "HOW", requires = "wsman", default_value = "negotiate")]
     pub(crate) auth: WsmanAuth,
 
-    /// A file with certificates in PEM of authorities to trust by WSMan besides the usual ones.
+    /// A file with certificates in PEM of the authorities to trust by WSMan, in place of the usual ones.
     #[arg(long, value_name = "FILE", requires = "wsman")]
     pub(crate) ca: Option<PathBuf>,
 
@@ -161,13 +157,13 @@ pub(crate) struct TargetArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,
 
-    /// A file whose first line is the password. There is no option with the password itself: everyone on the machine
+    /// A file whose first line is the password. Default: what the variable PSRP_PASSWORD has, else it is asked for. There is no option with the password itself: everyone on the machine
     /// could read it.
     #[arg(long, value_name = "FILE")]
     pub(crate) password_file: Option<PathBuf>,
 
     /// How long connecting may take.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub(crate) connect_timeout: u64,
 }
 

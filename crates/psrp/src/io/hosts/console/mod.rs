@@ -169,6 +169,20 @@ impl ConsoleHost {
         .await
     }
 
+    /// Asks the user for a line.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_password`](Self::read_password).
+    pub async fn read_line(&self, question: impl Into<String>) -> Result<String, Error> {
+        let question = question.into();
+        self.run(move |session, cancel| {
+            session.fresh_line()?;
+            Ok(session.ask(&question, Echo::Shown, cancel)?.to_string())
+        })
+        .await
+    }
+
     /// Waits until the user presses Ctrl+C at a prompt, where the key raises no signal.
     pub async fn interrupted(&self) {
         self.interrupts.notified().await;

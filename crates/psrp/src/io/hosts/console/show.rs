@@ -7,7 +7,7 @@ use super::style::Style;
 use super::terminal::Channel;
 use crate::client::PipelineEvent;
 use crate::message::{PipelineState, PipelineStateInfo};
-use crate::record::{ErrorRecord, HostInformationMessage, InformationRecord};
+use crate::record::{ErrorCategory, ErrorRecord, HostInformationMessage, InformationRecord};
 use crate::value::{Base, Object, PsString, Value};
 
 /// Lists inside of lists that are shown.
@@ -57,7 +57,10 @@ impl Session {
         if let Some(place) = place(record) {
             self.write_line(Channel::Messages, Style::DETAIL, &format!("  at {place}"))?;
         }
-        let kind = text(&record.category_message);
+        // Of an error that tells nothing more the sum of it is no more than its category.
+        let tells_more =
+            [&record.activity, &record.reason, &record.target_name].iter().any(|part| text(part).is_some());
+        let kind = if tells_more { text(&record.category_message) } else { category(record) };
         let id = text(&record.fully_qualified_error_id);
         for detail in [kind, id, text(&record.recommended_action)].into_iter().flatten() {
             self.write_line(Channel::Messages, Style::FAINT, &format!("  {}", detail.trim_end()))?;
@@ -91,6 +94,10 @@ impl Session {
             background: message.background_color.or(background),
         }
     }
+}
+
+fn category(record: &ErrorRecord) -> Option<String> {
+    (record.category != ErrorCategory::NotSpecified).then(|| record.category.to_string())
 }
 
 /// Where an error happened, as far as the record tells.
