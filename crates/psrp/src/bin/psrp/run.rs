@@ -9,7 +9,9 @@ use futures_core::Stream;
 use psrp::Error;
 use psrp::client::PipelineEvent;
 use psrp::io::{ConsoleHost, ConsoleOptions, Pipeline, RunspacePool};
-use psrp::message::{Command, CreatePipeline, PipelineState, PowerShell, RemoteStreamOptions};
+use psrp::message::{
+    Command, CreatePipeline, PipelineState, PowerShell, RemoteStreamOptions, RunspacePoolState,
+};
 
 use crate::args::{ColorWhen, JsonStreams, LookArgs, RunArgs};
 use crate::interrupts::Interrupts;
@@ -180,7 +182,11 @@ impl Session {
         if let Some(Ok(error)) = input.as_mut().map(tokio::sync::oneshot::Receiver::try_recv) {
             return Err(Failure::usage(error));
         }
-        Ok(exit)
+        match pool.state() {
+            RunspacePoolState::Opened => Ok(exit),
+            // The pool took the pipeline with it, which has told the reason.
+            state => Err(Failure::connection(anyhow::anyhow!("the pool is {state}"))),
+        }
     }
 
     /// Writes the lines that wait.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use psrp::io::RunspacePool;
-use psrp::message::{Command, CreatePipeline, PowerShell, RemoteStreamOptions, RunspacePoolState};
+use psrp::message::{Command, CreatePipeline, PowerShell, RemoteStreamOptions};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -113,8 +113,4 @@ async fn read_line(
         // Where the input is no terminal nobody turns the signal into a key.
         () = session.interrupts.wait() => Err(Failure::interrupted()),
     }
-    .and_then(|read| match pool.state() {
-        RunspacePoolState::Opened => Ok(read),
-        state => Err(Failure::connection(anyhow::anyhow!("the pool is {state}"))),
-    })
 }

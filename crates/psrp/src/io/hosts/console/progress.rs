@@ -25,10 +25,9 @@ pub(super) struct Bars {
 }
 
 struct Shown {
-    bar: Option<ProgressBar>,
+    bar: ProgressBar,
     depth: usize,
     line: String,
-    percent: Option<u64>,
 }
 
 impl Bars {
@@ -52,11 +51,9 @@ impl Bars {
     }
 
     /// Brings them back, at the beginning of a line.
-    pub(super) fn show(&mut self) {
-        for id in &self.order {
-            if let Some(shown) = self.shown.get_mut(id) {
-                shown.draw();
-            }
+    pub(super) fn show(&self) {
+        for shown in self.order.iter().filter_map(|id| self.shown.get(id)) {
+            shown.bar.tick();
         }
     }
 
@@ -69,16 +66,20 @@ impl Bars {
         }
         if !self.shown.contains_key(&id) {
             let Some((index, depth)) = self.place(id, record.parent_activity_id) else { return };
-            let bar = self.multi.as_ref().map(|multi| multi.insert(index, ProgressBar::new(100)));
+            // It is drawn when it has something to tell.
+            let bar = ProgressBar::hidden().with_prefix("  ".repeat(depth));
+            bar.set_length(100);
             self.order.insert(index, id);
-            self.shown.insert(id, Shown { bar, depth, line: String::new(), percent: None });
-        }
-        if let Some(shown) = self.shown.get_mut(&id) {
-            shown.line = line(record);
-            shown.percent = u64::try_from(record.percent_complete).ok().map(|percent| percent.min(100));
-            if visible {
-                shown.draw();
+            self.shown.insert(id, Shown { bar, depth, line: String::new() });
+            self.update_bar(id, record);
+            if let (Some(multi), Some(shown)) = (&self.multi, self.shown.get_mut(&id)) {
+                shown.bar = multi.insert(index, shown.bar.clone());
             }
+        } else {
+            self.update_bar(id, record);
+        }
+        if visible && let Some(shown) = self.shown.get(&id) {
+            shown.bar.tick();
         }
     }
 
@@ -86,6 +87,29 @@ impl Bars {
     pub(super) fn clear(&mut self) {
         for id in std::mem::take(&mut self.order) {
             self.drop_bar(id);
+        }
+    }
+
+    /// Changes what a bar says. Each of the changes may draw it.
+    fn update_bar(&mut self, id: Id, record: &Progress) {
+        let Some(Shown { bar, line, .. }) = self.shown.get_mut(&id) else { return };
+        let percent = u64::try_from(record.percent_complete).ok().map(|percent| percent.min(100));
+        let template = match percent {
+            Some(_) => "{prefix}[{bar:24}] {percent:>3}% {msg}",
+            None => "{prefix}{msg}",
+        };
+        // Both templates are valid; the style stays as it is otherwise.
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        let new = self::line(record);
+        if new != *line {
+            bar.set_message(new.clone());
+            *line = new;
+        }
+        let position = percent.unwrap_or_default();
+        if position != bar.position() {
+            bar.set_position(position);
         }
     }
 
@@ -119,7 +143,7 @@ impl Bars {
     }
 
     fn drop_bar(&mut self, id: Id) {
-        if let Some(Shown { bar: Some(bar), .. }) = self.shown.remove(&id) {
+        if let Some(Shown { bar, .. }) = self.shown.remove(&id) {
             bar.finish_and_clear();
             if let Some(multi) = &self.multi {
                 multi.remove(&bar);
@@ -137,24 +161,6 @@ impl Bars {
                 format!("{}{}", "  ".repeat(shown.depth), shown.line)
             })
             .collect()
-    }
-}
-
-impl Shown {
-    fn draw(&mut self) {
-        let Some(bar) = &self.bar else { return };
-        let template = match self.percent {
-            Some(_) => "{prefix}[{bar:24}] {percent:>3}% {msg}",
-            None => "{prefix}{msg}",
-        };
-        // Both templates are valid; the style stays as it is otherwise.
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("=> "));
-        }
-        bar.set_prefix("  ".repeat(self.depth));
-        bar.set_position(self.percent.unwrap_or_default());
-        bar.set_message(self.line.clone());
-        bar.tick();
     }
 }
 
