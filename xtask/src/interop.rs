@@ -39,7 +39,7 @@ enum Language {
     Node,
 }
 
-const SUITES: [Suite; 3] = [
+const SUITES: [Suite; 4] = [
     Suite {
         package: "perplexity-mock",
         test: "sdks",
@@ -59,6 +59,16 @@ const SUITES: [Suite; 3] = [
     Suite {
         package: "psrp",
         test: "peers",
+        peers: &[Peer {
+            language: Language::Python,
+            pins: "peers/requirements.txt",
+            variable: "PSRP_PYTHON",
+        }],
+    },
+    // The program `psrp` with the stand-in for PowerShell.
+    Suite {
+        package: "psrp",
+        test: "cli",
         peers: &[Peer {
             language: Language::Python,
             pins: "peers/requirements.txt",

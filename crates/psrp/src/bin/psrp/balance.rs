@@ -58,9 +58,7 @@ pub(crate) fn is_unfinished(script: &str) -> bool {
         }
         match char {
             '`' => {
-                if chars.next().is_none() {
-                    return true;
-                }
+                let Some(_) = chars.next() else { return true };
             }
             '\'' | '"' => open.push(Open::Quote(char)),
             '@' if matches!(next, Some('\'' | '"')) && begins_here_string(&script[at + 2..]) => {

@@ -9,7 +9,7 @@ use anyhow::{Context, bail, ensure};
 use http::Uri;
 use psrp::Error;
 use psrp::io::{
-    Child, ConsoleHost, Host, Options, RunspacePool, Socket, Ssh, SshQuestion, Wsman, WsmanCredentials,
+    Child, ConsoleHost, Options, RunspacePool, Socket, Ssh, SshQuestion, Wsman, WsmanCredentials,
 };
 use psrp::value::SecureString;
 use zeroize::Zeroizing;
@@ -29,7 +29,6 @@ pub(crate) async fn open(
 ) -> Result<RunspacePool, Failure> {
     let options = Options::new()
         .host(Arc::<ConsoleHost>::clone(host))
-        .host_info(host.info())
         .open_timeout(Duration::from_secs(target.connect_timeout));
     tokio::select! {
         pool = connect(target, host, options) => pool,

@@ -42,7 +42,7 @@ pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let mut create = CreatePipeline::new(shell);
     create.remote_stream_options = RemoteStreamOptions::ERROR;
     create.no_input = args.input.is_none();
-    let mut session = Session { host, interrupts, show: Show::new(args.json, args.types) };
+    let session = Session { host, interrupts, show: Show::new(args.json, args.types) };
     let exit = session.pipeline(&pool, create, args.input).await;
     session.close(&pool).await;
     Ok(session.exit(exit?))
@@ -103,7 +103,7 @@ enum Step {
 impl Session {
     /// Runs a pipeline and shows what it sends.
     pub(crate) async fn pipeline(
-        &mut self,
+        &self,
         pool: &RunspacePool,
         create: CreatePipeline,
         input: Option<crate::args::InputForm>,

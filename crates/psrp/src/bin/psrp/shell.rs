@@ -54,13 +54,13 @@ pub(crate) async fn shell(args: ShellArgs) -> Result<Exit, Failure> {
     let interrupts = Interrupts::catch().map_err(Failure::usage)?;
     let host = Arc::new(console(&args.look).stdio());
     let pool = connect::open(&args.target, &host, &interrupts).await?;
-    let mut session = Session { host, interrupts, show: Show::Text };
-    let result = lines(&mut session, &pool, args.plain).await;
+    let session = Session { host, interrupts, show: Show::Text };
+    let result = lines(&session, &pool, args.plain).await;
     session.close(&pool).await;
     Ok(session.exit(result?))
 }
 
-async fn lines(session: &mut Session, pool: &RunspacePool, is_plain: bool) -> Result<Exit, Failure> {
+async fn lines(session: &Session, pool: &RunspacePool, is_plain: bool) -> Result<Exit, Failure> {
     let mut editor =
         LineEditor::with_history(Config::builder().build(), MemHistory::new()).map_err(Failure::usage)?;
     editor.set_helper(Some(Lines));

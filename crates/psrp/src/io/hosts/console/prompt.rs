@@ -255,9 +255,9 @@ impl Session {
     }
 
     fn explain(&mut self, menu: &Menu) -> Result<(), Refusal> {
-        for (label, key, help) in &menu.choices {
-            let name = key.map_or_else(|| label.clone(), String::from);
-            self.write_line(Channel::Messages, Style::PLAIN, &format!("{name} - {help}"))?;
+        for choice in &menu.choices {
+            let line = format!("{} - {}", choice.name(), choice.help);
+            self.write_line(Channel::Messages, Style::PLAIN, &line)?;
         }
         Ok(())
     }
@@ -265,10 +265,22 @@ impl Session {
 
 /// Choices with their keys.
 struct Menu {
-    /// Label, key and explanation.
-    choices: Vec<(String, Option<char>, String)>,
+    choices: Vec<Choice>,
     /// Those that exist.
     defaults: Vec<i32>,
+}
+
+struct Choice {
+    label: String,
+    key: Option<char>,
+    help: String,
+}
+
+impl Choice {
+    /// The key, else the label.
+    fn name(&self) -> String {
+        self.key.map_or_else(|| self.label.clone(), String::from)
+    }
 }
 
 enum Picked {
@@ -288,7 +300,7 @@ impl Menu {
             .map(|choice| {
                 let (label, key) = label_and_key(&choice.label.to_str_lossy());
                 let help = choice.help_message.as_ref().map(|help| help.to_str_lossy().into_owned());
-                (label, key, help.unwrap_or_default())
+                Choice { label, key, help: help.unwrap_or_default() }
             })
             .collect();
         let exists = |index: &i32| usize::try_from(*index).is_ok_and(|index| index < choices.len());
@@ -299,17 +311,14 @@ impl Menu {
     /// All choices in one line, with the ones to assume.
     fn question(&self, end: &str) -> String {
         let mut question = String::new();
-        for (label, key, _) in &self.choices {
+        for Choice { label, key, .. } in &self.choices {
             question += &match key {
                 Some(key) => format!("[{key}] {label}  "),
                 None => format!("[{label}]  "),
             };
         }
         question += "[?] Help";
-        let name = |index: &i32| {
-            let (label, key, _) = &self.choices[usize::try_from(*index).unwrap_or_default()];
-            key.map_or_else(|| label.clone(), String::from)
-        };
+        let name = |index: &i32| self.choices[usize::try_from(*index).unwrap_or_default()].name();
         let defaults: Vec<String> = self.defaults.iter().map(name).collect();
         match (&defaults[..], end) {
             ([], "") => question += ": ",
@@ -327,13 +336,12 @@ impl Menu {
         if text.is_empty() {
             return Picked::Empty;
         }
-        let position = |matches: &dyn Fn(&(String, Option<char>, String)) -> bool| {
-            self.choices.iter().position(matches).and_then(|index| i32::try_from(index).ok())
-        };
         let same = |a: &str, b: &str| a.to_lowercase() == b.to_lowercase();
-        let by_key = position(&|(_, key, _)| key.is_some_and(|key| same(key.encode_utf8(&mut [0; 4]), text)));
-        let found = by_key.or_else(|| position(&|(label, _, _)| same(label, text)));
-        match found {
+        let has_key =
+            |choice: &Choice| choice.key.is_some_and(|key| same(key.encode_utf8(&mut [0; 4]), text));
+        let by_key = self.choices.iter().position(has_key);
+        let found = by_key.or_else(|| self.choices.iter().position(|choice| same(&choice.label, text)));
+        match found.and_then(|index| i32::try_from(index).ok()) {
             Some(index) => Picked::Choice(index),
             None if text == "?" => Picked::Help,
             None => Picked::Nothing,
