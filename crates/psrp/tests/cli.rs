@@ -468,7 +468,7 @@ async fn documents_in_the_output_of_programs_become_text_or_json() {
 #[tokio::test]
 async fn at_a_terminal_there_are_colours_bars_and_hidden_passwords() {
     let Ok(found) = Command::new("script").arg("--version").output().await else {
-        writeln!(io::stderr(), "skipped: there is no program `script` to make a terminal with").unwrap();
+        skip("there is no program `script` to make a terminal with");
         return;
     };
     assert!(found.status.success());
@@ -529,10 +529,15 @@ async fn at_a_terminal_there_are_colours_bars_and_hidden_passwords() {
     assert_eq!(status.code(), Some(130), "what the last script ended with");
 }
 
+/// Tells it in spite of the captured output.
+fn skip(reason: &str) {
+    writeln!(io::stderr(), "skipped: {reason}").expect("standard error can be written");
+}
+
 /// The command of the stand-in for PowerShell.
 fn stand_in() -> Option<String> {
     let Some(python) = std::env::var("PSRP_PYTHON").ok().filter(|python| !python.is_empty()) else {
-        writeln!(io::stderr(), "skipped: PSRP_PYTHON is not set").unwrap();
+        skip("PSRP_PYTHON is not set");
         return None;
     };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/pwsh.py");

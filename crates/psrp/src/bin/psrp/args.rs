@@ -44,9 +44,6 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    #[command(flatten)]
-    pub(crate) target: TargetArgs,
-
     /// The script; `-` reads it from standard input.
     #[arg(required_unless_present = "file", conflicts_with = "file")]
     pub(crate) script: Option<String>,
@@ -74,19 +71,22 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) look: LookArgs,
+
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ShellArgs {
-    #[command(flatten)]
-    pub(crate) target: TargetArgs,
-
     /// Shows the text of objects as they come instead of what `Out-String -Stream` makes of them.
     #[arg(long)]
     pub(crate) plain: bool,
 
     #[command(flatten)]
     pub(crate) look: LookArgs,
+
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
 }
 
 #[derive(Debug, Args)]
