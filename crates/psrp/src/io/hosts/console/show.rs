@@ -153,7 +153,7 @@ fn write_value(value: &Value, depth: usize, out: &mut String) -> bool {
         return !entries.is_empty();
     }
     if let Some(object) = value.as_object() {
-        let members = || object.extended().as_slice().iter().chain(object.adapted().as_slice());
+        let members = || object.extended().iter().chain(object.adapted().iter());
         for (name, value) in members() {
             line(&name.to_str_lossy(), value);
         }
