@@ -62,6 +62,8 @@ const SUITES: [Suite; 2] = [
         tests: &[
             &["--package", "psrp", "--all-features", "--test", "peers"],
             &["--package", "psrp", "--all-features", "--test", "live_client"],
+            // The program `psrp` with the stand-in for PowerShell.
+            &["--package", "psrp", "--all-features", "--test", "cli"],
             // With the server of OpenSSH.
             &["--package", "psrp", "--all-features", "--test", "ssh"],
             // The client of WS-Management with a service that pypsrp agrees with.

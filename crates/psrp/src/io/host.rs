@@ -6,6 +6,7 @@ use std::pin::Pin;
 use uuid::Uuid;
 
 use crate::host::{HostRequest, HostResult};
+use crate::message::HostInfo;
 use crate::record::ErrorRecord;
 
 /// What [`Host::call`] returns.
@@ -20,4 +21,10 @@ pub trait Host: Send + Sync {
     ///
     /// What a call without result returns is dropped. An error is thrown in the script.
     fn call(&self, pipeline: Option<Uuid>, request: HostRequest) -> HostFuture<'_>;
+
+    /// What the server is told about the host when a pool is opened: which parts it has, and the console as it is then.
+    /// The default is a host that reads and writes lines.
+    fn info(&self) -> HostInfo {
+        HostInfo::lines()
+    }
 }

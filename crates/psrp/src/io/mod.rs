@@ -70,6 +70,7 @@
 mod client;
 mod connect;
 mod host;
+mod hosts;
 mod lines;
 pub mod serve;
 mod transport;
@@ -83,5 +84,8 @@ pub use connect::{Ssh, SshQuestion, SshTransport};
 #[cfg(feature = "wsman")]
 pub use connect::{Wsman, WsmanCredentials, WsmanFault, WsmanShell, WsmanTransport};
 pub use host::{Host, HostFuture};
+#[cfg(feature = "console")]
+pub use hosts::{ConsoleHost, ConsoleOptions};
+pub use hosts::{NullHost, ScriptedCall, ScriptedHost};
 pub use lines::Lines;
 pub use transport::{Connect, Transport};

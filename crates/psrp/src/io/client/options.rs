@@ -64,11 +64,11 @@ impl Options {
 
     /// Who answers the calls of scripts to the host. Default: nobody; each call is answered with an error.
     ///
-    /// The server is told that there is a host that reads and writes lines, unless
-    /// [`host_info`](Self::host_info) says more about it. A host that has a handle of its pool keeps the pool open.
+    /// The server is told what the host [tells of itself](Host::info), unless [`host_info`](Self::host_info) says
+    /// something else. A host that has a handle of its pool keeps the pool open.
     #[must_use]
     pub fn host(mut self, host: Arc<dyn Host>) -> Self {
-        self.host_info.get_or_insert_with(HostInfo::lines);
+        self.host_info.get_or_insert_with(|| host.info());
         self.host = Some(host);
         self
     }

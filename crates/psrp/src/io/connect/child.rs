@@ -40,6 +40,7 @@ pub struct Child {
     env: Vec<(OsString, Option<OsString>)>,
     keeps_env: bool,
     directory: Option<PathBuf>,
+    own_group: bool,
     listener: Option<Listener>,
     exit_timeout: Duration,
     reading: ReaderOptions,
@@ -57,6 +58,7 @@ impl Child {
             env: Vec::new(),
             keeps_env: true,
             directory: None,
+            own_group: false,
             listener: None,
             exit_timeout: Self::DEFAULT_EXIT_TIMEOUT,
             reading: ReaderOptions::new(),
@@ -105,6 +107,14 @@ impl Child {
         self
     }
 
+    /// Puts the process into a group of its own: Ctrl+C at the terminal reaches this program alone, which can stop a
+    /// pipeline then. A process that asks at the terminal by itself, such as `ssh` for a password, can't do so any more.
+    #[must_use]
+    pub fn own_process_group(mut self) -> Self {
+        self.own_group = true;
+        self
+    }
+
     /// Hands the error output of the process to a function as it comes. It must not block; bytes that are no UTF-8 are
     /// replaced. Show the text by [`terminal_safe`](crate::terminal_safe). Default: only the end of it is kept, for the
     /// error.
@@ -143,6 +153,13 @@ impl Child {
         }
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
+        }
+        if self.own_group {
+            #[cfg(unix)]
+            command.process_group(0);
+            // CREATE_NEW_PROCESS_GROUP
+            #[cfg(windows)]
+            command.creation_flags(0x200);
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         command

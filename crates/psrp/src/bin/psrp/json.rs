@@ -1,0 +1,176 @@
+//! Objects and records as lines of JSON.
+
+use std::fmt::Write as _;
+
+use psrp::client::PipelineEvent;
+use psrp::clixml::Stream;
+use psrp::record::{ErrorRecord, InformationalRecord};
+use psrp::serde::Plain;
+use psrp::value::PsString;
+use psrp::{Value, terminal_safe};
+use serde_json::json;
+
+/// How values are written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form {
+    pub(crate) types: bool,
+}
+
+impl Form {
+    /// A value of the output.
+    pub(crate) fn value(self, value: &Value) -> serde_json::Result<String> {
+        let plain = Plain::new(value);
+        let text = if self.types {
+            serde_json::to_string(&plain.with_type_names())
+        } else {
+            serde_json::to_string(&plain)
+        };
+        text.map(safe)
+    }
+
+    /// What happened in a pipeline, with its stream; `None` where it is nothing to tell.
+    pub(crate) fn event(self, event: &PipelineEvent) -> serde_json::Result<Option<String>> {
+        let (stream, value) = match event {
+            PipelineEvent::Output(value) => return self.tagged(Stream::Output, value).map(Some),
+            PipelineEvent::Error(record) => (Stream::Error, error(record)),
+            PipelineEvent::Warning(record) => (Stream::Warning, message(record)),
+            PipelineEvent::Verbose(record) => (Stream::Verbose, message(record)),
+            PipelineEvent::Debug(record) => (Stream::Debug, message(record)),
+            PipelineEvent::Information(record) => {
+                let tags: Vec<_> = record.tags.iter().map(PsString::to_string).collect();
+                let data = serde_json::to_value(Plain::new(&record.message_data))?;
+                (Stream::Information, json!({ "data": data, "source": text(&record.source), "tags": tags }))
+            }
+            PipelineEvent::Progress(record) => {
+                let value = json!({
+                    "activity": record.activity.to_string(),
+                    "id": record.activity_id,
+                    "parent": known(record.parent_activity_id),
+                    "status": record.status_description.to_string(),
+                    "operation": text(&record.current_operation),
+                    "percent": known(record.percent_complete),
+                    "seconds_left": known(record.seconds_remaining),
+                    "completed": record.completed,
+                });
+                (Stream::Progress, value)
+            }
+            PipelineEvent::State(info) => {
+                let value = json!({
+                    "state": info.state.to_string(),
+                    "reason": info.error.as_deref().map(error),
+                });
+                return line("state", &value.to_string()).map(Some);
+            }
+            _ => return Ok(None),
+        };
+        line(name(stream), &value.to_string()).map(Some)
+    }
+
+    /// A value with its stream.
+    pub(crate) fn tagged(self, stream: Stream, value: &Value) -> serde_json::Result<String> {
+        line(name(stream), &self.value(value)?)
+    }
+}
+
+fn name(stream: Stream) -> &'static str {
+    match stream {
+        Stream::Output => "output",
+        Stream::Error => "error",
+        Stream::Warning => "warning",
+        Stream::Verbose => "verbose",
+        Stream::Debug => "debug",
+        Stream::Information => "information",
+        Stream::Progress => "progress",
+    }
+}
+
+/// An object with a stream and a value that is JSON already.
+pub(crate) fn line(stream: &str, value: &str) -> serde_json::Result<String> {
+    let stream = serde_json::to_string(stream)?;
+    Ok(safe(format!("{{\"stream\":{stream},\"value\":{value}}}")))
+}
+
+/// The same JSON without characters that a terminal may obey: they only stand in strings.
+fn safe(json: String) -> String {
+    if matches!(terminal_safe(&json), std::borrow::Cow::Borrowed(_)) {
+        return json;
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for char in json.chars() {
+        match terminal_safe(char.encode_utf8(&mut [0; 4])) {
+            std::borrow::Cow::Borrowed(text) => escaped.push_str(text),
+            // All of them take one code unit.
+            std::borrow::Cow::Owned(_) => {
+                let _ = write!(escaped, "\\u{:04x}", u32::from(char));
+            }
+        }
+    }
+    escaped
+}
+
+fn text(text: &Option<PsString>) -> Option<String> {
+    text.as_ref().map(PsString::to_string)
+}
+
+/// A number of a progress record, where -1 stands for none.
+fn known(number: i32) -> Option<i32> {
+    (number >= 0).then_some(number)
+}
+
+fn message(record: &InformationalRecord) -> serde_json::Value {
+    json!({ "message": record.message.to_string() })
+}
+
+fn error(record: &ErrorRecord) -> serde_json::Value {
+    let position = record.invocation.as_ref().map(|invocation| {
+        let call = &invocation.call;
+        json!({
+            "command": text(&call.invocation_name),
+            "script": text(&call.script_name),
+            "line": known(call.script_line_number),
+            "column": known(call.offset_in_line),
+            "text": text(&call.line),
+        })
+    });
+    json!({
+        "message": record.message().map(PsString::to_string),
+        "category": record.category.to_string(),
+        "id": text(&record.fully_qualified_error_id),
+        "activity": text(&record.activity),
+        "reason": text(&record.reason),
+        "target": text(&record.target_name),
+        "position": position,
+        "stack": text(&record.script_stack_trace),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use psrp::Object;
+    use psrp::record::ErrorCategory;
+
+    use super::*;
+
+    #[test]
+    fn no_character_of_a_string_reaches_the_terminal() {
+        let form = Form { types: false };
+        let evil = "\u{1b}[2J\u{9b}31m\u{202e}\u{7f}";
+        let json = form.value(&Object::custom([(evil, evil)]).into()).unwrap();
+        assert!(matches!(terminal_safe(&json), std::borrow::Cow::Borrowed(_)), "{json:?}");
+        let back: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(back[evil], evil);
+    }
+
+    #[test]
+    fn records_are_tagged() {
+        let form = Form { types: false };
+        let record = ErrorRecord::new("no such file", ErrorCategory::ObjectNotFound).with_id("NotFound");
+        let json = form.event(&PipelineEvent::Error(Box::new(record))).unwrap().unwrap();
+        let back: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(back["stream"], "error");
+        assert_eq!(back["value"]["message"], "no such file");
+        assert_eq!(back["value"]["category"], "ObjectNotFound");
+        let json = form.event(&PipelineEvent::Output(1.into())).unwrap().unwrap();
+        assert_eq!(json, r#"{"stream":"output","value":1}"#);
+    }
+}

@@ -1,0 +1,116 @@
+//! `psrp shell`.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use psrp::io::RunspacePool;
+use psrp::message::{Command, CreatePipeline, PowerShell, RemoteStreamOptions};
+use rustyline::completion::Completer;
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::MemHistory;
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{Config, Editor, Helper};
+
+use crate::args::ShellArgs;
+use crate::balance::is_unfinished;
+use crate::interrupts::Interrupts;
+use crate::run::{Session, Show, console};
+use crate::{Exit, Failure, connect};
+
+/// What scripts are typed with: a line that is unfinished goes on in the next.
+struct Lines;
+
+impl Completer for Lines {
+    type Candidate = String;
+}
+
+impl Hinter for Lines {
+    type Hint = String;
+}
+
+impl Highlighter for Lines {
+    fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
+        Cow::Borrowed(prompt)
+    }
+}
+
+impl Validator for Lines {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        Ok(match is_unfinished(context.input()) {
+            true => ValidationResult::Incomplete,
+            false => ValidationResult::Valid(None),
+        })
+    }
+}
+
+impl Helper for Lines {}
+
+type LineEditor = Editor<Lines, MemHistory>;
+
+/// Runs what is typed.
+pub(crate) async fn shell(args: ShellArgs) -> Result<Exit, Failure> {
+    let interrupts = Interrupts::catch().map_err(Failure::usage)?;
+    let host = Arc::new(console(&args.look).stdio());
+    let pool = connect::open(&args.target, &host, &interrupts).await?;
+    let session = Session { host, interrupts, show: Show::Text };
+    let result = lines(&session, &pool, args.plain).await;
+    session.close(&pool).await;
+    Ok(session.exit(result?))
+}
+
+async fn lines(session: &Session, pool: &RunspacePool, is_plain: bool) -> Result<Exit, Failure> {
+    let mut editor =
+        LineEditor::with_history(Config::builder().build(), MemHistory::new()).map_err(Failure::usage)?;
+    editor.set_helper(Some(Lines));
+    let mut last = Exit::Ok;
+    loop {
+        let (returned, line) = read_line(editor, session, pool).await?;
+        editor = returned;
+        let line = match line {
+            Ok(line) => line,
+            // A line that was left: the next one.
+            Err(ReadlineError::Interrupted) => continue,
+            Err(ReadlineError::Eof) => return Ok(last),
+            Err(error) => return Err(Failure::usage(error)),
+        };
+        match line.trim() {
+            "" => continue,
+            "exit" | "quit" => return Ok(last),
+            _ => {}
+        }
+        // The history is no reason to stop.
+        let _ = editor.add_history_entry(line.as_str());
+        let mut shell = PowerShell::script(line);
+        if !is_plain {
+            shell = shell.command(Command::new("Out-String").switch("Stream"));
+        }
+        let mut create = CreatePipeline::new(shell);
+        create.remote_stream_options = RemoteStreamOptions::ERROR;
+        create.add_to_history = true;
+        last = session.pipeline(pool, create, None).await?;
+        session.interrupts.forget();
+        if session.host.exit_code().is_some() {
+            return Ok(last);
+        }
+    }
+}
+
+/// Reads a line on a thread that may block, as long as there is a connection.
+async fn read_line(
+    mut editor: LineEditor,
+    session: &Session,
+    pool: &RunspacePool,
+) -> Result<(LineEditor, Result<String, ReadlineError>), Failure> {
+    let reading = tokio::task::spawn_blocking(move || {
+        let line = editor.readline("psrp> ");
+        (editor, line)
+    });
+    tokio::select! {
+        read = reading => read.map_err(Failure::usage),
+        error = pool.closed() => Err(Failure::connection(error)),
+        // Where the input is no terminal nobody turns the signal into a key.
+        () = session.interrupts.wait() => Err(Failure::interrupted()),
+    }
+}

@@ -1,0 +1,144 @@
+//! A line while it is typed.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use zeroize::Zeroizing;
+
+/// The longest line that can be typed, in bytes.
+const LONGEST_LINE: usize = 64 * 1024;
+
+/// A line that is typed key by key; only its end can be changed.
+#[derive(Debug, Default)]
+pub(super) struct Editor {
+    line: Zeroizing<String>,
+}
+
+/// What a key does to the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Edit {
+    /// Nothing.
+    None,
+    /// The last character is new.
+    Added,
+    /// Something was removed.
+    Changed,
+    /// The line is finished.
+    Done,
+    /// There is no more input.
+    End,
+    /// The user wants to stop.
+    Interrupted,
+}
+
+impl Editor {
+    pub(super) fn line(&self) -> &str {
+        &self.line
+    }
+
+    pub(super) fn into_line(self) -> Zeroizing<String> {
+        self.line
+    }
+
+    pub(super) fn key(&mut self, key: KeyEvent) -> Edit {
+        if key.kind == KeyEventKind::Release {
+            return Edit::None;
+        }
+        if key.modifiers.contains(KeyModifiers::CONTROL) && !key.modifiers.contains(KeyModifiers::ALT) {
+            return match key.code {
+                KeyCode::Char('c' | 'C') => Edit::Interrupted,
+                KeyCode::Char('d' | 'D') if self.line.is_empty() => Edit::End,
+                KeyCode::Char('u' | 'U') => self.cut(0),
+                KeyCode::Char('w' | 'W') => self.cut(self.last_word()),
+                KeyCode::Char('h' | 'H') => self.backspace(),
+                KeyCode::Char('j' | 'J' | 'm' | 'M') => Edit::Done,
+                _ => Edit::None,
+            };
+        }
+        match key.code {
+            KeyCode::Char(char) => self.push(char),
+            KeyCode::Tab => self.push('\t'),
+            KeyCode::Enter => Edit::Done,
+            KeyCode::Backspace => self.backspace(),
+            KeyCode::Esc => self.cut(0),
+            _ => Edit::None,
+        }
+    }
+
+    fn push(&mut self, char: char) -> Edit {
+        if self.line.len() + char.len_utf8() > LONGEST_LINE {
+            return Edit::None;
+        }
+        if self.line.capacity() - self.line.len() < char.len_utf8() {
+            // Growing by itself would leave a copy behind.
+            let mut larger = String::with_capacity((self.line.len() * 2).max(256));
+            larger.push_str(&self.line);
+            self.line = Zeroizing::new(larger);
+        }
+        self.line.push(char);
+        Edit::Added
+    }
+
+    fn backspace(&mut self) -> Edit {
+        match self.line.pop() {
+            Some(_) => Edit::Changed,
+            None => Edit::None,
+        }
+    }
+
+    fn cut(&mut self, at: usize) -> Edit {
+        self.line.truncate(at);
+        Edit::Changed
+    }
+
+    /// Where the last word begins.
+    fn last_word(&self) -> usize {
+        let text = self.line.trim_end();
+        text.rfind(char::is_whitespace)
+            .map_or(0, |at| at + text[at..].chars().next().map_or(0, char::len_utf8))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn type_keys(editor: &mut Editor, text: &str) {
+        for char in text.chars() {
+            assert_eq!(editor.key(KeyEvent::new(KeyCode::Char(char), KeyModifiers::NONE)), Edit::Added);
+        }
+    }
+
+    fn control(editor: &mut Editor, char: char) -> Edit {
+        editor.key(KeyEvent::new(KeyCode::Char(char), KeyModifiers::CONTROL))
+    }
+
+    #[test]
+    fn the_end_of_the_line_can_be_changed() {
+        let mut editor = Editor::default();
+        type_keys(&mut editor, "one tw\u{e4}");
+        assert_eq!(editor.key(KeyCode::Backspace.into()), Edit::Changed);
+        assert_eq!(editor.line(), "one tw");
+        assert_eq!(control(&mut editor, 'w'), Edit::Changed);
+        assert_eq!(editor.line(), "one ");
+        assert_eq!(control(&mut editor, 'u'), Edit::Changed);
+        assert_eq!(editor.key(KeyCode::Backspace.into()), Edit::None);
+        type_keys(&mut editor, "x");
+        assert_eq!(editor.key(KeyCode::Enter.into()), Edit::Done);
+        assert_eq!(**editor.into_line(), *"x");
+    }
+
+    #[test]
+    fn control_keys_end_the_question() {
+        let mut editor = Editor::default();
+        assert_eq!(control(&mut editor, 'd'), Edit::End);
+        type_keys(&mut editor, "x");
+        assert_eq!(control(&mut editor, 'd'), Edit::None);
+        assert_eq!(control(&mut editor, 'c'), Edit::Interrupted);
+    }
+
+    #[test]
+    fn a_line_has_a_longest_length() {
+        let mut editor = Editor::default();
+        type_keys(&mut editor, &"x".repeat(LONGEST_LINE));
+        assert_eq!(editor.key(KeyCode::Char('x').into()), Edit::None);
+    }
+}

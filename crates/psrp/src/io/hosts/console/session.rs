@@ -1,0 +1,300 @@
+//! A console: what is written to it, and the calls that it answers.
+
+use std::io;
+
+use zeroize::Zeroizing;
+
+use super::progress::Bars;
+use super::style::Style;
+use super::terminal::{Cancel, Channel, Echo, Key, Line, Screen, Terminal};
+use crate::host::{BufferCell, ConsoleColor, Coordinates, HostRequest, HostResult, Rectangle, Size};
+use crate::message::{HostDefaultData, HostInfo};
+use crate::terminal_safe;
+use crate::value::{PsString, SecureString};
+
+/// How much of an unfinished line is kept, in bytes.
+const LONGEST_PARTIAL: usize = 4096;
+
+/// The console as one thing after the other happens to it. All methods may block.
+pub(super) struct Session {
+    pub(super) terminal: Box<dyn Terminal>,
+    pub(super) bars: Bars,
+    /// Whether there are colours; `None` where the terminal decides.
+    pub(super) colors: Option<bool>,
+    /// What stands on the line of the cursor, with its colours.
+    partial: String,
+    foreground: Option<ConsoleColor>,
+    background: Option<ConsoleColor>,
+    cursor_size: i32,
+    title: PsString,
+}
+
+/// Why a call is not answered.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// There is no such method, or nothing to do it with.
+    NotImplemented,
+    /// There is no more input.
+    End,
+    /// The user pressed Ctrl+C, or nobody waits any more.
+    Interrupted,
+    /// The call makes no sense, and why.
+    Invalid(&'static str),
+    /// The terminal fails.
+    Io(io::Error),
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl Session {
+    pub(super) fn new(terminal: Box<dyn Terminal>) -> Self {
+        let HostDefaultData { cursor_size, .. } = HostDefaultData::default();
+        Self {
+            bars: Bars::new(terminal.bars()),
+            terminal,
+            colors: None,
+            partial: String::new(),
+            foreground: None,
+            background: None,
+            cursor_size,
+            title: PsString::default(),
+        }
+    }
+
+    /// What a server is told about this console.
+    pub(super) fn info(&mut self) -> HostInfo {
+        let Some(screen) = self.terminal.screen() else { return HostInfo::lines() };
+        let size = screen.size();
+        HostInfo::console(HostDefaultData {
+            buffer_size: size,
+            window_size: size,
+            max_window_size: size,
+            max_physical_window_size: size,
+            ..HostDefaultData::default()
+        })
+    }
+
+    /// Writes text of any origin. This is the only way from a text of the other side to the terminal.
+    pub(super) fn write(&mut self, channel: Channel, style: Style, text: &str) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        if self.partial.is_empty() {
+            self.bars.hide();
+        }
+        let safe = terminal_safe(text);
+        let mut painted = String::with_capacity(safe.len() + 16);
+        match self.colors.unwrap_or_else(|| self.terminal.has_colors(channel)) {
+            true => style.paint(&safe, &mut painted),
+            false => painted.push_str(&safe),
+        }
+        let written = self.terminal.write(channel, &painted);
+        match painted.rsplit_once('\n') {
+            Some((_, last)) => last.clone_into(&mut self.partial),
+            None if self.partial.len() + painted.len() <= LONGEST_PARTIAL => self.partial += &painted,
+            None => {}
+        }
+        if self.partial.is_empty() {
+            self.bars.show();
+        }
+        written
+    }
+
+    /// Writes a line of its own.
+    pub(super) fn write_line(&mut self, channel: Channel, style: Style, text: &str) -> io::Result<()> {
+        self.write(channel, style, &format!("{text}\n"))
+    }
+
+    /// Whether the next text begins a line.
+    pub(super) fn is_at_line_start(&self) -> bool {
+        self.partial.is_empty()
+    }
+
+    /// Ends an unfinished line.
+    pub(super) fn fresh_line(&mut self) -> io::Result<()> {
+        match self.partial.is_empty() {
+            true => Ok(()),
+            false => self.write(Channel::Messages, Style::PLAIN, "\n"),
+        }
+    }
+
+    /// Asks for a line.
+    pub(super) fn ask(
+        &mut self,
+        question: &str,
+        echo: Echo,
+        cancel: &Cancel,
+    ) -> Result<Zeroizing<String>, Refusal> {
+        if self.partial.is_empty() {
+            self.bars.hide();
+        }
+        let line = self.terminal.read_line(&self.partial, &terminal_safe(question), echo, cancel);
+        self.partial.clear();
+        self.bars.show();
+        match line? {
+            Line::Text(text) => Ok(text),
+            Line::End => Err(Refusal::End),
+            Line::Interrupted => Err(Refusal::Interrupted),
+        }
+    }
+
+    /// Does what a script asks for.
+    pub(super) fn call(&mut self, request: HostRequest, cancel: &Cancel) -> Result<HostResult, Refusal> {
+        use Channel::{Messages, Output};
+        use HostRequest as R;
+
+        match request {
+            R::ReadLine => {
+                let line = self.ask("", Echo::Shown, cancel)?;
+                return Ok(HostResult::Text((&**line).into()));
+            }
+            R::ReadLineAsSecureString => {
+                let line = self.ask("", Echo::Hidden, cancel)?;
+                return Ok(HostResult::Secure(SecureString::new(&line)));
+            }
+            R::Write1 { text } => self.write(Output, self.style(), &text.to_str_lossy())?,
+            R::Write2 { foreground, background, text } => {
+                self.write(Output, self.style_of(foreground, background), &text.to_str_lossy())?;
+            }
+            R::WriteLine1 => self.write(Output, Style::PLAIN, "\n")?,
+            R::WriteLine2 { text } => self.write_line(Output, self.style(), &text.to_str_lossy())?,
+            R::WriteLine3 { foreground, background, text } => {
+                self.write_line(Output, self.style_of(foreground, background), &text.to_str_lossy())?;
+            }
+            R::WriteErrorLine { text } => self.write_line(Messages, Style::ERROR, &text.to_str_lossy())?,
+            R::WriteDebugLine { text } => self.remark("DEBUG", Style::DETAIL, &text)?,
+            R::WriteVerboseLine { text } => self.remark("VERBOSE", Style::DETAIL, &text)?,
+            R::WriteWarningLine { text } => self.remark("WARNING", Style::WARNING, &text)?,
+            R::WriteProgress { source_id, record } => {
+                let is_visible = self.is_at_line_start();
+                self.bars.update(source_id, &record, is_visible);
+            }
+            R::Prompt { caption, message, fields } => {
+                return Ok(HostResult::Answers(self.prompt(&caption, &message, &fields, cancel)?));
+            }
+            R::PromptForCredential1 { caption, message, user_name, target_name } => {
+                return self.credential(&caption, &message, &user_name, &target_name, cancel);
+            }
+            R::PromptForCredential2 { caption, message, user_name, target_name, .. } => {
+                return self.credential(&caption, &message, &user_name, &target_name, cancel);
+            }
+            R::PromptForChoice { caption, message, choices, default_choice } => {
+                let choice = self.choose_one(&caption, &message, &choices, default_choice, cancel)?;
+                return Ok(HostResult::Number(choice));
+            }
+            R::PromptForChoiceMultipleSelection { caption, message, choices, default_choices } => {
+                let chosen = self.choose_any(&caption, &message, &choices, &default_choices, cancel)?;
+                return Ok(HostResult::Choices(chosen));
+            }
+            R::GetIsRunspacePushed => return Ok(HostResult::Bool(false)),
+            request => return self.raw_call(request, cancel),
+        }
+        Ok(HostResult::Nothing)
+    }
+
+    /// A line with the name of its stream.
+    pub(super) fn remark(&mut self, name: &str, style: Style, text: &PsString) -> io::Result<()> {
+        self.write_line(Channel::Messages, style, &format!("{name}: {}", text.to_str_lossy()))
+    }
+
+    /// The calls about keyboard and screen.
+    fn raw_call(&mut self, request: HostRequest, cancel: &Cancel) -> Result<HostResult, Refusal> {
+        use HostRequest as R;
+
+        // What a console without a screen remembers, so that scripts find it again.
+        match request {
+            R::GetForegroundColor => return Ok(HostResult::Color(self.colors_now().0)),
+            R::GetBackgroundColor => return Ok(HostResult::Color(self.colors_now().1)),
+            R::SetForegroundColor { color } => self.foreground = Some(color),
+            R::SetBackgroundColor { color } => self.background = Some(color),
+            R::GetCursorSize => return Ok(HostResult::Number(self.cursor_size)),
+            R::SetCursorSize { size } => self.cursor_size = size,
+            R::GetWindowTitle => return Ok(HostResult::Text(self.title.clone())),
+            R::SetWindowTitle { title } => {
+                if let Some(screen) = self.terminal.screen() {
+                    screen.set_title(&terminal_safe(&title.to_str_lossy()).replace(['\n', '\t'], " "))?;
+                }
+                self.title = title;
+            }
+            request => {
+                let is_void = request.method().is_void();
+                let Some(screen) = self.terminal.screen() else {
+                    return if is_void { Ok(HostResult::Nothing) } else { Err(Refusal::NotImplemented) };
+                };
+                return screen_call(screen, request, cancel).inspect(|_| {
+                    // The cursor may be anywhere now.
+                    self.partial.clear();
+                });
+            }
+        }
+        Ok(HostResult::Nothing)
+    }
+
+    fn colors_now(&self) -> (ConsoleColor, ConsoleColor) {
+        let HostDefaultData { foreground_color, background_color, .. } = HostDefaultData::default();
+        (self.foreground.unwrap_or(foreground_color), self.background.unwrap_or(background_color))
+    }
+
+    /// How plain text looks now.
+    pub(super) fn style(&self) -> Style {
+        Style { foreground: self.foreground, background: self.background }
+    }
+
+    /// Colours that a script asks for. Those that it was told to be those of the console mean no colour of its own.
+    pub(super) fn style_of(&self, foreground: ConsoleColor, background: ConsoleColor) -> Style {
+        let now = self.colors_now();
+        Style {
+            foreground: if foreground == now.0 { self.foreground } else { Some(foreground) },
+            background: if background == now.1 { self.background } else { Some(background) },
+        }
+    }
+}
+
+fn screen_call(
+    screen: &mut dyn Screen,
+    request: HostRequest,
+    cancel: &Cancel,
+) -> Result<HostResult, Refusal> {
+    use HostRequest as R;
+
+    match request {
+        R::GetCursorPosition => return Ok(HostResult::Coordinates(screen.cursor()?)),
+        R::SetCursorPosition { position } => screen.move_cursor(position)?,
+        R::GetWindowPosition => return Ok(HostResult::Coordinates(Coordinates::default())),
+        R::GetBufferSize | R::GetWindowSize | R::GetMaxWindowSize | R::GetMaxPhysicalWindowSize => {
+            return Ok(HostResult::Size(screen.size()));
+        }
+        R::GetKeyAvailable => return Ok(HostResult::Bool(screen.key_available()?)),
+        R::ReadKey { options } => {
+            return match screen.read_key(options, cancel)? {
+                Key::Pressed(key) => Ok(HostResult::Key(key)),
+                Key::Interrupted => Err(Refusal::Interrupted),
+            };
+        }
+        R::FlushInputBuffer => screen.drop_keys()?,
+        // `Clear-Host` fills everything with blanks.
+        R::SetBufferContents1 { rectangle, fill }
+            if is_everything(rectangle, screen.size()) && is_blank(fill) =>
+        {
+            screen.clear()?;
+        }
+        // The rest would need to know what is on the screen; what a user has there is not for scripts to read either.
+        request if request.method().is_void() => {}
+        _ => return Err(Refusal::NotImplemented),
+    }
+    Ok(HostResult::Nothing)
+}
+
+fn is_everything(rectangle: Rectangle, size: Size) -> bool {
+    let Rectangle { left, top, right, bottom } = rectangle;
+    [left, top, right, bottom] == [-1; 4]
+        || (left <= 0 && top <= 0 && right >= size.width - 1 && bottom >= size.height - 1)
+}
+
+fn is_blank(cell: BufferCell) -> bool {
+    matches!(cell.character, 0 | 0x20)
+}

@@ -1,0 +1,224 @@
+//! Records and objects as text.
+
+use std::io;
+
+use super::session::Session;
+use super::style::Style;
+use super::terminal::Channel;
+use crate::client::PipelineEvent;
+use crate::message::{PipelineState, PipelineStateInfo};
+use crate::record::{ErrorCategory, ErrorRecord, HostInformationMessage, InformationRecord};
+use crate::value::{Base, Object, PsString, Value};
+
+/// Lists inside of lists that are shown.
+const DEEPEST: usize = 8;
+
+/// The number of the source for progress that comes by the stream, which tells none.
+const STREAM: i64 = -1;
+
+impl Session {
+    /// Shows what happened in a pipeline.
+    pub(super) fn show(&mut self, event: &PipelineEvent) -> io::Result<()> {
+        match event {
+            PipelineEvent::Output(value) => {
+                let mut text = String::new();
+                if write_value(value, 0, &mut text) {
+                    self.write_line(Channel::Output, Style::PLAIN, &text)?;
+                }
+                Ok(())
+            }
+            PipelineEvent::Error(record) => self.show_error(record),
+            PipelineEvent::Warning(record) => self.remark("WARNING", Style::WARNING, &record.message),
+            PipelineEvent::Verbose(record) => self.remark("VERBOSE", Style::DETAIL, &record.message),
+            PipelineEvent::Debug(record) => self.remark("DEBUG", Style::DETAIL, &record.message),
+            PipelineEvent::Information(record) => self.show_information(record),
+            PipelineEvent::Progress(record) => {
+                let is_visible = self.is_at_line_start();
+                self.bars.update(STREAM, record, is_visible);
+                Ok(())
+            }
+            PipelineEvent::State(PipelineStateInfo { state: PipelineState::Failed, error, .. }) => {
+                match error {
+                    Some(error) => self.show_error(error),
+                    None => self.write_line(Channel::Messages, Style::ERROR, "error: the pipeline failed"),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The message, where it happened, and what kind of error it is.
+    fn show_error(&mut self, record: &ErrorRecord) -> io::Result<()> {
+        self.fresh_line()?;
+        let text =
+            |text: &Option<PsString>| text.as_ref().map(PsString::to_string).filter(|text| !text.is_empty());
+        let message = record.message().map(PsString::to_string).unwrap_or_default();
+        self.write_line(Channel::Messages, Style::ERROR, &format!("error: {}", message.trim_end()))?;
+        if let Some(place) = place(record) {
+            self.write_line(Channel::Messages, Style::DETAIL, &format!("  at {place}"))?;
+        }
+        // Of an error that tells nothing more the sum of it is no more than its category.
+        let tells_more =
+            [&record.activity, &record.reason, &record.target_name].iter().any(|part| text(part).is_some());
+        let kind = if tells_more { text(&record.category_message) } else { category(record) };
+        let id = text(&record.fully_qualified_error_id);
+        for detail in [kind, id, text(&record.recommended_action)].into_iter().flatten() {
+            self.write_line(Channel::Messages, Style::FAINT, &format!("  {}", detail.trim_end()))?;
+        }
+        Ok(())
+    }
+
+    /// What `Write-Host` wrote as it would be there, anything else as a message.
+    fn show_information(&mut self, record: &InformationRecord) -> io::Result<()> {
+        let is_host = record.tags.iter().any(|tag| tag.eq_ignore_ascii_case("PSHOST"));
+        if let Some(message) = Some(&record.message_data)
+            .filter(|_| is_host)
+            .and_then(|data| HostInformationMessage::from_value(data).ok())
+        {
+            let style = self.style_of_message(&message);
+            let end = if message.no_new_line == Some(true) { "" } else { "\n" };
+            return self.write(Channel::Output, style, &format!("{}{end}", message.message.to_str_lossy()));
+        }
+        let text = match record.message() {
+            Some(text) => text.to_string(),
+            None => short_text(&record.message_data).unwrap_or_default(),
+        };
+        let channel = if is_host { Channel::Output } else { Channel::Messages };
+        self.write_line(channel, Style::PLAIN, &text)
+    }
+
+    fn style_of_message(&self, message: &HostInformationMessage) -> Style {
+        let Style { foreground, background } = self.style();
+        Style {
+            foreground: message.foreground_color.or(foreground),
+            background: message.background_color.or(background),
+        }
+    }
+}
+
+fn category(record: &ErrorRecord) -> Option<String> {
+    (record.category != ErrorCategory::NotSpecified).then(|| record.category.to_string())
+}
+
+/// Where an error happened, as far as the record tells.
+fn place(record: &ErrorRecord) -> Option<String> {
+    let invocation = record.invocation.as_ref()?;
+    let call = &invocation.call;
+    let text = |text: &Option<PsString>| text.as_ref().map(PsString::to_string).unwrap_or_default();
+    let script = text(&call.script_name);
+    let script = if script.is_empty() { "line ".to_owned() } else { format!("{script}:") };
+    if call.script_line_number <= 0 {
+        let name = text(&call.invocation_name);
+        return (!name.is_empty()).then_some(name);
+    }
+    let mut place = format!("{script}{}:{}", call.script_line_number, call.offset_in_line);
+    let line = text(&call.line);
+    if !line.trim().is_empty() {
+        place += &format!(": {}", line.trim());
+    }
+    Some(place)
+}
+
+/// Writes an object of the output without the end of its last line, and tells whether there is anything to show.
+fn write_value(value: &Value, depth: usize, out: &mut String) -> bool {
+    if let Some(text) = short_text(value) {
+        out.push_str(&text);
+        return !value.is_nil();
+    }
+    let separate = |out: &mut String| {
+        if !out.is_empty() && !out.ends_with('\n') {
+            out.push('\n');
+        }
+    };
+    if let Some(items) = value.items() {
+        let mut any = false;
+        for item in items {
+            if depth >= DEEPEST {
+                out.push('\u{2026}');
+                return true;
+            }
+            separate(out);
+            any |= write_value(item, depth + 1, out);
+        }
+        return any;
+    }
+    let mut line = |name: &str, value: &Value| {
+        separate(out);
+        *out += &format!("{name} : {}", inner_text(value));
+    };
+    if let Some(entries) = value.entries() {
+        for (key, value) in entries {
+            line(&inner_text(key), value);
+        }
+        return !entries.is_empty();
+    }
+    if let Some(object) = value.as_object() {
+        let members = || object.extended().iter().chain(object.adapted().iter());
+        for (name, value) in members() {
+            line(&name.to_str_lossy(), value);
+        }
+        return members().next().is_some();
+    }
+    false
+}
+
+/// A value inside of another one, in one line.
+fn inner_text(value: &Value) -> String {
+    let text = short_text(value).or_else(|| {
+        let items = value.items()?;
+        let texts: Vec<String> =
+            items.iter().map(|item| short_text(item).unwrap_or_else(|| type_name(item))).collect();
+        Some(format!("{{{}}}", texts.join(", ")))
+    });
+    text.unwrap_or_else(|| type_name(value)).replace('\n', " ")
+}
+
+fn type_name(value: &Value) -> String {
+    let object = value.as_object();
+    let name = object.as_ref().and_then(Object::type_names).and_then(|names| names.first());
+    name.map_or_else(|| "\u{2026}".to_owned(), ToString::to_string)
+}
+
+/// The text of a value that has one: of a primitive, or what `ToString` gave for an object other than a bag of members.
+pub(super) fn short_text(value: &Value) -> Option<String> {
+    Some(match value {
+        Value::Nil => String::new(),
+        Value::Bool(true) => "True".into(),
+        Value::Bool(false) => "False".into(),
+        Value::Char(unit) => String::from_utf16_lossy(&[*unit]),
+        Value::SByte(value) => value.to_string(),
+        Value::Byte(value) => value.to_string(),
+        Value::Int16(value) => value.to_string(),
+        Value::UInt16(value) => value.to_string(),
+        Value::Int32(value) => value.to_string(),
+        Value::UInt32(value) => value.to_string(),
+        Value::Int64(value) => value.to_string(),
+        Value::UInt64(value) => value.to_string(),
+        Value::Single(value) => value.to_string(),
+        Value::Double(value) => value.to_string(),
+        Value::Decimal(value) => value.to_string(),
+        Value::String(text) | Value::Uri(text) | Value::Xml(text) | Value::ScriptBlock(text) => {
+            text.to_string()
+        }
+        Value::Guid(id) => id.to_string(),
+        Value::Version(version) => version.to_string(),
+        Value::DateTime(time) => time.to_string(),
+        Value::TimeSpan(span) => span.to_string(),
+        Value::Bytes(bytes) => bytes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+        Value::SecureString(_) => "System.Security.SecureString".into(),
+        Value::Progress(record) => record.activity.to_string(),
+        Value::MemberSet(_) => return None,
+        Value::Cycle(cycle) => cycle.upgrade()?.to_string_text()?.to_string(),
+        Value::Object(object) => return object_text(object),
+    })
+}
+
+fn object_text(object: &Object) -> Option<String> {
+    let text = object.to_string_text().map(PsString::to_string);
+    match object.base() {
+        Base::Value(_) if object.is_a("System.Enum") && text.is_some() => text,
+        Base::Value(inner) => short_text(inner).or(text),
+        Base::None if !object.is_a("System.Management.Automation.PSCustomObject") => text,
+        _ => None,
+    }
+}

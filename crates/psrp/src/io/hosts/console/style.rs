@@ -1,0 +1,83 @@
+//! Colours.
+
+use std::fmt::Write as _;
+
+use crate::host::ConsoleColor;
+
+/// How a text looks where there are colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Style {
+    pub(super) foreground: Option<ConsoleColor>,
+    pub(super) background: Option<ConsoleColor>,
+}
+
+impl Style {
+    pub(super) const PLAIN: Self = Self { foreground: None, background: None };
+    pub(super) const ERROR: Self = Self::of(ConsoleColor::Red);
+    pub(super) const WARNING: Self = Self::of(ConsoleColor::Yellow);
+    pub(super) const DETAIL: Self = Self::of(ConsoleColor::DarkYellow);
+    pub(super) const CAPTION: Self = Self::of(ConsoleColor::White);
+    pub(super) const FAINT: Self = Self::of(ConsoleColor::DarkGray);
+
+    const fn of(foreground: ConsoleColor) -> Self {
+        Self { foreground: Some(foreground), background: None }
+    }
+
+    /// Puts the text into its colours, line by line: a colour behind text that reached over the end of a line would fill
+    /// the whole next one.
+    pub(super) fn paint(self, text: &str, out: &mut String) {
+        let [foreground, background] = [(self.foreground, 30), (self.background, 40)]
+            .map(|(color, base)| color.and_then(|color| code(color, base)));
+        if foreground.is_none() && background.is_none() {
+            out.push_str(text);
+            return;
+        }
+        for line in text.split_inclusive('\n') {
+            let content = line.strip_suffix('\n').unwrap_or(line);
+            if !content.is_empty() {
+                for code in [foreground, background].into_iter().flatten() {
+                    let _ = write!(out, "\x1b[{code}m");
+                }
+                out.push_str(content);
+                out.push_str("\x1b[0m");
+            }
+            if content.len() < line.len() {
+                out.push('\n');
+            }
+        }
+    }
+}
+
+/// The number of a colour for a terminal: dark ones follow `base`, light ones come 60 later.
+fn code(color: ConsoleColor, base: u8) -> Option<u8> {
+    // Blue and red have changed places.
+    const ORDER: [u8; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
+    let number = usize::try_from(color.number()).ok()?;
+    match number {
+        // Light gray is what terminals have as white, and dark gray as light black.
+        0..=7 => Some(base + ORDER[number]),
+        8..=15 => Some(base + 60 + ORDER[number - 8]),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn painted(style: Style, text: &str) -> String {
+        let mut out = String::new();
+        style.paint(text, &mut out);
+        out
+    }
+
+    #[test]
+    fn each_line_has_its_colour() {
+        assert_eq!(painted(Style::ERROR, "a\n\nb"), "\x1b[91ma\x1b[0m\n\n\x1b[91mb\x1b[0m");
+        assert_eq!(painted(Style::PLAIN, "a\n"), "a\n");
+        let both = Style { foreground: Some(ConsoleColor::DarkBlue), background: Some(ConsoleColor::Gray) };
+        assert_eq!(painted(both, "x"), "\x1b[34m\x1b[47mx\x1b[0m");
+        let unknown = Style { foreground: Some(ConsoleColor::from_number(-1)), background: None };
+        assert_eq!(painted(unknown, "x"), "x");
+    }
+}

@@ -1,0 +1,577 @@
+//! The program `psrp`, against a server in this process and, where `PSRP_PYTHON` names a Python with psrpcore, against
+//! the stand-in for PowerShell.
+
+#![cfg(all(unix, feature = "cli"))]
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use psrp::host::{ChoiceDescription, ConsoleColor, HostRequest, HostResult};
+use psrp::io::serve::{Handler, Input, Options, Outcome, Pipeline, UnixServer};
+use psrp::message::CreatePipeline;
+use psrp::record::{ErrorCategory, ErrorRecord, InformationalRecord, InvocationCall, InvocationInfo};
+use psrp::value::Progress;
+use psrp::{Object, Value};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, Command};
+
+/// No run takes so long.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// What a terminal must never see of a text.
+const EVIL: &str = "\x1b[2J\x1b]0;title\x07\u{9b}31mred\u{202e}";
+
+/// A server of a few words, each in a line.
+struct Words;
+
+impl Handler for Words {
+    async fn run(&self, create: CreatePipeline, pipeline: Pipeline, mut input: Input) -> Outcome {
+        for command in create.power_shell.statements().flatten().filter(|command| command.is_script) {
+            for line in command.text.to_string().lines() {
+                let (word, argument) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+                word_of(word, argument, &pipeline, &mut input).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn word_of(word: &str, argument: &str, pipeline: &Pipeline, input: &mut Input) -> Outcome {
+    match word {
+        "say" => pipeline.output(argument).await?,
+        "count" => {
+            for number in 0..argument.parse().unwrap() {
+                pipeline.output(number).await?;
+            }
+        }
+        "object" => {
+            let object = Object::builder()
+                .type_names(["System.Management.Automation.PSCustomObject", "System.Object"])
+                .extended("Name", "sshd")
+                .extended("Id", 4242)
+                .build();
+            pipeline.output(object).await?;
+        }
+        "error" => pipeline.error(error(argument)).await?,
+        "warn" => pipeline.warning(InformationalRecord::new(argument)).await?,
+        "fail" => return Err(ErrorRecord::new(argument, ErrorCategory::InvalidOperation).into()),
+        "input" => {
+            while let Some(value) = input.next().await {
+                pipeline.output(value).await?;
+            }
+        }
+        "ask" => {
+            let request = HostRequest::Write1 { text: argument.into() };
+            pipeline.host(request).await?;
+            let line = pipeline.host(HostRequest::ReadLine).await?;
+            pipeline.output(HostResult::to_value(&line)).await?;
+        }
+        "secret" => match pipeline.host(HostRequest::ReadLineAsSecureString).await? {
+            HostResult::Secure(secret) => {
+                let length = secret.reveal().map_or(-1, |text| text.chars().count() as i32);
+                pipeline.output(length).await?;
+            }
+            _ => pipeline.output(Value::Nil).await?,
+        },
+        "choose" => {
+            let choices = vec![
+                ChoiceDescription::new(format!("&Yes {argument}"), argument),
+                ChoiceDescription::new("&No", argument),
+            ];
+            let (caption, message) = (argument.into(), argument.into());
+            let request = HostRequest::PromptForChoice { caption, message, choices, default_choice: 1 };
+            let choice = pipeline.host(request).await?;
+            pipeline.output(HostResult::to_value(&choice)).await?;
+        }
+        "green" => {
+            let (foreground, background) = (ConsoleColor::Green, ConsoleColor::Black);
+            pipeline.host(HostRequest::WriteLine3 { foreground, background, text: argument.into() }).await?;
+        }
+        "progress" => {
+            let record = Progress { percent_complete: 50, ..Progress::new(1, argument, "half") };
+            pipeline.progress(record).await?;
+        }
+        "exit" => {
+            let exit_code = argument.parse().unwrap();
+            pipeline.host(HostRequest::SetShouldExit { exit_code }).await?;
+        }
+        "sleep" => tokio::time::sleep(Duration::from_secs(argument.parse().unwrap())).await,
+        "stall" => {
+            pipeline.output("stalled").await?;
+            tokio::time::sleep(Duration::from_secs(argument.parse().unwrap())).await;
+        }
+        "stubborn" => {
+            let _kept = pipeline.stopping();
+            pipeline.output("started").await?;
+            tokio::time::sleep(Duration::from_secs(600)).await;
+            drop(_kept);
+        }
+        "break" => pipeline.session().break_pool(error(argument))?,
+        _ => return Err(ErrorRecord::new("no such word", ErrorCategory::ObjectNotFound).into()),
+    }
+    Ok(())
+}
+
+/// An error with a place.
+fn error(message: &str) -> ErrorRecord {
+    let mut record = ErrorRecord::new(message, ErrorCategory::ObjectNotFound)
+        .with_id("PathNotFound")
+        .with_target("a.txt", "a.txt", "String")
+        .with_activity("Get-Item")
+        .with_reason("ItemNotFoundException");
+    let call = InvocationCall {
+        script_name: Some("deploy.ps1".into()),
+        script_line_number: 12,
+        offset_in_line: 5,
+        line: Some(format!("    Get-Item {message}\n").into()),
+        ..InvocationCall::default()
+    };
+    record.invocation = Some(Box::new(InvocationInfo { call, ..InvocationInfo::default() }));
+    record
+}
+
+/// A server until it is dropped.
+struct Server {
+    path: PathBuf,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Server {
+    fn start() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        // The path of a socket has to be short.
+        let name = format!("psrp-cli-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        let server = UnixServer::bind(&path).unwrap();
+        let task = tokio::spawn(async move {
+            let Err(error) = server.serve(Words, Options::new).await;
+            panic!("{error}");
+        });
+        Self { path, task }
+    }
+
+    /// The program with this first word of its command line, connected here.
+    fn psrp(&self, subcommand: &str) -> Command {
+        let mut command = psrp(subcommand);
+        command.arg("--socket").arg(&self.path);
+        command
+    }
+
+    async fn run(&self, arguments: &[&str]) -> Run {
+        Run::of(self.psrp("run").args(arguments), "").await
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+fn psrp(subcommand: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_psrp"));
+    command.arg(subcommand);
+    for name in ["NO_COLOR", "PSRP_PASSWORD"] {
+        command.env_remove(name);
+    }
+    command.kill_on_drop(true).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// What came of a run.
+#[derive(Debug)]
+struct Run {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Run {
+    async fn of(command: &mut Command, input: &str) -> Self {
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        // It may end before it has read everything.
+        let _ = stdin.write_all(input.as_bytes()).await;
+        drop(stdin);
+        Self::wait(child).await
+    }
+
+    async fn wait(child: Child) -> Self {
+        let output = tokio::time::timeout(LIMIT, child.wait_with_output()).await;
+        let output = output.expect("the program ends").unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    #[track_caller]
+    fn is(&self, code: i32, out: &str, err: &str) {
+        assert_eq!((self.out.as_str(), self.err.as_str(), self.code), (out, err, Some(code)));
+    }
+}
+
+#[tokio::test]
+async fn output_is_printed_as_text() {
+    let server = Server::start();
+    server.run(&["say one\nobject\nsay two"]).await.is(0, "one\nName : sshd\nId : 4242\ntwo\n", "");
+    let many = server.run(&["count 1000"]).await;
+    assert_eq!((many.out.lines().count(), many.code), (1000, Some(0)));
+}
+
+#[tokio::test]
+async fn output_is_printed_as_json() {
+    let server = Server::start();
+    let run = server.run(&["--json", "say a\"b\nobject\nwarn careful\nerror x"]).await;
+    let err = "WARNING: careful\nerror: x\n  at deploy.ps1:12:5: Get-Item x\n  \
+        ObjectNotFound (a.txt:String) [Get-Item], ItemNotFoundException\n  PathNotFound\n";
+    run.is(1, "\"a\\\"b\"\n{\"Name\":\"sshd\",\"Id\":4242}\n", err);
+
+    let run = server.run(&["--json", "--types", "object"]).await;
+    let types = r#"["System.Management.Automation.PSCustomObject","System.Object"]"#;
+    run.is(0, &format!("{{\"$TypeNames\":{types},\"Name\":\"sshd\",\"Id\":4242}}\n"), "");
+}
+
+#[tokio::test]
+async fn all_streams_are_printed_as_tagged_json() {
+    let server = Server::start();
+    let run = server.run(&["--json=all", "object\nwarn careful\nerror x\nprogress copy\nfail bad"]).await;
+    assert_eq!((run.code, run.err.as_str()), (Some(1), ""));
+    let lines: Vec<serde_json::Value> =
+        run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |stream: &str| -> Vec<&serde_json::Value> {
+        lines.iter().filter(|line| line["stream"] == stream).map(|line| &line["value"]).collect()
+    };
+    assert_eq!(of("output"), [&serde_json::json!({ "Name": "sshd", "Id": 4242 })]);
+    assert_eq!(of("warning"), [&serde_json::json!({ "message": "careful" })]);
+    let [error] = of("error")[..] else { panic!("{}", run.out) };
+    assert_eq!(error["message"], "x");
+    assert_eq!(error["id"], "PathNotFound");
+    assert_eq!(error["position"]["script"], "deploy.ps1");
+    assert_eq!((&error["position"]["line"], &error["position"]["column"]), (&12.into(), &5.into()));
+    let [progress] = of("progress")[..] else { panic!("{}", run.out) };
+    assert_eq!((&progress["activity"], &progress["percent"]), (&"copy".into(), &50.into()));
+    let last = of("state").pop().unwrap();
+    assert_eq!((&last["state"], &last["reason"]["message"]), (&"Failed".into(), &"bad".into()));
+}
+
+#[tokio::test]
+async fn errors_have_exit_codes() {
+    let server = Server::start();
+    server.run(&["fail it broke"]).await.is(1, "", "error: it broke\n  InvalidOperation\n");
+    server.run(&["say a\nexit 7"]).await.is(7, "a\n", "");
+
+    for usage in [
+        &["--no-such-option", "say a"][..],
+        &["--file", "no such file.ps1"],
+        &["--input", "lines", "-"],
+        &["--child", "pwsh", "say a"],
+    ] {
+        let run = server.run(usage).await;
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{run:?}");
+        assert!(!run.err.is_empty());
+    }
+
+    let broken = server.run(&["say a\nbreak out of memory"]).await;
+    assert_eq!(broken.code, Some(3), "{broken:?}");
+    assert!(broken.err.contains("psrp: "), "{broken:?}");
+    assert!(broken.err.contains("out of memory"), "{broken:?}");
+    for nowhere in [
+        &["--socket", "no such socket"][..],
+        &["--child", "'no such program' -s"],
+        &["--child", "sh -c 'echo the reason >&2'"],
+        &["--pid", "4294967295"],
+    ] {
+        let run = Run::of(psrp("run").args(nowhere).arg("1"), "").await;
+        assert_eq!((run.code, run.out.as_str()), (Some(3), ""), "{run:?}");
+        assert!(run.err.starts_with("psrp: there is no session: ") || nowhere[0] == "--pid", "{run:?}");
+        assert!(run.err.contains("the reason") || !nowhere[1].contains("reason"), "{run:?}");
+    }
+}
+
+#[tokio::test]
+async fn help_has_examples_and_exit_codes() {
+    let mut command = psrp("--help");
+    let run = Run::of(&mut command, "").await;
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    for part in ["run", "shell", "clixml", "Examples:", "pwsh -s", "Exit codes:"] {
+        assert!(run.out.contains(part), "{part}: {}", run.out);
+    }
+    // No option takes a password itself.
+    let run = Run::of(psrp("run").arg("--help"), "").await;
+    assert!(run.out.contains("PSRP_PASSWORD") && !run.out.contains("--password <"), "{}", run.out);
+}
+
+#[tokio::test]
+async fn scripts_come_from_files_and_standard_input() {
+    let server = Server::start();
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli script.ps1");
+    std::fs::write(&file, "\u{FEFF}say from a file\n").unwrap();
+    server.run(&["--file", file.to_str().unwrap()]).await.is(0, "from a file\n", "");
+    Run::of(server.psrp("run").arg("-"), "say from input\n").await.is(0, "from input\n", "");
+    // The script has taken the input: there is none for a prompt.
+    let run = Run::of(server.psrp("run").arg("-"), "ask name\n").await;
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.err.contains("ReadLine: there is no more input at the client."), "{run:?}");
+}
+
+#[tokio::test]
+async fn standard_input_goes_to_the_pipeline() {
+    let server = Server::start();
+    let run = |form: &'static str, input: &'static str| {
+        let mut command = server.psrp("run");
+        command.args(["--json", "--input", form, "input"]);
+        async move { Run::of(&mut command, input).await }
+    };
+    run("lines", "a\nb\r\n\nlast").await.is(0, "\"a\"\n\"b\"\n\"\"\n\"last\"\n", "");
+    run("json", "{\"a\":[1,null]} 2\n\"x\"").await.is(0, "{\"a\":[1,null]}\n2\n\"x\"\n", "");
+    run("lines", "").await.is(0, "", "");
+    let bad = run("json", "1 {").await;
+    assert_eq!((bad.code, bad.out.as_str()), (Some(2), "1\n"), "{bad:?}");
+    assert!(bad.err.contains("the input is no JSON"), "{bad:?}");
+}
+
+#[tokio::test]
+async fn prompts_are_answered_by_standard_input() {
+    let server = Server::start();
+    let script = "ask Name:\nsecret\nchoose sure\nchoose again";
+    let run = Run::of(server.psrp("run").arg(script), "Ada\npassword\ny\n\n").await;
+    let question = "[Y] Yes sure  [N] No  [?] Help (default is \"N\"): \n";
+    let again = question.replace("sure", "again");
+    run.is(0, "Name:Ada\n8\n0\n1\n", &format!("\n\nsure\nsure\n{question}again\nagain\n{again}"));
+    assert!(!run.err.contains("password"));
+    let none = Run::of(server.psrp("run").arg("choose x"), "").await;
+    assert_eq!(none.code, Some(1), "{none:?}");
+    assert!(none.err.contains("there is no more input at the client"), "{none:?}");
+}
+
+#[tokio::test]
+async fn no_text_of_the_server_controls_the_terminal() {
+    let server = Server::start();
+    let script = format!("say {EVIL}\nwarn {EVIL}\nerror {EVIL}\ngreen {EVIL}\nchoose {EVIL}\nfail {EVIL}");
+    for arguments in [&["--color", "never"][..], &["--json"], &["--json=all"]] {
+        let run = Run::of(server.psrp("run").args(arguments).arg(&script), "n\n").await;
+        assert_eq!(run.code, Some(1), "{run:?}");
+        for text in [&run.out, &run.err] {
+            let is_evil = |char: char| char.is_control() && char != '\n' || char == '\u{202e}';
+            assert!(!text.contains(is_evil), "{run:?}");
+        }
+        assert!(run.out.contains("[2J") && run.err.contains("[2J"), "{run:?}");
+    }
+    let run = Run::of(psrp("run").args(["--child", EVIL, "1"]), "").await;
+    assert!(!run.err.contains('\x1b'), "{run:?}");
+}
+
+#[tokio::test]
+async fn colours_are_for_terminals_or_on_request() {
+    let server = Server::start();
+    server.run(&["green x\nwarn y"]).await.is(0, "x\n", "WARNING: y\n");
+    let run = server.run(&["--color", "always", "green x\nwarn y"]).await;
+    run.is(0, "\x1b[92mx\x1b[0m\n", "\x1b[93mWARNING: y\x1b[0m\n");
+    // With JSON the standard output has nothing but JSON.
+    server.run(&["--json", "green x\nsay y"]).await.is(0, "\"y\"\n", "x\n");
+}
+
+/// Reads until the text is there.
+async fn read_until(from: &mut (impl tokio::io::AsyncRead + Unpin), text: &str) -> String {
+    let (mut seen, mut buffer) = (Vec::new(), [0; 1024]);
+    let reading = async {
+        while !String::from_utf8_lossy(&seen).contains(text) {
+            let count = from.read(&mut buffer).await.unwrap();
+            assert_ne!(count, 0, "no {text:?} in {:?}", String::from_utf8_lossy(&seen));
+            seen.extend_from_slice(&buffer[..count]);
+        }
+    };
+    tokio::time::timeout(LIMIT, reading).await.unwrap_or_else(|_| panic!("no {text:?} in time"));
+    String::from_utf8_lossy(&seen).into_owned()
+}
+
+async fn interrupt(child: &Child) {
+    let id = child.id().expect("it runs").to_string();
+    let status: ExitStatus = Command::new("kill").args(["-INT", &id]).status().await.unwrap();
+    assert!(status.success());
+}
+
+#[tokio::test]
+async fn ctrl_c_stops_the_pipeline_and_the_second_one_the_program() {
+    let server = Server::start();
+    for script in ["say started\nsleep 600", "stubborn"] {
+        let mut child = server.psrp("run").arg(script).spawn().unwrap();
+        read_until(child.stdout.as_mut().unwrap(), "started").await;
+        interrupt(&child).await;
+        if script == "stubborn" {
+            // Once more, for the server does not stop. The signals must not become one.
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            interrupt(&child).await;
+        }
+        let run = Run::wait(child).await;
+        assert_eq!(run.code, Some(130), "{script}: {run:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_shell_runs_line_after_line() {
+    let server = Server::start();
+    let lines = "say one\n\nfail two\nsay {\nsay three }\nexit\nsay four\n";
+    let run = Run::of(server.psrp("shell").arg("--plain"), lines).await;
+    // What the open bracket belongs to came as one script of two lines.
+    assert_eq!((run.out.as_str(), run.code), ("one\n{\nthree }\n", Some(0)), "{run:?}");
+    assert!(run.err.contains("error: two\n"), "{run:?}");
+    // The end of the input leaves, with what the last script ended with; so does a script that asks for it.
+    let run = Run::of(server.psrp("shell").arg("--plain"), "say one\nfail two\n").await;
+    assert_eq!((run.out.as_str(), run.code), ("one\n", Some(1)), "{run:?}");
+    let run = Run::of(server.psrp("shell").arg("--plain"), "exit 9\nsay one\n").await;
+    assert_eq!((run.out.as_str(), run.code), ("", Some(9)), "{run:?}");
+}
+
+#[tokio::test]
+async fn ctrl_c_leaves_a_shell_its_next_line() {
+    let server = Server::start();
+    let mut child = server.psrp("shell").arg("--plain").spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"say started\nsleep 600\nsay next\n").await.unwrap();
+    read_until(child.stdout.as_mut().unwrap(), "started").await;
+    // Until the next script has begun.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    interrupt(&child).await;
+    read_until(child.stdout.as_mut().unwrap(), "next").await;
+    drop(stdin);
+    let run = Run::wait(child).await;
+    assert_eq!(run.code, Some(0), "{run:?}");
+}
+
+#[tokio::test]
+async fn documents_in_the_output_of_programs_become_text_or_json() {
+    let sample = format!(
+        "make: two targets\n#< CLIXML\r\n<Objs Version=\"1.1.0.1\" \
+         xmlns=\"http://schemas.microsoft.com/powershell/2004/04\"><S S=\"Error\">no such file_x000D__x000A_</S>\
+         <S S=\"warning\">late_x001B_[2J</S><Obj S=\"progress\" RefId=\"0\"><MS><I32 N=\"a\">1</I32></MS></Obj>\
+         <Obj S=\"Output\" RefId=\"1\"><MS><S N=\"Name\">x</S></MS></Obj></Objs>\nmake: {EVIL}failed\n"
+    );
+    let run = Run::of(&mut psrp("clixml"), &sample).await;
+    let evil = psrp::terminal_safe(EVIL);
+    let text = format!(
+        "make: two targets\nno such file\nWARNING: late\\u{{1b}}[2J\n{{\"Name\":\"x\"}}\n\nmake: {evil}failed\n"
+    );
+    run.is(0, &text, "");
+    let run = Run::of(psrp("clixml").arg("--json"), &sample).await;
+    let lines: Vec<serde_json::Value> =
+        run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let streams: Vec<_> = lines.iter().map(|line| line["stream"].as_str().unwrap()).collect();
+    assert_eq!(streams, ["text", "error", "warning", "progress", "output", "text"]);
+    assert_eq!(lines[1]["value"], "no such file\r\n");
+    assert_eq!(lines[5]["value"], format!("\nmake: {EVIL}failed\n"));
+    assert!(!run.out.contains('\x1b'));
+}
+
+#[tokio::test]
+async fn at_a_terminal_there_are_colours_bars_and_hidden_passwords() {
+    let Ok(found) = Command::new("script").arg("--version").output().await else {
+        skip("there is no program `script` to make a terminal with");
+        return;
+    };
+    assert!(found.status.success());
+    let server = Server::start();
+    let terminal = |subcommand: &str, argument: &str| {
+        let program = env!("CARGO_BIN_EXE_psrp");
+        let line = format!("'{program}' {subcommand} --socket '{}' '{argument}'", server.path.display());
+        let mut command = Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]).env("TERM", "xterm").env_remove("NO_COLOR");
+        command.kill_on_drop(true).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.spawn().unwrap()
+    };
+
+    let mut child = terminal("run", "progress copying\nask Name:\nsecret\ngreen done");
+    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut seen = read_until(&mut stdout, "Name:").await;
+    stdin.write_all(b"Adx\x7fa\r").await.unwrap();
+    seen += &read_until(&mut stdout, "Ada\r\n").await;
+    // The echo of the line may be what was seen; the password is asked for when the name has come back.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    stdin.write_all(b"hunter2\r").await.unwrap();
+    seen += &read_until(&mut stdout, "done").await;
+    assert!(seen.contains("50% copying: half"), "no bar: {seen:?}");
+    assert!(seen.contains("\x1b[92mdone"), "no colour: {seen:?}");
+    if !seen.contains("7\r\n") {
+        seen += &read_until(&mut stdout, "7\r\n").await;
+    }
+    assert!(!seen.contains("hunter2"), "the password is shown: {seen:?}");
+    let status = tokio::time::timeout(LIMIT, child.wait()).await.unwrap().unwrap();
+    assert_eq!(status.code(), Some(0));
+
+    // At a prompt the key reaches the program as a key.
+    let mut child = terminal("run", "ask Name:\nsleep 600");
+    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    read_until(&mut stdout, "Name:").await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    stdin.write_all(b"\x03").await.unwrap();
+    let status = tokio::time::timeout(LIMIT, child.wait()).await.unwrap().unwrap();
+    assert_eq!(status.code(), Some(130));
+
+    // In a shell it leaves a line that is typed, and stops a script that runs.
+    let mut child = terminal("shell", "--plain");
+    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    read_until(&mut stdout, "psrp> ").await;
+    stdin.write_all(b"say lost\x03").await.unwrap();
+    read_until(&mut stdout, "psrp> ").await;
+    stdin.write_all(b"ask Name:\r").await.unwrap();
+    read_until(&mut stdout, "\r\nName:").await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    stdin.write_all(b"Grace\r").await.unwrap();
+    read_until(&mut stdout, "psrp> ").await;
+    stdin.write_all(b"stall 600\r").await.unwrap();
+    read_until(&mut stdout, "stalled").await;
+    stdin.write_all(b"\x03").await.unwrap();
+    read_until(&mut stdout, "psrp> ").await;
+    stdin.write_all(b"\x04").await.unwrap();
+    let status = tokio::time::timeout(LIMIT, child.wait()).await.unwrap().unwrap();
+    assert_eq!(status.code(), Some(130), "what the last script ended with");
+}
+
+/// Tells it in spite of the captured output.
+fn skip(reason: &str) {
+    writeln!(io::stderr(), "skipped: {reason}").expect("standard error can be written");
+}
+
+/// The command of the stand-in for PowerShell.
+fn stand_in() -> Option<String> {
+    let Some(python) = std::env::var("PSRP_PYTHON").ok().filter(|python| !python.is_empty()) else {
+        skip("PSRP_PYTHON is not set");
+        return None;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/pwsh.py");
+    Some(format!("'{python}' '{}'", script.display()))
+}
+
+#[tokio::test]
+async fn the_stand_in_for_powershell_is_served_as_a_child() {
+    let Some(command) = stand_in() else { return };
+    let run = |arguments: &'static [&'static str], input: &'static str| {
+        let mut psrp = psrp("run");
+        psrp.args(["--child", &command]).args(arguments);
+        async move { Run::of(&mut psrp, input).await }
+    };
+    run(&["1..3"], "").await.is(0, "1\n2\n3\n", "");
+    run(&["Write-Output a; Write-Warning w; Write-Error e"], "").await.is(1, "a\n", "WARNING: w\nerror: e\n");
+    run(&["Write-Host h"], "").await.is(0, "h\n", "");
+    let run_all = run(&["--json=all", "Write-Output a; throw bad"], "").await;
+    assert_eq!(run_all.code, Some(1));
+    assert!(run_all.out.contains(r#"{"stream":"output","value":"a"}"#), "{run_all:?}");
+    assert!(run_all.out.contains(r#""state":"Failed""#), "{run_all:?}");
+    run(&["--json", "--input", "lines", "$input"], "x\ny\n").await.is(0, "\"x\"\n\"y\"\n", "");
+    run(&["Read-Host"], "Ada\n").await.is(0, "Ada\n", "\n");
+    run(&["--json", "Read-Host -AsSecureString"], "hunter2\n").await.is(0, "null\n", "\n");
+    let many = run(&["1..10000"], "").await;
+    assert_eq!((many.out.lines().count(), many.code), (10_000, Some(0)));
+}
+
+#[tokio::test]
+async fn the_stand_in_is_stopped_by_ctrl_c() {
+    let Some(command) = stand_in() else { return };
+    let script = "Write-Output started; Start-Sleep 600";
+    let mut child = psrp("run").args(["--child", &command, script]).spawn().unwrap();
+    read_until(child.stdout.as_mut().unwrap(), "started").await;
+    interrupt(&child).await;
+    assert_eq!(Run::wait(child).await.code, Some(130));
+}
