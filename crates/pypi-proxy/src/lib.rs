@@ -10,6 +10,7 @@
 //! # Ok::<(), pypi_proxy::Error>(())
 //! ```
 
+pub mod config;
 mod error;
 mod name;
 mod negotiate;
