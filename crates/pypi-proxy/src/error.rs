@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     Corrupt,
     /// The folder of the cache can't be read or written.
     Storage,
+    /// The folder of the cache is in use.
+    Busy,
 }
 
 impl Kind {
@@ -40,6 +42,7 @@ impl Kind {
             Self::Forbidden => "a rule forbids this",
             Self::Corrupt => "not the file that was expected",
             Self::Storage => "the cache folder can't be used",
+            Self::Busy => "another proxy uses the cache folder",
         }
     }
 }
@@ -136,9 +139,15 @@ impl Error {
         self.0.kind == Kind::Corrupt
     }
 
-    /// Whether the folder of the cache can't be read or written.
+    /// Whether the folder of the cache can't be used, because it can't be read or written or because another proxy uses
+    /// it.
     pub fn is_storage(&self) -> bool {
-        self.0.kind == Kind::Storage
+        matches!(self.0.kind, Kind::Storage | Kind::Busy)
+    }
+
+    /// Whether another proxy uses the folder of the cache.
+    pub fn is_busy(&self) -> bool {
+        self.0.kind == Kind::Busy
     }
 
     /// Whether a rule of the configuration forbids it.

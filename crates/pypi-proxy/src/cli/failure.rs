@@ -22,6 +22,11 @@ impl Failure {
         Self { text: text.into(), code: FAILED }
     }
 
+    /// The program was called or configured wrongly.
+    pub(super) fn usage(text: impl Into<String>) -> Self {
+        Self { text: text.into(), code: USAGE }
+    }
+
     /// The work has failed, for a reason.
     pub(super) fn because(text: &str, error: &dyn StdError) -> Self {
         Self::new(format!("{text}: {}", chain(error)))

@@ -1,11 +1,17 @@
 //! Commands.
 
 mod args;
+mod check;
 mod failure;
+mod gc;
 mod logging;
+mod requirements;
 mod serve;
 mod setup;
 mod show;
+mod stats;
+mod verify;
+mod warm;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -36,7 +42,12 @@ pub(crate) fn main() -> ExitCode {
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
     match matches.subcommand() {
         Some(("serve", matches)) => serve::run(matches),
+        Some(("check", matches)) => check::run(matches),
         Some(("config", matches)) => show::run(matches),
+        Some(("warm", matches)) => warm::run(matches),
+        Some(("gc", matches)) => gc::run(matches),
+        Some(("verify", matches)) => verify::run(matches),
+        Some(("stats", matches)) => stats::run(matches),
         // A command is required.
         _ => Ok(()),
     }

@@ -35,11 +35,12 @@ mod value;
 pub use discover::{Discovery, Found};
 pub use doc::document;
 pub use engines::Engines;
+pub use number::time as period;
 pub use origin::{Origin, Set};
 pub use settings::Settings;
 pub use sources::Sources;
 pub use table::{Row, Setting};
 pub use value::{
-    CacheDir, CacheSize, Count, IndexUrl, Level, List, Listen, LogFormat, Patience, Period, Secret, Size,
-    StorageType, Switch, Timeout,
+    CacheDir, CacheSize, Count, Endpoint, IndexUrl, Level, List, Listen, LogFormat, Patience, Period, Secret,
+    Size, StorageType, Switch, Timeout,
 };

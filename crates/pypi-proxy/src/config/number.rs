@@ -21,8 +21,9 @@ const SIZES: [(&str, u64); 9] = [
     ("B", 1),
 ];
 
-/// Seconds, such as `1800` and `0.9`, or numbers with units, such as `1h 30m`.
-pub(super) fn time(text: &str) -> Option<Duration> {
+/// Reads a time: seconds, such as `1800` and `0.9`, or numbers with units, such as `1h 30m`. `None` if it is none, or
+/// longer than ten years.
+pub fn time(text: &str) -> Option<Duration> {
     let mut rest = text.trim();
     let mut sum = 0.0;
     let mut is_first = true;

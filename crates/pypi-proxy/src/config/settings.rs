@@ -8,8 +8,8 @@ use super::origin::{Origin, Set};
 use super::sources::Sources;
 use super::table::{Row, Setting, Traits};
 use super::value::{
-    CacheDir, CacheSize, Count, IndexUrl, Level, List, Listen, LogFormat, Patience, Period, Secret, Size,
-    StorageType, Switch, Timeout, Value,
+    CacheDir, CacheSize, Count, Endpoint, IndexUrl, Level, List, Listen, LogFormat, Patience, Period, Secret,
+    Size, StorageType, Switch, Timeout, Value,
 };
 use crate::Error;
 
@@ -150,7 +150,7 @@ settings! {
             "The bucket.";
         s3_prefix: String = "groxpi", ["GROXPI_S3_PREFIX"], [], Bucket,
             "What the names of objects begin with.";
-        s3_endpoint: Option<String> = "", ["AWS_ENDPOINT_URL"], [], Bucket,
+        s3_endpoint: Option<Endpoint> = "", ["AWS_ENDPOINT_URL"], [], Bucket,
             "The URL of the server.";
         s3_region: String = "us-east-1", ["AWS_REGION"], [], Bucket,
             "The region of the bucket.";

@@ -214,6 +214,39 @@ impl Value for CacheSize {
     }
 }
 
+/// The URL of a server, whose user and password are never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Endpoint(String);
+
+impl Endpoint {
+    /// The text. What is done with it must not show it.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.show())
+    }
+}
+
+impl Value for Endpoint {
+    const FORM: &'static str = "a URL";
+    const IS_SECRET: bool = true;
+
+    fn parse(text: &str, _: Dialect) -> Option<Self> {
+        Some(Self(text.to_owned()))
+    }
+
+    fn show(&self) -> String {
+        match self.0.rsplit_once('@') {
+            None => self.0.clone(),
+            Some((_, host)) => format!("***@{host}"),
+        }
+    }
+}
+
 /// A number of things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count(pub u32);

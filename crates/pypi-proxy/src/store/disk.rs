@@ -190,10 +190,7 @@ impl Store {
 
     /// What there is, and what has happened.
     pub fn stats(&self) -> Stats {
-        let (files, bytes) = {
-            let recency = self.0.recency();
-            (recency.len() as u64, recency.bytes())
-        };
+        let (files, bytes) = self.0.recency().count();
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let Counters { fetched, failed, corrupt, resumed, unwritten, evicted } = &self.0.stats;
         Stats {

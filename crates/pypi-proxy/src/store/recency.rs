@@ -32,12 +32,9 @@ impl Recency {
         Self { files: LinkedHashMap::new(), open: LinkedHashSet::new(), max_open, bytes: 0, max_bytes }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.files.len()
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
+    /// How many files there are, and their bytes.
+    pub(super) fn count(&self) -> (u64, u64) {
+        (self.files.len() as u64, self.bytes)
     }
 
     /// A file that is wanted now.

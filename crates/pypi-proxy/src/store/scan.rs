@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use aws_lc_rs::digest::{Context, SHA256};
 
@@ -25,22 +25,54 @@ pub struct Verified {
     pub bad: Vec<Digest>,
 }
 
+/// What [`Store::collect`] has removed and left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Collected {
+    /// Files that were removed.
+    pub removed: u64,
+    /// Their bytes.
+    pub removed_bytes: u64,
+    /// Files that are left.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
 impl Store {
+    /// Removes the files that nobody wanted for this long, if a time is given, and then those that nobody wanted the
+    /// longest until the rest is no more than there may be. It blocks for as long as that takes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file can't be removed ([`Error::is_storage`]).
+    pub fn collect(&self, unused: Option<Duration>) -> Result<Collected, Error> {
+        let inner = self.inner();
+        let found = find(inner);
+        let before = inner.recency().count();
+        if let Some(unused) = unused {
+            let now = SystemTime::now();
+            let is_old = |noted| now.duration_since(noted).is_ok_and(|since| since >= unused);
+            for (_, digest, _) in found.iter().filter(|(noted, ..)| is_old(*noted)) {
+                self.remove(digest)?;
+            }
+        }
+        inner.evict(0);
+        let (files, bytes) = inner.recency().count();
+        Ok(Collected {
+            removed: before.0.saturating_sub(files),
+            removed_bytes: before.1.saturating_sub(bytes),
+            files,
+            bytes,
+        })
+    }
+
     /// Puts the files of the folder in the order in which they were last wanted, on a thread.
     pub(super) fn find(&self) {
         let inner = Arc::downgrade(self.inner());
         let work = move || {
             let Some(inner) = inner.upgrade() else { return };
-            let mut found = Vec::new();
-            walk(&inner.folder.files(), &mut |digest, metadata| {
-                found.push((metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH), digest, metadata.len()));
-            });
-            found.sort_unstable();
-            // Those that were asked for meanwhile are more recent than all of these.
-            {
-                let mut recency = inner.recency();
-                recency.insert_before(found.into_iter().map(|(noted, digest, len)| (digest, len, noted)));
-            }
+            find(&inner);
             inner.evict(0);
         };
         // Without a thread everything is still found when it is asked for.
@@ -75,6 +107,18 @@ impl Store {
         }
         Ok(verified)
     }
+}
+
+/// Puts the files of the folder in their order.
+fn find(inner: &Inner) -> Vec<(SystemTime, Digest, u64)> {
+    let mut found = Vec::new();
+    walk(&inner.folder.files(), &mut |digest, metadata| {
+        found.push((metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH), digest, metadata.len()));
+    });
+    found.sort_unstable();
+    // Those that were asked for meanwhile are more recent than all of these.
+    inner.recency().insert_before(found.iter().map(|(noted, digest, len)| (*digest, *len, *noted)));
+    found
 }
 
 /// `None` for a file that is not there; one that can't be read has no hash that fits.
