@@ -91,7 +91,7 @@ const PROXPI: &[Case] = &[
     ("PROXPI_INDEX_URL", "https://a.example.org/simple/", "index_url", "https://a.example.org/simple/"),
     ("PROXPI_INDEX_TTL", "0", "index_ttl", "0s"),
     ("PROXPI_EXTRA_INDEX_URLS", "https://b.example.org/", "extra_index_urls", "https://b.example.org/"),
-    ("PROXPI_CACHE_SIZE", "1000", "cache_size", "1 kB"),
+    ("PROXPI_CACHE_SIZE", "1000", "cache_size", "1000"),
     ("PROXPI_CACHE_SIZE", "0", "cache_size", "0"),
     ("PROXPI_CACHE_DIR", "/var/cache", "cache_dir", "/var/cache/pypi-proxy"),
     ("PROXPI_DOWNLOAD_TIMEOUT", "0.9", "download_timeout", "0.9s"),

@@ -36,7 +36,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     listener(&settings, &mut report)?;
     match report.failures {
         0 => Ok(()),
-        count => Err(Failure::new(format!("{count} checks have failed"))),
+        count => Err(Failure::new(format!("checks that have failed: {count}"))),
     }
 }
 

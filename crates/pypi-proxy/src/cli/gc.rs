@@ -18,9 +18,9 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
             Some(period(text).ok_or_else(|| Failure::usage("--unused: it takes a time, such as 30d"))?)
         }
     };
-    // Nothing goes while the store is opened.
-    let config = setup::store(&settings)?;
-    let collected = Store::open(config)?.collect(unused)?;
+    // Opening it is to remove nothing yet, so that all that goes is counted.
+    let store = Store::open(setup::store(&settings)?)?;
+    let collected = store.collect(unused, settings.cache_size.bytes())?;
     writeln!(
         io::stdout(),
         "removed {} files, {}; {} files, {} are left",

@@ -38,13 +38,13 @@ pub(super) fn index(settings: &Settings) -> Result<Option<Found>, Failure> {
     Ok(Some(Discovery::new(text).find()?))
 }
 
-/// The folder of the cache, for a command that needs no index.
+/// The folder of the cache, for a command that needs no index. Looking is no reason to remove what is too much.
 pub(super) fn store(settings: &Settings) -> Result<store::Config, Failure> {
     let dir = settings
         .cache_dir
         .as_ref()
         .ok_or_else(|| Failure::usage("there is no folder for caches: set cache_dir"))?;
-    Ok(store::Config::new(dir.path()).max_bytes(settings.cache_size.bytes()))
+    Ok(store::Config::new(dir.path()).max_bytes(u64::MAX))
 }
 
 /// The URL at which a proxy with these settings serves.

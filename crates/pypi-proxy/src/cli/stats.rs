@@ -17,9 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = setup::settings(matches)?;
     let mut out = io::stdout().lock();
-    match Store::open(setup::store(&settings)?.max_bytes(u64::MAX)) {
+    match Store::open(setup::store(&settings)?) {
         Ok(store) => {
-            let found = store.collect(None)?;
+            let found = store.collect(None, u64::MAX)?;
             writeln!(out, "no proxy serves from this cache\nfiles       {}", found.files)?;
             writeln!(out, "file_bytes  {} ({})", found.bytes, HumanBytes(found.bytes))?;
         }

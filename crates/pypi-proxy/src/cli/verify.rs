@@ -11,8 +11,7 @@ use super::setup;
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = setup::settings(matches)?;
-    // Looking is no reason to remove what is too much.
-    let store = Store::open(setup::store(&settings)?.max_bytes(u64::MAX))?;
+    let store = Store::open(setup::store(&settings)?)?;
     let bar = ProgressBar::new_spinner();
     let verified = store.verify(|_, _| bar.inc(1))?;
     bar.finish_and_clear();
@@ -23,6 +22,6 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     writeln!(out, "{} files, {} are good", verified.good, HumanBytes(verified.bytes))?;
     match verified.bad.len() {
         0 => Ok(()),
-        count => Err(Failure::new(format!("{count} files were bad"))),
+        count => Err(Failure::new(format!("bad files: {count}"))),
     }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use clap::ArgMatches;
 use futures_util::{StreamExt as _, stream};
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 use pypi_proxy::config::Settings;
 use reqwest::{Client, StatusCode};
 use serde::Deserialize;
@@ -17,6 +18,8 @@ use super::failure::{Failure, chain};
 use super::requirements::{Requirements, Wanted, version_of};
 use super::setup;
 
+/// What stands in a path as it is.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'+').remove(b'!');
 const JSON: &str = "application/vnd.pypi.simple.v1+json";
 /// How long a proxy may go on to send clients elsewhere while it fetches a file.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -157,7 +160,7 @@ impl Job {
         writeln!(io::stdout(), "{files} files, {} are there, after {seconds:.1} s", HumanBytes(bytes))?;
         match problems.len() {
             0 => Ok(()),
-            count => Err(Failure::new(format!("{count} problems"))),
+            count => Err(Failure::new(format!("problems: {count}"))),
         }
     }
 
@@ -241,5 +244,5 @@ fn bar(total: Option<u64>) -> ProgressBar {
 
 /// The name of a file as part of a path.
 fn escape(name: &str) -> String {
-    percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC).to_string()
+    percent_encoding::utf8_percent_encode(name, ESCAPED).to_string()
 }

@@ -92,8 +92,13 @@ impl Recency {
 
     /// The files to remove so that there is room for `more` bytes that are on their way.
     pub(super) fn evict(&mut self, more: u64) -> Vec<Digest> {
+        self.evict_to(self.max_bytes, more)
+    }
+
+    /// The same with another limit.
+    pub(super) fn evict_to(&mut self, max_bytes: u64, more: u64) -> Vec<Digest> {
         let mut evicted = Vec::new();
-        while self.bytes.saturating_add(more) > self.max_bytes
+        while self.bytes.saturating_add(more) > max_bytes
             && let Some((digest, item)) = self.files.pop_front()
         {
             self.open.remove(&digest);

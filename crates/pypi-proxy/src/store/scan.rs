@@ -41,12 +41,12 @@ pub struct Collected {
 
 impl Store {
     /// Removes the files that nobody wanted for this long, if a time is given, and then those that nobody wanted the
-    /// longest until the rest is no more than there may be. It blocks for as long as that takes.
+    /// longest until the rest has no more bytes than this. It blocks for as long as that takes.
     ///
     /// # Errors
     ///
     /// Fails if a file can't be removed ([`Error::is_storage`]).
-    pub fn collect(&self, unused: Option<Duration>) -> Result<Collected, Error> {
+    pub fn collect(&self, unused: Option<Duration>, max_bytes: u64) -> Result<Collected, Error> {
         let inner = self.inner();
         let found = find(inner);
         let before = inner.recency().count();
@@ -57,7 +57,10 @@ impl Store {
                 self.remove(digest)?;
             }
         }
-        inner.evict(0);
+        let evicted = inner.recency().evict_to(max_bytes, 0);
+        for digest in &evicted {
+            self.remove(digest)?;
+        }
         let (files, bytes) = inner.recency().count();
         Ok(Collected {
             removed: before.0.saturating_sub(files),
