@@ -12,6 +12,7 @@ use std::hint::black_box;
 use benches::psrp::maps::{self, Locked, Sharded};
 use benches::psrp::payload::{self, IDENTITY, members};
 use benches::psrp::round_trip::{self, Kept};
+use benches::psrp::session::{self, Sessions};
 use benches::psrp::transport::{self, Link};
 use benches::psrp::{document, limits};
 use benches::{Impl, Row, Suite};
@@ -67,6 +68,7 @@ fn main() {
     texts(&mut suite);
     shared_maps(&mut suite);
     large_document(&mut suite);
+    sessions(&mut suite);
     suite.finish();
 }
 
@@ -488,6 +490,28 @@ fn large_document(suite: &mut Suite) {
     });
     let row = row.run(Impl::ours("lent").class(REUSED), expected, || length(writer.write_document(items())));
     copies(row, &encoded);
+}
+
+/// Client and server in one thread, over a pipe in memory, which is where the original has its sessions too.
+fn sessions(suite: &mut Suite) {
+    const COUNT: u64 = 10_000;
+    let Ok(sessions) = Sessions::new() else { return };
+    suite
+        .row("session_open_invoke_close")
+        .run_batches(Impl::ours("one thread"), 1, |times| sessions.whole(times).unwrap_or(u64::MAX));
+    let name = "session_10000_objects";
+    let pool = if suite.selects(name) { sessions.open().ok() } else { None };
+    let found =
+        |sum: Result<i64, Error>| sum.ok().and_then(|sum| u64::try_from(sum).ok()).unwrap_or(u64::MAX);
+    suite
+        .row(name)
+        .elements(COUNT)
+        .run(Impl::ours("stream"), session::sum(COUNT), || {
+            pool.as_ref().map_or(u64::MAX, |pool| found(sessions.stream(pool, COUNT)))
+        })
+        .run(Impl::ours("collected"), session::sum(COUNT), || {
+            pool.as_ref().map_or(u64::MAX, |pool| found(sessions.collect(pool, COUNT)))
+        });
 }
 
 /// The values of a document.

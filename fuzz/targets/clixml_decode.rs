@@ -7,7 +7,7 @@ use std::io::Write;
 use psrp::clixml::{ConsoleEvent, ConsoleFilter, Limits, Reader, WriteOptions, Writer};
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
-    let mut writer = Writer::with_options(WriteOptions::new().depth(Limits::MAX_DEPTH));
+    let mut writer = Writer::with_options(WriteOptions::new().max_depth(Limits::MAX_DEPTH));
     for item in Reader::new(input) {
         match item {
             Ok((_, value)) => {

@@ -18,7 +18,7 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     let Ok(payload) = Payload::decode(message_type, message.data) else { return };
     assert_eq!(payload.message_type(), message_type);
     // Values that only references make too deep, and those that refer to what is gone, can't be written.
-    let mut writer = Writer::with_options(WriteOptions::new().depth(Limits::MAX_DEPTH));
+    let mut writer = Writer::with_options(WriteOptions::new().max_depth(Limits::MAX_DEPTH));
     let Ok(written) = payload.encode(&mut writer) else { return };
     let again = Payload::decode(message_type, written).expect("what was written can be read");
     assert_eq!(again, payload);

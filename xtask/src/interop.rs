@@ -18,9 +18,10 @@ const INSTALL_LIMIT: Duration = Duration::from_secs(300);
 
 /// The tests of one package with what they run beside.
 struct Suite {
+    /// The package that pins what the tests run beside.
     package: &'static str,
-    /// The target of the tests.
-    test: &'static str,
+    /// What cargo is told for each target of the tests.
+    tests: &'static [&'static [&'static str]],
     peers: &'static [Peer],
 }
 
@@ -42,7 +43,7 @@ enum Language {
 const SUITES: [Suite; 2] = [
     Suite {
         package: "perplexity-mock",
-        test: "sdks",
+        tests: &[&["--package", "perplexity-mock", "--test", "sdks"]],
         peers: &[
             Peer {
                 language: Language::Python,
@@ -58,7 +59,14 @@ const SUITES: [Suite; 2] = [
     },
     Suite {
         package: "psrp",
-        test: "peers",
+        tests: &[
+            &["--package", "psrp", "--all-features", "--test", "peers"],
+            &["--package", "psrp", "--all-features", "--test", "live_client"],
+            // With the server of OpenSSH.
+            &["--package", "psrp", "--all-features", "--test", "ssh"],
+            // Cargo builds an example for a test only where it is told to.
+            &["--package", "examples", "--test", "psrp_server", "--example", "psrp_server"],
+        ],
         peers: &[Peer {
             language: Language::Python,
             pins: "peers/requirements.txt",
@@ -124,26 +132,31 @@ impl Language {
 pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
     let mut missing = Vec::new();
     for suite in &SUITES {
-        let mut tests =
-            cargo::command(workspace, &["test", "--package", suite.package, "--test", suite.test]);
-        let mut ready = 0;
+        let mut variables = Vec::new();
         for peer in suite.peers {
             match install(suite, peer, workspace) {
-                Ok(product) => {
-                    tests.env(peer.variable, product);
-                    ready += 1;
-                }
+                Ok(product) => variables.push((peer.variable, Some(product))),
                 Err(error) => {
                     let reason = format!("{}, {}: {error:#}", suite.package, peer.language.name());
                     note(&reason);
                     missing.push(reason);
-                    tests.env_remove(peer.variable);
+                    variables.push((peer.variable, None));
                 }
             }
         }
-        if ready > 0 {
+        if variables.iter().all(|(_, product)| product.is_none()) {
+            continue;
+        }
+        for test in suite.tests {
+            let mut tests = cargo::command(workspace, &[&["test"], *test].concat());
+            for (variable, product) in &variables {
+                match product {
+                    Some(product) => tests.env(variable, product),
+                    None => tests.env_remove(variable),
+                };
+            }
             let status = tests.stdin(std::process::Stdio::null()).status().context("cannot start cargo")?;
-            ensure!(status.success(), "{}: {status}", suite.package);
+            ensure!(status.success(), "{}: {status}", test.join(" "));
         }
     }
     Ok(missing)

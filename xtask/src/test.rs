@@ -129,22 +129,30 @@ fn features(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
+/// What the tests use but can do without: the package, where its program may be, and what skips without it.
+const SYSTEM: [(&str, &[&str], &str); 2] = [
+    ("chromium", &["chromium"], "the browser test"),
+    ("openssh-server", &["sshd", "/usr/sbin/sshd"], "the tests with OpenSSH"),
+];
+
 /// Installs what the tests use but can do without. Only where nobody's own machine is changed by that: in CI.
 fn system(_: &Workspace) -> Result<Outcome> {
-    if process::first_line("chromium", &["--version"]).is_some() {
+    let is_missing =
+        |(_, programs, _): &&(&str, &[&str], &str)| !programs.iter().any(|name| is_installed(name));
+    let missing: Vec<_> = SYSTEM.iter().filter(is_missing).collect();
+    if missing.is_empty() {
         return Ok(Outcome::Passed);
     }
+    let without = |why: &str| {
+        let list: Vec<_> =
+            missing.iter().map(|(package, _, what)| format!("no {package} for {what}")).collect();
+        Ok(Outcome::Skipped(format!("{}; {why}", list.join(", "))))
+    };
     if std::env::var_os("CI").is_none() {
-        return Ok(Outcome::Skipped(
-            "no chromium; outside CI nothing is installed, the browser test skips".into(),
-        ));
+        return without("outside CI nothing is installed");
     }
-    if process::first_line("id", &["-u"]).as_deref() != Some("0")
-        || process::first_line("apt-get", &["--version"]).is_none()
-    {
-        return Ok(Outcome::Skipped(
-            "no chromium, and no way to install it here; the browser test skips".into(),
-        ));
+    if process::first_line("id", &["-u"]).as_deref() != Some("0") || !is_installed("apt-get") {
+        return without("there is no way to install it here");
     }
     let apt = |arguments: &[&str]| {
         let mut command = Command::new("apt-get");
@@ -154,12 +162,18 @@ fn system(_: &Workspace) -> Result<Outcome> {
         command.env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null());
         finish(command)
     };
-    match apt(&["update"]).and_then(|_| apt(&["install", "chromium"])) {
+    let packages = missing.iter().map(|(package, _, _)| *package);
+    let install: Vec<_> = ["install"].into_iter().chain(packages).collect();
+    match apt(&["update"]).and_then(|_| apt(&install)) {
         Ok(_) => Ok(Outcome::Passed),
-        Err(error) => {
-            Ok(Outcome::Skipped(format!("chromium cannot be installed: {error:#}; the browser test skips")))
-        }
+        Err(error) => without(&format!("it cannot be installed: {error:#}")),
     }
+}
+
+/// Whether there is a program, on the search path or at a place.
+fn is_installed(name: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|path| path.join(name).is_file())
 }
 
 /// What could not be had is told; with the rest the tests have passed.

@@ -136,12 +136,90 @@ def packet(row):
     return (write if "encode" in row else read), is_right
 
 
+def carry(client, server, act):
+    """Moves payloads between the two machines until neither has any; `act` is told of the server's events."""
+    moved = True
+    while moved:
+        moved = False
+        for sender, receiver in ((client, server), (server, client)):
+            while (payload := sender.data_to_send(32768)) is not None:
+                receiver.receive_data(payload)
+                moved = True
+        while (event := server.next_event()) is not None:
+            act(event)
+            moved = True
+        while client.next_event() is not None:
+            moved = True
+
+
+class Session:
+    """Its client and its server in memory, without packets: there are none in psrpcore."""
+
+    def __init__(self):
+        import psrpcore
+
+        self.core = psrpcore
+        self.client, self.server = psrpcore.ClientRunspacePool(), psrpcore.ServerRunspacePool()
+        self.client.open()
+        carry(self.client, self.server, lambda event: None)
+
+    def numbers(self, count):
+        """How many numbers a pipeline writes, and their sum."""
+        pipeline = self.core.ClientPowerShell(self.client)
+        pipeline.add_script(str(count))
+        other = self.core.ServerPipeline(self.server, pipeline.pipeline_id)
+        pipeline.start()
+        found = []
+
+        def act(event):
+            if type(event).__name__ != "CreatePipelineEvent":
+                return
+            other.start()
+            for number in range(int(event.pipeline.commands[0].command_text)):
+                other.write_output(number)
+            other.complete()
+
+        while (payload := self.client.data_to_send(32768)) is not None:
+            self.server.receive_data(payload)
+        while (event := self.server.next_event()) is not None:
+            act(event)
+        while (payload := self.server.data_to_send(32768)) is not None:
+            self.client.receive_data(payload)
+            while (event := self.client.next_event()) is not None:
+                if type(event).__name__ == "PipelineOutputEvent":
+                    found.append(event.data)
+        pipeline.close()
+        other.close()
+        return len(found), sum(found)
+
+    def close(self):
+        self.client.close()
+        self.server.close()
+
+
+def session(row):
+    """The same for a row of sessions."""
+    if row == "session_10000_objects":
+        kept = Session()
+        return lambda: kept.numbers(10_000), kept.numbers(10_000) == (10_000, 49_995_000)
+
+    def whole():
+        session = Session()
+        found = session.numbers(1)
+        session.close()
+        return found
+
+    return whole, whole() == (1, 0)
+
+
 PACKETS = ["fragment_encode_1kb", "fragment_decode_1kb", "message_encode", "message_decode"]
-ROWS = [*VALUES, *PACKETS]
+SESSIONS = ["session_open_invoke_close", "session_10000_objects"]
+ROWS = [*VALUES, *PACKETS, *SESSIONS]
 
 
 def bench(runner, row, name):
-    function, is_right = (document if row in VALUES else packet)(row)
+    kind = document if row in VALUES else session if row in SESSIONS else packet
+    function, is_right = kind(row)
     if not is_right:
         sys.exit(f"psrp/{row}/{name}: another result: {function()}")
     runner.bench_func(

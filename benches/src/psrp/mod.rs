@@ -5,4 +5,5 @@ pub mod limits;
 pub mod maps;
 pub mod payload;
 pub mod round_trip;
+pub mod session;
 pub mod transport;

@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -39,6 +40,12 @@ pub(crate) enum Kind {
     Closed,
     /// The other side took too long.
     Timeout,
+    /// The other side can't show that it is who it should be.
+    Untrusted,
+    /// The other side refuses the user.
+    Denied,
+    /// A pipeline has failed or was stopped.
+    Pipeline,
     /// The transport, host or build has no means for it.
     Unsupported,
 }
@@ -63,6 +70,9 @@ impl Kind {
             Self::Io => "reading or writing failed",
             Self::Closed => "the connection has ended",
             Self::Timeout => "the other side took too long",
+            Self::Untrusted => "the other side is not to be trusted",
+            Self::Denied => "access is denied",
+            Self::Pipeline => "the pipeline has not completed",
             Self::Unsupported => "this is not supported here",
         }
     }
@@ -71,7 +81,8 @@ impl Kind {
 /// Why something could not be read, written or done: what it was, and where in the input.
 ///
 /// Its text names elements, members and limits of the protocol. It never contains values of the input, for these may be
-/// secret.
+/// secret. Only why the other side has ended a connection or a pipeline is told in its own words, made safe for a terminal
+/// ([`terminal_safe`](crate::terminal_safe)) and cut off after 4 KiB.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -79,7 +90,8 @@ struct Inner {
     /// What exactly, where the kind alone does not tell.
     detail: Option<Box<str>>,
     offset: Option<u64>,
-    source: Option<Box<dyn StdError + Send + Sync>>,
+    /// Shared, for the end of a connection is told to all who wait for something from it.
+    source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
 impl Error {
@@ -114,8 +126,15 @@ impl Error {
     }
 
     pub(crate) fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        self.0.source = Some(source.into());
+        self.0.source = Some(source.into().into());
         self
+    }
+
+    /// The same error once more.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn duplicate(&self) -> Self {
+        let Inner { kind, detail, offset, source } = &*self.0;
+        Self(Box::new(Inner { kind: *kind, detail: detail.clone(), offset: *offset, source: source.clone() }))
     }
 
     /// The position in bytes from the start of the input that was handed in, if there is one.
@@ -206,6 +225,21 @@ impl Error {
     /// Whether the other side took too long.
     pub fn is_timeout(&self) -> bool {
         self.0.kind == Kind::Timeout
+    }
+
+    /// Whether the other side can't show that it is who it should be: its key is unknown, changed or revoked.
+    pub fn is_untrusted(&self) -> bool {
+        self.0.kind == Kind::Untrusted
+    }
+
+    /// Whether the other side refuses the user, or whatever the user has to log in with.
+    pub fn is_denied(&self) -> bool {
+        self.0.kind == Kind::Denied
+    }
+
+    /// Whether a pipeline has failed or was stopped, for which the other side may have told the reason.
+    pub fn is_pipeline(&self) -> bool {
+        self.0.kind == Kind::Pipeline
     }
 
     /// Whether there is no means for it: in the transport, in the host, or in this build.

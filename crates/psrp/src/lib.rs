@@ -56,23 +56,72 @@
 //! | [`outofproc`] | lines of the transports that are pipes: standard input and output, SSH, sockets |
 //! | [`crypto`] | the key exchange, and what encrypts strings |
 //! | [`client`], [`server`] | runspace pools and pipelines as state machines, for either end of a session |
+//! | `io` | sessions on tokio: pools and pipelines as futures and streams, and what they talk over |
 //! | `serde` | the bridge to any type of serde, and values as JSON |
 //!
 //! # Features
 //!
 //! `crypto` (default) has the cipher of a session, on aws-lc-rs; `serde` the bridge, [`clixml`] documents of any type; `jiff`
-//! conversions of dates and spans.
+//! conversions of dates and spans; `tokio` has sessions over child processes, sockets, and anything that carries bytes;
+//! `ssh` sessions over SSH, with `io::Ssh`.
+//!
+//! # Limits
+//!
+//! Each has a setter and, beside it, a constant with the default: `max_depth` and `DEFAULT_MAX_DEPTH`. Reaching a limit is
+//! fine. What is beyond it fails with [`Error::is_limit`], unless the table tells otherwise.
+//!
+//! | limit | default | is set with | beyond it |
+//! | --- | --- | --- | --- |
+//! | bytes of a document | 10 MiB | [`Limits::max_size`] | nothing of it is read; a [`ConsoleFilter`] passes it on as text |
+//! | levels of a document | 49 | [`Limits::max_depth`], up to 512 | the reader fails there |
+//! | levels through references | 512 | fixed: [`Limits::MAX_DEPTH`] | the reader fails there |
+//! | values, references, type names of a document | 1,048,576 | [`Limits::max_nodes`] | the reader fails there |
+//! | levels of a value that is written | 49 | [`WriteOptions::max_depth`], up to 512 | nothing of it is written; or [a text](clixml::WriteOptions::replace_too_deep) in its place |
+//! | bytes that a typed message copies out of shared objects | 64 MiB | [`Payload::from_value_within`] | there is no message |
+//! | bytes of a fragment that is sent | 32 KiB | [`Fragmenter::fragment_size`], [client], [server] | the message takes more fragments |
+//! | bytes of a message that is received, with the headers of its fragments | 10 MiB | [`AssemblerOptions::max_object_size`], [`InterleavedOptions::max_object_size`], [client], [server] | refused by the header, before the blob is waited for; the stream is lost, and a pool broken |
+//! | messages in part, where they may be mixed | 16 | [`InterleavedOptions::max_pending_objects`] | the stream is lost |
+//! | bytes of these | 20 MiB | [`InterleavedOptions::max_pending_bytes`] | the stream is lost |
+//! | bytes of a line | 44,716 | [`ReaderOptions::max_line`] | refused while it arrives; the stream is lost |
+//! | pipelines of a pool | 1024 | [client], [server] | the client can't start another one; a server's pool is broken |
+//! | calls of the host that wait | 64 | [client], [server] | the server can't make another one; a client's pool is broken |
+//! | requests of a client that wait | 1024 | [client], [server] | the client can't make another one; a server's pool is broken |
+//! | bytes of messages that wait to be sent | 64 MiB | [client], [server] | the message is not sent |
+//! | bytes of messages received in part, all targets together | 64 MiB | [client], [server] | the pool is broken |
+//! | bytes that a pipeline receives | none for a client, 50 MiB for a server | [client], [server] | the pipeline fails |
+//! | bytes of events that nobody has polled | 64 MiB | [client], [server] | the pool is broken |
+//! | values that become a Rust type or JSON | 4,194,304 | `serde::Budget::max_values` | the conversion fails there |
+//! | levels of these | 128 | `serde::Budget::max_depth` | the conversion fails there |
+//!
+//! Values that a program puts together have no limit: they are cloned, compared, shown and dropped at any depth.
+//!
+//! [`Limits::max_size`]: clixml::Limits::max_size
+//! [`Limits::max_depth`]: clixml::Limits::max_depth
+//! [`Limits::max_nodes`]: clixml::Limits::max_nodes
+//! [`Limits::MAX_DEPTH`]: clixml::Limits::MAX_DEPTH
+//! [`ConsoleFilter`]: clixml::ConsoleFilter
+//! [`WriteOptions::max_depth`]: clixml::WriteOptions::max_depth
+//! [`Payload::from_value_within`]: message::Payload::from_value_within
+//! [`Fragmenter::fragment_size`]: fragment::Fragmenter::fragment_size
+//! [`AssemblerOptions::max_object_size`]: fragment::AssemblerOptions::max_object_size
+//! [`InterleavedOptions::max_object_size`]: fragment::InterleavedOptions::max_object_size
+//! [`InterleavedOptions::max_pending_objects`]: fragment::InterleavedOptions::max_pending_objects
+//! [`InterleavedOptions::max_pending_bytes`]: fragment::InterleavedOptions::max_pending_bytes
+//! [`ReaderOptions::max_line`]: outofproc::ReaderOptions::max_line
+//! [client]: client::Config
+//! [server]: server::Config
 //!
 //! # Promised
 //!
-//! - Nothing here starts a thread or reads a clock, and nothing but [`clixml::Document`] and its writer does I/O: bytes
-//!   go in, values and bytes come out.
-//! - What PowerShell's serializer writes is written byte for byte as it does, by its published rules; an unknown member of
-//!   an object is kept and an unknown number of an enumeration too.
-//! - Foreign bytes lead to a value or an [`Error`] with kind and position. Memory follows the bytes that are there, not
-//!   what a header says; references share. [`clixml::Limits`], the options of the assemblers and that of the line reader
-//!   bound the rest.
-//! - Errors and `Debug` show no secret: no secure string, no key, and no value of the input.
+//! - Nothing in the modules above but `io` starts a task or reads a clock, and nothing else but [`clixml::Document`] and
+//!   its writer does I/O: bytes go in, values and bytes come out.
+//! - What PowerShell's serializer writes is written byte for byte as it does, by its published rules. Values keep all
+//!   members that were read, records also those that they do not know, and enumerations numbers without a name.
+//! - Foreign bytes lead to a value or an [`Error`] with kind and position, in the bytes or in the value. Memory follows the
+//!   bytes that are there, not what a header says; references share. The [limits](#limits) bound the rest.
+//! - Errors and `Debug` show no secure string and no key. No error shows a value of the input, and no
+//!   `Debug` but those of values and typed messages. What may is the [source](std::error::Error::source) of an error, where
+//!   a type of yours says something with serde.
 //! - Writing into a buffer or with a writer that is used again allocates nothing.
 //!
 //! # Not promised

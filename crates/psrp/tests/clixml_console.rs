@@ -124,7 +124,7 @@ fn a_document_after_one_that_was_cut_off_is_found() {
 
 #[test]
 fn no_more_than_the_limit_is_held_back() {
-    let options = ReadOptions::new().limits(Limits::new().size(100));
+    let options = ReadOptions::new().limits(Limits::new().max_size(100));
     let long = format!("#< CLIXML\n<Objs><S>{}</S></Objs>!", "x".repeat(200));
     let mut filter = ConsoleFilter::with_options(options);
     let mut passed = Vec::new();

@@ -61,7 +61,7 @@ fn broken_text_is_refused() {
 
 #[test]
 fn size_is_limited_while_reading() {
-    let options = ReadOptions::new().limits(Limits::new().size(100));
+    let options = ReadOptions::new().limits(Limits::new().max_size(100));
     let endless = io::repeat(b' ');
     assert!(Document::from_reader(endless, options.clone()).unwrap_err().is_limit());
     let text = format!("<S>{}</S>", "x".repeat(100));
@@ -103,7 +103,7 @@ fn items_are_written_as_they_come() {
 
 #[test]
 fn a_document_goes_on_without_an_item_that_failed() {
-    let mut document = DocumentWriter::with_options(Vec::new(), WriteOptions::new().depth(3));
+    let mut document = DocumentWriter::with_options(Vec::new(), WriteOptions::new().max_depth(3));
     let shared = Object::builder().type_names(["A"]).build();
     let fine = Value::from(Object::builder().extended("s", shared.clone()).build());
     document.write(None, &fine).unwrap();

@@ -25,7 +25,7 @@ fn bounded(xml: &str, options: ReadOptions) -> Result<usize, psrp::Error> {
 
 #[test]
 fn memory_follows_the_input() {
-    let nodes = || ReadOptions::new().limits(Limits::new().nodes(usize::MAX));
+    let nodes = || ReadOptions::new().limits(Limits::new().max_nodes(usize::MAX));
     for (element, count) in [
         ("<Nil/>", 1),
         ("<S/>", 1),
@@ -90,8 +90,8 @@ fn nesting_ends_at_the_limit() {
 #[test]
 fn no_more_than_ten_megabytes_are_read() {
     let text = |length: usize| format!("<S>{}</S>", "x".repeat(length - 7));
-    assert!(from_slice(text(Limits::SIZE).as_bytes()).is_ok());
-    assert!(from_slice(text(Limits::SIZE + 1).as_bytes()).unwrap_err().is_limit());
+    assert!(from_slice(text(Limits::DEFAULT_MAX_SIZE).as_bytes()).is_ok());
+    assert!(from_slice(text(Limits::DEFAULT_MAX_SIZE + 1).as_bytes()).unwrap_err().is_limit());
 }
 
 #[test]

@@ -348,6 +348,123 @@ mod objects {
     }
 }
 
+/// Tags are read in two ways, depending on how they are spelled. Elements of both kinds are inside of each other here.
+mod spellings {
+    use super::*;
+
+    /// Another spelling of each tag, which means the same.
+    fn respelled(tag: &str, how: usize) -> String {
+        let inner = &tag[1..tag.len() - 1];
+        match (how, inner.starts_with('/'), inner.ends_with('/')) {
+            (1, false, false) => format!("<{inner} >"),
+            (2, false, _) => tag.replace('"', "'"),
+            (3, false, false) => format!("<{inner} other='>' >"),
+            (4, false, _) => format!("<!-- > -->{tag}"),
+            (5, false, _) => format!("\r\n\t{tag}"),
+            (6, true, _) => format!("<{inner} \n>"),
+            (7, true, _) => format!("<?pi?>\n{tag}"),
+            (8, true, _) => format!(" <!-- < -->{tag}"),
+            _ => tag.to_owned(),
+        }
+    }
+
+    #[test]
+    fn all_of_a_tag_mean_the_same() {
+        let tags = [
+            "<Objs>",
+            "<Obj RefId=\"0\">",
+            "<TN RefId=\"0\">",
+            "<T>A</T>",
+            "</TN>",
+            "<ToString>a_x0041_</ToString>",
+            "<Props>",
+            "<I32 N=\"a\">1</I32>",
+            "<Obj N=\"b\" RefId=\"1\">",
+            "<TNRef RefId=\"0\"/>",
+            "<LST>",
+            "<S>x_y</S>",
+            "<Obj>",
+            "<DCT>",
+            "<En>",
+            "<S N=\"Key\">k</S>",
+            "<Ref N=\"Value\" RefId=\"0\"/>",
+            "</En>",
+            "</DCT>",
+            "</Obj>",
+            "</LST>",
+            "<MS>",
+            "<MS N=\"c\">",
+            "<Nil N=\"_x0064_\"/>",
+            "</MS>",
+            "</MS>",
+            "</Obj>",
+            "</Props>",
+            "</Obj>",
+            "</Objs>",
+        ];
+        let expected = read(&tags.concat());
+        assert_eq!(names(&expected), ["A"]);
+        assert_eq!(expected["b"]["c"].get("d"), Some(&Value::Nil));
+        for at in 0..tags.len() {
+            for how in 1..9 {
+                for others in 0..9 {
+                    let text: String = (0..tags.len())
+                        .map(|index| match tags[index] {
+                            tag if tag.contains("</") && !tag.starts_with("</") => tag.to_owned(),
+                            tag => respelled(tag, if index == at { how } else { others }),
+                        })
+                        .collect();
+                    assert_eq!(format!("{:?}", read(&text)), format!("{expected:?}"), "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ends_belong_to_their_starts() {
+        for start in ["<Obj><MS>", "<Obj ><MS>", "<Obj><MS >", "<Obj other='>'><MS other='>'>"] {
+            for inner in ["", "<I32 N='a'>1</I32>", "<!-- -->", " <!-- --> ", "<Obj N='a'><LST></LST></Obj>"]
+            {
+                read(&format!("{start}{inner}</MS></Obj>"));
+                for end in [
+                    "</Obj></MS>",
+                    "</MS></MS>",
+                    "</MSS></Obj>",
+                    "</M></Obj>",
+                    "</ MS></Obj>",
+                    "</MS/></Obj>",
+                ] {
+                    let error = refused(&format!("{start}{inner}{end}"));
+                    assert!(error.is_syntax(), "{start}{inner}{end}: {error}");
+                }
+                for end in ["</MS", "</MS></Obj", "</MS>", "</", "<", ""] {
+                    let error = refused(&format!("{start}{inner}{end}"));
+                    assert!(error.is_unexpected_end(), "{start}{inner}{end}: {error}");
+                }
+                for text in ["x", "\u{feff}", "&amp;", "<![CDATA[]]>", "<!-- -->x"] {
+                    let error = refused(&format!("{start}{inner}{text}</MS></Obj>"));
+                    assert!(error.is_structure(), "{start}{inner}{text}: {error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_refused_where_they_are() {
+        let good = b"<Obj RefId=\"0\"><MS><S N=\"a\">b</S>";
+        for bad in
+            [&b"<S N=\"c\">\xff</S>"[..], b"<S N=\"\xff\">c</S>", b"<Obj N=\"\xff\">", b"</M\xffS>", b"\xff"]
+        {
+            let text = [good, bad, b"</MS></Obj>"].concat();
+            let error = from_slice(&text).unwrap_err();
+            assert!(error.is_syntax(), "{error}");
+            assert_eq!(error.offset().map(|at| at >= good.len() as u64), Some(true), "{error}");
+        }
+        let items: Vec<_> = Reader::new(b"<S>a</S><S>\xff</S>").collect();
+        assert!(matches!(&items[..], [Ok(_), Err(_)]));
+    }
+}
+
 mod references {
     use super::*;
 
@@ -431,13 +548,13 @@ mod limits {
 
     #[test]
     fn depth() {
-        assert!(from_slice(nested(Limits::DEPTH).as_bytes()).is_ok());
-        assert!(refused(&nested(Limits::DEPTH + 1)).is_limit());
-        let deep = Limits::new().depth(usize::MAX);
+        assert!(from_slice(nested(Limits::DEFAULT_MAX_DEPTH).as_bytes()).is_ok());
+        assert!(refused(&nested(Limits::DEFAULT_MAX_DEPTH + 1)).is_limit());
+        let deep = Limits::new().max_depth(usize::MAX);
         assert!(limited(&nested(Limits::MAX_DEPTH), deep).is_ok());
         assert!(limited(&nested(Limits::MAX_DEPTH + 1), deep).unwrap_err().is_limit());
-        assert!(limited("<S>x</S>", Limits::new().depth(1)).is_ok());
-        assert!(limited("<Obj><I32>1</I32></Obj>", Limits::new().depth(1)).unwrap_err().is_limit());
+        assert!(limited("<S>x</S>", Limits::new().max_depth(1)).is_ok());
+        assert!(limited("<Obj><I32>1</I32></Obj>", Limits::new().max_depth(1)).unwrap_err().is_limit());
         let sets = format!("<Obj><MS>{}{}</MS></Obj>", "<MS N='s'>".repeat(600), "</MS>".repeat(600));
         assert!(limited(&sets, deep).unwrap_err().is_limit());
     }
@@ -464,16 +581,16 @@ mod limits {
     #[test]
     fn nodes() {
         let xml = "<Obj><TN><T>A</T></TN><LST><S/><S/></LST></Obj>";
-        assert!(limited(xml, Limits::new().nodes(4)).is_ok());
-        let error = limited(xml, Limits::new().nodes(3)).unwrap_err();
+        assert!(limited(xml, Limits::new().max_nodes(4)).is_ok());
+        let error = limited(xml, Limits::new().max_nodes(3)).unwrap_err();
         assert!(error.is_limit());
         assert_eq!(error.offset(), Some(31));
     }
 
     #[test]
     fn size() {
-        assert!(limited("<S>x</S>", Limits::new().size(8)).is_ok());
-        let error = limited("<S>x</S>", Limits::new().size(7)).unwrap_err();
+        assert!(limited("<S>x</S>", Limits::new().max_size(8)).is_ok());
+        let error = limited("<S>x</S>", Limits::new().max_size(7)).unwrap_err();
         assert!(error.is_limit());
         assert_eq!(error.offset(), Some(7));
     }

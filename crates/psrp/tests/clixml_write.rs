@@ -211,18 +211,18 @@ fn depth_is_limited() {
     assert!(error.is_limit());
     assert!(from_slice(&to_vec(&nested(49)).unwrap()).is_ok());
 
-    let mut writer = Writer::with_options(WriteOptions::new().depth(2));
+    let mut writer = Writer::with_options(WriteOptions::new().max_depth(2));
     assert!(writer.write(&nested(2)).is_ok());
     assert!(writer.write(&nested(3)).unwrap_err().is_limit());
     let set: Members = [("x", 1)].into_iter().collect();
     let set = Value::from(bag("s", Value::MemberSet(Box::new(set))));
     assert!(writer.write(&set).unwrap_err().is_limit());
 
-    let mut writer = Writer::with_options(WriteOptions::new().depth(usize::MAX));
+    let mut writer = Writer::with_options(WriteOptions::new().max_depth(usize::MAX));
     assert!(writer.write(&nested(512)).is_ok());
     assert!(writer.write(&nested(513)).unwrap_err().is_limit());
 
-    let mut writer = Writer::with_options(WriteOptions::new().depth(2).replace_too_deep("too deep"));
+    let mut writer = Writer::with_options(WriteOptions::new().max_depth(2).replace_too_deep("too deep"));
     assert_eq!(
         str::from_utf8(writer.write(&bag("a", bag("b", bag("c", 1))).into()).unwrap()).unwrap(),
         "<Obj RefId=\"0\"><MS><Obj N=\"a\" RefId=\"1\"><MS><S N=\"b\">too deep</S></MS></Obj></MS></Obj>"

@@ -11,7 +11,7 @@ use counting::usage;
 use psrp::clixml::{ConsoleEvent, ConsoleFilter, Limits, ReadOptions, Reader, from_slice};
 use psrp::fragment::{Assembler, Fragment, InterleavedAssembler};
 use psrp::message::{MessageHeader, MessageType, Payload};
-use psrp::outofproc::{DEFAULT_MAX_LINE, PacketReader, Role};
+use psrp::outofproc::{PacketReader, ReaderOptions, Role};
 use psrp::{Error, Value};
 
 /// Reads a document as a message has it, in no more memory than a multiple of its bytes.
@@ -63,7 +63,7 @@ fn references_to_type_names_share_them() {
     assert_eq!(items.len(), references);
     assert_eq!(items[references - 1].as_object().unwrap().type_names().unwrap().into_iter().count(), 10_000);
     // Beyond the number of nodes it ends, whatever they are.
-    let many = format!("<Obj><LST>{}</LST></Obj>", "<Nil/>".repeat(Limits::NODES + 1));
+    let many = format!("<Obj><LST>{}</LST></Obj>", "<Nil/>".repeat(Limits::DEFAULT_MAX_NODES + 1));
     assert!(read(&many).unwrap_err().is_limit());
 }
 
@@ -179,8 +179,8 @@ fn lines_without_an_end_are_refused() {
             }
         });
         assert!(failure.is_limit() || failure.is_invalid_header(), "{failure}");
-        assert!(bytes <= DEFAULT_MAX_LINE, "{bytes}");
-        assert!(usage.bytes < 4 * DEFAULT_MAX_LINE + 64 * 1024, "{usage:?}");
+        assert!(bytes <= ReaderOptions::DEFAULT_MAX_LINE, "{bytes}");
+        assert!(usage.bytes < 4 * ReaderOptions::DEFAULT_MAX_LINE + 64 * 1024, "{usage:?}");
     }
 }
 
@@ -195,7 +195,7 @@ fn console_output_is_looked_at_once() {
         "#< CLIXML\r\n<Objs/>\n<Ob",
     ] {
         let mut filter =
-            ConsoleFilter::with_options(ReadOptions::new().limits(Limits::new().size(2_000_000)));
+            ConsoleFilter::with_options(ReadOptions::new().limits(Limits::new().max_size(2_000_000)));
         let (mut text, mut records) = (0, 0);
         let mut see = |event: ConsoleEvent<'_>| match event {
             ConsoleEvent::Text(part) => text += part.len(),
@@ -244,7 +244,7 @@ fn messages_of_any_bytes_are_refused() {
 #[test]
 fn several_documents_share_the_limits() {
     let xml = "<Objs><Nil/></Objs>".repeat(10);
-    let options = ReadOptions::new().limits(Limits::new().nodes(5));
+    let options = ReadOptions::new().limits(Limits::new().max_nodes(5));
     let read = Reader::with_options(xml.as_bytes(), options).collect::<Result<Vec<_>, _>>();
     assert!(read.unwrap_err().is_limit());
 }

@@ -14,7 +14,7 @@ use proptest::option;
 use proptest::prelude::*;
 use psrp::Error;
 use psrp::fragment::Priority;
-use psrp::outofproc::{DEFAULT_MAX_LINE, Packet, PacketReader, ReaderOptions, Received, Role};
+use psrp::outofproc::{Packet, PacketReader, ReaderOptions, Received, Role};
 use uuid::Uuid;
 use vectors_wire::{hex, load};
 
@@ -260,7 +260,7 @@ fn what_is_behind_a_packet_comes_after_it() {
 fn a_long_line_fails_before_it_is_stored() {
     let mut reader = PacketReader::new(Role::Client);
     let chunk = [b'x'; 1024];
-    for _ in 0..DEFAULT_MAX_LINE / chunk.len() {
+    for _ in 0..ReaderOptions::DEFAULT_MAX_LINE / chunk.len() {
         assert_eq!(reader.next(&mut &chunk[..]).unwrap(), None);
     }
     assert!(reader.next(&mut &chunk[..]).unwrap_err().is_limit());

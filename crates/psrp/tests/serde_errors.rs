@@ -145,7 +145,7 @@ fn doubled(levels: u32) -> Value {
 #[test]
 fn doubled_references_end_at_the_budget() {
     let value = doubled(60);
-    let budget = Budget::new().values(100_000);
+    let budget = Budget::new().max_values(100_000);
     assert!(budget.from_value::<serde_json::Value>(&value).unwrap_err().is_limit());
     let error = serde_json::to_string(&Plain::new(&value).budget(budget)).unwrap_err();
     assert!(error.to_string().contains("budget"), "{error}");
@@ -159,7 +159,7 @@ fn doubled_references_end_at_the_budget() {
 fn long_text_costs_more_than_short_text() {
     let text = Object::custom([("t", "x".repeat(64_000))]);
     let value = Value::from(Object::list(vec![text; 1000]));
-    let budget = Budget::new().values(10_000);
+    let budget = Budget::new().max_values(10_000);
     assert!(budget.from_value::<Vec<BTreeMap<String, String>>>(&value).unwrap_err().is_limit());
     assert!(serde_json::to_string(&Plain::new(&value).budget(budget)).is_err());
 }
@@ -173,7 +173,7 @@ fn cycles_end_at_the_depth() {
     }
     let node = Value::from(Object::new_cyclic(|me| Object::builder().extended("me", Value::Cycle(me))));
     assert!(from_value::<Node>(&node).unwrap_err().is_limit());
-    assert!(Budget::new().depth(7).from_value::<serde_json::Value>(&node).unwrap_err().is_limit());
+    assert!(Budget::new().max_depth(7).from_value::<serde_json::Value>(&node).unwrap_err().is_limit());
     // As plain data, the inner one is shown as its text.
     assert_eq!(serde_json::to_string(&node).unwrap(), r#"{"me":null}"#);
 
@@ -195,7 +195,7 @@ fn depth_is_limited() {
     }
     assert!(from_value::<serde_json::Value>(&value).unwrap_err().is_limit());
     assert!(serde_json::to_string(&value).is_err());
-    assert!(Budget::new().depth(1000).from_value::<IgnoredAny>(&value).is_ok());
+    assert!(Budget::new().max_depth(1000).from_value::<IgnoredAny>(&value).is_ok());
 }
 
 #[test]

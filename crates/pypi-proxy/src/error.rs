@@ -24,6 +24,7 @@ pub(crate) enum Kind {
     /// A file that is not what it should be.
     Corrupt,
     /// The folder of the cache can't be read or written.
+    #[cfg_attr(not(feature = "proxy"), expect(dead_code, reason = "nothing is stored"))]
     Storage,
     /// The folder of the cache is in use.
     Busy,
@@ -77,17 +78,20 @@ impl Error {
         self
     }
 
+    #[cfg(feature = "proxy")]
     pub(crate) fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.0.source = Some(source.into());
         self
     }
 
+    #[cfg(feature = "proxy")]
     #[cold]
     pub(crate) fn storage(source: std::io::Error) -> Self {
         Self::new(Kind::Storage).caused_by(source)
     }
 
     /// The same error once more, for another who waits for the same thing. Its cause stays with the first.
+    #[cfg(feature = "proxy")]
     pub(crate) fn repeat(&self) -> Self {
         let Inner { kind, detail, offset, .. } = &*self.0;
         Self(Box::new(Inner { kind: *kind, detail: detail.clone(), offset: *offset, source: None }))
@@ -187,8 +191,10 @@ impl StdError for Error {
 }
 
 /// An error with its causes, in one line.
+#[cfg(feature = "proxy")]
 pub(crate) struct Chain<'e>(pub(crate) &'e dyn StdError);
 
+#[cfg(feature = "proxy")]
 impl fmt::Display for Chain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)?;

@@ -9,16 +9,49 @@
 //! assert_eq!(Coding::from_accept("gzip, deflate, zstd"), Coding::Zstd);
 //! # Ok::<(), pypi_proxy::Error>(())
 //! ```
+//!
+//! # Modules
+//!
+//! | module | what it has |
+//! | --- | --- |
+//! | the root | [`Page`] and [`ProjectList`]: pages of an index, read, rewritten and merged; names, ranges, what clients accept |
+//! | `upstream` | an index, asked over HTTP |
+//! | `pages` | pages that are kept: fresh, stale, on disk, in every form and coding |
+//! | `store` | files that are kept by their hashes, each fetched once for all who want it |
+//! | `serve` | the answers to requests, and connections |
+//!
+//! # Features
+//!
+//! `proxy` is all but the root: what asks, keeps and answers. `cli` (default) is the program `pypi-proxy` with it.
+//!
+//! # Promised
+//!
+//! - A member of a page that is not known here is passed on as it came; only where files are is replaced.
+//! - A file is what its hash says or no client takes it for that: the last byte waits for the hash. It is fetched once,
+//!   however many want it, and goes on if they leave.
+//! - A folder that holds anything else is left alone. Credentials go to their index, and to no text.
+//! - Bad input leads to an [`Error`], with memory bounded by the limits of each configuration.
+//!
+//! # Not promised
+//!
+//! - There is no upload, and an index in HTML gets no sizes and times.
 
+#[cfg(feature = "proxy")]
 pub mod config;
 mod error;
+#[cfg(feature = "proxy")]
+mod metadata;
 mod name;
 mod negotiate;
 mod page;
+#[cfg(feature = "proxy")]
 pub mod pages;
 mod range;
+#[cfg(feature = "proxy")]
 pub mod serve;
+#[cfg(feature = "proxy")]
 pub mod store;
+#[cfg(feature = "proxy")]
 pub mod upstream;
 
 pub use error::Error;

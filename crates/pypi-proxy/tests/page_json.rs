@@ -1,5 +1,8 @@
 //! Pages of projects in JSON: what is passed on, what is replaced, what is refused.
 
+#[path = "support/page_twin.rs"]
+mod page_twin;
+
 use json::Value;
 use proptest::prelude::*;
 use pypi_proxy::{ApiVersion, Metadata, Page};
@@ -171,7 +174,24 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_page_or_an_error(document in proptest::collection::vec(any::<u8>(), 0..64)) {
-        let _ = Page::from_json(document.clone());
-        let _ = Page::from_html(&document).map(|page| page.to_html());
+        page_twin::json(&document);
+        page_twin::html(&document);
+    }
+
+    #[test]
+    fn any_json_is_a_page_or_an_error(
+        document in r#"\{"files":\[(\{"filename":"a-1.whl","url":"[a-z/:]{0,5}"(,"[a-z-]{0,9}":[0-9a-z"{}\[\],:]{0,9}){0,2}\},?){0,3}\](,"[a-z]{0,3}":[0-9"a-z\\]{0,6})?\}"#,
+    ) {
+        page_twin::json(document.as_bytes());
+    }
+
+    #[test]
+    fn any_links_are_a_page_or_an_error(document in r#"(<a href=["']?[a-z0-9./#%&=-]{0,12}["']?( data-[a-z-]{0,14}(="?[a-z&;<>=]{0,6}"?)?){0,2}>?[a-z<]{0,3}(</a>)?){0,4}"#) {
+        page_twin::html(document.as_bytes());
+    }
+
+    #[test]
+    fn any_header_has_an_answer(value in "[a-z0-9*/+;=., -]{0,40}", len: u64) {
+        page_twin::headers(&value, len);
     }
 }

@@ -84,10 +84,10 @@ fn what_is_no_index_is_refused_without_its_password() {
 
 #[test]
 fn urls_are_resolved_against_the_page() {
-    let upstream = upstream("https://example.org/root/simple");
+    let upstream = upstream("https://example.org/base/simple");
     let resolve = |url: &str| upstream.resolve(&six(), url).map(|url| url.to_string());
-    assert_eq!(resolve("six-1.0.whl").unwrap(), "https://example.org/root/simple/six/six-1.0.whl");
-    assert_eq!(resolve("../../f/six-1.0.whl").unwrap(), "https://example.org/root/f/six-1.0.whl");
+    assert_eq!(resolve("six-1.0.whl").unwrap(), "https://example.org/base/simple/six/six-1.0.whl");
+    assert_eq!(resolve("../../f/six-1.0.whl").unwrap(), "https://example.org/base/f/six-1.0.whl");
     assert_eq!(resolve("//files.example.org/x").unwrap(), "https://files.example.org/x");
     assert!(resolve("http://files.example.org/x").unwrap_err().is_forbidden());
     assert!(resolve("https://127.0.0.1/x").unwrap_err().is_forbidden());

@@ -20,6 +20,8 @@ pub struct Usage {
 struct Counting;
 
 thread_local! {
+    /// What this thread holds, and the most that it did; what it gives back for others counts less than nothing.
+    static HELD: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
     static USAGE: Cell<Usage> = const { Cell::new(Usage { count: 0, bytes: 0, largest: 0 }) };
 }
 
@@ -31,28 +33,41 @@ fn count(size: usize) {
     });
 }
 
+/// Counts bytes that come, or go if there are less than zero of them.
+fn hold(size: isize) {
+    let _ = HELD.try_with(|held| {
+        let (now, most) = held.get();
+        let now = now.saturating_add(size);
+        held.set((now, most.max(now)));
+    });
+}
+
 // SAFETY: every method passes its arguments on to the system's allocator, which upholds the contract; counting
 // neither allocates nor unwinds.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
+        hold(layout.size().cast_signed());
         // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
+        hold(layout.size().cast_signed());
         // SAFETY: the caller upholds the contract of `alloc_zeroed`.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        hold(-layout.size().cast_signed());
         // SAFETY: the caller upholds the contract of `dealloc`; `pointer` came from `System`.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size);
+        hold(size.cast_signed() - layout.size().cast_signed());
         // SAFETY: the caller upholds the contract of `realloc`; `pointer` came from `System`.
         unsafe { System.realloc(pointer, layout, size) }
     }
@@ -73,4 +88,14 @@ pub fn usage<T>(run: impl FnOnce() -> T) -> (Usage, T) {
 pub fn allocations<T>(run: impl FnOnce() -> T) -> (usize, T) {
     let (usage, value) = usage(run);
     (usage.count, value)
+}
+
+/// The most bytes that something holds at a time on this thread, more than are held before.
+pub fn peak(run: impl FnOnce()) -> usize {
+    let (before, most) = HELD.get();
+    HELD.set((before, before));
+    run();
+    let (now, own) = HELD.get();
+    HELD.set((now, most.max(own)));
+    usize::try_from(own - before).unwrap_or(0)
 }

@@ -11,8 +11,11 @@ use crate::message::{
 use crate::record::{ErrorRecord, InformationRecord, InformationalRecord};
 use crate::value::Progress;
 
-/// What happened in a pool. Secure strings that came before the key stay encrypted until
-/// [`RunspacePool::decrypt`](super::RunspacePool::decrypt).
+/// What happened in a pool.
+///
+/// A secure string that came before the key is encrypted at first, and the pool asks for the key by itself. From
+/// [`KeyExchanged`](Self::KeyExchanged) on the string has its text, in events that were taken before too and in all of its
+/// clones.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
@@ -42,6 +45,16 @@ pub enum Event {
         pipeline: Option<Uuid>,
         /// The call.
         call: HostCall,
+    },
+    /// An answer to a call of the host waited for the key, and turned out not to be writable then. The server was told that
+    /// the call failed.
+    ResponseFailed {
+        /// The pipeline that called, `None` for the pool.
+        pipeline: Option<Uuid>,
+        /// Number of the call.
+        call_id: i64,
+        /// Why.
+        reason: Box<ErrorRecord>,
     },
     /// Something happened in a pipeline.
     Pipeline {

@@ -4,16 +4,16 @@ use uuid::Uuid;
 
 use super::pool::Request;
 use super::{Event, PipelineEvent, RunspacePool};
-use crate::error::{Error, Kind};
+use crate::error::Error;
 use crate::fragment::Priority;
 use crate::host::HostCall;
-use crate::link::{not_now, violation};
+use crate::link::{Awaited, not_now, violation};
 use crate::message::{
     Availability, Message, MessageType, Payload, PipelineState, PipelineStateInfo, RunspaceAvailability,
     RunspacePoolState, RunspacePoolStateInfo, SessionCapability,
 };
 use crate::outofproc::Packet;
-use crate::record::ErrorRecord;
+use crate::record::{ErrorCategory, ErrorRecord};
 
 impl RunspacePool {
     /// Takes a packet of the server.
@@ -27,11 +27,11 @@ impl RunspacePool {
         match packet {
             Packet::Data { target, priority, data } => self.handle_input(priority, target, data),
             Packet::DataAck(target) => {
-                self.link.data_acknowledged(target);
+                self.link.outbox.acknowledged(target, Awaited::Data);
                 Ok(())
             }
             Packet::CommandAck(target) => {
-                self.link.command_acknowledged(target);
+                self.link.outbox.acknowledged(target, Awaited::Command);
                 Ok(())
             }
             Packet::SignalAck(_) => Ok(()),
@@ -49,9 +49,13 @@ impl RunspacePool {
                 }
                 Ok(())
             }
-            Packet::Command(_) | Packet::Close(_) | Packet::Signal(_) => {
-                Err(self.break_down(violation("a packet that only clients send")))
-            }
+            Packet::Command(_) | Packet::Close(_) | Packet::Signal(_) => match self.state {
+                RunspacePoolState::Closed => Ok(()),
+                RunspacePoolState::BeforeOpen | RunspacePoolState::Broken => {
+                    Err(not_now("take packets", "pool", self.state))
+                }
+                _ => Err(self.break_down(violation("a packet that only clients send"))),
+            },
         }
     }
 
@@ -75,10 +79,16 @@ impl RunspacePool {
             BeforeOpen | Broken => return Err(not_now("take input", "pool", self.state)),
             _ => {}
         }
-        if target.is_some_and(|id| !self.pipelines.contains_key(&id)) {
-            return Ok(());
+        if let Some(id) = target {
+            let Some(entry) = self.pipelines.get_mut(&id) else { return Ok(()) };
+            entry.received = entry.received.saturating_add(bytes.len());
+            if entry.received > self.max_data_per_command {
+                let record = ErrorRecord::new("too much data for one command", ErrorCategory::LimitsExceeded);
+                self.fail_pipeline(id, record);
+                return Ok(());
+            }
         }
-        let mut assembler = self.link.take_assembler(target, priority);
+        let mut assembler = self.link.inbox.take(target, priority);
         let result = loop {
             match assembler.next(&mut bytes) {
                 Ok(Some(message)) => {
@@ -89,17 +99,11 @@ impl RunspacePool {
                         return Ok(());
                     }
                 }
-                Ok(None) => break Ok(()),
+                Ok(None) => break self.link.inbox.put(target, priority, assembler),
                 Err(error) => break Err(error),
             }
         };
-        match result {
-            Ok(()) => {
-                self.link.put_assembler(target, priority, assembler);
-                Ok(())
-            }
-            Err(error) => Err(self.break_down(error)),
-        }
+        result.map_err(|error| self.break_down(error))
     }
 
     fn take(&mut self, message: &[u8]) -> Result<(), Error> {
@@ -131,10 +135,16 @@ impl RunspacePool {
     /// What a message means. The first secure string without a key starts the exchange.
     fn read(&mut self, message: &Message<'_>) -> Result<Payload, Error> {
         let (payload, needs_key) = self.link.decode(message)?;
-        if needs_key && cfg!(feature = "crypto") && self.state == RunspacePoolState::Opened {
-            self.exchange_key()?;
+        if needs_key && cfg!(feature = "crypto") {
+            self.want_key()?;
         }
         Ok(payload)
+    }
+
+    /// Starts the exchange of the key now, or when the pool is open.
+    fn want_key(&mut self) -> Result<(), Error> {
+        self.is_key_wanted = self.state != RunspacePoolState::Opened;
+        if self.is_key_wanted { Ok(()) } else { self.exchange_key() }
     }
 
     fn take_of_pool(&mut self, payload: Payload, len: usize) -> Result<(), Error> {
@@ -171,14 +181,10 @@ impl RunspacePool {
             Payload::EncryptedSessionKey(key) => {
                 self.link.take_session_key(&key)?;
                 self.events.push(Event::KeyExchanged, len);
+                self.send_parked();
             }
-            Payload::PublicKeyRequest => self.exchange_key().map_err(|error| {
-                if error.is_state() {
-                    violation("the key is asked for before the pool is open")
-                } else {
-                    error
-                }
-            })?,
+            // Old servers ask before they say that the pool is open.
+            Payload::PublicKeyRequest => self.want_key()?,
             Payload::RunspaceAvailability(RunspaceAvailability { availability, call_id }) => {
                 let Some(request) = self.requests.remove(&call_id) else { return Ok(()) };
                 match (request, availability) {
@@ -229,45 +235,16 @@ impl RunspacePool {
             self.state = Opened;
             self.resume_pipelines();
             self.events.push(Event::State(info), len);
+            if std::mem::take(&mut self.is_key_wanted) {
+                self.exchange_key()?;
+            }
         }
         Ok(())
     }
 
-    /// Ends the pool in a terminal state; the pipelines fail with its reason.
-    fn end(&mut self, info: RunspacePoolStateInfo, len: usize) {
-        self.state = info.state;
-        self.link.forget_all();
-        self.host_calls.clear();
-        self.requests.clear();
-        for (id, entry) in self.pipelines.drain() {
-            if !entry.is_terminal() {
-                let state = PipelineStateInfo { state: PipelineState::Failed, error: info.error.clone() };
-                self.events.push(Event::Pipeline { id, event: PipelineEvent::State(state) }, 0);
-            }
-        }
-        self.events.push(Event::State(info), len);
-    }
-
-    /// Breaks the pool because of an error, which is given back.
-    fn break_down(&mut self, error: Error) -> Error {
-        use crate::record::ErrorCategory::ProtocolError;
-
-        if !matches!(self.state, RunspacePoolState::Closed | RunspacePoolState::Broken) {
-            let record = ErrorRecord::new(error.to_string(), ProtocolError);
-            let state = RunspacePoolState::Broken;
-            self.end(RunspacePoolStateInfo { state, error: Some(Box::new(record)) }, 0);
-        }
-        error
-    }
-
     fn take_host_call(&mut self, pipeline: Option<Uuid>, call: HostCall, len: usize) -> Result<(), Error> {
         if !call.is_void() {
-            if self.host_calls.len() >= self.max_host_calls {
-                return Err(Error::with(Kind::Limit, "number of calls of the host that wait"));
-            }
-            if self.host_calls.insert((pipeline, call.call_id), call.method).is_some() {
-                return Err(violation("two calls of the host with one number"));
-            }
+            self.host_calls.insert(pipeline, call.call_id, call.method)?;
         }
         self.events.push(Event::HostCall { pipeline, call }, len);
         Ok(())
@@ -303,12 +280,13 @@ impl RunspacePool {
             Other(_) => return Err(violation("an unknown state of a pipeline")),
             // That it runs was sent before the server knew that it is to stop.
             Running if entry.state == Stopping => return Ok(()),
+            Disconnected if entry.state == Disconnected => {}
             Disconnected => entry.before_disconnect = Some(entry.state),
-            _ => {}
+            _ => entry.before_disconnect = None,
         }
         entry.state = info.state;
         if entry.is_terminal() {
-            self.host_calls.retain(|(pipeline, _), _| *pipeline != Some(id));
+            self.host_calls.forget(id);
         }
         self.events.push(Event::Pipeline { id, event: PipelineEvent::State(info) }, len);
         Ok(())

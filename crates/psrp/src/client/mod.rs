@@ -31,13 +31,23 @@
 //! ```
 //!
 //! The key for secure strings is exchanged when the first of them is to be sent or was received. Messages that need the
-//! key wait for it, and so do those after them to the same pipeline.
+//! key wait for it, and so do those after them to the same pipeline. A string that came before the key has its text from
+//! [`Event::KeyExchanged`] on, wherever it is by then.
+//!
+//! What waits to be sent is bounded by [`Config::max_pending_bytes`]: who sends much input looks at
+//! [`Pipeline::pending_bytes`] and waits. When the connection is gone the transport calls
+//! [`handle_end`](RunspacePool::handle_end), which fails what is not done; or, if the pool at the server goes on without its
+//! client, [`disconnect`](RunspacePool::disconnect), and later [`reconnect`](RunspacePool::reconnect) or
+//! [`connect`](RunspacePool::connect).
 
 mod config;
+mod connection;
 mod event;
 mod input;
 mod pipeline;
 mod pool;
+mod requests;
+mod unsent;
 
 pub use config::Config;
 pub use event::{Event, PipelineEvent};

@@ -68,6 +68,8 @@ pub(super) struct Entry {
     /// Whether the message that starts it has left.
     pub(super) is_created: bool,
     pub(super) is_closing: bool,
+    /// Bytes that came from the server.
+    pub(super) received: usize,
 }
 
 impl Entry {
@@ -80,6 +82,7 @@ impl Entry {
             is_input_open: is_created,
             is_created,
             is_closing: false,
+            received: 0,
         }
     }
 
@@ -108,6 +111,11 @@ impl Pipeline<'_> {
     /// The state of the pipeline.
     pub fn state(&self) -> PipelineState {
         self.entry().state
+    }
+
+    /// Bytes of messages to the pipeline that wait to be sent: who sends much input looks at this and waits.
+    pub fn pending_bytes(&self) -> usize {
+        self.pool.pending_bytes_of(Some(self.id))
     }
 
     fn entry(&self) -> &Entry {
@@ -167,8 +175,8 @@ impl Pipeline<'_> {
     ///
     /// # Errors
     ///
-    /// Fails if the pipeline does not run, was created without input, or had its input ended ([`Error::is_state`]); and
-    /// if the value can't be written.
+    /// Fails if the pipeline does not run, was created without input, or had its input ended ([`Error::is_state`]); if the
+    /// value can't be written; and if too much waits to be sent ([`Error::is_limit`]), to be tried again later.
     pub fn send_input(&mut self, value: impl Into<Value>) -> Result<(), Error> {
         self.require_input("send input")?;
         self.pool.send(Some(self.id), Priority::Default, MessageType::PipelineInput, Some(value.into()))
@@ -194,6 +202,18 @@ impl Pipeline<'_> {
         Ok(())
     }
 
+    /// Tells the pipeline that the transport has connected to it again, while the pool is connected: another client had it.
+    /// After [`RunspacePool::reconnect`] and [`RunspacePool::connect`] pipelines go on by themselves.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is not disconnected ([`Error::is_state`]).
+    pub fn reconnect(&mut self) -> Result<(), Error> {
+        self.require("reconnect", &[PipelineState::Disconnected])?;
+        self.update(|entry| entry.state = entry.before_disconnect.take().unwrap_or(PipelineState::Running));
+        Ok(())
+    }
+
     /// Asks the server to stop the pipeline; it has the state Stopping until the server answers. Nothing happens if it
     /// was asked before.
     ///
@@ -209,8 +229,8 @@ impl Pipeline<'_> {
             let is_created = self.entry().is_created;
             let target = Some(self.id);
             match is_created {
-                true => self.pool.link.act(Packet::Signal(target)),
-                false => self.pool.link.act_after_data(Packet::Signal(target)),
+                true => self.pool.link.outbox.act(Packet::Signal(target)),
+                false => self.pool.link.outbox.act_after_data(Packet::Signal(target)),
             }
             self.update(|entry| entry.state = Stopping);
         }
@@ -228,9 +248,9 @@ impl Pipeline<'_> {
 
         self.require("close", &[NotStarted, Stopped, Stopping, Completed, Failed])?;
         let id = self.id;
-        self.pool.host_calls.retain(|(pipeline, _), _| *pipeline != Some(id));
+        self.pool.host_calls.forget(id);
         self.pool.link.discard_output(Some(id));
-        self.pool.link.act(Packet::Close(Some(id)));
+        self.pool.link.outbox.act(Packet::Close(Some(id)));
         self.update(|entry| entry.is_closing = true);
         Ok(())
     }

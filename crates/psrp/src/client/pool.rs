@@ -9,12 +9,10 @@ use super::pipeline::{Entry, Pipeline, PipelineRequest};
 use super::{Config, Event};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
-use crate::host::{HostMethod, HostResponse};
-use crate::link::{Events, Link, not_now};
+use crate::link::{Events, HostCalls, Link, Sender, not_now};
 use crate::message::{
-    ApplicationPrivateData, ConnectRunspacePool, Destination, GetAvailableRunspaces, InitRunspacePool,
-    MessageType, Payload, PipelineState, ResetRunspaceState, RunspacePoolState, SessionCapability,
-    SetMaxRunspaces, SetMinRunspaces,
+    ApplicationPrivateData, Destination, InitRunspacePool, MessageType, PipelineState, RunspacePoolState,
+    SessionCapability,
 };
 use crate::outofproc::Packet;
 use crate::value::{Value, Version};
@@ -31,11 +29,14 @@ pub struct RunspacePool {
     pub(super) private_data: Option<ApplicationPrivateData>,
     pub(super) pipelines: HashMap<Uuid, Entry>,
     pub(super) requests: HashMap<i64, Request>,
-    next_call_id: i64,
-    pub(super) host_calls: HashMap<(Option<Uuid>, i64), HostMethod>,
+    pub(super) next_call_id: i64,
+    pub(super) host_calls: HostCalls,
     pub(super) events: Events<Event>,
+    /// Whether a key was needed before it could be asked for.
+    pub(super) is_key_wanted: bool,
     max_pipelines: usize,
-    pub(super) max_host_calls: usize,
+    pub(super) max_requests: usize,
+    pub(super) max_data_per_command: usize,
 }
 
 /// A request that waits for its answer, and what the answer allows.
@@ -50,9 +51,9 @@ pub(super) enum Request {
 impl RunspacePool {
     /// A pool that is not opened yet.
     pub fn new(config: Config) -> Self {
-        let Config { pool_id, fragment_size, max_object_size, key, .. } = config;
+        let sizes = config.sizes();
         Self {
-            link: Link::new(Destination::Server, pool_id, fragment_size, max_object_size, key),
+            link: Link::new(Destination::Server, config.pool_id, sizes, config.key),
             state: RunspacePoolState::BeforeOpen,
             capability: config.capability,
             init: config.init,
@@ -61,10 +62,12 @@ impl RunspacePool {
             pipelines: HashMap::new(),
             requests: HashMap::new(),
             next_call_id: 1,
-            host_calls: HashMap::new(),
+            host_calls: HostCalls::new(config.max_host_calls),
             events: Events::new(config.max_event_bytes),
+            is_key_wanted: false,
             max_pipelines: config.max_pipelines,
-            max_host_calls: config.max_host_calls,
+            max_requests: config.max_requests,
+            max_data_per_command: config.max_data_per_command,
         }
     }
 
@@ -103,93 +106,29 @@ impl RunspacePool {
         self.link.has_key()
     }
 
-    /// Bytes of messages that wait to be sent. There is no limit: who sends much looks at this and waits.
+    /// Bytes of messages that wait to be sent, those that wait for the key included. The limit is
+    /// [`Config::max_pending_bytes`].
     pub fn pending_bytes(&self) -> usize {
-        self.link.pending_bytes()
+        self.link.outbox.pending_bytes()
     }
 
-    fn require(&self, action: &str, states: &[RunspacePoolState]) -> Result<(), Error> {
+    /// The same of the messages for one pipeline, or with `None` for the pool alone: who sends much looks at this and
+    /// waits.
+    pub fn pending_bytes_of(&self, pipeline: Option<Uuid>) -> usize {
+        self.link.outbox.pending_bytes_of(pipeline)
+    }
+
+    /// The protocol of the server, as far as it is known.
+    pub(super) fn peer_version(&self) -> Version {
+        self.peer.as_ref().map_or(SessionCapability::PROTOCOL, |peer| peer.protocol_version)
+    }
+
+    pub(super) fn require(&self, action: &str, states: &[RunspacePoolState]) -> Result<(), Error> {
         if states.contains(&self.state) { Ok(()) } else { Err(not_now(action, "pool", self.state)) }
     }
 
     pub(super) fn require_opened(&self, action: &str) -> Result<(), Error> {
         self.require(action, &[RunspacePoolState::Opened])
-    }
-
-    /// Opens the pool. Nothing happens if it is open.
-    ///
-    /// # Errors
-    ///
-    /// Fails in other states than before opening ([`Error::is_state`]), and if the arguments of the application can't
-    /// be written: a secure string among them ([`Error::is_no_key`]), for there is no key yet.
-    pub fn open(&mut self) -> Result<(), Error> {
-        if self.state == RunspacePoolState::Opened {
-            return Ok(());
-        }
-        self.require("open", &[RunspacePoolState::BeforeOpen])?;
-        let init = Payload::InitRunspacePool(Box::new(self.init.clone()));
-        let capability = Payload::SessionCapability(self.capability.clone());
-        self.link.send_payload(None, &capability)?;
-        if let Err(error) = self.link.send_payload(None, &init) {
-            self.link.forget_all();
-            return Err(error);
-        }
-        self.state = RunspacePoolState::Opening;
-        Ok(())
-    }
-
-    /// Connects to a pool that exists and has no client, the one with this identifier.
-    ///
-    /// # Errors
-    ///
-    /// Fails in other states than before opening and disconnected ([`Error::is_state`]).
-    pub fn connect(&mut self) -> Result<(), Error> {
-        self.require("connect", &[RunspacePoolState::BeforeOpen, RunspacePoolState::Disconnected])?;
-        self.link.send_payload(None, &Payload::SessionCapability(self.capability.clone()))?;
-        self.link.send_payload(None, &Payload::ConnectRunspacePool(ConnectRunspacePool::default()))?;
-        self.link.tolerate_lost_fragments();
-        self.state = RunspacePoolState::Connecting;
-        Ok(())
-    }
-
-    /// Tells the pool that the transport has disconnected from it. It goes on without a client, and so do its
-    /// pipelines.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the pool is not open ([`Error::is_state`]).
-    pub fn disconnect(&mut self) -> Result<(), Error> {
-        self.require_opened("disconnect")?;
-        self.state = RunspacePoolState::Disconnected;
-        for entry in self.pipelines.values_mut() {
-            if matches!(entry.state, PipelineState::Running | PipelineState::Stopping) {
-                entry.before_disconnect = Some(entry.state);
-                entry.state = PipelineState::Disconnected;
-            }
-        }
-        Ok(())
-    }
-
-    /// Tells the pool that the transport has connected again, as the same client.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the pool is not disconnected ([`Error::is_state`]).
-    pub fn reconnect(&mut self) -> Result<(), Error> {
-        self.require("reconnect", &[RunspacePoolState::Disconnected])?;
-        self.state = RunspacePoolState::Opened;
-        self.link.tolerate_lost_fragments();
-        self.resume_pipelines();
-        Ok(())
-    }
-
-    /// Pipelines go on where they were when the pool was disconnected.
-    pub(super) fn resume_pipelines(&mut self) {
-        for entry in self.pipelines.values_mut() {
-            if let Some(state) = entry.before_disconnect.take() {
-                entry.state = state;
-            }
-        }
     }
 
     /// Starts the exchange of the session key, which else happens when a secure string is sent or received. Nothing
@@ -204,7 +143,10 @@ impl RunspacePool {
         if self.link.is_key_requested() { Ok(()) } else { self.link.send_public_key() }
     }
 
-    /// Decrypts the secure strings of a value that came before the key did; later ones are decrypted already.
+    /// Decrypts the secure strings of a value by hand.
+    ///
+    /// This is for those that came before the key in such a number that they exceeded [`Config::max_event_bytes`]. All
+    /// others, wherever they are, have their text from [`Event::KeyExchanged`] on.
     ///
     /// # Errors
     ///
@@ -212,112 +154,6 @@ impl RunspacePool {
     /// ([`Error::is_crypto`]).
     pub fn decrypt(&self, value: &Value) -> Result<(), Error> {
         self.link.decrypt(value)
-    }
-
-    /// Changes the least number of runspaces: at once before opening, else when the server agrees. The number of the
-    /// request, `None` if nothing is to be asked.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the pool is neither open nor before opening, and for a number below 1 or above the largest
-    /// ([`Error::is_state`]).
-    pub fn set_min_runspaces(&mut self, count: i32) -> Result<Option<i64>, Error> {
-        const ACTION: &str = "set the least number of runspaces";
-        self.require(ACTION, &[RunspacePoolState::BeforeOpen, RunspacePoolState::Opened])?;
-        if count < 1 || count > self.init.max_runspaces {
-            return Err(Error::with(Kind::State, "can't set a number of runspaces outside of the limits"));
-        }
-        if count == self.init.min_runspaces {
-            return Ok(None);
-        }
-        if self.state == RunspacePoolState::BeforeOpen {
-            self.init.min_runspaces = count;
-            return Ok(None);
-        }
-        let message = |call_id| Payload::SetMinRunspaces(SetMinRunspaces { min_runspaces: count, call_id });
-        self.request(Request::SetMin(count), message).map(Some)
-    }
-
-    /// Changes the largest number of runspaces; otherwise as [`set_min_runspaces`](Self::set_min_runspaces).
-    ///
-    /// # Errors
-    ///
-    /// Fails if the pool is neither open nor before opening, and for a number below the least one
-    /// ([`Error::is_state`]).
-    pub fn set_max_runspaces(&mut self, count: i32) -> Result<Option<i64>, Error> {
-        const ACTION: &str = "set the largest number of runspaces";
-        self.require(ACTION, &[RunspacePoolState::BeforeOpen, RunspacePoolState::Opened])?;
-        if count < self.init.min_runspaces.max(1) {
-            return Err(Error::with(Kind::State, "can't set a number of runspaces outside of the limits"));
-        }
-        if count == self.init.max_runspaces {
-            return Ok(None);
-        }
-        if self.state == RunspacePoolState::BeforeOpen {
-            self.init.max_runspaces = count;
-            return Ok(None);
-        }
-        let message = |call_id| Payload::SetMaxRunspaces(SetMaxRunspaces { max_runspaces: count, call_id });
-        self.request(Request::SetMax(count), message).map(Some)
-    }
-
-    /// Asks how many runspaces are free. The number of the request, which [`Event::Answer`] repeats.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the pool is not open ([`Error::is_state`]).
-    pub fn get_available_runspaces(&mut self) -> Result<i64, Error> {
-        self.require_opened("ask for free runspaces")?;
-        let message = |call_id| Payload::GetAvailableRunspaces(GetAvailableRunspaces { call_id });
-        self.request(Request::GetAvailable, message)
-    }
-
-    /// Resets the variables of the runspace. The number of the request, which [`Event::Answer`] repeats.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the pool is not open, or if the server's protocol is older than 2.3 ([`Error::is_state`]).
-    pub fn reset_runspace_state(&mut self) -> Result<i64, Error> {
-        self.require_opened("reset the runspace")?;
-        if self.peer_version() < Version::new(2, 3) {
-            return Err(Error::with(Kind::State, "runspaces can be reset since protocol 2.3"));
-        }
-        let message = |call_id| Payload::ResetRunspaceState(ResetRunspaceState { call_id });
-        self.request(Request::Reset, message)
-    }
-
-    fn request(&mut self, request: Request, message: impl FnOnce(i64) -> Payload) -> Result<i64, Error> {
-        let call_id = self.next_call_id;
-        self.link.send_payload(None, &message(call_id))?;
-        self.next_call_id += 1;
-        self.requests.insert(call_id, request);
-        Ok(call_id)
-    }
-
-    /// The protocol of the server, as far as it is known.
-    pub(super) fn peer_version(&self) -> Version {
-        self.peer.as_ref().map_or(SessionCapability::PROTOCOL, |peer| peer.protocol_version)
-    }
-
-    /// Answers a call of the host, for a pipeline or with `None` for the pool.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the pool is not open or if no such call waits for an answer ([`Error::is_state`]), and if the answer
-    /// can't be written; the call waits on then.
-    pub fn respond(&mut self, pipeline: Option<Uuid>, response: HostResponse) -> Result<(), Error> {
-        self.require_opened("answer a call of the host")?;
-        let call = (pipeline, response.call_id);
-        if self.host_calls.get(&call) != Some(&response.method) {
-            return Err(Error::with(Kind::State, "can't answer a call of the host that does not wait"));
-        }
-        let payload = match pipeline {
-            None => Payload::RunspacePoolHostResponse(response),
-            Some(_) => Payload::PipelineHostResponse(response),
-        };
-        self.send(pipeline, Priority::PromptResponse, payload.message_type(), payload.to_value())?;
-        self.host_calls.remove(&call);
-        Ok(())
     }
 
     /// Sends a message now, or when there is a key if it needs one.
@@ -328,15 +164,15 @@ impl RunspacePool {
         message_type: MessageType,
         value: Option<Value>,
     ) -> Result<(), Error> {
+        const SENDER: Sender = Sender::Application;
+
         if self.link.is_parked(target, priority) {
-            self.link.park(target, priority, message_type, value);
-            return Ok(());
+            return self.link.park(SENDER, target, priority, message_type, value);
         }
-        match self.link.send(target, priority, message_type, value.as_ref()) {
+        match self.link.send(SENDER, target, priority, message_type, value.as_ref()) {
             Err(error) if error.is_no_key() && self.state == RunspacePoolState::Opened => {
                 self.exchange_key()?;
-                self.link.park(target, priority, message_type, value);
-                Ok(())
+                self.link.park(SENDER, target, priority, message_type, value)
             }
             result => result,
         }
@@ -366,7 +202,7 @@ impl RunspacePool {
     ) -> Result<(), Error> {
         self.require_opened("create a pipeline")?;
         self.insert(id, Entry::new(Some(request.into()), PipelineState::NotStarted))?;
-        self.link.act(Packet::Command(Some(id)));
+        self.link.outbox.act(Packet::Command(Some(id)));
         Ok(())
     }
 
@@ -430,34 +266,16 @@ impl RunspacePool {
         self.pipelines.iter().map(|(id, entry)| (*id, entry.state))
     }
 
-    /// Closes the pool. Nothing happens if it is closed or being closed.
-    ///
-    /// # Errors
-    ///
-    /// Fails if it was never open, if it broke, and while there are pipelines ([`Error::is_state`]).
-    pub fn close(&mut self) -> Result<(), Error> {
-        use RunspacePoolState::{Closed, Closing, Opened};
-
-        self.require("close", &[Opened, Closing, Closed])?;
-        if !self.pipelines.is_empty() {
-            return Err(Error::with(Kind::State, "can't close: the pool has pipelines"));
-        }
-        if self.state == Opened {
-            self.state = Closing;
-            self.link.act_after_data(Packet::Close(None));
-        }
-        Ok(())
-    }
-
     /// The next packet for the server. Data, which take at most `max` bytes before any encoding, are put into the
     /// buffer, whose content is lost.
     ///
     /// Nothing more comes for a target until its last data or command were acknowledged, which a transport without
-    /// acknowledgements does by itself: it hands in [`Packet::DataAck`] or [`Packet::CommandAck`] when it has sent.
+    /// acknowledgements does by itself: it hands in [`Packet::DataAck`] or [`Packet::CommandAck`] when it has sent. There
+    /// is nothing to send while the pool is disconnected.
     pub fn poll_transmit<'b>(&mut self, max: usize, buffer: &'b mut Vec<u8>) -> Option<Packet<'b>> {
         let packet = self.link.poll_transmit(max, buffer)?;
         if let Packet::Data { target: Some(id), .. } = packet
-            && !self.link.has_data(Some(id))
+            && !self.link.outbox.has_data(Some(id))
             && let Some(entry) = self.pipelines.get_mut(&id)
         {
             entry.is_created = true;
@@ -468,6 +286,12 @@ impl RunspacePool {
     /// The next event, `None` if there are no more.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop()
+    }
+
+    /// The next event with the bytes that it counts in [`Config::max_event_bytes`].
+    #[cfg(feature = "tokio")]
+    pub(crate) fn poll_sized_event(&mut self) -> Option<(Event, usize)> {
+        self.events.pop_sized()
     }
 }
 

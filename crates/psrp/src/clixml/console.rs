@@ -30,7 +30,7 @@ pub enum ConsoleEvent<'a> {
 /// records.
 ///
 /// Bytes are never lost: a document that can't be read is text, and so is one that does not end, or is longer than
-/// [`Limits::size`](super::Limits::size) of the options. Up to that many bytes are held back until the end of a document
+/// [`Limits::max_size`](super::Limits::max_size) of the options. Up to that many bytes are held back until the end of a document
 /// is there; of other text no more than what may be the beginning of the mark, and white space behind a document.
 ///
 /// ```

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::short::{SHORT, SPACES, copy, suspects};
 use crate::PsString;
 
 /// The text with `_xHHHH_` for everything that CLIXML escapes; XML's own escapes are another matter.
@@ -21,7 +22,8 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     match first_escaped(text) {
         None => Cow::Borrowed(text),
         Some(at) => {
-            let mut out = Vec::with_capacity(text.len() + 16);
+            // An escape is of seven bytes for one or two, and texts with one often have more.
+            let mut out = Vec::with_capacity(text.len() + text.len().min(256) + 16);
             out.extend_from_slice(&text.as_bytes()[..at]);
             push(&mut out, &text[at..], Context::Plain);
             Cow::Owned(into_string(out))
@@ -35,9 +37,9 @@ pub fn escape(text: &str) -> Cow<'_, str> {
 /// surrogate pairs that follow each other become a character. A lone one becomes U+FFFD here; [`PsString::from_escaped`]
 /// keeps it.
 pub fn unescape(text: &str) -> Cow<'_, str> {
-    match first_escape(text) {
+    match first_escape(text.as_bytes(), 0) {
         None => Cow::Borrowed(text),
-        Some(at) => match unescape_from(text, at) {
+        Some(found) => match unescape_from(text, found) {
             Ok(text) => Cow::Owned(text),
             Err(units) => Cow::Owned(String::from_utf16_lossy(&units)),
         },
@@ -55,9 +57,9 @@ impl PsString {
     /// assert_eq!(half.to_escaped(), "_xD83D_!");
     /// ```
     pub fn from_escaped(text: &str) -> Self {
-        match first_escape(text) {
+        match first_escape(text.as_bytes(), 0) {
             None => text.into(),
-            Some(at) => match unescape_from(text, at) {
+            Some(found) => match unescape_from(text, found) {
                 Ok(text) => text.into(),
                 Err(units) => Self::from_utf16(&units),
             },
@@ -110,34 +112,13 @@ pub(crate) fn push(out: &mut Vec<u8>, text: &str, context: Context) {
     }
 }
 
-/// Up to this length, words of eight bytes are copied while they are looked at. Most names and many texts are as short,
-/// and a call for so few bytes would take longer than the copy.
-const SHORT: usize = 32;
-
 /// Appends short text that needs no escape, or nothing.
 #[inline]
 fn push_plain(out: &mut Vec<u8>, bytes: &[u8]) -> bool {
     let start = out.len();
-    out.reserve(SHORT + 8);
-    let mut found = 0;
-    let (words, tail) = bytes.as_chunks::<8>();
-    for word in words {
-        found |= suspects(u64::from_le_bytes(*word));
-        out.extend_from_slice(word);
-    }
-    if !tail.is_empty() {
-        let word = match bytes.last_chunk::<8>() {
-            // What was looked at already is shifted out.
-            Some(end) => {
-                let len = 8 * tail.len() as u32;
-                u64::from_le_bytes(*end) >> (64 - len) | SPACES << len
-            }
-            None => last(tail),
-        };
-        found |= suspects(word);
-        out.extend_from_slice(&word.to_le_bytes());
-    }
-    let plain = found == 0;
+    out.extend_from_slice(&[0; SHORT]);
+    let Some(space) = out.last_chunk_mut::<SHORT>() else { return false };
+    let plain = copy(bytes, space, 0);
     out.truncate(if plain { start + bytes.len() } else { start });
     plain
 }
@@ -256,27 +237,9 @@ fn push_utf16(out: &mut Vec<u8>, units: &[u16], context: Context) {
     }
 }
 
-const LOW: u64 = u64::from_le_bytes([1; 8]);
-const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
-const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
-
-/// The high bit of each of eight bytes that may need an escape: of control characters, `"`, `&`, `<`, `>`, `_` and
-/// everything beyond ASCII.
-#[inline(always)]
-fn suspects(word: u64) -> u64 {
-    // With its high bit set no byte borrows from the next; it loses that bit where it was the smaller one.
-    let all = |byte: u8| LOW * u64::from(byte);
-    let differs = |with: u8, from: u8| (((word | all(with)) ^ all(from)) | HIGH) - LOW;
-    let plain = ((word | HIGH) - LOW * 0x20)
-        & differs(0x04, b'&') // also the quote
-        & differs(0x02, b'>') // also the other bracket
-        & differs(0x20, 0x7F); // also the underscore
-    (!plain | word) & HIGH
-}
-
 /// The first byte from `at` on that may need an escape.
 #[inline]
-fn find(bytes: &[u8], at: usize) -> Option<usize> {
+pub(super) fn find(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
     let place = |found: u64| (found.trailing_zeros() / 8) as usize;
     let Some(end) = rest.last_chunk::<8>() else {
@@ -325,53 +288,88 @@ fn first_escaped(text: &str) -> Option<usize> {
     }
 }
 
-/// Where the first escape of a text is.
-fn first_escape(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    memchr::memchr_iter(b'_', bytes).find(|at| read_escape(&bytes[*at..]).is_some())
+/// An escape in a text.
+struct Found {
+    at: usize,
+    /// The code unit or code point.
+    code: u32,
+    len: usize,
+}
+
+/// The first escape from a place on.
+// Inlined, so that what was found is not stored only to be loaded in other pieces.
+#[inline(always)]
+fn first_escape(bytes: &[u8], from: usize) -> Option<Found> {
+    let mut at = from;
+    loop {
+        if let Some((code, len)) = read_escape(bytes.get(at..)?) {
+            return Some(Found { at, code, len });
+        }
+        let next = at + usize::from(bytes.get(at) == Some(&b'_'));
+        at = next + memchr::memchr(b'_', bytes.get(next..)?)?;
+    }
 }
 
 /// The code unit or code point of the escape at the start, and its length.
+#[inline(always)]
 fn read_escape(bytes: &[u8]) -> Option<(u32, usize)> {
     let [b'_', b'x' | b'X', digits @ ..] = bytes else { return None };
-    for count in [4, 8] {
-        let (digits, rest) = digits.split_at_checked(count)?;
-        let mut number = 0u32;
-        for digit in digits {
-            number = (number << 4) | char::from(*digit).to_digit(16)?;
-        }
-        if rest.first() == Some(&b'_') {
-            return (number <= 0x10_FFFF).then_some((number, count + 3));
-        }
+    let (half, rest) = digits.split_first_chunk::<4>()?;
+    let high = hexadecimal(*half)?;
+    if let [b'_', ..] = rest {
+        return Some((high, 7));
     }
-    None
+    let (half, rest) = rest.split_first_chunk::<4>()?;
+    let number = high << 16 | hexadecimal(*half)?;
+    (rest.first() == Some(&b'_') && number <= 0x10_FFFF).then_some((number, 11))
 }
 
-/// Resolves the escapes of a text from the first one on, which is at `at`.
+/// The number of four digits.
+#[inline(always)]
+fn hexadecimal(digits: [u8; 4]) -> Option<u32> {
+    /// What a digit stands for; 255 for all that is none.
+    const DIGITS: [u8; 256] = {
+        let mut digits = [u8::MAX; 256];
+        let mut value = 0;
+        while value < 16 {
+            digits[b"0123456789abcdef"[value] as usize] = value as u8;
+            digits[b"0123456789ABCDEF"[value] as usize] = value as u8;
+            value += 1;
+        }
+        digits
+    };
+    let [a, b, c, d] = digits.map(|digit| u32::from(DIGITS[usize::from(digit)]));
+    ((a | b | c | d) < 16).then_some(a << 12 | b << 8 | c << 4 | d)
+}
+
+/// Resolves the escapes of a text from the first one on.
 ///
 /// # Errors
 ///
 /// Fails with the code units if there is a lone surrogate.
-fn unescape_from(text: &str, mut at: usize) -> Result<String, Vec<u16>> {
+fn unescape_from(text: &str, mut found: Found) -> Result<String, Vec<u16>> {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
     let mut start = 0;
-    while let Some((code, len)) = read_escape(&bytes[at..]) {
+    loop {
+        let Found { at, code, len } = found;
         out.push_str(&text[start..at]);
-        let mut end = at + len;
-        let char = match (code, read_escape(&bytes[end..])) {
+        let mut next = first_escape(bytes, at + len);
+        start = at + len;
+        let char = match (code, &next) {
             // A pair of halves.
-            (0xD800..0xDC00, Some((low @ 0xDC00..0xE000, len))) => {
-                end += len;
-                char::from_u32(0x1_0000 + ((code - 0xD800) << 10) + (low - 0xDC00))
+            (0xD800..0xDC00, Some(low)) if low.at == start && (0xDC00..0xE000).contains(&low.code) => {
+                start += low.len;
+                let char = char::from_u32(0x1_0000 + ((code - 0xD800) << 10) + (low.code - 0xDC00));
+                next = first_escape(bytes, start);
+                char
             }
             _ => char::from_u32(code),
         };
-        let Some(char) = char else { return Err(unescape_utf16(out, &text[at..])) };
+        let Some(char) = char else { return Err(unescape_utf16(out, text, at)) };
         out.push(char);
-        start = end;
-        match first_escape(&text[end..]) {
-            Some(next) => at = end + next,
+        match next {
+            Some(next) => found = next,
             None => break,
         }
     }
@@ -379,19 +377,18 @@ fn unescape_from(text: &str, mut at: usize) -> Result<String, Vec<u16>> {
     Ok(out)
 }
 
-/// The code units of what is read already and of the rest.
-fn unescape_utf16(read: String, mut rest: &str) -> Vec<u16> {
+/// The code units of what is read already and of the text from a place on.
+fn unescape_utf16(read: String, text: &str, mut start: usize) -> Vec<u16> {
     let mut units: Vec<u16> = read.encode_utf16().collect();
-    while let Some(at) = first_escape(rest) {
-        units.extend(rest[..at].encode_utf16());
-        let Some((code, len)) = read_escape(&rest.as_bytes()[at..]) else { break };
+    while let Some(Found { at, code, len }) = first_escape(text.as_bytes(), start) {
+        units.extend(text[start..at].encode_utf16());
         match (u16::try_from(code), char::from_u32(code)) {
             (Ok(unit), _) => units.push(unit),
             (Err(_), char) => units.extend_from_slice(char.unwrap_or_default().encode_utf16(&mut [0; 2])),
         }
-        rest = &rest[at + len..];
+        start = at + len;
     }
-    units.extend(rest.encode_utf16());
+    units.extend(text[start..].encode_utf16());
     units
 }
 

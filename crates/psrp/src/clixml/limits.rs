@@ -5,7 +5,7 @@
 /// ```
 /// use psrp::clixml::{Limits, ReadOptions, Reader};
 ///
-/// let options = ReadOptions::new().limits(Limits::new().nodes(2));
+/// let options = ReadOptions::new().limits(Limits::new().max_nodes(2));
 /// let mut items = Reader::with_options(b"<S>a</S><S>b</S><S>c</S>", options);
 /// assert!(items.nth(2).unwrap().unwrap_err().is_limit());
 /// ```
@@ -17,13 +17,13 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Default of [`size`](Self::size): 10 MiB, what PowerShell takes for one object.
-    pub const SIZE: usize = 10 << 20;
-    /// Default of [`depth`](Self::depth): 49, the deepest document that PowerShell accepts.
-    pub const DEPTH: usize = 49;
-    /// Default of [`nodes`](Self::nodes): 1,048,576.
-    pub const NODES: usize = 1 << 20;
-    /// The largest value that [`depth`](Self::depth) takes, and the longest way through objects when references are
+    /// Default of [`max_size`](Self::max_size): 10 MiB, what PowerShell takes for one object.
+    pub const DEFAULT_MAX_SIZE: usize = 10 << 20;
+    /// Default of [`max_depth`](Self::max_depth): 49, the deepest document that PowerShell accepts.
+    pub const DEFAULT_MAX_DEPTH: usize = 49;
+    /// Default of [`max_nodes`](Self::max_nodes): 1,048,576.
+    pub const DEFAULT_MAX_NODES: usize = 1 << 20;
+    /// The largest value that [`max_depth`](Self::max_depth) takes, and the longest way through objects when references are
     /// followed.
     ///
     /// Values are written with one call per level, so that more would let a document exhaust the stack of a thread.
@@ -31,28 +31,29 @@ impl Limits {
 
     /// The defaults.
     pub const fn new() -> Self {
-        Self { size: Self::SIZE, depth: Self::DEPTH, nodes: Self::NODES }
+        Self { size: Self::DEFAULT_MAX_SIZE, depth: Self::DEFAULT_MAX_DEPTH, nodes: Self::DEFAULT_MAX_NODES }
     }
 
-    /// The longest input, in bytes.
+    /// The longest input, in bytes. Default: [`DEFAULT_MAX_SIZE`](Self::DEFAULT_MAX_SIZE), 10 MiB.
     #[must_use]
-    pub const fn size(mut self, bytes: usize) -> Self {
+    pub const fn max_size(mut self, bytes: usize) -> Self {
         self.size = bytes;
         self
     }
 
     /// How many elements with a value may be nested in each other, the innermost included: objects, sets of members and
-    /// the primitive inside of them. Values above [`MAX_DEPTH`](Self::MAX_DEPTH) count as that.
+    /// the primitive inside of them. Default: [`DEFAULT_MAX_DEPTH`](Self::DEFAULT_MAX_DEPTH), 49. Values above
+    /// [`MAX_DEPTH`](Self::MAX_DEPTH) count as that.
     #[must_use]
-    pub const fn depth(mut self, levels: usize) -> Self {
+    pub const fn max_depth(mut self, levels: usize) -> Self {
         self.depth = if levels < Self::MAX_DEPTH { levels } else { Self::MAX_DEPTH };
         self
     }
 
     /// The most values, references and type names of one input. An empty object takes six bytes in a document and more
-    /// than a hundred in memory: this bounds the latter.
+    /// than a hundred in memory: this bounds the latter. Default: [`DEFAULT_MAX_NODES`](Self::DEFAULT_MAX_NODES), 1,048,576.
     #[must_use]
-    pub const fn nodes(mut self, count: usize) -> Self {
+    pub const fn max_nodes(mut self, count: usize) -> Self {
         self.nodes = count;
         self
     }

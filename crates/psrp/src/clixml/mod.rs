@@ -13,6 +13,7 @@ mod escape;
 mod limits;
 pub(crate) mod number;
 mod reader;
+mod short;
 mod stream;
 mod writer;
 

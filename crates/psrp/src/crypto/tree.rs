@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::Cipher;
 use crate::error::Error;
-use crate::value::{Base, Members, Object, Value};
+use crate::value::{Base, Members, Object, SecureString, Value};
 
 impl Value {
     /// Decrypts all secure strings in this value that are not decrypted yet.
@@ -16,13 +16,21 @@ impl Value {
     ///
     /// Fails as the cipher does, at the first string that it can't decrypt; those before it stay decrypted.
     pub fn decrypt(&self, cipher: &(impl Cipher + ?Sized)) -> Result<(), Error> {
+        self.try_for_each_secret(|text| text.decrypt(cipher))
+    }
+
+    /// Calls a function with each secure string in this value, until it fails.
+    pub(crate) fn try_for_each_secret<E>(
+        &self,
+        mut call: impl FnMut(&SecureString) -> Result<(), E>,
+    ) -> Result<(), E> {
         // A list of what is to be done instead of recursion: the depth of a value has no limit here. An object that is
         // reached twice is visited once, and cycles lead to an object that encloses them.
         let mut visited = HashSet::new();
         let mut todo = vec![self];
         while let Some(value) = todo.pop() {
             match value {
-                Self::SecureString(text) => text.decrypt(cipher)?,
+                Self::SecureString(text) => call(text)?,
                 Self::MemberSet(members) => push_members(members, &mut todo),
                 Self::Object(object) if !object.is_shared() || visited.insert(object.address()) => {
                     push_object(object, &mut todo);

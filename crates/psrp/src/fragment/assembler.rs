@@ -1,7 +1,7 @@
 //! Putting messages together by PowerShell's rules.
 
 use super::FragmentHeader;
-use super::input::{DEFAULT_MAX_OBJECT_SIZE, HeaderInput, RETAINED, failed_before, first_reserve};
+use super::input::{HeaderInput, RETAINED, failed_before, first_reserve};
 use crate::error::Error;
 
 /// What an [`Assembler`] accepts.
@@ -24,13 +24,16 @@ pub enum OutOfOrder {
 }
 
 impl AssemblerOptions {
-    /// Messages of at most 10 MiB, [`OutOfOrder::Fail`].
+    /// Default of [`max_object_size`](Self::max_object_size): 10 MiB, as on PowerShell's servers.
+    pub const DEFAULT_MAX_OBJECT_SIZE: usize = 10 << 20;
+
+    /// The default limit, [`OutOfOrder::Fail`].
     pub const fn new() -> Self {
-        Self { max_object_size: DEFAULT_MAX_OBJECT_SIZE, out_of_order: OutOfOrder::Fail }
+        Self { max_object_size: Self::DEFAULT_MAX_OBJECT_SIZE, out_of_order: OutOfOrder::Fail }
     }
 
-    /// Limits a message to so many bytes, the headers of its fragments included. Default: 10 MiB. `usize::MAX` means no
-    /// limit.
+    /// Limits a message to so many bytes, the headers of its fragments included. Default:
+    /// [`DEFAULT_MAX_OBJECT_SIZE`](Self::DEFAULT_MAX_OBJECT_SIZE), 10 MiB. `usize::MAX` means no limit.
     #[must_use]
     pub const fn max_object_size(mut self, bytes: usize) -> Self {
         self.max_object_size = bytes;
@@ -56,9 +59,8 @@ impl Default for AssemblerOptions {
 /// The rules are PowerShell's: fragments of a message follow each other without a gap, and a start drops what was not
 /// complete. Bytes may be divided in any way. Sizes are checked when a header is there, before its blob is waited for or
 /// stored. Offsets of errors count from the first byte that the assembler was given and point to the header.
-#[derive(Debug)]
 pub struct Assembler {
-    options: AssemblerOptions,
+    pub(super) options: AssemblerOptions,
     input: HeaderInput,
     state: State,
     open: Option<Open>,
@@ -67,7 +69,6 @@ pub struct Assembler {
 }
 
 /// What the next byte belongs to.
-#[derive(Debug)]
 enum State {
     Header,
     Blob {
@@ -83,7 +84,6 @@ enum State {
 }
 
 /// The message in progress.
-#[derive(Debug)]
 struct Open {
     object_id: u64,
     last_fragment: u64,
@@ -116,6 +116,7 @@ impl Assembler {
     /// Fails for a fragment that does not continue the message before it ([`Error::is_out_of_order`]), for a message past
     /// the limit ([`Error::is_limit`]) and for an object of number 0 ([`Error::is_invalid_header`]). After that the place
     /// in the stream is lost: each further call fails ([`Error::is_state`]).
+    #[inline]
     pub fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Result<Option<&'s [u8]>, Error> {
         loop {
             match &mut self.state {
@@ -214,6 +215,16 @@ impl Assembler {
     /// Whether a message is there in part.
     pub const fn is_pending(&self) -> bool {
         self.open.is_some()
+    }
+
+    /// Whether nothing would be lost with it: neither a part of a message nor of a header is there.
+    pub(crate) const fn is_idle(&self) -> bool {
+        self.open.is_none() && matches!(self.state, State::Header | State::Done) && self.input.is_empty()
+    }
+
+    /// The memory that it holds.
+    pub(crate) const fn held_bytes(&self) -> usize {
+        self.message.capacity()
     }
 
     /// Forgets everything that was received, a failure included. The next byte is the first of a fragment.

@@ -4,12 +4,6 @@ use std::borrow::Cow;
 
 use super::{Fragment, FragmentHeader};
 
-/// The default of [`Fragmenter::fragment_size`]: 32 KiB, what PowerShell uses for all transports but WSMan.
-pub const DEFAULT_FRAGMENT_SIZE: usize = 32 * 1024;
-
-/// The least size of a fragment: a header and one byte.
-pub const MIN_FRAGMENT_SIZE: usize = FragmentHeader::LEN + 1;
-
 /// Cuts messages into fragments and numbers them.
 ///
 /// A side of a session has one of them, for the numbers must not repeat.
@@ -20,13 +14,19 @@ pub struct Fragmenter {
 }
 
 impl Fragmenter {
-    /// With fragments of [`DEFAULT_FRAGMENT_SIZE`], and 1 as the number of the first message.
+    /// Default of [`fragment_size`](Self::fragment_size): 32 KiB, what PowerShell uses for all transports but WSMan.
+    pub const DEFAULT_FRAGMENT_SIZE: usize = 32 << 10;
+    /// The least value that [`fragment_size`](Self::fragment_size) takes: a header and one byte.
+    pub const MIN_FRAGMENT_SIZE: usize = FragmentHeader::LEN + 1;
+
+    /// With fragments of the default size, and 1 as the number of the first message.
     pub const fn new() -> Self {
-        Self { fragment_size: DEFAULT_FRAGMENT_SIZE, next_object_id: 1 }
+        Self { fragment_size: Self::DEFAULT_FRAGMENT_SIZE, next_object_id: 1 }
     }
 
-    /// Limits a fragment to so many bytes, its header of 21 bytes included. Less than [`MIN_FRAGMENT_SIZE`] counts as
-    /// that, more than `u32::MAX` as that.
+    /// Limits a fragment to so many bytes, its header of 21 bytes included. Default:
+    /// [`DEFAULT_FRAGMENT_SIZE`](Self::DEFAULT_FRAGMENT_SIZE), 32 KiB. Less than
+    /// [`MIN_FRAGMENT_SIZE`](Self::MIN_FRAGMENT_SIZE) counts as that, more than `u32::MAX` as that.
     #[must_use]
     pub const fn fragment_size(mut self, bytes: usize) -> Self {
         self.set_fragment_size(bytes);
@@ -35,8 +35,8 @@ impl Fragmenter {
 
     /// Changes the limit for what is cut from now on, such as when a transport has learned its envelope size.
     pub const fn set_fragment_size(&mut self, bytes: usize) {
-        self.fragment_size = if bytes < MIN_FRAGMENT_SIZE {
-            MIN_FRAGMENT_SIZE
+        self.fragment_size = if bytes < Self::MIN_FRAGMENT_SIZE {
+            Self::MIN_FRAGMENT_SIZE
         } else if bytes > u32::MAX as usize {
             u32::MAX as usize
         } else {
@@ -96,7 +96,7 @@ impl Default for Fragmenter {
 }
 
 /// The fragments of one message, in order; made by [`Fragmenter::split`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Fragments<'a> {
     object_id: u64,
     fragment_id: u64,

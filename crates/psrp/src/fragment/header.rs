@@ -10,7 +10,7 @@ const END: u8 = 2;
 /// PowerShell keeps identifiers in signed integers and ignores the sign.
 const ID_MASK: u64 = i64::MAX as u64;
 
-/// The 21 bytes in front of every part of a message.
+/// The 21 bytes in front of every part of a message (MS-PSRP 2.2.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FragmentHeader {
     /// The message, by a number that its sender counts from 1. Only 63 bits travel.
@@ -72,8 +72,8 @@ impl FragmentHeader {
     }
 }
 
-/// A part of a message with what says where it belongs.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// A part of a message with what says where it belongs (MS-PSRP 2.2.4).
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Fragment<'a> {
     /// The message, by a number that its sender counts from 1. Only 63 bits travel.
     pub object_id: u64,

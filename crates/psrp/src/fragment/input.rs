@@ -3,14 +3,10 @@
 use super::FragmentHeader;
 use crate::error::{Error, Kind};
 
-/// The default limit of the size of one object: 10 MiB, the default of PowerShell's servers.
-pub(super) const DEFAULT_MAX_OBJECT_SIZE: usize = 10 << 20;
-
 /// Buffers beyond this are given back when their message was handed out.
 pub(super) const RETAINED: usize = 1 << 20;
 
 /// Collects headers from chunks of any size.
-#[derive(Debug)]
 pub(super) struct HeaderInput {
     bytes: [u8; FragmentHeader::LEN],
     len: usize,
@@ -21,6 +17,11 @@ pub(super) struct HeaderInput {
 impl HeaderInput {
     pub(super) const fn new() -> Self {
         Self { bytes: [0; FragmentHeader::LEN], len: 0, offset: 0 }
+    }
+
+    /// Whether no part of a header is there.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.len == 0
     }
 
     /// Takes the bytes of a header. `None` as long as it is not complete, and then the input is empty.

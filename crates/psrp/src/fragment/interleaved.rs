@@ -1,7 +1,7 @@
 //! Putting messages together whose fragments are mixed.
 
-use super::FragmentHeader;
-use super::input::{DEFAULT_MAX_OBJECT_SIZE, HeaderInput, RETAINED, failed_before, first_reserve};
+use super::input::{HeaderInput, RETAINED, failed_before, first_reserve};
+use super::{AssemblerOptions, FragmentHeader};
 use crate::error::Error;
 
 /// The limits of an [`InterleavedAssembler`].
@@ -13,30 +13,40 @@ pub struct InterleavedOptions {
 }
 
 impl InterleavedOptions {
-    /// Messages of at most 10 MiB, 16 of them and 20 MiB at a time.
+    /// Default of [`max_object_size`](Self::max_object_size): 10 MiB, as on PowerShell's servers.
+    pub const DEFAULT_MAX_OBJECT_SIZE: usize = AssemblerOptions::DEFAULT_MAX_OBJECT_SIZE;
+    /// Default of [`max_pending_objects`](Self::max_pending_objects): 16.
+    pub const DEFAULT_MAX_PENDING_OBJECTS: usize = 16;
+    /// Default of [`max_pending_bytes`](Self::max_pending_bytes): 20 MiB.
+    pub const DEFAULT_MAX_PENDING_BYTES: usize = 2 * Self::DEFAULT_MAX_OBJECT_SIZE;
+
+    /// The defaults.
     pub const fn new() -> Self {
         Self {
-            max_object_size: DEFAULT_MAX_OBJECT_SIZE,
-            max_pending_objects: 16,
-            max_pending_bytes: 2 * DEFAULT_MAX_OBJECT_SIZE,
+            max_object_size: Self::DEFAULT_MAX_OBJECT_SIZE,
+            max_pending_objects: Self::DEFAULT_MAX_PENDING_OBJECTS,
+            max_pending_bytes: Self::DEFAULT_MAX_PENDING_BYTES,
         }
     }
 
-    /// Limits a message to so many bytes, the headers of its fragments included. Default: 10 MiB.
+    /// Limits a message to so many bytes, the headers of its fragments included. Default:
+    /// [`DEFAULT_MAX_OBJECT_SIZE`](Self::DEFAULT_MAX_OBJECT_SIZE), 10 MiB.
     #[must_use]
     pub const fn max_object_size(mut self, bytes: usize) -> Self {
         self.max_object_size = bytes;
         self
     }
 
-    /// Limits how many messages may be there in part. Default: 16.
+    /// Limits how many messages may be there in part. Default:
+    /// [`DEFAULT_MAX_PENDING_OBJECTS`](Self::DEFAULT_MAX_PENDING_OBJECTS), 16.
     #[must_use]
     pub const fn max_pending_objects(mut self, objects: usize) -> Self {
         self.max_pending_objects = objects;
         self
     }
 
-    /// Limits the bytes of all messages that are there in part, the headers of their fragments included. Default: 20 MiB.
+    /// Limits the bytes of all messages that are there in part, the headers of their fragments included.
+    /// Default: [`DEFAULT_MAX_PENDING_BYTES`](Self::DEFAULT_MAX_PENDING_BYTES), 20 MiB.
     #[must_use]
     pub const fn max_pending_bytes(mut self, bytes: usize) -> Self {
         self.max_pending_bytes = bytes;
@@ -56,19 +66,17 @@ impl Default for InterleavedOptions {
 /// fragment 0 and to go on without a gap; nothing may follow its end. An object is complete when its fragments are, not
 /// when enough of them were counted. Offsets of errors count from the first byte that the assembler was given and point
 /// to the header.
-#[derive(Debug)]
 pub struct InterleavedAssembler {
-    options: InterleavedOptions,
+    pub(super) options: InterleavedOptions,
     input: HeaderInput,
     state: State,
-    pending: Vec<Pending>,
+    pub(super) pending: Vec<Pending>,
     pending_bytes: usize,
     /// The message that was handed out by the last call, then a buffer to be used again.
     message: Vec<u8>,
 }
 
 /// What the next byte belongs to.
-#[derive(Debug)]
 enum State {
     Header,
     Blob { index: usize, left: usize, end: bool },
@@ -76,8 +84,7 @@ enum State {
 }
 
 /// An object that is there in part.
-#[derive(Debug)]
-struct Pending {
+pub(super) struct Pending {
     object_id: u64,
     last_fragment: u64,
     /// Bytes of all of its fragments with their headers.

@@ -22,6 +22,7 @@
 //! [`Assembler`] per target and [`Priority`]; an [`InterleavedAssembler`] is for peers that mix them.
 
 mod assembler;
+mod debug;
 mod fragmenter;
 mod header;
 mod input;
@@ -29,7 +30,7 @@ mod interleaved;
 mod queue;
 
 pub use assembler::{Assembler, AssemblerOptions, OutOfOrder};
-pub use fragmenter::{DEFAULT_FRAGMENT_SIZE, Fragmenter, Fragments, MIN_FRAGMENT_SIZE};
+pub use fragmenter::{Fragmenter, Fragments};
 pub use header::{Fragment, FragmentHeader};
 pub use interleaved::{InterleavedAssembler, InterleavedOptions};
 pub use queue::{Payload, SendQueue};

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 
 use uuid::Uuid;
 
-use super::{FragmentHeader, Fragmenter, MIN_FRAGMENT_SIZE, Priority};
+use super::{FragmentHeader, Fragmenter, Priority};
 
 /// Emptied lanes whose buffers are kept to be used again.
 const SPARE_LANES: usize = 4;
@@ -30,7 +30,6 @@ const RETAINED: usize = 256 * 1024;
 /// assert_eq!(queue.next_payload(100, &mut bytes), Some(Payload { target: None, priority: Priority::Default }));
 /// assert_eq!(bytes.len(), 100);
 /// ```
-#[derive(Debug)]
 pub struct SendQueue {
     fragmenter: Fragmenter,
     /// No lane is empty. The order is whose turn it is.
@@ -48,7 +47,7 @@ pub struct Payload {
     pub priority: Priority,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Lane {
     payload: Payload,
     /// The bytes of all messages; those before `sent` are gone.
@@ -58,7 +57,6 @@ struct Lane {
 }
 
 /// A message, or what is left of it.
-#[derive(Debug)]
 struct Queued {
     object_id: u64,
     next_fragment: u64,
@@ -142,7 +140,7 @@ impl SendQueue {
     /// Appends fragments of the lane whose turn it is, at most `max` bytes, and tells where they go. `None` if nothing
     /// waits.
     ///
-    /// A limit below [`MIN_FRAGMENT_SIZE`] counts as that. Allocates only if the buffer has to grow.
+    /// A limit below [`Fragmenter::MIN_FRAGMENT_SIZE`] counts as that. Allocates only if the buffer has to grow.
     pub fn next_payload(&mut self, max: usize, out: &mut Vec<u8>) -> Option<Payload> {
         self.next_payload_of(max, out, |_| true)
     }
@@ -166,7 +164,8 @@ impl SendQueue {
         }
         let mut lane = self.lanes.remove(chosen?)?;
         let payload = lane.payload;
-        self.pending -= lane.take(max.max(MIN_FRAGMENT_SIZE), self.fragmenter.max_fragment_size(), out);
+        self.pending -=
+            lane.take(max.max(Fragmenter::MIN_FRAGMENT_SIZE), self.fragmenter.max_fragment_size(), out);
         if lane.messages.is_empty() {
             self.keep(lane);
         } else {

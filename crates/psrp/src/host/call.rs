@@ -6,7 +6,7 @@ use crate::shape::{Budget, DEFAULT_MAX_SIZE, bag};
 use crate::value::Value;
 
 bag! {
-    /// A call of a method of the client's host.
+    /// A call of a method of the client's host, for the pool or a pipeline (MS-PSRP 2.2.2.15, 2.2.2.27).
     #[derive(Clone, Debug, PartialEq)]
     pub struct HostCall {
         /// Number of the call, which its answer repeats; [`HostCall::VOID`] if there is none.

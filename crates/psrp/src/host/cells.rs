@@ -7,7 +7,7 @@ use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag, open_enum};
 use crate::value::Value;
 
 open_enum! {
-    /// Whether a character takes one cell or two (`System.Management.Automation.Host.BufferCellType`).
+    /// Whether a character takes one cell or two (`System.Management.Automation.Host.BufferCellType`, MS-PSRP 2.2.3.29).
     #[derive(Default)]
     pub enum BufferCellType {
         /// The whole character.
@@ -21,7 +21,7 @@ open_enum! {
 }
 
 bag! {
-    /// One cell of the buffer (`System.Management.Automation.Host.BufferCell`).
+    /// One cell of the buffer (`System.Management.Automation.Host.BufferCell`, MS-PSRP 2.2.3.28).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct BufferCell {
         /// The character as a UTF-16 code unit.

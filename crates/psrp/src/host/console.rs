@@ -4,7 +4,7 @@ use crate::shape::{bag, enumeration, flags, open_enum};
 use crate::value::{Object, TypeNames};
 
 open_enum! {
-    /// A colour of the console (`System.ConsoleColor`).
+    /// A colour of the console (`System.ConsoleColor`, MS-PSRP 2.2.3.3).
     #[derive(Default)]
     pub enum ConsoleColor {
         /// Black.
@@ -54,7 +54,7 @@ impl ConsoleColor {
 }
 
 bag! {
-    /// A place in the buffer of the console (`System.Management.Automation.Host.Coordinates`).
+    /// A place in the buffer of the console (`System.Management.Automation.Host.Coordinates`, MS-PSRP 2.2.3.1).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Coordinates {
         /// Column, counted from 0.
@@ -65,7 +65,7 @@ bag! {
 }
 
 bag! {
-    /// A size in characters (`System.Management.Automation.Host.Size`).
+    /// A size in characters (`System.Management.Automation.Host.Size`, MS-PSRP 2.2.3.2).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Size {
         /// Columns.
@@ -91,7 +91,8 @@ bag! {
 }
 
 flags! {
-    /// Modifier keys and locks that are on with a key (`System.Management.Automation.Host.ControlKeyStates`).
+    /// Modifier keys and locks that are on with a key (`System.Management.Automation.Host.ControlKeyStates`, MS-PSRP
+    /// 2.2.3.27).
     #[derive(Default)]
     pub struct ControlKeyStates {
         /// Right Alt.
@@ -132,7 +133,7 @@ flags! {
 }
 
 bag! {
-    /// A key that was pressed or released (`System.Management.Automation.Host.KeyInfo`).
+    /// A key that was pressed or released (`System.Management.Automation.Host.KeyInfo`, MS-PSRP 2.2.3.26).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct KeyInfo {
         /// Code of the key, independent of the keyboard.

@@ -30,7 +30,7 @@ macro_rules! define {
         $method:ident = $number:literal $({ $($(#[$_parameter:meta])* $parameter:ident: $type:ty,)* })? => $shape:ident;
     )*) => {
         open_enum! {
-            /// A method of a host (`System.Management.Automation.Remoting.RemoteHostMethodId`).
+            /// A method of a host (`System.Management.Automation.Remoting.RemoteHostMethodId`, MS-PSRP 2.2.3.17).
             pub enum HostMethod as "System.Management.Automation.Remoting.RemoteHostMethodId" {
                 $($(#[$attr])* $method = $number,)*
             }

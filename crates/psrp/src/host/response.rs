@@ -6,7 +6,7 @@ use crate::record::{ErrorCategory, ErrorRecord, exception};
 use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag};
 use crate::value::{PsString, Value};
 
-/// The answer to a [`HostCall`].
+/// The answer to a [`HostCall`], for the pool or a pipeline (MS-PSRP 2.2.2.16, 2.2.2.28).
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostResponse {
     /// Number of the call.

@@ -75,6 +75,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
             }
             self.written += count;
         }
+        // A side that always has something left to write would keep all that it ever wrote.
+        if self.written > WRITE {
+            self.output.drain(..self.written);
+            self.written = 0;
+        }
         if self.written == self.output.len() {
             self.output.clear();
             self.written = 0;
@@ -126,7 +131,8 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin> Transport for Li
     }
 
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        ready!(self.poll_drain(cx, 0))?;
+        // The standard output of tokio drops what was not flushed.
+        ready!(self.poll_flush(cx))?;
         Pin::new(&mut self.write).poll_shutdown(cx).map_err(Error::from)
     }
 }

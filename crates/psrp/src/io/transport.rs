@@ -9,8 +9,8 @@ use crate::outofproc::Packet;
 
 /// Carries packets between the two ends of a session.
 ///
-/// The transports that are pipes write them as [`Lines`]; others take them for what they mean: send these data, create or
-/// close a pipeline, signal it. A transport without acknowledgements makes them up when it has sent.
+/// The transports that are pipes write them as [`Lines`](super::Lines); others take them for what they mean: send these
+/// data, create or close a pipeline, signal it. A transport without acknowledgements makes them up when it has sent.
 ///
 /// Every method that is not ready registers the waker of its context.
 pub trait Transport: Send {
@@ -55,7 +55,7 @@ pub trait Transport: Send {
 
     /// The most bytes that the data of one packet should have, before any encoding.
     fn max_data(&self) -> usize {
-        crate::fragment::DEFAULT_FRAGMENT_SIZE
+        crate::fragment::Fragmenter::DEFAULT_FRAGMENT_SIZE
     }
 
     /// Leaves the pool to itself: it goes on without a client until [`poll_reconnect`](Self::poll_reconnect) or another
@@ -90,4 +90,18 @@ pub trait Connect: Sync {
     /// Fails if there is no connection to be had: a program that is not there, a host that does not answer, a key that
     /// is not known.
     fn connect(&self) -> impl Future<Output = Result<Self::Transport, Error>> + Send;
+}
+
+/// A function that makes connections.
+impl<F, C, T> Connect for F
+where
+    F: Fn() -> C + Sync,
+    C: Future<Output = Result<T, Error>> + Send,
+    T: Transport + 'static,
+{
+    type Transport = T;
+
+    fn connect(&self) -> impl Future<Output = Result<T, Error>> + Send {
+        self()
+    }
 }

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::link::violation;
 #[cfg(feature = "crypto")]
 use crate::message::{EncryptedSessionKey, Payload, PublicKey};
-use crate::value::Value;
+use crate::value::{SecureString, Value};
 
 /// What there is of a key. Without the feature `crypto` it stays empty.
 #[derive(Default)]
@@ -27,6 +27,10 @@ pub(crate) struct Key {
     pub(crate) is_requested: bool,
     #[cfg(feature = "crypto")]
     session: Option<Arc<SessionKey>>,
+    /// Strings that came before the key.
+    strings: Vec<SecureString>,
+    string_bytes: usize,
+    max_string_bytes: usize,
 }
 
 impl Key {
@@ -35,6 +39,36 @@ impl Key {
         return self.session.clone().map(|key| key as _);
         #[cfg(not(feature = "crypto"))]
         None
+    }
+
+    /// With a limit of the bytes of strings that are decrypted later.
+    pub(super) fn remembering(self, max_bytes: usize) -> Self {
+        Self { max_string_bytes: max_bytes, ..self }
+    }
+
+    /// Decrypts the strings of a value, or keeps them for when there is a key. Whether one is missing.
+    pub(super) fn decrypt_or_remember(&mut self, value: &Value) -> bool {
+        if let Some(cipher) = self.cipher() {
+            // One that can't be decrypted stays as it is; whoever wants its text gets none.
+            let _ = value.decrypt(&*cipher);
+            return false;
+        }
+        // What exceeds the limit can still be decrypted by hand.
+        let _ = value.try_for_each_secret(|text| {
+            let len = text.encrypted().map_or(0, <[u8]>::len) + size_of::<SecureString>();
+            if self.string_bytes.saturating_add(len) > self.max_string_bytes {
+                return Err(());
+            }
+            self.string_bytes += len;
+            self.strings.push(text.clone());
+            Ok(())
+        });
+        true
+    }
+
+    pub(super) fn forget_strings(&mut self) {
+        self.strings = Vec::new();
+        self.string_bytes = 0;
     }
 }
 
@@ -57,6 +91,10 @@ impl Link {
     #[cfg(feature = "crypto")]
     fn install(&mut self) {
         if let Some(cipher) = self.key.cipher() {
+            for text in &self.key.strings {
+                let _ = text.decrypt(&*cipher);
+            }
+            self.key.forget_strings();
             self.writer = Writer::with_options(WriteOptions::new().cipher(cipher));
         }
     }
@@ -70,7 +108,7 @@ impl Link {
         };
         let blob = Box::from(pair.public_key_blob());
         self.key.pair = Some(pair);
-        self.send_payload(None, &Payload::PublicKey(PublicKey { blob }))?;
+        self.tell(None, &Payload::PublicKey(PublicKey { blob }))?;
         self.key.is_requested = true;
         Ok(())
     }
@@ -83,11 +121,15 @@ impl Link {
     /// Client: takes the session key.
     #[cfg(feature = "crypto")]
     pub(crate) fn take_session_key(&mut self, answer: &EncryptedSessionKey) -> Result<(), Error> {
+        // A key that was asked for over two connections is answered twice, and is the same.
+        if self.has_key() {
+            return Ok(());
+        }
         let pair = self.key.pair.take().filter(|_| self.key.is_requested);
         let pair = pair.ok_or_else(|| violation("a session key that was not asked for"))?;
         self.key.session = Some(Arc::new(pair.decrypt_session_key(&answer.blob)?));
         self.install();
-        self.send_parked()
+        Ok(())
     }
 
     #[cfg(not(feature = "crypto"))]
@@ -104,15 +146,23 @@ impl Link {
             (None, None) => Arc::new(SessionKey::generate()?),
         };
         let blob = key.encrypt_for(&public.blob)?.into();
-        self.send_payload(None, &Payload::EncryptedSessionKey(EncryptedSessionKey { blob }))?;
+        self.tell(None, &Payload::EncryptedSessionKey(EncryptedSessionKey { blob }))?;
         self.key.session = Some(key);
         self.install();
-        self.send_parked()
+        Ok(())
     }
 
     #[cfg(not(feature = "crypto"))]
     pub(crate) fn answer_public_key(&self, _: &crate::message::PublicKey) -> Result<(), Error> {
         Err(Error::no_key())
+    }
+
+    /// A new connection knows nothing of a key that was asked for over the one before. Whether it has to be asked for
+    /// again.
+    pub(crate) fn forget_key_request(&mut self) -> bool {
+        let is_missing = self.key.is_requested && !self.has_key();
+        self.key.is_requested &= !is_missing;
+        is_missing
     }
 
     /// Server: remembers that the key was asked for.

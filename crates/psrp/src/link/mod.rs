@@ -1,17 +1,31 @@
 //! What both ends of a session share: messages out of and into fragments, transport actions, and the key.
 
+mod calls;
+mod events;
+mod inbox;
 mod key;
+mod outbox;
+mod parked;
 
-use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use uuid::Uuid;
 
-use crate::clixml::Writer;
+use crate::clixml::{Limits, ReadOptions, WriteOptions, Writer};
 use crate::error::{Error, Kind};
-use crate::fragment::{Assembler, AssemblerOptions, Fragmenter, OutOfOrder, Priority, SendQueue};
+use crate::fragment::{Fragmenter, Priority};
 use crate::message::{Destination, Message, MessageHeader, MessageType, Payload};
 use crate::outofproc::Packet;
 use crate::value::Value;
+
+pub(crate) use calls::HostCalls;
+pub(crate) use events::Events;
+use inbox::Inbox;
+pub(crate) use key::Key;
+use outbox::Outbox;
+pub(crate) use outbox::{Awaited, Sender};
+pub(crate) use parked::Parked;
+use parked::{StandIn, Waiting};
 
 /// The error of an action that a state does not allow.
 #[cold]
@@ -24,69 +38,50 @@ pub(crate) fn violation(what: impl Into<Box<str>>) -> Error {
     Error::with(Kind::Protocol, what)
 }
 
-/// A packet without data that is to be sent.
-#[derive(Debug)]
-struct Control {
-    packet: Packet<'static>,
-    /// Whether the data that wait for the target go first.
-    after_data: bool,
-}
-
-/// A message that waits for the key, or for a message of the same target that does.
-#[cfg_attr(not(feature = "crypto"), expect(dead_code, reason = "there is never a key to send it with"))]
-struct Parked {
-    target: Option<Uuid>,
-    priority: Priority,
-    message_type: MessageType,
-    value: Option<Value>,
-}
-
-/// Which acknowledgement a target waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Awaited {
-    Command,
-    Data,
+/// How much one end of a session takes and keeps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    pub(crate) fragment_size: usize,
+    pub(crate) max_object_size: usize,
+    pub(crate) max_partial_bytes: usize,
+    pub(crate) max_pending_bytes: usize,
+    pub(crate) max_event_bytes: usize,
 }
 
 pub(crate) struct Link {
     peer: Destination,
     pub(crate) pool_id: Uuid,
     writer: Writer,
-    queue: SendQueue,
-    control: VecDeque<Control>,
-    parked: VecDeque<Parked>,
-    awaited: HashMap<Option<Uuid>, Awaited>,
-    assemblers: HashMap<(Option<Uuid>, Priority), Assembler>,
-    assembling: AssemblerOptions,
+    reading: ReadOptions,
+    pub(crate) outbox: Outbox,
+    waiting: Waiting,
+    pub(crate) inbox: Inbox,
     key: Key,
 }
 
 impl Link {
-    pub(crate) fn new(
-        peer: Destination,
-        pool_id: Uuid,
-        fragment_size: usize,
-        max_object_size: usize,
-        key: Key,
-    ) -> Self {
+    pub(crate) fn new(peer: Destination, pool_id: Uuid, sizes: Sizes, key: Key) -> Self {
+        let fragmenter = Fragmenter::new().fragment_size(sizes.fragment_size);
+        // The client waits for an acknowledgement before it sends more to a target, the server does not.
+        let waits = peer == Destination::Server;
         Self {
             peer,
             pool_id,
             writer: Writer::new(),
-            queue: SendQueue::new(Fragmenter::new().fragment_size(fragment_size)),
-            control: VecDeque::new(),
-            parked: VecDeque::new(),
-            awaited: HashMap::new(),
-            assemblers: HashMap::new(),
-            assembling: AssemblerOptions::new().max_object_size(max_object_size),
-            key,
+            // A document is smaller than the message that it comes in.
+            reading: ReadOptions::new().limits(Limits::new().max_size(sizes.max_object_size)),
+            outbox: Outbox::new(fragmenter, waits, sizes.max_pending_bytes),
+            waiting: Waiting::default(),
+            inbox: Inbox::new(sizes.max_object_size, sizes.max_partial_bytes),
+            key: key.remembering(sizes.max_event_bytes),
         }
     }
 
-    /// Queues a message. If it holds a secure string and there is no key yet, it fails with [`Error::is_no_key`] and
-    /// nothing is queued.
+    /// Queues a message. If it holds a secure string and there is no key yet, it fails with [`Error::is_no_key`]; if
+    /// there is no room, with [`Error::is_limit`]. Nothing is queued then.
     pub(crate) fn send(
         &mut self,
+        sender: Sender,
         target: Option<Uuid>,
         priority: Priority,
         message_type: MessageType,
@@ -96,140 +91,112 @@ impl Link {
             Some(value) => self.writer.write(value)?,
             None => &[],
         };
+        self.outbox.admit(MessageHeader::LEN + data.len(), sender)?;
         let header = MessageHeader {
             destination: self.peer,
             message_type,
             pool_id: self.pool_id,
             pipeline_id: target,
         };
-        self.queue.push_with(target, priority, |buffer| {
-            Message { header, data }.encode(buffer);
-            Ok(())
-        })
+        self.outbox.push(target, priority, |buffer| Message { header, data }.encode(buffer));
+        Ok(())
     }
 
-    /// Queues a message on the stream that most of them have.
+    /// Queues a message of the application on the stream that most of them have.
     pub(crate) fn send_payload(&mut self, target: Option<Uuid>, payload: &Payload) -> Result<(), Error> {
-        self.send(target, Priority::Default, payload.message_type(), payload.to_value().as_ref())
+        let value = payload.to_value();
+        self.send(Sender::Application, target, Priority::Default, payload.message_type(), value.as_ref())
+    }
+
+    /// Queues a message that the protocol itself demands.
+    pub(crate) fn tell(&mut self, target: Option<Uuid>, payload: &Payload) -> Result<(), Error> {
+        let value = payload.to_value();
+        self.send(Sender::Protocol, target, Priority::Default, payload.message_type(), value.as_ref())
     }
 
     /// Whether a message to this target would overtake one that waits for the key.
     pub(crate) fn is_parked(&self, target: Option<Uuid>, priority: Priority) -> bool {
-        self.parked.iter().any(|parked| parked.target == target && parked.priority == priority)
+        self.waiting.has((target, priority))
     }
 
-    /// Keeps a message until there is a key.
+    /// Keeps a message until there is a key. It fails for what fails without that too, so that nearly nothing is left
+    /// that can go wrong later.
     pub(crate) fn park(
         &mut self,
+        sender: Sender,
         target: Option<Uuid>,
         priority: Priority,
         message_type: MessageType,
         value: Option<Value>,
-    ) {
-        self.parked.push_back(Parked { target, priority, message_type, value });
-    }
-
-    /// Queues what waited for the key.
-    #[cfg(feature = "crypto")]
-    pub(crate) fn send_parked(&mut self) -> Result<(), Error> {
-        while let Some(parked) = self.parked.pop_front() {
-            self.send(parked.target, parked.priority, parked.message_type, parked.value.as_ref())?;
+    ) -> Result<(), Error> {
+        let mut len = MessageHeader::LEN;
+        if let Some(value) = &value {
+            let mut writer = Writer::with_options(WriteOptions::new().cipher(Arc::new(StandIn)));
+            len += writer.write(value)?.len();
         }
+        self.outbox.admit(len, sender)?;
+        self.outbox.park(target, len);
+        self.waiting.push(Parked { target, priority, message_type, value, len });
         Ok(())
     }
 
-    /// Queues a packet without data.
-    pub(crate) fn act(&mut self, packet: Packet<'static>) {
-        self.control.push_back(Control { packet, after_data: false });
-    }
-
-    /// The packet comes after the messages to its target that wait now.
-    pub(crate) fn act_after_data(&mut self, packet: Packet<'static>) {
-        self.control.push_back(Control { packet, after_data: true });
-    }
-
-    /// Whether a message to this target was not handed out entirely.
-    pub(crate) fn has_data(&self, target: Option<Uuid>) -> bool {
-        self.queue.lanes().any(|lane| lane.target == target)
-            || self.parked.iter().any(|parked| parked.target == target)
-    }
-
-    pub(crate) fn pending_bytes(&self) -> usize {
-        self.queue.pending_bytes()
+    /// Queues what waited for the key. Gives a message that can't be written after all; to be called again until there
+    /// is none.
+    pub(crate) fn send_parked(&mut self) -> Option<(Parked, Error)> {
+        while let Some(parked) = self.waiting.pop() {
+            let Parked { target, priority, message_type, ref value, len } = parked;
+            let result = self.send(Sender::Admitted, target, priority, message_type, value.as_ref());
+            self.outbox.unpark(target, len);
+            if let Err(error) = result {
+                return Some((parked, error));
+            }
+        }
+        None
     }
 
     pub(crate) fn poll_transmit<'b>(&mut self, max: usize, buffer: &'b mut Vec<u8>) -> Option<Packet<'b>> {
-        let ready = |control: &Control| !control.after_data || !self.has_data(control.packet.target());
-        if let Some(Control { packet, .. }) =
-            self.control.iter().position(ready).and_then(|index| self.control.remove(index))
-        {
-            if let Packet::Command(target) = packet {
-                self.awaited.insert(target, Awaited::Command);
-            }
-            return Some(packet);
-        }
-        buffer.clear();
-        let awaited = &self.awaited;
-        let payload = self.queue.next_payload_of(max, buffer, |lane| !awaited.contains_key(&lane.target))?;
-        // The client waits for an acknowledgement before it sends more to a target, the server does not.
-        if self.peer == Destination::Server {
-            self.awaited.insert(payload.target, Awaited::Data);
-        }
-        Some(Packet::Data { target: payload.target, priority: payload.priority, data: buffer })
+        self.outbox.poll(max, buffer)
     }
 
-    pub(crate) fn data_acknowledged(&mut self, target: Option<Uuid>) {
-        if self.awaited.get(&target) == Some(&Awaited::Data) {
-            self.awaited.remove(&target);
-        }
-    }
-
-    pub(crate) fn command_acknowledged(&mut self, target: Option<Uuid>) {
-        if self.awaited.get(&target) == Some(&Awaited::Command) {
-            self.awaited.remove(&target);
-        }
-    }
-
-    /// Takes the assembler of a stream out, to be given back by [`Link::put_assembler`].
-    pub(crate) fn take_assembler(&mut self, target: Option<Uuid>, priority: Priority) -> Assembler {
-        self.assemblers
-            .remove(&(target, priority))
-            .unwrap_or_else(|| Assembler::with_options(self.assembling))
-    }
-
-    pub(crate) fn put_assembler(&mut self, target: Option<Uuid>, priority: Priority, assembler: Assembler) {
-        self.assemblers.insert((target, priority), assembler);
-    }
-
-    /// After a reconnect the rest of a message whose start is lost may arrive.
-    pub(crate) fn tolerate_lost_fragments(&mut self) {
-        self.assembling = self.assembling.out_of_order(OutOfOrder::Skip);
-        self.assemblers.clear();
+    /// What is on its way over one connection is lost with it.
+    pub(crate) fn tolerate_lost_packets(&mut self) {
+        self.inbox.tolerate_lost_fragments();
+        self.outbox.forget_awaited();
     }
 
     /// Drops what waits for a target, and what was received from it in part.
     pub(crate) fn forget(&mut self, target: Option<Uuid>) {
-        self.queue.discard(target);
-        self.parked.retain(|parked| parked.target != target);
-        self.awaited.remove(&target);
-        self.assemblers.retain(|(own, _), _| *own != target);
+        self.discard_parked(target);
+        self.outbox.forget(target);
+        self.inbox.forget(target);
     }
 
     /// Drops what waits for a target.
     pub(crate) fn discard_output(&mut self, target: Option<Uuid>) {
-        self.queue.discard(target);
-        self.parked.retain(|parked| parked.target != target);
+        self.discard_parked(target);
+        self.outbox.discard(target);
     }
 
-    /// Drops everything that waits or was received in part, transport actions aside.
-    pub(crate) fn forget_all(&mut self) {
-        let targets: Vec<_> = self.queue.lanes().map(|lane| lane.target).collect();
-        for target in targets {
-            self.queue.discard(target);
+    /// Drops the messages of a target that wait for the key.
+    pub(crate) fn discard_parked(&mut self, target: Option<Uuid>) {
+        for parked in self.waiting.take(target) {
+            self.outbox.unpark(target, parked.len);
         }
-        self.parked.clear();
-        self.awaited.clear();
-        self.assemblers.clear();
+    }
+
+    /// Drops all messages that wait for the key.
+    pub(crate) fn discard_all_parked(&mut self) {
+        for parked in self.waiting.take_all() {
+            self.outbox.unpark(parked.target, parked.len);
+        }
+    }
+
+    /// Drops everything that waits or was received in part, packets without data aside.
+    pub(crate) fn forget_all(&mut self) {
+        self.discard_all_parked();
+        self.outbox.forget_all();
+        self.inbox.clear();
+        self.key.forget_strings();
     }
 
     /// Splits a message and checks that it is for this side of this pool. `None` if it is for another pool.
@@ -244,58 +211,15 @@ impl Link {
     }
 
     /// What a message means, its secure strings decrypted if there is a key. The second is whether it has some that a
-    /// key is missing for.
-    pub(crate) fn decode(&self, message: &Message<'_>) -> Result<(Payload, bool), Error> {
-        let payload = Payload::decode(message.header.message_type, message.data)?;
+    /// key is missing for; they are decrypted when it comes, wherever their clones are by then.
+    pub(crate) fn decode(&mut self, message: &Message<'_>) -> Result<(Payload, bool), Error> {
+        let payload = Payload::decode_with(message.header.message_type, message.data, self.reading.clone())?;
         // Text can't contain this: it is escaped.
         let is_secret = memchr::memmem::find(message.data, b"<SS").is_some();
-        if !is_secret {
-            return Ok((payload, false));
-        }
-        let Some(cipher) = self.key.cipher() else { return Ok((payload, true)) };
-        if let Some(value) = payload.to_value() {
-            // The strings of the payload are clones of these, which share what was decrypted. One that can't be
-            // decrypted stays as it is; whoever wants its text gets none.
-            let _ = value.decrypt(&*cipher);
+        if is_secret && let Some(value) = payload.to_value() {
+            // The strings of the payload are clones of these, which share what was decrypted.
+            return Ok((payload, self.key.decrypt_or_remember(&value)));
         }
         Ok((payload, false))
-    }
-}
-
-pub(crate) use key::Key;
-
-/// Events that wait, with a limit of the bytes of their messages.
-#[derive(Debug)]
-pub(crate) struct Events<E> {
-    queue: VecDeque<(E, usize)>,
-    bytes: usize,
-    max_bytes: usize,
-}
-
-impl<E> Events<E> {
-    /// What an event counts besides the bytes of its message.
-    const EACH: usize = 64;
-
-    pub(crate) fn new(max_bytes: usize) -> Self {
-        Self { queue: VecDeque::new(), bytes: 0, max_bytes }
-    }
-
-    /// Whether there is room for the event of a message with so many bytes.
-    pub(crate) fn reserve(&self, len: usize) -> Result<(), Error> {
-        if self.bytes.saturating_add(len).saturating_add(Self::EACH) > self.max_bytes {
-            return Err(Error::with(Kind::Limit, "bytes of events that wait"));
-        }
-        Ok(())
-    }
-
-    pub(crate) fn push(&mut self, event: E, len: usize) {
-        self.bytes += len + Self::EACH;
-        self.queue.push_back((event, len));
-    }
-
-    pub(crate) fn pop(&mut self) -> Option<E> {
-        let (event, len) = self.queue.pop_front()?;
-        self.bytes -= len + Self::EACH;
-        Some(event)
     }
 }

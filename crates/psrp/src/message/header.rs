@@ -1,5 +1,7 @@
 //! The 40 bytes in front of the data of a message.
 
+use std::fmt;
+
 use uuid::Uuid;
 
 use super::MessageType;
@@ -8,7 +10,7 @@ use crate::error::{Error, Kind};
 /// Some writers put it in front of the data; readers ignore it.
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// Who a message is for.
+/// Who a message is for (MS-PSRP 2.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Destination {
     /// The side that opened the pool.
@@ -102,7 +104,7 @@ const fn swap_parts(word: u64) -> u64 {
     word & 0xFFFF_FFFF_0000_0000 | (word as u32).rotate_left(16) as u64
 }
 
-/// A message as it travels in fragments: a header, and data that is CLIXML or empty.
+/// A message as it travels in fragments (MS-PSRP 2.2.1): a header, and data that is CLIXML or empty.
 ///
 /// ```
 /// use psrp::message::{Destination, Message, MessageHeader, MessageType};
@@ -118,7 +120,7 @@ const fn swap_parts(word: u64) -> u64 {
 /// assert_eq!(Message::decode(&bytes)?, Message { header, data: b"<I32>5</I32>" });
 /// # Ok::<(), psrp::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Message<'a> {
     /// Who it is for and what it is about.
     pub header: MessageHeader,
@@ -153,6 +155,13 @@ impl<'a> Message<'a> {
         out.extend_from_slice(&self.header.to_bytes());
         out.extend_from_slice(BOM);
         out.extend_from_slice(self.data);
+    }
+}
+
+/// Shows how much data there is, not the data, for it may be secret.
+impl fmt::Debug for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Message").field("header", &self.header).field("len", &self.data.len()).finish()
     }
 }
 

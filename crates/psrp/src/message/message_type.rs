@@ -13,7 +13,8 @@ pub enum Layer {
 
 macro_rules! message_types {
     ($($(#[$doc:meta])* $name:ident = $id:literal,)*) => {
-        /// The type of a message (MS-PSRP 2.2.1). Types that are not known here keep their number.
+        /// The type of a message (MS-PSRP 2.2.1). Types that are not known here keep their number. Numbers in brackets
+        /// are sections of MS-PSRP.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum MessageType {
@@ -46,67 +47,67 @@ macro_rules! message_types {
 }
 
 message_types! {
-    /// Both sides: version and capabilities. The first message.
+    /// Both sides: version and capabilities (2.2.2.1). The first message.
     SessionCapability = 0x0001_0002,
-    /// Client: opens a pool.
+    /// Client: opens a pool (2.2.2.2).
     InitRunspacePool = 0x0001_0004,
-    /// Client: the public key for the session key.
+    /// Client: the public key for the session key (2.2.2.3).
     PublicKey = 0x0001_0005,
-    /// Server: the session key, encrypted with the public key.
+    /// Server: the session key, encrypted with the public key (2.2.2.4).
     EncryptedSessionKey = 0x0001_0006,
-    /// Server: asks for the public key. Not sent since protocol 2.2.
+    /// Server: asks for the public key (2.2.2.5). Not sent since protocol 2.2.
     PublicKeyRequest = 0x0001_0007,
-    /// Client: connects to a disconnected pool. Since protocol 2.2.
+    /// Client: connects to a disconnected pool (2.2.2.29). Since protocol 2.2.
     ConnectRunspacePool = 0x0001_0008,
-    /// Client: changes the largest number of runspaces.
+    /// Client: changes the largest number of runspaces (2.2.2.6).
     SetMaxRunspaces = 0x0002_1002,
-    /// Client: changes the least number of runspaces.
+    /// Client: changes the least number of runspaces (2.2.2.7).
     SetMinRunspaces = 0x0002_1003,
-    /// Server: answers the four requests of the pool.
+    /// Server: answers the four requests of the pool (2.2.2.8).
     RunspaceAvailability = 0x0002_1004,
-    /// Server: the state of the pool.
+    /// Server: the state of the pool (2.2.2.9).
     RunspacePoolState = 0x0002_1005,
-    /// Client: starts a pipeline.
+    /// Client: starts a pipeline (2.2.2.10).
     CreatePipeline = 0x0002_1006,
-    /// Client: asks how many runspaces are free.
+    /// Client: asks how many runspaces are free (2.2.2.11).
     GetAvailableRunspaces = 0x0002_1007,
-    /// Server: an event of the remote session.
+    /// Server: an event of the remote session (2.2.2.12).
     UserEvent = 0x0002_1008,
-    /// Server: data of the application, with the version table.
+    /// Server: data of the application, with the version table (2.2.2.13).
     ApplicationPrivateData = 0x0002_1009,
-    /// Client: starts a pipeline that lists commands. Since protocol 2.1.
+    /// Client: starts a pipeline that lists commands (2.2.2.14). Since protocol 2.1.
     GetCommandMetadata = 0x0002_100A,
-    /// Server: the size of a pool that a client connected to. Since protocol 2.2.
+    /// Server: the size of a pool that a client connected to (2.2.2.30). Since protocol 2.2.
     RunspacePoolInitData = 0x0002_100B,
-    /// Client: resets the runspace of the pool. Since protocol 2.3.
+    /// Client: resets the runspace of the pool (2.2.2.31). Since protocol 2.3.
     ResetRunspaceState = 0x0002_100C,
-    /// Server: calls a method of the client's host for the pool.
+    /// Server: calls a method of the client's host for the pool (2.2.2.15).
     RunspacePoolHostCall = 0x0002_1100,
-    /// Client: answers a call for the pool.
+    /// Client: answers a call for the pool (2.2.2.16).
     RunspacePoolHostResponse = 0x0002_1101,
-    /// Client: an object for the input of a pipeline.
+    /// Client: an object for the input of a pipeline (2.2.2.17).
     PipelineInput = 0x0004_1002,
-    /// Client: the input of a pipeline ends. Has no data.
+    /// Client: the input of a pipeline ends (2.2.2.18). Has no data.
     EndOfPipelineInput = 0x0004_1003,
-    /// Server: an object of the output of a pipeline.
+    /// Server: an object of the output of a pipeline (2.2.2.19).
     PipelineOutput = 0x0004_1004,
-    /// Server: an error record.
+    /// Server: an error record (2.2.2.20).
     ErrorRecord = 0x0004_1005,
-    /// Server: the state of a pipeline.
+    /// Server: the state of a pipeline (2.2.2.21).
     PipelineState = 0x0004_1006,
-    /// Server: a debug record.
+    /// Server: a debug record (2.2.2.22).
     DebugRecord = 0x0004_1007,
-    /// Server: a verbose record.
+    /// Server: a verbose record (2.2.2.23).
     VerboseRecord = 0x0004_1008,
-    /// Server: a warning record.
+    /// Server: a warning record (2.2.2.24).
     WarningRecord = 0x0004_1009,
-    /// Server: a progress record.
+    /// Server: a progress record (2.2.2.25).
     ProgressRecord = 0x0004_1010,
-    /// Server: an information record. Since protocol 2.3.
+    /// Server: an information record (2.2.2.26). Since protocol 2.3.
     InformationRecord = 0x0004_1011,
-    /// Server: calls a method of the client's host for a pipeline.
+    /// Server: calls a method of the client's host for a pipeline (2.2.2.27).
     PipelineHostCall = 0x0004_1100,
-    /// Client: answers a call for a pipeline.
+    /// Client: answers a call for a pipeline (2.2.2.28).
     PipelineHostResponse = 0x0004_1101,
 }
 

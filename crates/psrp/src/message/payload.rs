@@ -29,19 +29,19 @@ macro_rules! payload {
         #[non_exhaustive]
         pub enum Payload {
             $($(#[$doc])* $name($type),)*
-            /// Asks for the public key; carries an empty string.
+            /// Asks for the public key (MS-PSRP 2.2.2.5); carries an empty string.
             PublicKeyRequest,
-            /// An object for the input of a pipeline.
+            /// An object for the input of a pipeline (MS-PSRP 2.2.2.17).
             PipelineInput(Value),
-            /// The input of a pipeline ends; carries nothing.
+            /// The input of a pipeline ends (MS-PSRP 2.2.2.18); carries nothing.
             EndOfPipelineInput,
-            /// An object of the output of a pipeline.
+            /// An object of the output of a pipeline (MS-PSRP 2.2.2.19).
             PipelineOutput(Value),
-            /// A debug message.
+            /// A debug message (MS-PSRP 2.2.2.22).
             DebugRecord(Box<InformationalRecord>),
-            /// A verbose message.
+            /// A verbose message (MS-PSRP 2.2.2.23).
             VerboseRecord(Box<InformationalRecord>),
-            /// A warning.
+            /// A warning (MS-PSRP 2.2.2.24).
             WarningRecord(Box<InformationalRecord>),
             /// A message of a type that is not known here, with its number and its data as they are.
             Other(u32, Box<[u8]>),
@@ -138,27 +138,27 @@ payload! {
     RunspacePoolInitData(RunspaceLimits),
     /// Resets the runspace.
     ResetRunspaceState(ResetRunspaceState),
-    /// Calls the client's host for the pool.
+    /// Calls the client's host for the pool (MS-PSRP 2.2.2.15).
     RunspacePoolHostCall(HostCall),
-    /// Answers a call for the pool.
+    /// Answers a call for the pool (MS-PSRP 2.2.2.16).
     RunspacePoolHostResponse(HostResponse),
-    /// An error of a pipeline.
+    /// An error of a pipeline (MS-PSRP 2.2.2.20).
     ErrorRecord(Box<ErrorRecord>),
     /// The state of a pipeline.
     PipelineState(PipelineStateInfo),
-    /// Progress.
+    /// Progress (MS-PSRP 2.2.2.25).
     ProgressRecord(Box<Progress>),
     /// A record of the information stream.
     InformationRecord(Box<InformationRecord>),
-    /// Calls the client's host for a pipeline.
+    /// Calls the client's host for a pipeline (MS-PSRP 2.2.2.27).
     PipelineHostCall(HostCall),
-    /// Answers a call for a pipeline.
+    /// Answers a call for a pipeline (MS-PSRP 2.2.2.28).
     PipelineHostResponse(HostResponse),
 }
 
 impl Payload {
-    /// How much may be copied out of a value unless told otherwise: 64 MiB.
-    pub const MAX_SIZE: usize = DEFAULT_MAX_SIZE;
+    /// Default of what [`from_value_within`](Self::from_value_within) lets be copied out of a value: 64 MiB.
+    pub const DEFAULT_MAX_SIZE: usize = DEFAULT_MAX_SIZE;
 
     /// Reads the data of a message of this type. Secure strings stay encrypted.
     ///
@@ -209,11 +209,12 @@ impl Payload {
     /// Fails if a member is missing or of another type, and names it ([`Error::is_mismatch`]); or if the copy of what the
     /// value shares were to take more than 64 MiB ([`Error::is_limit`]).
     pub fn from_value(message_type: MessageType, value: Option<Value>) -> Result<Self, Error> {
-        Self::from_value_within(message_type, value, Self::MAX_SIZE)
+        Self::from_value_within(message_type, value, Self::DEFAULT_MAX_SIZE)
     }
 
-    /// As [`from_value`](Self::from_value), with a limit other than [`MAX_SIZE`](Self::MAX_SIZE), in bytes, of what may be
-    /// copied. Objects are shared inside of a value but not in what is read from it.
+    /// As [`from_value`](Self::from_value), with a limit in bytes of what may be copied. Objects are shared inside
+    /// of a value but not in what is read from it. The default that the others have is
+    /// [`DEFAULT_MAX_SIZE`](Self::DEFAULT_MAX_SIZE), 64 MiB.
     ///
     /// # Errors
     ///

@@ -25,4 +25,4 @@ mod parse;
 mod reader;
 
 pub use packet::Packet;
-pub use reader::{DEFAULT_MAX_LINE, PacketReader, ReaderOptions, Received, Role};
+pub use reader::{PacketReader, ReaderOptions, Received, Role};

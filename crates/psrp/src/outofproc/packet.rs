@@ -114,6 +114,7 @@ impl<'a> Packet<'a> {
         Ok(Self::from_element(&element, buffer))
     }
 
+    #[inline(always)]
     pub(super) const fn from_element(element: &Element, data: &'a [u8]) -> Self {
         let target = element.target;
         match element.name {

@@ -55,6 +55,7 @@ pub(super) struct Element {
 
 impl Element {
     /// Replaces the buffer by the data that the text stands for. Only [`Name::Data`] has any.
+    #[inline(always)]
     pub(super) fn decode(&self, line: &[u8], base: u64, buffer: &mut Vec<u8>) -> Result<(), Error> {
         buffer.clear();
         if self.name != Name::Data {
@@ -96,7 +97,12 @@ impl<'a> Line<'a> {
     }
 
     /// Whether nothing follows that counts.
+    #[inline]
     pub(super) fn is_empty(&mut self) -> Result<bool, Error> {
+        if self.at == self.text.len() { Ok(true) } else { self.is_blank() }
+    }
+
+    fn is_blank(&mut self) -> Result<bool, Error> {
         self.skip_blanks();
         while self.skip_comment()? {
             self.skip_blanks();
@@ -105,6 +111,8 @@ impl<'a> Line<'a> {
     }
 
     /// The next element of the line.
+    // Inlined like all on the way of the usual line, so that an element is not put together only to be taken apart.
+    #[inline(always)]
     pub(super) fn next(&mut self) -> Result<Option<Element>, Error> {
         match self.usual() {
             Some(element) => Ok(Some(element)),
@@ -113,6 +121,7 @@ impl<'a> Line<'a> {
     }
 
     /// The next element if it is spelled as PowerShell spells it, which takes a few comparisons.
+    #[inline(always)]
     fn usual(&mut self) -> Option<Element> {
         let rest = self.rest();
         let (name, priority, id, behind) = match rest.strip_prefix(b"<Data Stream='Default' PSGuid='") {
@@ -128,7 +137,7 @@ impl<'a> Line<'a> {
                 (name, Priority::Default, id, behind)
             }
         };
-        let id = guid::parse(id as &[u8; 36])?;
+        let id = Uuid::try_parse_ascii(id as &[u8; 36]).ok()?;
         let target = (!id.is_nil()).then_some(id);
         let start = self.text.len() - behind.len();
         let (len, end) = if name == Name::Data {
@@ -142,6 +151,7 @@ impl<'a> Line<'a> {
     }
 
     /// The next element, however it is spelled.
+    #[inline(never)]
     fn any(&mut self) -> Result<Option<Element>, Error> {
         if self.is_empty()? {
             return Ok(None);

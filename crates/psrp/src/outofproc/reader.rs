@@ -1,12 +1,11 @@
 //! Lines out of chunks.
 
+use std::fmt;
+
 use super::Packet;
 use super::parse::{BOM, Element, Line};
 use crate::error::{Error, Kind};
-use crate::fragment::DEFAULT_FRAGMENT_SIZE;
-
-/// The default of [`ReaderOptions::max_line`]: a packet with one fragment of the default size, and 1 KiB.
-pub const DEFAULT_MAX_LINE: usize = crate::b64::encoded_len(DEFAULT_FRAGMENT_SIZE) + 1024;
+use crate::fragment::Fragmenter;
 
 /// Buffers beyond this are given back after their line.
 const RETAINED: usize = 1 << 20;
@@ -30,12 +29,17 @@ pub struct ReaderOptions {
 }
 
 impl ReaderOptions {
-    /// Lines of at most [`DEFAULT_MAX_LINE`] bytes.
+    /// Default of [`max_line`](Self::max_line): a packet with one fragment of the default size and 1 KiB, which makes
+    /// 44,716 bytes.
+    pub const DEFAULT_MAX_LINE: usize = crate::b64::encoded_len(Fragmenter::DEFAULT_FRAGMENT_SIZE) + 1024;
+
+    /// The default limit.
     pub const fn new() -> Self {
-        Self { max_line: DEFAULT_MAX_LINE }
+        Self { max_line: Self::DEFAULT_MAX_LINE }
     }
 
-    /// Limits a line to so many bytes without its line feed. Default: [`DEFAULT_MAX_LINE`]. `usize::MAX` means no limit.
+    /// Limits a line to so many bytes without its line feed. Default:
+    /// [`DEFAULT_MAX_LINE`](Self::DEFAULT_MAX_LINE), 44,716 bytes. `usize::MAX` means no limit.
     ///
     /// A peer may put several fragments into a packet; fragments of `n` bytes take `n / 3 * 4` and about 100 bytes more.
     #[must_use]
@@ -68,7 +72,6 @@ pub enum Received<'a> {
 ///
 /// Lines end with a line feed, in front of which there may be a carriage return. A line that arrives as a whole is read in
 /// place. A line may hold several packets. Offsets of errors count from the first byte that the reader was given.
-#[derive(Debug)]
 pub struct PacketReader {
     role: Role,
     options: ReaderOptions,
@@ -130,6 +133,7 @@ impl PacketReader {
         self.next(&mut &b"\n"[..])
     }
 
+    #[inline]
     fn step(&mut self, input: &mut &[u8]) -> Result<Option<Found>, Error> {
         loop {
             if let Some(at) = self.rest {
@@ -189,7 +193,19 @@ impl PacketReader {
     }
 }
 
-#[derive(Debug)]
+/// Shows where it is, not what it has received, for that may be secret.
+impl fmt::Debug for PacketReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PacketReader")
+            .field("role", &self.role)
+            .field("options", &self.options)
+            .field("offset", &self.offset)
+            .field("len", &self.line.len())
+            .field("failed", &self.failed)
+            .finish_non_exhaustive()
+    }
+}
+
 enum Found {
     /// A packet, its data in the buffer.
     Packet(Element),
@@ -210,6 +226,7 @@ fn is_other(role: Role, line: &[u8]) -> Option<Option<Found>> {
 }
 
 /// The next packet of a line from a place on, and the place after it if there is more.
+#[inline]
 fn packet(
     line: &[u8],
     at: usize,

@@ -3,7 +3,7 @@
 use crate::shape::open_enum;
 
 open_enum! {
-    /// The category of an error (`System.Management.Automation.ErrorCategory`).
+    /// The category of an error (`System.Management.Automation.ErrorCategory`, MS-PSRP 2.2.3.9).
     #[derive(Default)]
     pub enum ErrorCategory {
         /// Nothing in particular.

@@ -4,7 +4,7 @@ use crate::shape::{Mismatch, Reader, Writer, bag, flags, open_enum};
 use crate::value::{PsString, Value};
 
 open_enum! {
-    /// Who called a command (`System.Management.Automation.CommandOrigin`).
+    /// Who called a command (`System.Management.Automation.CommandOrigin`, MS-PSRP 2.2.3.30).
     #[derive(Default)]
     pub enum CommandOrigin as "System.Management.Automation.CommandOrigin" {
         /// Something outside of the runspace.
@@ -28,7 +28,7 @@ open_enum! {
 }
 
 flags! {
-    /// Kinds of commands (`System.Management.Automation.CommandTypes`).
+    /// Kinds of commands (`System.Management.Automation.CommandTypes`, MS-PSRP 2.2.3.19).
     pub struct CommandTypes as "System.Management.Automation.CommandTypes" {
         /// Aliases.
         ALIAS = 1 "Alias",
@@ -83,7 +83,8 @@ bag! {
     }
 }
 
-/// The call of a command (`System.Management.Automation.InvocationInfo`), as the members that records have for it.
+/// The call of a command (`System.Management.Automation.InvocationInfo`, MS-PSRP 2.2.3.15.1), as the members that records
+/// have for it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InvocationInfo {
     /// The call itself.

@@ -48,7 +48,7 @@ impl Field for Progress {
 }
 
 impl Progress {
-    /// The object of members that stands for the record in messages, where it is no `<PR>` (MS-PSRP 2.2.2.18).
+    /// The object of members that stands for the record in messages, where it is no `<PR>` (MS-PSRP 2.2.2.25).
     pub fn to_value(&self) -> Value {
         self.write()
     }

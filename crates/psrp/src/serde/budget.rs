@@ -20,9 +20,9 @@ use crate::{Error, Value};
 /// for _ in 0..40 {
 ///     value = Object::list([value.clone(), value]).into();
 /// }
-/// let error = Budget::new().values(10_000).from_value::<serde::de::IgnoredAny>(&value);
+/// let error = Budget::new().max_values(10_000).from_value::<serde::de::IgnoredAny>(&value);
 /// assert!(error.is_ok(), "what nobody looks at costs nothing");
-/// let error = Budget::new().values(10_000).from_value::<serde_json::Value>(&value).unwrap_err();
+/// let error = Budget::new().max_values(10_000).from_value::<serde_json::Value>(&value).unwrap_err();
 /// assert!(error.is_limit());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,28 +33,30 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// The default of [`values`](Self::values).
-    pub const DEFAULT_VALUES: u64 = 4 << 20;
-    /// The default of [`depth`](Self::depth).
-    pub const DEFAULT_DEPTH: u32 = 128;
+    /// Default of [`max_values`](Self::max_values): 4,194,304.
+    pub const DEFAULT_MAX_VALUES: u64 = 4 << 20;
+    /// Default of [`max_depth`](Self::max_depth): 128.
+    pub const DEFAULT_MAX_DEPTH: u32 = 128;
 
     /// Bytes of text or data that cost as much as a value.
     const CHUNK: usize = 64;
 
     /// The defaults.
     pub const fn new() -> Self {
-        Self { values: Self::DEFAULT_VALUES, depth: Self::DEFAULT_DEPTH }
+        Self { values: Self::DEFAULT_MAX_VALUES, depth: Self::DEFAULT_MAX_DEPTH }
     }
 
-    /// Sets how many values are walked, 4,194,304 unless set. Each 64 bytes of text or data count as one more value.
-    pub const fn values(mut self, values: u64) -> Self {
+    /// Limits how many values are walked; each 64 bytes of text or data count as one more value. Default:
+    /// [`DEFAULT_MAX_VALUES`](Self::DEFAULT_MAX_VALUES), 4,194,304.
+    pub const fn max_values(mut self, values: u64) -> Self {
         self.values = values;
         self
     }
 
-    /// Sets how deep values nest, 128 unless set. References to an enclosing object count as a level each. Every level
-    /// takes room on the stack, how much depends on the type that is read.
-    pub const fn depth(mut self, depth: u32) -> Self {
+    /// Limits how deep values nest. References to an enclosing object count as a level each. Every level takes room on
+    /// the stack, how much depends on the type that is read. Default:
+    /// [`DEFAULT_MAX_DEPTH`](Self::DEFAULT_MAX_DEPTH), 128.
+    pub const fn max_depth(mut self, depth: u32) -> Self {
         self.depth = depth;
         self
     }

@@ -4,8 +4,8 @@ use std::fmt;
 
 #[cfg(feature = "crypto")]
 use crate::crypto::SessionKey;
-use crate::fragment::DEFAULT_FRAGMENT_SIZE;
-use crate::link::Key;
+use crate::fragment::{AssemblerOptions, Fragmenter};
+use crate::link::{Key, Sizes};
 use crate::message::{ApplicationPrivateData, SessionCapability};
 use crate::value::{PsString, Value};
 
@@ -20,21 +20,46 @@ pub struct Config {
     pub(super) max_requests: usize,
     pub(super) max_event_bytes: usize,
     pub(super) key: Key,
+    pub(super) max_pending_bytes: usize,
+    pub(super) max_partial_bytes: usize,
+    pub(super) max_data_per_command: usize,
 }
 
 impl Config {
+    /// Default of [`fragment_size`](Self::fragment_size): 32 KiB.
+    pub const DEFAULT_FRAGMENT_SIZE: usize = Fragmenter::DEFAULT_FRAGMENT_SIZE;
+    /// Default of [`max_object_size`](Self::max_object_size): 10 MiB.
+    pub const DEFAULT_MAX_OBJECT_SIZE: usize = AssemblerOptions::DEFAULT_MAX_OBJECT_SIZE;
+    /// Default of [`max_pipelines`](Self::max_pipelines): 1024.
+    pub const DEFAULT_MAX_PIPELINES: usize = 1024;
+    /// Default of [`max_host_calls`](Self::max_host_calls): 64.
+    pub const DEFAULT_MAX_HOST_CALLS: usize = 64;
+    /// Default of [`max_requests`](Self::max_requests): 1024.
+    pub const DEFAULT_MAX_REQUESTS: usize = 1024;
+    /// Default of [`max_event_bytes`](Self::max_event_bytes): 64 MiB.
+    pub const DEFAULT_MAX_EVENT_BYTES: usize = 64 << 20;
+    /// Default of [`max_pending_bytes`](Self::max_pending_bytes): 64 MiB.
+    pub const DEFAULT_MAX_PENDING_BYTES: usize = 64 << 20;
+    /// Default of [`max_partial_bytes`](Self::max_partial_bytes): 64 MiB.
+    pub const DEFAULT_MAX_PARTIAL_BYTES: usize = 64 << 20;
+    /// Default of [`max_data_per_command`](Self::max_data_per_command): 50 MiB, as on PowerShell's servers.
+    pub const DEFAULT_MAX_DATA_PER_COMMAND: usize = 50 << 20;
+
     /// No data of the application but the versions, and the default limits.
     pub fn new() -> Self {
         Self {
             capability: SessionCapability::default(),
             private_data: ApplicationPrivateData::new::<PsString, Value>([]),
-            fragment_size: DEFAULT_FRAGMENT_SIZE,
-            max_object_size: 10 << 20,
-            max_pipelines: 1024,
-            max_host_calls: 64,
-            max_requests: 1024,
-            max_event_bytes: 64 << 20,
+            fragment_size: Self::DEFAULT_FRAGMENT_SIZE,
+            max_object_size: Self::DEFAULT_MAX_OBJECT_SIZE,
+            max_pipelines: Self::DEFAULT_MAX_PIPELINES,
+            max_host_calls: Self::DEFAULT_MAX_HOST_CALLS,
+            max_requests: Self::DEFAULT_MAX_REQUESTS,
+            max_event_bytes: Self::DEFAULT_MAX_EVENT_BYTES,
             key: Key::default(),
+            max_pending_bytes: Self::DEFAULT_MAX_PENDING_BYTES,
+            max_partial_bytes: Self::DEFAULT_MAX_PARTIAL_BYTES,
+            max_data_per_command: Self::DEFAULT_MAX_DATA_PER_COMMAND,
         }
     }
 
@@ -52,35 +77,40 @@ impl Config {
         self
     }
 
-    /// Limits fragments that are sent to so many bytes, headers included. Default: 32 KiB.
+    /// Limits fragments that are sent to so many bytes, headers included. Default:
+    /// [`DEFAULT_FRAGMENT_SIZE`](Self::DEFAULT_FRAGMENT_SIZE), 32 KiB.
     #[must_use]
     pub fn fragment_size(mut self, bytes: usize) -> Self {
         self.fragment_size = bytes;
         self
     }
 
-    /// Limits messages that are received to so many bytes, the headers of their fragments included. Default: 10 MiB.
+    /// Limits messages that are received to so many bytes, the headers of their fragments included. Default:
+    /// [`DEFAULT_MAX_OBJECT_SIZE`](Self::DEFAULT_MAX_OBJECT_SIZE), 10 MiB.
     #[must_use]
     pub fn max_object_size(mut self, bytes: usize) -> Self {
         self.max_object_size = bytes;
         self
     }
 
-    /// Limits how many pipelines there may be at a time. Default: 1024.
+    /// Limits how many pipelines there may be at a time. Default:
+    /// [`DEFAULT_MAX_PIPELINES`](Self::DEFAULT_MAX_PIPELINES), 1024.
     #[must_use]
     pub fn max_pipelines(mut self, count: usize) -> Self {
         self.max_pipelines = count;
         self
     }
 
-    /// Limits how many calls of the client's host may wait for an answer. Default: 64.
+    /// Limits how many calls of the client's host may wait for an answer. Default:
+    /// [`DEFAULT_MAX_HOST_CALLS`](Self::DEFAULT_MAX_HOST_CALLS), 64.
     #[must_use]
     pub fn max_host_calls(mut self, count: usize) -> Self {
         self.max_host_calls = count;
         self
     }
 
-    /// Limits how many requests of the client may wait for an answer of the application. Default: 1024.
+    /// Limits how many requests of the client may wait for an answer of the application. Default:
+    /// [`DEFAULT_MAX_REQUESTS`](Self::DEFAULT_MAX_REQUESTS), 1024.
     #[must_use]
     pub fn max_requests(mut self, count: usize) -> Self {
         self.max_requests = count;
@@ -88,10 +118,38 @@ impl Config {
     }
 
     /// Limits the messages of all events that were not polled yet to so many bytes, with 64 bytes more for each.
-    /// Default: 64 MiB.
+    /// Default: [`DEFAULT_MAX_EVENT_BYTES`](Self::DEFAULT_MAX_EVENT_BYTES), 64 MiB.
     #[must_use]
     pub fn max_event_bytes(mut self, bytes: usize) -> Self {
         self.max_event_bytes = bytes;
+        self
+    }
+
+    /// Limits the messages that wait to be sent to so many bytes, those that wait for the session key included. What
+    /// exceeds it is refused ([`Error::is_limit`](crate::Error::is_limit)) and nothing of it is queued: it can be tried
+    /// again when something was sent. States, keys and acknowledgements are not refused:
+    /// they may take as much again, and a client that makes more of them necessary breaks the pool. Default:
+    /// [`DEFAULT_MAX_PENDING_BYTES`](Self::DEFAULT_MAX_PENDING_BYTES), 64 MiB.
+    #[must_use]
+    pub fn max_pending_bytes(mut self, bytes: usize) -> Self {
+        self.max_pending_bytes = bytes;
+        self
+    }
+
+    /// Limits what is kept of messages that were received in part, of the pool and all of its pipelines, to so many
+    /// bytes. Default: [`DEFAULT_MAX_PARTIAL_BYTES`](Self::DEFAULT_MAX_PARTIAL_BYTES), 64 MiB.
+    #[must_use]
+    pub fn max_partial_bytes(mut self, bytes: usize) -> Self {
+        self.max_partial_bytes = bytes;
+        self
+    }
+
+    /// Limits what is received for one pipeline in all of its life, what starts it and its input, to so many bytes, headers
+    /// of fragments included. A pipeline that exceeds it fails, the pool goes on. Default:
+    /// [`DEFAULT_MAX_DATA_PER_COMMAND`](Self::DEFAULT_MAX_DATA_PER_COMMAND), 50 MiB.
+    #[must_use]
+    pub fn max_data_per_command(mut self, bytes: usize) -> Self {
+        self.max_data_per_command = bytes;
         self
     }
 
@@ -110,6 +168,18 @@ impl Default for Config {
     }
 }
 
+impl Config {
+    pub(super) fn sizes(&self) -> Sizes {
+        Sizes {
+            fragment_size: self.fragment_size,
+            max_object_size: self.max_object_size,
+            max_partial_bytes: self.max_partial_bytes,
+            max_pending_bytes: self.max_pending_bytes,
+            max_event_bytes: self.max_event_bytes,
+        }
+    }
+}
+
 /// Shows neither the key nor the data of the application.
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -121,6 +191,9 @@ impl fmt::Debug for Config {
             .field("max_host_calls", &self.max_host_calls)
             .field("max_requests", &self.max_requests)
             .field("max_event_bytes", &self.max_event_bytes)
+            .field("max_pending_bytes", &self.max_pending_bytes)
+            .field("max_partial_bytes", &self.max_partial_bytes)
+            .field("max_data_per_command", &self.max_data_per_command)
             .finish_non_exhaustive()
     }
 }

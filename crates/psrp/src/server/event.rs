@@ -5,7 +5,8 @@ use uuid::Uuid;
 use crate::Value;
 use crate::client::PipelineRequest;
 use crate::host::HostResponse;
-use crate::message::{ConnectRunspacePool, InitRunspacePool, SessionCapability};
+use crate::message::{ConnectRunspacePool, InitRunspacePool, MessageType, SessionCapability};
+use crate::record::ErrorRecord;
 
 /// What the client of a pool wants.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,15 +45,26 @@ pub enum Event {
         /// Number of the request.
         call_id: i64,
     },
-    /// The answer to a call of the host.
+    /// The answer to a call of the host. It is an error also if the call waited for the key and turned out not to be
+    /// writable then.
     HostResponse {
         /// The pipeline that called, `None` for the pool.
         pipeline: Option<Uuid>,
         /// The answer.
         response: HostResponse,
     },
-    /// The client has closed the pool; all that is left to do is to send what there is.
+    /// A message of the pool waited for the key, and turned out not to be writable then.
+    NotSent {
+        /// What it was.
+        message_type: MessageType,
+        /// Why.
+        reason: Box<ErrorRecord>,
+    },
+    /// The pool is closed; all that is left to do is to send what there is.
     Closed,
+    /// The pool is broken: the client has violated the protocol or exceeded a limit, the connection has ended, or the
+    /// application has said so. All that is left to do is to send what there is.
+    Broken(Box<ErrorRecord>),
     /// Something about a pipeline.
     Pipeline {
         /// The pipeline.
@@ -74,6 +86,9 @@ pub enum PipelineEvent {
     EndOfInput,
     /// To stop; [`Pipeline::stop`](super::Pipeline::stop) says that it has.
     Stop,
-    /// The client has closed the pipeline. It is gone, whatever it did is to be given up.
+    /// It failed by something that the application has not done: the client exceeded a limit, or a message that waited for
+    /// the key could not be written. The client was told. Nothing can be written any more.
+    Failed(Box<ErrorRecord>),
+    /// The client has closed the pipeline, or the pool has ended. It is gone, whatever it did is to be given up.
     Closed,
 }

@@ -10,56 +10,56 @@ use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::host::HostResponse;
 use crate::link::{not_now, violation};
-use crate::message::{
-    InitRunspacePool, Message, Payload, PipelineState, RunspaceLimits, RunspacePoolState,
-    RunspacePoolStateInfo, SessionCapability,
-};
+use crate::message::{Message, Payload, PipelineState, RunspacePoolState, SessionCapability};
 use crate::outofproc::Packet;
+use crate::record::{ErrorCategory, ErrorRecord};
 
 impl RunspacePool {
     /// Takes a packet of the client.
     ///
     /// # Errors
     ///
-    /// Fails if it violates the protocol or exceeds a limit. The pool is broken then, its pipelines are gone, and each
-    /// further packet is refused ([`Error::is_state`]). Data for pipelines that are gone are acknowledged and dropped.
+    /// Fails if it violates the protocol or exceeds a limit. The pool is broken then, its pipelines are gone, each further
+    /// packet is refused ([`Error::is_state`]), and [`poll_transmit`](Self::poll_transmit) has what tells the client why. If
+    /// a client was about to connect, the pool is only disconnected again. Data for pipelines that are gone are acknowledged
+    /// and dropped.
     pub fn handle_packet(&mut self, packet: Packet<'_>) -> Result<(), Error> {
-        match packet {
-            Packet::Data { target, priority, data } => {
+        use RunspacePoolState::{Broken, Closed, Connecting, Disconnected};
+
+        if let Err(error) = self.link.outbox.admit_packet() {
+            return Err(self.break_down(error));
+        }
+        match (packet, self.state) {
+            (Packet::Data { target, priority, data }, _) => {
                 self.handle_input(priority, target, data)?;
-                self.link.act(Packet::DataAck(target));
-                Ok(())
+                self.link.outbox.act(Packet::DataAck(target));
             }
-            _ if matches!(self.state, RunspacePoolState::Broken | RunspacePoolState::Closed) => {
-                Err(not_now("take packets", "pool", self.state))
+            (_, Broken | Closed) => return Err(not_now("take packets", "pool", self.state)),
+            (Packet::Close(None), _) => {
+                self.link.outbox.hold_all(false);
+                self.shut();
+                self.link.outbox.act_after_data(Packet::CloseAck(None));
             }
-            Packet::Command(Some(id)) => match self.create(id) {
-                Ok(()) => {
-                    self.link.act(Packet::CommandAck(Some(id)));
-                    Ok(())
-                }
-                Err(error) => Err(self.break_down(error)),
-            },
-            Packet::Signal(Some(id)) => {
-                self.signal(id);
-                Ok(())
+            (_, Disconnected | Connecting) => {
+                return Err(not_now("take packets of pipelines", "pool", self.state));
             }
-            Packet::Close(Some(id)) => {
+            (Packet::Command(Some(id)), _) => {
+                self.create(id).map_err(|error| self.break_down(error))?;
+                self.link.outbox.act(Packet::CommandAck(Some(id)));
+            }
+            (Packet::Signal(Some(id)), _) => self.signal(id),
+            (Packet::Close(Some(id)), _) => {
                 self.remove(id);
-                self.link.act(Packet::CloseAck(Some(id)));
-                Ok(())
+                self.link.outbox.act(Packet::CloseAck(Some(id)));
             }
-            Packet::Close(None) => {
-                self.close();
-                Ok(())
+            (Packet::Command(None) | Packet::Signal(None), _) => {
+                return Err(self.break_down(violation("a packet for a pipeline that names none")));
             }
-            Packet::Command(None) | Packet::Signal(None) => {
-                Err(self.break_down(violation("a packet for a pipeline that names none")))
-            }
-            Packet::DataAck(_) | Packet::CommandAck(_) | Packet::CloseAck(_) | Packet::SignalAck(_) => {
-                Err(self.break_down(violation("a packet that only servers send")))
+            (Packet::DataAck(_) | Packet::CommandAck(_) | Packet::CloseAck(_) | Packet::SignalAck(_), _) => {
+                return Err(self.break_down(violation("a packet that only servers send")));
             }
         }
+        Ok(())
     }
 
     /// Takes fragments, or any part of them, that the client has sent to the pool or to a pipeline: what
@@ -74,17 +74,30 @@ impl RunspacePool {
         target: Option<Uuid>,
         mut bytes: &[u8],
     ) -> Result<(), Error> {
+        use RunspacePoolState::{BeforeOpen, Broken, Closed, Connecting, Disconnected, Opening};
+
         match self.state {
-            RunspacePoolState::Broken | RunspacePoolState::Closed => {
-                return Err(not_now("take input", "pool", self.state));
+            Broken | Closed => return Err(not_now("take input", "pool", self.state)),
+            Disconnected | Connecting if target.is_some() => {
+                return Err(not_now("take input of a pipeline", "pool", self.state));
             }
-            RunspacePoolState::BeforeOpen => self.state = RunspacePoolState::Opening,
+            BeforeOpen => self.state = Opening,
+            Disconnected => self.begin_connecting(),
             _ => {}
         }
-        if target.is_some_and(|id| !self.pipelines.contains_key(&id)) {
-            return Ok(());
+        if let Some(id) = target {
+            let Some(entry) = self.pipelines.get_mut(&id) else { return Ok(()) };
+            entry.received = entry.received.saturating_add(bytes.len());
+            if entry.received > self.max_data_per_command {
+                self.link.inbox.forget(target);
+                if !entry.is_terminal() {
+                    let text = "too much data for one command";
+                    self.fail_pipeline(id, ErrorRecord::new(text, ErrorCategory::LimitsExceeded));
+                }
+                return Ok(());
+            }
         }
-        let mut assembler = self.link.take_assembler(target, priority);
+        let mut assembler = self.link.inbox.take(target, priority);
         let result = loop {
             match assembler.next(&mut bytes) {
                 Ok(Some(message)) => {
@@ -92,17 +105,11 @@ impl RunspacePool {
                         break Err(error);
                     }
                 }
-                Ok(None) => break Ok(()),
+                Ok(None) => break self.link.inbox.put(target, priority, assembler),
                 Err(error) => break Err(error),
             }
         };
-        match result {
-            Ok(()) => {
-                self.link.put_assembler(target, priority, assembler);
-                Ok(())
-            }
-            Err(error) => Err(self.break_down(error)),
-        }
+        result.map_err(|error| self.break_down(error))
     }
 
     fn create(&mut self, id: Uuid) -> Result<(), Error> {
@@ -115,9 +122,7 @@ impl RunspacePool {
         if self.pipelines.len() >= self.max_pipelines {
             return Err(Error::with(Kind::Limit, "number of pipelines"));
         }
-        let state = PipelineState::NotStarted;
-        let entry = Entry { state, is_requested: false, is_input_open: false, is_signalled: false };
-        self.pipelines.insert(id, entry);
+        self.pipelines.insert(id, Entry::new());
         Ok(())
     }
 
@@ -131,59 +136,38 @@ impl RunspacePool {
             }
             return;
         }
-        self.link.act_after_data(Packet::SignalAck(Some(id)));
+        self.link.outbox.act_after_data(Packet::SignalAck(Some(id)));
     }
 
-    fn remove(&mut self, id: Uuid) {
+    pub(super) fn remove(&mut self, id: Uuid) {
         if self.pipelines.remove(&id).is_some() {
             self.link.forget(Some(id));
-            self.host_calls.retain(|(pipeline, _), _| *pipeline != Some(id));
+            self.host_calls.forget(id);
             self.events.push(Event::Pipeline { id, event: PipelineEvent::Closed }, 0);
         }
     }
 
-    fn close(&mut self) {
-        let ids: Vec<_> = self.pipelines.keys().copied().collect();
-        for id in ids {
-            self.remove(id);
-        }
-        self.requests.clear();
-        self.host_calls.clear();
-        self.state = RunspacePoolState::Closed;
-        let info = RunspacePoolStateInfo::new(self.state);
-        // A state can always be written.
-        let _ = self.link.send_payload(None, &Payload::RunspacePoolState(info));
-        self.link.act_after_data(Packet::CloseAck(None));
-        self.events.push(Event::Closed, 0);
-    }
-
-    fn break_down(&mut self, error: Error) -> Error {
-        if !matches!(self.state, RunspacePoolState::Broken | RunspacePoolState::Closed) {
-            self.state = RunspacePoolState::Broken;
-            self.pipelines.clear();
-            self.requests.clear();
-            self.host_calls.clear();
-            self.link.forget_all();
-        }
-        error
-    }
-
     fn take(&mut self, message: &[u8]) -> Result<(), Error> {
-        use RunspacePoolState::{Opened, Opening};
+        use RunspacePoolState::{Connecting, Opened, Opening};
 
-        let Some(message) = self.link.accept(message)? else { return Ok(()) };
+        let Some(message) = self.link.accept(message)? else {
+            return match self.state {
+                Connecting => Err(violation("a client of another pool")),
+                _ => Ok(()),
+            };
+        };
         let len = message.data.len();
         self.events.reserve(len)?;
         let (payload, _) = self.link.decode(&message)?;
         if let Payload::SessionCapability(capability) = payload {
-            if self.state != Opening || self.peer.is_some() {
+            if !matches!(self.state, Opening | Connecting) || self.peer.is_some() {
                 return Err(violation("capabilities of an open session"));
             }
             if capability.protocol_version.major() != SessionCapability::PROTOCOL.major() {
                 return Err(violation("the client has another major version of the protocol"));
             }
-            // The answer still has no identifier: it is the first that the server learns of it.
-            self.link.send_payload(None, &Payload::SessionCapability(self.capability.clone()))?;
+            // The first answer still has no identifier: it is the first that the server learns of it.
+            self.link.tell(None, &Payload::SessionCapability(self.capability.clone()))?;
             self.link.pool_id = message.header.pool_id;
             self.peer = Some(capability.clone());
             self.events.push(Event::SessionCapability(capability), len);
@@ -193,7 +177,9 @@ impl RunspacePool {
             return Ok(());
         }
         match (self.state, &self.peer, &payload) {
-            (Opening, Some(_), Payload::InitRunspacePool(_) | Payload::ConnectRunspacePool(_))
+            (Opened, _, Payload::ConnectRunspacePool(_)) => Err(violation("the pool has a client")),
+            (Opening, Some(_), Payload::InitRunspacePool(_))
+            | (Opening | Connecting, Some(_), Payload::ConnectRunspacePool(_))
             | (Opened, ..) => self.take_payload(&message, payload, len),
             _ => Err(violation("a message before the pool is open")),
         }
@@ -203,22 +189,11 @@ impl RunspacePool {
         let pipeline = message.header.pipeline_id;
         match payload {
             Payload::InitRunspacePool(init) => self.open(*init, len)?,
-            Payload::ConnectRunspacePool(connect) => {
-                if let Some(limits) = connect.limits {
-                    self.init.min_runspaces = limits.min_runspaces;
-                    self.init.max_runspaces = limits.max_runspaces;
-                }
-                let limits = RunspaceLimits {
-                    min_runspaces: self.init.min_runspaces,
-                    max_runspaces: self.init.max_runspaces,
-                };
-                self.link.send_payload(None, &Payload::RunspacePoolInitData(limits))?;
-                self.tell_opened()?;
-                self.events.push(Event::Connected(connect), len);
-            }
+            Payload::ConnectRunspacePool(connect) => self.connected(connect, len)?,
             Payload::PublicKey(key) => {
                 self.link.answer_public_key(&key)?;
                 self.events.push(Event::KeyExchanged, len);
+                self.send_parked();
             }
             Payload::SetMaxRunspaces(set) => {
                 let (call_id, count) = (set.call_id, set.max_runspaces);
@@ -256,27 +231,6 @@ impl RunspacePool {
         Ok(())
     }
 
-    fn open(&mut self, init: InitRunspacePool, len: usize) -> Result<(), Error> {
-        if self.state == RunspacePoolState::Opened {
-            return Err(violation("the pool is opened twice"));
-        }
-        if init.min_runspaces < 1 || init.max_runspaces < init.min_runspaces {
-            return Err(violation("numbers of runspaces that no pool can have"));
-        }
-        self.init = init.clone();
-        self.tell_opened()?;
-        self.events.push(Event::Opened(Box::new(init)), len);
-        Ok(())
-    }
-
-    fn tell_opened(&mut self) -> Result<(), Error> {
-        let data = Payload::ApplicationPrivateData(self.private_data.clone());
-        self.link.send_payload(None, &data)?;
-        self.state = RunspacePoolState::Opened;
-        let info = RunspacePoolStateInfo::new(self.state);
-        self.link.send_payload(None, &Payload::RunspacePoolState(info))
-    }
-
     fn take_request(&mut self, call_id: i64, request: Request) -> Result<(), Error> {
         if self.requests.len() >= self.max_requests {
             return Err(Error::with(Kind::Limit, "number of requests that wait"));
@@ -288,7 +242,7 @@ impl RunspacePool {
     }
 
     fn take_response(&mut self, pipeline: Option<Uuid>, response: HostResponse, len: usize) {
-        if self.host_calls.remove(&(pipeline, response.call_id)).is_some() {
+        if self.host_calls.remove(pipeline, response.call_id).is_some() {
             self.events.push(Event::HostResponse { pipeline, response }, len);
         }
     }

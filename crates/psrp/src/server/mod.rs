@@ -44,12 +44,20 @@
 //! assert!(events.any(|event| event == client::Event::Pipeline { id, event: output.clone() }));
 //! # Ok::<(), psrp::Error>(())
 //! ```
+//!
+//! What waits to be sent is bounded by [`Config::max_pending_bytes`]: who writes much looks at [`Pipeline::pending_bytes`]
+//! and waits. When the connection is gone the transport calls [`handle_end`](RunspacePool::handle_end), which ends the pool;
+//! or [`disconnect`](RunspacePool::disconnect), and pipelines go on until the client
+//! [is back](RunspacePool::reconnect) or another one connects: its first data are handed in as always, and then each of
+//! its pipelines is told by [`Pipeline::connect`].
 
 mod config;
+mod connection;
 mod event;
 mod input;
 mod pipeline;
 mod pool;
+mod unsent;
 
 pub use config::Config;
 pub use event::{Event, PipelineEvent};

@@ -2,10 +2,10 @@
 
 use uuid::Uuid;
 
-use super::RunspacePool;
+use super::{Event, PipelineEvent, RunspacePool};
 use crate::error::{Error, Kind};
 use crate::host::HostRequest;
-use crate::link::not_now;
+use crate::link::{Sender, not_now};
 use crate::message::{Payload, PipelineState, PipelineStateInfo};
 use crate::outofproc::Packet;
 use crate::record::{ErrorRecord, InformationRecord, InformationalRecord};
@@ -20,6 +20,28 @@ pub(super) struct Entry {
     pub(super) is_input_open: bool,
     /// Whether the client waits for a signal to be acknowledged.
     pub(super) is_signalled: bool,
+    /// Whether the client of the pool takes what it writes.
+    pub(super) is_connected: bool,
+    /// Bytes that came from the client.
+    pub(super) received: usize,
+}
+
+impl Entry {
+    pub(super) fn new() -> Self {
+        Self {
+            state: PipelineState::NotStarted,
+            is_requested: false,
+            is_input_open: false,
+            is_signalled: false,
+            is_connected: true,
+            received: 0,
+        }
+    }
+
+    pub(super) fn is_terminal(&self) -> bool {
+        use PipelineState::{Completed, Failed, Stopped};
+        matches!(self.state, Stopped | Completed | Failed)
+    }
 }
 
 /// A pipeline of a [`RunspacePool`].
@@ -43,8 +65,33 @@ impl Pipeline<'_> {
         self.pool.pipelines[&self.id].state
     }
 
+    /// Bytes of messages of the pipeline that wait to be sent: who writes much looks at this and waits.
+    pub fn pending_bytes(&self) -> usize {
+        self.pool.pending_bytes_of(Some(self.id))
+    }
+
+    /// Whether the client takes what the pipeline writes. One that has connected to the pool does not before it has
+    /// connected to the pipeline; until then the messages wait.
+    pub fn is_connected(&self) -> bool {
+        self.pool.pipelines[&self.id].is_connected
+    }
+
+    /// Tells the pipeline that the client of the pool has connected to it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the pool is not open ([`Error::is_state`]).
+    pub fn connect(&mut self) -> Result<(), Error> {
+        self.pool.require_opened("connect to a pipeline")?;
+        if let Some(entry) = self.pool.pipelines.get_mut(&self.id) {
+            entry.is_connected = true;
+        }
+        self.pool.link.outbox.hold(Some(self.id), false);
+        Ok(())
+    }
+
     fn require(&self, action: &str, states: &[PipelineState]) -> Result<(), Error> {
-        self.pool.require_opened(action)?;
+        self.pool.require_running(action)?;
         let state = self.state();
         if states.contains(&state) { Ok(()) } else { Err(not_now(action, "pipeline", state)) }
     }
@@ -72,28 +119,27 @@ impl Pipeline<'_> {
     /// Takes on a state and sends it.
     fn tell(&mut self, info: PipelineStateInfo) -> Result<(), Error> {
         let state = info.state;
-        self.write("tell its state", Payload::PipelineState(info), false)?;
+        let payload = Payload::PipelineState(info);
+        self.pool.send(Sender::Protocol, Some(self.id), payload.message_type(), payload.to_value())?;
         if let Some(entry) = self.pool.pipelines.get_mut(&self.id) {
             entry.state = state;
         }
         Ok(())
     }
 
-    fn write(&mut self, action: &str, payload: Payload, needs_running: bool) -> Result<(), Error> {
-        if needs_running {
-            self.require(action, &[PipelineState::Running])?;
-        }
-        self.pool.send(Some(self.id), payload.message_type(), payload.to_value())
+    fn write(&mut self, action: &str, payload: Payload) -> Result<(), Error> {
+        self.require(action, &[PipelineState::Running])?;
+        self.pool.send(Sender::Application, Some(self.id), payload.message_type(), payload.to_value())
     }
 
     /// Writes an object to the output.
     ///
     /// # Errors
     ///
-    /// Fails if the pipeline does not run ([`Error::is_state`]), and if the value can't be written. So do all methods
-    /// that write.
+    /// Fails if the pipeline does not run ([`Error::is_state`]); if the value can't be written; and if too much waits to be
+    /// sent ([`Error::is_limit`]), to be tried again later. So do all methods that write.
     pub fn write_output(&mut self, value: impl Into<Value>) -> Result<(), Error> {
-        self.write("write output", Payload::PipelineOutput(value.into()), true)
+        self.write("write output", Payload::PipelineOutput(value.into()))
     }
 
     /// Writes an error record.
@@ -102,7 +148,7 @@ impl Pipeline<'_> {
     ///
     /// As [`write_output`](Self::write_output).
     pub fn write_error(&mut self, record: ErrorRecord) -> Result<(), Error> {
-        self.write("write an error", Payload::ErrorRecord(Box::new(record)), true)
+        self.write("write an error", Payload::ErrorRecord(Box::new(record)))
     }
 
     /// Writes a debug message.
@@ -111,7 +157,7 @@ impl Pipeline<'_> {
     ///
     /// As [`write_output`](Self::write_output).
     pub fn write_debug(&mut self, record: InformationalRecord) -> Result<(), Error> {
-        self.write("write a debug message", Payload::DebugRecord(Box::new(record)), true)
+        self.write("write a debug message", Payload::DebugRecord(Box::new(record)))
     }
 
     /// Writes a verbose message.
@@ -120,7 +166,7 @@ impl Pipeline<'_> {
     ///
     /// As [`write_output`](Self::write_output).
     pub fn write_verbose(&mut self, record: InformationalRecord) -> Result<(), Error> {
-        self.write("write a verbose message", Payload::VerboseRecord(Box::new(record)), true)
+        self.write("write a verbose message", Payload::VerboseRecord(Box::new(record)))
     }
 
     /// Writes a warning.
@@ -129,7 +175,7 @@ impl Pipeline<'_> {
     ///
     /// As [`write_output`](Self::write_output).
     pub fn write_warning(&mut self, record: InformationalRecord) -> Result<(), Error> {
-        self.write("write a warning", Payload::WarningRecord(Box::new(record)), true)
+        self.write("write a warning", Payload::WarningRecord(Box::new(record)))
     }
 
     /// Writes progress.
@@ -138,7 +184,7 @@ impl Pipeline<'_> {
     ///
     /// As [`write_output`](Self::write_output).
     pub fn write_progress(&mut self, record: Progress) -> Result<(), Error> {
-        self.write("write progress", Payload::ProgressRecord(Box::new(record)), true)
+        self.write("write progress", Payload::ProgressRecord(Box::new(record)))
     }
 
     /// Writes an information record.
@@ -150,7 +196,7 @@ impl Pipeline<'_> {
         if self.pool.peer_version() < Version::new(2, 3) {
             return Err(Error::with(Kind::State, "information records exist since protocol 2.3"));
         }
-        self.write("write information", Payload::InformationRecord(Box::new(record)), true)
+        self.write("write information", Payload::InformationRecord(Box::new(record)))
     }
 
     /// Calls a method of the client's host. The number of the call, `None` if nothing is answered.
@@ -205,14 +251,33 @@ impl Pipeline<'_> {
 
     fn end(&mut self, info: PipelineStateInfo) -> Result<(), Error> {
         self.tell(info)?;
-        let target = Some(self.id);
-        self.pool.host_calls.retain(|(pipeline, _), _| *pipeline != target);
-        if let Some(entry) = self.pool.pipelines.get_mut(&self.id) {
+        self.pool.ended(self.id);
+        Ok(())
+    }
+}
+
+impl RunspacePool {
+    /// What has to happen after a pipeline has told its last state.
+    pub(super) fn ended(&mut self, id: Uuid) {
+        self.host_calls.forget(id);
+        if let Some(entry) = self.pipelines.get_mut(&id) {
             entry.is_input_open = false;
             if std::mem::take(&mut entry.is_signalled) {
-                self.pool.link.act_after_data(Packet::SignalAck(target));
+                self.link.outbox.act_after_data(Packet::SignalAck(Some(id)));
             }
         }
-        Ok(())
+    }
+
+    /// Fails a pipeline because of something that the application has not done.
+    pub(super) fn fail_pipeline(&mut self, id: Uuid, record: ErrorRecord) {
+        let Some(entry) = self.pipelines.get_mut(&id) else { return };
+        entry.state = PipelineState::Failed;
+        let error = Box::new(record);
+        self.link.discard_parked(Some(id));
+        let info = PipelineStateInfo { state: PipelineState::Failed, error: Some(error.clone()) };
+        // An error of ours can be written, and if there is no room for it the client is lost anyway.
+        let _ = self.link.tell(Some(id), &Payload::PipelineState(info));
+        self.ended(id);
+        self.events.push(Event::Pipeline { id, event: PipelineEvent::Failed(error) }, 0);
     }
 }

@@ -9,14 +9,13 @@ use super::pipeline::{Entry, Pipeline};
 use super::{Config, Event};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
-use crate::host::{HostCall, HostMethod, HostRequest};
-use crate::link::{Events, Link, not_now};
+use crate::host::{HostCall, HostRequest};
+use crate::link::{Events, HostCalls, Link, Sender, not_now};
 use crate::message::{
     ApplicationPrivateData, Availability, Destination, InitRunspacePool, MessageType, Payload, PipelineState,
-    RunspaceAvailability, RunspacePoolState, RunspacePoolStateInfo, SessionCapability, UserEvent,
+    RunspaceAvailability, RunspacePoolState, SessionCapability, UserEvent,
 };
 use crate::outofproc::Packet;
-use crate::record::ErrorRecord;
 use crate::value::{Value, Version};
 
 /// A runspace pool as its server sees it (MS-PSRP 3.2).
@@ -32,11 +31,13 @@ pub struct RunspacePool {
     pub(super) pipelines: HashMap<Uuid, Entry>,
     pub(super) requests: HashMap<i64, Request>,
     next_call_id: i64,
-    pub(super) host_calls: HashMap<(Option<Uuid>, i64), HostMethod>,
+    pub(super) host_calls: HostCalls,
     pub(super) events: Events<Event>,
+    /// The client before the one that connects.
+    pub(super) former_peer: Option<SessionCapability>,
     pub(super) max_pipelines: usize,
     pub(super) max_requests: usize,
-    max_host_calls: usize,
+    pub(super) max_data_per_command: usize,
 }
 
 /// A request that waits for the application, and what its answer changes.
@@ -51,9 +52,9 @@ pub(super) enum Request {
 impl RunspacePool {
     /// A pool that waits for a client.
     pub fn new(config: Config) -> Self {
-        let Config { fragment_size, max_object_size, key, .. } = config;
+        let sizes = config.sizes();
         Self {
-            link: Link::new(Destination::Client, Uuid::nil(), fragment_size, max_object_size, key),
+            link: Link::new(Destination::Client, Uuid::nil(), sizes, config.key),
             state: RunspacePoolState::BeforeOpen,
             capability: config.capability,
             private_data: config.private_data,
@@ -62,11 +63,12 @@ impl RunspacePool {
             pipelines: HashMap::new(),
             requests: HashMap::new(),
             next_call_id: 1,
-            host_calls: HashMap::new(),
+            host_calls: HostCalls::new(config.max_host_calls),
             events: Events::new(config.max_event_bytes),
+            former_peer: None,
             max_pipelines: config.max_pipelines,
             max_requests: config.max_requests,
-            max_host_calls: config.max_host_calls,
+            max_data_per_command: config.max_data_per_command,
         }
     }
 
@@ -100,9 +102,26 @@ impl RunspacePool {
         self.link.has_key()
     }
 
-    /// Bytes of messages that wait to be sent. There is no limit: who writes much looks at this and waits.
+    /// Bytes of messages that wait to be sent, those that wait for the key included. The limit is
+    /// [`Config::max_pending_bytes`].
     pub fn pending_bytes(&self) -> usize {
-        self.link.pending_bytes()
+        self.link.outbox.pending_bytes()
+    }
+
+    /// The same of the messages for one pipeline, or with `None` for the pool alone: who writes much looks at this and
+    /// waits.
+    pub fn pending_bytes_of(&self, pipeline: Option<Uuid>) -> usize {
+        self.link.outbox.pending_bytes_of(pipeline)
+    }
+
+    /// What a pool does goes on without a client.
+    pub(super) fn require_running(&self, action: &str) -> Result<(), Error> {
+        use RunspacePoolState::{Connecting, Disconnected, Opened};
+
+        if matches!(self.state, Opened | Disconnected | Connecting) {
+            return Ok(());
+        }
+        Err(not_now(action, "pool", self.state))
     }
 
     pub(super) fn require_opened(&self, action: &str) -> Result<(), Error> {
@@ -116,7 +135,8 @@ impl RunspacePool {
         self.peer.as_ref().map_or(SessionCapability::PROTOCOL, |peer| peer.protocol_version)
     }
 
-    /// Decrypts the secure strings of a value that came before the key did; later ones are decrypted already.
+    /// Decrypts the secure strings of a value by hand. Those that came after the key are decrypted already, those before it
+    /// since the client got it; a client that connected to the pool and has not asked for the key yet can send none.
     ///
     /// # Errors
     ///
@@ -133,9 +153,9 @@ impl RunspacePool {
     ///
     /// Fails if the pool is not open ([`Error::is_state`]).
     pub fn request_key(&mut self) -> Result<(), Error> {
-        self.require_opened("ask for the key")?;
+        self.require_running("ask for the key")?;
         if !self.link.has_key() && !self.link.is_key_requested() {
-            self.link.send_payload(None, &Payload::PublicKeyRequest)?;
+            self.link.tell(None, &Payload::PublicKeyRequest)?;
             self.link.set_key_requested();
         }
         Ok(())
@@ -179,23 +199,23 @@ impl RunspacePool {
         pipeline: Option<Uuid>,
         request: &HostRequest,
     ) -> Result<Option<i64>, Error> {
-        self.require_opened("call the host")?;
+        self.require_running("call the host")?;
         let call = HostCall::new(self.next_call_id, request);
         let (call_id, method) = (call.call_id, call.method);
         let answered = !call.is_void();
-        if answered && self.host_calls.len() >= self.max_host_calls {
-            return Err(Error::with(Kind::Limit, "number of calls of the host that wait"));
+        if answered {
+            self.host_calls.reserve()?;
         }
         let payload = match pipeline {
             None => Payload::RunspacePoolHostCall(call),
             Some(_) => Payload::PipelineHostCall(call),
         };
-        self.send(pipeline, payload.message_type(), payload.to_value())?;
+        self.send(Sender::Application, pipeline, payload.message_type(), payload.to_value())?;
         if !answered {
             return Ok(None);
         }
         self.next_call_id += 1;
-        self.host_calls.insert((pipeline, call_id), method);
+        self.host_calls.insert(pipeline, call_id, method)?;
         Ok(Some(call_id))
     }
 
@@ -203,35 +223,18 @@ impl RunspacePool {
     ///
     /// # Errors
     ///
-    /// Fails if the pool is not open ([`Error::is_state`]) and if the event can't be written.
+    /// Fails if the pool is not open ([`Error::is_state`]), if the event can't be written, and if too much waits to be sent
+    /// ([`Error::is_limit`]), to be tried again later.
     pub fn send_event(&mut self, event: UserEvent) -> Result<(), Error> {
-        self.require_opened("forward an event")?;
+        self.require_running("forward an event")?;
         let payload = Payload::UserEvent(Box::new(event));
-        self.send(None, payload.message_type(), payload.to_value())
-    }
-
-    /// Breaks the pool, and tells the client why.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the pool is neither open nor broken ([`Error::is_state`]).
-    pub fn set_broken(&mut self, error: ErrorRecord) -> Result<(), Error> {
-        if self.state != RunspacePoolState::Broken {
-            self.require_opened("break the pool")?;
-        }
-        let state = RunspacePoolState::Broken;
-        let info = RunspacePoolStateInfo { state, error: Some(Box::new(error)) };
-        self.link.send_payload(None, &Payload::RunspacePoolState(info))?;
-        self.state = state;
-        self.pipelines.clear();
-        self.requests.clear();
-        self.host_calls.clear();
-        Ok(())
+        self.send(Sender::Application, None, payload.message_type(), payload.to_value())
     }
 
     /// Sends a message now, or when there is a key if it needs one.
     pub(super) fn send(
         &mut self,
+        sender: Sender,
         target: Option<Uuid>,
         message_type: MessageType,
         value: Option<Value>,
@@ -239,18 +242,12 @@ impl RunspacePool {
         const PRIORITY: Priority = Priority::Default;
 
         if self.link.is_parked(target, PRIORITY) {
-            self.link.park(target, PRIORITY, message_type, value);
-            return Ok(());
+            return self.link.park(sender, target, PRIORITY, message_type, value);
         }
-        match self.link.send(target, PRIORITY, message_type, value.as_ref()) {
-            Err(error)
-                if error.is_no_key()
-                    && cfg!(feature = "crypto")
-                    && self.state == RunspacePoolState::Opened =>
-            {
+        match self.link.send(sender, target, PRIORITY, message_type, value.as_ref()) {
+            Err(error) if error.is_no_key() && cfg!(feature = "crypto") => {
                 self.request_key()?;
-                self.link.park(target, PRIORITY, message_type, value);
-                Ok(())
+                self.link.park(sender, target, PRIORITY, message_type, value)
             }
             result => result,
         }
@@ -274,7 +271,8 @@ impl RunspacePool {
     }
 
     /// The next packet for the client. Data, which take at most `max` bytes before any encoding, are put into the
-    /// buffer, whose content is lost.
+    /// buffer, whose content is lost. There is nothing to send while the pool is disconnected. A pool that broke has still
+    /// to send why.
     pub fn poll_transmit<'b>(&mut self, max: usize, buffer: &'b mut Vec<u8>) -> Option<Packet<'b>> {
         self.link.poll_transmit(max, buffer)
     }

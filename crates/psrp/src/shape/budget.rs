@@ -58,10 +58,16 @@ impl Budget {
     }
 
     fn members(&mut self, members: &Members) -> Result<(), Mismatch> {
-        for (name, value) in members.iter() {
-            self.item()?;
-            self.text(name)?;
-            self.value(value)?;
+        let mut sets = vec![members];
+        while let Some(members) = sets.pop() {
+            for (name, value) in members.iter() {
+                self.item()?;
+                self.text(name)?;
+                match value {
+                    Value::MemberSet(inner) => sets.push(inner),
+                    value => self.value(value)?,
+                }
+            }
         }
         Ok(())
     }

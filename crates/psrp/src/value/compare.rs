@@ -114,7 +114,27 @@ impl Seen {
     }
 
     fn members(&mut self, a: &Members, b: &Members) -> bool {
-        a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.0 == b.0 && self.values(a.1, b.1))
+        // Sets inside of sets come later: they nest without objects, which count the depth.
+        let mut sets = Vec::new();
+        let mut pair = Some((a, b));
+        while let Some((a, b)) = pair {
+            let equal = a.len() == b.len()
+                && a.iter().zip(b.iter()).all(|((name, a), (other, b))| {
+                    name == other
+                        && match (a, b) {
+                            (Value::MemberSet(a), Value::MemberSet(b)) => {
+                                sets.push((&**a, &**b));
+                                true
+                            }
+                            _ => self.values(a, b),
+                        }
+                });
+            if !equal {
+                return false;
+            }
+            pair = sets.pop();
+        }
+        true
     }
 }
 

@@ -2,11 +2,11 @@
 
 use super::{PsString, Value};
 
-/// Members of an object: names and values in order.
+/// Members of an object (MS-PSRP 2.2.5.2.8, 2.2.5.2.9): names and values in order.
 ///
-/// Lookup ignores the case of ASCII letters as PowerShell does; order and spelling are kept. A name may occur twice: both
-/// stay, and lookup finds the last.
-#[derive(Clone, Default)]
+/// Lookup ignores the case of ASCII letters as PowerShell does; order and spelling are kept. A name may occur twice:
+/// both stay, and lookup finds the last.
+#[derive(Default)]
 pub struct Members(Vec<(PsString, Value)>);
 
 impl Members {
@@ -54,6 +54,40 @@ impl Members {
     #[cfg(feature = "serde")]
     pub(crate) fn as_slice(&self) -> &[(PsString, Value)] {
         &self.0
+    }
+}
+
+/// Sets in sets are cloned without a call per level, for they nest as deep as somebody likes.
+impl Clone for Members {
+    fn clone(&self) -> Self {
+        /// A set in progress.
+        struct Set<'a> {
+            /// Its name in the set before it.
+            name: PsString,
+            rest: std::slice::Iter<'a, (PsString, Value)>,
+            members: Vec<(PsString, Value)>,
+        }
+
+        fn set(name: PsString, members: &Members) -> Set<'_> {
+            Set { name, rest: members.0.iter(), members: Vec::with_capacity(members.len()) }
+        }
+
+        let mut outer = Vec::new();
+        let mut current = set(PsString::default(), self);
+        loop {
+            match current.rest.next() {
+                Some((name, Value::MemberSet(inner))) => {
+                    outer.push(std::mem::replace(&mut current, set(name.clone(), inner)));
+                }
+                Some((name, value)) => current.members.push((name.clone(), value.clone())),
+                None => {
+                    let members = Self(std::mem::take(&mut current.members));
+                    let Some(before) = outer.pop() else { return members };
+                    let Set { name, .. } = std::mem::replace(&mut current, before);
+                    current.members.push((name, Value::MemberSet(Box::new(members))));
+                }
+            }
+        }
     }
 }
 

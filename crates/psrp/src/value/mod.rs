@@ -31,7 +31,8 @@ pub use type_names::TypeNames;
 use uuid::Uuid;
 pub use version::Version;
 
-/// Any value of the remoting protocol, one variant for each element of CLIXML (MS-PSRP 2.2.5).
+/// Any value of the remoting protocol, one variant for each element of CLIXML (MS-PSRP 2.2.5). Numbers in brackets are
+/// sections of MS-PSRP.
 ///
 /// Cloning is cheap but for [`Bytes`](Self::Bytes) and long strings: objects are shared, not copied.
 ///
@@ -40,60 +41,60 @@ pub use version::Version;
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Value {
-    /// `$null`, `<Nil />`.
+    /// `$null`, `<Nil />` (2.2.5.1.20).
     #[default]
     Nil,
-    /// `System.Boolean`, `<B>`.
+    /// `System.Boolean`, `<B>` (2.2.5.1.3).
     Bool(bool),
-    /// `System.Char`, `<C>`: one UTF-16 code unit, which may be half a surrogate pair.
+    /// `System.Char`, `<C>` (2.2.5.1.2): one UTF-16 code unit, which may be half a surrogate pair.
     Char(u16),
-    /// `System.SByte`, `<SB>`.
+    /// `System.SByte`, `<SB>` (2.2.5.1.7).
     SByte(i8),
-    /// `System.Byte`, `<By>`.
+    /// `System.Byte`, `<By>` (2.2.5.1.6).
     Byte(u8),
-    /// `System.Int16`, `<I16>`.
+    /// `System.Int16`, `<I16>` (2.2.5.1.9).
     Int16(i16),
-    /// `System.UInt16`, `<U16>`.
+    /// `System.UInt16`, `<U16>` (2.2.5.1.8).
     UInt16(u16),
-    /// `System.Int32`, `<I32>`.
+    /// `System.Int32`, `<I32>` (2.2.5.1.11).
     Int32(i32),
-    /// `System.UInt32`, `<U32>`.
+    /// `System.UInt32`, `<U32>` (2.2.5.1.10).
     UInt32(u32),
-    /// `System.Int64`, `<I64>`.
+    /// `System.Int64`, `<I64>` (2.2.5.1.13).
     Int64(i64),
-    /// `System.UInt64`, `<U64>`.
+    /// `System.UInt64`, `<U64>` (2.2.5.1.12).
     UInt64(u64),
-    /// `System.Single`, `<Sg>`.
+    /// `System.Single`, `<Sg>` (2.2.5.1.14).
     Single(f32),
-    /// `System.Double`, `<Db>`.
+    /// `System.Double`, `<Db>` (2.2.5.1.15).
     Double(f64),
-    /// `System.Decimal`, `<D>`.
+    /// `System.Decimal`, `<D>` (2.2.5.1.16).
     Decimal(Decimal),
-    /// `System.String`, `<S>`.
+    /// `System.String`, `<S>` (2.2.5.1.1).
     String(PsString),
-    /// `System.Uri`, `<URI>`; relative ones are allowed, and nothing is normalised.
+    /// `System.Uri`, `<URI>` (2.2.5.1.19); relative ones are allowed, and nothing is normalised.
     Uri(PsString),
-    /// `System.Xml.XmlDocument`, `<XD>`: its text.
+    /// `System.Xml.XmlDocument`, `<XD>` (2.2.5.1.22): its text.
     Xml(PsString),
-    /// `System.Management.Automation.ScriptBlock`, `<SBK>`: its text.
+    /// `System.Management.Automation.ScriptBlock`, `<SBK>` (2.2.5.1.23): its text.
     ScriptBlock(PsString),
-    /// `System.Guid`, `<G>`.
+    /// `System.Guid`, `<G>` (2.2.5.1.18).
     Guid(Uuid),
-    /// `System.Version`, `<Version>`.
+    /// `System.Version`, `<Version>` (2.2.5.1.21).
     Version(Version),
-    /// `System.DateTime`, `<DT>`.
+    /// `System.DateTime`, `<DT>` (2.2.5.1.4).
     DateTime(DateTime),
-    /// `System.TimeSpan`, `<TS>`.
+    /// `System.TimeSpan`, `<TS>` (2.2.5.1.5).
     TimeSpan(TimeSpan),
-    /// `System.Byte[]`, `<BA>`.
+    /// `System.Byte[]`, `<BA>` (2.2.5.1.17).
     Bytes(Box<[u8]>),
-    /// `System.Security.SecureString`, `<SS>`.
+    /// `System.Security.SecureString`, `<SS>` (2.2.5.1.24).
     SecureString(SecureString),
-    /// A progress record outside of its own message, `<PR>`.
+    /// A progress record outside of its own message, `<PR>` (2.2.5.1.25).
     Progress(Box<Progress>),
-    /// Everything else, `<Obj>`: objects with members, containers, enumerations, primitives with members.
+    /// Everything else, `<Obj>` (2.2.5.2): objects with members, containers, enumerations, primitives with members.
     Object(Object),
-    /// A reference to an object that encloses this place.
+    /// A reference to an object that encloses this place (2.2.5.2.1).
     Cycle(Cycle),
     /// A named set of members inside the extended members of an object, `<MS N="..">`.
     MemberSet(Box<Members>),
@@ -137,10 +138,9 @@ impl Value {
 
     /// The items of a list, enumeration, queue or stack.
     pub fn items(&self) -> Option<&[Self]> {
-        match self {
+        match self.base() {
             Self::Object(object) => match object.base() {
                 Base::List(_, items) => Some(items),
-                Base::Value(inner) => inner.items(),
                 _ => None,
             },
             _ => None,
@@ -149,10 +149,9 @@ impl Value {
 
     /// The pairs of a dictionary, in the order of the document.
     pub fn entries(&self) -> Option<&[(Self, Self)]> {
-        match self {
+        match self.base() {
             Self::Object(object) => match object.base() {
                 Base::Dictionary(entries) => Some(entries),
-                Base::Value(inner) => inner.entries(),
                 _ => None,
             },
             _ => None,

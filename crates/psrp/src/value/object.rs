@@ -27,24 +27,26 @@ pub enum Base {
     /// Nothing: the object is its members.
     #[default]
     None,
-    /// A primitive with members, the number of an enumeration, or another object.
+    /// A primitive with members (MS-PSRP 2.2.5.2.5), the number of an enumeration (MS-PSRP 2.2.5.2.7), or another
+    /// object.
     Value(Value),
     /// A container of items; of a stack the top comes first.
     List(ContainerKind, Vec<Value>),
-    /// A dictionary, `<DCT>`: pairs of a key, which is not [`Value::Nil`], and a value, in order. Keys may repeat.
+    /// A dictionary, `<DCT>` (MS-PSRP 2.2.5.2.6.4): pairs of a key, which is not [`Value::Nil`], and a value, in order.
+    /// Keys may repeat.
     Dictionary(Vec<(Value, Value)>),
 }
 
 /// Which of the containers of items (MS-PSRP 2.2.5.2.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ContainerKind {
-    /// A list or array, `<LST>`.
+    /// A list or array, `<LST>` (MS-PSRP 2.2.5.2.6.3).
     List,
     /// Any other enumerable, `<IE>`.
     Enumerable,
-    /// A queue, `<QUE>`, head first.
+    /// A queue, `<QUE>` (MS-PSRP 2.2.5.2.6.2), head first.
     Queue,
-    /// A stack, `<STK>`, top first.
+    /// A stack, `<STK>` (MS-PSRP 2.2.5.2.6.1), top first.
     Stack,
 }
 
@@ -86,7 +88,8 @@ impl Object {
         object.build()
     }
 
-    /// A value of an enumeration: its type, the name of the value, and its number in the underlying type.
+    /// A value of an enumeration (MS-PSRP 2.2.5.2.7): its type, the name of the value, and its number in the underlying
+    /// type.
     pub fn enumeration(
         type_name: impl Into<PsString>,
         name: impl Into<PsString>,
@@ -129,7 +132,7 @@ impl Object {
         self.0.type_names.as_ref().is_some_and(|names| names.contains(type_name))
     }
 
-    /// What the object's `ToString` gave at the sender.
+    /// What the object's `ToString` gave at the sender (MS-PSRP 2.2.5.2.4).
     pub fn to_string_text(&self) -> Option<&PsString> {
         self.0.to_string.as_ref()
     }
@@ -139,12 +142,12 @@ impl Object {
         &self.0.base
     }
 
-    /// The properties of the .NET type, `<Props>`.
+    /// The properties of the .NET type, `<Props>` (MS-PSRP 2.2.5.2.8).
     pub fn adapted(&self) -> &Members {
         &self.0.adapted
     }
 
-    /// Note properties and other members added by PowerShell, `<MS>`.
+    /// Note properties and other members added by PowerShell, `<MS>` (MS-PSRP 2.2.5.2.9).
     pub fn extended(&self) -> &Members {
         &self.0.extended
     }
@@ -240,7 +243,7 @@ impl ObjectBuilder {
     }
 }
 
-/// A reference to an object that encloses it.
+/// A reference to an object that encloses it (MS-PSRP 2.2.5.2.1).
 ///
 /// It does not keep the object alive: a subtree that is taken out of its object has references to nothing.
 #[derive(Clone)]

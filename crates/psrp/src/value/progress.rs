@@ -2,7 +2,7 @@
 
 use super::PsString;
 
-/// The state of a lengthy operation (`System.Management.Automation.ProgressRecord`).
+/// The state of a lengthy operation (`System.Management.Automation.ProgressRecord`, MS-PSRP 2.2.5.1.25).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// What is done.

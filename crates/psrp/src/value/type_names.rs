@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::PsString;
 
-/// The type names of an object, from the most derived type to `System.Object`; shared by all objects that a document
-/// gives the same list.
+/// The type names of an object (MS-PSRP 2.2.5.2.3), from the most derived type to `System.Object`; shared by all
+/// objects that a document gives the same list.
 ///
 /// Names are data: nothing is ever made by its name.
 #[derive(Clone, PartialEq, Eq, Hash)]

@@ -192,7 +192,13 @@ impl Discovery {
         let status = loop {
             match child.try_wait() {
                 Ok(Some(status)) => break Some(status),
-                Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(5)),
+                Ok(None) if Instant::now() < end => {
+                    #[expect(
+                        clippy::disallowed_methods,
+                        reason = "settings are read before there is an executor"
+                    )]
+                    std::thread::sleep(Duration::from_millis(5));
+                }
                 _ => break None,
             }
         };

@@ -57,7 +57,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
         }
         let mut rest = line.trim_start();
         // A password may begin with the sign of a comment.
-        while !rest.is_empty() && !(rest.starts_with('#') && out.last().is_none_or(|last| last != "password"))
+        while !(rest.is_empty() || rest.starts_with('#') && out.last().is_none_or(|last| last != "password"))
         {
             let (word, behind) = word(rest);
             in_macro |= word == "macdef";

@@ -57,7 +57,7 @@ pub(super) fn size(text: &str) -> Option<u64> {
     #[expect(clippy::cast_precision_loss, reason = "a factor is exact in a double")]
     let bytes = number * factor as f64;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
-    (0.0..1e19).contains(&bytes).then(|| bytes as u64)
+    (0.0..1e19).contains(&bytes).then_some(bytes as u64)
 }
 
 /// A number of digits and at most one point, and what follows it.

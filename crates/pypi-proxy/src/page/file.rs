@@ -17,6 +17,8 @@ pub(super) struct Record {
     /// In the texts of the page.
     pub(super) name: Range<u32>,
     pub(super) url: Range<u32>,
+    /// Whether the metadata are made here.
+    pub(super) is_made: bool,
 }
 
 pub(super) fn range(range: &Range<u32>) -> Range<usize> {
@@ -72,6 +74,9 @@ impl<'p> File<'p> {
             }
             Ok(())
         });
+        if self.record.is_made {
+            details.metadata = Metadata::Made;
+        }
         details
     }
 
@@ -113,6 +118,8 @@ pub enum Metadata {
     Absent,
     /// They are one, with this SHA-256.
     Present(Option<[u8; 32]>),
+    /// It says nothing; clients are told that they are one, which is made of the wheel when it is asked for.
+    Made,
 }
 
 fn text<'a>(scanner: &mut Scanner<'a>) -> Result<Option<Cow<'a, str>>, Error> {

@@ -38,14 +38,29 @@ impl Page {
     ///
     /// Fails if it says that it is of another version than 1 ([`Error::is_page`]).
     pub fn from_html(document: &[u8]) -> Result<Self, Error> {
-        let mut links = Links::default();
+        Self::from_json(Links::read(document)?.into_json())
+    }
+
+    /// The same as [`Page::from_json_with_metadata`] is to [`Page::from_json`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Page::from_html`].
+    pub fn from_html_with_metadata(document: &[u8]) -> Result<Self, Error> {
+        Self::from_json_with_metadata(Links::read(document)?.into_json())
+    }
+}
+
+impl Links {
+    fn read(document: &[u8]) -> Result<Self, Error> {
+        let mut links = Self::default();
         for token in Tokenizer::new(document) {
             let Ok(token) = token;
             if let Token::StartTag(tag) = token {
                 links.take(&tag)?;
             }
         }
-        Self::from_json(links.into_json())
+        Ok(links)
     }
 }
 

@@ -16,6 +16,8 @@ use crate::name::is_file_name;
 pub(super) const START: &[u8] = b"{\"files\":[";
 /// Put in for files that have none: installers refuse a page without this member, which the standard demands.
 const NO_HASHES: &[u8] = b",\"hashes\":{}";
+/// Put in for wheels whose metadata are made here.
+const METADATA: &[u8] = b",\"core-metadata\":true";
 
 impl Page {
     /// Reads a page in the form `application/vnd.pypi.simple.v1+json`.
@@ -28,6 +30,20 @@ impl Page {
     /// Fails if it is no JSON in UTF-8, if it is of another version than 1, and if a file has no name or URL or has one of
     /// them twice ([`Error::is_page`]).
     pub fn from_json(document: Vec<u8>) -> Result<Self, Error> {
+        Self::read_json(document, false)
+    }
+
+    /// The same, and says of every wheel whose metadata the upstream says nothing of that they are a file of their own:
+    /// [`Metadata::Made`](super::Metadata::Made).
+    ///
+    /// # Errors
+    ///
+    /// As [`Page::from_json`].
+    pub fn from_json_with_metadata(document: Vec<u8>) -> Result<Self, Error> {
+        Self::read_json(document, true)
+    }
+
+    fn read_json(document: Vec<u8>, makes_metadata: bool) -> Result<Self, Error> {
         check(&document)?;
         let mut page = Self::empty();
         let mut found = Vec::new();
@@ -50,7 +66,7 @@ impl Page {
             b"files" => {
                 once(&mut has_files, scanner)?;
                 scanner.array(|scanner| {
-                    found.extend(page.read_file(scanner)?);
+                    found.extend(page.read_file(scanner, makes_metadata)?);
                     Ok(())
                 })
             }
@@ -94,12 +110,13 @@ impl Page {
     }
 
     /// `None` for a file that can't be used.
-    fn read_file(&mut self, scanner: &mut Scanner<'_>) -> Result<Option<Found>, Error> {
+    fn read_file(&mut self, scanner: &mut Scanner<'_>, makes_metadata: bool) -> Result<Option<Found>, Error> {
         scanner.peek();
         let start = scanner.position();
         let (mut name, mut url) = (None, None);
         let mut url_value = 0..0;
         let mut has_hashes = false;
+        let mut has_metadata = false;
         scanner.object(|scanner, key| {
             match key {
                 b"filename" if name.is_none() => name = Some(scanner.text()?),
@@ -114,6 +131,7 @@ impl Page {
                 _ if key.contains(&b'\\') => return Err(scanner.error("an escape in the name of a member")),
                 _ => {
                     has_hashes |= key == b"hashes";
+                    has_metadata |= key.ends_with(b"-metadata");
                     scanner.value()?;
                 }
             }
@@ -127,7 +145,9 @@ impl Page {
             return Ok(None);
         }
         let (name, url) = self.put_texts(&name, &url);
-        Ok(Some(Found { object: start..scanner.position(), url_value, has_hashes, name, url }))
+        let object = start..scanner.position();
+        let is_made = makes_metadata && !has_metadata && self.texts[range(&name)].ends_with(".whl");
+        Ok(Some(Found { object, url_value, has_hashes, is_made, name, url }))
     }
 
     /// Keeps the name and the URL of a file; the one is mostly part of the other.
@@ -152,7 +172,7 @@ impl Page {
             at += file.url_value.start - file.object.start + file.name.len() + 2;
             slack = slack.max(at.saturating_sub(file.url_value.end));
             at += file.object.end - file.url_value.end + 1;
-            at += if file.has_hashes { 0 } else { NO_HASHES.len() };
+            at += file.more().into_iter().map(<[u8]>::len).sum::<usize>();
             slack = slack.max(at.saturating_sub(file.object.end));
         }
         if slack > 0 {
@@ -167,12 +187,12 @@ impl Page {
             at = put_bytes(&mut document, self.texts[range(&file.name)].as_bytes(), at);
             at = put_bytes(&mut document, b"\"", at);
             at = shift(&mut document, file.url_value.end + slack..file.object.end - 1 + slack, at);
-            if !file.has_hashes {
-                at = put_bytes(&mut document, NO_HASHES, at);
+            for more in file.more() {
+                at = put_bytes(&mut document, more, at);
             }
             at = put_bytes(&mut document, b"}", at);
             let (name, url) = (file.name.clone(), file.url.clone());
-            self.files.push(Record { object: positions(&(start..at)), name, url });
+            self.files.push(Record { object: positions(&(start..at)), name, url, is_made: file.is_made });
             at = put_bytes(&mut document, b",", at);
         }
         document.truncate(if found.is_empty() { at } else { at - 1 });
@@ -187,8 +207,16 @@ struct Found {
     /// With its quotes.
     url_value: Range<usize>,
     has_hashes: bool,
+    is_made: bool,
     name: Range<u32>,
     url: Range<u32>,
+}
+
+impl Found {
+    /// The members that are put in.
+    fn more(&self) -> [&'static [u8]; 2] {
+        [if self.has_hashes { b"" } else { NO_HASHES }, if self.is_made { METADATA } else { b"" }]
+    }
 }
 
 fn shift(document: &mut [u8], from: Range<usize>, at: usize) -> usize {

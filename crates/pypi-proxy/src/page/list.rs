@@ -116,6 +116,7 @@ impl ProjectList {
     }
 
     /// Bytes in memory.
+    #[cfg(feature = "proxy")]
     pub(crate) fn weight(&self) -> usize {
         self.json.len() + self.names.len() * size_of::<Range<u32>>()
     }

@@ -8,6 +8,7 @@ mod project;
 mod render;
 mod scan;
 
+#[cfg(feature = "proxy")]
 pub(crate) use file::sha256_of;
 pub use file::{Details, File, Metadata};
 pub use list::ProjectList;

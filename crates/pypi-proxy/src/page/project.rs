@@ -93,6 +93,7 @@ impl Page {
     }
 
     /// Bytes in memory.
+    #[cfg(feature = "proxy")]
     pub(crate) fn weight(&self) -> usize {
         let records = self.files.len() * size_of::<Record>();
         self.json.len()

@@ -146,7 +146,12 @@ fn attributes(out: &mut Vec<u8>, details: &Details<'_>) {
     if let Some(versions) = &details.requires_python {
         attribute(out, "data-requires-python", versions);
     }
-    if let Metadata::Present(sha256) = details.metadata {
+    let sha256 = match details.metadata {
+        Metadata::Present(sha256) => Some(sha256),
+        Metadata::Made => Some(None),
+        Metadata::Untold | Metadata::Absent => None,
+    };
+    if let Some(sha256) = sha256 {
         for name in ["data-dist-info-metadata", "data-core-metadata"] {
             let _ = write!(out, " {name}=\"");
             match &sha256 {

@@ -2,8 +2,8 @@
 //!
 //! A page is passed on as it came, but for few members. What is needed for that are their places, not their values: this
 //! finds members by their keys and steps over values, several times faster than reading them. Every document that it
-//! accepts is JSON, but for two things that it leaves to its caller: that the bytes are UTF-8, and that strings
-//! which are passed on hold no invalid escape.
+//! accepts is JSON, but for two things: that the bytes are UTF-8 is a matter of its caller, and half of a surrogate pair is
+//! found only in a string that is read.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -106,9 +106,14 @@ impl<'a> Scanner<'a> {
                     self.position = at + 1;
                     return Ok(&self.bytes[start..at]);
                 }
-                // What is escaped is looked at by those who need it.
-                Some(b'\\') if at + 1 < self.bytes.len() => at += 2,
-                Some(b'\\') | None => {
+                Some(b'\\') => match escape(&self.bytes[at + 1..]) {
+                    Some(len) => at += 1 + len,
+                    None => {
+                        self.position = at;
+                        return Err(self.error("an escape that is none"));
+                    }
+                },
+                None => {
                     self.position = self.bytes.len();
                     return Err(self.error("a string does not end"));
                 }
@@ -217,6 +222,15 @@ impl<'a> Scanner<'a> {
     /// Nothing but blanks may be left.
     pub(super) fn end(&mut self) -> Result<(), Error> {
         if self.peek().is_some() { Err(self.error("something behind the document")) } else { Ok(()) }
+    }
+}
+
+/// The length of what follows the backslash of an escape.
+fn escape(rest: &[u8]) -> Option<usize> {
+    match rest.first()? {
+        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(1),
+        b'u' => rest.get(1..5)?.iter().all(u8::is_ascii_hexdigit).then_some(5),
+        _ => None,
     }
 }
 

@@ -400,8 +400,8 @@ fn is_older(new: &PartContent, old: Option<&PartContent>) -> bool {
 
 fn read(body: PageBody, is_project: bool) -> Result<PartContent, Error> {
     Ok(match (is_project, body.is_json) {
-        (true, true) => PartContent::Project(Arc::new(Page::from_json(body.bytes)?)),
-        (true, false) => PartContent::Project(Arc::new(Page::from_html(&body.bytes)?)),
+        (true, true) => PartContent::Project(Arc::new(Page::from_json_with_metadata(body.bytes)?)),
+        (true, false) => PartContent::Project(Arc::new(Page::from_html_with_metadata(&body.bytes)?)),
         (false, true) => PartContent::List(Arc::new(ProjectList::from_json(body.bytes)?)),
         (false, false) => PartContent::List(Arc::new(ProjectList::from_html(&body.bytes)?)),
     })

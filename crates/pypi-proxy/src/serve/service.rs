@@ -14,6 +14,7 @@ use url::Url;
 use super::Body;
 use super::respond::{FileHead, Wanted, failure, page, text, typed};
 use super::route::{Kept, Permanent, Route};
+use crate::metadata::MetadataSource;
 use crate::page::{File, Metadata};
 use crate::pages::{Pages, Served};
 use crate::store::{Digest, Expected, Fill, Filling, Key, Source, Store, Stored};
@@ -200,13 +201,25 @@ impl Proxy {
         }
         let running = self.0.store.running(&found.key);
         if headers.contains_key(RANGE)
+            && found.made_of.is_none()
             && running.as_ref().is_none_or(|fill| !is_near(fill, headers, head.len))
             && !self.is_redirected(&found)
         {
             return self.pass(&found, &head, headers).await;
         }
-        let source = From { upstream: found.upstream.clone(), url: found.url.clone() };
-        let fill = match self.0.store.fill(found.key.clone(), found.expected, source) {
+        let filling = match &found.made_of {
+            Some(wheel) => {
+                let stored = wheel.sha256.and_then(|digest| self.0.store.get(&digest));
+                let (upstream, url) = (found.upstream.clone(), found.url.clone());
+                let source = MetadataSource { upstream, url, name: wheel.name.clone(), stored };
+                self.0.store.fill(found.key.clone(), found.expected, source)
+            }
+            None => {
+                let source = From { upstream: found.upstream.clone(), url: found.url.clone() };
+                self.0.store.fill(found.key.clone(), found.expected, source)
+            }
+        };
+        let fill = match filling {
             Filling::Stored(stored) => return Ok(stored_file(name, stored, headers)),
             Filling::Running(fill) => fill,
         };
@@ -229,7 +242,7 @@ impl Proxy {
     }
 
     fn is_redirected(&self, found: &Found) -> bool {
-        self.0.config.redirect_after.is_some() && !found.upstream.has_credentials()
+        self.0.config.redirect_after.is_some() && !found.upstream.has_credentials() && found.made_of.is_none()
     }
 
     /// Part of a file that is not here: only that part is fetched.
@@ -369,6 +382,13 @@ struct Found {
     url: Url,
     key: Key,
     expected: Expected,
+    /// For metadata that only the wheel has: the wheel, and `url` is its address.
+    made_of: Option<Wheel>,
+}
+
+struct Wheel {
+    name: String,
+    sha256: Option<Digest>,
 }
 
 impl Found {
@@ -389,13 +409,19 @@ impl Found {
             let (upstream, url) = place(index, &file)?;
             let sha256 = details.sha256.map(Digest);
             let key = sha256.map_or_else(by_name, Key::Digest);
-            return Ok(Self { upstream, url, key, expected: Expected { sha256, size: details.size } });
+            let expected = Expected { sha256, size: details.size };
+            return Ok(Self { upstream, url, key, expected, made_of: None });
         }
         let (base, end) = name.rsplit_once('.').ok_or_else(missing)?;
         let (index, file) = served.entry.file(base).ok_or_else(missing)?;
         let details = file.details();
         let sha256 = match (end, details.metadata) {
             ("metadata", Metadata::Present(sha256)) => sha256.map(Digest),
+            ("metadata", Metadata::Made) => {
+                let (upstream, url) = place(index, &file)?;
+                let made_of = Some(Wheel { name: base.to_owned(), sha256: details.sha256.map(Digest) });
+                return Ok(Self { upstream, url, key: by_name(), expected: Expected::default(), made_of });
+            }
             ("asc", _) if details.has_signature != Some(false) => None,
             _ => return Err(missing()),
         };
@@ -403,7 +429,7 @@ impl Found {
         let path = format!("{}.{end}", url.path());
         url.set_path(&path);
         let key = sha256.map_or_else(by_name, Key::Digest);
-        Ok(Self { upstream, url, key, expected: Expected { sha256, size: None } })
+        Ok(Self { upstream, url, key, expected: Expected { sha256, size: None }, made_of: None })
     }
 }
 

@@ -4,6 +4,7 @@
 
 pub(crate) mod proxy;
 pub(crate) mod source;
+pub(crate) mod wheel;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;

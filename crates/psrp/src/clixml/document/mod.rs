@@ -45,7 +45,7 @@ impl Document {
         Ok(Self { text, options })
     }
 
-    /// Reads to the end, though not much further than [`Limits::size`](super::Limits::size) allows.
+    /// Reads to the end, though not much further than [`Limits::max_size`](super::Limits::max_size) allows.
     ///
     /// # Errors
     ///

@@ -24,6 +24,11 @@ pub(super) struct Attributes<'s> {
 }
 
 impl<'s> Attributes<'s> {
+    /// Nothing but this `RefId`.
+    pub(super) fn with_ref_id(id: &'s str) -> Self {
+        Self { ref_id: Some(id), ..Self::default() }
+    }
+
     /// From what follows the name of an element.
     ///
     /// # Errors

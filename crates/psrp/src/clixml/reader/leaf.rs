@@ -3,8 +3,7 @@
 //! An element such as `<I32 N="Id">4</I32>` is three events. PowerShell and its peers write all primitives like this, and
 //! documents are mostly primitives. What differs in any way is left to the XML reader, which then has it whole.
 
-use memchr::memchr2;
-
+use super::super::escape;
 use super::attributes::is_blank;
 use super::tag::{Primitive, Tag};
 
@@ -12,38 +11,78 @@ use super::tag::{Primitive, Tag};
 pub(super) struct Leaf<'a> {
     pub(super) tag: Primitive,
     /// The attribute `N`.
-    pub(super) name: Option<&'a str>,
+    pub(super) name: Option<Characters<'a>>,
+    pub(super) text: Characters<'a>,
+}
+
+/// Characters as they stand in the document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Characters<'a> {
     pub(super) text: &'a str,
+    /// Whether nothing in them can mean anything but itself: no escape, and no line end.
+    pub(super) plain: bool,
 }
 
 impl<'a> Leaf<'a> {
     /// The element at the start of the input, and what follows it.
     #[inline]
-    pub(super) fn read(input: &'a [u8]) -> Option<(Self, &'a [u8])> {
-        let [b'<', input @ ..] = input else { return None };
-        let end = input.iter().take(Tag::LONGEST + 1).position(|byte| matches!(byte, b' ' | b'>' | b'/'))?;
-        let (element, rest) = input.split_at(end);
+    pub(super) fn read(input: &'a str) -> Option<(Self, &'a str)> {
+        let bytes = input.as_bytes();
+        let [b'<', start @ ..] = bytes else { return None };
+        let end = start.iter().take(Tag::LONGEST + 1).position(|byte| matches!(byte, b' ' | b'>' | b'/'))?;
+        let element = &start[..end];
         let Tag::Primitive(tag) = Tag::of(element) else { return None };
-        let (name, rest) = match rest.strip_prefix(b" N=\"") {
+        let rest = input.get(1 + end..)?;
+        let (name, rest) = match rest.strip_prefix(" N=\"") {
             None => (None, rest),
             Some(value) => {
                 // Anything but plain characters needs a closer look than this.
-                let end = value.iter().position(|byte| matches!(byte, ..b' ' | b'"' | b'&' | b'<'))?;
-                let (name, rest) = value.split_at(end);
-                (Some(std::str::from_utf8(name).ok()?), rest.strip_prefix(b"\"")?)
+                let (name, rest) =
+                    characters(value, b'"', |byte| matches!(byte, ..b' ' | b'"' | b'&' | b'<'))?;
+                (Some(name), rest.get(1..)?)
             }
         };
-        let (text, rest) = match rest {
-            [b'>', rest @ ..] => {
-                let (text, rest) = rest.split_at(memchr2(b'<', b'&', rest)?);
-                let rest = rest.strip_prefix(b"</")?.strip_prefix(element)?.strip_prefix(b">")?;
-                (std::str::from_utf8(text).ok()?, rest)
-            }
-            [b'/', b'>', rest @ ..] | [b' ', b'/', b'>', rest @ ..] => ("", rest),
+        let (text, rest) = match rest.as_bytes() {
+            [b'>', ..] => content(rest.get(1..)?, element)?,
+            [b'/', b'>', ..] => (Characters { text: "", plain: true }, rest.get(2..)?),
+            [b' ', b'/', b'>', ..] => (Characters { text: "", plain: true }, rest.get(3..)?),
             _ => return None,
         };
         Some((Self { tag, name, text }, rest))
     }
+}
+
+/// The text of the element of this name at the start of the input, and what follows the element.
+#[inline]
+pub(super) fn element<'a>(input: &'a str, name: &str) -> Option<(Characters<'a>, &'a str)> {
+    let rest = input.strip_prefix('<')?.strip_prefix(name)?.strip_prefix('>')?;
+    content(rest, name.as_bytes())
+}
+
+/// The text up to the end tag, and what follows that.
+#[inline(always)]
+fn content<'a>(input: &'a str, element: &[u8]) -> Option<(Characters<'a>, &'a str)> {
+    let (text, rest) = characters(input, b'<', |byte| matches!(byte, b'<' | b'&'))?;
+    let end = rest.as_bytes().strip_prefix(b"</")?.strip_prefix(element)?.strip_prefix(b">")?;
+    Some((text, input.get(input.len() - end.len()..)?))
+}
+
+/// The characters before a byte, at which `stops` stops too, and what begins with it.
+#[inline(always)]
+fn characters(input: &str, before: u8, stops: impl Fn(u8) -> bool) -> Option<(Characters<'_>, &str)> {
+    let bytes = input.as_bytes();
+    let first = escape::find(bytes, 0)?;
+    let (end, plain) = if bytes[first] == before {
+        (first, true)
+    } else {
+        let end = first + bytes[first..].iter().position(|&byte| stops(byte))?;
+        if bytes[end] != before {
+            return None;
+        }
+        (end, false)
+    };
+    let (text, rest) = input.split_at_checked(end)?;
+    Some((Characters { text, plain }, rest))
 }
 
 /// Without the white space at the start.
@@ -70,9 +109,12 @@ mod tests {
         ] {
             for rest in ["", "</MS>", "x"] {
                 let input = format!("{xml}{rest}");
-                let (leaf, after) = Leaf::read(input.as_bytes()).unwrap_or_else(|| panic!("{xml}"));
-                assert_eq!((leaf.tag, leaf.name, leaf.text), (Primitive::Int32, name, text));
-                assert_eq!(after, rest.as_bytes());
+                let (leaf, after) = Leaf::read(&input).unwrap_or_else(|| panic!("{xml}"));
+                let is_plain =
+                    |text: &str| text.bytes().all(|byte| matches!(byte, b' '..=b'=' | b'?'..=b'z'));
+                let characters = |text| Characters { text, plain: is_plain(text) };
+                assert_eq!((leaf.name, leaf.text), (name.map(characters), characters(text)));
+                assert_eq!((leaf.tag, after), (Primitive::Int32, rest));
             }
         }
     }
@@ -112,9 +154,7 @@ mod tests {
             "x<I32>4</I32>",
             "<\u{e9}I32>4</I32>",
         ] {
-            assert!(Leaf::read(xml.as_bytes()).is_none(), "{xml}");
+            assert!(Leaf::read(xml).is_none(), "{xml}");
         }
-        assert!(Leaf::read(b"<S>\xff</S>").is_none());
-        assert!(Leaf::read(b"<S N=\"\xff\">x</S>").is_none());
     }
 }

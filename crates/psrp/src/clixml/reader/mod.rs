@@ -2,6 +2,7 @@
 
 mod attributes;
 mod leaf;
+mod markup;
 mod primitive;
 mod progress;
 mod references;
@@ -15,6 +16,7 @@ use std::iter::FusedIterator;
 use std::sync::Arc;
 
 use attributes::Attributes;
+use markup::Markup;
 use quick_xml::events::Event;
 use source::Source;
 use tag::Tag;
@@ -40,7 +42,7 @@ impl ReadOptions {
         Self { limits: Limits::new(), unknown: Unknown::Skip, cipher: None }
     }
 
-    /// Sets the limits.
+    /// Sets the limits. Default: [`Limits::new`].
     #[must_use]
     pub const fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -183,8 +185,20 @@ impl<'a> Reader<'a> {
             return Err(Error::with(Kind::Limit, "the input is too long").or_offset(limit as u64));
         }
         loop {
+            match self.source.markup()? {
+                Some(Markup::Start(start, attributes)) => {
+                    if let Some(item) = self.item(&start, &attributes)? {
+                        return Ok(Some(item));
+                    }
+                    continue;
+                }
+                Some(Markup::End) => {
+                    self.state = State::Between;
+                    continue;
+                }
+                None => {}
+            }
             let event = self.source.next()?;
-            let at = self.source.offset();
             let (tag, empty) = match &event {
                 Event::Start(tag) => (tag, false),
                 Event::Empty(tag) => (tag, true),
@@ -204,24 +218,37 @@ impl<'a> Reader<'a> {
                 }
             };
             let start = Start::new(tag, empty);
+            let at = self.source.offset();
             let attributes = Attributes::parse(start.attributes).map_err(|error| error.or_offset(at))?;
-            if start.tag == Tag::Document {
-                self.document(&attributes, empty).map_err(|error| error.or_offset(at))?;
-                continue;
+            if let Some(item) = self.item(&start, &attributes)? {
+                return Ok(Some(item));
             }
-            if self.state == State::Before {
-                self.state = State::Between;
-            }
-            let stream = match attributes.stream {
-                None => None,
-                Some(name) => {
-                    let name = attributes::value(name).map_err(|error| error.or_offset(at))?;
-                    Some(Stream::from_name(&name))
-                }
-            };
-            let value = self.tree.read(&mut self.source, &start, &attributes)?;
-            return Ok(Some((stream, value)));
         }
+    }
+
+    /// Begins a document, or reads the item whose start tag was read last.
+    fn item(
+        &mut self,
+        start: &Start<'_>,
+        attributes: &Attributes<'_>,
+    ) -> Result<Option<(Option<Stream>, Value)>, Error> {
+        let at = self.source.offset();
+        if start.tag == Tag::Document {
+            self.document(attributes, start.empty).map_err(|error| error.or_offset(at))?;
+            return Ok(None);
+        }
+        if self.state == State::Before {
+            self.state = State::Between;
+        }
+        let stream = match attributes.stream {
+            None => None,
+            Some(name) => {
+                let name = attributes::value(name).map_err(|error| error.or_offset(at))?;
+                Some(Stream::from_name(&name))
+            }
+        };
+        let value = self.tree.read(&mut self.source, start, attributes)?;
+        Ok(Some((stream, value)))
     }
 
     /// Begins a document.

@@ -8,16 +8,23 @@ use quick_xml::{Error as XmlError, Reader};
 
 use super::attributes::is_blank;
 use super::leaf::{self, Leaf};
+use super::markup::{self, Markup, Opening};
 use super::text::{Text, TextBuilder};
+use super::tree::Start;
 use crate::Error;
 use crate::error::Kind;
 
 /// The line before a document in the output of PowerShell.
 const MARK: &[u8] = b"#< CLIXML";
 
+/// U+FEFF.
+const ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Reads XML without document types, and with no other checks of characters than for UTF-8.
 pub(super) struct Source<'a> {
     xml: Reader<&'a [u8]>,
+    /// What was given to the XML reader, as far as it is UTF-8.
+    text: &'a str,
     /// How many bytes there are.
     length: usize,
     /// How many bytes before the first element are not given to the XML reader.
@@ -26,6 +33,12 @@ pub(super) struct Source<'a> {
     at: usize,
     /// Whether the XML reader has seen the `<` that it has not consumed yet, as it has after a text.
     expects_markup: bool,
+    /// Whether the XML reader was asked for anything yet.
+    is_asked: bool,
+    /// How many elements are open.
+    open: usize,
+    /// Of these, which ones the XML reader has not seen: the number of elements that are open with each, and its name.
+    unseen: Vec<(usize, &'a str)>,
 }
 
 impl<'a> Source<'a> {
@@ -38,7 +51,21 @@ impl<'a> Source<'a> {
         let mut xml = Reader::from_reader(rest);
         xml.config_mut().check_end_names = true;
         let skipped = input.len() - rest.len();
-        Self { xml, length: input.len(), skipped, at: skipped, expects_markup: false }
+        let text = match std::str::from_utf8(rest) {
+            Ok(text) => text,
+            Err(error) => std::str::from_utf8(&rest[..error.valid_up_to()]).unwrap_or_default(),
+        };
+        Self {
+            xml,
+            text,
+            length: input.len(),
+            skipped,
+            at: skipped,
+            expects_markup: false,
+            is_asked: false,
+            open: 0,
+            unseen: Vec::new(),
+        }
     }
 
     /// Where what was read last begins.
@@ -51,20 +78,40 @@ impl<'a> Source<'a> {
         self.at == self.skipped
     }
 
-    /// The next event but for comments and processing instructions, which mean nothing here.
+    /// The next event. Comments and processing instructions mean nothing here; they are left out of texts.
+    ///
+    /// What [`markup`](Self::markup) takes must not be left to it.
     ///
     /// # Errors
     ///
     /// What is not well-formed, and document types.
     pub(super) fn next(&mut self) -> Result<Event<'a>, Error> {
         loop {
-            self.at = self.length - self.xml.get_ref().len();
+            let rest = *self.xml.get_ref();
+            self.at = self.length - rest.len();
+            if !self.is_asked {
+                // The XML reader would drop it, wherever it is asked first.
+                if rest.starts_with(ORDER_MARK) {
+                    return Err(self.structure("text between elements"));
+                }
+                self.is_asked = true;
+            }
             self.expects_markup = false;
             match self.xml.read_event() {
-                Ok(Event::Comment(_) | Event::PI(_)) => {}
+                Ok(event @ (Event::Comment(_) | Event::PI(_))) => {
+                    // The XML reader must not come to the end tag of an element that it has not seen.
+                    if self.is_unseen() {
+                        return Ok(event);
+                    }
+                }
                 Ok(Event::DocType(_)) => return Err(self.syntax("a document type")),
                 Ok(event) => {
-                    self.expects_markup = matches!(event, Event::Text(_));
+                    match event {
+                        Event::Start(_) => self.open += 1,
+                        Event::End(_) => self.open = self.open.saturating_sub(1),
+                        Event::Text(_) => self.expects_markup = true,
+                        _ => {}
+                    }
                     return Ok(event);
                 }
                 Err(error) => return Err(self.malformed(&error)),
@@ -72,17 +119,86 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The next element if it is a leaf; white space before it is gone in any case.
+    /// Whether the XML reader has not seen the innermost element that is open.
+    fn is_unseen(&self) -> bool {
+        self.unseen.last().is_some_and(|(open, _)| *open == self.open)
+    }
+
+    /// What follows the white space at hand, as far as it is UTF-8, unless the XML reader has begun with it.
     #[inline]
-    pub(super) fn leaf(&mut self) -> Option<Leaf<'a>> {
+    fn rest(&mut self) -> Option<&'a str> {
         if self.expects_markup {
             return None;
         }
-        let rest = self.xml.get_mut();
-        *rest = leaf::skip_blanks(rest);
-        let (leaf, after) = Leaf::read(rest)?;
+        let rest = leaf::skip_blanks(self.xml.get_ref());
+        *self.xml.get_mut() = rest;
+        self.text.get(self.length - self.skipped - rest.len()..)
+    }
+
+    /// Takes all of the rest up to this.
+    #[inline]
+    fn take_until(&mut self, rest: &'a str, after: &'a str) {
+        let input = self.xml.get_mut();
+        self.at = self.length - input.len();
+        *input = &input[rest.len() - after.len()..];
+    }
+
+    /// The next tag if it can be read past the XML reader; white space before it is gone in any case.
+    ///
+    /// # Errors
+    ///
+    /// An end tag of another element than the innermost.
+    pub(super) fn markup(&mut self) -> Result<Option<Markup<'a>>, Error> {
+        let Some(rest) = self.rest() else { return Ok(None) };
+        match (rest.as_bytes(), self.unseen.last()) {
+            ([b'<', b'/', ..], Some(&(open, name))) if open == self.open => {
+                let Some(after) = markup::end(rest, name) else { return Err(self.other_end()) };
+                self.take_until(rest, after);
+                self.unseen.pop();
+                self.open -= 1;
+                Ok(Some(Markup::End))
+            }
+            ([b'<', b'A'..=b'Z', ..], _) => {
+                let Some((opening, after)) = Opening::read(rest) else { return Ok(None) };
+                self.take_until(rest, after);
+                if !opening.empty {
+                    self.open += 1;
+                    self.unseen.push((self.open, opening.name));
+                }
+                let start = Start { tag: opening.tag, attributes: "", empty: opening.empty };
+                Ok(Some(Markup::Start(start, opening.attributes)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// What is wrong with the end tag at hand.
+    #[cold]
+    fn other_end(&mut self) -> Error {
+        let rest = self.xml.get_ref();
         self.at = self.length - rest.len();
-        *rest = after;
+        if rest.contains(&b'>') {
+            self.syntax("an end tag of another element")
+        } else {
+            Error::with(Kind::UnexpectedEnd, "markup that does not end").or_offset(self.offset())
+        }
+    }
+
+    /// The text of the next element if it has this name, no attributes and nothing but characters in it; white space
+    /// before it is gone in any case.
+    pub(super) fn element_text(&mut self, name: &str) -> Option<Text<'a>> {
+        let rest = self.rest()?;
+        let (text, after) = leaf::element(rest, name)?;
+        self.take_until(rest, after);
+        Some(text.into())
+    }
+
+    /// The next element if it is a leaf; white space before it is gone in any case.
+    #[inline]
+    pub(super) fn leaf(&mut self) -> Option<Leaf<'a>> {
+        let rest = self.rest()?;
+        let (leaf, after) = Leaf::read(rest)?;
+        self.take_until(rest, after);
         Some(leaf)
     }
 
@@ -137,7 +253,7 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    /// Checks that an event between elements is nothing but white space.
+    /// Checks that an event between elements is nothing but white space or a comment.
     ///
     /// # Errors
     ///
@@ -145,6 +261,7 @@ impl<'a> Source<'a> {
     pub(super) fn blank(&self, event: &Event<'_>) -> Result<(), Error> {
         match event {
             Event::Text(text) if text.bytes().all(is_blank) => Ok(()),
+            Event::Comment(_) | Event::PI(_) => Ok(()),
             Event::Eof => Err(self.ended()),
             Event::Decl(_) => Err(self.syntax("an XML declaration inside of the document")),
             _ => Err(self.structure("text between elements")),
@@ -187,7 +304,7 @@ impl<'a> Source<'a> {
 
 /// Without U+FEFF at the start. All of them go, for the XML reader drops one without counting it.
 fn without_order_marks(mut input: &[u8]) -> &[u8] {
-    while let Some(rest) = input.strip_prefix(b"\xef\xbb\xbf") {
+    while let Some(rest) = input.strip_prefix(ORDER_MARK) {
         input = rest;
     }
     input

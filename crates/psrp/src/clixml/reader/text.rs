@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2};
 
+use super::leaf::Characters;
 use crate::Error;
 use crate::error::Kind;
 use crate::value::PsString;
@@ -13,10 +14,18 @@ use crate::value::PsString;
 pub(super) enum Text<'a> {
     /// As it stands in the document, line ends included.
     Raw(&'a str),
+    /// As it stands in the document, without any escape or line end.
+    Plain(&'a str),
     /// Put together from several pieces.
     Built(String),
     /// With halves of surrogate pairs that character references gave; escapes are resolved.
     Wide(PsString),
+}
+
+impl<'a> From<Characters<'a>> for Text<'a> {
+    fn from(Characters { text, plain }: Characters<'a>) -> Self {
+        if plain { Text::Plain(text) } else { Text::Raw(text) }
+    }
 }
 
 impl Text<'_> {
@@ -27,7 +36,7 @@ impl Text<'_> {
     /// Half of a surrogate pair: nothing but strings may have it.
     pub(super) fn plain(&self) -> Result<&str, Error> {
         match self {
-            Text::Raw(text) => Ok(text),
+            Text::Raw(text) | Text::Plain(text) => Ok(text),
             Text::Built(text) => Ok(text),
             Text::Wide(_) => Err(Error::with(Kind::InvalidText, "half of a surrogate pair")),
         }
@@ -36,6 +45,7 @@ impl Text<'_> {
     /// As a string, with the escapes of CLIXML resolved.
     pub(super) fn into_string(self) -> PsString {
         match self {
+            Text::Plain(text) => text.into(),
             Text::Raw(text) => match memchr2(b'_', b'\r', text.as_bytes()) {
                 None => text.into(),
                 Some(_) => PsString::from_escaped(&normalised(text)),

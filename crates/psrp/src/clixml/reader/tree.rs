@@ -4,6 +4,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::attributes::{self, Attributes};
 use super::leaf::Leaf;
+use super::markup::Markup;
 use super::references::{Id, Table};
 use super::source::Source;
 use super::tag::{Primitive, Tag};
@@ -122,22 +123,44 @@ impl Tree {
                 return Ok(root);
             }
             self.leaves(source)?;
-            step = match source.next()? {
-                Event::Start(tag) => self.element(source, &Start::new(&tag, false))?,
-                Event::Empty(tag) => self.element(source, &Start::new(&tag, true))?,
-                Event::End(_) => self.close().map_err(|error| error.or_offset(source.offset()))?,
-                event => {
-                    source.blank(&event)?;
-                    Step::Inside
+            step = match source.markup()? {
+                Some(Markup::Start(start, attributes)) => {
+                    let at = source.offset();
+                    self.element(source, &start, &attributes).map_err(|error| error.or_offset(at))?
                 }
+                Some(Markup::End) => self.close().map_err(|error| error.or_offset(source.offset()))?,
+                None => self.event(source)?,
             };
         }
     }
 
+    /// Takes what is not in a usual form.
+    fn event(&mut self, source: &mut Source<'_>) -> Result<Step, Error> {
+        let event = source.next()?;
+        let at = source.offset();
+        let start = match &event {
+            Event::Start(tag) => Start::new(tag, false),
+            Event::Empty(tag) => Start::new(tag, true),
+            Event::End(_) => return self.close().map_err(|error| error.or_offset(at)),
+            event => {
+                source.blank(event)?;
+                return Ok(Step::Inside);
+            }
+        };
+        let attributes = Attributes::parse(start.attributes).map_err(|error| error.or_offset(at))?;
+        self.element(source, &start, &attributes).map_err(|error| error.or_offset(at))
+    }
+
     /// Takes leaves into the innermost place that is open, as many as follow each other.
     fn leaves(&mut self, source: &mut Source<'_>) -> Result<(), Error> {
-        if matches!(self.places.last(), Some(Place::Object | Place::Dictionary(_)) | None) {
-            return Ok(());
+        match self.places.last() {
+            Some(Place::Dictionary(_)) | None => return Ok(()),
+            Some(Place::Object) => {
+                if let Some(text) = source.element_text("ToString") {
+                    self.set_text(text).map_err(|error| error.or_offset(source.offset()))?;
+                }
+            }
+            Some(_) => {}
         }
         while let Some(leaf) = source.leaf() {
             self.leaf(leaf).map_err(|error| error.or_offset(source.offset()))?;
@@ -149,15 +172,16 @@ impl Tree {
         self.enter()?;
         match self.places.last() {
             Some(Place::Adapted(_) | Place::Extended(_) | Place::Set(..)) => {
-                let name = PsString::from_escaped(leaf.name.ok_or_else(without_name)?);
-                let value = primitive::value(leaf.tag, Text::Raw(leaf.text), self.options.cipher.as_deref())?;
+                let name = leaf.name.ok_or_else(without_name)?;
+                let name = if name.plain { name.text.into() } else { PsString::from_escaped(name.text) };
+                let value = primitive::value(leaf.tag, leaf.text.into(), self.options.cipher.as_deref())?;
                 self.members.push((name, value));
             }
             place => {
                 if let Some(&Place::Entry(from)) = place {
-                    self.expect_part(from, leaf.name)?;
+                    self.expect_part(from, leaf.name.map(|name| name.text))?;
                 }
-                let value = primitive::value(leaf.tag, Text::Raw(leaf.text), self.options.cipher.as_deref())?;
+                let value = primitive::value(leaf.tag, leaf.text.into(), self.options.cipher.as_deref())?;
                 self.put(PsString::default(), value)?;
             }
         }
@@ -174,27 +198,26 @@ impl Tree {
     }
 
     /// Takes an element into the innermost place that is open.
-    fn element(&mut self, source: &mut Source<'_>, start: &Start<'_>) -> Result<Step, Error> {
-        let at = source.offset();
-        self.element_in_place(source, start).map_err(|error| error.or_offset(at))
-    }
-
-    fn element_in_place(&mut self, source: &mut Source<'_>, start: &Start<'_>) -> Result<Step, Error> {
-        let attributes = Attributes::parse(start.attributes)?;
+    fn element(
+        &mut self,
+        source: &mut Source<'_>,
+        start: &Start<'_>,
+        attributes: &Attributes<'_>,
+    ) -> Result<Step, Error> {
         match self.places.last() {
-            Some(Place::Object) => self.part(source, start, &attributes),
+            Some(Place::Object) => self.part(source, start, attributes),
             Some(Place::Adapted(_)) => {
-                let name = member_name(&attributes)?;
-                self.value(source, start, &attributes, name)
+                let name = member_name(attributes)?;
+                self.value(source, start, attributes, name)
             }
             Some(Place::Extended(_) | Place::Set(..)) => {
-                let name = member_name(&attributes)?;
+                let name = member_name(attributes)?;
                 match start.tag {
                     Tag::Extended => self.set(start, name),
-                    _ => self.value(source, start, &attributes, name),
+                    _ => self.value(source, start, attributes, name),
                 }
             }
-            Some(Place::Items(..)) | None => self.value(source, start, &attributes, PsString::default()),
+            Some(Place::Items(..)) | None => self.value(source, start, attributes, PsString::default()),
             Some(Place::Dictionary(_)) => match start.tag {
                 Tag::Entry if !start.empty => {
                     self.places.push(Place::Entry(self.values.len()));
@@ -205,7 +228,7 @@ impl Tree {
             },
             Some(&Place::Entry(from)) => {
                 self.expect_part(from, attributes.name)?;
-                self.value(source, start, &attributes, PsString::default())
+                self.value(source, start, attributes, PsString::default())
             }
         }
     }
@@ -263,10 +286,8 @@ impl Tree {
                 self.set_type_names(names)?;
             }
             Tag::ToString => {
-                let text = start.text(source)?.into_string();
-                if self.content().to_string.replace(text).is_some() {
-                    return Err(structure("an object with two texts"));
-                }
+                let text = start.text(source)?;
+                self.set_text(text)?;
             }
             Tag::Items(kind) => {
                 self.wrap(Base::List(kind, Vec::new()))?;
@@ -445,6 +466,18 @@ impl Tree {
         self.names.clear();
         let mut open = !start.empty;
         while open {
+            if let Some(name) = source.element_text("T") {
+                self.count()?;
+                self.names.push(name.into_string());
+                continue;
+            }
+            match source.markup()? {
+                Some(Markup::End) => break,
+                Some(Markup::Start(..)) => {
+                    return Err(source.structure("a list of type names has nothing but type names"));
+                }
+                None => {}
+            }
             match source.next()? {
                 Event::Start(tag) if tag.name().as_ref() == "T" => {
                     self.count()?;
@@ -466,6 +499,14 @@ impl Tree {
             self.type_names.insert(&attributes::value(id)?, names.clone());
         }
         Ok(names)
+    }
+
+    /// Gives the innermost object its text.
+    fn set_text(&mut self, text: Text<'_>) -> Result<(), Error> {
+        match self.content().to_string.replace(text.into_string()) {
+            None => Ok(()),
+            Some(_) => Err(structure("an object with two texts")),
+        }
     }
 
     /// Gives the innermost object its type names; none at all are the same as no list.

@@ -1,9 +1,11 @@
 //! The elements of values.
 
 use super::super::escape::{Context, push_ps_string};
+use super::super::short::{SHORT, copy, put};
 use super::super::{Stream, number};
 use super::WriteOptions;
 use super::references::{Lists, Objects};
+use super::tag::{Piece, Tag, tag};
 use crate::error::Kind;
 use crate::value::{
     Base, ContainerKind, Cycle, Members, Progress, PsString, SecureString, TypeNames, Value, Version,
@@ -12,6 +14,9 @@ use crate::{Error, Object, b64};
 
 /// Buffers larger than this are not kept for the next document.
 const KEPT: usize = 1 << 20;
+
+/// The space of an element that is written in one go: two pieces of tags, a name and a text, and two bytes in between.
+const WINDOW: usize = Piece::LONGEST + SHORT + 2 + SHORT + Piece::LONGEST;
 
 /// Where an element stands, which its attributes tell.
 #[derive(Clone, Copy)]
@@ -26,34 +31,6 @@ pub(in super::super) enum Place<'a> {
     Key,
     /// The value of an entry of a dictionary.
     Value,
-}
-
-/// The tags of an element, ready to be copied.
-struct Tag {
-    /// Without an end, for attributes.
-    open: &'static str,
-    /// Without attributes.
-    item: &'static str,
-    /// Up to the name.
-    member: &'static str,
-    key: &'static str,
-    value: &'static str,
-    end: &'static str,
-}
-
-macro_rules! tag {
-    ($name:literal) => {
-        const {
-            &Tag {
-                open: concat!("<", $name),
-                item: concat!("<", $name, ">"),
-                member: concat!("<", $name, " N=\""),
-                key: concat!("<", $name, " N=\"Key\">"),
-                value: concat!("<", $name, " N=\"Value\">"),
-                end: concat!("</", $name, ">"),
-            }
-        }
-    };
 }
 
 /// A buffer, and what a document remembers.
@@ -93,12 +70,15 @@ impl Elements {
     }
 
     /// Ends the document, and gives its bytes unless writing failed.
+    // Inlined, for the length of the buffer was stored just now and would be loaded together with its address.
+    #[inline(always)]
     pub(in super::super) fn finish(&mut self, result: Result<(), Error>) -> Result<&[u8], Error> {
         self.forget();
         self.pause(result)
     }
 
     /// Gives the bytes of a part of a document, which ends if writing failed.
+    #[inline(always)]
     pub(in super::super) fn pause(&mut self, result: Result<(), Error>) -> Result<&[u8], Error> {
         if result.is_err() {
             self.start();
@@ -134,6 +114,13 @@ impl Elements {
         } else {
             self.out.clear();
         }
+    }
+
+    #[inline(always)]
+    fn piece(&mut self, piece: &Piece) {
+        let end = self.out.len() + piece.len;
+        self.out.extend_from_slice(&piece.bytes);
+        self.out.truncate(end);
     }
 
     #[inline(always)]
@@ -225,15 +212,15 @@ impl Elements {
     fn start_tag(&mut self, tag: &'static Tag, place: Place<'_>) {
         match place {
             Place::Member(name) => {
-                self.raw(tag.member);
+                self.piece(&tag.member);
                 push_ps_string(&mut self.out, name, Context::Attribute);
                 self.raw("\">");
             }
-            Place::Item => self.raw(tag.item),
-            Place::Key => self.raw(tag.key),
-            Place::Value => self.raw(tag.value),
+            Place::Item => self.piece(&tag.item),
+            Place::Key => self.piece(&tag.key),
+            Place::Value => self.piece(&tag.value),
             Place::Top(_) => {
-                self.raw(tag.open);
+                self.piece(&tag.open);
                 self.attributes(place);
                 self.raw(">");
             }
@@ -242,7 +229,7 @@ impl Elements {
 
     /// Writes an element without content.
     fn empty_element(&mut self, tag: &'static Tag, place: Place<'_>) {
-        self.raw(tag.open);
+        self.piece(&tag.open);
         self.attributes(place);
         self.raw(" />");
     }
@@ -271,12 +258,51 @@ impl Elements {
         self.empty_element(tag!("Nil"), place);
     }
 
+    /// Writes an element with a short text in one go, as most are. Nothing is written if the name or text is longer or
+    /// may need an escape.
+    fn short(&mut self, tag: &'static Tag, place: Place<'_>, text: &[u8]) -> bool {
+        if text.len() > SHORT {
+            return false;
+        }
+        let (piece, name) = match place {
+            Place::Member(name) => match name.as_str() {
+                Some(name) if name.len() <= SHORT => (&tag.member, Some(name.as_bytes())),
+                _ => return false,
+            },
+            Place::Item => (&tag.item, None),
+            Place::Key => (&tag.key, None),
+            Place::Value => (&tag.value, None),
+            Place::Top(_) => return false,
+        };
+        let start = self.out.len();
+        self.out.extend_from_slice(&[0; WINDOW]);
+        let Some(window) = self.out.last_chunk_mut::<WINDOW>() else { return false };
+        put(window, 0, &piece.bytes);
+        let (mut at, mut plain) = (piece.len, true);
+        if let Some(name) = name {
+            plain = copy(name, window, at);
+            at += name.len();
+            put(window, at, b"\">");
+            at += 2;
+        }
+        plain &= copy(text, window, at);
+        at += text.len();
+        put(window, at, &tag.end.bytes);
+        at += tag.end.len;
+        self.out.truncate(if plain { start + at } else { start });
+        plain
+    }
+
     /// Writes text that needs no escape and is not empty.
     #[inline(always)]
     fn primitive(&mut self, tag: &'static Tag, place: Place<'_>, text: &[u8]) {
+        // Without a name there is nothing to look at, and the parts by themselves take less time.
+        if matches!(place, Place::Member(_)) && self.short(tag, place, text) {
+            return;
+        }
         self.start_tag(tag, place);
         self.out.extend_from_slice(text);
-        self.raw(tag.end);
+        self.piece(&tag.end);
     }
 
     #[inline(always)]
@@ -289,9 +315,14 @@ impl Elements {
         if text.is_empty() {
             return self.empty_element(tag, place);
         }
+        if let Some(text) = text.as_str()
+            && self.short(tag, place, text.as_bytes())
+        {
+            return;
+        }
         self.start_tag(tag, place);
         push_ps_string(&mut self.out, text, Context::Content);
-        self.raw(tag.end);
+        self.piece(&tag.end);
     }
 
     fn base64(&mut self, tag: &'static Tag, place: Place<'_>, bytes: &[u8]) {
@@ -300,7 +331,7 @@ impl Elements {
         }
         self.start_tag(tag, place);
         b64::encode(bytes, &mut self.out);
-        self.raw(tag.end);
+        self.piece(&tag.end);
     }
 
     fn version(&mut self, version: Version, place: Place<'_>) {
@@ -312,7 +343,7 @@ impl Elements {
             self.raw(".");
             self.raw(buffer.format(part));
         }
-        self.raw(tag.end);
+        self.piece(&tag.end);
     }
 
     fn secret(&mut self, secret: &SecureString, place: Place<'_>) -> Result<(), Error> {
@@ -339,7 +370,7 @@ impl Elements {
         self.raw(if record.completed { "<T>Completed</T>" } else { "<T>Processing</T>" });
         self.integer(tag!("SR"), Place::Item, record.seconds_remaining);
         self.text(tag!("SD"), Place::Item, &record.status_description);
-        self.raw(tag.end);
+        self.piece(&tag.end);
     }
 
     #[cold]
@@ -385,7 +416,7 @@ impl Elements {
             self.type_names(names);
         }
         if let Some(text) = &content.to_string {
-            self.text(tag!("ToString"), Place::Item, text);
+            self.text_form(text);
         }
         self.base(&content.base, level + 1)?;
         if !content.adapted.is_empty() {
@@ -400,6 +431,12 @@ impl Elements {
         }
         self.raw("</Obj>");
         Ok(())
+    }
+
+    /// Writes the text of an object. Apart from it, for the same reason as [`simple`](Self::simple).
+    #[inline(never)]
+    fn text_form(&mut self, text: &PsString) {
+        self.text(tag!("ToString"), Place::Item, text);
     }
 
     #[inline(always)]
@@ -446,11 +483,11 @@ impl Elements {
                     self.empty_element(tag, Place::Item);
                     return Ok(());
                 }
-                self.raw(tag.item);
+                self.piece(&tag.item);
                 for item in items {
                     self.value(item, Place::Item, level)?;
                 }
-                self.raw(tag.end);
+                self.piece(&tag.end);
                 Ok(())
             }
             Base::Dictionary(entries) => self.dictionary(entries, level),
@@ -463,7 +500,7 @@ impl Elements {
             self.empty_element(tag, Place::Item);
             return Ok(());
         }
-        self.raw(tag.item);
+        self.piece(&tag.item);
         for (key, value) in entries {
             if key.is_nil() {
                 return Err(Error::with(Kind::Unwritable, "a dictionary with null as a key"));
@@ -473,7 +510,7 @@ impl Elements {
             self.value(value, Place::Value, level)?;
             self.raw("</En>");
         }
-        self.raw(tag.end);
+        self.piece(&tag.end);
         Ok(())
     }
 
@@ -498,7 +535,7 @@ impl Elements {
         }
         self.start_tag(tag, place);
         self.members(set, level + 1)?;
-        self.raw(tag.end);
+        self.piece(&tag.end);
         Ok(())
     }
 }

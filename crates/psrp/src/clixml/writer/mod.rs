@@ -3,6 +3,7 @@
 mod element;
 mod options;
 mod references;
+mod tag;
 
 use std::fmt;
 
@@ -31,7 +32,7 @@ pub(super) const END: &str = "</Objs>";
 ///
 /// All methods that write fail with
 ///
-/// * [`is_limit`](Error::is_limit) for values that are nested too deep, see [`WriteOptions::depth`];
+/// * [`is_limit`](Error::is_limit) for values that are nested too deep, see [`WriteOptions::max_depth`];
 /// * [`is_no_key`](Error::is_no_key) for a secret string that is not encrypted and no cipher to do it, and
 ///   [`is_crypto`](Error::is_crypto) if the cipher fails;
 /// * [`is_unwritable`](Error::is_unwritable) for a cycle to an object that is gone, a dictionary with
@@ -75,6 +76,7 @@ impl Writer {
     }
 
     /// Writes one value as a bare element, the form of messages. The bytes are UTF-8.
+    #[inline]
     pub fn write(&mut self, value: &Value) -> Result<&[u8], Error> {
         self.elements.start();
         let result = self.elements.value(value, Place::Item, 1);
@@ -83,6 +85,7 @@ impl Writer {
 
     /// Writes an `<Objs>` document, the form of files and of the output of `pwsh`: values with the stream that each
     /// belongs to, if any.
+    #[inline]
     pub fn write_document<'a>(
         &mut self,
         items: impl IntoIterator<Item = (Option<Stream>, &'a Value)>,

@@ -28,28 +28,31 @@ pub struct WriteOptions {
 }
 
 impl WriteOptions {
+    /// Default of [`max_depth`](Self::max_depth): 49, what PowerShell reads.
+    pub const DEFAULT_MAX_DEPTH: usize = Limits::DEFAULT_MAX_DEPTH;
+
     /// The defaults.
     pub const fn new() -> Self {
-        Self { depth: Limits::DEPTH, too_deep: None, cipher: None }
+        Self { depth: Self::DEFAULT_MAX_DEPTH, too_deep: None, cipher: None }
     }
 
     /// How many elements with a value may be nested in each other, the innermost included: objects, sets of members and
-    /// the primitive inside of them. What is deeper is an error. Default: [`Limits::DEPTH`], what PowerShell reads. Values
-    /// above [`Limits::MAX_DEPTH`] count as that.
+    /// the primitive inside of them. What is deeper is an error. Default:
+    /// [`DEFAULT_MAX_DEPTH`](Self::DEFAULT_MAX_DEPTH), 49. Values above [`Limits::MAX_DEPTH`] count as that.
     #[must_use]
-    pub const fn depth(mut self, levels: usize) -> Self {
+    pub const fn max_depth(mut self, levels: usize) -> Self {
         self.depth = if levels < Limits::MAX_DEPTH { levels } else { Limits::MAX_DEPTH };
         self
     }
 
-    /// Writes this string in place of each value that is too deep, as PowerShell does, where it would be an error.
+    /// Writes this string in place of each value that is too deep, as PowerShell does. Default: it is an error.
     #[must_use]
     pub fn replace_too_deep(mut self, text: impl Into<PsString>) -> Self {
         self.too_deep = Some(text.into());
         self
     }
 
-    /// What encrypts strings that are secret. Without it only those can be written that are encrypted already.
+    /// What encrypts strings that are secret. Default: nothing; only those can be written that are encrypted already.
     #[must_use]
     pub fn cipher(mut self, cipher: Arc<dyn Cipher>) -> Self {
         self.cipher = Some(cipher);

@@ -6,7 +6,8 @@ use crate::shape::{Budget, Mismatch, Reader, Writer, bag, open_enum};
 use crate::value::{PsString, Value, Version};
 
 open_enum! {
-    /// Streams of a command, and where they go (`System.Management.Automation.Runspaces.PipelineResultTypes`).
+    /// Streams of a command, and where they go (`System.Management.Automation.Runspaces.PipelineResultTypes`, MS-PSRP
+    /// 2.2.3.31).
     #[derive(Default)]
     pub enum PipelineResultTypes as "System.Management.Automation.Runspaces.PipelineResultTypes" {
         /// None: a stream stays what it is.

@@ -50,8 +50,8 @@ impl Default for HostInfo {
     }
 }
 
-/// The console of a client as it is when the pool is opened. The default is a window of 120 by 50 characters, gray on
-/// black.
+/// The console of a client as it is when the pool is opened (a part of MS-PSRP 2.2.3.14). The default is a window of
+/// 120 by 50 characters, gray on black.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostDefaultData {
     /// Colour of text.

@@ -1,8 +1,8 @@
 //! Lists of commands.
 
 use crate::record::CommandTypes;
-use crate::shape::{Budget, Field, Mismatch, Reader, bag};
-use crate::value::{PsString, Value};
+use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag};
+use crate::value::{Object, PsString, Value};
 
 bag! {
     /// Starts a pipeline that lists commands (MS-PSRP 2.2.2.14), since protocol 2.1.
@@ -32,7 +32,7 @@ impl GetCommandMetadata {
         }
     }
 
-    /// How many commands follow, from the first output of the pipeline.
+    /// How many commands follow, from the first output of the pipeline (MS-PSRP 2.2.3.21).
     ///
     /// # Errors
     ///
@@ -41,7 +41,16 @@ impl GetCommandMetadata {
         let mut budget = Budget::new(crate::shape::DEFAULT_MAX_SIZE);
         Ok(Reader::new(first_output, &mut budget)?.required("Count")?)
     }
+
+    /// What the pipeline writes first when so many commands follow (MS-PSRP 2.2.3.21).
+    pub fn count_to_value(count: usize) -> Value {
+        let names = ["Selected.Microsoft.PowerShell.Commands.GenericMeasureInfo", CUSTOM, "System.Object"];
+        let count = i32::try_from(count).unwrap_or(i32::MAX);
+        Object::builder().type_names(names).extended("Count", count).build().into()
+    }
 }
+
+const CUSTOM: &str = "System.Management.Automation.PSCustomObject";
 
 /// A command in such a list (MS-PSRP 2.2.3.22).
 #[derive(Clone, Debug, PartialEq)]
@@ -80,6 +89,35 @@ pub struct ParameterMetadata {
 }
 
 impl CommandMetadata {
+    /// A command without parameters.
+    pub fn new(name: impl Into<PsString>, command_type: CommandTypes) -> Self {
+        Self {
+            name: name.into(),
+            namespace: None,
+            help_uri: None,
+            command_type,
+            resolved_command_name: None,
+            output_type: Vec::new(),
+            parameters: Vec::new(),
+        }
+    }
+
+    /// The object that the pipeline writes for it.
+    pub fn to_value(&self) -> Value {
+        let parameters =
+            self.parameters.iter().map(|parameter| (parameter.name.clone(), parameter.to_value()));
+        let mut out = Writer::default();
+        out.put("Name", &self.name);
+        out.put("Namespace", &self.namespace);
+        out.put("HelpUri", &self.help_uri);
+        out.put("CommandType", &self.command_type);
+        out.put("ResolvedCommandName", &self.resolved_command_name);
+        out.put("OutputType", &self.output_type);
+        out.put("Parameters", &Value::from(Object::dictionary(parameters)));
+        let names = ["Selected.System.Management.Automation.CmdletInfo", CUSTOM, "System.Object"];
+        out.finish_as(Object::builder().type_names(names))
+    }
+
     /// Reads it from the output of the pipeline.
     ///
     /// # Errors
@@ -120,6 +158,28 @@ impl CommandMetadata {
 }
 
 impl ParameterMetadata {
+    /// A parameter with a value of any type.
+    pub fn new(name: impl Into<PsString>) -> Self {
+        Self {
+            name: name.into(),
+            parameter_type: None,
+            aliases: Vec::new(),
+            is_switch: false,
+            is_dynamic: false,
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        let mut out = Writer::default();
+        out.put("Name", &self.name);
+        out.put("ParameterType", &self.parameter_type);
+        out.put("Aliases", &self.aliases);
+        out.put("SwitchParameter", &self.is_switch);
+        out.put("IsDynamic", &self.is_dynamic);
+        let names = ["System.Management.Automation.ParameterMetadata", "System.Object"];
+        out.finish_as(Object::builder().type_names(names))
+    }
+
     fn read(name: &Value, value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
         let mut from = Reader::new(value, budget)?;
         Ok(Self {

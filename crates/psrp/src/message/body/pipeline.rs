@@ -7,7 +7,7 @@ use crate::value::{PsString, Value, Version};
 
 flags! {
     /// Records of which streams tell the call that they come from
-    /// (`System.Management.Automation.RemoteStreamOptions`).
+    /// (`System.Management.Automation.RemoteStreamOptions`, MS-PSRP 2.2.3.8).
     #[derive(Default)]
     pub struct RemoteStreamOptions as "System.Management.Automation.RemoteStreamOptions" {
         /// None.

@@ -42,7 +42,7 @@ impl Default for SessionCapability {
 
 open_enum! {
     /// On which threads a pool runs its pipelines
-    /// (`System.Management.Automation.Runspaces.PSThreadOptions`).
+    /// (`System.Management.Automation.Runspaces.PSThreadOptions`, MS-PSRP 2.2.3.6).
     #[derive(Default)]
     pub enum ThreadOptions as "System.Management.Automation.Runspaces.PSThreadOptions" {
         /// As the server likes.
@@ -58,7 +58,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// The COM apartment of a thread (`System.Threading.ApartmentState`).
+    /// The COM apartment of a thread (`System.Threading.ApartmentState`, MS-PSRP 2.2.3.7).
     #[derive(Default)]
     pub enum ApartmentState as "System.Threading.ApartmentState" {
         /// Single-threaded.
@@ -104,7 +104,7 @@ impl Default for InitRunspacePool {
 }
 
 bag! {
-    /// How many runspaces a pool has: the answer to connecting to one (MS-PSRP 2.2.2.28), or what the client that
+    /// How many runspaces a pool has: the answer to connecting to one (MS-PSRP 2.2.2.30), or what the client that
     /// connects asks for.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct RunspaceLimits {
@@ -115,7 +115,7 @@ bag! {
     }
 }
 
-/// Connects to a disconnected pool (MS-PSRP 2.2.2.27), since protocol 2.2.
+/// Connects to a disconnected pool (MS-PSRP 2.2.2.29), since protocol 2.2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectRunspacePool {
     /// How many runspaces the pool is to have, `None` to leave them as they are.

@@ -30,7 +30,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// The state of a pipeline (`System.Management.Automation.PSInvocationState`).
+    /// The state of a pipeline (`System.Management.Automation.PSInvocationState`, MS-PSRP 2.2.3.5).
     pub enum PipelineState {
         /// Not started yet.
         NotStarted = 0,

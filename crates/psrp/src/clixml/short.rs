@@ -1,0 +1,96 @@
+//! Short text, copied while it is looked at.
+//!
+//! Most names and many values are of a few bytes, for which a call that copies and a search would take longer than both
+//! do here: one or two loads and stores that may overlap.
+
+/// The longest text that this is for.
+pub(super) const SHORT: usize = 32;
+
+/// Copies bytes to a place of an array.
+#[inline(always)]
+pub(super) fn put<const N: usize, const M: usize>(to: &mut [u8; N], at: usize, bytes: &[u8; M]) {
+    to[at..at + M].copy_from_slice(bytes);
+}
+
+/// Copies at most [`SHORT`] bytes to a place of an array, and tells whether none of them may need an escape.
+///
+/// # Panics
+///
+/// Panics if the bytes do not fit.
+#[inline(always)]
+pub(super) fn copy<const N: usize>(text: &[u8], to: &mut [u8; N], at: usize) -> bool {
+    debug_assert!(text.len() <= SHORT, "not all of the text would be copied");
+    let found = if let (Some(first), Some(last)) = (text.first_chunk::<16>(), text.last_chunk::<16>()) {
+        put(to, at, first);
+        put(to, at + text.len() - 16, last);
+        let ([a, b], [c, d]) = (halves(first), halves(last));
+        suspects(a) | suspects(b) | suspects(c) | suspects(d)
+    } else if let (Some(first), Some(last)) = (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+        put(to, at, first);
+        put(to, at + text.len() - 8, last);
+        suspects(u64::from_le_bytes(*first)) | suspects(u64::from_le_bytes(*last))
+    } else if let (Some(first), Some(last)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        put(to, at, first);
+        put(to, at + text.len() - 4, last);
+        suspects(u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32)
+    } else if let [first, .., last] = text {
+        put(to, at, &[*first, text[1]]);
+        put(to, at + text.len() - 1, &[*last]);
+        let [first, second, last] = [*first, text[1], *last].map(u64::from);
+        suspects(SPACES << 24 | last << 16 | second << 8 | first)
+    } else if let [only] = text {
+        put(to, at, &[*only]);
+        suspects(SPACES << 8 | u64::from(*only))
+    } else {
+        0
+    };
+    found == 0
+}
+
+fn halves(bytes: &[u8; 16]) -> [u64; 2] {
+    let bytes = u128::from_le_bytes(*bytes);
+    [bytes as u64, (bytes >> 64) as u64]
+}
+
+const LOW: u64 = u64::from_le_bytes([1; 8]);
+const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+/// Bytes that need no escape.
+pub(super) const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
+
+/// The high bit of each of eight bytes that may need an escape: of control characters, `"`, `&`, `<`, `>`, `_` and
+/// everything beyond ASCII. Where there is something beyond ASCII, the bits of the bytes behind it mean nothing.
+#[inline(always)]
+pub(super) fn suspects(word: u64) -> u64 {
+    // A sum of two numbers below 0x80 has the high bit for the larger ones, and carries nothing to the next byte.
+    let all = |byte: u8| LOW * u64::from(byte);
+    let differs = |with: u8, from: u8| ((word | all(with)) ^ all(from)).wrapping_add(all(0x7F));
+    let plain = word.wrapping_add(all(0x60)) // below the space
+        & differs(0x04, b'&') // also the quote
+        & differs(0x02, b'>') // also the other bracket
+        & differs(0x20, 0x7F); // also the underscore
+    (!plain | word) & HIGH
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_is_copied_and_looked_at() {
+        for len in 0..=SHORT {
+            let mut text: Vec<u8> = (b'a'..).take(26).cycle().take(len).collect();
+            for at in 0..len {
+                for byte in 0..=u8::MAX {
+                    let before = std::mem::replace(&mut text[at], byte);
+                    let mut copied = [0; SHORT + 2];
+                    let is_special = matches!(byte, ..0x20 | b'"' | b'&' | b'<' | b'>' | b'_' | 0x7F..);
+                    assert_eq!(copy(&text, &mut copied, 1), !is_special, "{byte} at {at} of {len}");
+                    assert_eq!(copied[1..=len], text);
+                    assert_eq!((copied[0], copied[len + 1]), (0, 0));
+                    text[at] = before;
+                }
+            }
+            assert!(copy(&text, &mut [0; SHORT], 0));
+        }
+    }
+}

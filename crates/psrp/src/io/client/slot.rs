@@ -1,0 +1,68 @@
+//! What a session keeps of one of its pipelines.
+
+use std::collections::VecDeque;
+use std::task::Waker;
+
+use tokio::time::Instant;
+
+use crate::client::PipelineEvent;
+use crate::message::PipelineState;
+
+pub(super) struct Slot {
+    /// Events that wait to be taken, and what they count.
+    pub(super) events: VecDeque<(PipelineEvent, usize)>,
+    /// Who waits for an event.
+    pub(super) waker: Option<Waker>,
+    /// The state that the last event was about.
+    pub(super) state: PipelineState,
+    pub(super) signal: Signal,
+    /// The last event, while the host is still busy with calls that came before.
+    pub(super) last: Option<(PipelineEvent, usize)>,
+    /// Whether the last event was handed out.
+    pub(super) is_over: bool,
+    /// Whether there is no handle any more.
+    pub(super) is_dropped: bool,
+    /// Whether the server was asked to close it.
+    pub(super) is_closing: bool,
+    /// Whether the server has closed it.
+    pub(super) is_gone: bool,
+}
+
+/// How far the stop of a pipeline is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Signal {
+    #[default]
+    None,
+    /// It is to be acknowledged until then.
+    Sent(Instant),
+    /// Acknowledged, or given up.
+    Answered,
+}
+
+impl Slot {
+    pub(super) fn new(state: PipelineState) -> Self {
+        Self {
+            events: VecDeque::new(),
+            waker: None,
+            state,
+            signal: Signal::None,
+            last: None,
+            is_over: false,
+            is_dropped: false,
+            is_closing: false,
+            is_gone: false,
+        }
+    }
+
+    pub(super) fn push(&mut self, event: PipelineEvent, size: usize) {
+        self.events.push_back((event, size));
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
+/// Whether nothing comes after this state.
+pub(super) fn is_terminal(state: PipelineState) -> bool {
+    matches!(state, PipelineState::Completed | PipelineState::Failed | PipelineState::Stopped)
+}

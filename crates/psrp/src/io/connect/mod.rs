@@ -1,0 +1,14 @@
+//! Connections to servers.
+
+mod child;
+#[cfg(any(unix, windows))]
+mod socket;
+#[cfg(feature = "ssh")]
+mod ssh;
+mod stderr;
+
+pub use child::{Child, ChildTransport};
+#[cfg(any(unix, windows))]
+pub use socket::Socket;
+#[cfg(feature = "ssh")]
+pub use ssh::{Ssh, SshQuestion, SshTransport};

@@ -1,0 +1,170 @@
+//! One line of a file of known hosts (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT").
+
+use aws_lc_rs::hmac;
+
+use crate::b64;
+
+/// What a line says about its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Marker {
+    /// It is a key of the host.
+    Key,
+    /// It signs the certificates of the host.
+    Authority,
+    /// It must not be accepted.
+    Revoked,
+}
+
+/// A line that is about somebody's key.
+#[derive(Debug)]
+pub(super) struct Line<'a> {
+    pub(super) marker: Marker,
+    hosts: &'a str,
+    /// The name of the key's type, such as `ssh-ed25519`.
+    pub(super) kind: &'a str,
+    key: &'a str,
+}
+
+impl<'a> Line<'a> {
+    /// `None` for comments, empty lines and what has too few words.
+    pub(super) fn parse(line: &'a str) -> Option<Self> {
+        let mut words = line.split_ascii_whitespace();
+        let first = words.next().filter(|word| !word.starts_with('#'))?;
+        let (marker, hosts) = match first {
+            "@cert-authority" => (Marker::Authority, words.next()?),
+            "@revoked" => (Marker::Revoked, words.next()?),
+            other if other.starts_with('@') => return None,
+            hosts => (Marker::Key, hosts),
+        };
+        Some(Self { marker, hosts, kind: words.next()?, key: words.next()? })
+    }
+
+    /// The key as SSH writes it on the wire. `None` if it is no Base64.
+    pub(super) fn blob(&self) -> Option<Vec<u8>> {
+        b64::decode_to_box(self.key.as_bytes()).map(Vec::from)
+    }
+
+    /// Whether the line is about the host with this name: lower case, and `[name]:port` if the port is not 22.
+    pub(super) fn is_about(&self, name: &str) -> bool {
+        if let Some(hashed) = self.hosts.strip_prefix("|1|") {
+            return is_hash_of(hashed, name).unwrap_or(false);
+        }
+        let mut found = false;
+        for pattern in self.hosts.split(',') {
+            match pattern.strip_prefix('!') {
+                // A host that is taken out stays out, whatever else matches.
+                Some(pattern) if matches(pattern, name) => return false,
+                Some(_) => {}
+                None => found |= matches(pattern, name),
+            }
+        }
+        found
+    }
+}
+
+/// Whether `hashed`, which is `salt|hash` in Base64, is made of the name.
+fn is_hash_of(hashed: &str, name: &str) -> Option<bool> {
+    let (salt, hash) = hashed.split_once('|')?;
+    let salt = b64::decode_to_box(salt.as_bytes())?;
+    let hash = b64::decode_to_box(hash.as_bytes())?;
+    let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &salt);
+    Some(hmac::verify(&key, name.as_bytes(), &hash).is_ok())
+}
+
+/// Whether a pattern with `*` and `?` matches all of a name. Letters of the pattern may be of either case.
+fn matches(pattern: &str, name: &str) -> bool {
+    let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
+    let (mut at, mut in_name) = (0, 0);
+    // Where the last star is, and how far into the name it reaches.
+    let mut star: Option<(usize, usize)> = None;
+    while in_name < name.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                star = Some((at, in_name));
+                at += 1;
+            }
+            Some(byte) if *byte == b'?' || byte.eq_ignore_ascii_case(&name[in_name]) => {
+                at += 1;
+                in_name += 1;
+            }
+            _ => {
+                let Some((place, reach)) = star else { return false };
+                star = Some((place, reach + 1));
+                at = place + 1;
+                in_name = reach + 1;
+            }
+        }
+    }
+    pattern[at..].iter().all(|byte| *byte == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_those_of_openssh() {
+        for (hosts, name, about) in [
+            ("server", "server", true),
+            ("Server.Example.ORG", "server.example.org", true),
+            ("server", "server2", false),
+            ("other,server", "server", true),
+            ("*.example.org", "a.b.example.org", true),
+            ("*.example.org", "example.org", false),
+            ("192.0.2.?", "192.0.2.7", true),
+            ("192.0.2.?", "192.0.2.77", false),
+            ("*.example.org,!bad.example.org", "bad.example.org", false),
+            ("!bad.example.org,*.example.org", "good.example.org", true),
+            ("!bad.example.org", "good.example.org", false),
+            ("[server]:2222", "[server]:2222", true),
+            ("[server]:2222", "server", false),
+            ("[*]:2222", "[server]:2222", true),
+            ("*", "anything", true),
+            ("", "", true),
+            ("a*b*c", "aXbYbZc", true),
+            ("a*b*c", "aXbYbZ", false),
+        ] {
+            let line = Line { marker: Marker::Key, hosts, kind: "", key: "" };
+            assert_eq!(line.is_about(name), about, "{hosts} {name}");
+        }
+    }
+
+    #[test]
+    fn hashed_names_are_those_of_openssh() {
+        // Written by `ssh-keygen -H`.
+        for (hosts, name) in [
+            ("|1|DWby39l5Yu2lZ46PPS7iWtaxqdM=|4wm2hMEDnKPlEKlHJXr8uphwPvM=", "server.example.org"),
+            ("|1|i5zmp3y7Ozrj7zT32opihG1cd+E=|rH1IvF8Czpyb8co84YfDZ3QKNaI=", "[server.example.org]:2222"),
+        ] {
+            let line = Line { marker: Marker::Key, hosts, kind: "", key: "" };
+            assert!(line.is_about(name));
+            assert!(!line.is_about("server.example.com"));
+        }
+        for broken in
+            ["|1|", "|1|AAAA", "|1|*|*", "|2|DWby39l5Yu2lZ46PPS7iWtaxqdM=|4wm2hMEDnKPlEKlHJXr8uphwPvM="]
+        {
+            let line = Line { marker: Marker::Key, hosts: broken, kind: "", key: "" };
+            assert!(!line.is_about("server.example.org"), "{broken}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_line_is_passed_over() {
+        for text in [
+            "",
+            "   ",
+            "# comment",
+            "host",
+            "host ssh-ed25519",
+            "@revoked host ssh-ed25519",
+            "@new host t AAAA",
+        ] {
+            assert!(Line::parse(text).is_none(), "{text}");
+        }
+        let line = Line::parse(" @revoked\tb,a  ssh-rsa AAAA what it is\r\n").unwrap();
+        assert_eq!(
+            (line.marker, line.hosts, line.kind, line.key),
+            (Marker::Revoked, "b,a", "ssh-rsa", "AAAA")
+        );
+    }
+}

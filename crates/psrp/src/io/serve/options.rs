@@ -1,0 +1,75 @@
+//! How a session is served.
+
+use std::time::Duration;
+
+use crate::server::Config;
+
+/// How a session is served, and its limits beside those of the [`Config`].
+#[derive(Debug)]
+pub struct Options {
+    pub(super) config: Config,
+    pub(super) max_unsent_bytes: usize,
+    pub(super) max_input_bytes: usize,
+    pub(super) stop_timeout: Duration,
+    pub(super) close_timeout: Duration,
+}
+
+impl Options {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self {
+            config: Config::new(),
+            max_unsent_bytes: 1 << 20,
+            max_input_bytes: 1 << 20,
+            stop_timeout: Duration::from_secs(30),
+            close_timeout: Duration::from_secs(5),
+        }
+    }
+
+    /// What the pool is like. Default: [`Config::new`].
+    #[must_use]
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Lets pipelines write while no more than so many bytes of messages of all of them are unsent. Each may add one
+    /// message to that, however large. While nothing can be sent, no more than as much is read. Default: 1 MiB.
+    #[must_use]
+    pub fn max_unsent_bytes(mut self, bytes: usize) -> Self {
+        self.max_unsent_bytes = bytes;
+        self
+    }
+
+    /// Acknowledges the input of a pipeline while no more than so many bytes of it wait for the handler, which is what
+    /// clients wait for before they send more. When four times as much waits for the handlers of all pipelines, nothing
+    /// is read any more until they have taken some; then a client that waits for no acknowledgement can't stop a
+    /// pipeline either. Default: 1 MiB.
+    #[must_use]
+    pub fn max_input_bytes(mut self, bytes: usize) -> Self {
+        self.max_input_bytes = bytes;
+        self
+    }
+
+    /// How long a handler that ends by itself ([`Pipeline::stopping`](super::Pipeline::stopping)) may take. Its future
+    /// is dropped then. Default: 30 s, half of what PowerShell waits for.
+    #[must_use]
+    pub fn stop_timeout(mut self, timeout: Duration) -> Self {
+        self.stop_timeout = timeout;
+        self
+    }
+
+    /// How long it may take to send what there is at the end of a session, and how long handlers that block may go on.
+    /// Default: 5 s.
+    #[must_use]
+    pub fn close_timeout(mut self, timeout: Duration) -> Self {
+        self.close_timeout = timeout;
+        self
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,165 @@
+//! The limits of the table in `lib.rs`: with each one, its default and another value, what reaches it is taken and what is
+//! one beyond it refused. Those of the pools stand in the tests of sessions.
+
+use psrp::clixml::{Limits, ReadOptions, Reader, WriteOptions, Writer};
+use psrp::fragment::{
+    Assembler, AssemblerOptions, Fragment, FragmentHeader, Fragmenter, InterleavedAssembler,
+    InterleavedOptions,
+};
+use psrp::message::{MessageType, Payload};
+use psrp::outofproc::{PacketReader, ReaderOptions, Role};
+use psrp::{Error, Object, Value};
+
+/// Tries the amounts at the limit and one beyond it, with the default (`None`) and with a limit that is set.
+fn edge(default: usize, other: usize, attempt: impl Fn(Option<usize>, usize) -> Result<(), Error>) {
+    for (set, limit) in [(None, default), (Some(other), other)] {
+        attempt(set, limit).unwrap_or_else(|error| panic!("{limit} is allowed: {error}"));
+        let error = attempt(set, limit + 1).unwrap_err();
+        assert!(error.is_limit(), "{limit}: {error}");
+    }
+}
+
+fn read(xml: &str, limits: Limits) -> Result<(), Error> {
+    Reader::with_options(xml.as_bytes(), ReadOptions::new().limits(limits))
+        .try_for_each(|item| item.map(drop))
+}
+
+/// A start of an object without its blob, so long that it takes this many bytes with its header.
+fn start(object_id: u64, size: usize) -> Vec<u8> {
+    let fragment = Fragment { object_id, fragment_id: 0, start: true, end: false, blob: (&[][..]).into() };
+    let mut bytes = Vec::new();
+    fragment.encode(&mut bytes).unwrap();
+    let length = u32::try_from(size - FragmentHeader::LEN).unwrap();
+    bytes[FragmentHeader::LEN - 4..].copy_from_slice(&length.to_be_bytes());
+    bytes
+}
+
+#[test]
+fn documents_that_are_read() {
+    edge(Limits::DEFAULT_MAX_SIZE, 100, |set, size| {
+        let limits = set.map_or(Limits::new(), |size| Limits::new().max_size(size));
+        read(&format!("<S>{}</S>", "x".repeat(size - 7)), limits)
+    });
+    edge(Limits::DEFAULT_MAX_DEPTH, 60, |set, depth| {
+        let limits = set.map_or(Limits::new(), |depth| Limits::new().max_depth(depth));
+        read(&format!("{}{}", "<Obj>".repeat(depth), "</Obj>".repeat(depth)), limits)
+    });
+    edge(Limits::DEFAULT_MAX_NODES, 2_000_000, |set, nodes| {
+        let limits = set.map_or(Limits::new(), |nodes| Limits::new().max_nodes(nodes));
+        read(&"<Nil/>".repeat(nodes), limits.max_size(usize::MAX))
+    });
+}
+
+#[test]
+fn values_that_are_written() {
+    edge(WriteOptions::DEFAULT_MAX_DEPTH, 60, |set, depth| {
+        let options = set.map_or(WriteOptions::new(), |depth| WriteOptions::new().max_depth(depth));
+        let value = (1..depth).fold(Value::from(1), |inner, _| Object::list([inner]).into());
+        Writer::with_options(options).write(&value).map(drop)
+    });
+}
+
+#[test]
+fn what_messages_copy() {
+    /// What a member counts besides its text.
+    const MEMBER: usize = 32;
+    edge(Payload::DEFAULT_MAX_SIZE, 1000, |set, size| {
+        let source = "x".repeat(size - MEMBER);
+        let record = Object::builder().extended("MessageData", Value::Nil).extended("Source", source);
+        let value = Some(Value::from(record.build()));
+        match set {
+            None => Payload::from_value(MessageType::InformationRecord, value),
+            Some(max) => Payload::from_value_within(MessageType::InformationRecord, value, max),
+        }
+        .map(drop)
+    });
+}
+
+#[test]
+fn fragments_that_are_sent() {
+    let message = vec![7; 100_000];
+    for (fragmenter, size) in [
+        (Fragmenter::new(), Fragmenter::DEFAULT_FRAGMENT_SIZE),
+        (Fragmenter::new().fragment_size(100), 100),
+        (Fragmenter::new().fragment_size(0), Fragmenter::MIN_FRAGMENT_SIZE),
+    ] {
+        let sizes = |mut fragmenter: Fragmenter| {
+            let fragments = fragmenter.split(&message);
+            fragments.map(|fragment| FragmentHeader::LEN + fragment.blob.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(sizes(fragmenter).into_iter().max(), Some(size));
+    }
+}
+
+#[test]
+fn messages_that_are_received() {
+    edge(AssemblerOptions::DEFAULT_MAX_OBJECT_SIZE, 1000, |set, size| {
+        let options = set.map_or(AssemblerOptions::new(), |max| AssemblerOptions::new().max_object_size(max));
+        // The header alone decides.
+        Assembler::with_options(options).next(&mut &start(1, size)[..]).map(drop)
+    });
+    edge(InterleavedOptions::DEFAULT_MAX_OBJECT_SIZE, 1000, |set, size| {
+        let options =
+            set.map_or(InterleavedOptions::new(), |max| InterleavedOptions::new().max_object_size(max));
+        InterleavedAssembler::with_options(options).next(&mut &start(1, size)[..]).map(drop)
+    });
+}
+
+#[test]
+fn messages_that_are_there_in_part() {
+    edge(InterleavedOptions::DEFAULT_MAX_PENDING_OBJECTS, 3, |set, objects| {
+        let options = InterleavedOptions::new();
+        let options = set.map_or(options, |max| options.max_pending_objects(max));
+        let mut assembler = InterleavedAssembler::with_options(options);
+        (1..=objects as u64)
+            .try_for_each(|id| assembler.next(&mut &start(id, FragmentHeader::LEN)[..]).map(drop))
+    });
+    edge(InterleavedOptions::DEFAULT_MAX_PENDING_BYTES, 1000, |set, bytes| {
+        let options = InterleavedOptions::new();
+        let options = set.map_or(options, |max| options.max_pending_bytes(max));
+        let mut assembler = InterleavedAssembler::with_options(options);
+        // None of them is beyond the limit of one message.
+        for (id, part) in [(1, bytes / 3), (2, bytes / 3)] {
+            let mut object = start(id, part);
+            object.resize(part, 7);
+            assert_eq!(assembler.next(&mut &object[..])?, None);
+        }
+        assembler.next(&mut &start(3, bytes - bytes / 3 * 2)[..]).map(drop)
+    });
+}
+
+#[test]
+fn lines() {
+    edge(ReaderOptions::DEFAULT_MAX_LINE, 100, |set, length| {
+        let options = set.map_or(ReaderOptions::new(), |max| ReaderOptions::new().max_line(max));
+        for size in [length, 1000] {
+            let mut reader = PacketReader::with_options(Role::Client, options);
+            // No packet: a banner, which the client skips.
+            for chunk in "x".repeat(length).as_bytes().chunks(size) {
+                assert_eq!(reader.next(&mut &*chunk)?, None);
+            }
+        }
+        Ok(())
+    });
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn values_that_become_a_type() {
+    use psrp::serde::Budget;
+
+    #[derive(serde::Deserialize)]
+    struct Nested(#[allow(dead_code, reason = "read for the errors alone")] Vec<Self>);
+
+    edge(usize::try_from(Budget::DEFAULT_MAX_VALUES).unwrap(), 1000, |set, values| {
+        let budget = set.map_or(Budget::new(), |max| Budget::new().max_values(max as u64));
+        // The list is one of them.
+        let value = Value::from(Object::list(vec![Value::from(1); values - 1]));
+        budget.from_value::<Vec<i32>>(&value).map(drop)
+    });
+    edge(usize::try_from(Budget::DEFAULT_MAX_DEPTH).unwrap(), 10, |set, depth| {
+        let budget = set.map_or(Budget::new(), |max| Budget::new().max_depth(u32::try_from(max).unwrap()));
+        let value = (1..depth).fold(Object::list::<Value>([]), |inner, _| Object::list([inner]));
+        budget.from_value::<Nested>(&value.into()).map(drop)
+    });
+}

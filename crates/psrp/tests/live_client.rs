@@ -1,0 +1,280 @@
+//! The client with a server of psrpcore as a child process.
+//!
+//! `PSRP_PYTHON` names a Python interpreter that has what `peers/requirements.txt` lists. Without it the tests say so and
+//! pass.
+
+#![cfg(feature = "tokio")]
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use psrp::client::PipelineEvent;
+use psrp::host::{HostRequest, HostResult};
+use psrp::io::{Child, Host, HostFuture, Options, RunspacePool};
+use psrp::message::{Command, PipelineState, PowerShell, RunspacePoolState};
+use psrp::value::{SecureString, Value};
+use psrp::{Error, clixml};
+use uuid::Uuid;
+
+/// The stand-in for PowerShell, `None` with a line that is seen in spite of the captured output.
+fn pwsh() -> Option<Child> {
+    let Some(python) = std::env::var_os("PSRP_PYTHON").filter(|value| !value.is_empty()) else {
+        writeln!(io::stderr(), "skipped: PSRP_PYTHON is not set").expect("standard error can be written");
+        return None;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/pwsh.py");
+    Some(Child::new(python).arg(script).env("PYTHONIOENCODING", "utf-8").env("PYTHONDONTWRITEBYTECODE", "1"))
+}
+
+async fn open(options: Options) -> Option<RunspacePool> {
+    Some(RunspacePool::open(&pwsh()?, options).await.unwrap())
+}
+
+fn script(text: &str) -> PowerShell {
+    PowerShell::script(text)
+}
+
+#[tokio::test]
+async fn values_of_every_type_come_back() {
+    let Some(pool) = open(Options::new()).await else { return };
+    let elements = [
+        "<Nil />",
+        "<B>true</B>",
+        "<C>65</C>",
+        "<By>255</By>",
+        "<SB>-128</SB>",
+        "<I16>-32768</I16>",
+        "<U16>65535</U16>",
+        "<I32>-2147483648</I32>",
+        "<U32>4294967295</U32>",
+        "<I64>-9223372036854775808</I64>",
+        "<U64>18446744073709551615</U64>",
+        "<Sg>1.5</Sg>",
+        "<Db>2.5E-300</Db>",
+        "<D>79228162514264337593543950335</D>",
+        "<S>text_x000A_ &lt;&#228;&gt; \u{1F600}</S>",
+        "<URI>https://example.org/</URI>",
+        "<XD>&lt;a /&gt;</XD>",
+        "<SBK>1 + 1</SBK>",
+        "<G>792e5b37-4505-47ef-b7d2-8711bb7affa8</G>",
+        "<Version>1.2.3.4</Version>",
+        "<DT>2026-11-22T08:00:00.1234567Z</DT>",
+        "<TS>P1DT2H3M4.5S</TS>",
+        "<BA>AQIDBA==</BA>",
+        "<Obj RefId=\"0\"><TN RefId=\"0\"><T>System.Object[]</T><T>System.Array</T><T>System.Object</T></TN>\
+         <LST><I32>1</I32><S>two</S></LST></Obj>",
+        "<Obj RefId=\"0\"><TN RefId=\"0\"><T>System.Collections.Hashtable</T><T>System.Object</T></TN>\
+         <DCT><En><S N=\"Key\">a</S><I32 N=\"Value\">1</I32></En></DCT></Obj>",
+        "<Obj RefId=\"0\"><TN RefId=\"0\">\
+         <T>System.Management.Automation.PSCustomObject</T><T>System.Object</T></TN>\
+         <MS><S N=\"Name\">sshd</S><I32 N=\"Id\">7</I32></MS></Obj>",
+    ];
+    let values: Vec<Value> = elements
+        .iter()
+        .map(|element| {
+            clixml::from_slice(element.as_bytes()).unwrap_or_else(|error| panic!("{error}: {element}"))
+        })
+        .collect();
+    let output = pool.invoke_with_input(script("$input"), values.clone()).await.unwrap();
+    assert_eq!(output.state, PipelineState::Completed, "{:?}", output.reason);
+    assert_eq!(output.output.len(), values.len());
+    for (found, sent) in output.output.iter().zip(&values) {
+        // What was deserialized there says so, as it does at the real server.
+        let found = String::from_utf8(clixml::to_vec(found).unwrap()).unwrap().replace("Deserialized.", "");
+        assert_eq!(clixml::from_slice(found.as_bytes()).unwrap(), *sent);
+    }
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn all_streams_come() {
+    let Some(pool) = open(Options::new()).await else { return };
+    let text = "Write-Output a; Write-Error b; Write-Warning c; Write-Verbose d; Write-Debug e; \
+                Write-Information f; Write-Progress g; throw h";
+    let output = pool.invoke(script(text)).await.unwrap();
+    assert_eq!(output.output, [Value::from("a")]);
+    assert_eq!(output.errors[0].message().unwrap(), "b");
+    assert_eq!(output.warnings[0].message, "c");
+    assert_eq!(output.verbose[0].message, "d");
+    assert_eq!(output.debug[0].message, "e");
+    assert_eq!(output.information[0].message().unwrap(), "f");
+    assert_eq!(output.progress[0].activity, "g");
+    assert_eq!(output.state, PipelineState::Failed);
+    assert_eq!(output.reason.unwrap().message().unwrap(), "h");
+
+    let command = Command::new("Get-Item").parameter("Path", "/srv").switch("Force").argument(3);
+    let output = pool.invoke(PowerShell::new().command(command)).await.unwrap();
+    assert_eq!(output.state, PipelineState::Completed);
+    assert_eq!(output.output[0].entries().unwrap()[0].1, Value::from("Get-Item"));
+    pool.close().await.unwrap();
+}
+
+/// Types what a test has thought of, and keeps what it is shown.
+#[derive(Default)]
+struct Typist(Mutex<Vec<String>>);
+
+impl Host for Typist {
+    fn call(&self, pipeline: Option<Uuid>, request: HostRequest) -> HostFuture<'_> {
+        assert!(pipeline.is_some());
+        Box::pin(async move {
+            Ok(match request {
+                HostRequest::WriteLine2 { text } => {
+                    self.0.lock().unwrap().push(text.to_str_lossy().into_owned());
+                    HostResult::Nothing
+                }
+                HostRequest::ReadLine => HostResult::Text("typed".into()),
+                HostRequest::ReadLineAsSecureString => HostResult::Secure(SecureString::new("hidden")),
+                other => panic!("{other:?}"),
+            })
+        })
+    }
+}
+
+#[tokio::test]
+async fn the_host_is_asked() {
+    let host = Arc::new(Typist::default());
+    let Some(pool) = open(Options::new().host(Arc::clone(&host) as _)).await else { return };
+    let output = pool.invoke(script("Write-Host one; Read-Host; Write-Host two")).await.unwrap();
+    assert_eq!(output.output, [Value::from("typed")]);
+    assert_eq!(*host.0.lock().unwrap(), ["one", "two"]);
+    pool.close().await.unwrap();
+}
+
+#[cfg(feature = "crypto")]
+#[tokio::test]
+async fn secure_strings_go_both_ways() {
+    let Some(pool) = open(Options::new().host(Arc::new(Typist::default()))).await else { return };
+    let reveal = |value: &Value| match value {
+        Value::SecureString(text) => text.reveal().unwrap().to_string(),
+        other => panic!("{other:?}"),
+    };
+    // The key is exchanged because of the answer of the host.
+    let output = pool.invoke(script("Read-Host -AsSecureString")).await.unwrap();
+    assert_eq!(reveal(&output.output[0]), "hidden");
+    let input = [SecureString::new("\u{e9}\u{1F511}")];
+    let output = pool.invoke_with_input(script("$input"), input).await.unwrap();
+    assert_eq!(reveal(&output.output[0]), "\u{e9}\u{1F511}");
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_pipeline_is_stopped_midway() {
+    let Some(pool) = open(Options::new()).await else { return };
+    let mut run = pool.start(script("1..3; Start-Sleep 600; 4..5")).await.unwrap();
+    let mut count = 0;
+    while count < 3 {
+        count += usize::from(matches!(run.next().await.unwrap().unwrap(), PipelineEvent::Output(_)));
+    }
+    run.stop().await.unwrap();
+    let output = run.output().await.unwrap();
+    assert_eq!((output.state, output.output.len()), (PipelineState::Stopped, 0));
+    // One that is dropped is gone soon, and the pool goes on.
+    drop(pool.start(script("Start-Sleep 600")).await.unwrap());
+    assert_eq!(pool.invoke(script("1..3")).await.unwrap().output.len(), 3);
+    pool.close().await.unwrap();
+    assert_eq!(pool.state(), RunspacePoolState::Closed);
+}
+
+#[tokio::test]
+async fn two_pipelines_run_at_once() {
+    let Some(pool) = open(Options::new()).await else { return };
+    // Each can only end when the other one has begun.
+    let mut first = pool.start(script("Write-Output a; Start-Sleep 600")).await.unwrap();
+    let second = pool.invoke_with_input(script("$input"), 0..100).await.unwrap();
+    assert_eq!(second.output, (0..100).map(Value::from).collect::<Vec<_>>());
+    loop {
+        if let PipelineEvent::Output(value) = first.next().await.unwrap().unwrap() {
+            assert_eq!(value, Value::from("a"));
+            break;
+        }
+    }
+    assert_eq!(pool.get_available_runspaces().await.unwrap(), 1);
+    // Closing stops what runs.
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn ten_thousand_objects_and_a_large_one() {
+    let Some(pool) = open(Options::new()).await else { return };
+    let output = pool.invoke(script("1..10000")).await.unwrap();
+    assert_eq!(output.output, (1..=10_000).map(Value::from).collect::<Vec<_>>());
+    let output = pool.invoke(script("Get-Text 5000000")).await.unwrap();
+    assert_eq!(output.output, [Value::from("x".repeat(5_000_000))]);
+    let text = "y".repeat(5_000_000);
+    let output = pool.invoke_with_input(script("$input"), [text.as_str()]).await.unwrap();
+    assert_eq!(output.output, [Value::from(text.as_str())]);
+    pool.close().await.unwrap();
+}
+
+/// The error of a pipeline whose script ends the session.
+async fn fatal(text: &str) -> Option<Error> {
+    let pool = open(Options::new()).await?;
+    let mut run = pool.start(script(text)).await.unwrap();
+    let waiting = pool.start(script("Start-Sleep 600")).await.unwrap();
+    let error = loop {
+        match run.next().await.unwrap() {
+            Ok(_) => {}
+            Err(error) => break error,
+        }
+    };
+    assert!(run.next().await.is_none());
+    assert!(waiting.output().await.unwrap_err().is_closed());
+    assert_eq!(pool.state(), RunspacePoolState::Broken);
+    assert!(pool.close().await.unwrap_err().is_closed());
+    Some(error)
+}
+
+#[tokio::test]
+async fn the_death_of_the_server_is_told() {
+    let text = "Write-Output a; Start-Sleep 0.2; Write-StdErr the \u{1b}disk is full; exit 3";
+    let Some(error) = fatal(text).await else { return };
+    assert!(error.is_closed());
+    let text = error.to_string();
+    assert!(text.contains("exit status: 3") && text.contains("the \\u{1b}disk is full"), "{text}");
+}
+
+#[tokio::test]
+async fn garbage_is_told() {
+    // A line that is no packet at all is noise of a login.
+    let Some(pool) = open(Options::new()).await else { return };
+    assert_eq!(pool.invoke(script("Write-Raw welcome; 1..2")).await.unwrap().output.len(), 2);
+    pool.close().await.unwrap();
+
+    let Some(error) = fatal("Start-Sleep 0.2; Write-Raw <Data>garbage</Data>; Start-Sleep 600").await else {
+        return;
+    };
+    assert!(error.is_closed(), "{error}");
+    let source = std::error::Error::source(&error).unwrap();
+    assert!(source.downcast_ref::<Error>().unwrap().is_invalid_header(), "{source}");
+}
+
+#[tokio::test]
+async fn what_a_process_writes_to_standard_error_is_heard() {
+    let Some(pwsh) = pwsh() else { return };
+    let heard = Arc::new(Mutex::new(String::new()));
+    let pwsh = pwsh.on_stderr({
+        let heard = Arc::clone(&heard);
+        move |text| heard.lock().unwrap().push_str(text)
+    });
+    let pool = RunspacePool::open(&pwsh, Options::new()).await.unwrap();
+    pool.invoke(script("Write-StdErr \u{e9}t\u{e9}")).await.unwrap();
+    while *heard.lock().unwrap() != "\u{e9}t\u{e9}\n" {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_program_that_is_no_server_is_told() {
+    let error = RunspacePool::open(&Child::new("/nonexistent/pwsh"), Options::new()).await.unwrap_err();
+    assert!(error.is_io(), "{error}");
+    assert_eq!(error.to_string(), "reading or writing failed: can't start /nonexistent/pwsh");
+    // It ends at once.
+    let Some(pwsh) = pwsh() else { return };
+    let pwsh = pwsh.env("PYTHONHOME", "/nonexistent");
+    let error = RunspacePool::open(&pwsh, Options::new()).await.unwrap_err();
+    assert!(error.is_closed(), "{error}");
+    assert!(error.to_string().contains("the process has ended (exit status: 1)"), "{error}");
+}

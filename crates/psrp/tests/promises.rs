@@ -1,0 +1,430 @@
+//! What the front page promises and no other file of tests shows: no I/O, no clock and no threads, errors that tell what and
+//! where, and secrets that stay hidden.
+
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use psrp::clixml::{
+    ConsoleFilter, Document, DocumentWriter, Limits, ReadOptions, Reader, WriteOptions, Writer, from_slice,
+    to_vec,
+};
+use psrp::fragment::{Assembler, Fragment, Fragmenter, InterleavedAssembler, Priority, SendQueue};
+use psrp::host::{HostCall, HostRequest, HostResponse, HostResult};
+use psrp::message::{
+    ApplicationPrivateData, CreatePipeline, Destination, EncryptedSessionKey, InitRunspacePool, Message,
+    MessageHeader, MessageType, Payload, PipelineState, PowerShell, PrimitiveDictionary,
+};
+use psrp::outofproc::{Packet, PacketReader, Received, Role};
+use psrp::record::{ErrorCategory, ErrorRecord, PsCredential};
+use psrp::value::{Members, SecureString};
+use psrp::{Error, Object, Value, client, server};
+use uuid::Uuid;
+
+const SECRET: &str = "s3cret";
+
+/// Whether a text has the secret in it: as it is, in hexadecimal, in base64, or as numbers of its bytes.
+fn tells(text: &str) -> bool {
+    let text: String = text.to_lowercase().split_whitespace().collect();
+    [SECRET, "733363", "czncjcm", "115,51,99", "115,0,51", "73,33,63"].iter().any(|form| text.contains(form))
+}
+
+fn hides(what: impl Debug) {
+    for shown in [format!("{what:?}"), format!("{what:#?}")] {
+        assert!(!shown.is_empty() && !tells(&shown), "{shown}");
+    }
+}
+
+type Is = fn(&Error) -> bool;
+
+/// Every kind of error with its name.
+const KINDS: [(&str, Is); 19] = [
+    ("closed", Error::is_closed),
+    ("pipeline", Error::is_pipeline),
+    ("timeout", Error::is_timeout),
+    ("unsupported", Error::is_unsupported),
+    ("syntax", Error::is_syntax),
+    ("structure", Error::is_structure),
+    ("invalid_text", Error::is_invalid_text),
+    ("unknown_reference", Error::is_unknown_reference),
+    ("limit", Error::is_limit),
+    ("invalid_header", Error::is_invalid_header),
+    ("unexpected_end", Error::is_unexpected_end),
+    ("out_of_order", Error::is_out_of_order),
+    ("mismatch", Error::is_mismatch),
+    ("unwritable", Error::is_unwritable),
+    ("crypto", Error::is_crypto),
+    ("no_key", Error::is_no_key),
+    ("state", Error::is_state),
+    ("protocol", Error::is_protocol),
+    ("io", Error::is_io),
+];
+
+fn kinds(error: &Error) -> Vec<&'static str> {
+    KINDS.iter().filter(|(_, is)| is(error)).map(|(name, _)| *name).collect()
+}
+
+fn sources(directory: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { sources(&path, files) } else { files.push(path) }
+    }
+}
+
+/// What the front page lists under its modules, and what these are made of.
+const MODULES: [&str; 12] = [
+    "client",
+    "clixml",
+    "crypto",
+    "fragment",
+    "host",
+    "link",
+    "message",
+    "outofproc",
+    "record",
+    "serde",
+    "server",
+    "value",
+];
+
+#[test]
+fn the_code_starts_nothing_and_asks_nobody() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = vec![root.join("error.rs")];
+    for module in MODULES {
+        sources(&root.join(module), &mut files);
+    }
+    assert!(files.len() > 100);
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let code: String = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        for word in [
+            "spawn(",
+            "thread::",
+            "Instant",
+            "::now(",
+            "std::net",
+            "std::env",
+            "std::process",
+            "println!",
+            "print!(",
+            "dbg!",
+            "async ",
+        ] {
+            assert!(!code.contains(word), "{word} in {}", file.display());
+        }
+        // An error of I/O can be told by the one type of errors.
+        let is_document = file.starts_with(root.join("clixml/document"));
+        let may = is_document || file.ends_with("error.rs");
+        assert!(may || !code.contains("std::io"), "I/O in {}", file.display());
+        assert!(is_document || !code.contains("std::fs"), "files in {}", file.display());
+    }
+}
+
+#[test]
+fn what_is_not_known_is_kept() {
+    // Members of any object, and of a record.
+    let xml = br#"<Obj RefId="0"><Props><S N="A">1</S></Props><MS><S N="B">2</S><S N="b">3</S></MS></Obj>"#;
+    assert_eq!(to_vec(&from_slice(xml).unwrap()).unwrap(), xml);
+    let record = ErrorRecord::new("no", ErrorCategory::ReadError).to_value();
+    let mut members = record.as_object().unwrap().extended().clone();
+    members.push("Later_Member", 7);
+    let object = Object::builder();
+    let newer =
+        members.into_iter().fold(object, |object, (name, value)| object.extended(name, value)).build();
+    let read = ErrorRecord::from_value(&newer.into()).unwrap();
+    assert_eq!(read.to_value()["Later_Member"], Value::from(7));
+    // Numbers of enumerations, and types of messages.
+    let data = br#"<Obj RefId="0"><MS><I32 N="PipelineState">99</I32></MS></Obj>"#;
+    let payload = Payload::decode(MessageType::PipelineState, data).unwrap();
+    assert!(matches!(&payload, Payload::PipelineState(info) if info.state == PipelineState::Other(99)));
+    assert_eq!(payload.encode(&mut Writer::new()).unwrap(), data);
+    let payload = Payload::decode(MessageType::from_id(0x0004_1F00), b"<Any/>").unwrap();
+    assert_eq!(payload.message_type().id(), 0x0004_1F00);
+    assert_eq!(payload.encode(&mut Writer::new()).unwrap(), b"<Any/>");
+}
+
+/// All errors that readers of bytes find in these.
+fn errors_of(bytes: &[u8]) -> Vec<Error> {
+    let mut errors = Vec::new();
+    errors.extend(from_slice(bytes).err());
+    errors.extend(Reader::new(bytes).filter_map(Result::err));
+    errors.extend(Document::from_bytes(bytes.to_vec(), ReadOptions::new()).err());
+    errors.extend(Message::decode(bytes).err());
+    errors.extend(Fragment::decode(bytes).err());
+    errors.extend(Packet::parse(bytes, &mut Vec::new()).err());
+    for role in [Role::Client, Role::Server] {
+        let mut reader = PacketReader::new(role);
+        let mut input = bytes;
+        let failure = loop {
+            match reader.next(&mut input) {
+                Ok(Some(_)) => {}
+                Ok(None) => break reader.finish().err(),
+                Err(error) => break Some(error),
+            }
+        };
+        errors.extend(failure);
+    }
+    errors.extend(Assembler::new().next(&mut &*bytes).err());
+    errors.extend(InterleavedAssembler::new().next(&mut &*bytes).err());
+    errors
+}
+
+proptest! {
+    #[test]
+    fn errors_tell_what_and_where(bytes in prop_oneof![
+        vec(any::<u8>(), 0..80),
+        vec(0..4_u8, 20..80),
+        "(<|>|/|Obj|S|MS|N=\"|\"| |x|LST|&|I32|PSGuid='|'|Data){0,30}".prop_map(String::into_bytes),
+    ]) {
+        for error in errors_of(&bytes) {
+            prop_assert_eq!(kinds(&error).len(), 1, "{}", error);
+            prop_assert!(error.offset().is_some_and(|offset| offset <= bytes.len() as u64), "{}", error);
+        }
+    }
+
+    /// What the bytes mean has a place in the value in place of one in the bytes.
+    #[test]
+    fn mismatches_tell_what(member in "[a-z]{1,8}", index in any::<prop::sample::Index>()) {
+        let message_type = MessageType::ALL[index.index(MessageType::ALL.len())];
+        let xml = format!("<Obj><MS><S N=\"{member}\">x</S></MS></Obj>");
+        if let Err(error) = Payload::decode(message_type, xml.as_bytes()) {
+            prop_assert_eq!(kinds(&error), ["mismatch"]);
+            prop_assert!(error.to_string().contains(" is "), "{}", error);
+        }
+    }
+}
+
+fn secret_bag() -> Value {
+    Object::custom([(SECRET, SECRET)]).into()
+}
+
+/// An error of every kind, with the secret in what it is about.
+fn failures() -> Vec<Error> {
+    let text = format!("<S>{SECRET}</S>");
+    let guid = Uuid::nil();
+    let fragment =
+        Fragment { object_id: 1, fragment_id: 3, start: false, end: true, blob: SECRET.as_bytes().into() };
+    let mut bytes = Vec::new();
+    fragment.encode(&mut bytes).unwrap();
+    let mut failures: Vec<Error> = [
+        format!("<S>{SECRET}</{SECRET}>"),
+        format!("<!DOCTYPE {SECRET}>"),
+        format!("<S>&{SECRET};</S>"),
+        format!("<{SECRET}/>"),
+        format!("<Obj>{SECRET}</Obj>"),
+        format!("<I32>{SECRET}</I32>"),
+        format!("<Version>{SECRET}</Version>"),
+        format!("<DT>{SECRET}</DT>"),
+        format!("<BA>{SECRET}!</BA>"),
+        format!("<Ref RefId='{SECRET}'/>"),
+        format!("<Obj><TNRef RefId='{SECRET}'/></Obj>"),
+        format!("<S N='{SECRET}"),
+        format!("<S>{SECRET}"),
+    ]
+    .iter()
+    .map(|xml| from_slice(xml.as_bytes()).unwrap_err())
+    .collect();
+    let small = ReadOptions::new().limits(Limits::new().max_size(10));
+    failures.push(Reader::with_options(text.as_bytes(), small).next().unwrap().unwrap_err());
+    for line in [
+        format!("<{SECRET} PSGuid='{guid}' />"),
+        format!("<Close PSGuid='{SECRET}' />"),
+        format!("<Close {SECRET}='{guid}' />"),
+        format!("<Data Stream='Default' PSGuid='{guid}'>{SECRET}!</Data>"),
+        format!("<Data Stream='Default' PSGuid='{guid}'>{SECRET}"),
+        SECRET.to_owned(),
+    ] {
+        failures.push(Packet::parse(line.as_bytes(), &mut Vec::new()).unwrap_err());
+    }
+    failures.push(Message::decode(SECRET.as_bytes()).unwrap_err());
+    failures.push(Message::decode(SECRET.repeat(10).as_bytes()).unwrap_err());
+    failures.push(Assembler::new().next(&mut &bytes[..]).unwrap_err());
+    failures.push(InterleavedAssembler::new().next(&mut &bytes[..]).unwrap_err());
+    failures.push(Payload::decode(MessageType::PipelineState, text.as_bytes()).unwrap_err());
+    failures.push(Payload::from_value(MessageType::CreatePipeline, Some(secret_bag())).unwrap_err());
+    failures.push(PsCredential::from_value(&secret_bag()).unwrap_err());
+    let set: Members = [(SECRET, SECRET)].into_iter().collect();
+    failures.push(to_vec(&Value::MemberSet(Box::new(set))).unwrap_err());
+    failures.push(to_vec(&SecureString::new(SECRET).into()).unwrap_err());
+    let mut client = client::RunspacePool::new(client::Config::new());
+    failures.push(client.invoke(PowerShell::script(SECRET)).unwrap_err());
+    let mut server = server::RunspacePool::new(server::Config::new());
+    failures.push(server.handle_packet(Packet::DataAck(None)).unwrap_err());
+    failures.push(Document::from_reader(FailingReader, ReadOptions::new()).unwrap_err());
+    #[cfg(feature = "crypto")]
+    {
+        use psrp::crypto::{Cipher, ClientKey, SessionKey};
+
+        let key = SessionKey::from_bytes([7; 32]).unwrap();
+        failures.push(key.decrypt(SECRET.as_bytes()).unwrap_err());
+        failures.push(key.encrypt_for(SECRET.as_bytes()).unwrap_err());
+        failures.push(ClientKey::from_pkcs8(SECRET.as_bytes()).unwrap_err());
+        let string = SecureString::from_encrypted(SECRET.as_bytes());
+        failures.push(string.decrypt(&key).unwrap_err());
+    }
+    #[cfg(feature = "serde")]
+    {
+        #[derive(Debug, serde::Deserialize)]
+        enum Choice {
+            One,
+        }
+        failures.push(psrp::from_value::<i32>(&SECRET.into()).unwrap_err());
+        failures.push(psrp::from_value::<std::net::IpAddr>(&SECRET.into()).unwrap_err());
+        failures.push(psrp::from_value::<Choice>(&SECRET.into()).unwrap_err());
+        failures.push(psrp::from_value::<Vec<Choice>>(&secret_bag()).unwrap_err());
+        let _ = Choice::One;
+    }
+    failures
+}
+
+struct FailingReader;
+
+impl io::Read for FailingReader {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+#[test]
+fn errors_show_no_value_of_the_input() {
+    let failures = failures();
+    for (kind, is) in KINDS {
+        // These are of sessions over transports, whose tests look at their errors.
+        let impossible = kind == "crypto" && cfg!(not(feature = "crypto"))
+            || matches!(kind, "closed" | "pipeline" | "timeout" | "unsupported");
+        assert!(impossible || failures.iter().any(is), "no error of the kind {kind}");
+    }
+    for error in &failures {
+        assert_eq!(kinds(error).len(), 1, "{error}");
+        assert!(!tells(&error.to_string()), "{error}");
+        hides(error);
+    }
+}
+
+#[test]
+fn what_holds_bytes_does_not_show_them() {
+    let xml = format!("#< CLIXML\n<Objs><S>{SECRET}</S><S>{SECRET}");
+    let mut reader = Reader::new(xml.as_bytes());
+    hides(reader.next().unwrap().is_ok());
+    hides(&reader);
+    hides(Document::from_bytes(xml.clone().into_bytes(), ReadOptions::new()).unwrap());
+    let mut filter = ConsoleFilter::new();
+    filter.push(xml.as_bytes(), |_| {});
+    hides(&filter);
+    let mut writer = Writer::with_options(WriteOptions::new());
+    writer.write(&SECRET.into()).unwrap();
+    hides(&writer);
+    let mut document = DocumentWriter::new(Vec::new());
+    document.write(None, &SECRET.into()).unwrap();
+    hides(&document);
+
+    let pool_id = Uuid::from_u128(1);
+    let message_type = MessageType::PipelineInput;
+    let header = MessageHeader { destination: Destination::Server, message_type, pool_id, pipeline_id: None };
+    hides(Message { header, data: SECRET.as_bytes() });
+    let text = SECRET.repeat(10);
+    let mut fragmenter = Fragmenter::new().fragment_size(40);
+    hides(fragmenter.split(text.as_bytes()));
+    for fragment in fragmenter.split(text.as_bytes()) {
+        hides(fragment);
+    }
+    let mut queue = SendQueue::new(fragmenter.clone());
+    queue.push(None, Priority::Default, text.as_bytes());
+    hides(&queue);
+    let mut wire = Vec::new();
+    fragmenter.encode(text.as_bytes(), &mut wire);
+    for length in 0..=wire.len() {
+        let (mut strict, mut tolerant) = (Assembler::new(), InterleavedAssembler::new());
+        let _ = (strict.next(&mut &wire[..length]).unwrap(), tolerant.next(&mut &wire[..length]).unwrap());
+        hides((&strict, &tolerant));
+    }
+
+    let mut line = Vec::new();
+    Packet::Data { target: None, priority: Priority::Default, data: SECRET.as_bytes() }
+        .encode(&mut line)
+        .unwrap();
+    for length in 0..=line.len() {
+        let mut reader = PacketReader::new(Role::Server);
+        let found = reader.next(&mut &line[..length]).unwrap();
+        assert_eq!(matches!(found, Some(Received::Packet(_))), length == line.len());
+        hides(&found);
+        hides(&reader);
+    }
+}
+
+#[test]
+fn strings_that_are_secret_are_never_shown() {
+    let secret = || SecureString::new(SECRET);
+    let received = SecureString::from_encrypted(SECRET.as_bytes());
+    let credential = PsCredential::new("user", secret());
+    hides((secret(), &received, &credential));
+    let value = Value::from(Object::list([Value::from(secret()), credential.to_value(), received.into()]));
+    hides(&value);
+    hides(value.as_object().unwrap().base());
+    hides(Object::builder().extended("a", secret()));
+    let call = HostCall::new(1, &HostRequest::ReadLineAsSecureString);
+    for result in [HostResult::Secure(secret()), HostResult::Credential(credential)] {
+        hides(HostResponse::new(&call, &result));
+        hides(result);
+    }
+    hides(Payload::PipelineInput(value));
+    hides(EncryptedSessionKey { blob: SECRET.as_bytes().into() });
+    #[cfg(feature = "crypto")]
+    {
+        use psrp::crypto::SessionKey;
+
+        let mut bytes = [0; 32];
+        bytes[..SECRET.len()].copy_from_slice(SECRET.as_bytes());
+        let key = SessionKey::from_bytes(bytes).unwrap();
+        hides(&key);
+        let string = SecureString::from_encrypted(secret().encrypt(&key).unwrap());
+        string.decrypt(&key).unwrap();
+        hides(string);
+        hides(server::Config::new().session_key(key));
+    }
+}
+
+#[test]
+fn pools_do_not_show_what_they_send_and_receive() {
+    let arguments = PrimitiveDictionary::new([("Password", SECRET)]);
+    let init = InitRunspacePool { application_arguments: Some(arguments), ..InitRunspacePool::default() };
+    let client_config = client::Config::new().init(init).fragment_size(60);
+    let data = ApplicationPrivateData::new([("Password", SECRET)]);
+    let server_config = server::Config::new().application_private_data(data).fragment_size(60);
+    hides((&client_config, &server_config));
+    let mut client = client::RunspacePool::new(client_config);
+    let mut server = server::RunspacePool::new(server_config);
+    client.open().unwrap();
+
+    let mut buffer = Vec::new();
+    let mut exchange = |client: &mut client::RunspacePool, server: &mut server::RunspacePool| {
+        loop {
+            // At each step there is something in the queues, in the assemblers or in events.
+            hides((&*client, &*server));
+            if let Some(packet) = client.poll_transmit(100, &mut buffer) {
+                hides(packet);
+                server.handle_packet(packet).unwrap();
+            } else if let Some(packet) = server.poll_transmit(100, &mut buffer) {
+                client.handle_packet(packet).unwrap();
+            } else {
+                break;
+            }
+        }
+    };
+    exchange(&mut client, &mut server);
+    let mut create = CreatePipeline::new(PowerShell::script(SECRET));
+    create.no_input = false;
+    let id = client.invoke(create).unwrap();
+    exchange(&mut client, &mut server);
+    server.pipeline(id).unwrap().start().unwrap();
+    exchange(&mut client, &mut server);
+    client.pipeline(id).unwrap().send_input(SECRET).unwrap();
+    server.pipeline(id).unwrap().write_output(SECRET).unwrap();
+    hides((client.pipeline(id).unwrap(), server.pipeline(id).unwrap()));
+    exchange(&mut client, &mut server);
+    assert!(std::iter::from_fn(|| client.poll_event()).any(|event| tells(&format!("{event:?}"))));
+    assert!(std::iter::from_fn(|| server.poll_event()).any(|event| tells(&format!("{event:?}"))));
+}

@@ -1,0 +1,87 @@
+//! A directory for the files of one test.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use russh::keys::key::safe_rng;
+use russh::keys::ssh_key::LineEnding;
+use russh::keys::{Algorithm, PrivateKey, PublicKey};
+
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// A directory that is removed with the value.
+pub(crate) struct Files(PathBuf);
+
+impl Files {
+    pub(crate) fn new() -> Self {
+        let name = format!("psrp-ssh-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        // Not below the target directory: the name of a socket may have about a hundred bytes.
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Writes a file that only its owner can read.
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        let mut options = fs::OpenOptions::new();
+        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&path).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        path
+    }
+
+    /// Writes a private key in the format of OpenSSH, encrypted if there is a passphrase.
+    pub(crate) fn write_key(&self, name: &str, key: &PrivateKey, passphrase: Option<&str>) -> PathBuf {
+        let text = match passphrase {
+            Some(passphrase) => key.encrypt(&mut safe_rng(), passphrase).unwrap().to_openssh(LineEnding::LF),
+            None => key.to_openssh(LineEnding::LF),
+        };
+        self.write(name, &text.unwrap())
+    }
+
+    /// Writes a file of known hosts with the key of a server on loopback.
+    pub(crate) fn known_hosts(&self, port: u16, key: &PublicKey) -> PathBuf {
+        self.write("known_hosts", &format!("[127.0.0.1]:{port} {}\n", line(key)))
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A new key.
+pub(crate) fn key() -> PrivateKey {
+    PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519).unwrap()
+}
+
+/// A new key of the other usual type.
+pub(crate) fn ecdsa_key() -> PrivateKey {
+    let curve = russh::keys::EcdsaCurve::NistP256;
+    PrivateKey::random(&mut safe_rng(), Algorithm::Ecdsa { curve }).unwrap()
+}
+
+/// A public key as files have it, without comment.
+pub(crate) fn line(key: &PublicKey) -> String {
+    let text = key.to_openssh().unwrap();
+    text.split_ascii_whitespace().take(2).collect::<Vec<_>>().join(" ")
+}
+
+/// Says why something is not tested, in a line that is seen in spite of the captured output.
+pub(crate) fn skip(reason: &str) {
+    writeln!(io::stderr(), "skipped: {reason}").expect("standard error can be written");
+}
+
+/// Whether a program can be run here.
+pub(crate) fn has_program(name: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|path| path.join(name).is_file()) || Path::new(name).is_file()
+}

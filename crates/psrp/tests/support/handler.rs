@@ -1,0 +1,232 @@
+//! A handler for tests, and sessions with it in memory.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use psrp::host::{HostRequest, HostResult};
+use psrp::io::serve::{Ended, Handler, Input, Options, Outcome, Pipeline, Session, serve};
+use psrp::io::{self, Lines, RunspacePool};
+use psrp::message::{CommandMetadata, CreatePipeline, GetCommandMetadata, InitRunspacePool, UserEvent};
+use psrp::outofproc::Role;
+use psrp::record::{CommandTypes, ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord};
+use psrp::value::{Progress, Value};
+use psrp::{Error, client};
+use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+
+/// Does what the text of a script says, and counts.
+#[derive(Debug, Default)]
+pub(crate) struct Tests {
+    /// Pipelines that have started.
+    pub(crate) started: AtomicUsize,
+    /// Pipelines that run.
+    pub(crate) running: AtomicUsize,
+    /// The most pipelines that have run at a time.
+    pub(crate) most: AtomicUsize,
+    /// Objects that were written or read.
+    pub(crate) objects: AtomicUsize,
+    /// Sessions that have ended.
+    pub(crate) closed: AtomicUsize,
+    /// Lets `wait` go on.
+    pub(crate) gate: Gate,
+    pub(crate) refuses: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Gate(pub(crate) Semaphore);
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self(Semaphore::new(0))
+    }
+}
+
+/// Counts the time that a future lives.
+struct Running<'a>(&'a AtomicUsize);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Tests {
+    /// The value of a counter.
+    pub(crate) fn count(counter: &AtomicUsize) -> usize {
+        counter.load(Ordering::SeqCst)
+    }
+
+    /// Waits until a counter has a value.
+    pub(crate) async fn reach(counter: &AtomicUsize, value: usize) {
+        while Self::count(counter) != value {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    /// Waits until a counter does not change for a while.
+    pub(crate) async fn settle(counter: &AtomicUsize) -> usize {
+        let mut before = usize::MAX;
+        loop {
+            let now = Self::count(counter);
+            if now == before {
+                return now;
+            }
+            before = now;
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+}
+
+impl Handler for Tests {
+    async fn run(&self, create: CreatePipeline, pipeline: Pipeline, mut input: Input) -> Outcome {
+        self.started.fetch_add(1, Ordering::SeqCst);
+        let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(running, Ordering::SeqCst);
+        let _running = Running(&self.running);
+        let script = create.power_shell.statements().flatten().next().map(|command| command.text.to_string());
+        let script = script.unwrap_or_default();
+        let (verb, argument) = script.split_once(' ').unwrap_or((&script, ""));
+        match verb {
+            "count" => {
+                for number in 0..argument.parse::<i32>().unwrap() {
+                    pipeline.output(number).await?;
+                    self.objects.fetch_add(1, Ordering::SeqCst);
+                }
+            }
+            "streams" => {
+                let record = InformationalRecord::new;
+                pipeline.output("output").await?;
+                pipeline.error(ErrorRecord::new("error", ErrorCategory::NotSpecified)).await?;
+                pipeline.warning(record("warning")).await?;
+                pipeline.verbose(record("verbose")).await?;
+                pipeline.debug(record("debug")).await?;
+                pipeline.information(InformationRecord::new("information")).await?;
+                pipeline.progress(Progress::new(1, "progress", "working")).await?;
+            }
+            "echo" => {
+                while let Some(value) = input.next().await {
+                    self.objects.fetch_add(1, Ordering::SeqCst);
+                    pipeline.output(value).await?;
+                }
+            }
+            // Reads nothing until it is let.
+            "slow" => {
+                drop(self.gate.0.acquire().await.unwrap());
+                while input.next().await.is_some() {
+                    self.objects.fetch_add(1, Ordering::SeqCst);
+                }
+            }
+            "wait" => drop(self.gate.0.acquire().await.unwrap()),
+            "fail" => return Err(ErrorRecord::new(argument, ErrorCategory::InvalidData).into()),
+            "panic" => panic!("as it should"),
+            "polite" => {
+                pipeline.stopping().await;
+                pipeline.output("last words").await?;
+            }
+            "stubborn" => {
+                drop(pipeline.stopping());
+                std::future::pending().await
+            }
+            "ask" => {
+                let answer = pipeline.host(HostRequest::ReadLine).await?;
+                pipeline.output(HostResult::to_value(&answer)).await?;
+            }
+            // Two calls at once, of which the second is not waited for.
+            "impatient" => {
+                let late = pipeline.host(HostRequest::ReadLine);
+                assert!(tokio::time::timeout(Duration::from_millis(10), late).await.is_err());
+                self.gate.0.add_permits(1);
+                let answer = pipeline.host(HostRequest::GetName).await?;
+                pipeline.output(HostResult::to_value(&answer)).await?;
+            }
+            "session" => {
+                let session = pipeline.session();
+                let answer = session.host(HostRequest::GetName).await?;
+                session.send_event(UserEvent { event_identifier: 7, ..UserEvent::default() }).await?;
+                pipeline.output(HostResult::to_value(&answer)).await?;
+            }
+            "break" => {
+                let record = ErrorRecord::new(argument, ErrorCategory::ResourceUnavailable);
+                pipeline.session().break_pool(record)?;
+            }
+            "secret" => {
+                for number in 0..argument.parse::<i32>().unwrap() {
+                    pipeline.output(psrp::value::SecureString::new(&format!("secret {number}"))).await?;
+                    self.objects.fetch_add(1, Ordering::SeqCst);
+                }
+            }
+            _ => pipeline.output(Value::from(&*script)).await?,
+        }
+        Ok(())
+    }
+
+    async fn commands(&self, get: GetCommandMetadata, _: Pipeline) -> Outcome<Vec<CommandMetadata>> {
+        Ok(get.names.into_iter().map(|name| CommandMetadata::new(name, CommandTypes::CMDLET)).collect())
+    }
+
+    async fn opened(&self, _: &Session) -> Outcome {
+        match self.refuses {
+            true => Err(ErrorRecord::new("not today", ErrorCategory::PermissionDenied).into()),
+            false => Ok(()),
+        }
+    }
+
+    async fn closed(&self, _: &Result<Ended, Error>) {
+        self.closed.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn set_max_runspaces(&self, count: i32) -> bool {
+        count <= 8
+    }
+
+    async fn reset_runspace(&self, _: &Session) -> bool {
+        true
+    }
+}
+
+/// One end of a pipe.
+pub(crate) type Pipe = Lines<ReadHalf<DuplexStream>, WriteHalf<DuplexStream>>;
+
+/// Both ends of a pipe that holds so many bytes.
+pub(crate) fn pipe(size: usize) -> (Pipe, Pipe) {
+    let (near, far) = tokio::io::duplex(size);
+    let (near, far) = (tokio::io::split(near), tokio::io::split(far));
+    (Lines::new(Role::Client, near.0, near.1), Lines::new(Role::Server, far.0, far.1))
+}
+
+/// A session in memory: the client, the handler, and how the server ends.
+pub(crate) struct Served {
+    pub(crate) pool: RunspacePool,
+    pub(crate) handler: Arc<Tests>,
+    pub(crate) ended: JoinHandle<Result<Ended, Error>>,
+}
+
+impl Served {
+    pub(crate) async fn new() -> Self {
+        Self::with(client::Config::new(), io::Options::new(), Options::new()).await
+    }
+
+    /// With as many runspaces.
+    pub(crate) async fn runspaces(max: i32) -> Self {
+        let init = InitRunspacePool { max_runspaces: max, ..InitRunspacePool::default() };
+        Self::with(client::Config::new().init(init), io::Options::new(), Options::new()).await
+    }
+
+    pub(crate) async fn with(config: client::Config, client: io::Options, server: Options) -> Self {
+        let (near, far) = pipe(4096);
+        let handler = Arc::new(Tests::default());
+        let ended = tokio::spawn(serve(far, handler.clone(), server));
+        let pool = RunspacePool::over(near, client.config(config)).await.unwrap();
+        Self { pool, handler, ended }
+    }
+
+    /// Ends it as it should.
+    pub(crate) async fn close(self) {
+        self.pool.close().await.unwrap();
+        assert_eq!(self.ended.await.unwrap().unwrap(), Ended::Closed);
+        assert_eq!(Tests::count(&self.handler.running), 0);
+        assert_eq!(Tests::count(&self.handler.closed), 1);
+    }
+}

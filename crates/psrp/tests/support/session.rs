@@ -1,0 +1,106 @@
+//! A client and a server in memory, and messages of either side made by hand.
+
+#![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
+
+use psrp::client::{self, PipelineEvent, PipelineRequest};
+use psrp::clixml::Writer;
+use psrp::fragment::Fragmenter;
+use psrp::message::{Destination, Message, MessageHeader, Payload, PipelineState, RunspacePoolState};
+use psrp::server;
+use uuid::Uuid;
+
+pub struct Session {
+    pub client: client::RunspacePool,
+    pub server: server::RunspacePool,
+}
+
+impl Session {
+    /// Before anything was said. Fragments are small, so that most messages have several.
+    pub fn new() -> Self {
+        Self::with(client::Config::new(), server::Config::new())
+    }
+
+    pub fn with(client: client::Config, server: server::Config) -> Self {
+        Self {
+            client: client::RunspacePool::new(client.fragment_size(200)),
+            server: server::RunspacePool::new(server.fragment_size(200)),
+        }
+    }
+
+    pub fn opened() -> Self {
+        Self::new().open()
+    }
+
+    /// Opened, and the events of that are taken.
+    pub fn open(mut self) -> Self {
+        self.client.open().unwrap();
+        self.exchange();
+        assert_eq!(self.client.state(), RunspacePoolState::Opened);
+        assert_eq!(self.server.state(), RunspacePoolState::Opened);
+        assert_eq!(self.client.id(), self.server.id());
+        self.client_events();
+        self.server_events();
+        self
+    }
+
+    /// Carries packets, of at most 300 bytes, until there are no more.
+    pub fn exchange(&mut self) {
+        let mut buffer = Vec::new();
+        loop {
+            if let Some(packet) = self.client.poll_transmit(300, &mut buffer) {
+                self.server.handle_packet(packet).unwrap();
+            } else if let Some(packet) = self.server.poll_transmit(300, &mut buffer) {
+                self.client.handle_packet(packet).unwrap();
+            } else {
+                return;
+            }
+        }
+    }
+
+    pub fn client_events(&mut self) -> Vec<client::Event> {
+        std::iter::from_fn(|| self.client.poll_event()).collect()
+    }
+
+    pub fn server_events(&mut self) -> Vec<server::Event> {
+        std::iter::from_fn(|| self.server.poll_event()).collect()
+    }
+
+    /// A pipeline that runs on both sides.
+    pub fn run(&mut self, request: impl Into<PipelineRequest>) -> Uuid {
+        let id = self.client.invoke(request).unwrap();
+        self.exchange();
+        self.server.pipeline(id).unwrap().start().unwrap();
+        self.exchange();
+        id
+    }
+
+    /// Events of one pipeline; the others are lost.
+    pub fn pipeline_events(&mut self, of: Uuid) -> Vec<PipelineEvent> {
+        let events = self.client_events().into_iter();
+        events
+            .filter_map(|event| match event {
+                client::Event::Pipeline { id, event } if id == of => Some(event),
+                _ => None,
+            })
+            .collect()
+    }
+
+    pub fn client_state(&mut self, id: Uuid) -> PipelineState {
+        self.client.pipeline(id).unwrap().state()
+    }
+
+    pub fn server_state(&mut self, id: Uuid) -> PipelineState {
+        self.server.pipeline(id).unwrap().state()
+    }
+}
+
+/// The fragment of a message, which is the only one of its object.
+pub fn fragment(to: Destination, pool_id: Uuid, pipeline_id: Option<Uuid>, payload: &Payload) -> Vec<u8> {
+    let mut writer = Writer::new();
+    let header =
+        MessageHeader { destination: to, message_type: payload.message_type(), pool_id, pipeline_id };
+    let (mut message, mut fragment) = (Vec::new(), Vec::new());
+    Message { header, data: payload.encode(&mut writer).unwrap() }.encode(&mut message);
+    Fragmenter::new().encode(&message, &mut fragment);
+    fragment
+}

@@ -1,0 +1,59 @@
+//! Talks to `psrp_server.rs` as a program: by the client of `psrp`, and by psrpcore's.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use psrp::Value;
+use psrp::io::{Child, Options, RunspacePool};
+use psrp::message::{GetCommandMetadata, PipelineState, PowerShell};
+
+/// The program, which cargo builds before it runs the tests of this package; `--example psrp_server` builds it where
+/// only this test is named.
+fn program() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let name = format!("psrp_server{}", std::env::consts::EXE_SUFFIX);
+    let program = test.ancestors().nth(2).unwrap().join("examples").join(name);
+    assert!(program.exists(), "the example psrp_server is not built");
+    program
+}
+
+#[tokio::test]
+async fn statements_are_run_by_a_child() {
+    let child = Child::new(program());
+    let pool = RunspacePool::open(&child, Options::new()).await.unwrap();
+    let output =
+        pool.invoke(PowerShell::script("1..3; Write-Output text\nWrite-Warning careful")).await.unwrap();
+    assert_eq!(output.output, [Value::from(1), Value::from(2), Value::from(3), Value::from("text")]);
+    assert_eq!(output.warnings[0].message, "careful");
+    let output = pool.invoke(PowerShell::script("Write-Output before; throw away")).await.unwrap();
+    assert_eq!((output.state, output.output.len()), (PipelineState::Failed, 1));
+    assert_eq!(output.reason.unwrap().message().unwrap(), &"away");
+    let commands = pool.get_command_metadata(GetCommandMetadata::new(["*-host", "Write-O*t"])).await.unwrap();
+    let names: Vec<_> = commands.iter().map(|command| command.name.to_string()).collect();
+    assert_eq!(names, ["Read-Host", "Write-Host", "Write-Output"]);
+    pool.close().await.unwrap();
+}
+
+/// `PSRP_PYTHON` names a Python interpreter with psrpcore and pypsrp, whose versions stand with the client.
+#[test]
+fn the_client_of_psrpcore_gets_along_with_it() {
+    const CASES: usize = 15;
+
+    let Some(python) = std::env::var_os("PSRP_PYTHON").filter(|value| !value.is_empty()) else {
+        writeln!(io::stderr(), "skipped: PSRP_PYTHON is not set").unwrap();
+        return;
+    };
+    let client = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/psrp/tests/peers/psrpcore_client.py");
+    let output = Command::new(python)
+        .arg(client)
+        .arg(program())
+        .env("PYTHONIOENCODING", "utf-8")
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .unwrap();
+    let (done, complaint) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{done}{complaint}");
+    assert_eq!(done.lines().filter(|line| line.starts_with("ok ")).count(), CASES, "{done}");
+}

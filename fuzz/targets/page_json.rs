@@ -1,0 +1,8 @@
+//! Any bytes as the JSON page of an index: what is accepted is passed on as JSON, and nothing panics.
+#![no_main]
+#![allow(dead_code, reason = "each target takes one of the checks")]
+
+#[path = "../../crates/pypi-proxy/tests/support/page_twin.rs"]
+mod page_twin;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| page_twin::json(input));
