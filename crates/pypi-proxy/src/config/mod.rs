@@ -7,11 +7,11 @@
 //! ```
 //! use pypi_proxy::config::{Settings, Sources};
 //!
-//! let env = [("GROXPI_INDEX_URL", "https://reader:secret@packages.example.org/simple"), ("GROXPI_CACHE_SIZE", "0")];
+//! let env = [("GROXPI_INDEX_URL", "https://reader:hunter2@packages.example.org/simple"), ("GROXPI_CACHE_SIZE", "0")];
 //! let settings = Settings::read(&Sources::new().env(env).flag("index_ttl", "10m"))?;
 //! assert_eq!(settings.index_url.origin.to_string(), "GROXPI_INDEX_URL");
 //! assert_eq!(settings.cache_size.bytes(), u64::MAX);
-//! assert!(!format!("{settings}{settings:?}").contains("secret"));
+//! assert!(!format!("{settings}{settings:?}").contains("hunter2"));
 //!
 //! let error = Settings::read(&Sources::new().env([("PYPI_PROXY_INDEX_TLL", "1")])).unwrap_err();
 //! assert!(error.is_config() && error.to_string().contains("PYPI_PROXY_INDEX_TLL"));

@@ -225,6 +225,7 @@ impl Proxy {
         };
         let told = match self.0.config.redirect_after.filter(|_| self.is_redirected(&found)) {
             None => fill.head().await?,
+            Some(Duration::ZERO) => return Ok(redirect(&found.url)),
             Some(time) => match tokio::time::timeout(time, fill.head()).await {
                 Ok(told) => told?,
                 Err(_) => return Ok(redirect(&found.url)),

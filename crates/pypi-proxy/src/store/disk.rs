@@ -31,6 +31,8 @@ pub(super) struct Inner {
     /// Bytes on disk of what is on its way.
     pub(super) partial: AtomicU64,
     recency: Mutex<Recency>,
+    /// Held by who looks through the folder.
+    pub(super) search: Arc<Mutex<()>>,
     fills: Mutex<HashMap<Key, Fill>>,
     refs: Mutex<HashMap<(ProjectName, Box<str>), Digest>>,
 }
@@ -116,6 +118,7 @@ impl Store {
             stats: Counters::default(),
             partial: AtomicU64::new(0),
             recency: Mutex::new(recency),
+            search: Arc::default(),
             fills: Mutex::default(),
             refs: Mutex::default(),
             config,

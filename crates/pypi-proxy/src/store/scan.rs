@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
 
 use aws_lc_rs::digest::{Context, SHA256};
@@ -48,7 +48,7 @@ impl Store {
     /// Fails if a file can't be removed ([`Error::is_storage`]).
     pub fn collect(&self, unused: Option<Duration>, max_bytes: u64) -> Result<Collected, Error> {
         let inner = self.inner();
-        let found = find(inner);
+        let found = find(&inner.folder.files(), &inner.search, &Arc::downgrade(inner)).unwrap_or_default();
         let before = inner.recency().count();
         if let Some(unused) = unused {
             let now = SystemTime::now();
@@ -73,10 +73,13 @@ impl Store {
     /// Puts the files of the folder in the order in which they were last wanted, on a thread.
     pub(super) fn find(&self) {
         let inner = Arc::downgrade(self.inner());
+        let (files, search) = (self.inner().folder.files(), self.inner().search.clone());
         let work = move || {
-            let Some(inner) = inner.upgrade() else { return };
-            find(&inner);
-            inner.evict(0);
+            // The folder is not held for a search that nobody waits for.
+            let found = find(&files, &search, &inner);
+            if let (Some(_), Some(inner)) = (found, inner.upgrade()) {
+                inner.evict(0);
+            }
         };
         // Without a thread everything is still found when it is asked for.
         let _ = std::thread::Builder::new().name("pypi-proxy-scan".into()).spawn(work);
@@ -112,16 +115,19 @@ impl Store {
     }
 }
 
-/// Puts the files of the folder in their order.
-fn find(inner: &Inner) -> Vec<(SystemTime, Digest, u64)> {
+/// Puts the files of the folder in their order; `None` if the store is gone.
+fn find(files: &Path, search: &Mutex<()>, inner: &Weak<Inner>) -> Option<Vec<(SystemTime, Digest, u64)>> {
+    let _search = search.lock().unwrap_or_else(PoisonError::into_inner);
+    inner.upgrade()?.recency().search();
     let mut found = Vec::new();
-    walk(&inner.folder.files(), &mut |digest, metadata| {
+    walk(files, &mut |digest, metadata| {
         found.push((metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH), digest, metadata.len()));
     });
     found.sort_unstable();
     // Those that were asked for meanwhile are more recent than all of these.
-    inner.recency().insert_before(found.iter().map(|(noted, digest, len)| (*digest, *len, *noted)));
-    found
+    let older = found.iter().map(|(noted, digest, len)| (*digest, *len, *noted));
+    inner.upgrade()?.recency().insert_before(older);
+    Some(found)
 }
 
 /// `None` for a file that is not there; one that can't be read has no hash that fits.
