@@ -24,7 +24,10 @@ pub(crate) enum Kind {
     /// A file that is not what it should be.
     Corrupt,
     /// The folder of the cache can't be read or written.
+    #[cfg_attr(not(feature = "proxy"), expect(dead_code, reason = "nothing is stored"))]
     Storage,
+    /// The folder of the cache is in use.
+    Busy,
 }
 
 impl Kind {
@@ -40,6 +43,7 @@ impl Kind {
             Self::Forbidden => "a rule forbids this",
             Self::Corrupt => "not the file that was expected",
             Self::Storage => "the cache folder can't be used",
+            Self::Busy => "another proxy uses the cache folder",
         }
     }
 }
@@ -139,9 +143,15 @@ impl Error {
         self.0.kind == Kind::Corrupt
     }
 
-    /// Whether the folder of the cache can't be read or written.
+    /// Whether the folder of the cache can't be used, because it can't be read or written or because another proxy uses
+    /// it.
     pub fn is_storage(&self) -> bool {
-        self.0.kind == Kind::Storage
+        matches!(self.0.kind, Kind::Storage | Kind::Busy)
+    }
+
+    /// Whether another proxy uses the folder of the cache.
+    pub fn is_busy(&self) -> bool {
+        self.0.kind == Kind::Busy
     }
 
     /// Whether a rule of the configuration forbids it.
@@ -177,5 +187,22 @@ impl fmt::Debug for Error {
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.0.source.as_deref().map(|source| source as _)
+    }
+}
+
+/// An error with its causes, in one line.
+#[cfg(feature = "proxy")]
+pub(crate) struct Chain<'e>(pub(crate) &'e dyn StdError);
+
+#[cfg(feature = "proxy")]
+impl fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut source = self.0.source();
+        while let Some(error) = source {
+            write!(f, ": {error}")?;
+            source = error.source();
+        }
+        Ok(())
     }
 }

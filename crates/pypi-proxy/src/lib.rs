@@ -22,7 +22,7 @@
 //!
 //! # Features
 //!
-//! `proxy` (default) is all but the root: what asks, keeps and answers.
+//! `proxy` is all but the root: what asks, keeps and answers. `cli` (default) is the program `pypi-proxy` with it.
 //!
 //! # Promised
 //!
@@ -36,6 +36,8 @@
 //!
 //! - There is no upload, and an index in HTML gets no sizes and times.
 
+#[cfg(feature = "proxy")]
+pub mod config;
 mod error;
 #[cfg(feature = "proxy")]
 mod metadata;

@@ -1,5 +1,6 @@
 //! The proxy as an HTTP service.
 
+mod access;
 mod body;
 mod respond;
 mod route;

@@ -11,10 +11,11 @@ use http::header::{
 use http::{HeaderMap, Response, StatusCode};
 
 use super::Body;
+use crate::error::Chain;
 use crate::pages::{Served, Variant, Verdict};
 use crate::{ByteRange, Coding, Error, Form};
 
-const X_CACHE: HeaderName = HeaderName::from_static("x-cache");
+pub(super) const X_CACHE: HeaderName = HeaderName::from_static("x-cache");
 const X_SERIAL: HeaderName = HeaderName::from_static("x-pypi-last-serial");
 /// A file never changes.
 const IMMUTABLE: HeaderValue = HeaderValue::from_static("max-age=365000000, immutable, public");
@@ -43,6 +44,7 @@ pub(super) fn failure(error: &Error) -> Response<Body> {
         () if error.is_storage() || error.is_config() => StatusCode::INTERNAL_SERVER_ERROR,
         () => StatusCode::BAD_GATEWAY,
     };
+    tracing::warn!(status = status.as_u16(), error = %Chain(error), "a request fails");
     text(status, error.to_string())
 }
 

@@ -13,6 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 use super::Proxy;
+use super::access::Access;
 
 /// How connections are treated.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +21,7 @@ pub struct ServerConfig {
     max_connections: usize,
     header_timeout: Duration,
     drain: Duration,
+    access_log: bool,
 }
 
 impl ServerConfig {
@@ -36,6 +38,7 @@ impl ServerConfig {
             max_connections: Self::DEFAULT_MAX_CONNECTIONS,
             header_timeout: Self::DEFAULT_HEADER_TIMEOUT,
             drain: Self::DEFAULT_DRAIN,
+            access_log: true,
         }
     }
 
@@ -58,6 +61,14 @@ impl ServerConfig {
     #[must_use]
     pub const fn drain(mut self, time: Duration) -> Self {
         self.drain = time;
+        self
+    }
+
+    /// Whether each request is an event of `tracing`, with the target `pypi_proxy::access` and the level `INFO`. Default:
+    /// yes.
+    #[must_use]
+    pub const fn access_log(mut self, is_on: bool) -> Self {
+        self.access_log = is_on;
         self
     }
 }
@@ -106,9 +117,13 @@ impl Server {
             let Some((stream, permit)) = accepted? else { continue };
             let _ = stream.set_nodelay(true);
             let proxy = self.proxy.clone();
+            let is_logged = self.config.access_log;
             let service = service_fn(move |request| {
                 let proxy = proxy.clone();
-                async move { Ok::<_, Infallible>(proxy.answer(&request).await) }
+                async move {
+                    let access = Access::begin(&request, is_logged);
+                    Ok::<_, Infallible>(access.watch(proxy.answer(&request).await))
+                }
             });
             let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
             let connection = graceful.watch(connection);

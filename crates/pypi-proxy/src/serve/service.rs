@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::header::{
-    ACCEPT, ACCEPT_ENCODING, ALLOW, AUTHORIZATION, CONTENT_LENGTH, HeaderValue, LOCATION, RANGE,
-    WWW_AUTHENTICATE,
+    ACCEPT, ACCEPT_ENCODING, ALLOW, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, LOCATION,
+    RANGE, WWW_AUTHENTICATE,
 };
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use url::Url;
@@ -24,11 +24,15 @@ use crate::{ByteRange, Coding, Error, Form, ProjectName};
 /// What a range of a file that is not here may wait for: that much of the file on its way.
 const NEAR: u64 = 1 << 20;
 
+/// What files are that nobody should look into.
+const OCTETS: HeaderValue = HeaderValue::from_static("application/octet-stream");
+
 /// How the proxy answers.
 #[derive(Clone, Default)]
 pub struct Config {
     redirect_after: Option<Duration>,
     admin_token: Option<String>,
+    binary_type: bool,
 }
 
 impl Config {
@@ -52,6 +56,13 @@ impl Config {
         self.admin_token = token.into();
         self
     }
+
+    /// Sends all files as `application/octet-stream`. Default: as what they are.
+    #[must_use]
+    pub fn binary_type(mut self, is_on: bool) -> Self {
+        self.binary_type = is_on;
+        self
+    }
 }
 
 /// Shows no token.
@@ -60,6 +71,7 @@ impl fmt::Debug for Config {
         f.debug_struct("Config")
             .field("redirect_after", &self.redirect_after)
             .field("has_admin_token", &self.admin_token.is_some())
+            .field("binary_type", &self.binary_type)
             .finish()
     }
 }
@@ -104,9 +116,15 @@ impl Proxy {
                 Err(error) => failure(&error),
             },
             Route::File { project, file } => match ProjectName::parse(&project) {
-                Ok(project) => {
-                    self.file(&project, &file, method, headers).await.unwrap_or_else(|error| failure(&error))
-                }
+                Ok(project) => match self.file(&project, &file, method, headers).await {
+                    Ok(mut response) => {
+                        if self.0.config.binary_type && response.status().is_success() {
+                            response.headers_mut().insert(CONTENT_TYPE, OCTETS);
+                        }
+                        response
+                    }
+                    Err(error) => failure(&error),
+                },
                 Err(error) => failure(&error),
             },
             Route::Kept(kept) => self.forget(kept, headers).await,
@@ -207,6 +225,7 @@ impl Proxy {
         };
         let told = match self.0.config.redirect_after.filter(|_| self.is_redirected(&found)) {
             None => fill.head().await?,
+            Some(Duration::ZERO) => return Ok(redirect(&found.url)),
             Some(time) => match tokio::time::timeout(time, fill.head()).await {
                 Ok(told) => told?,
                 Err(_) => return Ok(redirect(&found.url)),

@@ -31,6 +31,8 @@ pub(super) struct Inner {
     /// Bytes on disk of what is on its way.
     pub(super) partial: AtomicU64,
     recency: Mutex<Recency>,
+    /// Held by who looks through the folder.
+    pub(super) search: Arc<Mutex<()>>,
     fills: Mutex<HashMap<Key, Fill>>,
     refs: Mutex<HashMap<(ProjectName, Box<str>), Digest>>,
 }
@@ -116,6 +118,7 @@ impl Store {
             stats: Counters::default(),
             partial: AtomicU64::new(0),
             recency: Mutex::new(recency),
+            search: Arc::default(),
             fills: Mutex::default(),
             refs: Mutex::default(),
             config,
@@ -190,10 +193,7 @@ impl Store {
 
     /// What there is, and what has happened.
     pub fn stats(&self) -> Stats {
-        let (files, bytes) = {
-            let recency = self.0.recency();
-            (recency.len() as u64, recency.bytes())
-        };
+        let (files, bytes) = self.0.recency().count();
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let Counters { fetched, failed, corrupt, resumed, unwritten, evicted } = &self.0.stats;
         Stats {

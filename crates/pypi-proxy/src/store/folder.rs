@@ -43,7 +43,7 @@ impl Folder {
         let mut marker =
             OpenOptions::new().read(true).write(true).create(is_new).open(&path).map_err(Error::storage)?;
         if marker.try_lock().is_err() {
-            return Err(Error::with(Kind::Storage, "another proxy uses the folder"));
+            return Err(Error::new(Kind::Busy));
         }
         let mut version = String::new();
         marker.read_to_string(&mut version).map_err(Error::storage)?;

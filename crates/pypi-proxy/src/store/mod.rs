@@ -17,4 +17,4 @@ pub use disk::{Filling, Key, Stats, Store, Stored};
 pub use fill::{Expected, Fill, Head, Source};
 pub use reader::Reader;
 pub(crate) use reader::read_at;
-pub use scan::Verified;
+pub use scan::{Collected, Verified};

@@ -1,5 +1,6 @@
 //! Which files are there, and which nobody wanted the longest.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -17,6 +18,8 @@ pub(super) struct Recency {
     max_open: usize,
     bytes: u64,
     max_bytes: u64,
+    /// What was removed while somebody looks through the folder, who may have seen it before.
+    gone: Option<HashSet<Digest>>,
 }
 
 #[derive(Debug)]
@@ -29,15 +32,13 @@ pub(super) struct Item {
 
 impl Recency {
     pub(super) fn new(max_bytes: u64, max_open: usize) -> Self {
-        Self { files: LinkedHashMap::new(), open: LinkedHashSet::new(), max_open, bytes: 0, max_bytes }
+        let (files, open) = (LinkedHashMap::new(), LinkedHashSet::new());
+        Self { files, open, max_open, bytes: 0, max_bytes, gone: None }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.files.len()
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
+    /// How many files there are, and their bytes.
+    pub(super) fn count(&self) -> (u64, u64) {
+        (self.files.len() as u64, self.bytes)
     }
 
     /// A file that is wanted now.
@@ -68,17 +69,27 @@ impl Recency {
     /// Adds a file as the one that was wanted last.
     pub(super) fn insert(&mut self, digest: Digest, len: u64, noted: SystemTime) {
         self.remove(&digest);
+        if let Some(gone) = &mut self.gone {
+            gone.remove(&digest);
+        }
         self.files.insert(digest, Item { len, file: None, noted });
         self.bytes += len;
     }
 
-    /// Adds files that were wanted before all that there are, in that order among themselves.
+    /// Somebody begins to look through the folder.
+    pub(super) fn search(&mut self) {
+        self.gone = Some(HashSet::new());
+    }
+
+    /// Adds the files that a search has found as ones that were wanted before all that there are, in that order among
+    /// themselves.
     pub(super) fn insert_before(
         &mut self,
         files: impl DoubleEndedIterator<Item = (Digest, u64, SystemTime)>,
     ) {
+        let gone = self.gone.take().unwrap_or_default();
         for (digest, len, noted) in files.rev() {
-            if !self.files.contains_key(&digest) {
+            if !gone.contains(&digest) && !self.files.contains_key(&digest) {
                 self.bytes += len;
                 self.files.insert(digest, Item { len, file: None, noted });
                 self.files.to_front(&digest);
@@ -87,6 +98,9 @@ impl Recency {
     }
 
     pub(super) fn remove(&mut self, digest: &Digest) -> Option<u64> {
+        if let Some(gone) = &mut self.gone {
+            gone.insert(*digest);
+        }
         let item = self.files.remove(digest)?;
         self.open.remove(digest);
         self.bytes -= item.len;
@@ -95,12 +109,20 @@ impl Recency {
 
     /// The files to remove so that there is room for `more` bytes that are on their way.
     pub(super) fn evict(&mut self, more: u64) -> Vec<Digest> {
+        self.evict_to(self.max_bytes, more)
+    }
+
+    /// The same with another limit.
+    pub(super) fn evict_to(&mut self, max_bytes: u64, more: u64) -> Vec<Digest> {
         let mut evicted = Vec::new();
-        while self.bytes.saturating_add(more) > self.max_bytes
+        while self.bytes.saturating_add(more) > max_bytes
             && let Some((digest, item)) = self.files.pop_front()
         {
             self.open.remove(&digest);
             self.bytes -= item.len;
+            if let Some(gone) = &mut self.gone {
+                gone.insert(digest);
+            }
             evicted.push(digest);
         }
         evicted
@@ -115,6 +137,19 @@ mod tests {
 
     fn digest(number: u8) -> Digest {
         Digest([number; 32])
+    }
+
+    #[test]
+    fn what_goes_during_a_search_stays_gone() {
+        let mut recency = Recency::new(100, 4);
+        recency.insert(digest(1), 10, SystemTime::UNIX_EPOCH);
+        recency.search();
+        recency.remove(&digest(1));
+        recency.remove(&digest(2));
+        recency.insert(digest(3), 20, SystemTime::UNIX_EPOCH);
+        let found = [1, 2, 3, 4].map(|number| (digest(number), 5, SystemTime::UNIX_EPOCH));
+        recency.insert_before(found.into_iter());
+        assert_eq!(recency.count(), (2, 25));
     }
 
     proptest! {
@@ -146,8 +181,8 @@ mod tests {
                     expected.push(digest(naive.remove(0).0));
                 }
                 prop_assert_eq!(recency.evict(10), expected);
-                prop_assert_eq!(recency.bytes(), naive.iter().map(|(_, len)| len).sum::<u64>());
-                prop_assert_eq!(recency.len(), naive.len());
+                let count = (naive.len() as u64, naive.iter().map(|(_, len)| len).sum::<u64>());
+                prop_assert_eq!(recency.count(), count);
             }
         }
     }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
-use std::sync::Arc;
-use std::time::SystemTime;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, SystemTime};
 
 use aws_lc_rs::digest::{Context, SHA256};
 
@@ -25,23 +25,61 @@ pub struct Verified {
     pub bad: Vec<Digest>,
 }
 
+/// What [`Store::collect`] has removed and left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Collected {
+    /// Files that were removed.
+    pub removed: u64,
+    /// Their bytes.
+    pub removed_bytes: u64,
+    /// Files that are left.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
 impl Store {
+    /// Removes the files that nobody wanted for this long, if a time is given, and then those that nobody wanted the
+    /// longest until the rest has no more bytes than this. It blocks for as long as that takes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file can't be removed ([`Error::is_storage`]).
+    pub fn collect(&self, unused: Option<Duration>, max_bytes: u64) -> Result<Collected, Error> {
+        let inner = self.inner();
+        let found = find(&inner.folder.files(), &inner.search, &Arc::downgrade(inner)).unwrap_or_default();
+        let before = inner.recency().count();
+        if let Some(unused) = unused {
+            let now = SystemTime::now();
+            let is_old = |noted| now.duration_since(noted).is_ok_and(|since| since >= unused);
+            for (_, digest, _) in found.iter().filter(|(noted, ..)| is_old(*noted)) {
+                self.remove(digest)?;
+            }
+        }
+        let evicted = inner.recency().evict_to(max_bytes, 0);
+        for digest in &evicted {
+            self.remove(digest)?;
+        }
+        let (files, bytes) = inner.recency().count();
+        Ok(Collected {
+            removed: before.0.saturating_sub(files),
+            removed_bytes: before.1.saturating_sub(bytes),
+            files,
+            bytes,
+        })
+    }
+
     /// Puts the files of the folder in the order in which they were last wanted, on a thread.
     pub(super) fn find(&self) {
         let inner = Arc::downgrade(self.inner());
+        let (files, search) = (self.inner().folder.files(), self.inner().search.clone());
         let work = move || {
-            let Some(inner) = inner.upgrade() else { return };
-            let mut found = Vec::new();
-            walk(&inner.folder.files(), &mut |digest, metadata| {
-                found.push((metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH), digest, metadata.len()));
-            });
-            found.sort_unstable();
-            // Those that were asked for meanwhile are more recent than all of these.
-            {
-                let mut recency = inner.recency();
-                recency.insert_before(found.into_iter().map(|(noted, digest, len)| (digest, len, noted)));
+            // The folder is not held for a search that nobody waits for.
+            let found = find(&files, &search, &inner);
+            if let (Some(_), Some(inner)) = (found, inner.upgrade()) {
+                inner.evict(0);
             }
-            inner.evict(0);
         };
         // Without a thread everything is still found when it is asked for.
         let _ = std::thread::Builder::new().name("pypi-proxy-scan".into()).spawn(work);
@@ -75,6 +113,21 @@ impl Store {
         }
         Ok(verified)
     }
+}
+
+/// Puts the files of the folder in their order; `None` if the store is gone.
+fn find(files: &Path, search: &Mutex<()>, inner: &Weak<Inner>) -> Option<Vec<(SystemTime, Digest, u64)>> {
+    let _search = search.lock().unwrap_or_else(PoisonError::into_inner);
+    inner.upgrade()?.recency().search();
+    let mut found = Vec::new();
+    walk(files, &mut |digest, metadata| {
+        found.push((metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH), digest, metadata.len()));
+    });
+    found.sort_unstable();
+    // Those that were asked for meanwhile are more recent than all of these.
+    let older = found.iter().map(|(noted, digest, len)| (*digest, *len, *noted));
+    inner.upgrade()?.recency().insert_before(older);
+    Some(found)
 }
 
 /// `None` for a file that is not there; one that can't be read has no hash that fits.

@@ -14,7 +14,7 @@ use reqwest::{Client, Method, Response};
 pub(crate) struct Running {
     pub(crate) store: Store,
     address: SocketAddr,
-    client: Client,
+    pub(crate) client: Client,
     stop: Option<tokio::sync::oneshot::Sender<()>>,
     task: Option<tokio::task::JoinHandle<std::io::Result<()>>>,
     _dir: tempfile::TempDir,

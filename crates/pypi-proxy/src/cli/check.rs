@@ -1,0 +1,89 @@
+//! `check`: whether all is as it should be.
+
+use std::fmt::Display;
+use std::io::{self, Write as _};
+use std::net::TcpListener;
+use std::time::Instant;
+
+use clap::ArgMatches;
+use pypi_proxy::ProjectName;
+use pypi_proxy::config::{Engines, Settings};
+use pypi_proxy::store::Store;
+use pypi_proxy::upstream::{Answer, Upstream, Validators};
+
+use super::failure::{Failure, chain};
+use super::setup;
+
+/// A project to ask for. An index need not have it: what matters is that it answers.
+const PROJECT: &str = "pip";
+
+pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    let settings = setup::settings(matches)?;
+    let mut report = Report { failures: 0 };
+    report.line(true, "settings", "they are right")?;
+    for text in settings.idle() {
+        report.line(true, "settings", text)?;
+    }
+    let found = setup::index(&settings)?;
+    let origin = found.as_ref().map_or(&settings.index_url.origin, |found| &found.origin).to_string();
+    report.line(true, "settings", format!("the index comes from {origin}"))?;
+    let engines = setup::engines(&settings, found)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    for upstream in engines.upstreams()? {
+        runtime.block_on(index(&upstream, &mut report))?;
+    }
+    store(&engines, &mut report)?;
+    listener(&settings, &mut report)?;
+    match report.failures {
+        0 => Ok(()),
+        count => Err(Failure::new(format!("checks that have failed: {count}"))),
+    }
+}
+
+struct Report {
+    failures: usize,
+}
+
+impl Report {
+    fn line(&mut self, is_good: bool, what: &str, text: impl Display) -> io::Result<()> {
+        self.failures += usize::from(!is_good);
+        writeln!(io::stdout(), "{:4}  {what}: {text}", if is_good { "ok" } else { "FAIL" })
+    }
+}
+
+async fn index(upstream: &Upstream, report: &mut Report) -> Result<(), Failure> {
+    let name = ProjectName::parse(PROJECT)?;
+    let begun = Instant::now();
+    let answer = upstream.page(Some(&name), &Validators::default()).await;
+    let time = begun.elapsed().as_millis();
+    let (is_good, text) = match answer {
+        Ok(Answer::Page(page)) => {
+            let form = if page.is_json { "JSON" } else { "HTML" };
+            (true, format!("answers in {form} after {time} ms"))
+        }
+        Ok(_) => (true, format!("answers after {time} ms, and has no {PROJECT}")),
+        Err(error) => (false, chain(&error)),
+    };
+    Ok(report.line(is_good, "index", format!("{upstream}: {text}"))?)
+}
+
+fn store(engines: &Engines<'_>, report: &mut Report) -> Result<(), Failure> {
+    match Store::open(engines.store()?.max_bytes(u64::MAX)) {
+        Ok(_) => report.line(true, "cache", "the folder can be used")?,
+        Err(error) if error.is_busy() => report.line(true, "cache", "a proxy uses the folder")?,
+        Err(error) => report.line(false, "cache", chain(&error))?,
+    }
+    Ok(())
+}
+
+fn listener(settings: &Settings, report: &mut Report) -> Result<(), Failure> {
+    let listen = &settings.listen.value;
+    match TcpListener::bind((&*listen.host, listen.port)) {
+        Ok(_) => report.line(true, "listen", format!("{listen} is free"))?,
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+            report.line(true, "listen", format!("{listen} is in use, by a proxy or something else"))?;
+        }
+        Err(error) => report.line(false, "listen", format!("{listen}: {error}"))?,
+    }
+    Ok(())
+}

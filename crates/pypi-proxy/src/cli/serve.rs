@@ -1,0 +1,95 @@
+//! `serve`: the main job.
+
+use clap::ArgMatches;
+use pypi_proxy::config::Settings;
+use tokio::net::TcpListener;
+
+use super::failure::Failure;
+use super::{logging, setup};
+
+pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    let settings = setup::settings(matches)?;
+    let _log = logging::start(&settings);
+    tokio::runtime::Runtime::new()?.block_on(serve(&settings))
+}
+
+async fn serve(settings: &Settings) -> Result<(), Failure> {
+    for text in settings.idle() {
+        tracing::warn!("{text}");
+    }
+    let found = setup::index(settings)?;
+    let (index, origin) = match &found {
+        Some(found) => (Some(&found.value), &found.origin),
+        None => (settings.index_url.as_ref(), &settings.index_url.origin),
+    };
+    let index = index.map(ToString::to_string).unwrap_or_default();
+    tracing::info!(%index, %origin, "the index");
+    let engines = setup::engines(settings, found)?;
+    let (server, _store) = engines.start()?;
+    let listen = &settings.listen.value;
+    let listener = TcpListener::bind((&*listen.host, listen.port)).await.map_err(|error| {
+        Failure::because(
+            &format!("connections can't be accepted at {listen} ({})", settings.listen.origin),
+            &error,
+        )
+    })?;
+    // A port of 0 has become another.
+    let address = listener.local_addr()?;
+    if settings.admin_token.is_none() && !address.ip().is_loopback() {
+        tracing::warn!("whoever reaches the proxy can have it forget what is cached: set admin_token");
+    }
+    let mut signals = Signals::new()?;
+    tracing::info!(%address, "listening");
+    let shutdown = async move {
+        signals.next().await;
+        tracing::info!("ending, after the answers that have begun");
+        // Who asks twice does not want to wait.
+        tokio::spawn(async move {
+            signals.next().await;
+            std::process::exit(1);
+        });
+    };
+    server.serve(listener, shutdown).await?;
+    tracing::info!("ended");
+    Ok(())
+}
+
+/// What tells the program to end.
+#[cfg(unix)]
+struct Signals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) {
+        // Without signals it ends when it is ended.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}

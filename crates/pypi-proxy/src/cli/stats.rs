@@ -1,0 +1,52 @@
+//! `stats`: what there is.
+
+use std::io::{self, Write as _};
+use std::time::Duration;
+
+use clap::ArgMatches;
+use indicatif::HumanBytes;
+use pypi_proxy::config::Settings;
+use pypi_proxy::store::Store;
+
+use super::failure::Failure;
+use super::setup;
+
+/// How long a proxy on this machine may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    let settings = setup::settings(matches)?;
+    let mut out = io::stdout().lock();
+    match Store::open(setup::store(&settings)?) {
+        Ok(store) => {
+            let found = store.collect(None, u64::MAX)?;
+            writeln!(out, "no proxy serves from this cache\nfiles       {}", found.files)?;
+            writeln!(out, "file_bytes  {} ({})", found.bytes, HumanBytes(found.bytes))?;
+        }
+        Err(error) if error.is_busy() => {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            for (name, value) in runtime.block_on(ask(&settings))? {
+                writeln!(out, "{name}  {value}")?;
+            }
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
+}
+
+/// Asks the proxy that serves.
+async fn ask(settings: &Settings) -> Result<Vec<(String, String)>, Failure> {
+    let url = format!("{}/metrics", setup::own_url(settings));
+    let failed = |error: reqwest::Error| {
+        let text = format!("a proxy uses the cache, but none answers at {}", settings.listen.value);
+        Failure::because(&text, &error.without_url())
+    };
+    // What this machine has as a proxy for others has no part in it.
+    let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().map_err(failed)?;
+    let answer =
+        client.get(url).send().await.and_then(reqwest::Response::error_for_status).map_err(failed)?;
+    let text = answer.text().await.map_err(failed)?;
+    let lines = text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.rsplit_once(' '));
+    let name = |name: &str| name.strip_prefix("pypi_proxy_").unwrap_or(name).to_owned();
+    Ok(lines.map(|(key, value)| (name(key), value.to_owned())).collect())
+}

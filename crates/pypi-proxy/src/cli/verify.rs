@@ -1,0 +1,27 @@
+//! `verify`: whether what is stored is what it should be.
+
+use std::io::{self, Write as _};
+
+use clap::ArgMatches;
+use indicatif::{HumanBytes, ProgressBar};
+use pypi_proxy::store::Store;
+
+use super::failure::Failure;
+use super::setup;
+
+pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    let settings = setup::settings(matches)?;
+    let store = Store::open(setup::store(&settings)?)?;
+    let bar = ProgressBar::new_spinner();
+    let verified = store.verify(|_, _| bar.inc(1))?;
+    bar.finish_and_clear();
+    let mut out = io::stdout().lock();
+    for digest in &verified.bad {
+        writeln!(out, "bad, and removed: {digest}")?;
+    }
+    writeln!(out, "{} files, {} are good", verified.good, HumanBytes(verified.bytes))?;
+    match verified.bad.len() {
+        0 => Ok(()),
+        count => Err(Failure::new(format!("bad files: {count}"))),
+    }
+}

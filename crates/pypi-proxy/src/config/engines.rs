@@ -1,0 +1,211 @@
+//! What the engines are told.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::netrc;
+use super::origin::Origin;
+use super::settings::Settings;
+use super::value::{IndexUrl, Period, StorageType};
+use crate::error::Kind;
+use crate::pages::{self, Pages};
+use crate::serve::{self, Proxy, Server, ServerConfig};
+use crate::store::{self, Store};
+use crate::upstream::{self, Upstream};
+use crate::{Error, config::Found};
+
+/// How long a page of a further index is fresh if nobody says.
+const EXTRA_TTL: Duration = Duration::from_secs(180);
+/// What the originals do if only one of two timeouts is set.
+const OTHER_CONNECT: Duration = Duration::from_millis(3100);
+const OTHER_READ: Duration = Duration::from_secs(20);
+
+/// The parts that make the proxy, as the settings have them.
+#[derive(Debug)]
+pub struct Engines<'s> {
+    settings: &'s Settings,
+    index: IndexUrl,
+    netrc: Option<String>,
+}
+
+impl<'s> Engines<'s> {
+    /// With these settings, and the index that was found if they have none.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no index at all, if it is the proxy itself, or if files are to be stored in a way that there is
+    /// not yet ([`Error::is_config`]).
+    pub fn new(settings: &'s Settings, found: Option<Found>) -> Result<Self, Error> {
+        let index = match (&settings.index_url.value, found) {
+            (Some(index), _) => index.clone(),
+            (None, Some(found)) => found.value,
+            (None, None) => return Err(Error::with(Kind::Config, "no index is set: set index_url")),
+        };
+        let origin = &settings.storage_type.origin;
+        if settings.storage_type.value != StorageType::Local {
+            let text = format!("{origin}: files can only be stored in a folder so far, storage_type local");
+            return Err(Error::with(Kind::Config, text));
+        }
+        let engines = Self { settings, index, netrc: None };
+        if engines.urls().any(|url| engines.is_own(url)) {
+            return Err(Error::with(
+                Kind::Config,
+                "the index is the proxy itself: set index_url to what it shall ask",
+            ));
+        }
+        Ok(engines)
+    }
+
+    /// Takes users and passwords of hosts from a text in the form of `.netrc`, for indexes that have none in their URL.
+    #[must_use]
+    pub fn netrc(mut self, text: impl Into<Option<String>>) -> Self {
+        self.netrc = text.into();
+        self
+    }
+
+    fn urls(&self) -> impl Iterator<Item = &IndexUrl> {
+        std::iter::once(&self.index).chain(&self.settings.extra_index_urls.0)
+    }
+
+    /// Whether this is where the proxy listens. Then each question would be one to itself, without end.
+    fn is_own(&self, index: &IndexUrl) -> bool {
+        let Some(url) = index.url() else { return false };
+        let listen = &self.settings.listen;
+        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        let is_here = |host: &str| matches!(host, "localhost" | "127.0.0.1" | "::1" | "0.0.0.0" | "::");
+        let is_same = host.eq_ignore_ascii_case(&listen.host) || is_here(host) && is_here(&listen.host);
+        url.port_or_known_default() == Some(listen.port) && is_same
+    }
+
+    /// The indexes, the first one first.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file with authorities can't be read or holds none ([`Error::is_config`]).
+    pub fn upstreams(&self) -> Result<Vec<Arc<Upstream>>, Error> {
+        let settings = self.settings;
+        let mut authorities = Vec::new();
+        for path in &settings.ca_files.0 {
+            authorities.push(authority(path)?);
+        }
+        let extra = settings.extra_index_urls.0.iter().enumerate().map(|(index, url)| {
+            (url, settings.extra_index_ttls.0.get(index).map_or(EXTRA_TTL, |Period(ttl)| *ttl))
+        });
+        let all = std::iter::once((&self.index, settings.index_ttl.0)).chain(extra);
+        all.map(|(url, ttl)| {
+            let mut config = self.tune(url.config()?).ttl(ttl);
+            if !url.has_credentials()
+                && let (Some(netrc), Some(url)) = (&self.netrc, url.url())
+                && let Some((user, password)) = netrc::lookup(netrc, url.host_str().unwrap_or_default())
+            {
+                config = config.credentials(user, password);
+            }
+            for pem in &authorities {
+                config = config.authority(&**pem);
+            }
+            Upstream::new(config).map(Arc::new)
+        })
+        .collect()
+    }
+
+    fn tune(&self, config: upstream::Config) -> upstream::Config {
+        let settings = self.settings;
+        let (connect, read) = (&settings.connect_timeout, &settings.read_timeout);
+        let is_original = |origin: &Origin| match origin {
+            Origin::Env(name) => !name.starts_with(super::table::PREFIX),
+            _ => false,
+        };
+        let connect_time = connect.value.0.unwrap_or({
+            let is_other = read.value.0.is_some() && is_original(&read.origin);
+            if is_other { OTHER_CONNECT } else { upstream::Config::DEFAULT_CONNECT_TIMEOUT }
+        });
+        let read_time = read.value.0.unwrap_or({
+            let is_other = connect.value.0.is_some() && is_original(&connect.origin);
+            if is_other { OTHER_READ } else { upstream::Config::DEFAULT_READ_TIMEOUT }
+        });
+        let mut config =
+            config.connect_timeout(connect_time).read_timeout(read_time).max_page(settings.max_page_size.0);
+        if settings.disable_index_ssl_verification.0 {
+            config = config.danger_accept_any_certificate();
+        }
+        if !settings.file_hosts.0.is_empty() {
+            config = config.file_hosts(&settings.file_hosts.0);
+        }
+        config
+    }
+
+    /// How files are stored.
+    ///
+    /// # Errors
+    ///
+    /// Fails if no folder is set and the user has none for caches ([`Error::is_config`]).
+    pub fn store(&self) -> Result<store::Config, Error> {
+        let settings = self.settings;
+        let Some(dir) = &settings.cache_dir.value else {
+            return Err(Error::with(Kind::Config, "there is no folder for caches: set cache_dir"));
+        };
+        let count = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
+        Ok(store::Config::new(dir.path())
+            .max_bytes(settings.cache_size.bytes())
+            .max_file(settings.max_file_size.0)
+            .max_fills(count(settings.max_concurrent_downloads.0))
+            .max_handles(count(settings.open_files.0))
+            .stall(settings.stall_timeout.0)
+            .retries(settings.download_retries.0)
+            .sync(settings.sync_files.0))
+    }
+
+    /// How pages are kept, beside the files of a store.
+    pub fn pages(&self, store: &Store) -> pages::Config {
+        let settings = self.settings;
+        pages::Config::new()
+            .dir(store.pages_dir())
+            .stale_while_revalidate(settings.stale_while_revalidate.0)
+            .stale_if_error(settings.stale_if_error.0)
+            .negative_ttl(settings.negative_ttl.0)
+            .max_bytes(settings.response_cache_size.0)
+    }
+
+    /// How the proxy answers.
+    pub fn serve(&self) -> serve::Config {
+        let settings = self.settings;
+        // What is not stored is nothing that clients should wait for.
+        let is_stored = settings.cache_size.bytes() > 0;
+        let redirect_after = if is_stored { settings.download_timeout.value.0 } else { Some(Duration::ZERO) };
+        serve::Config::new()
+            .redirect_after(redirect_after)
+            .binary_type(settings.binary_file_mime_type.0)
+            .admin_token(settings.admin_token.value.as_ref().map(|token| token.expose().to_owned()))
+    }
+
+    /// How connections are treated.
+    pub fn server(&self) -> ServerConfig {
+        let settings = self.settings;
+        ServerConfig::new()
+            .max_connections(usize::try_from(settings.max_connections.0).unwrap_or(usize::MAX))
+            .header_timeout(settings.header_timeout.0)
+            .drain(settings.drain_timeout.0)
+            .access_log(settings.access_log.0)
+    }
+
+    /// The proxy, ready to serve, and its store.
+    ///
+    /// # Errors
+    ///
+    /// As the parts, and if the folder of the cache can't be used ([`Error::is_storage`]).
+    pub fn start(&self) -> Result<(Server, Store), Error> {
+        let upstreams = self.upstreams()?;
+        let store = Store::open(self.store()?)?;
+        let pages = Pages::new(upstreams.clone(), self.pages(&store));
+        let proxy = Proxy::new(upstreams, pages, store.clone(), self.serve());
+        Ok((Server::new(proxy, self.server()), store))
+    }
+}
+
+fn authority(path: &Path) -> Result<Vec<u8>, Error> {
+    fs::read(path).map_err(|error| {
+        Error::with(Kind::Config, format!("{} can't be read", path.display())).caused_by(error)
+    })
+}

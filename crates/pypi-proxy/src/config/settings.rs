@@ -1,0 +1,298 @@
+//! The table of all settings.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::layers::Layers;
+use super::origin::{Origin, Set};
+use super::sources::Sources;
+use super::table::{Row, Setting, Traits};
+use super::value::{
+    CacheDir, CacheSize, Count, Endpoint, IndexUrl, Level, List, Listen, LogFormat, Patience, Period, Secret,
+    Size, StorageType, Switch, Timeout, Value,
+};
+use crate::Error;
+
+/// Makes one table of what is below: the settings with their types, and what is said of them.
+macro_rules! settings {
+    ($($group:literal { $($name:ident: $type:ty = $default:literal, $groxpi:tt, $proxpi:tt, $traits:ident, $help:literal;)* })*) => {
+        /// The settings, each with its origin.
+        #[derive(Clone, Debug)]
+        #[non_exhaustive]
+        pub struct Settings {
+            $($(#[doc = $help] pub $name: Set<$type>,)*)*
+        }
+
+        /// The names of the settings, as indexes of the table.
+        #[allow(non_camel_case_types, reason = "they are names of settings")]
+        #[derive(Clone, Copy)]
+        enum Name {
+            $($($name,)*)*
+        }
+
+        const TABLE: &[Setting] = &[
+            $($(Setting {
+                name: stringify!($name),
+                group: $group,
+                form: <$type as Value>::FORM,
+                default: $default,
+                groxpi: &$groxpi,
+                proxpi: &$proxpi,
+                help: $help,
+                is_secret: <$type as Value>::IS_SECRET,
+                traits: Traits::$traits,
+            },)*)*
+        ];
+
+        impl Settings {
+            /// `None` if one of them is malformed, after all have been looked at.
+            fn take(layers: &mut Layers<'_>) -> Option<Self> {
+                $($(let $name = layers.take::<$type>(Name::$name as usize);)*)*
+                Some(Self { $($($name: $name?,)*)* })
+            }
+
+            /// The settings with their values, in the order of the table.
+            pub fn rows(&self) -> Vec<Row> {
+                vec![$($(Row {
+                    setting: &TABLE[Name::$name as usize],
+                    shown: self.$name.value.show(),
+                    toml: self.$name.value.to_toml().to_string(),
+                    origin: self.$name.origin.clone(),
+                },)*)*]
+            }
+        }
+    };
+}
+
+settings! {
+    "Serving" {
+        listen: Listen = "127.0.0.1:5000", ["HOST", "PORT"], [], Plain,
+            "Where connections are accepted. If only one of the variables HOST and PORT is set, the other is 0.0.0.0 or 5000.";
+        download_timeout: Patience = "0.9s", ["GROXPI_DOWNLOAD_TIMEOUT"], ["PROXPI_DOWNLOAD_TIMEOUT"], Plain,
+            "How long a client waits for the first byte of a file that is not stored before it is sent to the index itself, while the file is fetched all the same. After 0 it is sent there at once. Not done for indexes with credentials.";
+        binary_file_mime_type: Switch = "false", ["GROXPI_BINARY_FILE_MIME_TYPE"], ["PROXPI_BINARY_FILE_MIME_TYPE"], Plain,
+            "Whether all files are sent as application/octet-stream.";
+        admin_token: Option<Secret> = "", [], [], NoFlag,
+            "What clients have to send, as `Authorization: Bearer`, to have the cache forget something. Without it anybody may.";
+        max_connections: Count = "10000", [], [], Plain,
+            "The most connections at a time; more wait.";
+        header_timeout: Period = "30s", [], [], Plain,
+            "How long a client may take for the headers of a request, and an idle connection may last.";
+        drain_timeout: Period = "30s", [], [], Plain,
+            "How long answers may take to end when the proxy does.";
+    }
+    "Indexes" {
+        index_url: Option<IndexUrl> = "", ["GROXPI_INDEX_URL"], ["PROXPI_INDEX_URL"], Plain,
+            "The index. Without it, the one that pip or uv of this machine uses.";
+        index_ttl: Period = "30m", ["GROXPI_INDEX_TTL"], ["PROXPI_INDEX_TTL"], Plain,
+            "How long a page of the index is served without asking again.";
+        extra_index_urls: List<IndexUrl> = "", ["GROXPI_EXTRA_INDEX_URLS"], ["PROXPI_EXTRA_INDEX_URLS"], Plain,
+            "Further indexes. A file that several have is taken from the first.";
+        extra_index_ttls: List<Period> = "", ["GROXPI_EXTRA_INDEX_TTLS"], ["PROXPI_EXTRA_INDEX_TTL", "PROXPI_EXTRA_INDEX_TTLS"], Plain,
+            "The same as index_ttl for each of the further indexes. Without it, 3 minutes each.";
+        connect_timeout: Timeout = "", ["GROXPI_CONNECT_TIMEOUT"], ["PROXPI_CONNECT_TIMEOUT"], Plain,
+            "How long making a connection to an index may take. Without it 10 seconds, or 3.1 if a variable of groxpi or proxpi sets read_timeout.";
+        read_timeout: Timeout = "", ["GROXPI_READ_TIMEOUT"], ["PROXPI_READ_TIMEOUT"], Plain,
+            "How long an index may send nothing. Without it 30 seconds, or 20 if a variable of groxpi or proxpi sets connect_timeout.";
+        disable_index_ssl_verification: Switch = "false", ["GROXPI_DISABLE_INDEX_SSL_VERIFICATION"], ["PROXPI_DISABLE_INDEX_SSL_VERIFICATION"], Plain,
+            "Whether any certificate of an index, and of the hosts of its files, is taken. Whoever is on the way can change what they send then.";
+        ca_files: List<PathBuf> = "", [], [], Plain,
+            "Files in PEM with authorities that are trusted beside those of the system.";
+        file_hosts: List<String> = "", [], [], Plain,
+            "Hosts that files are fetched from, beside those of the indexes; `*.example.org` stands for all below one. Without it, all but private ones.";
+    }
+    "Pages" {
+        stale_while_revalidate: Period = "1h", [], [], Plain,
+            "How long after index_ttl a page is served while a newer one is asked for.";
+        stale_if_error: Period = "7d", [], [], Plain,
+            "How long after index_ttl a page is served if its index fails.";
+        negative_ttl: Period = "1m", [], [], Plain,
+            "How long it is remembered that there is no such project.";
+        response_cache_size: Size = "128 MiB", ["GROXPI_RESPONSE_CACHE_SIZE"], [], Plain,
+            "The most memory for pages.";
+        response_cache_ttl: Option<Period> = "", ["GROXPI_RESPONSE_CACHE_TTL"], [], Idle,
+            "Without effect: an answer is as fresh as its page, see index_ttl.";
+        max_page_size: Size = "256 MiB", [], [], Plain,
+            "The most bytes of a page of an index.";
+    }
+    "Files" {
+        cache_dir: Option<CacheDir> = "", ["GROXPI_CACHE_DIR"], ["PROXPI_CACHE_DIR"], Plain,
+            "The folder for pages and files, which has to be empty or a cache of ours. Of a variable of groxpi or proxpi, the folder pypi-proxy in it. Without it, the user's folder for caches.";
+        cache_size: CacheSize = "5 GiB", ["GROXPI_CACHE_SIZE"], ["PROXPI_CACHE_SIZE"], Plain,
+            "The most bytes of stored files; those that nobody wanted the longest go first. In the variable of groxpi, 0 means unlimited.";
+        max_file_size: Size = "20 GiB", [], [], Plain,
+            "The most bytes of one file.";
+        max_concurrent_downloads: Count = "64", ["GROXPI_MAX_CONCURRENT_DOWNLOADS"], [], Plain,
+            "How many files are fetched at a time.";
+        open_files: Count = "256", [], [], Plain,
+            "How many stored files are held open for those who ask next.";
+        stall_timeout: Period = "30s", [], [], Plain,
+            "How long nothing of a file may come before it is asked for again, from where it stopped.";
+        download_retries: Count = "4", [], [], Plain,
+            "How often that is done without a byte of progress.";
+        sync_files: Switch = "false", [], [], Plain,
+            "Whether a file counts as stored only once the disk has it. Without it, one that a power cut has damaged is found by its length or by `verify`.";
+    }
+    "Log" {
+        logging_level: Level = "info", ["GROXPI_LOGGING_LEVEL"], ["PROXPI_LOGGING_LEVEL"], Plain,
+            "What is logged: this, and what is worse.";
+        log_format: LogFormat = "text", ["GROXPI_LOG_FORMAT"], [], Plain,
+            "Whether lines of the log are for people or objects in JSON.";
+        log_color: Option<Switch> = "", ["GROXPI_LOG_COLOR"], ["NO_COLOR"], Plain,
+            "Whether lines for people have colours. Without it, if they go to a terminal and NO_COLOR is not set.";
+        access_log: Switch = "true", [], [], Plain,
+            "Whether each request is a line of the log.";
+    }
+    "Storage in a bucket" {
+        storage_type: StorageType = "local", ["GROXPI_STORAGE_TYPE"], [], Bucket,
+            "Where files are stored.";
+        s3_bucket: Option<String> = "", ["GROXPI_S3_BUCKET"], [], Bucket,
+            "The bucket.";
+        s3_prefix: String = "groxpi", ["GROXPI_S3_PREFIX"], [], Bucket,
+            "What the names of objects begin with.";
+        s3_endpoint: Option<Endpoint> = "", ["AWS_ENDPOINT_URL"], [], Bucket,
+            "The URL of the server.";
+        s3_region: String = "us-east-1", ["AWS_REGION"], [], Bucket,
+            "The region of the bucket.";
+        s3_access_key_id: Option<Secret> = "", ["AWS_ACCESS_KEY_ID"], [], SecretBucket,
+            "The name of the key.";
+        s3_secret_access_key: Option<Secret> = "", ["AWS_SECRET_ACCESS_KEY"], [], SecretBucket,
+            "The key.";
+        s3_session_token: Option<Secret> = "", ["AWS_SESSION_TOKEN"], [], SecretBucket,
+            "The token of a session.";
+        s3_force_path_style: Switch = "false", ["GROXPI_S3_FORCE_PATH_STYLE"], [], Bucket,
+            "Whether the bucket is part of the path rather than of the host.";
+        s3_use_ssl: Switch = "true", ["GROXPI_S3_USE_SSL"], [], Bucket,
+            "Whether the server is asked over TLS, if s3_endpoint does not say.";
+        s3_part_size: Size = "10 MiB", ["GROXPI_S3_PART_SIZE"], [], Bucket,
+            "The bytes of a part of an upload.";
+        s3_max_connections: Count = "100", ["GROXPI_S3_MAX_CONNECTIONS"], [], Bucket,
+            "The most connections to the server.";
+        s3_read_pool_size: Count = "50", ["GROXPI_S3_READ_POOL_SIZE"], [], Bucket,
+            "Connections for reading.";
+        s3_write_pool_size: Count = "30", ["GROXPI_S3_WRITE_POOL_SIZE"], [], Bucket,
+            "Connections for writing.";
+        s3_meta_pool_size: Count = "20", ["GROXPI_S3_META_POOL_SIZE"], [], Bucket,
+            "Connections for asking what there is.";
+        s3_enable_http2: Switch = "true", ["GROXPI_S3_ENABLE_HTTP2"], [], Bucket,
+            "Whether HTTP/2 may be spoken.";
+        s3_transfer_accel: Switch = "false", ["GROXPI_S3_TRANSFER_ACCEL"], [], Bucket,
+            "Whether the accelerated endpoint is used.";
+        s3_async_writes: Switch = "true", ["GROXPI_S3_ASYNC_WRITES"], [], Bucket,
+            "Whether small objects are written by workers.";
+        s3_async_workers: Count = "10", ["GROXPI_S3_ASYNC_WORKERS"], [], Bucket,
+            "How many workers write.";
+        s3_async_queue_size: Count = "1000", ["GROXPI_S3_ASYNC_QUEUE_SIZE"], [], Bucket,
+            "How many objects wait for them.";
+        local_cache_size: CacheSize = "10 GiB", ["GROXPI_LOCAL_CACHE_SIZE"], [], Bucket,
+            "The most bytes of the folder in front of the bucket.";
+        local_cache_dir: Option<CacheDir> = "", ["GROXPI_LOCAL_CACHE_DIR"], [], Bucket,
+            "The folder in front of the bucket. Without it, cache_dir.";
+        local_cache_ttl: Period = "0s", ["GROXPI_LOCAL_CACHE_TTL"], [], Bucket,
+            "How long a file stays in that folder, 0 for as long as there is room.";
+        tiered_sync_workers: Count = "5", ["GROXPI_TIERED_SYNC_WORKERS"], [], Bucket,
+            "How many workers bring files from the bucket to the folder.";
+        tiered_sync_queue_size: Count = "100", ["GROXPI_TIERED_SYNC_QUEUE_SIZE"], [], Bucket,
+            "How many files wait for them.";
+    }
+}
+
+impl Settings {
+    /// Reads the settings.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is a setting that is not known or malformed, and tells them all ([`Error::is_config`]). Values are
+    /// not told: they may be secret.
+    pub fn read(sources: &Sources) -> Result<Self, Error> {
+        let mut layers = Layers::new(TABLE, sources);
+        let Some(mut settings) = Self::take(&mut layers) else {
+            return Err(layers.into_error());
+        };
+        settings.check(&mut layers.problems);
+        if !layers.problems.is_empty() {
+            return Err(layers.into_error());
+        }
+        if settings.cache_dir.is_none() {
+            settings.cache_dir.value = default_dir(sources).map(CacheDir::new);
+        }
+        Ok(settings)
+    }
+
+    /// What there is to set.
+    pub fn table() -> &'static [Setting] {
+        TABLE
+    }
+
+    /// What fits no other setting.
+    fn check(&self, problems: &mut Vec<String>) {
+        let (urls, ttls) = (self.extra_index_urls.0.len(), self.extra_index_ttls.0.len());
+        if self.extra_index_ttls.is_set() && urls != ttls {
+            let origin = &self.extra_index_ttls.origin;
+            problems.push(format!("{origin}: extra_index_ttls has {ttls} values for {urls} further indexes"));
+        }
+        let at_least_one = [
+            ("max_connections", &self.max_connections),
+            ("max_concurrent_downloads", &self.max_concurrent_downloads),
+        ];
+        for (name, count) in at_least_one {
+            if count.0 == 0 {
+                problems.push(format!("{}: {name} has to be at least 1", count.origin));
+            }
+        }
+        for (name, time) in [("header_timeout", &self.header_timeout), ("stall_timeout", &self.stall_timeout)]
+        {
+            if time.0.is_zero() {
+                problems.push(format!("{}: {name} has to be more than 0", time.origin));
+            }
+        }
+    }
+
+    /// What is set, but does nothing, in words.
+    pub fn idle(&self) -> Vec<String> {
+        let rows = self.rows().into_iter().filter(|row| row.origin != Origin::Default);
+        rows.filter(|row| row.setting.is_idle()).map(|row| format!("{} has no effect", row.origin)).collect()
+    }
+
+    /// A file with these settings: those that are set as they are, the others as comments. Secrets are left out.
+    pub fn to_toml(&self) -> String {
+        let mut out = String::new();
+        let mut group = "";
+        for Row { setting, toml, origin, shown } in self.rows() {
+            if setting.group != group {
+                let space = if group.is_empty() { "" } else { "\n" };
+                group = setting.group;
+                out += &format!("{space}# {group}\n");
+            }
+            let name = setting.name;
+            let is_left_out = origin == Origin::Default || shown.contains("***");
+            let mark = if is_left_out { "# " } else { "" };
+            out += &format!("{mark}{name} = {toml}\n");
+        }
+        out
+    }
+}
+
+/// Each setting with its value and its origin, secrets masked.
+impl fmt::Display for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows = self.rows();
+        let width = rows.iter().map(|row| row.setting.name.len()).max().unwrap_or(0);
+        for Row { setting, shown, origin, .. } in rows {
+            let shown = if shown.is_empty() { "-" } else { &shown };
+            writeln!(f, "{:width$} = {shown}  ({origin})", setting.name)?;
+        }
+        Ok(())
+    }
+}
+
+/// The user's folder for caches.
+fn default_dir(sources: &Sources) -> Option<PathBuf> {
+    // That of a unit of systemd is for this program alone.
+    if let Some(dir) = sources.variable("CACHE_DIRECTORY") {
+        return dir.split(':').next().map(PathBuf::from);
+    }
+    let absolute = |name| sources.variable(name).map(Path::new).filter(|path| path.is_absolute());
+    let user = absolute("XDG_CACHE_HOME").or_else(|| absolute("LOCALAPPDATA")).map(Path::to_owned);
+    Some(user.or_else(|| Some(absolute("HOME")?.join(".cache")))?.join("pypi-proxy"))
+}

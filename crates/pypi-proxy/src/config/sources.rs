@@ -1,0 +1,115 @@
+//! Where settings are read from.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::io::{ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+use crate::error::Kind;
+
+/// The most bytes of a file of settings.
+const MAX_FILE: u64 = 1 << 20;
+/// The variable that names the file.
+pub(super) const FILE_VARIABLE: &str = "PYPI_PROXY_CONFIG";
+
+/// Flags, variables of the environment, and a file.
+#[derive(Clone, Default)]
+pub struct Sources {
+    pub(super) flags: Vec<(String, String)>,
+    pub(super) env: Vec<(OsString, OsString)>,
+    pub(super) file: Option<(PathBuf, String)>,
+}
+
+impl Sources {
+    /// None.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A flag, by the name of its setting.
+    #[must_use]
+    pub fn flag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.flags.push((name.into(), value.into()));
+        self
+    }
+
+    /// Variables of the environment.
+    #[must_use]
+    pub fn env<K: Into<OsString>, V: Into<OsString>>(
+        mut self,
+        variables: impl IntoIterator<Item = (K, V)>,
+    ) -> Self {
+        self.env.extend(variables.into_iter().map(|(name, value)| (name.into(), value.into())));
+        self
+    }
+
+    /// A file that has been read.
+    #[must_use]
+    pub fn file(mut self, path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
+        self.file = Some((path.into(), text.into()));
+        self
+    }
+
+    /// Reads the file with this path, or the one that `PYPI_PROXY_CONFIG` names, or else
+    /// `pypi-proxy/config.toml` below the user's and the machine's folder of configurations, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file that was named can't be read, or is larger than 1 MiB ([`Error::is_config`]).
+    pub fn find_file(self, path: Option<&Path>) -> Result<Self, Error> {
+        let named = path.map(Path::to_owned).or_else(|| self.variable(FILE_VARIABLE).map(PathBuf::from));
+        if let Some(path) = named {
+            let text = read(&path).map_err(|error| unreadable(&path, error))?;
+            return Ok(self.file(path, text));
+        }
+        for path in self.standard_places() {
+            match read(&path) {
+                Ok(text) => return Ok(self.file(path, text)),
+                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+                Err(error) => return Err(unreadable(&path, error)),
+            }
+        }
+        Ok(self)
+    }
+
+    fn standard_places(&self) -> Vec<PathBuf> {
+        const FILE: &str = "pypi-proxy/config.toml";
+        let home = || Some(Path::new(self.variable("HOME")?).join(".config"));
+        let user = self.variable("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home);
+        user.into_iter().chain(cfg!(unix).then(|| "/etc".into())).map(|folder| folder.join(FILE)).collect()
+    }
+
+    /// A variable that has a value.
+    pub(super) fn variable(&self, name: &str) -> Option<&str> {
+        let (_, value) = self.env.iter().rev().find(|(variable, _)| variable == name)?;
+        value.to_str().filter(|value| !value.is_empty())
+    }
+}
+
+fn read(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    let file = fs::File::open(path)?;
+    if file.take(MAX_FILE + 1).read_to_string(&mut text)? as u64 > MAX_FILE {
+        return Err(ErrorKind::FileTooLarge.into());
+    }
+    Ok(text)
+}
+
+#[cold]
+fn unreadable(path: &Path, error: std::io::Error) -> Error {
+    Error::with(Kind::Config, format!("{} can't be read", path.display())).caused_by(error)
+}
+
+/// Shows no value: they may be secret.
+impl fmt::Debug for Sources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let flags: Vec<_> = self.flags.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Sources")
+            .field("flags", &flags)
+            .field("variables", &self.env.len())
+            .field("file", &self.file.as_ref().map(|(path, _)| path))
+            .finish()
+    }
+}

@@ -1,0 +1,395 @@
+//! Settings: each name of each place, what wins, what is refused, and what is never shown.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use pypi_proxy::Error;
+use pypi_proxy::config::{Level, LogFormat, Settings, Sources, StorageType, document};
+
+fn read<'a>(env: impl IntoIterator<Item = (&'a str, &'a str)>) -> Settings {
+    Settings::read(&Sources::new().env(env)).unwrap()
+}
+
+fn refuse<'a>(env: impl IntoIterator<Item = (&'a str, &'a str)>) -> Error {
+    Settings::read(&Sources::new().env(env)).unwrap_err()
+}
+
+/// How a setting is shown, and where it comes from.
+fn shown(settings: &Settings, name: &str) -> (String, String) {
+    let row = settings.rows().into_iter().find(|row| row.setting.name == name).unwrap();
+    (row.shown, row.origin.to_string())
+}
+
+/// A variable, a value, and the setting that it makes.
+type Case = (&'static str, &'static str, &'static str, &'static str);
+
+const GROXPI: &[Case] = &[
+    ("PORT", "8080", "listen", "0.0.0.0:8080"),
+    ("HOST", "::1", "listen", "[::1]:5000"),
+    ("HOST", "proxy.example.org", "listen", "proxy.example.org:5000"),
+    (
+        "GROXPI_INDEX_URL",
+        "https://u:p@a.example.org/simple",
+        "index_url",
+        "https://***@a.example.org/simple/",
+    ),
+    ("GROXPI_INDEX_TTL", "60", "index_ttl", "1m"),
+    (
+        "GROXPI_EXTRA_INDEX_URLS",
+        "https://b.example.org, http://c.example.org/x/",
+        "extra_index_urls",
+        "https://b.example.org/, http://c.example.org/x/",
+    ),
+    ("GROXPI_CACHE_SIZE", "1073741824", "cache_size", "1 GiB"),
+    ("GROXPI_CACHE_SIZE", "0", "cache_size", "unlimited"),
+    ("GROXPI_CACHE_DIR", "/var/cache", "cache_dir", "/var/cache/pypi-proxy"),
+    ("GROXPI_DOWNLOAD_TIMEOUT", "2.5", "download_timeout", "2.5s"),
+    ("GROXPI_DOWNLOAD_TIMEOUT", "0", "download_timeout", "0s"),
+    ("GROXPI_CONNECT_TIMEOUT", "3", "connect_timeout", "3s"),
+    ("GROXPI_CONNECT_TIMEOUT", "0", "connect_timeout", ""),
+    ("GROXPI_READ_TIMEOUT", "7.5", "read_timeout", "7.5s"),
+    ("GROXPI_LOGGING_LEVEL", "WARNING", "logging_level", "warn"),
+    ("GROXPI_LOGGING_LEVEL", "FATAL", "logging_level", "error"),
+    ("GROXPI_LOG_FORMAT", "console", "log_format", "text"),
+    ("GROXPI_LOG_FORMAT", "json", "log_format", "json"),
+    ("GROXPI_LOG_COLOR", "No", "log_color", "false"),
+    ("GROXPI_DISABLE_INDEX_SSL_VERIFICATION", "1", "disable_index_ssl_verification", "true"),
+    ("GROXPI_DISABLE_INDEX_SSL_VERIFICATION", "OFF", "disable_index_ssl_verification", "false"),
+    ("GROXPI_BINARY_FILE_MIME_TYPE", "anything", "binary_file_mime_type", "true"),
+    ("GROXPI_STORAGE_TYPE", "hybrid", "storage_type", "hybrid"),
+    ("AWS_ENDPOINT_URL", "http://u:p@s3.example.org:9000", "s3_endpoint", "***@s3.example.org:9000"),
+    ("AWS_ACCESS_KEY_ID", "key", "s3_access_key_id", "***"),
+    ("AWS_SECRET_ACCESS_KEY", "secret", "s3_secret_access_key", "***"),
+    ("AWS_SESSION_TOKEN", "token", "s3_session_token", "***"),
+    ("AWS_REGION", "eu-central-1", "s3_region", "eu-central-1"),
+    ("GROXPI_S3_BUCKET", "wheels", "s3_bucket", "wheels"),
+    ("GROXPI_S3_PREFIX", "py", "s3_prefix", "py"),
+    ("GROXPI_S3_FORCE_PATH_STYLE", "true", "s3_force_path_style", "true"),
+    ("GROXPI_S3_USE_SSL", "false", "s3_use_ssl", "false"),
+    ("GROXPI_S3_PART_SIZE", "5242880", "s3_part_size", "5 MiB"),
+    ("GROXPI_S3_MAX_CONNECTIONS", "7", "s3_max_connections", "7"),
+    ("GROXPI_S3_READ_POOL_SIZE", "1", "s3_read_pool_size", "1"),
+    ("GROXPI_S3_WRITE_POOL_SIZE", "2", "s3_write_pool_size", "2"),
+    ("GROXPI_S3_META_POOL_SIZE", "3", "s3_meta_pool_size", "3"),
+    ("GROXPI_S3_ENABLE_HTTP2", "no", "s3_enable_http2", "false"),
+    ("GROXPI_S3_TRANSFER_ACCEL", "yes", "s3_transfer_accel", "true"),
+    ("GROXPI_S3_ASYNC_WRITES", "0", "s3_async_writes", "false"),
+    ("GROXPI_S3_ASYNC_WORKERS", "4", "s3_async_workers", "4"),
+    ("GROXPI_S3_ASYNC_QUEUE_SIZE", "5", "s3_async_queue_size", "5"),
+    ("GROXPI_LOCAL_CACHE_SIZE", "1024", "local_cache_size", "1 KiB"),
+    ("GROXPI_LOCAL_CACHE_DIR", "/l1", "local_cache_dir", "/l1/pypi-proxy"),
+    ("GROXPI_LOCAL_CACHE_TTL", "3600", "local_cache_ttl", "1h"),
+    ("GROXPI_TIERED_SYNC_WORKERS", "6", "tiered_sync_workers", "6"),
+    ("GROXPI_TIERED_SYNC_QUEUE_SIZE", "8", "tiered_sync_queue_size", "8"),
+    // Those that are only in its documentation.
+    ("GROXPI_RESPONSE_CACHE_SIZE", "1048576", "response_cache_size", "1 MiB"),
+    ("GROXPI_RESPONSE_CACHE_TTL", "60", "response_cache_ttl", "1m"),
+    ("GROXPI_MAX_CONCURRENT_DOWNLOADS", "9", "max_concurrent_downloads", "9"),
+];
+
+const PROXPI: &[Case] = &[
+    ("PROXPI_INDEX_URL", "https://a.example.org/simple/", "index_url", "https://a.example.org/simple/"),
+    ("PROXPI_INDEX_TTL", "0", "index_ttl", "0s"),
+    ("PROXPI_EXTRA_INDEX_URLS", "https://b.example.org/", "extra_index_urls", "https://b.example.org/"),
+    ("PROXPI_CACHE_SIZE", "1000", "cache_size", "1000"),
+    ("PROXPI_CACHE_SIZE", "0", "cache_size", "0"),
+    ("PROXPI_CACHE_DIR", "/var/cache", "cache_dir", "/var/cache/pypi-proxy"),
+    ("PROXPI_DOWNLOAD_TIMEOUT", "0.9", "download_timeout", "0.9s"),
+    ("PROXPI_CONNECT_TIMEOUT", "1", "connect_timeout", "1s"),
+    ("PROXPI_READ_TIMEOUT", "2", "read_timeout", "2s"),
+    ("PROXPI_BINARY_FILE_MIME_TYPE", "1", "binary_file_mime_type", "true"),
+    ("PROXPI_BINARY_FILE_MIME_TYPE", "", "binary_file_mime_type", "false"),
+    ("PROXPI_DISABLE_INDEX_SSL_VERIFICATION", "yes", "disable_index_ssl_verification", "true"),
+    ("PROXPI_DISABLE_INDEX_SSL_VERIFICATION", "false", "disable_index_ssl_verification", "false"),
+    ("PROXPI_LOGGING_LEVEL", "CRITICAL", "logging_level", "error"),
+    ("PROXPI_LOGGING_LEVEL", "DEBUG", "logging_level", "debug"),
+    ("NO_COLOR", "1", "log_color", "false"),
+];
+
+#[test]
+fn variables_of_the_originals_mean_what_they_mean_there() {
+    for (variable, value, name, expected) in GROXPI.iter().chain(PROXPI) {
+        let (text, origin) = shown(&read([(*variable, *value)]), name);
+        assert_eq!(text, *expected, "{variable}={value}");
+        let expected_origin = if value.is_empty() { "default" } else { variable };
+        assert_eq!(origin, expected_origin, "{variable}={value}");
+    }
+}
+
+#[test]
+fn lists_of_times_go_with_lists_of_indexes() {
+    for prefix in ["GROXPI", "PROXPI", "PYPI_PROXY"] {
+        let urls = format!("{prefix}_EXTRA_INDEX_URLS");
+        let ttls = format!("{prefix}_EXTRA_INDEX_TTLS");
+        let two = (&*urls, "https://b.example.org,https://c.example.org");
+        assert_eq!(shown(&read([two, (&ttls, "60, 0")]), "extra_index_ttls").0, "1m, 0s");
+        let error = refuse([two, (&ttls, "60")]);
+        assert!(error.to_string().contains(&ttls), "{error}");
+    }
+    let old = [
+        ("PROXPI_EXTRA_INDEX_TTL", "5"),
+        ("PROXPI_EXTRA_INDEX_TTLS", "6"),
+        ("PROXPI_EXTRA_INDEX_URLS", "https://b.example.org"),
+    ];
+    assert_eq!(shown(&read(old), "extra_index_ttls"), ("5s".into(), "PROXPI_EXTRA_INDEX_TTL".into()));
+}
+
+#[test]
+fn the_size_of_the_cache_means_what_who_sets_it_means() {
+    let size = |variable| read([(variable, "0")]).cache_size.bytes();
+    assert_eq!(size("GROXPI_CACHE_SIZE"), u64::MAX);
+    assert_eq!(size("PROXPI_CACHE_SIZE"), 0);
+    assert_eq!(size("PYPI_PROXY_CACHE_SIZE"), 0);
+    assert_eq!(read([("PYPI_PROXY_CACHE_SIZE", "unlimited")]).cache_size.bytes(), u64::MAX);
+    let file = Settings::read(&Sources::new().file("proxy.toml", "cache_size = 0")).unwrap();
+    assert_eq!(file.cache_size.bytes(), 0);
+}
+
+#[test]
+fn each_place_goes_before_those_behind_it() {
+    let mut sources = Sources::new();
+    let ttl = |sources: &Sources| shown(&Settings::read(sources).unwrap(), "index_ttl");
+    assert_eq!(ttl(&sources), ("30m".into(), "default".into()));
+    sources = sources.file("proxy.toml", "index_ttl = \"5s\"");
+    assert_eq!(ttl(&sources), ("5s".into(), "proxy.toml".into()));
+    for (variable, value) in
+        [("PROXPI_INDEX_TTL", "4"), ("GROXPI_INDEX_TTL", "3"), ("PYPI_PROXY_INDEX_TTL", "2s")]
+    {
+        sources = sources.env([(variable, value)]);
+        assert_eq!(ttl(&sources), (format!("{}s", &value[..1]), variable.into()));
+    }
+    sources = sources.flag("index_ttl", "1");
+    assert_eq!(ttl(&sources), ("1s".into(), "--index-ttl".into()));
+}
+
+#[test]
+fn our_own_place_to_listen_goes_before_host_and_port() {
+    let both = [("HOST", "10.0.0.1"), ("PORT", "81")];
+    assert_eq!(shown(&read(both), "listen"), ("10.0.0.1:81".into(), "HOST and PORT".into()));
+    let own = both.into_iter().chain([("PYPI_PROXY_LISTEN", "[::]:82")]);
+    assert_eq!(shown(&read(own), "listen"), ("[::]:82".into(), "PYPI_PROXY_LISTEN".into()));
+    for (text, expected) in [
+        ("80", "127.0.0.1:80"),
+        (":80", "0.0.0.0:80"),
+        ("localhost", "localhost:5000"),
+        ("[::1]", "[::1]:5000"),
+        ("0.0.0.0:0", "0.0.0.0:0"),
+    ] {
+        assert_eq!(shown(&read([("PYPI_PROXY_LISTEN", text)]), "listen").0, expected, "{text}");
+    }
+    for text in ["65536", "a:b", "[::1", "::1", "a b:1", "http://a:1", "a:-1", "[x]:1"] {
+        let error = refuse([("PYPI_PROXY_LISTEN", text)]);
+        assert!(error.to_string().contains("PYPI_PROXY_LISTEN"), "{text}: {error}");
+    }
+    for (variable, text) in [("PORT", "x:1"), ("PORT", "65536"), ("HOST", "a:b"), ("HOST", "[x")] {
+        assert!(refuse([(variable, text)]).to_string().contains(variable), "{text}");
+    }
+}
+
+#[test]
+fn every_setting_has_a_variable_a_key_and_a_default() {
+    let defaults = read([]);
+    for row in defaults.rows() {
+        let setting = row.setting;
+        if row.shown.is_empty() || setting.name == "cache_dir" {
+            continue;
+        }
+        let by_variable = read([(&*setting.variable(), &*row.shown)]);
+        assert_eq!(shown(&by_variable, setting.name), (row.shown.clone(), setting.variable()));
+        let file = format!("{} = {}", setting.name, row.toml);
+        let by_key = Settings::read(&Sources::new().file("proxy.toml", file)).unwrap();
+        assert_eq!(shown(&by_key, setting.name), (row.shown.clone(), "proxy.toml".into()));
+        let by_flag = Settings::read(&Sources::new().flag(setting.name, row.shown.as_str())).unwrap();
+        assert_eq!(shown(&by_flag, setting.name).0, row.shown);
+    }
+    assert_eq!(defaults.logging_level.value, Level::Info);
+    assert_eq!(defaults.log_format.value, LogFormat::Text);
+    assert_eq!(defaults.storage_type.value, StorageType::Local);
+    assert_eq!(defaults.download_timeout.value.0, Some(Duration::from_millis(900)));
+}
+
+#[test]
+fn everything_that_is_wrong_is_told_at_once_and_without_values() {
+    let sources = Sources::new()
+        .env([
+            ("GROXPI_CACHE_SIZ", "1"),
+            ("PROXPI_INDEX_URL", "ftp://user:hunter2@example.org"),
+            ("PYPI_PROXY_INDEX_TTL", "hunter2"),
+            ("PYPI_PROXY_MAX_CONNECTIONS", "-1"),
+            ("PYPI_PROXY_SYNC_FILES", "hunter2"),
+            ("UNRELATED", "x"),
+        ])
+        .flag("no_such", "hunter2")
+        .file("proxy.toml", "log_format = \"hunter2\"\nunknown_key = \"hunter2\"\nindex = { a = 1 }\n");
+    let error = Settings::read(&sources).unwrap_err();
+    assert!(error.is_config());
+    let text = error.to_string();
+    for part in [
+        "GROXPI_CACHE_SIZ: there is no such setting (GROXPI_CACHE_SIZE is one)",
+        "PROXPI_INDEX_URL: it takes a URL",
+        "PYPI_PROXY_INDEX_TTL: it takes a time",
+        "PYPI_PROXY_MAX_CONNECTIONS: it takes a number",
+        "PYPI_PROXY_SYNC_FILES: it takes true or false",
+        "--no_such: there is no such setting",
+        "proxy.toml: log_format takes text",
+        "proxy.toml: there is no setting unknown_key",
+        "proxy.toml: index is neither",
+    ] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    assert!(!text.contains("hunter2") && !text.contains("UNRELATED"), "{text}");
+    assert!(!format!("{sources:?}").contains("hunter2"));
+}
+
+#[test]
+fn files_that_are_no_toml_are_told_by_line_and_not_shown() {
+    let sources =
+        Sources::new().file("proxy.toml", "index_ttl = 1\nindex_url = https://user:hunter2@example.org\n");
+    let text = Settings::read(&sources).unwrap_err().to_string();
+    assert!(text.contains("proxy.toml: line 2") && !text.contains("hunter2"), "{text}");
+}
+
+#[test]
+fn limits_that_make_no_sense_are_refused() {
+    for (name, value) in [
+        ("PYPI_PROXY_MAX_CONNECTIONS", "0"),
+        ("PYPI_PROXY_MAX_CONCURRENT_DOWNLOADS", "0"),
+        ("PYPI_PROXY_HEADER_TIMEOUT", "0"),
+        ("PYPI_PROXY_STALL_TIMEOUT", "0"),
+        ("PYPI_PROXY_CONNECT_TIMEOUT", "0"),
+        ("PYPI_PROXY_INDEX_TTL", "11000d"),
+        ("PYPI_PROXY_CACHE_SIZE", "20000000000 GiB"),
+    ] {
+        assert!(refuse([(name, value)]).to_string().contains(name), "{name}");
+    }
+}
+
+#[test]
+fn what_kubernetes_sets_is_passed_over() {
+    let links = [
+        ("PYPI_PROXY_SERVICE_HOST", "10.0.0.1"),
+        ("PYPI_PROXY_SERVICE_PORT", "5000"),
+        ("PYPI_PROXY_SERVICE_PORT_HTTP", "5000"),
+        ("PYPI_PROXY_PORT", "tcp://10.0.0.1:5000"),
+        ("PYPI_PROXY_PORT_5000_TCP", "tcp://10.0.0.1:5000"),
+        ("PYPI_PROXY_PORT_5000_TCP_ADDR", "10.0.0.1"),
+        ("GROXPI_PORT_5000_TCP_PROTO", "tcp"),
+        ("PROXPI_SERVICE_HOST", "10.0.0.2"),
+    ];
+    assert_eq!(shown(&read(links), "listen").1, "default");
+    assert!(refuse([("PYPI_PROXY_PORTS", "1")]).is_config());
+}
+
+#[test]
+fn secrets_are_shown_nowhere() {
+    let settings = read([
+        ("PYPI_PROXY_INDEX_URL", "https://reader:hunter2@a.example.org/simple"),
+        ("PYPI_PROXY_EXTRA_INDEX_URLS", "https://hunter2@b.example.org,https://:hunter2@c.example.org"),
+        ("PYPI_PROXY_ADMIN_TOKEN", "hunter2"),
+        ("AWS_SECRET_ACCESS_KEY", "hunter2"),
+        ("AWS_ENDPOINT_URL", "https://reader:hunter2@s3.example.org"),
+    ]);
+    let toml = settings.to_toml();
+    for text in [format!("{settings}"), format!("{settings:?}"), format!("{settings:#?}"), toml.clone()] {
+        assert!(!text.contains("hunter2") && !text.contains("reader"), "{text}");
+    }
+    // What can't be shown is not written as if it were the value.
+    assert!(Settings::read(&Sources::new().file("proxy.toml", toml)).unwrap().index_url.is_none());
+    assert_eq!(settings.admin_token.as_ref().unwrap().expose(), "hunter2");
+}
+
+#[test]
+fn a_file_of_the_settings_makes_the_same_settings() {
+    let env = [
+        ("GROXPI_CACHE_SIZE", "0"),
+        ("PROXPI_INDEX_TTL", "90"),
+        ("PYPI_PROXY_CA_FILES", "a.pem, b.pem"),
+        ("PORT", "81"),
+        ("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never"),
+        ("PYPI_PROXY_INDEX_URL", "https://a.example.org/simple/"),
+    ];
+    let settings = read(env);
+    let again = Settings::read(&Sources::new().file("proxy.toml", settings.to_toml())).unwrap();
+    let values = |settings: &Settings| settings.rows().into_iter().map(|row| row.shown).collect::<Vec<_>>();
+    assert_eq!(values(&settings), values(&again));
+}
+
+#[test]
+fn what_does_nothing_is_told() {
+    assert_eq!(
+        read([("GROXPI_RESPONSE_CACHE_TTL", "1")]).idle(),
+        ["GROXPI_RESPONSE_CACHE_TTL has no effect"]
+    );
+    assert_eq!(read([]).idle(), <[String; 0]>::default());
+}
+
+#[test]
+fn the_folder_of_the_cache_is_the_users() {
+    let dir = |env: &[(&str, &str)]| shown(&read(env.iter().copied()), "cache_dir").0;
+    assert_eq!(dir(&[("HOME", "/h")]), "/h/.cache/pypi-proxy");
+    assert_eq!(dir(&[("HOME", "/h"), ("XDG_CACHE_HOME", "/x")]), "/x/pypi-proxy");
+    assert_eq!(dir(&[("HOME", "/h"), ("XDG_CACHE_HOME", "relative")]), "/h/.cache/pypi-proxy");
+    assert_eq!(dir(&[("HOME", "/h"), ("CACHE_DIRECTORY", "/var/cache/p:/var/cache/q")]), "/var/cache/p");
+    assert_eq!(dir(&[("HOME", "/h"), ("PYPI_PROXY_CACHE_DIR", "/own")]), "/own");
+    assert_eq!(dir(&[]), "");
+}
+
+#[test]
+fn a_file_is_found_where_it_is_named_or_usual() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("pypi-proxy/config.toml");
+    std::fs::create_dir(dir.path().join("pypi-proxy")).unwrap();
+    std::fs::write(&path, "index_ttl = 7").unwrap();
+    let find = |variable: &str, value: &std::path::Path| {
+        let sources = Sources::new().env([(variable, value)]).find_file(None).unwrap();
+        shown(&Settings::read(&sources).unwrap(), "index_ttl").0
+    };
+    assert_eq!(find("XDG_CONFIG_HOME", dir.path()), "7s");
+    assert_eq!(find("PYPI_PROXY_CONFIG", &path), "7s");
+    let sources = Sources::new().find_file(Some(&path)).unwrap();
+    assert_eq!(shown(&Settings::read(&sources).unwrap(), "index_ttl").1, path.display().to_string());
+    let missing = Sources::new().find_file(Some(&dir.path().join("missing"))).unwrap_err();
+    assert!(missing.is_config());
+}
+
+#[test]
+fn the_documentation_is_made_of_the_table() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pypi-proxy-config.md");
+    let document = document();
+    if std::env::var_os("WRITE_DOCS").is_some() {
+        std::fs::write(&path, &document).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == document, "run this test with WRITE_DOCS=1 to write {}", path.display());
+    for setting in Settings::table() {
+        assert!(document.contains(&format!("### `{}`", setting.name)));
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_environment_is_settings_or_an_error(
+        env in prop::collection::vec((name(), ".{0,12}|[0-9.]{1,6}(ms|s|m|h|GiB)?|https?://[a-z@:.]{0,12}|[a-z0-9:\\[\\].]{0,8}"), 0..6),
+        file in "([a-z_]{1,12} = ([0-9]{1,3}|\"[^\"\n]{0,6}\"|true|\\[\\])\n?){0,4}|.{0,30}",
+    ) {
+        let sources = Sources::new().env(env).file("f", file);
+        match Settings::read(&sources) {
+            Ok(settings) => {
+                let _ = (settings.to_string(), settings.to_toml(), settings.idle(), format!("{settings:?}"));
+            }
+            Err(error) => prop_assert!(error.is_config() && error.to_string().len() > 10),
+        }
+    }
+}
+
+/// Names of variables, some of them ours.
+fn name() -> impl Strategy<Value = String> {
+    let all: Vec<String> = Settings::table()
+        .iter()
+        .flat_map(|setting| {
+            let others = setting.groxpi.iter().chain(setting.proxpi).map(|name| (*name).to_owned());
+            others.chain([setting.variable()]).collect::<Vec<_>>()
+        })
+        .collect();
+    prop_oneof![9 => prop::sample::select(all), 1 => "(GROXPI|PROXPI|PYPI_PROXY)_[A-Z_]{0,10}|.{0,6}"]
+}

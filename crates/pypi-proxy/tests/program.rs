@@ -1,0 +1,202 @@
+//! The program: its commands, what it logs, how it ends.
+#![cfg(all(unix, feature = "cli"))]
+
+mod support;
+
+use std::path::Path;
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use support::source::{content, digest_of};
+use support::{JSON, Server, answer};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+
+/// An index with one project of two versions.
+async fn index() -> Server {
+    Server::start(|path, _| async move {
+        let file = |version: &str| {
+            let name = format!("demo-{version}-py3-none-any.whl");
+            let sha256 = digest_of(&content(1000)).to_string();
+            serde_json::json!({"filename": name, "url": format!("../../f/{name}"), "hashes": {"sha256": sha256}, "size": 1000})
+        };
+        match &*path {
+            "/simple/demo/" => {
+                let files = [file("1.0"), file("1.1"), file("2.0rc1")];
+                let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files});
+                answer(200, &[JSON], page.to_string())
+            }
+            path if path.starts_with("/f/") => answer(200, &[], content(1000)),
+            _ => answer(404, &[], ""),
+        }
+    })
+    .await
+}
+
+/// The program with nothing of this machine's environment.
+fn program(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pypi-proxy"));
+    command.env_clear().envs(env.iter().copied()).env("PYPI_PROXY_CACHE_DIR", dir.join("cache"));
+    command.args(args).stdin(Stdio::null()).kill_on_drop(true);
+    command
+}
+
+async fn run(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = program(dir, env, args).output().await.unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+/// A proxy that serves, where it does so, and what it has logged until then.
+async fn serve(dir: &Path, env: &[(&str, &str)]) -> (Child, String, Vec<serde_json::Value>) {
+    let mut command = program(dir, env, &["serve", "--listen", "127.0.0.1:0", "--log-format", "json"]);
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut log = Vec::new();
+    let mut lines = BufReader::new(child.stderr.as_mut().unwrap());
+    loop {
+        let mut line = String::new();
+        assert!(lines.read_line(&mut line).await.unwrap() > 0, "it has ended: {log:?}");
+        let event: serde_json::Value = serde_json::from_str(&line).unwrap();
+        let address = event["address"].as_str().map(|address| format!("http://{address}"));
+        log.push(event);
+        if let Some(url) = address {
+            assert!(lines.buffer().is_empty());
+            return (child, url, log);
+        }
+    }
+}
+
+/// Tells it to end, and what it has logged since.
+async fn end(mut child: Child, signal: Signal) -> (i32, String) {
+    kill_process(Pid::from_raw(child.id().unwrap().cast_signed()).unwrap(), signal).unwrap();
+    let mut log = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut log).await.unwrap();
+    (child.wait().await.unwrap().code().unwrap(), log)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_serves_with_the_variables_of_either_original() {
+    let index = index().await;
+    for (prefix, signal) in [("GROXPI", Signal::TERM), ("PROXPI", Signal::INT)] {
+        let dir = tempfile::tempdir().unwrap();
+        let url = index.url("/simple/").replace("http://", "http://reader:hunter2@");
+        let (child, proxy, log) = serve(dir.path(), &[(&format!("{prefix}_INDEX_URL"), &url)]).await;
+        assert_eq!(log[0]["origin"], format!("{prefix}_INDEX_URL"));
+        for verdict in ["miss", "hit"] {
+            let answer = reqwest::get(format!("{proxy}/simple/demo/demo-1.0-py3-none-any.whl?token=hunter3"))
+                .await
+                .unwrap();
+            assert_eq!(answer.headers()["x-cache"], verdict);
+            assert_eq!(answer.bytes().await.unwrap(), content(1000));
+        }
+        assert_eq!(index.last()["authorization"], "Basic cmVhZGVyOmh1bnRlcjI=");
+        let (code, rest) = end(child, signal).await;
+        assert_eq!(code, 0, "{rest}");
+        let rest: Vec<serde_json::Value> =
+            rest.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let requests: Vec<_> = rest.iter().filter(|event| event["target"] == "pypi_proxy::access").collect();
+        let expected = ["miss", "hit"];
+        assert_eq!(requests.len(), expected.len(), "{rest:?}");
+        for (event, verdict) in requests.iter().zip(expected) {
+            assert_eq!(event["method"], "GET");
+            assert_eq!(event["path"], "/simple/demo/demo-1.0-py3-none-any.whl");
+            assert_eq!((&event["status"], &event["bytes"]), (&200.into(), &1000.into()));
+            assert_eq!((&event["cache"], &event["whole"]), (&verdict.into(), &true.into()));
+            assert!(event["ms"].is_f64());
+        }
+        assert!(!format!("{log:?}{rest:?}").contains("hunter"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_fetched_before_they_are_wanted() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let requirements = dir.path().join("r.txt");
+    std::fs::write(&requirements, "demo\nDemo==1.0\n").unwrap();
+    let (url, file) = (index.url("/simple/"), requirements.display().to_string());
+    let env = [("PYPI_PROXY_INDEX_URL", &*url)];
+    let (code, out, err) = run(dir.path(), &env, &["warm", &file]).await;
+    assert_eq!((code, &*err), (0, ""));
+    assert!(out.starts_with("2 files"), "{out}");
+    assert!(index.paths().contains(&"/f/demo-1.1-py3-none-any.whl".into()));
+    assert!(!index.paths().iter().any(|path| path.contains("2.0rc1")));
+    let asked = index.count();
+
+    // A proxy that serves does it for others.
+    let (child, proxy, _) = serve(dir.path(), &env).await;
+    let (code, ..) = run(dir.path(), &env, &["warm", &file, "--proxy", &proxy]).await;
+    assert_eq!((code, index.count()), (0, asked), "all of it is there");
+    let listen = proxy.strip_prefix("http://").unwrap();
+    let (code, out, _) = run(dir.path(), &env, &["stats", "--listen", listen]).await;
+    assert!(code == 0 && out.contains("file_bytes  1000\n"), "{out}");
+    let (code, _, err) = run(dir.path(), &env, &["verify"]).await;
+    assert!(code == 1 && err.contains("another proxy"), "{err}");
+    assert_eq!(end(child, Signal::TERM).await.0, 0);
+
+    std::fs::write(&requirements, "missing==1\n-e .\n").unwrap();
+    let (code, _, err) = run(dir.path(), &env, &["warm", &file]).await;
+    assert!(
+        code == 1 && err.contains("missing: there is no such project") && err.contains("r.txt:2"),
+        "{err}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_cache_is_verified_counted_and_emptied() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let requirements = dir.path().join("r.txt");
+    std::fs::write(&requirements, "demo==1.0").unwrap();
+    let url = index.url("/simple/");
+    let env = [("PYPI_PROXY_INDEX_URL", &*url)];
+    run(dir.path(), &env, &["warm", &requirements.display().to_string()]).await;
+    let (code, out, _) = run(dir.path(), &[], &["verify"]).await;
+    assert!(code == 0 && out.starts_with("1 files"), "{out}");
+    let digest = digest_of(&content(1000)).to_string();
+    let path = dir.path().join("cache/files").join(&digest[..2]).join(&digest[2..]);
+    std::fs::write(&path, "damaged").unwrap();
+    let (code, out, _) = run(dir.path(), &[], &["verify"]).await;
+    assert!(code == 1 && out.contains(&digest) && !path.exists(), "{out}");
+    run(dir.path(), &env, &["warm", &requirements.display().to_string()]).await;
+    let (code, out, _) = run(dir.path(), &[], &["gc", "--unused", "1h"]).await;
+    assert!(code == 0 && out.starts_with("removed 0 files") && path.exists(), "{out}");
+    let (code, out, _) = run(dir.path(), &[], &["stats"]).await;
+    assert!(code == 0 && out.contains("files       1\n"), "{out}");
+    let (code, out, _) = run(dir.path(), &[], &["gc", "--cache-size", "999"]).await;
+    assert!(code == 0 && out.starts_with("removed 1 files") && !path.exists(), "{out}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn check_tells_what_works() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let url = index.url("/simple/");
+    let args = ["check", "--listen", "127.0.0.1:0"];
+    let (code, out, _) = run(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)], &args).await;
+    assert!(code == 0 && !out.contains("FAIL"), "{out}");
+    index.stop();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let (code, out, err) = run(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)], &args).await;
+    assert!(code == 1 && out.contains("FAIL  index") && err.contains("1"), "{out}{err}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_and_settings_that_are_wrong_end_with_two() {
+    let dir = tempfile::tempdir().unwrap();
+    for args in [&["nope"][..], &[], &["serve", "--no-such"], &["config", "--index-ttl", "x"], &["warm"]] {
+        let (code, _, err) = run(dir.path(), &[], args).await;
+        assert!(code == 2 && !err.is_empty(), "{args:?}: {err}");
+    }
+    let env = [("GROXPI_INDEX_TTL", "x"), ("PROXPI_NO_SUCH", "x")];
+    let (code, _, err) = run(dir.path(), &env, &["serve"]).await;
+    assert!(code == 2 && err.contains("GROXPI_INDEX_TTL") && err.contains("PROXPI_NO_SUCH"), "{err}");
+    // Nothing tells an index, and there is no python that could.
+    let (code, _, err) = run(dir.path(), &[("PATH", "")], &["serve"]).await;
+    assert!(code == 2 && err.contains("PYPI_PROXY_INDEX_URL"), "{err}");
+    let (code, out, _) = run(dir.path(), &[], &["config", "--help"]).await;
+    assert!(code == 0 && out.contains("--download-timeout"), "{out}");
+    let (code, out, _) = run(dir.path(), &[("PYPI_PROXY_ADMIN_TOKEN", "hunter2")], &["config"]).await;
+    assert!(code == 0 && out.contains("admin_token") && !out.contains("hunter2"), "{out}");
+}
