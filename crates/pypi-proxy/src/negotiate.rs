@@ -129,11 +129,13 @@ pub enum Coding {
     Gzip,
     /// RFC 8878.
     Zstd,
+    /// RFC 1950: the name is that of what is inside.
+    Deflate,
 }
 
 impl Coding {
     /// From the cheapest for the network to the dearest.
-    const ALL: [Self; 3] = [Self::Zstd, Self::Gzip, Self::Identity];
+    const ALL: [Self; 4] = [Self::Zstd, Self::Gzip, Self::Deflate, Self::Identity];
 
     /// The value of `Content-Encoding`, `None` for [`Coding::Identity`].
     pub const fn content_encoding(self) -> Option<&'static str> {
@@ -141,6 +143,7 @@ impl Coding {
             Self::Identity => None,
             Self::Gzip => Some("gzip"),
             Self::Zstd => Some("zstd"),
+            Self::Deflate => Some("deflate"),
         }
     }
 
@@ -157,6 +160,8 @@ impl Coding {
     /// assert_eq!(Coding::from_accept("gzip;q=0"), Coding::Identity);
     /// ```
     pub fn from_accept(accept: &str) -> Self {
+        const IDENTITY: usize = Coding::ALL.len() - 1;
+
         let mut weights = [None; Self::ALL.len()];
         let mut others = None;
         for item in accept.split(',') {
@@ -171,7 +176,8 @@ impl Coding {
             let index = match () {
                 () if is("zstd") => 0,
                 () if is("gzip") || is("x-gzip") => 1,
-                () if is("identity") => 2,
+                () if is("deflate") => 2,
+                () if is("identity") => IDENTITY,
                 () if is("*") => {
                     others = Some(weight);
                     continue;
@@ -181,8 +187,8 @@ impl Coding {
             weights[index] = Some(weight);
         }
         // What was not named: acceptable if it is identity, else only through the star.
-        let of = |index: usize| weights[index].or(others).unwrap_or(u16::from(index == 2));
-        let best = (0..Self::ALL.len()).rev().max_by_key(|index| of(*index)).unwrap_or(2);
+        let of = |index: usize| weights[index].or(others).unwrap_or(u16::from(index == IDENTITY));
+        let best = (0..Self::ALL.len()).rev().max_by_key(|index| of(*index)).unwrap_or(IDENTITY);
         if of(best) == 0 { Self::Identity } else { Self::ALL[best] }
     }
 }
@@ -258,6 +264,8 @@ mod tests {
         let cases = [
             ("", Coding::Identity),
             ("gzip, deflate", Coding::Gzip),
+            ("deflate", Coding::Deflate),
+            ("gzip;q=0.5, deflate", Coding::Deflate),
             ("zstd,gzip,deflate", Coding::Zstd),
             ("gzip;q=1.0, zstd;q=0.5", Coding::Gzip),
             ("identity", Coding::Identity),

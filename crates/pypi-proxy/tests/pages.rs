@@ -28,7 +28,7 @@ fn pages(server: &Server, ttl: Duration, config: Config) -> Pages {
 async fn json(pages: &Pages, project: &str) -> Result<(serde_json::Value, Verdict), Error> {
     let served = pages.project(&name(project)).await?;
     let variant = served.entry.variant(Form::Json, Coding::Identity).await;
-    Ok((serde_json::from_slice(&variant.body).unwrap(), served.verdict))
+    Ok((serde_json::from_slice(&variant.body.bytes().unwrap()).unwrap(), served.verdict))
 }
 
 const LONG: Duration = Duration::from_secs(3600);
@@ -153,7 +153,7 @@ async fn pages_survive_a_restart() {
     let after = pages(&server, LONG, config.clone());
     assert_eq!(json(&after, "six").await.unwrap().0, first);
     let list = after.list().await.unwrap().entry.variant(Form::Html, Coding::Identity).await;
-    assert!(String::from_utf8_lossy(&list.body).contains("<a href=\"six/\">six</a>"));
+    assert!(String::from_utf8_lossy(&list.body.bytes().unwrap()).contains("<a href=\"six/\">six</a>"));
     assert_eq!(server.count(), 2);
     let served = after.project(&name("six")).await.unwrap();
     assert_eq!(served.entry.file("six-1.0.whl").map(|(index, file)| (index, file.url())), Some((0, "/x")));
@@ -217,16 +217,22 @@ async fn every_form_and_coding_has_the_same_content_and_a_tag_of_its_own() {
     let entry = pages.project(&name("six")).await.unwrap().entry;
     let mut tags = std::collections::HashSet::new();
     for form in [Form::Json, Form::Html] {
-        let plain = entry.variant(form, Coding::Identity).await;
-        let gzip = entry.variant(form, Coding::Gzip).await;
-        let zstd = entry.variant(form, Coding::Zstd).await;
-        let mut decoded = Vec::new();
-        std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&gzip.body[..]), &mut decoded).unwrap();
-        assert_eq!(decoded, plain.body);
-        assert_eq!(zstd::decode_all(&zstd.body[..]).unwrap(), plain.body);
-        tags.extend([plain.etag, gzip.etag, zstd.etag]);
+        let mut made = Vec::new();
+        for coding in [Coding::Identity, Coding::Gzip, Coding::Deflate, Coding::Zstd] {
+            let variant = entry.variant(form, coding).await;
+            tags.insert(variant.etag);
+            made.push(variant.body.bytes().unwrap());
+        }
+        let read = |mut decoder: Box<dyn std::io::Read + '_>| {
+            let mut decoded = Vec::new();
+            decoder.read_to_end(&mut decoded).unwrap();
+            decoded
+        };
+        assert_eq!(read(Box::new(flate2::read::GzDecoder::new(&made[1][..]))), made[0]);
+        assert_eq!(read(Box::new(flate2::read::ZlibDecoder::new(&made[2][..]))), made[0]);
+        assert_eq!(zstd::decode_all(&made[3][..]).unwrap(), made[0]);
     }
-    assert_eq!(tags.len(), 6);
+    assert_eq!(tags.len(), 8);
 }
 
 #[tokio::test]

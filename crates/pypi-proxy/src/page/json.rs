@@ -1,6 +1,7 @@
 //! Reading the JSON form of a project's page.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 
@@ -92,6 +93,7 @@ impl Page {
             json: Bytes::new(),
             texts: String::new(),
             skipped: 0,
+            order: OnceLock::new(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The page of a project.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 
@@ -26,6 +27,9 @@ impl fmt::Display for ApiVersion {
         write!(f, "1.{}", self.minor)
     }
 }
+
+/// From so many files on, looking at all is slower than looking at a few.
+const MANY: usize = 32;
 
 /// The files of a project, from a page of an upstream.
 ///
@@ -64,6 +68,8 @@ pub struct Page {
     /// Names and URLs of the files.
     pub(super) texts: String,
     pub(super) skipped: usize,
+    /// The files in the order of their names, once somebody has asked for one of many.
+    pub(super) order: OnceLock<Box<[u32]>>,
 }
 
 impl Page {
@@ -87,15 +93,27 @@ impl Page {
         self.files.iter().map(|record| File { page: self, record })
     }
 
-    /// The file with this name.
+    /// The file with this name; the first of several.
     pub fn file(&self, name: &str) -> Option<File<'_>> {
-        self.files().find(|file| file.name() == name)
+        if self.files.len() < MANY {
+            return self.files().find(|file| file.name() == name);
+        }
+        let file = |index: u32| File { page: self, record: &self.files[index as usize] };
+        let order = self.order.get_or_init(|| {
+            // An object has more than one byte, and all are in a document of less than 4 GiB.
+            let mut order: Box<[u32]> = (0..u32::try_from(self.files.len()).unwrap_or(u32::MAX)).collect();
+            order.sort_by_key(|index| file(*index).name());
+            order
+        });
+        let at = order.partition_point(|index| file(*index).name() < name);
+        let found = file(*order.get(at)?);
+        (found.name() == name).then_some(found)
     }
 
     /// Bytes in memory.
     #[cfg(feature = "proxy")]
     pub(crate) fn weight(&self) -> usize {
-        let records = self.files.len() * size_of::<Record>();
+        let records = self.files.len() * (size_of::<Record>() + size_of::<u32>());
         self.json.len()
             + self.texts.len()
             + self.meta.len()

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use http::HeaderValue;
 use tokio::sync::OnceCell;
 
+use super::Held;
 use crate::page::{File, Page, ProjectList};
 use crate::{Coding, Form};
 
@@ -24,20 +25,23 @@ pub(super) enum Content {
     List(Arc<ProjectList>),
 }
 
+const FORMS: usize = 2;
+const CODINGS: usize = 4;
+
 /// A page, and its forms and codings as far as somebody asked for them.
 pub struct Entry {
     pub(super) content: Content,
     hash: u128,
     modified: SystemTime,
     serial: Option<u64>,
-    variants: [OnceCell<Variant>; 6],
+    variants: [OnceCell<Variant>; FORMS * CODINGS],
 }
 
 /// What is sent.
 #[derive(Clone, Debug)]
 pub struct Variant {
     /// The bytes.
-    pub body: Bytes,
+    pub body: Held,
     /// A strong tag, another for each form and coding.
     pub etag: HeaderValue,
 }
@@ -81,17 +85,17 @@ impl Entry {
                 let own = parts.iter().filter(|(_, page)| !Arc::ptr_eq(page, merged));
                 merged.weight() + own.map(|(_, page)| page.weight()).sum::<usize>()
             }
-        };
+        } as u64;
         // What is not made yet is counted with what it will be about.
         let made =
-            self.variants.iter().filter_map(OnceCell::get).map(|variant| variant.body.len()).sum::<usize>();
-        (content + made.max(content / 2)) as u64
+            self.variants.iter().filter_map(OnceCell::get).map(|variant| variant.body.len()).sum::<u64>();
+        content + made.max(content / 2)
     }
 
     /// The page as a client wants it. The first time it is made, on a thread for such work.
     pub async fn variant(&self, form: Form, coding: Coding) -> Variant {
         let form = if form == Form::Json { Kind::Json } else { Kind::Html };
-        let cell = &self.variants[form as usize * 3 + coding as usize];
+        let cell = &self.variants[form as usize * CODINGS + coding as usize];
         if let Some(variant) = cell.get() {
             return variant.clone();
         }
@@ -101,17 +105,19 @@ impl Entry {
                 Content::List(list) => list.json().clone(),
             };
             let body = match (form, coding) {
-                (Kind::Json, Coding::Identity) => json,
-                (Kind::Json, coding) => on_a_thread(move || encode(&json, coding)).await,
+                (Kind::Json, Coding::Identity) => on_a_thread(move || Held::new(json)).await,
+                (Kind::Json, coding) => on_a_thread(move || Held::new(encode(&json, coding))).await,
                 (Kind::Html, coding) => {
-                    let render: Box<dyn FnOnce() -> Bytes + Send> = match &self.content {
+                    let render: Box<dyn FnOnce() -> Held + Send> = match &self.content {
                         Content::Project { merged, .. } => {
                             let page = merged.clone();
-                            Box::new(move || encode(&page.to_html(), coding))
+                            Box::new(move || Held::new(encode(&page.to_html(), coding)))
                         }
                         Content::List(list) => {
                             let list = list.clone();
-                            Box::new(move || encode(&list.html().collect::<Vec<_>>().concat(), coding))
+                            Box::new(move || {
+                                Held::new(encode(&list.html().collect::<Vec<_>>().concat(), coding))
+                            })
                         }
                     };
                     on_a_thread(render).await
@@ -144,16 +150,18 @@ enum Kind {
     Html = 1,
 }
 
-async fn on_a_thread(work: impl FnOnce() -> Bytes + Send + 'static) -> Bytes {
+async fn on_a_thread(work: impl FnOnce() -> Held + Send + 'static) -> Held {
     match tokio::task::spawn_blocking(work).await {
         Ok(bytes) => bytes,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
             // The runtime is shutting down, and so is whoever waits for this.
-            Err(_) => Bytes::new(),
+            Err(_) => Held::new(Bytes::new()),
         },
     }
 }
+
+const LEVEL: flate2::Compression = flate2::Compression::new(4);
 
 fn encode(bytes: &[u8], coding: Coding) -> Bytes {
     // Writing into a vector does not fail.
@@ -161,11 +169,13 @@ fn encode(bytes: &[u8], coding: Coding) -> Bytes {
         Coding::Identity => Bytes::copy_from_slice(bytes),
         // Hashes do not get smaller by more effort: level 1 is as small as level 19, and a tenth of the time of gzip.
         Coding::Zstd => zstd::bulk::compress(bytes, 1).unwrap_or_default().into(),
+        Coding::Deflate => {
+            let mut encoder = flate2::write::ZlibEncoder::new(Vec::with_capacity(bytes.len() / 4), LEVEL);
+            let _ = encoder.write_all(bytes);
+            encoder.finish().unwrap_or_default().into()
+        }
         Coding::Gzip => {
-            let mut encoder = flate2::write::GzEncoder::new(
-                Vec::with_capacity(bytes.len() / 4),
-                flate2::Compression::new(4),
-            );
+            let mut encoder = flate2::write::GzEncoder::new(Vec::with_capacity(bytes.len() / 4), LEVEL);
             let _ = encoder.write_all(bytes);
             encoder.finish().unwrap_or_default().into()
         }

@@ -3,11 +3,13 @@
 mod cache;
 mod config;
 mod entry;
+mod held;
 mod keep;
 mod merge;
-
 mod slot;
 
 pub use cache::{Pages, Served, Verdict};
 pub use config::Config;
 pub use entry::{Entry, Variant};
+pub use held::Held;
+pub(crate) use held::MemoryFile;

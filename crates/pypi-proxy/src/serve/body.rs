@@ -10,7 +10,9 @@ use futures_core::Stream;
 use http_body::{Frame, SizeHint};
 use tokio::task::JoinHandle;
 
+use super::http1::Whole;
 use crate::Error;
+use crate::pages::{Held, MemoryFile};
 use crate::store::{Reader, read_at};
 use crate::upstream;
 
@@ -24,9 +26,9 @@ pub struct Body(Kind);
 #[derive(Debug)]
 enum Kind {
     Full(Option<Bytes>),
-    /// Part of a file that is stored.
+    /// Part of a file.
     File {
-        file: Arc<File>,
+        file: Source,
         at: u64,
         end: u64,
         reading: Option<JoinHandle<std::io::Result<Bytes>>>,
@@ -43,6 +45,29 @@ enum Kind {
     },
 }
 
+/// Where a file is.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    Disk(Arc<File>),
+    Memory(Arc<MemoryFile>),
+}
+
+impl Source {
+    pub(super) fn as_file(&self) -> &File {
+        match self {
+            Self::Disk(file) => file,
+            Self::Memory(file) => file.as_file(),
+        }
+    }
+
+    /// Reads at most a chunk.
+    fn read(&self, at: u64, len: u64) -> std::io::Result<Bytes> {
+        let mut buffer = vec![0; usize::try_from(len.min(CHUNK)).unwrap_or_default()];
+        read_at(self.as_file(), &mut buffer, at)?;
+        Ok(buffer.into())
+    }
+}
+
 impl Body {
     /// Nothing.
     pub fn empty() -> Self {
@@ -50,7 +75,7 @@ impl Body {
     }
 
     pub(super) fn file(file: Arc<File>, range: std::ops::Range<u64>) -> Self {
-        Self(Kind::File { file, at: range.start, end: range.end, reading: None })
+        Self(Kind::File { file: Source::Disk(file), at: range.start, end: range.end, reading: None })
     }
 
     pub(super) fn growing(reader: Reader, len: Option<u64>) -> Self {
@@ -59,6 +84,28 @@ impl Body {
 
     pub(super) fn passing(body: upstream::Body, len: Option<u64>) -> Self {
         Self(Kind::Passing { body, left: len })
+    }
+}
+
+impl Body {
+    /// What is known of it before it is read.
+    pub(super) fn into_whole(self) -> Whole {
+        match self.0 {
+            Kind::Full(bytes) => Whole::Bytes(bytes.unwrap_or_default()),
+            Kind::File { file, at, end, reading: None } => Whole::File(file, at..end),
+            other => Whole::Other(Self(other)),
+        }
+    }
+}
+
+impl From<Held> for Body {
+    fn from(held: Held) -> Self {
+        match held.into_parts() {
+            Ok(bytes) => bytes.into(),
+            Err((file, len)) => {
+                Self(Kind::File { file: Source::Memory(file), at: 0, end: len, reading: None })
+            }
+        }
     }
 }
 
@@ -82,16 +129,18 @@ impl http_body::Body for Body {
                 if at == end {
                     return Poll::Ready(None);
                 }
-                let task = reading.get_or_insert_with(|| {
-                    let (file, from, len) = (file.clone(), *at, (*end - *at).min(CHUNK));
-                    tokio::task::spawn_blocking(move || {
-                        // At most a chunk.
-                        let mut buffer = vec![0; usize::try_from(len).unwrap_or_default()];
-                        read_at(&file, &mut buffer, from).map(|()| buffer.into())
-                    })
-                });
-                let result = ready!(Pin::new(task).poll(cx));
-                *reading = None;
+                let (from, len) = (*at, *end - *at);
+                let result = if matches!(file, Source::Memory(_)) {
+                    Ok(file.read(from, len))
+                } else {
+                    let task = reading.get_or_insert_with(|| {
+                        let file = file.clone();
+                        tokio::task::spawn_blocking(move || file.read(from, len))
+                    });
+                    let result = ready!(Pin::new(task).poll(cx));
+                    *reading = None;
+                    result
+                };
                 match result {
                     Ok(Ok(bytes)) => {
                         *at += bytes.len() as u64;

@@ -1,12 +1,18 @@
 //! The proxy as an HTTP service.
 
 mod access;
+mod answer;
 mod body;
+mod http1;
 mod respond;
 mod route;
 mod server;
 mod service;
+mod tls;
 
 pub use body::Body;
+#[doc(hidden)]
+pub use http1::parse_head;
 pub use server::{Server, ServerConfig};
 pub use service::{Config, Proxy};
+pub use tls::Tls;

@@ -8,20 +8,26 @@ use std::time::Duration;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
+use tokio_io_timeout::TimeoutStream;
 
-use super::Proxy;
 use super::access::Access;
+use super::answer::Asked;
+use super::http1::{self, Manner};
+use super::{Proxy, Tls};
 
 /// How connections are treated.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ServerConfig {
     max_connections: usize,
     header_timeout: Duration,
+    send_timeout: Duration,
     drain: Duration,
     access_log: bool,
+    tls: Option<Tls>,
 }
 
 impl ServerConfig {
@@ -29,6 +35,8 @@ impl ServerConfig {
     pub const DEFAULT_MAX_CONNECTIONS: usize = 10_000;
     /// Default of [`ServerConfig::header_timeout`]: 30 seconds.
     pub const DEFAULT_HEADER_TIMEOUT: Duration = Duration::from_secs(30);
+    /// Default of [`ServerConfig::send_timeout`]: 60 seconds.
+    pub const DEFAULT_SEND_TIMEOUT: Duration = Duration::from_secs(60);
     /// Default of [`ServerConfig::drain`]: 30 seconds.
     pub const DEFAULT_DRAIN: Duration = Duration::from_secs(30);
 
@@ -37,14 +45,16 @@ impl ServerConfig {
         Self {
             max_connections: Self::DEFAULT_MAX_CONNECTIONS,
             header_timeout: Self::DEFAULT_HEADER_TIMEOUT,
+            send_timeout: Self::DEFAULT_SEND_TIMEOUT,
             drain: Self::DEFAULT_DRAIN,
             access_log: true,
+            tls: None,
         }
     }
 
     /// The most connections at a time; more wait to be accepted. Default: [`Self::DEFAULT_MAX_CONNECTIONS`].
     #[must_use]
-    pub const fn max_connections(mut self, count: usize) -> Self {
+    pub fn max_connections(mut self, count: usize) -> Self {
         self.max_connections = count;
         self
     }
@@ -52,14 +62,29 @@ impl ServerConfig {
     /// How long a client may take for the headers of a request, and for beginning one on an idle connection of HTTP/1.
     /// Default: [`Self::DEFAULT_HEADER_TIMEOUT`].
     #[must_use]
-    pub const fn header_timeout(mut self, time: Duration) -> Self {
+    pub fn header_timeout(mut self, time: Duration) -> Self {
         self.header_timeout = time;
+        self
+    }
+
+    /// How long a client may take nothing of an answer before its connection is closed. Default:
+    /// [`Self::DEFAULT_SEND_TIMEOUT`].
+    #[must_use]
+    pub fn send_timeout(mut self, time: Duration) -> Self {
+        self.send_timeout = time;
+        self
+    }
+
+    /// Serves over TLS. Default: no.
+    #[must_use]
+    pub fn tls(mut self, tls: impl Into<Option<Tls>>) -> Self {
+        self.tls = tls.into();
         self
     }
 
     /// How long answers may take to end when the server does. Default: [`Self::DEFAULT_DRAIN`].
     #[must_use]
-    pub const fn drain(mut self, time: Duration) -> Self {
+    pub fn drain(mut self, time: Duration) -> Self {
         self.drain = time;
         self
     }
@@ -67,7 +92,7 @@ impl ServerConfig {
     /// Whether each request is an event of `tracing`, with the target `pypi_proxy::access` and the level `INFO`. Default:
     /// yes.
     #[must_use]
-    pub const fn access_log(mut self, is_on: bool) -> Self {
+    pub fn access_log(mut self, is_on: bool) -> Self {
         self.access_log = is_on;
         self
     }
@@ -92,8 +117,8 @@ impl Server {
         Self { proxy, config }
     }
 
-    /// Accepts connections of HTTP/1.1 and HTTP/2 (with prior knowledge) until `shutdown` is ready, and lets the answers
-    /// that have begun end.
+    /// Accepts connections of HTTP/1.1 and HTTP/2 (without TLS: with prior knowledge) until `shutdown` is ready, and lets
+    /// the answers that have begun end.
     ///
     /// # Errors
     ///
@@ -101,13 +126,9 @@ impl Server {
     pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) -> io::Result<()> {
         let permits = Arc::new(Semaphore::new(self.config.max_connections));
         let graceful = GracefulShutdown::new();
-        let mut builder = auto::Builder::new(TokioExecutor::new());
-        builder
-            .http1()
-            .timer(TokioTimer::new())
-            .header_read_timeout(self.config.header_timeout)
-            .pipeline_flush(true);
-        builder.http2().timer(TokioTimer::new()).keep_alive_interval(self.config.header_timeout);
+        let (close, closing) = watch::channel(());
+        let drain = self.config.drain;
+        let server = Arc::new(self);
         let mut shutdown = std::pin::pin!(shutdown);
         loop {
             let accepted = tokio::select! {
@@ -116,26 +137,64 @@ impl Server {
             };
             let Some((stream, permit)) = accepted? else { continue };
             let _ = stream.set_nodelay(true);
-            let proxy = self.proxy.clone();
-            let is_logged = self.config.access_log;
-            let service = service_fn(move |request| {
-                let proxy = proxy.clone();
-                async move {
-                    let access = Access::begin(&request, is_logged);
-                    Ok::<_, Infallible>(access.watch(proxy.answer(&request).await))
-                }
-            });
-            let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
-            let connection = graceful.watch(connection);
+            let (server, watcher, closing) = (server.clone(), graceful.watcher(), closing.clone());
             tokio::spawn(async move {
-                // What goes wrong here is the client's business.
-                let _ = connection.await;
+                server.connection(stream, watcher, closing).await;
                 drop(permit);
             });
         }
-        drop(listener);
-        let _ = tokio::time::timeout(self.config.drain, graceful.shutdown()).await;
+        drop((listener, close, closing));
+        let _ = tokio::time::timeout(drain, graceful.shutdown()).await;
         Ok(())
+    }
+
+    /// Serves a connection to its end. What goes wrong with it is the client's business.
+    async fn connection(&self, stream: TcpStream, watcher: Watcher, mut closing: watch::Receiver<()>) {
+        let config = &self.config;
+        if let Some(tls) = &config.tls {
+            let accepted = tokio::time::timeout(config.header_timeout, tls.accept(stream)).await;
+            if let Ok(Ok(stream)) = accepted {
+                self.general(stream, watcher).await;
+            }
+            return;
+        }
+        let manner = Manner {
+            header_timeout: config.header_timeout,
+            send_timeout: config.send_timeout,
+            is_logged: config.access_log,
+        };
+        let closing = std::pin::pin!(async move {
+            // Nothing is ever sent: the other end goes when the server does.
+            let _ = closing.changed().await;
+        });
+        if let Some(stream) = http1::serve(stream, &self.proxy, manner, closing).await {
+            self.general(stream, watcher).await;
+        }
+    }
+
+    /// The same for whatever a client may send.
+    async fn general(&self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, watcher: Watcher) {
+        let config = &self.config;
+        let mut builder = auto::Builder::new(TokioExecutor::new());
+        builder
+            .http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(config.header_timeout)
+            .pipeline_flush(true);
+        builder.http2().timer(TokioTimer::new()).keep_alive_interval(config.header_timeout);
+        let (proxy, is_logged) = (self.proxy.clone(), config.access_log);
+        let service = service_fn(move |request| {
+            let proxy = proxy.clone();
+            async move {
+                let asked = Asked::of(&request);
+                let access = Access::begin(asked.method, asked.path, is_logged);
+                Ok::<_, Infallible>(access.watch(proxy.answer_to(&asked).await))
+            }
+        });
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(config.send_timeout));
+        let connection = builder.serve_connection(TokioIo::new(Box::pin(stream)), service).into_owned();
+        let _ = watcher.watch(connection).await;
     }
 }
 

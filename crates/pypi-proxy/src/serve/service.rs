@@ -4,15 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use http::header::{
-    ACCEPT, ACCEPT_ENCODING, ALLOW, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, LOCATION,
-    RANGE, WWW_AUTHENTICATE,
-};
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, LOCATION, WWW_AUTHENTICATE};
+use http::{Method, Request, Response, StatusCode};
 use url::Url;
 
 use super::Body;
-use super::respond::{FileHead, Wanted, failure, page, text, typed};
+use super::answer::{Answer, Asked, AskedFields};
+use super::respond::{FileHead, Wanted, failure, page};
 use super::route::{Kept, Permanent, Route};
 use crate::metadata::MetadataSource;
 use crate::page::{File, Metadata};
@@ -25,7 +23,7 @@ use crate::{ByteRange, Coding, Error, Form, ProjectName};
 const NEAR: u64 = 1 << 20;
 
 /// What files are that nobody should look into.
-const OCTETS: HeaderValue = HeaderValue::from_static("application/octet-stream");
+const OCTETS: &str = "application/octet-stream";
 
 /// How the proxy answers.
 #[derive(Clone, Default)]
@@ -96,81 +94,87 @@ impl Proxy {
 
     /// Answers a request. What it has as a body is not looked at.
     pub async fn answer<B>(&self, request: &Request<B>) -> Response<Body> {
-        let (method, headers) = (request.method(), request.headers());
-        let route = Route::of(request.uri().path());
+        self.answer_to(&Asked::of(request)).await.into()
+    }
+
+    pub(super) async fn answer_to(&self, asked: &Asked<'_>) -> Answer {
+        let (method, fields) = (asked.method, &asked.fields);
+        let route = Route::of(asked.path);
         let is_kept = matches!(route, Route::Kept(_));
         let is_read = matches!(*method, Method::GET | Method::HEAD);
         if route == Route::Unknown || is_kept && is_read && !matches!(route, Route::Kept(Kept::List)) {
-            return text(StatusCode::NOT_FOUND, "Not Found");
+            return Answer::text(StatusCode::NOT_FOUND, "Not Found");
         }
         if if is_kept { *method != Method::DELETE } else { !is_read } {
-            let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
-            let allowed = HeaderValue::from_static(if is_kept { "DELETE" } else { "GET, HEAD" });
-            response.headers_mut().insert(ALLOW, allowed);
-            return response;
+            let mut answer = Answer::text(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
+            answer.set(ALLOW, if is_kept { "DELETE" } else { "GET, HEAD" });
+            return answer;
         }
-        let mut response = match route {
-            Route::List => self.list(request.uri().query(), headers).await,
+        let mut answer = match route {
+            Route::List => self.list(asked).await,
             Route::Project(name) => match ProjectName::parse(&name) {
-                Ok(name) => self.project(&name, request.uri().query(), headers).await,
+                Ok(name) => self.project(&name, asked).await,
                 Err(error) => failure(&error),
             },
             Route::File { project, file } => match ProjectName::parse(&project) {
-                Ok(project) => match self.file(&project, &file, method, headers).await {
-                    Ok(mut response) => {
-                        if self.0.config.binary_type && response.status().is_success() {
-                            response.headers_mut().insert(CONTENT_TYPE, OCTETS);
+                Ok(project) => match self.file(&project, &file, method, fields).await {
+                    Ok(mut answer) => {
+                        if self.0.config.binary_type && answer.status.is_success() {
+                            answer.set(CONTENT_TYPE, OCTETS);
                         }
-                        response
+                        answer
                     }
                     Err(error) => failure(&error),
                 },
                 Err(error) => failure(&error),
             },
-            Route::Kept(kept) => self.forget(kept, headers).await,
-            Route::Moved { permanent, to } => moved(permanent, &to, request.uri().query()),
-            Route::Home => typed(StatusCode::OK, "text/html; charset=utf-8", HOME),
+            Route::Kept(kept) => self.forget(kept, fields).await,
+            Route::Moved { permanent, to } => moved(permanent, &to, asked.query),
+            Route::Home => Answer::typed(StatusCode::OK, "text/html; charset=utf-8", HOME),
             Route::Health => self.health(),
-            Route::Live | Route::Ready => text(StatusCode::OK, "ok\n"),
+            Route::Live | Route::Ready => Answer::text(StatusCode::OK, "ok\n"),
             Route::Metrics => {
-                typed(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", self.metrics())
+                Answer::typed(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", self.metrics())
             }
-            Route::Unknown => text(StatusCode::NOT_FOUND, "Not Found"),
+            Route::Unknown => Answer::text(StatusCode::NOT_FOUND, "Not Found"),
         };
         if *method == Method::HEAD {
-            without_body(&mut response);
+            answer.without_body();
         }
-        response
+        answer
     }
 
-    async fn list(&self, query: Option<&str>, headers: &HeaderMap) -> Response<Body> {
+    async fn list(&self, asked: &Asked<'_>) -> Answer {
         match self.0.pages.list().await {
-            Ok(served) => self.page(&served, query, headers).await,
+            Ok(served) => self.page(&served, asked).await,
             Err(error) => failure(&error),
         }
     }
 
-    async fn project(&self, name: &ProjectName, query: Option<&str>, headers: &HeaderMap) -> Response<Body> {
+    async fn project(&self, name: &ProjectName, asked: &Asked<'_>) -> Answer {
         match self.0.pages.project(name).await {
-            Ok(served) => self.page(&served, query, headers).await,
+            Ok(served) => self.page(&served, asked).await,
             Err(error) => failure(&error),
         }
     }
 
-    async fn page(&self, served: &Served, query: Option<&str>, headers: &HeaderMap) -> Response<Body> {
-        let header =
-            |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok()).unwrap_or("");
-        let asked = query
+    async fn page(&self, served: &Served, asked: &Asked<'_>) -> Answer {
+        let fields = &asked.fields;
+        let format = asked
+            .query
             .and_then(|query| form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "format"));
-        let form = match asked {
+        let form = match format {
             Some((_, format)) => Form::from_query(&format),
-            None => Form::from_accept(header(ACCEPT)),
+            None => Form::from_accept(fields.accept.unwrap_or_default()),
         };
         let Some(form) = form else {
-            return text(StatusCode::NOT_ACCEPTABLE, "None of the accepted media types is available.");
+            return Answer::text(
+                StatusCode::NOT_ACCEPTABLE,
+                "None of the accepted media types is available.",
+            );
         };
-        let coding = Coding::from_accept(header(ACCEPT_ENCODING));
-        page(headers, served, form, coding, served.entry.variant(form, coding).await)
+        let coding = Coding::from_accept(fields.accept_encoding.unwrap_or_default());
+        page(fields, served, form, coding, served.entry.variant(form, coding).await)
     }
 
     /// A file, or the metadata or signature of one.
@@ -179,8 +183,8 @@ impl Proxy {
         project: &ProjectName,
         name: &str,
         method: &Method,
-        headers: &HeaderMap,
-    ) -> Result<Response<Body>, Error> {
+        asked: &AskedFields<'_>,
+    ) -> Result<Answer, Error> {
         let served = self.0.pages.project(project).await?;
         let found = Found::of(&served, project, name, &self.0.upstreams)?;
         let digest = match found.expected.sha256 {
@@ -188,24 +192,24 @@ impl Proxy {
             None => self.0.store.lookup(project, name),
         };
         if let Some(stored) = digest.and_then(|digest| self.0.store.get(&digest)) {
-            return Ok(stored_file(name, stored, headers));
+            return Ok(stored_file(name, stored, asked));
         }
         let etag = found.expected.sha256.map(|digest| tag(&digest));
         let head = FileHead { name, len: found.expected.size, etag, verdict: "miss" };
         if *method == Method::HEAD && head.len.is_some() {
-            return Ok(match head.wanted(headers) {
+            return Ok(match head.wanted(asked) {
                 Wanted::All => head.respond(Body::empty()),
                 Wanted::Part(range) => head.respond_part(range, Body::empty()),
-                Wanted::Nothing(response) => *response,
+                Wanted::Nothing(answer) => *answer,
             });
         }
         let running = self.0.store.running(&found.key);
-        if headers.contains_key(RANGE)
+        if asked.range.is_some()
             && found.made_of.is_none()
-            && running.as_ref().is_none_or(|fill| !is_near(fill, headers, head.len))
+            && running.as_ref().is_none_or(|fill| !is_near(fill, asked, head.len))
             && !self.is_redirected(&found)
         {
-            return self.pass(&found, &head, headers).await;
+            return self.pass(&found, &head, asked).await;
         }
         let filling = match &found.made_of {
             Some(wheel) => {
@@ -220,7 +224,7 @@ impl Proxy {
             }
         };
         let fill = match filling {
-            Filling::Stored(stored) => return Ok(stored_file(name, stored, headers)),
+            Filling::Stored(stored) => return Ok(stored_file(name, stored, asked)),
             Filling::Running(fill) => fill,
         };
         let told = match self.0.config.redirect_after.filter(|_| self.is_redirected(&found)) {
@@ -232,13 +236,13 @@ impl Proxy {
             },
         };
         let head = FileHead { len: told.len, ..head };
-        Ok(match head.wanted(headers) {
+        Ok(match head.wanted(asked) {
             Wanted::All => head.respond(Body::growing(fill.reader(None), head.len)),
             Wanted::Part(range) => {
                 let len = range.end - range.start;
                 head.respond_part(range.clone(), Body::growing(fill.reader(Some(range)), Some(len)))
             }
-            Wanted::Nothing(response) => *response,
+            Wanted::Nothing(answer) => *answer,
         })
     }
 
@@ -251,15 +255,15 @@ impl Proxy {
         &self,
         found: &Found,
         head: &FileHead<'_>,
-        headers: &HeaderMap,
-    ) -> Result<Response<Body>, Error> {
-        let range = headers.get(RANGE).and_then(|range| range.to_str().ok()).unwrap_or_default();
+        asked: &AskedFields<'_>,
+    ) -> Result<Answer, Error> {
+        let range = asked.range.unwrap_or_default();
         // Without the length, a range can only be understood by who has the file.
         let body = match head.len.map(|len| ByteRange::parse(range, len)) {
             Some(ByteRange::Part { start, end }) => found.upstream.part(&found.url, start..end).await?,
             Some(ByteRange::Unsatisfiable) => {
-                return Ok(match head.wanted(headers) {
-                    Wanted::Nothing(response) => *response,
+                return Ok(match head.wanted(asked) {
+                    Wanted::Nothing(answer) => *answer,
                     _ => head.respond(Body::empty()),
                 });
             }
@@ -280,21 +284,22 @@ impl Proxy {
         })
     }
 
-    async fn forget(&self, kept: Kept<'_>, headers: &HeaderMap) -> Response<Body> {
+    async fn forget(&self, kept: Kept<'_>, asked: &AskedFields<'_>) -> Answer {
         if let Some(token) = &self.0.config.admin_token {
-            let given =
-                headers.get(AUTHORIZATION).and_then(|given| given.to_str().ok()?.strip_prefix("Bearer "));
+            let given = asked.authorization.and_then(|given| given.strip_prefix("Bearer "));
             let is_right = given.is_some_and(|given| {
                 aws_lc_rs::constant_time::verify_slices_are_equal(given.as_bytes(), token.as_bytes()).is_ok()
             });
             if !is_right {
-                let mut response = text(StatusCode::UNAUTHORIZED, "Unauthorized");
-                response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-                return response;
+                let mut answer = Answer::text(StatusCode::UNAUTHORIZED, "Unauthorized");
+                answer.set(WWW_AUTHENTICATE, "Bearer");
+                return answer;
             }
         }
         match self.forget_kept(kept).await {
-            Ok(()) => typed(StatusCode::OK, "application/json", r#"{"data":null,"status":"success"}"#),
+            Ok(()) => {
+                Answer::typed(StatusCode::OK, "application/json", r#"{"data":null,"status":"success"}"#)
+            }
             Err(error) => failure(&error),
         }
     }
@@ -317,7 +322,7 @@ impl Proxy {
         }
     }
 
-    fn health(&self) -> Response<Body> {
+    fn health(&self) -> Answer {
         let stats = self.0.store.stats();
         let index = self.0.upstreams.first();
         let document = serde_json::json!({
@@ -330,7 +335,7 @@ impl Proxy {
             },
             "timestamp": SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
         });
-        typed(StatusCode::OK, "application/json", document.to_string())
+        Answer::typed(StatusCode::OK, "application/json", document.to_string())
     }
 
     fn metrics(&self) -> String {
@@ -447,8 +452,8 @@ impl Source for From {
 }
 
 /// Whether a range is in the part of the file that is here, or soon will be.
-fn is_near(fill: &Fill, headers: &HeaderMap, len: Option<u64>) -> bool {
-    let range = headers.get(RANGE).and_then(|range| range.to_str().ok()).unwrap_or_default();
+fn is_near(fill: &Fill, asked: &AskedFields<'_>, len: Option<u64>) -> bool {
+    let range = asked.range.unwrap_or_default();
     match ByteRange::parse(range, len.unwrap_or(u64::MAX)) {
         ByteRange::Part { start, .. } => start <= fill.available().saturating_add(NEAR),
         ByteRange::Full | ByteRange::Unsatisfiable => true,
@@ -460,45 +465,31 @@ fn tag(digest: &Digest) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{digest}\"")).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
 }
 
-fn stored_file(name: &str, stored: Stored, headers: &HeaderMap) -> Response<Body> {
+fn stored_file(name: &str, stored: Stored, asked: &AskedFields<'_>) -> Answer {
     let Stored { file, len, digest } = stored;
     let head = FileHead { name, len: Some(len), etag: Some(tag(&digest)), verdict: "hit" };
-    match head.wanted(headers) {
+    match head.wanted(asked) {
         Wanted::All => head.respond(Body::file(file, 0..len)),
         Wanted::Part(range) => head.respond_part(range.clone(), Body::file(file, range)),
-        Wanted::Nothing(response) => *response,
+        Wanted::Nothing(answer) => *answer,
     }
 }
 
-fn moved(permanent: Permanent, to: &str, query: Option<&str>) -> Response<Body> {
+fn moved(permanent: Permanent, to: &str, query: Option<&str>) -> Answer {
     let status = match permanent {
         Permanent::Moved => StatusCode::MOVED_PERMANENTLY,
         Permanent::Redirect => StatusCode::PERMANENT_REDIRECT,
     };
-    let to = query.map_or_else(|| to.to_owned(), |query| format!("{to}?{query}"));
-    let mut response = text(status, "");
-    if let Ok(to) = HeaderValue::from_str(&to) {
-        response.headers_mut().insert(LOCATION, to);
+    let mut answer = Answer::text(status, "");
+    match query {
+        None => answer.set_text(LOCATION, to),
+        Some(query) => answer.set_text(LOCATION, &format!("{to}?{query}")),
     }
-    response
+    answer
 }
 
-fn redirect(url: &Url) -> Response<Body> {
-    let mut response = text(StatusCode::FOUND, "");
-    if let Ok(url) = HeaderValue::from_str(url.as_str()) {
-        response.headers_mut().insert(LOCATION, url);
-    }
-    response
-}
-
-/// The answer to `HEAD`: the same, with the length of what is left out.
-fn without_body(response: &mut Response<Body>) {
-    let body = std::mem::replace(response.body_mut(), Body::empty());
-    let status = response.status();
-    if let Some(len) = http_body::Body::size_hint(&body).exact()
-        && !response.headers().contains_key(CONTENT_LENGTH)
-        && status != StatusCode::NOT_MODIFIED
-    {
-        response.headers_mut().insert(CONTENT_LENGTH, len.into());
-    }
+fn redirect(url: &Url) -> Answer {
+    let mut answer = Answer::text(StatusCode::FOUND, "");
+    answer.set_text(LOCATION, url.as_str());
+    answer
 }

@@ -1,0 +1,167 @@
+//! A request and its answer, apart from how they are written.
+
+use std::fmt::Write as _;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue,
+    IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, RANGE,
+};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+
+use super::Body;
+
+/// What an answer depends on.
+pub(super) struct Asked<'r> {
+    pub(super) method: &'r Method,
+    pub(super) path: &'r str,
+    pub(super) query: Option<&'r str>,
+    pub(super) fields: AskedFields<'r>,
+}
+
+/// The header fields of a request that an answer depends on; a value that is no text is an empty one.
+#[derive(Clone, Copy, Default)]
+pub(super) struct AskedFields<'r> {
+    pub(super) accept: Option<&'r str>,
+    pub(super) accept_encoding: Option<&'r str>,
+    pub(super) if_none_match: Option<&'r str>,
+    pub(super) if_modified_since: Option<&'r str>,
+    pub(super) range: Option<&'r str>,
+    pub(super) if_range: Option<&'r str>,
+    pub(super) authorization: Option<&'r str>,
+}
+
+impl<'r> Asked<'r> {
+    pub(super) fn of<B>(request: &'r Request<B>) -> Self {
+        let headers = request.headers();
+        let field = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or_default());
+        Self {
+            method: request.method(),
+            path: request.uri().path(),
+            query: request.uri().query(),
+            fields: AskedFields {
+                accept: field(ACCEPT),
+                accept_encoding: field(ACCEPT_ENCODING),
+                if_none_match: field(IF_NONE_MATCH),
+                if_modified_since: field(IF_MODIFIED_SINCE),
+                range: field(RANGE),
+                if_range: field(IF_RANGE),
+                authorization: field(AUTHORIZATION),
+            },
+        }
+    }
+}
+
+/// What is sent back.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) fields: Vec<(HeaderName, Value)>,
+    pub(super) body: Body,
+}
+
+/// The value of a header field.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Static(&'static str),
+    Shared(HeaderValue),
+    Number(u64),
+    Date(SystemTime),
+}
+
+impl From<&'static str> for Value {
+    fn from(text: &'static str) -> Self {
+        Self::Static(text)
+    }
+}
+
+impl From<HeaderValue> for Value {
+    fn from(value: HeaderValue) -> Self {
+        Self::Shared(value)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<SystemTime> for Value {
+    fn from(time: SystemTime) -> Self {
+        Self::Date(time)
+    }
+}
+
+impl Answer {
+    pub(super) fn new(status: StatusCode, body: Body) -> Self {
+        // No answer has more fields.
+        Self { status, fields: Vec::with_capacity(10), body }
+    }
+
+    pub(super) fn text(status: StatusCode, text: impl Into<Bytes>) -> Self {
+        Self::typed(status, "text/plain; charset=utf-8", text)
+    }
+
+    pub(super) fn typed(status: StatusCode, content_type: &'static str, bytes: impl Into<Bytes>) -> Self {
+        let mut answer = Self::new(status, Body::from(bytes.into()));
+        answer.set(CONTENT_TYPE, content_type);
+        answer
+    }
+
+    /// Sets a field that there may be one of.
+    pub(super) fn set(&mut self, name: HeaderName, value: impl Into<Value>) {
+        let value = value.into();
+        match self.fields.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, old)) => *old = value,
+            None => self.fields.push((name, value)),
+        }
+    }
+
+    /// The same with a text, which is left out if it can't be the value of a field.
+    pub(super) fn set_text(&mut self, name: HeaderName, text: &str) {
+        if let Ok(value) = HeaderValue::from_str(text) {
+            self.set(name, value);
+        }
+    }
+
+    pub(super) fn get(&self, name: &HeaderName) -> Option<&Value> {
+        self.fields.iter().find_map(|(other, value)| (other == name).then_some(value))
+    }
+
+    /// The answer to `HEAD`: the same, with the length of what is left out.
+    pub(super) fn without_body(&mut self) {
+        let body = std::mem::replace(&mut self.body, Body::empty());
+        if let Some(len) = http_body::Body::size_hint(&body).exact()
+            && self.get(&CONTENT_LENGTH).is_none()
+            && self.status != StatusCode::NOT_MODIFIED
+        {
+            self.set(CONTENT_LENGTH, len);
+        }
+    }
+}
+
+impl From<Answer> for Response<Body> {
+    fn from(answer: Answer) -> Self {
+        let mut headers = HeaderMap::with_capacity(answer.fields.len());
+        for (name, value) in answer.fields {
+            let value = match value {
+                Value::Static(text) => HeaderValue::from_static(text),
+                Value::Shared(value) => value,
+                Value::Number(number) => number.into(),
+                Value::Date(time) => {
+                    let mut text = String::with_capacity(29);
+                    // Writing into a string does not fail, and a date is always a value.
+                    let _ = write!(text, "{}", httpdate::HttpDate::from(time));
+                    HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static(""))
+                }
+            };
+            headers.insert(name, value);
+        }
+        let mut response = Self::new(answer.body);
+        *response.status_mut() = answer.status;
+        *response.headers_mut() = headers;
+        response
+    }
+}

@@ -1,0 +1,88 @@
+//! The requests of one connection, one after the other.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::{Buf as _, BytesMut};
+use http::Method;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::super::access::Access;
+use super::super::service::Proxy;
+use super::head::{Head, Plain};
+use super::patience::Patience;
+use super::rewind::Rewind;
+use super::write::{Clock, Writer};
+
+/// A head that is larger is left to hyper.
+const MAX_HEAD: usize = 16 * 1024;
+/// Memory for what is read at once.
+const READ: usize = 2 * 1024;
+
+/// How a connection is treated.
+#[derive(Clone, Copy)]
+pub(in super::super) struct Manner {
+    pub(in super::super) header_timeout: Duration,
+    pub(in super::super) send_timeout: Duration,
+    pub(in super::super) is_logged: bool,
+}
+
+/// Answers requests until the connection ends, until one comes that is not for us, which is returned unread, or until
+/// `closing` is ready and no request has begun.
+pub(in super::super) async fn serve(
+    mut stream: TcpStream,
+    proxy: &Proxy,
+    manner: Manner,
+    mut closing: Pin<&mut impl Future<Output = ()>>,
+) -> Option<Rewind<TcpStream>> {
+    let mut input = BytesMut::with_capacity(READ);
+    let (mut memory, mut clock) = (Vec::new(), Clock::new());
+    let mut patience = Patience::new(manner.header_timeout);
+    let mut is_closing = false;
+    loop {
+        let Plain { asked, is_kept, len } = match Head::read(&input) {
+            Head::Request(plain) => plain,
+            Head::Foreign => return Some(Rewind::new(input, stream)),
+            Head::Partial if input.len() >= MAX_HEAD => return Some(Rewind::new(input, stream)),
+            Head::Partial => {
+                if input.is_empty() {
+                    patience.renew(manner.header_timeout);
+                }
+                let read = poll_fn(|cx| {
+                    is_closing = is_closing || closing.as_mut().poll(cx).is_ready();
+                    if is_closing && input.is_empty() {
+                        return Poll::Ready(Ok(0));
+                    }
+                    input.reserve(READ / 2);
+                    let read = std::pin::pin!(stream.read_buf(&mut input));
+                    if let Poll::Ready(read) = read.poll(cx) {
+                        return Poll::Ready(read);
+                    }
+                    patience.poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
+                });
+                match read.await {
+                    Ok(0) | Err(_) => return None,
+                    Ok(_) => continue,
+                }
+            }
+        };
+        let is_kept = is_kept && !is_closing;
+        let mut access = Access::begin(asked.method, asked.path, manner.is_logged);
+        let answer = proxy.answer_to(&asked).await;
+        access.answered(&answer);
+        let is_head = *asked.method == Method::HEAD;
+        let (patience, memory, clock) = (&mut patience, &mut memory, &mut clock);
+        let mut writer = Writer { stream: &stream, patience, timeout: manner.send_timeout, memory, clock };
+        // What goes wrong here is the client's business, or told already.
+        writer.write(answer, is_head, is_kept, &mut access).await.ok()?;
+        if !is_kept {
+            let _ = stream.shutdown().await;
+            return None;
+        }
+        input.advance(len);
+    }
+}

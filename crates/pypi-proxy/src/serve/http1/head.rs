@@ -1,0 +1,209 @@
+//! The head of a request (RFC 9112, 2 to 5).
+
+use http::Method;
+
+use super::super::answer::{Asked, AskedFields};
+
+/// A request with more fields is left to hyper.
+const MAX_FIELDS: usize = 32;
+
+/// What the bytes of a connection begin with.
+pub(in super::super) enum Head<'b> {
+    /// Too few bytes to tell.
+    Partial,
+    /// Something that is not for us.
+    Foreign,
+    /// A request.
+    Request(Plain<'b>),
+}
+
+/// A request that is understood.
+pub(in super::super) struct Plain<'b> {
+    pub(in super::super) asked: Asked<'b>,
+    /// Whether the connection may be used for another one.
+    pub(in super::super) is_kept: bool,
+    /// The bytes of the head.
+    pub(in super::super) len: usize,
+}
+
+impl<'b> Head<'b> {
+    pub(in super::super) fn read(bytes: &'b [u8]) -> Self {
+        let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
+        let mut request = httparse::Request::new(&mut fields);
+        match request.parse(bytes) {
+            Ok(httparse::Status::Partial) => Self::Partial,
+            Ok(httparse::Status::Complete(len)) => {
+                Self::plain(&request, len).map_or(Self::Foreign, Self::Request)
+            }
+            Err(_) => Self::Foreign,
+        }
+    }
+
+    fn plain(request: &httparse::Request<'_, 'b>, len: usize) -> Option<Plain<'b>> {
+        let method = match request.method? {
+            "GET" => &Method::GET,
+            "HEAD" => &Method::HEAD,
+            _ => return None,
+        };
+        if request.version != Some(1) {
+            return None;
+        }
+        let target = request.path?;
+        let is_plain =
+            |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'#' | b'\\' | b'"' | b'<' | b'>' | b'`');
+        if !target.starts_with('/') || !target.bytes().all(is_plain) {
+            return None;
+        }
+        let (path, query) = match target.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (target, None),
+        };
+        let mut fields = AskedFields::default();
+        let (mut host, mut is_kept) = (None, true);
+        for field in &*request.headers {
+            let value = text(field.value)?;
+            // Each of these may be there once; what else there is has no meaning here.
+            let slot = match Name::of(field.name) {
+                Name::Accept => &mut fields.accept,
+                Name::AcceptEncoding => &mut fields.accept_encoding,
+                Name::Authorization => &mut fields.authorization,
+                Name::Host => &mut host,
+                Name::IfModifiedSince => &mut fields.if_modified_since,
+                Name::IfNoneMatch => &mut fields.if_none_match,
+                Name::IfRange => &mut fields.if_range,
+                Name::Range => &mut fields.range,
+                Name::Connection => {
+                    is_kept &= value.eq_ignore_ascii_case("keep-alive");
+                    if !is_kept && !value.eq_ignore_ascii_case("close") {
+                        return None;
+                    }
+                    continue;
+                }
+                Name::Body => return None,
+                Name::Other => continue,
+            };
+            if slot.replace(value).is_some() {
+                return None;
+            }
+        }
+        host?;
+        Some(Plain { asked: Asked { method, path, query, fields }, is_kept, len })
+    }
+}
+
+/// Whether these bytes are the head of a request that is answered without hyper, and how many of them.
+///
+/// What a fuzzer calls.
+#[doc(hidden)]
+pub fn parse(bytes: &[u8]) -> Option<usize> {
+    match Head::read(bytes) {
+        Head::Request(plain) => Some(plain.len),
+        Head::Partial | Head::Foreign => None,
+    }
+}
+
+/// The same that [`http::HeaderValue::to_str`] takes for text.
+fn text(value: &[u8]) -> Option<&str> {
+    let is_text = value.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\t'));
+    std::str::from_utf8(value).ok().filter(|_| is_text)
+}
+
+enum Name {
+    Accept,
+    AcceptEncoding,
+    Authorization,
+    Connection,
+    Host,
+    IfModifiedSince,
+    IfNoneMatch,
+    IfRange,
+    Range,
+    /// What comes with a body, or asks for another protocol.
+    Body,
+    Other,
+}
+
+impl Name {
+    fn of(name: &str) -> Self {
+        let is = |other: &str| name.eq_ignore_ascii_case(other);
+        match name.len() {
+            2 if is("te") => Self::Body,
+            4 if is("host") => Self::Host,
+            5 if is("range") => Self::Range,
+            6 if is("accept") => Self::Accept,
+            6 if is("expect") => Self::Body,
+            7 if is("upgrade") || is("trailer") => Self::Body,
+            8 if is("if-range") => Self::IfRange,
+            10 if is("connection") => Self::Connection,
+            13 if is("authorization") => Self::Authorization,
+            13 if is("if-none-match") => Self::IfNoneMatch,
+            14 if is("content-length") => Self::Body,
+            15 if is("accept-encoding") => Self::AcceptEncoding,
+            17 if is("if-modified-since") => Self::IfModifiedSince,
+            17 if is("transfer-encoding") => Self::Body,
+            _ => Self::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_ours(head: &str) -> bool {
+        parse(head.as_bytes()) == Some(head.len())
+    }
+
+    #[test]
+    fn requests_of_installers_are_understood() {
+        assert!(is_ours("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+        let head = "HEAD /simple/six/?format=json HTTP/1.1\r\nhost:x\r\nACCEPT: text/html\r\nAccept-Encoding: gzip, zstd\r\n\
+            Connection: Keep-Alive\r\nUser-Agent: pip/26 {\"a\"}\r\n\r\n";
+        let Head::Request(Plain { asked, is_kept, len }) = Head::read(head.as_bytes()) else {
+            panic!("{head}")
+        };
+        assert_eq!(
+            (asked.method, asked.path, asked.query),
+            (&Method::HEAD, "/simple/six/", Some("format=json"))
+        );
+        assert_eq!(
+            (asked.fields.accept, asked.fields.accept_encoding),
+            (Some("text/html"), Some("gzip, zstd"))
+        );
+        assert!(is_kept && len == head.len());
+        let close = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\nGET /";
+        let Head::Request(Plain { is_kept, len, .. }) = Head::read(close.as_bytes()) else {
+            panic!("{close}")
+        };
+        assert!(!is_kept && len == close.len() - 5);
+    }
+
+    #[test]
+    fn what_can_be_read_in_two_ways_is_left_alone() {
+        let others = [
+            "POST / HTTP/1.1\r\nHost: x\r\n\r\n",
+            "DELETE /cache HTTP/1.1\r\nHost: x\r\n\r\n",
+            "GET / HTTP/1.0\r\nHost: x\r\n\r\n",
+            "GET / HTTP/1.1\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding : chunked\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\n Folded: y\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\nAccept: a\r\nAccept: b\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\nX: \u{e9}\r\n\r\n",
+            "GET http://x/ HTTP/1.1\r\nHost: x\r\n\r\n",
+            "GET /a#b HTTP/1.1\r\nHost: x\r\n\r\n",
+            "GET * HTTP/1.1\r\nHost: x\r\n\r\n",
+            "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+            "\x16\x03\x01\x00\x01\r\n\r\n",
+        ];
+        for head in others {
+            assert!(matches!(Head::read(head.as_bytes()), Head::Foreign), "{head:?}");
+        }
+        assert!(matches!(Head::read(b"GET / HTTP/1.1\r\nHost: x\r\n"), Head::Partial));
+        assert!(matches!(Head::read(b""), Head::Partial));
+    }
+}

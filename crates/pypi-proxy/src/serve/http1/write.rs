@@ -1,0 +1,315 @@
+//! Writing an answer (RFC 9112, 4 to 7).
+
+use std::fs::File;
+use std::future::poll_fn;
+use std::io::{self, IoSlice, Write as _};
+use std::ops::Range;
+use std::task::Poll;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use http::StatusCode;
+use http::header::CONTENT_LENGTH;
+use http_body::Body as _;
+use tokio::net::TcpStream;
+
+use super::super::access::Access;
+use super::super::answer::{Answer, Value};
+use super::super::body::{Body, Source};
+use super::patience::Patience;
+
+/// A body that is not larger is sent together with its head.
+const SMALL: u64 = 16 * 1024;
+/// The most bytes of a file that are sent at once: while they are read from a disk, other connections wait.
+const PIECE: u64 = 1024 * 1024;
+
+/// The time of day as header fields have it.
+pub(super) struct Clock {
+    second: u64,
+    text: Vec<u8>,
+}
+
+impl Clock {
+    pub(super) fn new() -> Self {
+        Self { second: u64::MAX, text: Vec::with_capacity(29) }
+    }
+
+    fn now(&mut self) -> &[u8] {
+        let now = SystemTime::now();
+        let second = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        if second != self.second {
+            self.second = second;
+            self.text.clear();
+            put(&mut self.text, format_args!("{}", httpdate::HttpDate::from(now)));
+        }
+        &self.text
+    }
+}
+
+fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+    // Writing into a vector does not fail.
+    let _ = out.write_fmt(text);
+}
+
+fn put_number(out: &mut Vec<u8>, mut number: u64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// How a client knows where the body ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Framing {
+    /// There is none, or the answer says so itself.
+    Told,
+    Length(u64),
+    Chunked,
+}
+
+fn framing(answer: &Answer, is_head: bool) -> Framing {
+    let is_empty =
+        is_head || answer.status == StatusCode::NOT_MODIFIED || answer.status == StatusCode::NO_CONTENT;
+    if is_empty || answer.get(&CONTENT_LENGTH).is_some() {
+        return Framing::Told;
+    }
+    answer.body.size_hint().exact().map_or(Framing::Chunked, Framing::Length)
+}
+
+fn write_head(out: &mut Vec<u8>, answer: &Answer, framing: Framing, is_kept: bool, clock: &mut Clock) {
+    out.extend_from_slice(b"HTTP/1.1 ");
+    out.extend_from_slice(answer.status.as_str().as_bytes());
+    out.push(b' ');
+    out.extend_from_slice(answer.status.canonical_reason().unwrap_or_default().as_bytes());
+    for (name, value) in &answer.fields {
+        out.extend_from_slice(b"\r\n");
+        out.extend_from_slice(name.as_str().as_bytes());
+        out.extend_from_slice(b": ");
+        match value {
+            Value::Static(text) => out.extend_from_slice(text.as_bytes()),
+            Value::Shared(value) => out.extend_from_slice(value.as_bytes()),
+            Value::Number(number) => put_number(out, *number),
+            Value::Date(time) => put(out, format_args!("{}", httpdate::HttpDate::from(*time))),
+        }
+    }
+    match framing {
+        Framing::Told => {}
+        Framing::Length(len) => {
+            out.extend_from_slice(b"\r\ncontent-length: ");
+            put_number(out, len);
+        }
+        Framing::Chunked => out.extend_from_slice(b"\r\ntransfer-encoding: chunked"),
+    }
+    if !is_kept {
+        out.extend_from_slice(b"\r\nconnection: close");
+    }
+    out.extend_from_slice(b"\r\ndate: ");
+    out.extend_from_slice(clock.now());
+    out.extend_from_slice(b"\r\n\r\n");
+}
+
+/// Where answers are written to.
+pub(super) struct Writer<'c> {
+    pub(super) stream: &'c TcpStream,
+    pub(super) patience: &'c mut Patience,
+    /// How long a client may take nothing.
+    pub(super) timeout: Duration,
+    /// Memory for what is written.
+    pub(super) memory: &'c mut Vec<u8>,
+    pub(super) clock: &'c mut Clock,
+}
+
+impl Writer<'_> {
+    /// Writes an answer. After an error nothing more can be written, so that a client never takes a part for the whole.
+    pub(super) async fn write(
+        &mut self,
+        answer: Answer,
+        is_head: bool,
+        is_kept: bool,
+        access: &mut Access,
+    ) -> io::Result<()> {
+        let framing = framing(&answer, is_head);
+        let mut out = std::mem::take(self.memory);
+        out.clear();
+        write_head(&mut out, &answer, framing, is_kept, self.clock);
+        let result = self.send(&mut out, answer.body, framing, access).await;
+        *self.memory = out;
+        if result.is_ok() {
+            access.ended();
+        }
+        result
+    }
+
+    async fn send(
+        &mut self,
+        out: &mut Vec<u8>,
+        body: Body,
+        framing: Framing,
+        access: &mut Access,
+    ) -> io::Result<()> {
+        match body.into_whole() {
+            Whole::Bytes(bytes) => {
+                let len = bytes.len() as u64;
+                if len <= SMALL {
+                    out.extend_from_slice(&bytes);
+                    self.write_all(out, &[]).await?;
+                } else {
+                    self.write_all(out, &bytes).await?;
+                }
+                access.sent(len);
+                Ok(())
+            }
+            Whole::File(file, range) => self.send_file(out, &file, range, access).await,
+            Whole::Other(body) => self.stream(out, body, framing == Framing::Chunked, access).await,
+        }
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    async fn send_file(
+        &mut self,
+        head: &[u8],
+        file: &Source,
+        range: Range<u64>,
+        access: &mut Access,
+    ) -> io::Result<()> {
+        self.write_more(head).await?;
+        let mut at = range.start;
+        while at < range.end {
+            let sent = self.send_piece(file.as_file(), at, (range.end - at).min(PIECE)).await?;
+            if sent == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            at += sent;
+            access.sent(sent);
+            tokio::task::coop::consume_budget().await;
+        }
+        Ok(())
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    async fn send_file(
+        &mut self,
+        head: &[u8],
+        file: &Source,
+        range: Range<u64>,
+        access: &mut Access,
+    ) -> io::Result<()> {
+        self.stream(head, Body::of_source(file.clone(), range), false, access).await
+    }
+
+    /// Writes a head that a file follows, so that both may be in one packet.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    async fn write_more(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        use rustix::net::{SendFlags, send};
+
+        while !bytes.is_empty() {
+            let stream = self.stream;
+            let sent =
+                self.write_with(|| Ok(send(stream, bytes, SendFlags::MORE | SendFlags::NOSIGNAL)?)).await?;
+            bytes = &bytes[sent..];
+        }
+        Ok(())
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    async fn send_piece(&mut self, file: &File, at: u64, len: u64) -> io::Result<u64> {
+        let stream = self.stream;
+        // At most a piece.
+        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        let sent = self
+            .write_with(|| {
+                let mut at = at;
+                Ok(rustix::fs::sendfile(stream, file, Some(&mut at), len)?)
+            })
+            .await?;
+        Ok(sent as u64)
+    }
+
+    /// Frames as they come.
+    async fn stream(
+        &mut self,
+        head: &[u8],
+        body: Body,
+        is_chunked: bool,
+        access: &mut Access,
+    ) -> io::Result<()> {
+        // Who waits for the first byte is told at once that it will come.
+        self.write_all(head, &[]).await?;
+        let mut body = std::pin::pin!(body);
+        while let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
+            let bytes = match frame {
+                Ok(frame) => frame.into_data().unwrap_or_default(),
+                Err(error) => {
+                    Access::broken(&error);
+                    return Err(io::Error::other(error));
+                }
+            };
+            if bytes.is_empty() {
+                continue;
+            }
+            if is_chunked {
+                self.write_all(format!("{:x}\r\n", bytes.len()).as_bytes(), &bytes).await?;
+                self.write_all(b"\r\n", &[]).await?;
+            } else {
+                self.write_all(&bytes, &[]).await?;
+            }
+            access.sent(bytes.len() as u64);
+        }
+        if is_chunked {
+            self.write_all(b"0\r\n\r\n", &[]).await?;
+        }
+        Ok(())
+    }
+
+    async fn write_all(&mut self, mut first: &[u8], mut second: &[u8]) -> io::Result<()> {
+        while !(first.is_empty() && second.is_empty()) {
+            let stream = self.stream;
+            let sent = if second.is_empty() {
+                self.write_with(|| stream.try_write(first)).await?
+            } else {
+                let both = [IoSlice::new(first), IoSlice::new(second)];
+                self.write_with(|| stream.try_write_vectored(&both)).await?
+            };
+            if sent == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            let of_first = sent.min(first.len());
+            first = &first[of_first..];
+            second = &second[sent - of_first..];
+        }
+        Ok(())
+    }
+
+    /// Tries to write until something was written, or the client has taken nothing for too long.
+    async fn write_with(&mut self, mut write: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+        loop {
+            match self.stream.try_io(tokio::io::Interest::WRITABLE, &mut write) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                result => return result,
+            }
+            self.patience.renew(self.timeout);
+            let (stream, patience) = (self.stream, &mut *self.patience);
+            poll_fn(|cx| {
+                if let Poll::Ready(result) = stream.poll_write_ready(cx) {
+                    return Poll::Ready(result);
+                }
+                patience.poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
+            })
+            .await?;
+        }
+    }
+}
+/// A body as far as it is known before it is read.
+pub(in super::super) enum Whole {
+    Bytes(Bytes),
+    File(Source, Range<u64>),
+    Other(Body),
+}
