@@ -1,8 +1,6 @@
 //! What a client accepts: forms of a page (RFC 9110, 12.5.1, with the media types of the simple repository API) and
 //! codings of it (12.5.3).
 
-use mediatype::{MediaTypeList, Name, ReadParams};
-
 /// A form of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
@@ -80,11 +78,13 @@ impl Form {
             return Some(Self::TextHtml);
         }
         let mut wishes = [Wish::default(); Self::ALL.len()];
-        for media in MediaTypeList::new(accept).flatten() {
-            let weight = media.get_param(Name::new_unchecked("q")).map_or(Some(1000), |q| weight(q.as_str()));
-            let Some(weight) = weight else { continue };
-            let (main, sub) = (media.ty.as_str(), media.subty.as_str());
-            let suffix = media.suffix.map(|suffix| suffix.as_str());
+        for item in items(accept) {
+            let (media, weight) = weighed(item);
+            let (Some(weight), Some((main, sub))) = (weight, media.split_once('/')) else { continue };
+            let (sub, suffix) = match sub.split_once('+') {
+                Some((sub, suffix)) => (sub, Some(suffix)),
+                None => (sub, None),
+            };
             for (form, wish) in Self::ALL.into_iter().zip(&mut wishes) {
                 let own_main = if form == Self::TextHtml { "text" } else { "application" };
                 let exact = match (main, sub) {
@@ -165,13 +165,7 @@ impl Coding {
         let mut weights = [None; Self::ALL.len()];
         let mut others = None;
         for item in accept.split(',') {
-            let mut parts = item.split(';');
-            let name = parts.next().unwrap_or_default().trim();
-            let q = parts.find_map(|part| {
-                let (name, value) = part.split_once('=')?;
-                name.trim().eq_ignore_ascii_case("q").then(|| value.trim())
-            });
-            let Some(weight) = q.map_or(Some(1000), weight) else { continue };
+            let (name, Some(weight)) = weighed(item) else { continue };
             let is = |text: &str| name.eq_ignore_ascii_case(text);
             let index = match () {
                 () if is("zstd") => 0,
@@ -191,6 +185,28 @@ impl Coding {
         let best = (0..Self::ALL.len()).rev().max_by_key(|index| of(*index)).unwrap_or(IDENTITY);
         if of(best) == 0 { Self::Identity } else { Self::ALL[best] }
     }
+}
+
+/// The items of a list. A comma in a quoted string does not end one.
+fn items(list: &str) -> impl Iterator<Item = &str> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    list.split(move |mark: char| {
+        let is_end = mark == ',' && !is_quoted;
+        is_quoted ^= mark == '"' && !is_escaped;
+        is_escaped = mark == '\\' && is_quoted && !is_escaped;
+        is_end
+    })
+}
+
+/// What is accepted, and how much: `None` for a weight that is none.
+fn weighed(item: &str) -> (&str, Option<u16>) {
+    let mut parts = item.split(';');
+    let name = parts.next().unwrap_or_default().trim();
+    let q = parts.find_map(|part| {
+        let (name, value) = part.split_once('=')?;
+        name.trim().eq_ignore_ascii_case("q").then(|| value.trim())
+    });
+    (name, q.map_or(Some(1000), weight))
 }
 
 /// A weight in thousandths (RFC 9110, 12.4.2).

@@ -13,7 +13,22 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     tokio::runtime::Runtime::new()?.block_on(serve(&settings))
 }
 
+/// Has the system allow as many open files as it may: each connection is one.
+#[cfg(unix)]
+fn allow_files() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // It goes on with what there is.
+    let _ = setrlimit(Resource::Nofile, limit);
+}
+
+#[cfg(not(unix))]
+fn allow_files() {}
+
 async fn serve(settings: &Settings) -> Result<(), Failure> {
+    allow_files();
     for text in settings.idle() {
         tracing::warn!("{text}");
     }

@@ -11,7 +11,7 @@ use super::settings::Settings;
 use super::value::{IndexUrl, Period, StorageType};
 use crate::error::Kind;
 use crate::pages::{self, Pages};
-use crate::serve::{self, Proxy, Server, ServerConfig};
+use crate::serve::{self, Proxy, Server, ServerConfig, Tls};
 use crate::store::{self, Store};
 use crate::upstream::{self, Upstream};
 use crate::{Error, config::Found};
@@ -88,7 +88,7 @@ impl<'s> Engines<'s> {
         let settings = self.settings;
         let mut authorities = Vec::new();
         for path in &settings.ca_files.0 {
-            authorities.push(authority(path)?);
+            authorities.push(pem(path)?);
         }
         let extra = settings.extra_index_urls.0.iter().enumerate().map(|(index, url)| {
             (url, settings.extra_index_ttls.0.get(index).map_or(EXTRA_TTL, |Period(ttl)| *ttl))
@@ -181,13 +181,23 @@ impl<'s> Engines<'s> {
     }
 
     /// How connections are treated.
-    pub fn server(&self) -> ServerConfig {
+    ///
+    /// # Errors
+    ///
+    /// Fails if the files for TLS can't be read ([`Error::is_config`]).
+    pub fn server(&self) -> Result<ServerConfig, Error> {
         let settings = self.settings;
-        ServerConfig::new()
+        let tls = match (&settings.tls_cert.value, &settings.tls_key.value) {
+            (Some(certificate), Some(key)) => Some(Tls::from_pem(&pem(certificate)?, &pem(key)?)?),
+            _ => None,
+        };
+        let config = ServerConfig::new()
             .max_connections(usize::try_from(settings.max_connections.0).unwrap_or(usize::MAX))
             .header_timeout(settings.header_timeout.0)
+            .send_timeout(settings.send_timeout.0)
             .drain(settings.drain_timeout.0)
-            .access_log(settings.access_log.0)
+            .access_log(settings.access_log.0);
+        Ok(config.tls(tls))
     }
 
     /// The proxy, ready to serve, and its store.
@@ -196,15 +206,15 @@ impl<'s> Engines<'s> {
     ///
     /// As the parts, and if the folder of the cache can't be used ([`Error::is_storage`]).
     pub fn start(&self) -> Result<(Server, Store), Error> {
-        let upstreams = self.upstreams()?;
+        let (server, upstreams) = (self.server()?, self.upstreams()?);
         let store = Store::open(self.store()?)?;
         let pages = Pages::new(upstreams.clone(), self.pages(&store));
         let proxy = Proxy::new(upstreams, pages, store.clone(), self.serve());
-        Ok((Server::new(proxy, self.server()), store))
+        Ok((Server::new(proxy, server), store))
     }
 }
 
-fn authority(path: &Path) -> Result<Vec<u8>, Error> {
+fn pem(path: &Path) -> Result<Vec<u8>, Error> {
     fs::read(path).map_err(|error| {
         Error::with(Kind::Config, format!("{} can't be read", path.display())).caused_by(error)
     })

@@ -78,8 +78,14 @@ settings! {
             "The most connections at a time; more wait.";
         header_timeout: Period = "30s", [], [], Plain,
             "How long a client may take for the headers of a request, and an idle connection may last.";
+        send_timeout: Period = "1m", [], [], Plain,
+            "How long a client may take nothing of an answer before its connection is closed.";
         drain_timeout: Period = "30s", [], [], Plain,
             "How long answers may take to end when the proxy does.";
+        tls_cert: Option<PathBuf> = "", [], [], Plain,
+            "A file in PEM with the certificate to serve over TLS with, and those that it depends on. It needs tls_key.";
+        tls_key: Option<PathBuf> = "", [], [], Plain,
+            "A file in PEM with the key of the certificate.";
     }
     "Indexes" {
         index_url: Option<IndexUrl> = "", ["GROXPI_INDEX_URL"], ["PROXPI_INDEX_URL"], Plain,
@@ -240,8 +246,16 @@ impl Settings {
                 problems.push(format!("{}: {name} has to be at least 1", count.origin));
             }
         }
-        for (name, time) in [("header_timeout", &self.header_timeout), ("stall_timeout", &self.stall_timeout)]
-        {
+        if self.tls_cert.is_some() != self.tls_key.is_some() {
+            let origin = if self.tls_cert.is_some() { &self.tls_cert.origin } else { &self.tls_key.origin };
+            problems.push(format!("{origin}: tls_cert and tls_key need each other"));
+        }
+        let not_zero = [
+            ("header_timeout", &self.header_timeout),
+            ("send_timeout", &self.send_timeout),
+            ("stall_timeout", &self.stall_timeout),
+        ];
+        for (name, time) in not_zero {
             if time.0.is_zero() {
                 problems.push(format!("{}: {name} has to be more than 0", time.origin));
             }

@@ -1,6 +1,7 @@
 //! What is sent.
 
 use std::fs::File;
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -74,8 +75,12 @@ impl Body {
         Self(Kind::Full(None))
     }
 
-    pub(super) fn file(file: Arc<File>, range: std::ops::Range<u64>) -> Self {
-        Self(Kind::File { file: Source::Disk(file), at: range.start, end: range.end, reading: None })
+    pub(super) fn file(file: Arc<File>, range: Range<u64>) -> Self {
+        Self::of_source(Source::Disk(file), range)
+    }
+
+    pub(super) fn of_source(file: Source, range: Range<u64>) -> Self {
+        Self(Kind::File { file, at: range.start, end: range.end, reading: None })
     }
 
     pub(super) fn growing(reader: Reader, len: Option<u64>) -> Self {
@@ -102,9 +107,7 @@ impl From<Held> for Body {
     fn from(held: Held) -> Self {
         match held.into_parts() {
             Ok(bytes) => bytes.into(),
-            Err((file, len)) => {
-                Self(Kind::File { file: Source::Memory(file), at: 0, end: len, reading: None })
-            }
+            Err((file, len)) => Self::of_source(Source::Memory(file), 0..len),
         }
     }
 }

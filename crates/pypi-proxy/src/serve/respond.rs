@@ -100,6 +100,7 @@ impl FileHead<'_> {
         {
             let mut answer = self.respond(Body::empty());
             answer.status = StatusCode::NOT_MODIFIED;
+            answer.fields.retain(|(name, _)| name != CONTENT_LENGTH);
             return Wanted::Nothing(Box::new(answer));
         }
         let (Some(range), Some(len)) = (asked.range, self.len) else { return Wanted::All };

@@ -1,6 +1,7 @@
 //! Answering requests.
 
 use std::fmt;
+use std::io::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -98,6 +99,14 @@ impl Proxy {
     }
 
     pub(super) async fn answer_to(&self, asked: &Asked<'_>) -> Answer {
+        let mut answer = self.routed(asked).await;
+        if *asked.method == Method::HEAD {
+            answer.without_body();
+        }
+        answer
+    }
+
+    async fn routed(&self, asked: &Asked<'_>) -> Answer {
         let (method, fields) = (asked.method, &asked.fields);
         let route = Route::of(asked.path);
         let is_kept = matches!(route, Route::Kept(_));
@@ -110,7 +119,7 @@ impl Proxy {
             answer.set(ALLOW, if is_kept { "DELETE" } else { "GET, HEAD" });
             return answer;
         }
-        let mut answer = match route {
+        match route {
             Route::List => self.list(asked).await,
             Route::Project(name) => match ProjectName::parse(&name) {
                 Ok(name) => self.project(&name, asked).await,
@@ -137,11 +146,7 @@ impl Proxy {
                 Answer::typed(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", self.metrics())
             }
             Route::Unknown => Answer::text(StatusCode::NOT_FOUND, "Not Found"),
-        };
-        if *method == Method::HEAD {
-            answer.without_body();
         }
-        answer
     }
 
     async fn list(&self, asked: &Asked<'_>) -> Answer {
@@ -186,6 +191,11 @@ impl Proxy {
         asked: &AskedFields<'_>,
     ) -> Result<Answer, Error> {
         let served = self.0.pages.project(project).await?;
+        // Where it is from does not matter if it is here.
+        let digest = served.entry.file(name).and_then(|(_, file)| file.details().sha256);
+        if let Some(stored) = digest.and_then(|digest| self.0.store.get(&Digest(digest))) {
+            return Ok(stored_file(name, stored, asked));
+        }
         let found = Found::of(&served, project, name, &self.0.upstreams)?;
         let digest = match found.expected.sha256 {
             Some(digest) => Some(digest),
@@ -461,8 +471,11 @@ fn is_near(fill: &Fill, asked: &AskedFields<'_>, len: Option<u64>) -> bool {
 }
 
 fn tag(digest: &Digest) -> HeaderValue {
-    // Digits and letters are always a value.
-    HeaderValue::from_str(&format!("\"{digest}\"")).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
+    let mut text = [b'"'; 66];
+    let mut out = &mut text[1..65];
+    // There is room for all of it, and digits and letters are always a value.
+    let _ = write!(out, "{digest}");
+    HeaderValue::from_bytes(&text).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
 }
 
 fn stored_file(name: &str, stored: Stored, asked: &AskedFields<'_>) -> Answer {

@@ -21,6 +21,10 @@ pub(crate) struct Running {
 }
 
 pub(crate) async fn start(indexes: &[String], config: serve::Config) -> Running {
+    start_with(indexes, config, ServerConfig::new()).await
+}
+
+pub(crate) async fn start_with(indexes: &[String], config: serve::Config, server: ServerConfig) -> Running {
     let dir = tempfile::tempdir().unwrap();
     let upstream = |url: &String| {
         let config = upstream::Config::new(url).unwrap().read_timeout(Duration::from_secs(2));
@@ -35,7 +39,7 @@ pub(crate) async fn start(indexes: &[String], config: serve::Config) -> Running 
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = tokio::sync::oneshot::channel();
-    let server = serve::Server::new(proxy, ServerConfig::new().drain(Duration::from_secs(5)));
+    let server = serve::Server::new(proxy, server.drain(Duration::from_secs(5)));
     let task = tokio::spawn(server.serve(listener, async {
         let _ = stopped.await;
     }));

@@ -17,6 +17,7 @@ use super::super::access::Access;
 use super::super::answer::{Answer, Value};
 use super::super::body::{Body, Source};
 use super::patience::Patience;
+use crate::store::read_at;
 
 /// A body that is not larger is sent together with its head.
 const SMALL: u64 = 16 * 1024;
@@ -174,12 +175,22 @@ impl Writer<'_> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     async fn send_file(
         &mut self,
-        head: &[u8],
+        out: &mut Vec<u8>,
         file: &Source,
         range: Range<u64>,
         access: &mut Access,
     ) -> io::Result<()> {
-        self.write_more(head).await?;
+        let len = range.end - range.start;
+        if len <= SMALL {
+            // One call less.
+            let begin = out.len();
+            out.resize(begin + usize::try_from(len).unwrap_or_default(), 0);
+            read_at(file.as_file(), &mut out[begin..], range.start)?;
+            self.write_all(out, &[]).await?;
+            access.sent(len);
+            return Ok(());
+        }
+        self.write_more(out).await?;
         let mut at = range.start;
         while at < range.end {
             let sent = self.send_piece(file.as_file(), at, (range.end - at).min(PIECE)).await?;
@@ -196,12 +207,12 @@ impl Writer<'_> {
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     async fn send_file(
         &mut self,
-        head: &[u8],
+        out: &mut Vec<u8>,
         file: &Source,
         range: Range<u64>,
         access: &mut Access,
     ) -> io::Result<()> {
-        self.stream(head, Body::of_source(file.clone(), range), false, access).await
+        self.stream(out, Body::of_source(file.clone(), range), false, access).await
     }
 
     /// Writes a head that a file follows, so that both may be in one packet.
@@ -307,6 +318,7 @@ impl Writer<'_> {
         }
     }
 }
+
 /// A body as far as it is known before it is read.
 pub(in super::super) enum Whole {
     Bytes(Bytes),
