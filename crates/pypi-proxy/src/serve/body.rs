@@ -98,6 +98,7 @@ impl Body {
         match self.0 {
             Kind::Full(bytes) => Whole::Bytes(bytes.unwrap_or_default()),
             Kind::File { file, at, end, reading: None } => Whole::File(file, at..end),
+            Kind::Growing { reader, .. } => Whole::Growing(reader),
             other => Whole::Other(Self(other)),
         }
     }

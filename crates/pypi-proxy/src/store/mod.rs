@@ -16,5 +16,5 @@ pub use digest::Digest;
 pub use disk::{Filling, Key, Stats, Store, Stored};
 pub use fill::{Expected, Fill, Head, Source};
 pub use reader::Reader;
-pub(crate) use reader::read_at;
+pub(crate) use reader::{Piece, read_at};
 pub use scan::{Collected, Verified};

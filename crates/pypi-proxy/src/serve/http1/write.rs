@@ -17,7 +17,7 @@ use super::super::access::Access;
 use super::super::answer::{Answer, Value};
 use super::super::body::{Body, Source};
 use super::patience::Patience;
-use crate::store::read_at;
+use crate::store::{Piece, Reader, read_at};
 
 /// A body that is not larger is sent together with its head.
 const SMALL: u64 = 16 * 1024;
@@ -155,6 +155,7 @@ impl Writer<'_> {
         framing: Framing,
         access: &mut Access,
     ) -> io::Result<()> {
+        let mut frames = Frames { is_chunked: framing == Framing::Chunked, left: body.size_hint().exact() };
         match body.into_whole() {
             Whole::Bytes(bytes) => {
                 let len = bytes.len() as u64;
@@ -168,7 +169,8 @@ impl Writer<'_> {
                 Ok(())
             }
             Whole::File(file, range) => self.send_file(out, &file, range, access).await,
-            Whole::Other(body) => self.stream(out, body, framing == Framing::Chunked, access).await,
+            Whole::Growing(reader) => self.grow(out, reader, &mut frames, access).await,
+            Whole::Other(body) => self.stream(out, body, &mut frames, access).await,
         }
     }
 
@@ -191,9 +193,26 @@ impl Writer<'_> {
             return Ok(());
         }
         self.write_more(out).await?;
+        self.send_part(file.as_file(), range, access).await
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    async fn send_file(
+        &mut self,
+        out: &mut Vec<u8>,
+        file: &Source,
+        range: Range<u64>,
+        access: &mut Access,
+    ) -> io::Result<()> {
+        let mut frames = Frames { is_chunked: false, left: None };
+        self.stream(out, Body::of_source(file.clone(), range), &mut frames, access).await
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    async fn send_part(&mut self, file: &File, range: Range<u64>, access: &mut Access) -> io::Result<()> {
         let mut at = range.start;
         while at < range.end {
-            let sent = self.send_piece(file.as_file(), at, (range.end - at).min(PIECE)).await?;
+            let sent = self.send_piece(file, at, (range.end - at).min(PIECE)).await?;
             if sent == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
@@ -205,14 +224,56 @@ impl Writer<'_> {
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    async fn send_file(
+    async fn send_part(
         &mut self,
-        out: &mut Vec<u8>,
-        file: &Source,
+        file: &Arc<File>,
         range: Range<u64>,
         access: &mut Access,
     ) -> io::Result<()> {
-        self.stream(out, Body::of_source(file.clone(), range), false, access).await
+        let mut frames = Frames { is_chunked: false, left: None };
+        self.stream(&[], Body::file(file.clone(), range), &mut frames, access).await
+    }
+
+    /// A file that grows, as it does.
+    async fn grow(
+        &mut self,
+        head: &[u8],
+        mut reader: Reader,
+        frames: &mut Frames,
+        access: &mut Access,
+    ) -> io::Result<()> {
+        // Who waits for the first byte is told at once that it will come.
+        self.write_all(head, &[]).await?;
+        loop {
+            match reader.piece().await {
+                Ok(Some(Piece::Bytes(bytes))) => self.write_frame(&bytes, frames, access).await?,
+                Ok(Some(Piece::File(file, range))) => {
+                    let len = range.end - range.start;
+                    let begin = frames.begin(len)?;
+                    self.write_all(begin.as_bytes(), &[]).await?;
+                    self.send_part(&file, range, access).await?;
+                    self.write_all(frames.end(), &[]).await?;
+                }
+                Ok(None) => return self.write_all(frames.last()?, &[]).await,
+                Err(error) => {
+                    Access::broken(&error);
+                    return Err(io::Error::other(error));
+                }
+            }
+        }
+    }
+
+    async fn write_frame(
+        &mut self,
+        bytes: &[u8],
+        frames: &mut Frames,
+        access: &mut Access,
+    ) -> io::Result<()> {
+        let begin = frames.begin(bytes.len() as u64)?;
+        self.write_all(begin.as_bytes(), bytes).await?;
+        self.write_all(frames.end(), &[]).await?;
+        access.sent(bytes.len() as u64);
+        Ok(())
     }
 
     /// Writes a head that a file follows, so that both may be in one packet.
@@ -248,35 +309,26 @@ impl Writer<'_> {
         &mut self,
         head: &[u8],
         body: Body,
-        is_chunked: bool,
+        frames: &mut Frames,
         access: &mut Access,
     ) -> io::Result<()> {
-        // Who waits for the first byte is told at once that it will come.
         self.write_all(head, &[]).await?;
         let mut body = std::pin::pin!(body);
         while let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
-            let bytes = match frame {
-                Ok(frame) => frame.into_data().unwrap_or_default(),
+            match frame {
+                Ok(frame) => {
+                    let bytes = frame.into_data().unwrap_or_default();
+                    if !bytes.is_empty() {
+                        self.write_frame(&bytes, frames, access).await?;
+                    }
+                }
                 Err(error) => {
                     Access::broken(&error);
                     return Err(io::Error::other(error));
                 }
-            };
-            if bytes.is_empty() {
-                continue;
             }
-            if is_chunked {
-                self.write_all(format!("{:x}\r\n", bytes.len()).as_bytes(), &bytes).await?;
-                self.write_all(b"\r\n", &[]).await?;
-            } else {
-                self.write_all(&bytes, &[]).await?;
-            }
-            access.sent(bytes.len() as u64);
         }
-        if is_chunked {
-            self.write_all(b"0\r\n\r\n", &[]).await?;
-        }
-        Ok(())
+        self.write_all(frames.last()?, &[]).await
     }
 
     async fn write_all(&mut self, mut first: &[u8], mut second: &[u8]) -> io::Result<()> {
@@ -319,9 +371,45 @@ impl Writer<'_> {
     }
 }
 
+/// What is around the bytes of a body whose length is told, or of which each piece has its length in front.
+struct Frames {
+    is_chunked: bool,
+    /// Bytes that were told and are still to come.
+    left: Option<u64>,
+}
+
+impl Frames {
+    /// What goes in front of so many bytes.
+    fn begin(&mut self, len: u64) -> io::Result<String> {
+        if self.is_chunked {
+            return Ok(format!("{len:x}\r\n"));
+        }
+        if let Some(left) = &mut self.left {
+            // More would be taken for the next answer.
+            *left = left.checked_sub(len).ok_or(io::ErrorKind::InvalidData)?;
+        }
+        Ok(String::new())
+    }
+
+    /// What goes behind them.
+    fn end(&self) -> &'static [u8] {
+        if self.is_chunked { b"\r\n" } else { b"" }
+    }
+
+    /// What goes behind all of them, if they are all.
+    fn last(&self) -> io::Result<&'static [u8]> {
+        match self.left {
+            _ if self.is_chunked => Ok(b"0\r\n\r\n"),
+            Some(left) if left > 0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => Ok(b""),
+        }
+    }
+}
+
 /// A body as far as it is known before it is read.
 pub(in super::super) enum Whole {
     Bytes(Bytes),
     File(Source, Range<u64>),
+    Growing(Reader),
     Other(Body),
 }
