@@ -35,6 +35,7 @@ pub mod json;
 mod options;
 pub mod parco;
 pub mod psrp;
+pub mod pypi;
 mod record;
 pub mod sse;
 mod suite;
