@@ -40,6 +40,8 @@
 pub mod config;
 mod error;
 #[cfg(feature = "proxy")]
+mod histogram;
+#[cfg(feature = "proxy")]
 mod metadata;
 mod name;
 mod negotiate;

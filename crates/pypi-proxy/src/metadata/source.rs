@@ -31,6 +31,8 @@ pub(crate) struct MetadataSource {
     pub(crate) url: Url,
     /// Its name.
     pub(crate) name: String,
+    /// What the metadata are called, for people.
+    pub(crate) label: Arc<str>,
     /// The wheel, if it is stored.
     pub(crate) stored: Option<Stored>,
 }
@@ -104,6 +106,10 @@ async fn collect(body: Body, max: u64) -> Result<Bytes, Error> {
 }
 
 impl Source for MetadataSource {
+    fn label(&self) -> Option<Arc<str>> {
+        Some(self.label.clone())
+    }
+
     async fn open(&mut self, _from: u64, _known: &Validators) -> Result<Body, Error> {
         let made = Bytes::from(self.make().await?);
         let len = made.len() as u64;

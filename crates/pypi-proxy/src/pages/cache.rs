@@ -1,6 +1,7 @@
 //! Asking for pages.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -35,6 +36,7 @@ struct Inner {
     config: Config,
     keep: Option<Keep>,
     slots: Mutex<Slots>,
+    refreshes: [AtomicU64; 4],
 }
 
 #[derive(Default)]
@@ -63,6 +65,31 @@ pub enum Verdict {
     Stale,
     /// The indexes were asked.
     Miss,
+    /// The indexes were asked, and it is still what it was.
+    Revalidated,
+}
+
+/// What came of asking the indexes for a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refreshed {
+    Changed = 0,
+    Unchanged = 1,
+    Missing = 2,
+    /// At least one of them did not answer.
+    Failed = 3,
+}
+
+impl Refreshed {
+    pub(crate) const ALL: [Self; 4] = [Self::Changed, Self::Unchanged, Self::Missing, Self::Failed];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Changed => "changed",
+            Self::Unchanged => "unchanged",
+            Self::Missing => "missing",
+            Self::Failed => "failed",
+        }
+    }
 }
 
 /// What the indexes have.
@@ -72,6 +99,8 @@ struct Found {
     fresh: Duration,
     /// Why part of it is older than it should be.
     failure: Option<Error>,
+    /// [`Verdict::Hit`] if what was kept on disk is fresh, so that none of them was asked.
+    came: Verdict,
 }
 
 /// What a look at a slot found.
@@ -85,7 +114,13 @@ impl Pages {
     pub fn new(upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
         let max_page = upstreams.iter().map(|upstream| upstream.max_page()).max().unwrap_or(0);
         let keep = config.dir.as_deref().map(|dir| Keep::new(dir, max_page));
-        Self(Arc::new(Inner { upstreams, config, keep, slots: Mutex::default() }))
+        Self(Arc::new(Inner {
+            upstreams,
+            config,
+            keep,
+            slots: Mutex::default(),
+            refreshes: Default::default(),
+        }))
     }
 
     /// The page of a project.
@@ -151,6 +186,47 @@ impl Pages {
         self.0.slots().bytes
     }
 
+    /// The most bytes of pages in memory.
+    pub(crate) fn max_bytes(&self) -> u64 {
+        self.0.config.max_bytes
+    }
+
+    /// How many pages are in memory, names that there is no project of among them.
+    pub(crate) fn count(&self) -> u64 {
+        let slots = self.0.slots();
+        slots.projects.len() as u64 + u64::from(slots.list.is_some())
+    }
+
+    /// How often the indexes were asked for a page with this result.
+    pub(crate) fn refreshes(&self, result: Refreshed) -> u64 {
+        self.0.refreshes[result as usize].load(Ordering::Relaxed)
+    }
+
+    /// Whether there is a page to serve if no index answers.
+    pub(crate) fn has_any(&self) -> bool {
+        let slots = self.0.slots();
+        let has_page = |slot: &Arc<Slot>| matches!(slot.state().known, Known::Page(_));
+        slots.list.iter().chain(slots.projects.values()).any(has_page)
+    }
+
+    /// The projects whose files were asked for the most while their pages were in memory, with how often that was.
+    pub(crate) fn most_wanted(&self, count: usize) -> Vec<(ProjectName, u64)> {
+        let slots = self.0.slots();
+        let mut found: Vec<_> = slots
+            .projects
+            .iter()
+            .filter_map(|(name, slot)| match &slot.state().known {
+                Known::Page(entry) if entry.wanted() > 0 => Some((name, entry.wanted())),
+                _ => None,
+            })
+            .collect();
+        found.sort_unstable_by(|(left, more), (right, less)| {
+            less.cmp(more).then_with(|| left.as_str().cmp(right.as_str()))
+        });
+        found.truncate(count);
+        found.into_iter().map(|(name, count)| (name.clone(), count)).collect()
+    }
+
     fn slot(&self, name: &ProjectName) -> Arc<Slot> {
         let mut slots = self.0.slots();
         if let Some(slot) = slots.projects.to_back(name) {
@@ -180,7 +256,7 @@ impl Pages {
                 Known::Page(entry) => {
                     return Look::Served(Ok(Served { entry: entry.clone(), verdict: Verdict::Hit }));
                 }
-                Known::Missing => return Look::Served(Err(Error::new(Kind::NotFound))),
+                Known::Missing => return Look::Served(Err(Error::new(Kind::NotFound).remembered())),
                 Known::Nothing => {}
             }
         }
@@ -210,7 +286,7 @@ impl Pages {
             (_, Some((_, failure))) => {
                 self.stale(&state, self.0.config.stale_if_error).ok_or_else(|| failure.repeat())
             }
-            (Known::Page(entry), None) => Ok(Served { entry: entry.clone(), verdict: Verdict::Miss }),
+            (Known::Page(entry), None) => Ok(Served { entry: entry.clone(), verdict: state.came }),
             (Known::Missing, None) => Err(Error::new(Kind::NotFound)),
             (Known::Nothing, None) => Err(Error::with(Kind::Upstream, "asking was given up")),
         }
@@ -229,12 +305,23 @@ impl Pages {
     /// Asks the indexes. It runs on its own, so that no client that goes away stops it for the others.
     async fn ask(self, slot: Arc<Slot>, done: watch::Sender<()>) {
         let result = self.refresh(&slot).await;
+        let came = match &result {
+            Err(_) | Ok(Found { failure: Some(_), .. }) => Some(Refreshed::Failed),
+            Ok(Found { came: Verdict::Hit, .. }) => None,
+            Ok(Found { known: Known::Page(_), came: Verdict::Revalidated, .. }) => Some(Refreshed::Unchanged),
+            Ok(Found { known: Known::Page(_), .. }) => Some(Refreshed::Changed),
+            Ok(Found { .. }) => Some(Refreshed::Missing),
+        };
+        if let Some(came) = came {
+            self.0.refreshes[came as usize].fetch_add(1, Ordering::Relaxed);
+        }
         let entry = {
             let mut state = slot.state();
             state.running = None;
             let now = Instant::now();
             match result {
-                Ok(Found { known, fresh, failure }) => {
+                Ok(Found { known, fresh, failure, came }) => {
+                    state.came = came;
                     match failure {
                         // How long ago the page was fresh goes on to count.
                         Some(error) => state.failure = Some((now, error)),
@@ -246,6 +333,10 @@ impl Pages {
                     match (&state.known, &known) {
                         // The same content keeps its forms and its date.
                         (Known::Page(old), Known::Page(new)) if old.is_same(new) => {}
+                        (Known::Page(old), Known::Page(new)) => {
+                            new.follow(old);
+                            state.known = known;
+                        }
                         _ => state.known = known,
                     }
                 }
@@ -309,10 +400,15 @@ impl Pages {
             });
         let mut failure = None;
         let mut fresh = Duration::MAX;
+        let (mut is_asked, mut is_unchanged) = (false, true);
         let answers = join_all(asked).await;
         for ((part, result), upstream) in parts.iter_mut().zip(answers).zip(&self.0.upstreams) {
             match result {
-                Ok(answer) => *part = answer,
+                Ok(answer) => {
+                    is_asked |= answer.checked != part.checked;
+                    is_unchanged &= answer.modified == part.modified;
+                    *part = answer;
+                }
                 // Without what one of several indexes has, a project of a private index might be taken from a public one.
                 Err(error) if part.age() > upstream.ttl().saturating_add(self.0.config.stale_if_error) => {
                     return Err(error);
@@ -325,7 +421,12 @@ impl Pages {
         if matches!(known, Known::Missing) {
             fresh = self.0.config.negative_ttl;
         }
-        Ok(Found { known, fresh, failure })
+        let came = match (is_asked, is_unchanged) {
+            (false, _) => Verdict::Hit,
+            (true, true) => Verdict::Revalidated,
+            (true, false) => Verdict::Miss,
+        };
+        Ok(Found { known, fresh, failure, came })
     }
 
     /// What was kept on disk.

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::Entry;
+use super::{Entry, Verdict};
 use crate::page::{Page, ProjectList};
 use crate::upstream::Validators;
 use crate::{Error, ProjectName};
@@ -28,6 +28,8 @@ pub(super) struct State {
     pub(super) failure: Option<(Instant, Error)>,
     /// What the entry counted with when it was last weighed.
     pub(super) weight: u64,
+    /// What the page is to those who waited for it.
+    pub(super) came: Verdict,
 }
 
 #[derive(Clone)]
@@ -70,6 +72,7 @@ impl Slot {
             running: None,
             failure: None,
             weight: 0,
+            came: Verdict::Miss,
         };
         Self { name, state: Mutex::new(state), parts: tokio::sync::Mutex::new(None) }
     }

@@ -1,76 +1,109 @@
-//! A line of the log for each request.
+//! Watching a request to its end: it is counted, and gets a line of the log.
 
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
 use bytes::Bytes;
-use http::{HeaderValue, Method, Request, Response, Uri};
+use http::{HeaderValue, Method, Request, Response, StatusCode, Uri};
 use http_body::{Body as _, Frame, SizeHint};
 use tracing::Level;
 
-use super::Body;
+use super::meter::Endpoint;
 use super::respond::X_CACHE;
+use super::{Body, Proxy};
 use crate::Error;
 use crate::error::Chain;
 
 /// What a request was, for the line that is written when its answer has ended.
 struct Line {
+    client: Option<IpAddr>,
     method: Method,
     // Shares the memory of the request.
     uri: Uri,
-    begun: Instant,
-    status: u16,
     verdict: Option<HeaderValue>,
+}
+
+/// A request that is being answered.
+pub(super) struct Access {
+    proxy: Proxy,
+    endpoint: Endpoint,
+    begun: Instant,
+    /// There as soon as the head of the answer is.
+    status: Option<StatusCode>,
     /// The bytes that the answer has, if that is known.
     len: Option<u64>,
     bytes: u64,
     has_ended: bool,
+    line: Option<Box<Line>>,
 }
 
-/// A request that is being answered.
-pub(super) struct Access(Option<Box<Line>>);
-
 impl Access {
-    /// Begins to watch a request, if the log wants to know of it.
-    pub(super) fn begin<B>(request: &Request<B>, is_wanted: bool) -> Self {
-        let is_wanted = is_wanted && tracing::enabled!(target: "pypi_proxy::access", Level::INFO);
-        Self(is_wanted.then(|| {
-            Box::new(Line {
-                method: request.method().clone(),
-                uri: request.uri().clone(),
-                begun: Instant::now(),
-                status: 0,
-                verdict: None,
-                len: None,
-                bytes: 0,
-                has_ended: false,
-            })
-        }))
+    /// Begins to watch a request to this proxy.
+    pub(super) fn begin<B>(
+        proxy: Proxy,
+        client: Option<IpAddr>,
+        request: &Request<B>,
+        is_logged: bool,
+    ) -> Self {
+        proxy.meter().begin();
+        let is_logged = is_logged && tracing::enabled!(target: "pypi_proxy::access", Level::INFO);
+        let line = is_logged.then(|| {
+            let (method, uri) = (request.method().clone(), request.uri().clone());
+            Box::new(Line { client, method, uri, verdict: None })
+        });
+        Self {
+            proxy,
+            endpoint: Endpoint::of(request.uri().path()),
+            begun: Instant::now(),
+            status: None,
+            len: None,
+            bytes: 0,
+            has_ended: *request.method() == Method::HEAD,
+            line,
+        }
     }
 
-    /// Watches the answer to its end.
-    pub(super) fn watch(mut self, response: Response<Body>) -> Response<Watched> {
-        if let Some(line) = &mut self.0 {
-            line.status = response.status().as_u16();
-            line.verdict = response.headers().get(X_CACHE).cloned();
-            line.len = response.body().size_hint().exact();
-        }
+    /// Answers the request, and watches the answer to its end.
+    pub(super) async fn answer<B>(mut self, request: &Request<B>) -> Response<Watched> {
+        let response = self.proxy.answer(request).await;
+        self.answered(&response);
         response.map(|body| Watched { body, access: self })
+    }
+
+    fn answered(&mut self, response: &Response<Body>) {
+        let verdict = response.headers().get(X_CACHE);
+        self.proxy.meter().answer(self.endpoint, response.status(), verdict, self.begun.elapsed());
+        self.status = Some(response.status());
+        self.len = response.body().size_hint().exact();
+        if let Some(line) = &mut self.line {
+            line.verdict = verdict.cloned();
+        }
     }
 }
 
 impl Drop for Access {
     fn drop(&mut self) {
-        let Some(line) = &self.0 else { return };
+        let time = self.begun.elapsed();
+        let whole = self.status.is_some() && (self.has_ended || self.len == Some(self.bytes));
+        self.proxy.meter().end(self.status.map(|_| self.endpoint), self.bytes, time, whole);
+        let Some(line) = &self.line else { return };
         let cache = line.verdict.as_ref().and_then(|verdict| verdict.to_str().ok()).unwrap_or("-");
-        let whole = line.has_ended || line.len == Some(line.bytes) || line.method == Method::HEAD;
         #[expect(clippy::cast_precision_loss, reason = "a log needs no more digits")]
-        let ms = (line.begun.elapsed().as_micros() as f64) / 1000.0;
-        // What follows the path may hold a token.
+        let ms = (time.as_micros() as f64) / 1000.0;
+        // What follows the path may hold a token. As a string the path is quoted, with no character that could end the
+        // line or do something to a terminal.
         tracing::info!(
             target: "pypi_proxy::access",
-            method = %line.method, path = line.uri.path(), status = line.status, bytes = line.bytes, ms, cache, whole,
+            client = line.client.map(tracing::field::display),
+            method = %line.method,
+            path = line.uri.path(),
+            status = self.status.map_or(0, |status| status.as_u16()),
+            bytes = self.bytes,
+            ms,
+            cache,
+            whole,
         );
     }
 }
@@ -90,15 +123,12 @@ impl http_body::Body for Watched {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
         let next = ready!(Pin::new(&mut self.body).poll_frame(cx));
-        if let Some(Err(error)) = &next {
-            tracing::warn!(error = %Chain(error), "an answer breaks off");
-        }
-        if let Some(line) = &mut self.access.0 {
-            match &next {
-                Some(Ok(frame)) => line.bytes += frame.data_ref().map_or(0, |bytes| bytes.len() as u64),
-                Some(Err(_)) => {}
-                None => line.has_ended = true,
+        match &next {
+            Some(Ok(frame)) => {
+                self.access.bytes += frame.data_ref().map_or(0, |bytes| bytes.len() as u64);
             }
+            Some(Err(error)) => tracing::warn!(error = %Chain(error), "an answer breaks off"),
+            None => self.access.has_ended = true,
         }
         Poll::Ready(next)
     }

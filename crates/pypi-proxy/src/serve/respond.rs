@@ -38,7 +38,12 @@ pub(super) fn typed(
 /// What a client gets to know of an error.
 pub(super) fn failure(error: &Error) -> Response<Body> {
     let status = match () {
-        () if error.is_not_found() || error.is_name() => return text(StatusCode::NOT_FOUND, "Not Found"),
+        () if error.is_not_found() || error.is_name() => {
+            let mut response = text(StatusCode::NOT_FOUND, "Not Found");
+            let verdict = if error.is_remembered() { "negative" } else { "miss" };
+            response.headers_mut().insert(X_CACHE, HeaderValue::from_static(verdict));
+            return response;
+        }
         () if error.is_forbidden() => StatusCode::FORBIDDEN,
         () if error.is_timeout() => StatusCode::GATEWAY_TIMEOUT,
         () if error.is_storage() || error.is_config() => StatusCode::INTERNAL_SERVER_ERROR,
@@ -78,6 +83,7 @@ pub(super) fn page(
             Verdict::Hit => "hit",
             Verdict::Stale => "stale",
             Verdict::Miss => "miss",
+            Verdict::Revalidated => "revalidated",
         }),
     );
     if is_known {

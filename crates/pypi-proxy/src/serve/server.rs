@@ -109,6 +109,7 @@ impl Server {
             .pipeline_flush(true);
         builder.http2().timer(TokioTimer::new()).keep_alive_interval(self.config.header_timeout);
         let mut shutdown = std::pin::pin!(shutdown);
+        let sampler = tokio::spawn(self.proxy.clone().keep_history());
         loop {
             let accepted = tokio::select! {
                 () = &mut shutdown => break,
@@ -118,12 +119,10 @@ impl Server {
             let _ = stream.set_nodelay(true);
             let proxy = self.proxy.clone();
             let is_logged = self.config.access_log;
+            let client = stream.peer_addr().ok().map(|address| address.ip());
             let service = service_fn(move |request| {
-                let proxy = proxy.clone();
-                async move {
-                    let access = Access::begin(&request, is_logged);
-                    Ok::<_, Infallible>(access.watch(proxy.answer(&request).await))
-                }
+                let access = Access::begin(proxy.clone(), client, &request, is_logged);
+                async move { Ok::<_, Infallible>(access.answer(&request).await) }
             });
             let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
             let connection = graceful.watch(connection);
@@ -134,6 +133,7 @@ impl Server {
             });
         }
         drop(listener);
+        sampler.abort();
         let _ = tokio::time::timeout(self.config.drain, graceful.shutdown()).await;
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, ALLOW, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, LOCATION,
@@ -12,8 +12,13 @@ use http::{HeaderMap, Method, Request, Response, StatusCode};
 use url::Url;
 
 use super::Body;
-use super::respond::{FileHead, Wanted, failure, page, text, typed};
+use super::exposition::Exposition;
+use super::health::{Findings, health, obstacles};
+use super::meter::Meter;
+use super::metrics::metrics;
+use super::respond::{FileHead, Wanted, X_CACHE, failure, page, text, typed};
 use super::route::{Kept, Permanent, Route};
+use super::status::{self, History};
 use crate::metadata::MetadataSource;
 use crate::page::{File, Metadata};
 use crate::pages::{Pages, Served};
@@ -76,22 +81,42 @@ impl fmt::Debug for Config {
     }
 }
 
+impl Inner {
+    /// Whether having the cache forget something is for some only.
+    pub(super) fn needs_token(&self) -> bool {
+        self.config.admin_token.is_some()
+    }
+}
+
 /// The proxy: pages and files of some indexes, as answers to requests.
 #[derive(Clone, Debug)]
 pub struct Proxy(Arc<Inner>);
 
 #[derive(Debug)]
-struct Inner {
-    upstreams: Vec<Arc<Upstream>>,
-    pages: Pages,
-    store: Store,
+pub(super) struct Inner {
+    pub(super) upstreams: Vec<Arc<Upstream>>,
+    pub(super) pages: Pages,
+    pub(super) store: Store,
     config: Config,
+    pub(super) meter: Meter,
+    pub(super) findings: Findings,
+    pub(super) history: History,
 }
 
 impl Proxy {
     /// A proxy of these indexes, with their pages and a store of files.
     pub fn new(upstreams: Vec<Arc<Upstream>>, pages: Pages, store: Store, config: Config) -> Self {
-        Self(Arc::new(Inner { upstreams, pages, store, config }))
+        let (meter, findings, history) = (Meter::default(), Findings::default(), History::default());
+        Self(Arc::new(Inner { upstreams, pages, store, config, meter, findings, history }))
+    }
+
+    pub(super) fn meter(&self) -> &Meter {
+        &self.0.meter
+    }
+
+    /// Takes samples of what is counted, for the page for people, for ever.
+    pub(super) async fn keep_history(self) {
+        status::sample(&self.0).await;
     }
 
     /// Answers a request. What it has as a body is not looked at.
@@ -129,12 +154,15 @@ impl Proxy {
             },
             Route::Kept(kept) => self.forget(kept, headers).await,
             Route::Moved { permanent, to } => moved(permanent, &to, request.uri().query()),
-            Route::Home => typed(StatusCode::OK, "text/html; charset=utf-8", HOME),
-            Route::Health => self.health(),
-            Route::Live | Route::Ready => text(StatusCode::OK, "ok\n"),
-            Route::Metrics => {
-                typed(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", self.metrics())
-            }
+            Route::Home | Route::Status => status::html(&self.0),
+            Route::StatusJson => status::json(&self.0),
+            Route::Health => typed(StatusCode::OK, "application/json", health(&self.0).await.to_string()),
+            Route::Live => text(StatusCode::OK, "ok\n"),
+            Route::Ready => match &*obstacles(&self.0).await {
+                [] => text(StatusCode::OK, "ok\n"),
+                obstacles => text(StatusCode::SERVICE_UNAVAILABLE, obstacles.join("\n") + "\n"),
+            },
+            Route::Metrics => typed(StatusCode::OK, Exposition::CONTENT_TYPE, metrics(&self.0)),
             Route::Unknown => text(StatusCode::NOT_FOUND, "Not Found"),
         };
         if *method == Method::HEAD {
@@ -182,12 +210,14 @@ impl Proxy {
         headers: &HeaderMap,
     ) -> Result<Response<Body>, Error> {
         let served = self.0.pages.project(project).await?;
+        served.entry.want();
         let found = Found::of(&served, project, name, &self.0.upstreams)?;
+        let label = || Arc::from(format!("{project}/{name}"));
         let digest = match found.expected.sha256 {
             Some(digest) => Some(digest),
             None => self.0.store.lookup(project, name),
         };
-        if let Some(stored) = digest.and_then(|digest| self.0.store.get(&digest)) {
+        if let Some(stored) = digest.and_then(|digest| self.0.store.get_called(&digest, label)) {
             return Ok(stored_file(name, stored, headers));
         }
         let etag = found.expected.sha256.map(|digest| tag(&digest));
@@ -211,11 +241,13 @@ impl Proxy {
             Some(wheel) => {
                 let stored = wheel.sha256.and_then(|digest| self.0.store.get(&digest));
                 let (upstream, url) = (found.upstream.clone(), found.url.clone());
-                let source = MetadataSource { upstream, url, name: wheel.name.clone(), stored };
+                let (name, label) = (wheel.name.clone(), label());
+                let source = MetadataSource { upstream, url, name, label, stored };
                 self.0.store.fill(found.key.clone(), found.expected, source)
             }
             None => {
-                let source = From { upstream: found.upstream.clone(), url: found.url.clone() };
+                let (upstream, url) = (found.upstream.clone(), found.url.clone());
+                let source = From { upstream, url, label: label() };
                 self.0.store.fill(found.key.clone(), found.expected, source)
             }
         };
@@ -316,66 +348,7 @@ impl Proxy {
             }
         }
     }
-
-    fn health(&self) -> Response<Body> {
-        let stats = self.0.store.stats();
-        let index = self.0.upstreams.first();
-        let document = serde_json::json!({
-            "status": "success",
-            "data": {
-                "index_url": index.map(|index| index.to_string()),
-                "index_ttl_seconds": index.map(|index| index.ttl().as_secs()),
-                "cache_size": stats.bytes,
-                "storage_type": "local",
-            },
-            "timestamp": SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
-        });
-        typed(StatusCode::OK, "application/json", document.to_string())
-    }
-
-    fn metrics(&self) -> String {
-        use std::fmt::Write as _;
-
-        let stats = self.0.store.stats();
-        let mut out = String::new();
-        let mut put = |name: &str, kind: &str, help: &str, value: u64| {
-            // Writing into a string does not fail.
-            let _ = write!(
-                out,
-                "# HELP pypi_proxy_{name} {help}\n# TYPE pypi_proxy_{name} {kind}\npypi_proxy_{name} {value}\n"
-            );
-        };
-        put("files", "gauge", "Files that are stored.", stats.files);
-        put("file_bytes", "gauge", "Bytes of the files that are stored.", stats.bytes);
-        put("page_bytes", "gauge", "Bytes of pages in memory.", self.0.pages.bytes());
-        put("transfers", "gauge", "Files on their way from an upstream.", stats.running);
-        put("transfers_finished_total", "counter", "Files that were fetched.", stats.fetched);
-        put("transfers_failed_total", "counter", "Files that could not be fetched.", stats.failed);
-        put(
-            "transfers_corrupt_total",
-            "counter",
-            "Files that were not what they should have been.",
-            stats.corrupt,
-        );
-        put(
-            "transfers_resumed_total",
-            "counter",
-            "Times that the rest of a file was asked for.",
-            stats.resumed,
-        );
-        put(
-            "files_unwritten_total",
-            "counter",
-            "Files that could not be written, but were passed on.",
-            stats.unwritten,
-        );
-        put("files_evicted_total", "counter", "Files that were removed to make room.", stats.evicted);
-        out
-    }
 }
-
-/// The page for people.
-const HOME: &str = include_str!("home.html");
 
 /// A file that a page names, and where it is.
 struct Found {
@@ -438,9 +411,14 @@ impl Found {
 struct From {
     upstream: Arc<Upstream>,
     url: Url,
+    label: Arc<str>,
 }
 
 impl Source for From {
+    fn label(&self) -> Option<Arc<str>> {
+        Some(self.label.clone())
+    }
+
     async fn open(&mut self, from: u64, known: &Validators) -> Result<upstream::Body, Error> {
         self.upstream.file(&self.url, from, known).await
     }
@@ -485,6 +463,7 @@ fn moved(permanent: Permanent, to: &str, query: Option<&str>) -> Response<Body> 
 
 fn redirect(url: &Url) -> Response<Body> {
     let mut response = text(StatusCode::FOUND, "");
+    response.headers_mut().insert(X_CACHE, HeaderValue::from_static("redirect"));
     if let Ok(url) = HeaderValue::from_str(url.as_str()) {
         response.headers_mut().insert(LOCATION, url);
     }
