@@ -29,7 +29,7 @@ pub(super) fn page(view: &View, style: &str, script: &str) -> String {
                 }
                 footer {
                     p { "pypi-proxy " (env!("CARGO_PKG_VERSION")) ", started " (text(view, "uptime")) " ago. "
-                        "The plots show the last 15 minutes." }
+                        "The plots show the last " (text(view, "span")) "." }
                 }
                 script { (PreEscaped(script)) }
             }
@@ -62,8 +62,8 @@ fn head(view: &View) -> Markup {
 
 fn plots(view: &View) -> Markup {
     html! {
-        section.plots aria-label="The last 15 minutes" {
-            (plot(view, "Hit ratio", &[("hits", "a", "answers that no index was waited for")],
+        section.plots aria-label="The last minutes" {
+            (plot(view, "Hit ratio", &[("hits", "a", "answered without waiting for an index")],
                 html! { "100 %" }, html! { "0 %" }))
             (plot(view, "Latency", &[("median", "a", "median"), ("slow", "b", "99th percentile")],
                 text(view, "latency-top"), text(view, "latency-bottom")))
@@ -138,7 +138,7 @@ fn cache(view: &View) -> Markup {
 
 fn tables(view: &View) -> Markup {
     html! {
-        section.cards {
+        section.cards.two {
             div.card.wide {
                 h2 { "Running: " (text(view, "running")) }
                 (table(view, "running", &["File", "Progress", ""], "Nothing is being fetched."))
@@ -162,7 +162,7 @@ fn tables(view: &View) -> Markup {
 fn table(view: &View, name: &'static str, heads: &[&str], nothing: &str) -> Markup {
     let rows = view.tables.get(name).map_or(&[][..], Vec::as_slice);
     html! {
-        table {
+        table.tall[matches!(name, "running" | "indexes")] {
             thead { tr { @for head in heads { th scope="col" { (head) } } } }
             tbody data-table=(name) { @for row in rows { (table_row(row)) } }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
@@ -15,6 +15,8 @@ use crate::upstream::Condition;
 const ROWS: usize = 10;
 /// The lower end of the scale of latencies, in seconds.
 const SHORTEST: f64 = 1e-5;
+/// The plots show at least this much time.
+const LEAST_SPAN: Duration = Duration::from_secs(10);
 /// What is not known yet.
 const NOTHING: &str = "–";
 
@@ -151,6 +153,9 @@ impl View {
         let now = Sample::now(proxy);
         self.totals(&now);
         samples.push(now);
+        // Until it has run for longer, the plots begin where it has begun.
+        let span = samples.first().map_or(SPAN, |first| (now.at - first.at).clamp(LEAST_SPAN, SPAN));
+        self.say("span", text::long(span));
         let mut points = Vec::new();
         for pair in samples.windows(2) {
             let [before, after] = pair else { continue };
@@ -159,7 +164,7 @@ impl View {
             if seconds < 0.5 {
                 continue;
             }
-            let x = 1.0 - (now.at - after.at).as_secs_f64() / SPAN.as_secs_f64();
+            let x = 1.0 - (now.at - after.at).as_secs_f64() / span.as_secs_f64();
             let requests = after.sums.requests - before.sums.requests;
             let heads = after.sums.heads.since(&before.sums.heads);
             points.push(Point {
