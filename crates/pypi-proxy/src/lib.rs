@@ -34,7 +34,8 @@
 //!
 //! # Not promised
 //!
-//! - There is no upload, and an index in HTML gets no sizes and times.
+//! - There is no upload. A page in HTML tells no sizes and times: here they are on it for files whose hash it tells, after
+//!   they were fetched or asked for.
 
 #[cfg(feature = "proxy")]
 pub mod config;

@@ -16,7 +16,7 @@ use super::merge::merge;
 use super::slot::{Known, Part, PartContent, Slot, State};
 use super::{Config, Entry};
 use crate::error::Kind;
-use crate::page::{Page, ProjectList};
+use crate::page::{Fact, Facts, Page, ProjectList};
 use crate::upstream::{Answer, PageBody, Upstream};
 use crate::{Error, ProjectName};
 
@@ -166,7 +166,10 @@ impl Pages {
         let Some(keep) = self.0.keep.clone() else { return Ok(()) };
         let project = project.cloned();
         let indexes: Vec<_> = self.0.upstreams.iter().map(|upstream| upstream.id()).collect();
-        let work = move || indexes.into_iter().try_for_each(|index| keep.remove(index, project.as_ref()));
+        let work = move || {
+            project.iter().for_each(|project| keep.remove_facts(project));
+            indexes.into_iter().try_for_each(|index| keep.remove(index, project.as_ref()))
+        };
         tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))
     }
 
@@ -179,6 +182,26 @@ impl Pages {
         *self.0.slots() = Slots::default();
         let Some(keep) = self.0.keep.clone() else { return Ok(()) };
         tokio::task::spawn_blocking(move || keep.clear()).await.unwrap_or(Ok(()))
+    }
+
+    /// Notes what was learned of a file. It is on the page as soon as the index is asked for that again, if it has no page
+    /// in JSON.
+    pub(crate) fn learn(&self, project: &ProjectName, file: &str, fact: Fact) {
+        let Some(slot) = self.0.slots().projects.get(project).cloned() else { return };
+        {
+            let mut learned = slot.learned();
+            if !learned.0.learn(file, fact) {
+                return;
+            }
+            learned.1 += 1;
+        }
+        let Some(keep) = self.0.keep.clone() else { return };
+        let project = project.clone();
+        tokio::task::spawn_blocking(move || {
+            let facts = slot.learned().0.clone();
+            // What can't be kept is learned again.
+            let _ = keep.store_facts(&project, &facts);
+        });
     }
 
     /// Bytes of pages in memory.
@@ -388,16 +411,19 @@ impl Pages {
     }
 
     /// Asks the indexes what they have.
-    async fn refresh(&self, slot: &Slot) -> Result<Found, Error> {
+    async fn refresh(&self, slot: &Arc<Slot>) -> Result<Found, Error> {
         let mut parts = slot.parts.lock().await;
         let parts = match &mut *parts {
             Some(parts) => parts,
             none => none.insert(self.load(slot).await),
         };
-        let asked =
-            self.0.upstreams.iter().zip(parts.iter()).enumerate().map(|(index, (upstream, part))| {
-                self.ask_one(index, upstream, part.clone(), slot.name.as_ref())
-            });
+        let asked = self
+            .0
+            .upstreams
+            .iter()
+            .zip(parts.iter())
+            .enumerate()
+            .map(|(index, (upstream, part))| self.ask_one(index, upstream, part.clone(), slot));
         let mut failure = None;
         let mut fresh = Duration::MAX;
         let (mut is_asked, mut is_unchanged) = (false, true);
@@ -430,18 +456,23 @@ impl Pages {
     }
 
     /// What was kept on disk.
-    async fn load(&self, slot: &Slot) -> Vec<Part> {
+    async fn load(&self, slot: &Arc<Slot>) -> Vec<Part> {
         let empty = || vec![Part::default(); self.0.upstreams.len()];
         let Some(keep) = self.0.keep.clone() else { return empty() };
         let indexes: Vec<_> = self.0.upstreams.iter().map(|upstream| upstream.id()).collect();
-        let name = slot.name.clone();
+        let slot = slot.clone();
         let work = move || {
+            let name = &slot.name;
+            if let Some(name) = name {
+                slot.learned().0.join(keep.load_facts(name));
+            }
+            let (facts, learned) = slot.learned().clone();
             let load = |index: &u64| {
                 let kept = keep.load(*index, name.as_ref())?;
                 let validators = kept.body.validators.clone();
-                let content = read(kept.body, name.is_some()).ok()?;
+                let content = read(kept.body, name.is_some(), &facts).ok()?;
                 let (checked, modified) = (Some(kept.checked), Some(kept.modified));
-                Some(Part { content: Some(content), validators, checked, modified })
+                Some(Part { content: Some(content), validators, checked, modified, learned })
             };
             indexes.iter().map(|index| load(index).unwrap_or_default()).collect()
         };
@@ -453,15 +484,17 @@ impl Pages {
         index: usize,
         upstream: &Upstream,
         part: Part,
-        name: Option<&ProjectName>,
+        slot: &Arc<Slot>,
     ) -> Result<Part, Error> {
         // Kept on disk, or of an index that has a longer time than the others.
         if part.checked.is_some() && part.age() < upstream.ttl() {
             return Ok(part);
         }
         let now = SystemTime::now();
-        let body = match upstream.page(name, &part.validators).await? {
-            Answer::NotModified if part.content.is_some() => return Ok(Part { checked: Some(now), ..part }),
+        let body = match upstream.page(slot.name.as_ref(), &part.validators).await? {
+            Answer::NotModified if part.content.is_some() => {
+                return Ok(self.relearn(index, Part { checked: Some(now), ..part }, slot).await);
+            }
             Answer::NotModified => {
                 return Err(Error::with(Kind::Upstream, "nothing has changed, of nothing"));
             }
@@ -471,22 +504,40 @@ impl Pages {
         let validators = body.validators.clone();
         let keep = self.0.keep.clone();
         let id = self.0.upstreams[index].id();
-        let own_name = name.cloned();
+        let slot = slot.clone();
         let work = move || {
+            let own_name = slot.name.as_ref();
             // The page becomes the memory of what was sent; a copy is kept on disk. Failing to do so fails nothing else.
             if let Some(keep) = keep {
-                let _ = keep.store(id, own_name.as_ref(), &body, now, now);
+                let _ = keep.store(id, own_name, &body, now, now);
             }
-            read(body, own_name.is_some())
+            let (facts, learned) = slot.learned().clone();
+            Ok((read(body, own_name.is_some(), &facts)?, learned))
         };
-        let content = match tokio::task::spawn_blocking(work).await {
-            Ok(content) => content?,
+        let (content, learned) = match tokio::task::spawn_blocking(work).await {
+            Ok(result) => result?,
             Err(_) => return Err(Error::with(Kind::Page, "reading it failed")),
         };
         if is_older(&content, part.content.as_ref()) {
             return Ok(Part { checked: Some(now), ..part });
         }
-        Ok(Part { content: Some(content), validators, checked: Some(now), modified: Some(now) })
+        Ok(Part { content: Some(content), validators, checked: Some(now), modified: Some(now), learned })
+    }
+
+    /// The same page, with what was learned of its files since it was read.
+    async fn relearn(&self, index: usize, part: Part, slot: &Arc<Slot>) -> Part {
+        let (facts, learned) = slot.learned().clone();
+        let Some(keep) = self.0.keep.clone().filter(|_| learned > part.learned) else { return part };
+        let (id, name) = (self.0.upstreams[index].id(), slot.name.clone());
+        let work = move || read(keep.load(id, name.as_ref())?.body, name.is_some(), &facts).ok();
+        match tokio::task::spawn_blocking(work).await {
+            Ok(Some(content)) => {
+                let modified = Some(SystemTime::now());
+                Part { content: Some(content), modified, learned, ..part }
+            }
+            // Then it is the page as it was.
+            _ => Part { learned, ..part },
+        }
     }
 }
 
@@ -499,10 +550,10 @@ fn is_older(new: &PartContent, old: Option<&PartContent>) -> bool {
     matches!((serial(new), old.and_then(serial)), (Some(new), Some(old)) if new < old)
 }
 
-fn read(body: PageBody, is_project: bool) -> Result<PartContent, Error> {
+fn read(body: PageBody, is_project: bool, facts: &Facts) -> Result<PartContent, Error> {
     Ok(match (is_project, body.is_json) {
         (true, true) => PartContent::Project(Arc::new(Page::from_json_with_metadata(body.bytes)?)),
-        (true, false) => PartContent::Project(Arc::new(Page::from_html_with_metadata(&body.bytes)?)),
+        (true, false) => PartContent::Project(Arc::new(Page::from_html_with_facts(&body.bytes, facts)?)),
         (false, true) => PartContent::List(Arc::new(ProjectList::from_json(body.bytes)?)),
         (false, false) => PartContent::List(Arc::new(ProjectList::from_html(&body.bytes)?)),
     })

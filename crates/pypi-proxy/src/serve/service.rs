@@ -1,7 +1,7 @@
 //! Answering requests.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use http::header::{
@@ -20,9 +20,9 @@ use super::respond::{FileHead, Wanted, X_CACHE, failure, page, text, typed};
 use super::route::{Kept, Permanent, Route};
 use super::status::{self, History};
 use crate::metadata::MetadataSource;
-use crate::page::{File, Metadata};
+use crate::page::{Fact, File, Metadata};
 use crate::pages::{Pages, Served};
-use crate::store::{Digest, Expected, Fill, Filling, Key, Source, Store, Stored};
+use crate::store::{Digest, Expected, Fill, Filling, Head, Key, Source, Store, Stored};
 use crate::upstream::{self, Upstream, Validators};
 use crate::{ByteRange, Coding, Error, Form, ProjectName};
 
@@ -218,10 +218,17 @@ impl Proxy {
             None => self.0.store.lookup(project, name),
         };
         if let Some(stored) = digest.and_then(|digest| self.0.store.get_called(&digest, label)) {
+            if found.is_poor() {
+                self.0.pages.learn(project, name, Fact::new(Some(stored.len), None));
+            }
             return Ok(stored_file(name, stored, headers));
         }
         let etag = found.expected.sha256.map(|digest| tag(&digest));
-        let head = FileHead { name, len: found.expected.size, etag, verdict: "miss" };
+        let len = match found.expected.size {
+            None if *method == Method::HEAD && found.is_listed => self.len(project, name, &found).await?,
+            size => size,
+        };
+        let head = FileHead { name, len, etag, verdict: "miss" };
         if *method == Method::HEAD && head.len.is_some() {
             return Ok(match head.wanted(headers) {
                 Wanted::All => head.respond(Body::empty()),
@@ -235,14 +242,16 @@ impl Proxy {
             && running.as_ref().is_none_or(|fill| !is_near(fill, headers, head.len))
             && !self.is_redirected(&found)
         {
-            return self.pass(&found, &head, headers).await;
+            return self.pass(project, &found, &head, headers).await;
         }
+        let told = Arc::new(OnceLock::new());
         let filling = match &found.made_of {
             Some(wheel) => {
                 let stored = wheel.sha256.and_then(|digest| self.0.store.get(&digest));
                 let (upstream, url) = (found.upstream.clone(), found.url.clone());
                 let (name, label) = (wheel.name.clone(), label());
-                let source = MetadataSource { upstream, url, name, label, stored };
+                let told = told.clone();
+                let source = MetadataSource { upstream, url, name, label, stored, told };
                 self.0.store.fill(found.key.clone(), found.expected, source)
             }
             None => {
@@ -255,6 +264,7 @@ impl Proxy {
             Filling::Stored(stored) => return Ok(stored_file(name, stored, headers)),
             Filling::Running(fill) => fill,
         };
+        self.learn(project, name, &found, &fill, told);
         let told = match self.0.config.redirect_after.filter(|_| self.is_redirected(&found)) {
             None => fill.head().await?,
             Some(Duration::ZERO) => return Ok(redirect(&found.url)),
@@ -274,13 +284,58 @@ impl Proxy {
         })
     }
 
+    /// Notes what a file has turned out to be, if its page does not tell that.
+    fn learn(
+        &self,
+        project: &ProjectName,
+        name: &str,
+        found: &Found,
+        fill: &Fill,
+        told: Arc<OnceLock<Head>>,
+    ) {
+        let wheel =
+            found.made_of.as_ref().filter(|wheel| wheel.sha256.is_some()).map(|wheel| wheel.name.clone());
+        if wheel.is_none() && !found.is_poor() {
+            return;
+        }
+        let (pages, project, name, fill) =
+            (self.0.pages.clone(), project.clone(), name.to_owned(), fill.clone());
+        tokio::spawn(async move {
+            let Ok(Some(stored)) = fill.done().await else { return };
+            match wheel {
+                Some(wheel) => {
+                    let head = told.get();
+                    let modified = head.and_then(|head| head.validators.last_modified.as_deref());
+                    let fact = Fact::new(head.and_then(|head| head.len), modified);
+                    pages.learn(&project, &wheel, Fact { metadata: Some(stored.digest.to_string()), ..fact });
+                }
+                None => {
+                    let head = fill.head().await.unwrap_or_default();
+                    let fact = Fact::new(Some(stored.len), head.validators.last_modified.as_deref());
+                    pages.learn(&project, &name, fact);
+                }
+            }
+        });
+    }
+
     fn is_redirected(&self, found: &Found) -> bool {
         self.0.config.redirect_after.is_some() && !found.upstream.has_credentials() && found.made_of.is_none()
+    }
+
+    /// The length of a file, which only its host knows: a byte of it tells that.
+    async fn len(&self, project: &ProjectName, name: &str, found: &Found) -> Result<Option<u64>, Error> {
+        let body = found.upstream.part(&found.url, 0..1).await?;
+        if found.is_poor() {
+            let fact = Fact::new(body.len, body.validators.last_modified.as_deref());
+            self.0.pages.learn(project, name, fact);
+        }
+        Ok(body.len)
     }
 
     /// Part of a file that is not here: only that part is fetched.
     async fn pass(
         &self,
+        project: &ProjectName,
         found: &Found,
         head: &FileHead<'_>,
         headers: &HeaderMap,
@@ -303,6 +358,10 @@ impl Proxy {
             etag: head.etag.clone(),
             verdict: "pass",
         };
+        if found.is_poor() {
+            let fact = Fact::new(body.len, body.validators.last_modified.as_deref());
+            self.0.pages.learn(project, head.name, fact);
+        }
         let (start, part_len) = (body.start, body.part_len());
         Ok(match part_len {
             Some(len) if body.is_part() => {
@@ -358,6 +417,8 @@ struct Found {
     expected: Expected,
     /// For metadata that only the wheel has: the wheel, and `url` is its address.
     made_of: Option<Wheel>,
+    /// Whether it is a file of the page, not one that belongs to another.
+    is_listed: bool,
 }
 
 struct Wheel {
@@ -384,7 +445,7 @@ impl Found {
             let sha256 = details.sha256.map(Digest);
             let key = sha256.map_or_else(by_name, Key::Digest);
             let expected = Expected { sha256, size: details.size };
-            return Ok(Self { upstream, url, key, expected, made_of: None });
+            return Ok(Self { upstream, url, key, expected, made_of: None, is_listed: true });
         }
         let (base, end) = name.rsplit_once('.').ok_or_else(missing)?;
         let (index, file) = served.entry.file(base).ok_or_else(missing)?;
@@ -394,7 +455,8 @@ impl Found {
             ("metadata", Metadata::Made) => {
                 let (upstream, url) = place(index, &file)?;
                 let made_of = Some(Wheel { name: base.to_owned(), sha256: details.sha256.map(Digest) });
-                return Ok(Self { upstream, url, key: by_name(), expected: Expected::default(), made_of });
+                let (key, expected) = (by_name(), Expected::default());
+                return Ok(Self { upstream, url, key, expected, made_of, is_listed: false });
             }
             ("asc", _) if details.has_signature != Some(false) => None,
             _ => return Err(missing()),
@@ -403,7 +465,13 @@ impl Found {
         let path = format!("{}.{end}", url.path());
         url.set_path(&path);
         let key = sha256.map_or_else(by_name, Key::Digest);
-        Ok(Self { upstream, url, key, expected: Expected { sha256, size: None }, made_of: None })
+        let expected = Expected { sha256, size: None };
+        Ok(Self { upstream, url, key, expected, made_of: None, is_listed: false })
+    }
+
+    /// Whether the page tells the hash of the file, but not its size.
+    fn is_poor(&self) -> bool {
+        self.is_listed && self.expected.sha256.is_some() && self.expected.size.is_none()
     }
 }
 
