@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
@@ -28,6 +29,7 @@ const READ: usize = 2 * 1024;
 pub(in super::super) struct Manner {
     pub(in super::super) header_timeout: Duration,
     pub(in super::super) send_timeout: Duration,
+    pub(in super::super) client: Option<IpAddr>,
     pub(in super::super) is_logged: bool,
 }
 
@@ -71,7 +73,7 @@ pub(in super::super) async fn serve(
             }
         };
         let is_kept = is_kept && !is_closing;
-        let mut access = Access::begin(asked.method, asked.path, manner.is_logged);
+        let mut access = Access::begin(proxy.clone(), manner.client, &asked, manner.is_logged);
         let answer = proxy.answer_to(&asked).await;
         access.answered(&answer);
         let is_head = *asked.method == Method::HEAD;
