@@ -59,6 +59,7 @@ struct Inner {
     offset: Option<u64>,
     source: Option<Box<dyn StdError + Send + Sync>>,
     /// Whether it was known before, so that nobody was asked.
+    #[cfg_attr(not(feature = "proxy"), expect(dead_code, reason = "nothing is asked"))]
     is_remembered: bool,
 }
 
