@@ -99,7 +99,6 @@ async fn hyper_and_the_plain_way_answer_the_same() {
     let address = proxy.address();
     blocking(move || {
         let paths = [
-
             "/livez",
             "/simple/",
             "/simple/demo/",
@@ -269,17 +268,20 @@ async fn it_serves_over_tls() {
 async fn bytes_that_are_no_request_do_no_harm() {
     let index = index().await;
     let proxy = start(&[index.url("/simple")], Config::new()).await;
-    for bytes in [
+    let invalid = [
         &b"\0\0\0\0\r\n\r\n"[..],
-        b"\r\n\r\n\r\nGET /\r\n\r\n",
-        b"GET / HTTP/1.1\r\nhost: \xff\r\n\r\n",
+        b"\x16\x03\x01\x02\0\x01",
+        b"GET / HTTP/1.1\r\nhost: \x1b\r\n\r\n",
+        b"GET / HTTP/1.1\r\nho st: x\r\n\r\n",
         &[b'a'; 100_000],
-    ] {
+    ];
+    for (at, bytes) in invalid.into_iter().enumerate() {
         let mut stream = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
         let _ = stream.write_all(bytes).await;
         let _ = stream.shutdown().await;
         let mut read = Vec::new();
         let _ = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut read)).await.unwrap();
+        assert!(at == 4 || read.starts_with(b"HTTP/1.1 400"), "{at}: {read:?}");
     }
     assert_eq!(proxy.get("/livez", &[]).await.status(), 200);
 }

@@ -24,6 +24,9 @@ const MAX_HEAD: usize = 16 * 1024;
 /// Memory for what is read at once.
 const READ: usize = 2 * 1024;
 
+/// The answer to what is no request.
+const INVALID: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+
 /// How a connection is treated.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Manner {
@@ -49,6 +52,10 @@ pub(in super::super) async fn serve(
         let Plain { asked, is_kept, len } = match Head::read(&input) {
             Head::Request(plain) => plain,
             Head::Foreign => return Some(Rewind::new(input, stream)),
+            Head::Invalid => {
+                let _ = stream.write_all(INVALID).await;
+                return None;
+            }
             Head::Partial if input.len() >= MAX_HEAD => return Some(Rewind::new(input, stream)),
             Head::Partial => {
                 if input.is_empty() {
