@@ -130,9 +130,11 @@ fn features(workspace: &Workspace) -> Result<Outcome> {
 }
 
 /// What the tests use but can do without: the package, where its program may be, and what skips without it.
-const SYSTEM: [(&str, &[&str], &str); 2] = [
-    ("chromium", &["chromium"], "the browser test"),
+const SYSTEM: [(&str, &[&str], &str); 3] = [
+    ("chromium", &["chromium"], "the browser tests"),
     ("openssh-server", &["sshd", "/usr/sbin/sshd"], "the tests with OpenSSH"),
+    // It is `promtool` that is used.
+    ("prometheus", &["promtool"], "the check of the metrics"),
 ];
 
 /// Installs what the tests use but can do without. Only where nobody's own machine is changed by that: in CI.

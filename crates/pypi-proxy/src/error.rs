@@ -58,12 +58,15 @@ struct Inner {
     detail: Option<Box<str>>,
     offset: Option<u64>,
     source: Option<Box<dyn StdError + Send + Sync>>,
+    /// Whether it was known before, so that nobody was asked.
+    #[cfg_attr(not(feature = "proxy"), expect(dead_code, reason = "nothing is asked"))]
+    is_remembered: bool,
 }
 
 impl Error {
     #[cold]
     pub(crate) fn new(kind: Kind) -> Self {
-        Self(Box::new(Inner { kind, detail: None, offset: None, source: None }))
+        Self(Box::new(Inner { kind, detail: None, offset: None, source: None, is_remembered: false }))
     }
 
     #[cold]
@@ -93,8 +96,21 @@ impl Error {
     /// The same error once more, for another who waits for the same thing. Its cause stays with the first.
     #[cfg(feature = "proxy")]
     pub(crate) fn repeat(&self) -> Self {
-        let Inner { kind, detail, offset, .. } = &*self.0;
-        Self(Box::new(Inner { kind: *kind, detail: detail.clone(), offset: *offset, source: None }))
+        let Inner { kind, detail, offset, is_remembered, .. } = &*self.0;
+        let (detail, is_remembered) = (detail.clone(), *is_remembered);
+        Self(Box::new(Inner { kind: *kind, detail, offset: *offset, source: None, is_remembered }))
+    }
+
+    /// The same, known before.
+    #[cfg(feature = "proxy")]
+    pub(crate) fn remembered(mut self) -> Self {
+        self.0.is_remembered = true;
+        self
+    }
+
+    #[cfg(feature = "proxy")]
+    pub(crate) fn is_remembered(&self) -> bool {
+        self.0.is_remembered
     }
 
     /// The position in bytes from the start of the page, if there is one.

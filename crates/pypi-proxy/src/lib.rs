@@ -34,11 +34,14 @@
 //!
 //! # Not promised
 //!
-//! - There is no upload, and an index in HTML gets no sizes and times.
+//! - There is no upload. A page in HTML tells no sizes and times: here they are on it for files whose hash it tells, after
+//!   they were fetched or asked for.
 
 #[cfg(feature = "proxy")]
 pub mod config;
 mod error;
+#[cfg(feature = "proxy")]
+mod histogram;
 #[cfg(feature = "proxy")]
 mod metadata;
 mod name;

@@ -10,7 +10,8 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use support::source::{content, digest_of};
 use support::{JSON, Server, answer};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
 /// An index with one project of two versions.
@@ -104,9 +105,97 @@ async fn it_serves_with_the_variables_of_either_original() {
             assert_eq!((&event["status"], &event["bytes"]), (&200.into(), &1000.into()));
             assert_eq!((&event["cache"], &event["whole"]), (&verdict.into(), &true.into()));
             assert!(event["ms"].is_f64());
+            assert_eq!(event["client"], "127.0.0.1");
         }
         assert!(!format!("{log:?}{rest:?}").contains("hunter"));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_request_writes_more_than_its_line_into_the_log() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let url = index.url("/simple/");
+    for format in ["json", "text"] {
+        let (child, proxy, _) = serve(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)]).await;
+        drop(end(child, Signal::TERM).await);
+        let address = proxy.strip_prefix("http://").unwrap();
+        let args = ["serve", "--listen", address, "--log-format", format];
+        let mut command = program(dir.path(), &[("PYPI_PROXY_INDEX_URL", &*url)], &args);
+        let child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut answers = String::new();
+        for path in [
+            "/simple/%0d%0aFORGED%20status=200/".as_bytes(),
+            b"/\"quoted\"\\",
+            "/\u{202e}gpj.exe\u{2028}".as_bytes(),
+            b"/\x1b[2J",
+            b"/a\tb",
+        ] {
+            let mut stream = connect(address).await;
+            let request = [b"GET ", path, b" HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"];
+            stream.write_all(&request.concat()).await.unwrap();
+            let mut answer = Vec::new();
+            stream.read_to_end(&mut answer).await.unwrap();
+            // What is no request may have no answer.
+            answers += &String::from_utf8_lossy(&answer[..answer.len().min(12)]);
+        }
+        assert!(answers.starts_with("HTTP/1.1 404") && !answers.contains("HTTP/1.1 200"), "{answers}");
+        let (code, log) = end(child, Signal::TERM).await;
+        assert_eq!(code, 0, "{log}");
+        assert!(log.chars().all(|character| character == '\n' || !character.is_control()), "{log:?}");
+        // What is no request at all has no line.
+        let lines: Vec<_> = log.lines().filter(|line| line.contains("pypi_proxy::access")).collect();
+        assert!((1..=5).contains(&lines.len()), "{log}");
+        assert!(lines[0].contains("/simple/%0d%0aFORGED%20status=200/"), "{log}");
+        assert!(!log.lines().any(|line| line.starts_with("FORGED")));
+        for line in lines {
+            if format == "json" {
+                let event: serde_json::Value = serde_json::from_str(line).unwrap();
+                assert!(event["status"].as_u64().unwrap() >= 400 && event["bytes"].is_u64(), "{line}");
+            } else {
+                for member in [
+                    "client=127.0.0.1",
+                    "method=GET",
+                    "path=\"/",
+                    "status=4",
+                    "bytes=",
+                    "ms=",
+                    "cache=\"-\"",
+                    "whole=",
+                ] {
+                    assert!(line.contains(member), "{member}: {line}");
+                }
+            }
+        }
+    }
+}
+
+/// A connection, as soon as the proxy listens.
+async fn connect(address: &str) -> TcpStream {
+    for _ in 0..6000 {
+        match TcpStream::connect(address).await {
+            Ok(stream) => return stream,
+            Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+        }
+    }
+    panic!("it does not listen at {address}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_that_nobody_reads_holds_up_no_answer() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let url = index.url("/simple/");
+    let (child, proxy, _) = serve(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)]).await;
+    // Several times as much as a pipe holds.
+    let client = reqwest::Client::new();
+    let path = format!("{proxy}/{}", "x".repeat(4000));
+    for _ in 0..200 {
+        assert_eq!(client.get(&path).send().await.unwrap().status(), 404);
+    }
+    let (code, log) = end(child, Signal::TERM).await;
+    assert_eq!(code, 0);
+    assert!(log.len() > 200 * 4000, "what there was room for in memory is written in the end");
 }
 
 #[tokio::test(flavor = "multi_thread")]

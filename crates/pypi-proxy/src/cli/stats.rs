@@ -46,7 +46,8 @@ async fn ask(settings: &Settings) -> Result<Vec<(String, String)>, Failure> {
     let answer =
         client.get(url).send().await.and_then(reqwest::Response::error_for_status).map_err(failed)?;
     let text = answer.text().await.map_err(failed)?;
-    let lines = text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.rsplit_once(' '));
-    let name = |name: &str| name.strip_prefix("pypi_proxy_").unwrap_or(name).to_owned();
-    Ok(lines.map(|(key, value)| (name(key), value.to_owned())).collect())
+    // What has labels is for programs.
+    let lines = text.lines().filter_map(|line| line.strip_prefix("pypi_proxy_")?.split_once(' '));
+    let plain = lines.filter(|(name, _)| !name.contains('{'));
+    Ok(plain.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }

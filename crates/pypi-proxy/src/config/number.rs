@@ -51,9 +51,13 @@ pub(super) fn size(text: &str) -> Option<u64> {
     if let Ok(bytes) = text.parse() {
         return Some(bytes).filter(|_| text.as_bytes()[0].is_ascii_digit());
     }
-    let (number, unit) = leading(text)?;
-    let unit = unit.trim_start();
+    let (number, rest) = leading(text)?;
+    let unit = rest.trim_start();
     let factor = SIZES.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
+    // A double would round what has many digits.
+    if let Ok(number) = text[..text.len() - rest.len()].parse::<u64>() {
+        return number.checked_mul(factor);
+    }
     #[expect(clippy::cast_precision_loss, reason = "a factor is exact in a double")]
     let bytes = number * factor as f64;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
@@ -128,6 +132,7 @@ mod tests {
             ("10kB", 10_000),
             ("7 B", 7),
             ("18446744073709551615", u64::MAX),
+            ("18014398509481983 KiB", u64::MAX - 1023),
         ];
         for (text, bytes) in cases {
             assert_eq!(size(text), Some(bytes), "{text}");

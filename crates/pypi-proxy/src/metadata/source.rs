@@ -1,6 +1,6 @@
 //! Metadata as a file that can be fetched.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
@@ -10,7 +10,7 @@ use super::sparse::Sparse;
 use super::wheel::{Look, metadata};
 use crate::Error;
 use crate::error::Kind;
-use crate::store::{Source, Stored};
+use crate::store::{Head, Source, Stored};
 use crate::upstream::{Body, Upstream, Validators};
 
 /// What is read of the end of a wheel first: nearly always its list of files, and the metadata in front of it.
@@ -31,8 +31,12 @@ pub(crate) struct MetadataSource {
     pub(crate) url: Url,
     /// Its name.
     pub(crate) name: String,
+    /// What the metadata are called, for people.
+    pub(crate) label: Arc<str>,
     /// The wheel, if it is stored.
     pub(crate) stored: Option<Stored>,
+    /// What its host tells of the wheel when it is asked for a part.
+    pub(crate) told: Arc<OnceLock<Head>>,
 }
 
 impl MetadataSource {
@@ -66,6 +70,8 @@ impl MetadataSource {
     async fn tail(&self) -> Result<Sparse, Error> {
         let body = self.upstream.tail(&self.url, TAIL).await?;
         let (start, len) = (body.start, body.len);
+        // It is set once: there is one tail.
+        let _ = self.told.set(Head { len, validators: body.validators.clone() });
         // A host that knows no ranges sends all of it.
         let bytes = collect(body, MAX_BYTES).await?;
         let mut wheel = Sparse::new(len.unwrap_or(start + bytes.len() as u64));
@@ -104,6 +110,10 @@ async fn collect(body: Body, max: u64) -> Result<Bytes, Error> {
 }
 
 impl Source for MetadataSource {
+    fn label(&self) -> Option<Arc<str>> {
+        Some(self.label.clone())
+    }
+
     async fn open(&mut self, _from: u64, _known: &Validators) -> Result<Body, Error> {
         let made = Bytes::from(self.make().await?);
         let len = made.len() as u64;

@@ -49,6 +49,16 @@ impl Page {
     pub fn from_html_with_metadata(document: &[u8]) -> Result<Self, Error> {
         Self::from_json_with_metadata(Links::read(document)?.into_json())
     }
+
+    /// The same, with what was learned of the files since.
+    #[cfg(feature = "proxy")]
+    pub(crate) fn from_html_with_facts(document: &[u8], facts: &super::Facts) -> Result<Self, Error> {
+        let mut links = Links::read(document)?;
+        let made = links.add(facts);
+        Self::read_json(links.into_json(), |name, has_metadata| {
+            name.ends_with(".whl") && (!has_metadata || made.contains(name))
+        })
+    }
 }
 
 impl Links {
@@ -80,6 +90,10 @@ struct Link {
     url: String,
     hashes: Hashes,
     #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upload_time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     requires_python: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     core_metadata: Option<Told>,
@@ -107,6 +121,28 @@ enum Told {
     Bool(bool),
     Text(String),
     Hash(Hashes),
+}
+
+#[cfg(feature = "proxy")]
+impl Links {
+    /// Adds what was learned of the files. Gives the names of those whose metadata are made here and known by their hash.
+    fn add(&mut self, facts: &super::Facts) -> std::collections::HashSet<String> {
+        let mut made = std::collections::HashSet::new();
+        for link in &mut self.files {
+            let Some(fact) = facts.get(&link.filename) else { continue };
+            // Without a hash it may be another file by now.
+            if !matches!(link.hashes.0, Some(("sha256", _))) {
+                continue;
+            }
+            link.size = fact.size;
+            link.upload_time.clone_from(&fact.time);
+            if let (None, Some(sha256)) = (&link.core_metadata, &fact.metadata) {
+                link.core_metadata = Some(Told::Hash(Hashes(Some(("sha256", sha256.clone())))));
+                made.insert(link.filename.clone());
+            }
+        }
+        made
+    }
 }
 
 type Attribute = Spanned<HtmlString, ()>;
@@ -162,6 +198,8 @@ impl Links {
             filename: filename.into_owned(),
             url,
             hashes: Hashes(hash(fragment)),
+            size: None,
+            upload_time: None,
             requires_python: text(b"data-requires-python"),
             core_metadata: metadata.map(|text| match hash(&text) {
                 Some(hash) => Told::Hash(Hashes(Some(hash))),

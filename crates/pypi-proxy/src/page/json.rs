@@ -31,7 +31,7 @@ impl Page {
     /// Fails if it is no JSON in UTF-8, if it is of another version than 1, and if a file has no name or URL or has one of
     /// them twice ([`Error::is_page`]).
     pub fn from_json(document: Vec<u8>) -> Result<Self, Error> {
-        Self::read_json(document, false)
+        Self::read_json(document, |_, _| false)
     }
 
     /// The same, and says of every wheel whose metadata the upstream says nothing of that they are a file of their own:
@@ -41,10 +41,11 @@ impl Page {
     ///
     /// As [`Page::from_json`].
     pub fn from_json_with_metadata(document: Vec<u8>) -> Result<Self, Error> {
-        Self::read_json(document, true)
+        Self::read_json(document, |name, has_metadata| !has_metadata && name.ends_with(".whl"))
     }
 
-    fn read_json(document: Vec<u8>, makes_metadata: bool) -> Result<Self, Error> {
+    /// Whether the metadata of a file are made here is told by its name, and whether the page tells of them.
+    pub(super) fn read_json(document: Vec<u8>, is_made: impl Fn(&str, bool) -> bool) -> Result<Self, Error> {
         check(&document)?;
         let mut page = Self::empty();
         let mut found = Vec::new();
@@ -67,7 +68,7 @@ impl Page {
             b"files" => {
                 once(&mut has_files, scanner)?;
                 scanner.array(|scanner| {
-                    found.extend(page.read_file(scanner, makes_metadata)?);
+                    found.extend(page.read_file(scanner, &is_made)?);
                     Ok(())
                 })
             }
@@ -112,7 +113,11 @@ impl Page {
     }
 
     /// `None` for a file that can't be used.
-    fn read_file(&mut self, scanner: &mut Scanner<'_>, makes_metadata: bool) -> Result<Option<Found>, Error> {
+    fn read_file(
+        &mut self,
+        scanner: &mut Scanner<'_>,
+        is_made: impl Fn(&str, bool) -> bool,
+    ) -> Result<Option<Found>, Error> {
         scanner.peek();
         let start = scanner.position();
         let (mut name, mut url) = (None, None);
@@ -148,8 +153,8 @@ impl Page {
         }
         let (name, url) = self.put_texts(&name, &url);
         let object = start..scanner.position();
-        let is_made = makes_metadata && !has_metadata && self.texts[range(&name)].ends_with(".whl");
-        Ok(Some(Found { object, url_value, has_hashes, is_made, name, url }))
+        let is_made = is_made(&self.texts[range(&name)], has_metadata);
+        Ok(Some(Found { object, url_value, has_hashes, has_metadata, is_made, name, url }))
     }
 
     /// Keeps the name and the URL of a file; the one is mostly part of the other.
@@ -209,6 +214,7 @@ struct Found {
     /// With its quotes.
     url_value: Range<usize>,
     has_hashes: bool,
+    has_metadata: bool,
     is_made: bool,
     name: Range<u32>,
     url: Range<u32>,
@@ -217,7 +223,8 @@ struct Found {
 impl Found {
     /// The members that are put in.
     fn more(&self) -> [&'static [u8]; 2] {
-        [if self.has_hashes { b"" } else { NO_HASHES }, if self.is_made { METADATA } else { b"" }]
+        let puts_metadata = self.is_made && !self.has_metadata;
+        [if self.has_hashes { b"" } else { NO_HASHES }, if puts_metadata { METADATA } else { b"" }]
     }
 }
 

@@ -1,5 +1,7 @@
 //! Pages of a package index: what an upstream sends, and what clients get of it.
 
+#[cfg(feature = "proxy")]
+mod facts;
 mod file;
 mod html;
 mod json;
@@ -8,6 +10,8 @@ mod project;
 mod render;
 mod scan;
 
+#[cfg(feature = "proxy")]
+pub(crate) use facts::{Fact, Facts};
 #[cfg(feature = "proxy")]
 pub(crate) use file::sha256_of;
 pub use file::{Details, File, Metadata};

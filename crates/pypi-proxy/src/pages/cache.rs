@@ -1,6 +1,7 @@
 //! Asking for pages.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -15,7 +16,7 @@ use super::merge::merge;
 use super::slot::{Known, Part, PartContent, Slot, State};
 use super::{Config, Entry};
 use crate::error::Kind;
-use crate::page::{Page, ProjectList};
+use crate::page::{Fact, Facts, Page, ProjectList};
 use crate::upstream::{Answer, PageBody, Upstream};
 use crate::{Error, ProjectName};
 
@@ -35,6 +36,7 @@ struct Inner {
     config: Config,
     keep: Option<Keep>,
     slots: Mutex<Slots>,
+    refreshes: [AtomicU64; 4],
 }
 
 #[derive(Default)]
@@ -63,6 +65,31 @@ pub enum Verdict {
     Stale,
     /// The indexes were asked.
     Miss,
+    /// The indexes were asked, and it is still what it was.
+    Revalidated,
+}
+
+/// What came of asking the indexes for a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refreshed {
+    Changed = 0,
+    Unchanged = 1,
+    Missing = 2,
+    /// At least one of them did not answer.
+    Failed = 3,
+}
+
+impl Refreshed {
+    pub(crate) const ALL: [Self; 4] = [Self::Changed, Self::Unchanged, Self::Missing, Self::Failed];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Changed => "changed",
+            Self::Unchanged => "unchanged",
+            Self::Missing => "missing",
+            Self::Failed => "failed",
+        }
+    }
 }
 
 /// What the indexes have.
@@ -72,6 +99,8 @@ struct Found {
     fresh: Duration,
     /// Why part of it is older than it should be.
     failure: Option<Error>,
+    /// [`Verdict::Hit`] if what was kept on disk is fresh, so that none of them was asked.
+    came: Verdict,
 }
 
 /// What a look at a slot found.
@@ -85,7 +114,13 @@ impl Pages {
     pub fn new(upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
         let max_page = upstreams.iter().map(|upstream| upstream.max_page()).max().unwrap_or(0);
         let keep = config.dir.as_deref().map(|dir| Keep::new(dir, max_page));
-        Self(Arc::new(Inner { upstreams, config, keep, slots: Mutex::default() }))
+        Self(Arc::new(Inner {
+            upstreams,
+            config,
+            keep,
+            slots: Mutex::default(),
+            refreshes: Default::default(),
+        }))
     }
 
     /// The page of a project.
@@ -131,7 +166,10 @@ impl Pages {
         let Some(keep) = self.0.keep.clone() else { return Ok(()) };
         let project = project.cloned();
         let indexes: Vec<_> = self.0.upstreams.iter().map(|upstream| upstream.id()).collect();
-        let work = move || indexes.into_iter().try_for_each(|index| keep.remove(index, project.as_ref()));
+        let work = move || {
+            project.iter().for_each(|project| keep.remove_facts(project));
+            indexes.into_iter().try_for_each(|index| keep.remove(index, project.as_ref()))
+        };
         tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))
     }
 
@@ -146,9 +184,70 @@ impl Pages {
         tokio::task::spawn_blocking(move || keep.clear()).await.unwrap_or(Ok(()))
     }
 
+    /// Notes what was learned of a file. It is on the page as soon as the index is asked for that again, if it has no page
+    /// in JSON.
+    pub(crate) fn learn(&self, project: &ProjectName, file: &str, fact: Fact) {
+        let Some(slot) = self.0.slots().projects.get(project).cloned() else { return };
+        {
+            let mut learned = slot.learned();
+            if !learned.0.learn(file, fact) {
+                return;
+            }
+            learned.1 += 1;
+        }
+        let Some(keep) = self.0.keep.clone() else { return };
+        let project = project.clone();
+        tokio::task::spawn_blocking(move || {
+            let facts = slot.learned().0.clone();
+            // What can't be kept is learned again.
+            let _ = keep.store_facts(&project, &facts);
+        });
+    }
+
     /// Bytes of pages in memory.
     pub fn bytes(&self) -> u64 {
         self.0.slots().bytes
+    }
+
+    /// The most bytes of pages in memory.
+    pub(crate) fn max_bytes(&self) -> u64 {
+        self.0.config.max_bytes
+    }
+
+    /// How many pages are in memory, names that there is no project of among them.
+    pub(crate) fn count(&self) -> u64 {
+        let slots = self.0.slots();
+        slots.projects.len() as u64 + u64::from(slots.list.is_some())
+    }
+
+    /// How often the indexes were asked for a page with this result.
+    pub(crate) fn refreshes(&self, result: Refreshed) -> u64 {
+        self.0.refreshes[result as usize].load(Ordering::Relaxed)
+    }
+
+    /// Whether there is a page to serve if no index answers.
+    pub(crate) fn has_any(&self) -> bool {
+        let slots = self.0.slots();
+        let has_page = |slot: &Arc<Slot>| matches!(slot.state().known, Known::Page(_));
+        slots.list.iter().chain(slots.projects.values()).any(has_page)
+    }
+
+    /// The projects whose files were asked for the most while their pages were in memory, with how often that was.
+    pub(crate) fn most_wanted(&self, count: usize) -> Vec<(ProjectName, u64)> {
+        let slots = self.0.slots();
+        let mut found: Vec<_> = slots
+            .projects
+            .iter()
+            .filter_map(|(name, slot)| match &slot.state().known {
+                Known::Page(entry) if entry.wanted() > 0 => Some((name, entry.wanted())),
+                _ => None,
+            })
+            .collect();
+        found.sort_unstable_by(|(left, more), (right, less)| {
+            less.cmp(more).then_with(|| left.as_str().cmp(right.as_str()))
+        });
+        found.truncate(count);
+        found.into_iter().map(|(name, count)| (name.clone(), count)).collect()
     }
 
     fn slot(&self, name: &ProjectName) -> Arc<Slot> {
@@ -180,7 +279,7 @@ impl Pages {
                 Known::Page(entry) => {
                     return Look::Served(Ok(Served { entry: entry.clone(), verdict: Verdict::Hit }));
                 }
-                Known::Missing => return Look::Served(Err(Error::new(Kind::NotFound))),
+                Known::Missing => return Look::Served(Err(Error::new(Kind::NotFound).remembered())),
                 Known::Nothing => {}
             }
         }
@@ -210,7 +309,7 @@ impl Pages {
             (_, Some((_, failure))) => {
                 self.stale(&state, self.0.config.stale_if_error).ok_or_else(|| failure.repeat())
             }
-            (Known::Page(entry), None) => Ok(Served { entry: entry.clone(), verdict: Verdict::Miss }),
+            (Known::Page(entry), None) => Ok(Served { entry: entry.clone(), verdict: state.came }),
             (Known::Missing, None) => Err(Error::new(Kind::NotFound)),
             (Known::Nothing, None) => Err(Error::with(Kind::Upstream, "asking was given up")),
         }
@@ -229,12 +328,23 @@ impl Pages {
     /// Asks the indexes. It runs on its own, so that no client that goes away stops it for the others.
     async fn ask(self, slot: Arc<Slot>, done: watch::Sender<()>) {
         let result = self.refresh(&slot).await;
+        let came = match &result {
+            Err(_) | Ok(Found { failure: Some(_), .. }) => Some(Refreshed::Failed),
+            Ok(Found { came: Verdict::Hit, .. }) => None,
+            Ok(Found { known: Known::Page(_), came: Verdict::Revalidated, .. }) => Some(Refreshed::Unchanged),
+            Ok(Found { known: Known::Page(_), .. }) => Some(Refreshed::Changed),
+            Ok(Found { .. }) => Some(Refreshed::Missing),
+        };
+        if let Some(came) = came {
+            self.0.refreshes[came as usize].fetch_add(1, Ordering::Relaxed);
+        }
         let entry = {
             let mut state = slot.state();
             state.running = None;
             let now = Instant::now();
             match result {
-                Ok(Found { known, fresh, failure }) => {
+                Ok(Found { known, fresh, failure, came }) => {
+                    state.came = came;
                     match failure {
                         // How long ago the page was fresh goes on to count.
                         Some(error) => state.failure = Some((now, error)),
@@ -246,6 +356,10 @@ impl Pages {
                     match (&state.known, &known) {
                         // The same content keeps its forms and its date.
                         (Known::Page(old), Known::Page(new)) if old.is_same(new) => {}
+                        (Known::Page(old), Known::Page(new)) => {
+                            new.follow(old);
+                            state.known = known;
+                        }
                         _ => state.known = known,
                     }
                 }
@@ -297,22 +411,30 @@ impl Pages {
     }
 
     /// Asks the indexes what they have.
-    async fn refresh(&self, slot: &Slot) -> Result<Found, Error> {
+    async fn refresh(&self, slot: &Arc<Slot>) -> Result<Found, Error> {
         let mut parts = slot.parts.lock().await;
         let parts = match &mut *parts {
             Some(parts) => parts,
             none => none.insert(self.load(slot).await),
         };
-        let asked =
-            self.0.upstreams.iter().zip(parts.iter()).enumerate().map(|(index, (upstream, part))| {
-                self.ask_one(index, upstream, part.clone(), slot.name.as_ref())
-            });
+        let asked = self
+            .0
+            .upstreams
+            .iter()
+            .zip(parts.iter())
+            .enumerate()
+            .map(|(index, (upstream, part))| self.ask_one(index, upstream, part.clone(), slot));
         let mut failure = None;
         let mut fresh = Duration::MAX;
+        let (mut is_asked, mut is_unchanged) = (false, true);
         let answers = join_all(asked).await;
         for ((part, result), upstream) in parts.iter_mut().zip(answers).zip(&self.0.upstreams) {
             match result {
-                Ok(answer) => *part = answer,
+                Ok(answer) => {
+                    is_asked |= answer.checked != part.checked;
+                    is_unchanged &= answer.modified == part.modified;
+                    *part = answer;
+                }
                 // Without what one of several indexes has, a project of a private index might be taken from a public one.
                 Err(error) if part.age() > upstream.ttl().saturating_add(self.0.config.stale_if_error) => {
                     return Err(error);
@@ -325,22 +447,32 @@ impl Pages {
         if matches!(known, Known::Missing) {
             fresh = self.0.config.negative_ttl;
         }
-        Ok(Found { known, fresh, failure })
+        let came = match (is_asked, is_unchanged) {
+            (false, _) => Verdict::Hit,
+            (true, true) => Verdict::Revalidated,
+            (true, false) => Verdict::Miss,
+        };
+        Ok(Found { known, fresh, failure, came })
     }
 
     /// What was kept on disk.
-    async fn load(&self, slot: &Slot) -> Vec<Part> {
+    async fn load(&self, slot: &Arc<Slot>) -> Vec<Part> {
         let empty = || vec![Part::default(); self.0.upstreams.len()];
         let Some(keep) = self.0.keep.clone() else { return empty() };
         let indexes: Vec<_> = self.0.upstreams.iter().map(|upstream| upstream.id()).collect();
-        let name = slot.name.clone();
+        let slot = slot.clone();
         let work = move || {
+            let name = &slot.name;
+            if let Some(name) = name {
+                slot.learned().0.join(keep.load_facts(name));
+            }
+            let (facts, learned) = slot.learned().clone();
             let load = |index: &u64| {
                 let kept = keep.load(*index, name.as_ref())?;
                 let validators = kept.body.validators.clone();
-                let content = read(kept.body, name.is_some()).ok()?;
+                let content = read(kept.body, name.is_some(), &facts).ok()?;
                 let (checked, modified) = (Some(kept.checked), Some(kept.modified));
-                Some(Part { content: Some(content), validators, checked, modified })
+                Some(Part { content: Some(content), validators, checked, modified, learned })
             };
             indexes.iter().map(|index| load(index).unwrap_or_default()).collect()
         };
@@ -352,15 +484,17 @@ impl Pages {
         index: usize,
         upstream: &Upstream,
         part: Part,
-        name: Option<&ProjectName>,
+        slot: &Arc<Slot>,
     ) -> Result<Part, Error> {
         // Kept on disk, or of an index that has a longer time than the others.
         if part.checked.is_some() && part.age() < upstream.ttl() {
             return Ok(part);
         }
         let now = SystemTime::now();
-        let body = match upstream.page(name, &part.validators).await? {
-            Answer::NotModified if part.content.is_some() => return Ok(Part { checked: Some(now), ..part }),
+        let body = match upstream.page(slot.name.as_ref(), &part.validators).await? {
+            Answer::NotModified if part.content.is_some() => {
+                return Ok(self.relearn(index, Part { checked: Some(now), ..part }, slot).await);
+            }
             Answer::NotModified => {
                 return Err(Error::with(Kind::Upstream, "nothing has changed, of nothing"));
             }
@@ -370,22 +504,40 @@ impl Pages {
         let validators = body.validators.clone();
         let keep = self.0.keep.clone();
         let id = self.0.upstreams[index].id();
-        let own_name = name.cloned();
+        let slot = slot.clone();
         let work = move || {
+            let own_name = slot.name.as_ref();
             // The page becomes the memory of what was sent; a copy is kept on disk. Failing to do so fails nothing else.
             if let Some(keep) = keep {
-                let _ = keep.store(id, own_name.as_ref(), &body, now, now);
+                let _ = keep.store(id, own_name, &body, now, now);
             }
-            read(body, own_name.is_some())
+            let (facts, learned) = slot.learned().clone();
+            Ok((read(body, own_name.is_some(), &facts)?, learned))
         };
-        let content = match tokio::task::spawn_blocking(work).await {
-            Ok(content) => content?,
+        let (content, learned) = match tokio::task::spawn_blocking(work).await {
+            Ok(result) => result?,
             Err(_) => return Err(Error::with(Kind::Page, "reading it failed")),
         };
         if is_older(&content, part.content.as_ref()) {
             return Ok(Part { checked: Some(now), ..part });
         }
-        Ok(Part { content: Some(content), validators, checked: Some(now), modified: Some(now) })
+        Ok(Part { content: Some(content), validators, checked: Some(now), modified: Some(now), learned })
+    }
+
+    /// The same page, with what was learned of its files since it was read.
+    async fn relearn(&self, index: usize, part: Part, slot: &Arc<Slot>) -> Part {
+        let (facts, learned) = slot.learned().clone();
+        let Some(keep) = self.0.keep.clone().filter(|_| learned > part.learned) else { return part };
+        let (id, name) = (self.0.upstreams[index].id(), slot.name.clone());
+        let work = move || read(keep.load(id, name.as_ref())?.body, name.is_some(), &facts).ok();
+        match tokio::task::spawn_blocking(work).await {
+            Ok(Some(content)) => {
+                let modified = Some(SystemTime::now());
+                Part { content: Some(content), modified, learned, ..part }
+            }
+            // Then it is the page as it was.
+            _ => Part { learned, ..part },
+        }
     }
 }
 
@@ -398,10 +550,10 @@ fn is_older(new: &PartContent, old: Option<&PartContent>) -> bool {
     matches!((serial(new), old.and_then(serial)), (Some(new), Some(old)) if new < old)
 }
 
-fn read(body: PageBody, is_project: bool) -> Result<PartContent, Error> {
+fn read(body: PageBody, is_project: bool, facts: &Facts) -> Result<PartContent, Error> {
     Ok(match (is_project, body.is_json) {
         (true, true) => PartContent::Project(Arc::new(Page::from_json_with_metadata(body.bytes)?)),
-        (true, false) => PartContent::Project(Arc::new(Page::from_html_with_metadata(&body.bytes)?)),
+        (true, false) => PartContent::Project(Arc::new(Page::from_html_with_facts(&body.bytes, facts)?)),
         (false, true) => PartContent::List(Arc::new(ProjectList::from_json(body.bytes)?)),
         (false, false) => PartContent::List(Arc::new(ProjectList::from_html(&body.bytes)?)),
     })

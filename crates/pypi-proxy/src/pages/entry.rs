@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::Write as _;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use bytes::Bytes;
@@ -35,6 +36,8 @@ pub struct Entry {
     modified: SystemTime,
     serial: Option<u64>,
     variants: [OnceCell<Variant>; FORMS * CODINGS],
+    /// How often one of its files was asked for.
+    wanted: AtomicU64,
 }
 
 /// What is sent.
@@ -53,13 +56,27 @@ impl Entry {
             Content::List(list) => (list.json(), None),
         };
         let hash = xxhash_rust::xxh3::xxh3_128(json);
-        Self { content, hash, modified, serial, variants: Default::default() }
+        Self { content, hash, modified, serial, variants: Default::default(), wanted: AtomicU64::new(0) }
     }
 
     /// The file of this name, and the number of the index that it is from: the first that has it.
     pub fn file(&self, name: &str) -> Option<(usize, File<'_>)> {
         let Content::Project { parts, .. } = &self.content else { return None };
         parts.iter().find_map(|(index, page)| Some((*index, page.file(name)?)))
+    }
+
+    /// Notes that one of its files was asked for.
+    pub(crate) fn want(&self) {
+        self.wanted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often that was so, for the pages of this project before this one as well.
+    pub(super) fn wanted(&self) -> u64 {
+        self.wanted.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn follow(&self, before: &Self) {
+        self.wanted.fetch_add(before.wanted(), Ordering::Relaxed);
     }
 
     /// When the page was found to be another than before.

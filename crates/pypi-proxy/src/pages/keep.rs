@@ -7,11 +7,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use crate::page::Facts;
 use crate::upstream::{PageBody, Validators};
 use crate::{Error, ProjectName};
 
 /// Another number is another form, whose files are not read.
 const VERSION: u32 = 1;
+
+/// The most bytes that are read of what was learned of a project's files.
+const MAX_FACTS: u64 = 16 << 20;
 
 /// A folder with a file for each page of each index: a line of JSON, and the page as the index sent it, compressed.
 #[derive(Clone, Debug)]
@@ -101,6 +105,39 @@ impl Keep {
         file.write_all(&document).map_err(Error::storage)?;
         file.persist(&path).map_err(|error| Error::storage(error.error))?;
         Ok(())
+    }
+
+    /// No index has such a number.
+    fn facts_path(&self, project: &ProjectName) -> PathBuf {
+        self.dir.join("facts").join(project.as_str())
+    }
+
+    /// What was learned of the files of a project.
+    pub(super) fn load_facts(&self, project: &ProjectName) -> Facts {
+        let read = || {
+            let mut bytes = Vec::new();
+            fs::File::open(self.facts_path(project)).ok()?.take(MAX_FACTS).read_to_end(&mut bytes).ok()?;
+            json::from_slice(&bytes).ok()
+        };
+        read().unwrap_or_default()
+    }
+
+    /// Replaces what was learned.
+    pub(super) fn store_facts(&self, project: &ProjectName, facts: &Facts) -> Result<(), Error> {
+        let bytes = json::to_vec(facts).map_err(|error| Error::storage(std::io::Error::other(error)))?;
+        let path = self.facts_path(project);
+        let folder = path.parent().unwrap_or(&self.dir);
+        fs::create_dir_all(folder).map_err(Error::storage)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(Error::storage)?;
+        file.write_all(&bytes).map_err(Error::storage)?;
+        file.persist(&path).map_err(|error| Error::storage(error.error))?;
+        Ok(())
+    }
+
+    /// Forgets what was learned.
+    pub(super) fn remove_facts(&self, project: &ProjectName) {
+        // What is left of it is true all the same.
+        let _ = fs::remove_file(self.facts_path(project));
     }
 
     /// Forgets all pages.

@@ -8,6 +8,7 @@ mod keep;
 mod merge;
 mod slot;
 
+pub(crate) use cache::Refreshed;
 pub use cache::{Pages, Served, Verdict};
 pub use config::Config;
 pub use entry::{Entry, Variant};

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::Entry;
-use crate::page::{Page, ProjectList};
+use super::{Entry, Verdict};
+use crate::page::{Facts, Page, ProjectList};
 use crate::upstream::Validators;
 use crate::{Error, ProjectName};
 
@@ -17,6 +17,8 @@ pub(super) struct Slot {
     pub(super) state: Mutex<State>,
     /// Held by the one that asks the indexes.
     pub(super) parts: tokio::sync::Mutex<Option<Vec<Part>>>,
+    /// What was learned of the files, with how often that was so.
+    learned: Mutex<(Facts, u64)>,
 }
 
 pub(super) struct State {
@@ -28,6 +30,8 @@ pub(super) struct State {
     pub(super) failure: Option<(Instant, Error)>,
     /// What the entry counted with when it was last weighed.
     pub(super) weight: u64,
+    /// What the page is to those who waited for it.
+    pub(super) came: Verdict,
 }
 
 #[derive(Clone)]
@@ -45,6 +49,8 @@ pub(super) struct Part {
     /// When the index last said that this is how it is; `None` if it never did.
     pub(super) checked: Option<SystemTime>,
     pub(super) modified: Option<SystemTime>,
+    /// How often something had been learned of the files when the content was read.
+    pub(super) learned: u64,
 }
 
 #[derive(Clone)]
@@ -70,8 +76,19 @@ impl Slot {
             running: None,
             failure: None,
             weight: 0,
+            came: Verdict::Miss,
         };
-        Self { name, state: Mutex::new(state), parts: tokio::sync::Mutex::new(None) }
+        Self {
+            name,
+            state: Mutex::new(state),
+            parts: tokio::sync::Mutex::new(None),
+            learned: Mutex::default(),
+        }
+    }
+
+    /// What was learned of the files, and how often.
+    pub(super) fn learned(&self) -> std::sync::MutexGuard<'_, (Facts, u64)> {
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn state(&self) -> std::sync::MutexGuard<'_, State> {

@@ -1,77 +1,86 @@
-//! A line of the log for each request.
+//! Watching a request to its end: it is counted, and gets a line of the log.
 
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
 use bytes::Bytes;
-use http::{Method, Response};
+use http::{Method, Response, StatusCode};
 use http_body::{Body as _, Frame, SizeHint};
 use tracing::Level;
 
-use super::Body;
-use super::answer::{Answer, Value};
+use super::answer::{Answer, Asked, Value};
+use super::meter::Endpoint;
 use super::respond::X_CACHE;
+use super::{Body, Proxy};
 use crate::Error;
 use crate::error::Chain;
 
 /// What a request was, for the line that is written when its answer has ended.
 struct Line {
+    client: Option<IpAddr>,
     method: Method,
     path: Box<str>,
-    begun: Instant,
-    status: u16,
     verdict: &'static str,
+}
+
+/// A request that is being answered.
+pub(super) struct Access {
+    proxy: Proxy,
+    endpoint: Endpoint,
+    begun: Instant,
+    /// There as soon as the head of the answer is.
+    status: Option<StatusCode>,
     /// The bytes that the answer has, if that is known.
     len: Option<u64>,
     bytes: u64,
     has_ended: bool,
+    line: Option<Box<Line>>,
 }
 
-/// A request that is being answered.
-pub(super) struct Access(Option<Box<Line>>);
-
 impl Access {
-    /// Begins to watch a request, if the log wants to know of it.
-    pub(super) fn begin(method: &Method, path: &str, is_wanted: bool) -> Self {
-        let is_wanted = is_wanted && tracing::enabled!(target: "pypi_proxy::access", Level::INFO);
-        Self(is_wanted.then(|| {
-            Box::new(Line {
-                method: method.clone(),
-                path: path.into(),
-                begun: Instant::now(),
-                status: 0,
-                verdict: "-",
-                len: None,
-                bytes: 0,
-                has_ended: false,
-            })
-        }))
+    /// Begins to watch a request to this proxy.
+    pub(super) fn begin(proxy: Proxy, client: Option<IpAddr>, asked: &Asked<'_>, is_logged: bool) -> Self {
+        proxy.meter().begin();
+        let is_logged = is_logged && tracing::enabled!(target: "pypi_proxy::access", Level::INFO);
+        let line = is_logged.then(|| {
+            Box::new(Line { client, method: asked.method.clone(), path: asked.path.into(), verdict: "-" })
+        });
+        Self {
+            proxy,
+            endpoint: Endpoint::of(asked.path),
+            begun: Instant::now(),
+            status: None,
+            len: None,
+            bytes: 0,
+            has_ended: *asked.method == Method::HEAD,
+            line,
+        }
     }
 
-    /// What it is answered with.
+    /// The head of the answer is there.
     pub(super) fn answered(&mut self, answer: &Answer) {
-        if let Some(line) = &mut self.0 {
-            line.status = answer.status.as_u16();
-            if let Some(Value::Static(verdict)) = answer.get(&X_CACHE) {
-                line.verdict = verdict;
-            }
-            line.len = answer.body.size_hint().exact();
+        let verdict = match answer.get(&X_CACHE) {
+            Some(Value::Static(verdict)) => Some(*verdict),
+            _ => None,
+        };
+        self.proxy.meter().answer(self.endpoint, answer.status, verdict, self.begun.elapsed());
+        self.status = Some(answer.status);
+        self.len = answer.body.size_hint().exact();
+        if let (Some(line), Some(verdict)) = (&mut self.line, verdict) {
+            line.verdict = verdict;
         }
     }
 
     /// Bytes of the body that were sent.
     pub(super) fn sent(&mut self, bytes: u64) {
-        if let Some(line) = &mut self.0 {
-            line.bytes += bytes;
-        }
+        self.bytes += bytes;
     }
 
     /// All was sent.
     pub(super) fn ended(&mut self) {
-        if let Some(line) = &mut self.0 {
-            line.has_ended = true;
-        }
+        self.has_ended = true;
     }
 
     /// Why the body ends before its end.
@@ -88,15 +97,24 @@ impl Access {
 
 impl Drop for Access {
     fn drop(&mut self) {
-        let Some(line) = &self.0 else { return };
-        let whole = line.has_ended || line.len == Some(line.bytes) || line.method == Method::HEAD;
+        let time = self.begun.elapsed();
+        let whole = self.status.is_some() && (self.has_ended || self.len == Some(self.bytes));
+        self.proxy.meter().end(self.status.map(|_| self.endpoint), self.bytes, time, whole);
+        let Some(line) = &self.line else { return };
         #[expect(clippy::cast_precision_loss, reason = "a log needs no more digits")]
-        let ms = (line.begun.elapsed().as_micros() as f64) / 1000.0;
-        // What follows the path may hold a token.
+        let ms = (time.as_micros() as f64) / 1000.0;
+        // What follows the path may hold a token. As a string the path is quoted, with no character that could end the
+        // line or do something to a terminal.
         tracing::info!(
             target: "pypi_proxy::access",
-            method = %line.method, path = &*line.path, status = line.status, bytes = line.bytes, ms,
-            cache = line.verdict, whole,
+            client = line.client.map(tracing::field::display),
+            method = %line.method,
+            path = &*line.path,
+            status = self.status.map_or(0, |status| status.as_u16()),
+            bytes = self.bytes,
+            ms,
+            cache = line.verdict,
+            whole,
         );
     }
 }

@@ -3,11 +3,17 @@
 mod access;
 mod answer;
 mod body;
+mod exposition;
+mod health;
 mod http1;
+mod meter;
+mod metrics;
+mod process;
 mod respond;
 mod route;
 mod server;
 mod service;
+mod status;
 mod tls;
 
 pub use body::Body;

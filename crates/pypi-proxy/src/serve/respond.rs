@@ -24,7 +24,9 @@ const IMMUTABLE: &str = "max-age=365000000, immutable, public";
 pub(super) fn failure(error: &Error) -> Answer {
     let status = match () {
         () if error.is_not_found() || error.is_name() => {
-            return Answer::text(StatusCode::NOT_FOUND, "Not Found");
+            let mut answer = Answer::text(StatusCode::NOT_FOUND, "Not Found");
+            answer.set(X_CACHE, if error.is_remembered() { "negative" } else { "miss" });
+            return answer;
         }
         () if error.is_forbidden() => StatusCode::FORBIDDEN,
         () if error.is_timeout() => StatusCode::GATEWAY_TIMEOUT,
@@ -71,6 +73,7 @@ pub(super) fn page(
         Verdict::Hit => "hit",
         Verdict::Stale => "stale",
         Verdict::Miss => "miss",
+        Verdict::Revalidated => "revalidated",
     };
     answer.set(X_CACHE, verdict);
     answer

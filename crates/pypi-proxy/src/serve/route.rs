@@ -24,6 +24,10 @@ pub(super) enum Route<'p> {
     Live,
     Ready,
     Metrics,
+    /// The page for people, at a place of its own.
+    Status,
+    /// What changes on it.
+    StatusJson,
     /// Another place, relative to this one.
     Moved {
         permanent: Permanent,
@@ -77,6 +81,12 @@ impl<'p> Route<'p> {
             (Some("livez"), [None, ..]) => Self::Live,
             (Some("readyz"), [None, ..]) => Self::Ready,
             (Some("metrics"), [None, ..]) => Self::Metrics,
+            // What the page names is relative to it.
+            (Some("status"), [None, ..]) if is_folder => {
+                Self::Moved { permanent: Permanent::Redirect, to: "../status".into() }
+            }
+            (Some("status"), [None, ..]) => Self::Status,
+            (Some("status.json"), [None, ..]) => Self::StatusJson,
             _ => Self::Unknown,
         }
     }
@@ -198,6 +208,9 @@ mod tests {
             ("/livez", Route::Live),
             ("/readyz", Route::Ready),
             ("/metrics", Route::Metrics),
+            ("/status", Route::Status),
+            ("/status/", redirect("../status")),
+            ("/status.json", Route::StatusJson),
         ];
         for (path, route) in cases {
             assert_eq!(Route::of(path), route, "{path}");

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -130,6 +131,7 @@ impl Server {
         let drain = self.config.drain;
         let server = Arc::new(self);
         let mut shutdown = std::pin::pin!(shutdown);
+        let sampler = tokio::spawn(server.proxy.clone().keep_history());
         loop {
             let accepted = tokio::select! {
                 () = &mut shutdown => break,
@@ -143,6 +145,7 @@ impl Server {
                 drop(permit);
             });
         }
+        sampler.abort();
         drop((listener, close, closing));
         let _ = tokio::time::timeout(drain, graceful.shutdown()).await;
         Ok(())
@@ -151,16 +154,18 @@ impl Server {
     /// Serves a connection to its end. What goes wrong with it is the client's business.
     async fn connection(&self, stream: TcpStream, watcher: Watcher, mut closing: watch::Receiver<()>) {
         let config = &self.config;
+        let client = stream.peer_addr().ok().map(|address| address.ip());
         if let Some(tls) = &config.tls {
             let accepted = tokio::time::timeout(config.header_timeout, tls.accept(stream)).await;
             if let Ok(Ok(stream)) = accepted {
-                self.general(stream, watcher).await;
+                self.general(stream, client, watcher).await;
             }
             return;
         }
         let manner = Manner {
             header_timeout: config.header_timeout,
             send_timeout: config.send_timeout,
+            client,
             is_logged: config.access_log,
         };
         let closing = std::pin::pin!(async move {
@@ -168,12 +173,17 @@ impl Server {
             let _ = closing.changed().await;
         });
         if let Some(stream) = http1::serve(stream, &self.proxy, manner, closing).await {
-            self.general(stream, watcher).await;
+            self.general(stream, client, watcher).await;
         }
     }
 
     /// The same for whatever a client may send.
-    async fn general(&self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, watcher: Watcher) {
+    async fn general(
+        &self,
+        stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+        client: Option<IpAddr>,
+        watcher: Watcher,
+    ) {
         let config = &self.config;
         let mut builder = auto::Builder::new(TokioExecutor::new());
         builder
@@ -187,7 +197,7 @@ impl Server {
             let proxy = proxy.clone();
             async move {
                 let asked = Asked::of(&request);
-                let access = Access::begin(asked.method, asked.path, is_logged);
+                let access = Access::begin(proxy.clone(), client, &asked, is_logged);
                 Ok::<_, Infallible>(access.watch(proxy.answer_to(&asked).await))
             }
         });

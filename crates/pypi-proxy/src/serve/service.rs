@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::io::Write as _;
-use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use http::{Method, Request, Response, StatusCode};
@@ -11,12 +11,17 @@ use url::Url;
 
 use super::Body;
 use super::answer::{Answer, Asked, AskedFields};
-use super::respond::{FileHead, Wanted, failure, page};
+use super::exposition::Exposition;
+use super::health::{Findings, health, obstacles};
+use super::meter::Meter;
+use super::metrics::metrics;
+use super::respond::{FileHead, Wanted, X_CACHE, failure, page};
 use super::route::{Kept, Permanent, Route};
+use super::status::{self, History};
 use crate::metadata::MetadataSource;
-use crate::page::{File, Metadata};
+use crate::page::{Fact, File, Metadata};
 use crate::pages::{Pages, Served};
-use crate::store::{Digest, Expected, Fill, Filling, Key, Source, Store, Stored};
+use crate::store::{Digest, Expected, Fill, Filling, Head, Key, Source, Store, Stored};
 use crate::upstream::{self, Upstream, Validators};
 use crate::{ByteRange, Coding, Error, Form, ProjectName};
 
@@ -75,22 +80,42 @@ impl fmt::Debug for Config {
     }
 }
 
+impl Inner {
+    /// Whether having the cache forget something is for some only.
+    pub(super) fn needs_token(&self) -> bool {
+        self.config.admin_token.is_some()
+    }
+}
+
 /// The proxy: pages and files of some indexes, as answers to requests.
 #[derive(Clone, Debug)]
 pub struct Proxy(Arc<Inner>);
 
 #[derive(Debug)]
-struct Inner {
-    upstreams: Vec<Arc<Upstream>>,
-    pages: Pages,
-    store: Store,
+pub(super) struct Inner {
+    pub(super) upstreams: Vec<Arc<Upstream>>,
+    pub(super) pages: Pages,
+    pub(super) store: Store,
     config: Config,
+    pub(super) meter: Meter,
+    pub(super) findings: Findings,
+    pub(super) history: History,
 }
 
 impl Proxy {
     /// A proxy of these indexes, with their pages and a store of files.
     pub fn new(upstreams: Vec<Arc<Upstream>>, pages: Pages, store: Store, config: Config) -> Self {
-        Self(Arc::new(Inner { upstreams, pages, store, config }))
+        let (meter, findings, history) = (Meter::default(), Findings::default(), History::default());
+        Self(Arc::new(Inner { upstreams, pages, store, config, meter, findings, history }))
+    }
+
+    pub(super) fn meter(&self) -> &Meter {
+        &self.0.meter
+    }
+
+    /// Takes samples of what is counted, for the page for people, for ever.
+    pub(super) async fn keep_history(self) {
+        status::sample(&self.0).await;
     }
 
     /// Answers a request. What it has as a body is not looked at.
@@ -139,12 +164,17 @@ impl Proxy {
             },
             Route::Kept(kept) => self.forget(kept, fields).await,
             Route::Moved { permanent, to } => moved(permanent, &to, asked.query),
-            Route::Home => Answer::typed(StatusCode::OK, "text/html; charset=utf-8", HOME),
-            Route::Health => self.health(),
-            Route::Live | Route::Ready => Answer::text(StatusCode::OK, "ok\n"),
-            Route::Metrics => {
-                Answer::typed(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", self.metrics())
+            Route::Home | Route::Status => status::html(&self.0),
+            Route::StatusJson => status::json(&self.0),
+            Route::Health => {
+                Answer::typed(StatusCode::OK, "application/json", health(&self.0).await.to_string())
             }
+            Route::Live => Answer::text(StatusCode::OK, "ok\n"),
+            Route::Ready => match &*obstacles(&self.0).await {
+                [] => Answer::text(StatusCode::OK, "ok\n"),
+                obstacles => Answer::text(StatusCode::SERVICE_UNAVAILABLE, obstacles.join("\n") + "\n"),
+            },
+            Route::Metrics => Answer::typed(StatusCode::OK, Exposition::CONTENT_TYPE, metrics(&self.0)),
             Route::Unknown => Answer::text(StatusCode::NOT_FOUND, "Not Found"),
         }
     }
@@ -191,9 +221,12 @@ impl Proxy {
         asked: &AskedFields<'_>,
     ) -> Result<Answer, Error> {
         let served = self.0.pages.project(project).await?;
+        served.entry.want();
+        let label = || Arc::from(format!("{project}/{name}"));
         // Where it is from does not matter if it is here.
-        let digest = served.entry.file(name).and_then(|(_, file)| file.details().sha256);
-        if let Some(stored) = digest.and_then(|digest| self.0.store.get(&Digest(digest))) {
+        let details = served.entry.file(name).map(|(_, file)| file.details());
+        let digest = details.filter(|details| details.size.is_some()).and_then(|details| details.sha256);
+        if let Some(stored) = digest.and_then(|digest| self.0.store.get_called(&Digest(digest), label)) {
             return Ok(stored_file(name, stored, asked));
         }
         let found = Found::of(&served, project, name, &self.0.upstreams)?;
@@ -201,11 +234,18 @@ impl Proxy {
             Some(digest) => Some(digest),
             None => self.0.store.lookup(project, name),
         };
-        if let Some(stored) = digest.and_then(|digest| self.0.store.get(&digest)) {
+        if let Some(stored) = digest.and_then(|digest| self.0.store.get_called(&digest, label)) {
+            if found.is_poor() {
+                self.0.pages.learn(project, name, Fact::new(Some(stored.len), None));
+            }
             return Ok(stored_file(name, stored, asked));
         }
         let etag = found.expected.sha256.map(|digest| tag(&digest));
-        let head = FileHead { name, len: found.expected.size, etag, verdict: "miss" };
+        let len = match found.expected.size {
+            None if *method == Method::HEAD && found.is_listed => self.len(project, name, &found).await?,
+            size => size,
+        };
+        let head = FileHead { name, len, etag, verdict: "miss" };
         if *method == Method::HEAD && head.len.is_some() {
             return Ok(match head.wanted(asked) {
                 Wanted::All => head.respond(Body::empty()),
@@ -219,17 +259,21 @@ impl Proxy {
             && running.as_ref().is_none_or(|fill| !is_near(fill, asked, head.len))
             && !self.is_redirected(&found)
         {
-            return self.pass(&found, &head, asked).await;
+            return self.pass(project, &found, &head, asked).await;
         }
+        let told = Arc::new(OnceLock::new());
         let filling = match &found.made_of {
             Some(wheel) => {
                 let stored = wheel.sha256.and_then(|digest| self.0.store.get(&digest));
                 let (upstream, url) = (found.upstream.clone(), found.url.clone());
-                let source = MetadataSource { upstream, url, name: wheel.name.clone(), stored };
+                let (name, label) = (wheel.name.clone(), label());
+                let told = told.clone();
+                let source = MetadataSource { upstream, url, name, label, stored, told };
                 self.0.store.fill(found.key.clone(), found.expected, source)
             }
             None => {
-                let source = From { upstream: found.upstream.clone(), url: found.url.clone() };
+                let (upstream, url) = (found.upstream.clone(), found.url.clone());
+                let source = From { upstream, url, label: label() };
                 self.0.store.fill(found.key.clone(), found.expected, source)
             }
         };
@@ -237,6 +281,7 @@ impl Proxy {
             Filling::Stored(stored) => return Ok(stored_file(name, stored, asked)),
             Filling::Running(fill) => fill,
         };
+        self.learn(project, name, &found, &fill, told);
         let told = match self.0.config.redirect_after.filter(|_| self.is_redirected(&found)) {
             None => fill.head().await?,
             Some(Duration::ZERO) => return Ok(redirect(&found.url)),
@@ -256,13 +301,58 @@ impl Proxy {
         })
     }
 
+    /// Notes what a file has turned out to be, if its page does not tell that.
+    fn learn(
+        &self,
+        project: &ProjectName,
+        name: &str,
+        found: &Found,
+        fill: &Fill,
+        told: Arc<OnceLock<Head>>,
+    ) {
+        let wheel =
+            found.made_of.as_ref().filter(|wheel| wheel.sha256.is_some()).map(|wheel| wheel.name.clone());
+        if wheel.is_none() && !found.is_poor() {
+            return;
+        }
+        let (pages, project, name, fill) =
+            (self.0.pages.clone(), project.clone(), name.to_owned(), fill.clone());
+        tokio::spawn(async move {
+            let Ok(Some(stored)) = fill.done().await else { return };
+            match wheel {
+                Some(wheel) => {
+                    let head = told.get();
+                    let modified = head.and_then(|head| head.validators.last_modified.as_deref());
+                    let fact = Fact::new(head.and_then(|head| head.len), modified);
+                    pages.learn(&project, &wheel, Fact { metadata: Some(stored.digest.to_string()), ..fact });
+                }
+                None => {
+                    let head = fill.head().await.unwrap_or_default();
+                    let fact = Fact::new(Some(stored.len), head.validators.last_modified.as_deref());
+                    pages.learn(&project, &name, fact);
+                }
+            }
+        });
+    }
+
     fn is_redirected(&self, found: &Found) -> bool {
         self.0.config.redirect_after.is_some() && !found.upstream.has_credentials() && found.made_of.is_none()
+    }
+
+    /// The length of a file, which only its host knows: a byte of it tells that.
+    async fn len(&self, project: &ProjectName, name: &str, found: &Found) -> Result<Option<u64>, Error> {
+        let body = found.upstream.part(&found.url, 0..1).await?;
+        if found.is_poor() {
+            let fact = Fact::new(body.len, body.validators.last_modified.as_deref());
+            self.0.pages.learn(project, name, fact);
+        }
+        Ok(body.len)
     }
 
     /// Part of a file that is not here: only that part is fetched.
     async fn pass(
         &self,
+        project: &ProjectName,
         found: &Found,
         head: &FileHead<'_>,
         asked: &AskedFields<'_>,
@@ -285,6 +375,10 @@ impl Proxy {
             etag: head.etag.clone(),
             verdict: "pass",
         };
+        if found.is_poor() {
+            let fact = Fact::new(body.len, body.validators.last_modified.as_deref());
+            self.0.pages.learn(project, head.name, fact);
+        }
         let (start, part_len) = (body.start, body.part_len());
         Ok(match part_len {
             Some(len) if body.is_part() => {
@@ -331,66 +425,7 @@ impl Proxy {
             }
         }
     }
-
-    fn health(&self) -> Answer {
-        let stats = self.0.store.stats();
-        let index = self.0.upstreams.first();
-        let document = serde_json::json!({
-            "status": "success",
-            "data": {
-                "index_url": index.map(|index| index.to_string()),
-                "index_ttl_seconds": index.map(|index| index.ttl().as_secs()),
-                "cache_size": stats.bytes,
-                "storage_type": "local",
-            },
-            "timestamp": SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
-        });
-        Answer::typed(StatusCode::OK, "application/json", document.to_string())
-    }
-
-    fn metrics(&self) -> String {
-        use std::fmt::Write as _;
-
-        let stats = self.0.store.stats();
-        let mut out = String::new();
-        let mut put = |name: &str, kind: &str, help: &str, value: u64| {
-            // Writing into a string does not fail.
-            let _ = write!(
-                out,
-                "# HELP pypi_proxy_{name} {help}\n# TYPE pypi_proxy_{name} {kind}\npypi_proxy_{name} {value}\n"
-            );
-        };
-        put("files", "gauge", "Files that are stored.", stats.files);
-        put("file_bytes", "gauge", "Bytes of the files that are stored.", stats.bytes);
-        put("page_bytes", "gauge", "Bytes of pages in memory.", self.0.pages.bytes());
-        put("transfers", "gauge", "Files on their way from an upstream.", stats.running);
-        put("transfers_finished_total", "counter", "Files that were fetched.", stats.fetched);
-        put("transfers_failed_total", "counter", "Files that could not be fetched.", stats.failed);
-        put(
-            "transfers_corrupt_total",
-            "counter",
-            "Files that were not what they should have been.",
-            stats.corrupt,
-        );
-        put(
-            "transfers_resumed_total",
-            "counter",
-            "Times that the rest of a file was asked for.",
-            stats.resumed,
-        );
-        put(
-            "files_unwritten_total",
-            "counter",
-            "Files that could not be written, but were passed on.",
-            stats.unwritten,
-        );
-        put("files_evicted_total", "counter", "Files that were removed to make room.", stats.evicted);
-        out
-    }
 }
-
-/// The page for people.
-const HOME: &str = include_str!("home.html");
 
 /// A file that a page names, and where it is.
 struct Found {
@@ -400,6 +435,8 @@ struct Found {
     expected: Expected,
     /// For metadata that only the wheel has: the wheel, and `url` is its address.
     made_of: Option<Wheel>,
+    /// Whether it is a file of the page, not one that belongs to another.
+    is_listed: bool,
 }
 
 struct Wheel {
@@ -426,7 +463,7 @@ impl Found {
             let sha256 = details.sha256.map(Digest);
             let key = sha256.map_or_else(by_name, Key::Digest);
             let expected = Expected { sha256, size: details.size };
-            return Ok(Self { upstream, url, key, expected, made_of: None });
+            return Ok(Self { upstream, url, key, expected, made_of: None, is_listed: true });
         }
         let (base, end) = name.rsplit_once('.').ok_or_else(missing)?;
         let (index, file) = served.entry.file(base).ok_or_else(missing)?;
@@ -436,7 +473,8 @@ impl Found {
             ("metadata", Metadata::Made) => {
                 let (upstream, url) = place(index, &file)?;
                 let made_of = Some(Wheel { name: base.to_owned(), sha256: details.sha256.map(Digest) });
-                return Ok(Self { upstream, url, key: by_name(), expected: Expected::default(), made_of });
+                let (key, expected) = (by_name(), Expected::default());
+                return Ok(Self { upstream, url, key, expected, made_of, is_listed: false });
             }
             ("asc", _) if details.has_signature != Some(false) => None,
             _ => return Err(missing()),
@@ -445,7 +483,13 @@ impl Found {
         let path = format!("{}.{end}", url.path());
         url.set_path(&path);
         let key = sha256.map_or_else(by_name, Key::Digest);
-        Ok(Self { upstream, url, key, expected: Expected { sha256, size: None }, made_of: None })
+        let expected = Expected { sha256, size: None };
+        Ok(Self { upstream, url, key, expected, made_of: None, is_listed: false })
+    }
+
+    /// Whether the page tells the hash of the file, but not its size.
+    fn is_poor(&self) -> bool {
+        self.is_listed && self.expected.sha256.is_some() && self.expected.size.is_none()
     }
 }
 
@@ -453,9 +497,14 @@ impl Found {
 struct From {
     upstream: Arc<Upstream>,
     url: Url,
+    label: Arc<str>,
 }
 
 impl Source for From {
+    fn label(&self) -> Option<Arc<str>> {
+        Some(self.label.clone())
+    }
+
     async fn open(&mut self, from: u64, known: &Validators) -> Result<upstream::Body, Error> {
         self.upstream.file(&self.url, from, known).await
     }
@@ -503,6 +552,7 @@ fn moved(permanent: Permanent, to: &str, query: Option<&str>) -> Answer {
 
 fn redirect(url: &Url) -> Answer {
     let mut answer = Answer::text(StatusCode::FOUND, "");
+    answer.set(X_CACHE, "redirect");
     answer.set_text(LOCATION, url.as_str());
     answer
 }

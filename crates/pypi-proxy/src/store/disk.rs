@@ -13,11 +13,14 @@ use tokio::sync::Semaphore;
 use super::folder::Folder;
 use super::recency::Recency;
 use super::transfer::Transfer;
-use super::{Config, Digest, Expected, Fill, Source};
+use super::{Config, Digest, Expected, Fill, Running, Source};
 use crate::{Error, ProjectName};
 
 /// How exactly the disk knows when a file was wanted.
 const NOTE: Duration = Duration::from_secs(60);
+
+/// What is written to see whether something can be: a block, for an empty file may need none.
+const PROBE: usize = 4096;
 
 /// Files, by their hashes.
 #[derive(Clone)]
@@ -98,6 +101,8 @@ pub struct Stats {
     pub unwritten: u64,
     /// Files that were removed to make room.
     pub evicted: u64,
+    /// Bytes on disk of files that are on their way.
+    pub partial: u64,
 }
 
 impl Store {
@@ -135,7 +140,56 @@ impl Store {
 
     /// A file that is stored.
     pub fn get(&self, digest: &Digest) -> Option<Stored> {
-        self.0.get(digest)
+        self.0.get(digest, || None)
+    }
+
+    /// The same of a file that is called so, which is noted the first time.
+    pub(crate) fn get_called(&self, digest: &Digest, label: impl FnOnce() -> Arc<str>) -> Option<Stored> {
+        self.0.get(digest, || Some(label()))
+    }
+
+    /// The most bytes of files; `u64::MAX` for no limit.
+    pub(crate) fn max_bytes(&self) -> u64 {
+        self.0.config.max_bytes
+    }
+
+    /// The folder.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.0.config.dir
+    }
+
+    /// The files that are on their way.
+    pub(crate) fn transfers(&self) -> Vec<Running> {
+        self.0.fills().values().map(Fill::state).collect()
+    }
+
+    /// The projects whose files are the largest together: their names, bytes, and how many files they are. Files that
+    /// nobody has asked for since the store was opened have no name yet, and are left out.
+    pub(crate) fn largest(&self, count: usize) -> Vec<(String, u64, u64)> {
+        let labels = self.0.recency().labels();
+        let mut sums: HashMap<&str, (u64, u64)> = HashMap::new();
+        for (label, len) in &labels {
+            if let Some((project, _)) = label.as_deref().and_then(|label| label.split_once('/')) {
+                let (bytes, files) = sums.entry(project).or_default();
+                *bytes += len;
+                *files += 1;
+            }
+        }
+        let mut sums: Vec<_> = sums.into_iter().collect();
+        sums.sort_unstable_by_key(|(project, (bytes, _))| (std::cmp::Reverse(*bytes), *project));
+        sums.into_iter()
+            .take(count)
+            .map(|(project, (bytes, files))| (project.to_owned(), bytes, files))
+            .collect()
+    }
+
+    /// Whether something can be written. It blocks.
+    pub(crate) fn probe(&self) -> Result<(), Error> {
+        use std::io::Write as _;
+
+        let (path, mut file) = self.0.folder.partial()?;
+        let written = file.write_all(&[0; PROBE]);
+        std::fs::remove_file(path).and(written).map_err(Error::storage)
     }
 
     /// The hash of a file that was fetched before by its name.
@@ -161,11 +215,11 @@ impl Store {
         }
         // It may have been stored since the caller has looked.
         if let Key::Digest(digest) = &key
-            && let Some(stored) = self.0.get(digest)
+            && let Some(stored) = self.get(digest)
         {
             return Filling::Stored(stored);
         }
-        let fill = Fill::new();
+        let fill = Fill::new(source.label());
         fills.insert(key.clone(), fill.clone());
         drop(fills);
         tokio::spawn(Transfer::new(self.0.clone(), key, expected, source, fill.shared.clone()).run());
@@ -206,6 +260,7 @@ impl Store {
             resumed: load(resumed),
             unwritten: load(unwritten),
             evicted: load(evicted),
+            partial: load(&self.0.partial),
         }
     }
 
@@ -228,7 +283,7 @@ impl Inner {
         self.refs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn get(&self, digest: &Digest) -> Option<Stored> {
+    fn get(&self, digest: &Digest, label: impl FnOnce() -> Option<Arc<str>>) -> Option<Stored> {
         let now = SystemTime::now();
         let (held, len, is_due) = {
             let mut recency = self.recency();
@@ -237,6 +292,9 @@ impl Inner {
                     let is_due = now.duration_since(item.noted).is_ok_and(|since| since >= NOTE);
                     if is_due {
                         item.noted = now;
+                    }
+                    if item.label.is_none() {
+                        item.label = label();
                     }
                     (item.file.clone(), Some(item.len), is_due)
                 }
@@ -284,8 +342,8 @@ impl Inner {
     }
 
     /// Gives a file that was verified its place, if there may be one.
-    pub(super) fn commit(&self, key: &Key, digest: Digest, len: u64, path: &Path, file: Arc<File>) -> Stored {
-        let stored = Stored { file, len, digest };
+    pub(super) fn commit(&self, key: &Key, label: Option<Arc<str>>, stored: Stored, path: &Path) -> Stored {
+        let Stored { len, digest, .. } = stored;
         let publish = || {
             if self.config.sync {
                 stored.file.sync_all().map_err(Error::storage)?;
@@ -300,6 +358,9 @@ impl Inner {
             let mut recency = self.recency();
             recency.insert(digest, len, SystemTime::now());
             recency.hold(&digest, &stored.file);
+            if let Some(item) = recency.touch(&digest) {
+                item.label = label;
+            }
         }
         if let Key::Name(project, name) = key {
             let _ = super::scan::write_reference(&self.folder.reference(project, name), &digest);

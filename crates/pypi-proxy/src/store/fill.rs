@@ -26,6 +26,11 @@ pub trait Source: Send + 'static {
     /// Fails if the file is not to be had now; one that [is not there](Error::is_not_found) or
     /// [may not be had](Error::is_forbidden) is not asked for again.
     fn open(&mut self, from: u64, known: &Validators) -> impl Future<Output = Result<Body, Error>> + Send;
+
+    /// What the file is called, for people: `project/file`.
+    fn label(&self) -> Option<Arc<str>> {
+        None
+    }
 }
 
 /// What is known of a file before it is fetched.
@@ -52,6 +57,17 @@ pub struct Fill {
     pub(super) shared: Arc<Shared>,
 }
 
+/// How far a file on its way is.
+#[derive(Clone, Debug)]
+pub(crate) struct Running {
+    /// What the file is called, if its source tells.
+    pub(crate) label: Option<Arc<str>>,
+    /// Bytes that have arrived.
+    pub(crate) bytes: u64,
+    /// Its length, as soon as it is known.
+    pub(crate) len: Option<u64>,
+}
+
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) progress: watch::Sender<Progress>,
@@ -60,6 +76,8 @@ pub(super) struct Shared {
     pub(super) room: Notify,
     /// Where it grows, unless the disk can't be written from the start.
     pub(super) file: OnceLock<Arc<File>>,
+    /// What the file is called, for people.
+    pub(super) label: Option<Arc<str>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -73,12 +91,13 @@ pub(super) struct Progress {
 }
 
 impl Fill {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(label: Option<Arc<str>>) -> Self {
         let shared = Shared {
             progress: watch::Sender::new(Progress::default()),
             window: Mutex::default(),
             room: Notify::new(),
             file: OnceLock::new(),
+            label,
         };
         Self { shared: Arc::new(shared) }
     }
@@ -102,6 +121,13 @@ impl Fill {
     /// Bytes that have arrived, but for the last, which waits for the rest to be verified.
     pub fn available(&self) -> u64 {
         self.shared.progress.borrow().visible
+    }
+
+    /// How far it is.
+    pub(super) fn state(&self) -> Running {
+        let progress = self.shared.progress.borrow();
+        let len = progress.head.as_ref().and_then(|head| head.len);
+        Running { label: self.shared.label.clone(), bytes: progress.visible, len }
     }
 
     /// Reads the file while it grows, or a range of it.

@@ -14,6 +14,7 @@ mod window;
 pub use config::Config;
 pub use digest::Digest;
 pub use disk::{Filling, Key, Stats, Store, Stored};
+pub(crate) use fill::Running;
 pub use fill::{Expected, Fill, Head, Source};
 pub use reader::Reader;
 pub(crate) use reader::{Piece, read_at};

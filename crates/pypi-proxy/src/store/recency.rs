@@ -26,6 +26,8 @@ pub(super) struct Recency {
 pub(super) struct Item {
     pub(super) len: u64,
     pub(super) file: Option<Arc<File>>,
+    /// What it is called, for people, as soon as somebody has asked for it by that.
+    pub(super) label: Option<Arc<str>>,
     /// When the disk was last told that it was wanted.
     pub(super) noted: SystemTime,
 }
@@ -39,6 +41,11 @@ impl Recency {
     /// How many files there are, and their bytes.
     pub(super) fn count(&self) -> (u64, u64) {
         (self.files.len() as u64, self.bytes)
+    }
+
+    /// All files: what they are called, and their bytes.
+    pub(super) fn labels(&self) -> Vec<(Option<Arc<str>>, u64)> {
+        self.files.values().map(|item| (item.label.clone(), item.len)).collect()
     }
 
     /// A file that is wanted now.
@@ -72,7 +79,7 @@ impl Recency {
         if let Some(gone) = &mut self.gone {
             gone.remove(&digest);
         }
-        self.files.insert(digest, Item { len, file: None, noted });
+        self.files.insert(digest, Item { len, file: None, label: None, noted });
         self.bytes += len;
     }
 
@@ -91,7 +98,7 @@ impl Recency {
         for (digest, len, noted) in files.rev() {
             if !gone.contains(&digest) && !self.files.contains_key(&digest) {
                 self.bytes += len;
-                self.files.insert(digest, Item { len, file: None, noted });
+                self.files.insert(digest, Item { len, file: None, label: None, noted });
                 self.files.to_front(&digest);
             }
         }

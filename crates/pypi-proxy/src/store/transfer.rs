@@ -282,8 +282,9 @@ impl<S: Source> Transfer<S> {
         let Place::Disk { path, file } = std::mem::replace(&mut self.place, Place::Memory) else {
             return Ok(None);
         };
-        let (store, key, len) = (self.store.clone(), self.key.clone(), self.at);
-        let work = move || store.commit(&key, digest, len, &path, file);
+        let (store, key, label) = (self.store.clone(), self.key.clone(), self.shared.label.clone());
+        let stored = Stored { file, len: self.at, digest };
+        let work = move || store.commit(&key, label, stored, &path);
         tokio::task::spawn_blocking(work).await.map_err(|_| super::fill::given_up()).map(Some)
     }
 }

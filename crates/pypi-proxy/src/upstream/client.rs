@@ -4,9 +4,10 @@ use std::error::Error as _;
 use std::fmt;
 use std::net::SocketAddr;
 use std::ops::Range;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::StreamExt;
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
     IF_RANGE, RANGE,
@@ -17,6 +18,7 @@ use reqwest::{Certificate, Client, ClientBuilder, RequestBuilder, Response};
 use url::Url;
 
 use super::config::{Config, Credentials};
+use super::meter::{Asked, Meter};
 use super::place::{Hosts, is_private};
 use super::{Answer, Body, PageBody, Validators};
 use crate::error::Kind;
@@ -33,6 +35,7 @@ pub struct Upstream {
     pages: Client,
     /// What it gets is never decompressed: hashes are those of the bytes as they travel.
     files: Client,
+    meter: Arc<Meter>,
 }
 
 impl Upstream {
@@ -47,7 +50,7 @@ impl Upstream {
         let build = |builder: ClientBuilder| builder.build().map_err(wrong);
         let pages = build(builder(&config)?)?;
         let files = build(builder(&config)?.no_gzip().no_zstd().no_deflate().no_brotli())?;
-        Ok(Self { config, pages, files })
+        Ok(Self { config, pages, files, meter: Arc::default() })
     }
 
     /// How long a page is fresh.
@@ -63,6 +66,18 @@ impl Upstream {
     /// A number for this index: the same whenever the program runs.
     pub(crate) fn id(&self) -> u64 {
         xxhash_rust::xxh3::xxh3_64(self.config.url.as_str().as_bytes())
+    }
+
+    /// What was asked of it, and what came.
+    pub(crate) fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
+    /// Asks whether it is there, whatever it answers.
+    pub(crate) async fn probe(&self) -> Result<(), Error> {
+        let request = self.pages.head(self.page_url(None)).header(ACCEPT, PAGES);
+        let response = self.send(self.authorize(request), Asked::Page).await?;
+        if response.status().is_server_error() { Err(unexpected(response.status())) } else { Ok(()) }
     }
 
     /// Where the page of a project is, `None` for the list of all.
@@ -87,7 +102,7 @@ impl Upstream {
         if known.etag.is_none() {
             request = header(request, IF_MODIFIED_SINCE, known.last_modified.as_deref());
         }
-        let response = self.authorize(request).send().await.map_err(|error| failed("a page", error))?;
+        let response = self.send(self.authorize(request), Asked::Page).await?;
         let headers = response.headers();
         match response.status() {
             StatusCode::OK => {}
@@ -104,7 +119,7 @@ impl Upstream {
         };
         let validators = Validators::of(headers);
         let serial = headers.get(SERIAL).and_then(|value| value.to_str().ok()?.trim().parse().ok());
-        let bytes = collect(response, self.config.max_page).await?;
+        let bytes = self.collect(response).await?;
         // A page without a type may be either.
         let is_json = is_json || bytes.trim_ascii_start().starts_with(b"{");
         Ok(Answer::Page(PageBody { bytes, is_json, validators, serial }))
@@ -176,7 +191,7 @@ impl Upstream {
     }
 
     async fn body(&self, request: RequestBuilder, asked: u64) -> Result<Body, Error> {
-        let response = request.send().await.map_err(|error| failed("a file", error))?;
+        let response = self.send(request, Asked::File).await?;
         let headers = response.headers();
         let (range, len) = match response.status() {
             StatusCode::OK => (None, response.content_length()),
@@ -200,10 +215,57 @@ impl Upstream {
             return Err(Error::with(Kind::Upstream, "another part of a file than was asked for"));
         }
         let validators = Validators::of(headers);
-        let stream = response.bytes_stream().map_err(|error| failed("a file", error));
+        let meter = self.meter.clone();
+        let stream = response.bytes_stream().map(move |chunk| {
+            match &chunk {
+                Ok(bytes) => meter.received(Asked::File, bytes.len()),
+                Err(error) => meter.failed(Asked::File, error.is_timeout()),
+            }
+            chunk.map_err(|error| failed(Asked::File, error))
+        });
         let mut body = Body::new(start, len, validators, stream);
         body.part_end = range.map(|range| range.end);
         Ok(body)
+    }
+
+    /// Sends a request, and counts what becomes of it.
+    async fn send(&self, request: RequestBuilder, asked: Asked) -> Result<Response, Error> {
+        let begun = Instant::now();
+        match request.send().await {
+            Ok(response) => {
+                self.meter.answered(asked, response.status(), begun.elapsed());
+                Ok(response)
+            }
+            Err(error) => {
+                self.meter.failed(asked, error.is_timeout());
+                Err(failed(asked, error))
+            }
+        }
+    }
+
+    /// All of a page.
+    async fn collect(&self, response: Response) -> Result<Vec<u8>, Error> {
+        let too_large = || Error::with(Kind::Limit, "the size of a page");
+        let max = self.config.max_page;
+        let told = response.content_length().unwrap_or(0);
+        if told > max {
+            return Err(too_large());
+        }
+        // What a header tells may be wrong.
+        let mut bytes = Vec::with_capacity(usize::try_from(told.min(4 << 20)).unwrap_or(0));
+        let mut stream = response.bytes_stream();
+        while let Some(chunk) = stream.next().await {
+            let chunk = chunk.map_err(|error| {
+                self.meter.failed(Asked::Page, error.is_timeout());
+                failed(Asked::Page, error)
+            })?;
+            self.meter.received(Asked::Page, chunk.len());
+            if bytes.len() as u64 + chunk.len() as u64 > max {
+                return Err(too_large());
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes)
     }
 
     fn authorize(&self, request: RequestBuilder) -> RequestBuilder {
@@ -263,9 +325,8 @@ fn builder(config: &Config) -> Result<ClientBuilder, Error> {
     }
     // Names of a public index may still resolve to what is private.
     if config.hosts == Hosts::Public && config.url.host_str().is_some() {
-        builder = builder.dns_resolver(std::sync::Arc::new(PublicNames {
-            index: config.url.host_str().map(str::to_owned),
-        }));
+        builder =
+            builder.dns_resolver(Arc::new(PublicNames { index: config.url.host_str().map(str::to_owned) }));
     }
     Ok(builder)
 }
@@ -297,25 +358,6 @@ fn header(request: RequestBuilder, name: http::HeaderName, value: Option<&str>) 
     }
 }
 
-async fn collect(response: Response, max: u64) -> Result<Vec<u8>, Error> {
-    let too_large = || Error::with(Kind::Limit, "the size of a page");
-    let told = response.content_length().unwrap_or(0);
-    if told > max {
-        return Err(too_large());
-    }
-    // What a header tells may be wrong.
-    let mut bytes = Vec::with_capacity(usize::try_from(told.min(4 << 20)).unwrap_or(0));
-    let mut stream = response.bytes_stream();
-    while let Some(chunk) = stream.next().await {
-        let chunk = chunk.map_err(|error| failed("a page", error))?;
-        if bytes.len() as u64 + chunk.len() as u64 > max {
-            return Err(too_large());
-        }
-        bytes.extend_from_slice(&chunk);
-    }
-    Ok(bytes)
-}
-
 /// The place and the whole length of `bytes 0-99/1000`.
 fn content_range(headers: &HeaderMap) -> Option<(Range<u64>, Option<u64>)> {
     let value = headers.get(CONTENT_RANGE)?.to_str().ok()?;
@@ -332,7 +374,7 @@ fn unexpected(status: StatusCode) -> Error {
 
 /// URLs may hold tokens: no error shows one.
 #[cold]
-fn failed(what: &str, error: reqwest::Error) -> Error {
+fn failed(asked: Asked, error: reqwest::Error) -> Error {
     let kind = if error.is_timeout() {
         Kind::Timeout
     } else if error.source().is_some_and(|source| source.is::<Error>()) {
@@ -340,5 +382,5 @@ fn failed(what: &str, error: reqwest::Error) -> Error {
     } else {
         Kind::Upstream
     };
-    Error::with(kind, format!("{what} can't be fetched")).caused_by(error.without_url())
+    Error::with(kind, format!("a {} can't be fetched", asked.name())).caused_by(error.without_url())
 }

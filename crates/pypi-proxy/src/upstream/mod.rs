@@ -3,8 +3,10 @@
 mod answer;
 mod client;
 mod config;
+mod meter;
 mod place;
 
 pub use answer::{Answer, Body, PageBody, Validators};
 pub use client::Upstream;
 pub use config::Config;
+pub(crate) use meter::{Asked, Condition, Fault};

@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test takes what it needs")]
 
+#[cfg(target_os = "linux")]
+pub(crate) mod chromium;
+pub(crate) mod exposition;
 pub(crate) mod proxy;
 pub(crate) mod source;
 pub(crate) mod wheel;

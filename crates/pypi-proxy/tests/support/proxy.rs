@@ -17,24 +17,45 @@ pub(crate) struct Running {
     pub(crate) client: Client,
     stop: Option<tokio::sync::oneshot::Sender<()>>,
     task: Option<tokio::task::JoinHandle<std::io::Result<()>>>,
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
 }
 
 pub(crate) async fn start(indexes: &[String], config: serve::Config) -> Running {
-    start_with(indexes, config, ServerConfig::new()).await
+    start_as(indexes, config, ServerConfig::new(), |upstream| upstream, |pages| pages).await
 }
 
-pub(crate) async fn start_with(indexes: &[String], config: serve::Config, server: ServerConfig) -> Running {
+/// The same, with more to say of connections.
+pub(crate) async fn start_served(indexes: &[String], config: serve::Config, server: ServerConfig) -> Running {
+    start_as(indexes, config, server, |upstream| upstream, |pages| pages).await
+}
+
+/// The same, with more to say of the indexes and their pages.
+pub(crate) async fn start_with(
+    indexes: &[String],
+    config: serve::Config,
+    each: impl Fn(upstream::Config) -> upstream::Config,
+    all: impl Fn(pages::Config) -> pages::Config,
+) -> Running {
+    start_as(indexes, config, ServerConfig::new(), each, all).await
+}
+
+async fn start_as(
+    indexes: &[String],
+    config: serve::Config,
+    server: ServerConfig,
+    each: impl Fn(upstream::Config) -> upstream::Config,
+    all: impl Fn(pages::Config) -> pages::Config,
+) -> Running {
     let dir = tempfile::tempdir().unwrap();
     let upstream = |url: &String| {
         let config = upstream::Config::new(url).unwrap().read_timeout(Duration::from_secs(2));
-        Arc::new(Upstream::new(config).unwrap())
+        Arc::new(Upstream::new(each(config)).unwrap())
     };
     let upstreams: Vec<_> = indexes.iter().map(upstream).collect();
     let store =
         Store::open(store::Config::new(dir.path().join("cache")).stall(Duration::from_secs(1)).retries(2))
             .unwrap();
-    let pages = Pages::new(upstreams.clone(), pages::Config::new().dir(store.pages_dir()));
+    let pages = Pages::new(upstreams.clone(), all(pages::Config::new().dir(store.pages_dir())));
     let proxy = Proxy::new(upstreams, pages, store.clone(), config);
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -45,12 +66,16 @@ pub(crate) async fn start_with(indexes: &[String], config: serve::Config, server
     }));
     let client =
         Client::builder().redirect(reqwest::redirect::Policy::none()).no_gzip().no_zstd().no_deflate();
-    Running { store, address, client: client.build().unwrap(), stop: Some(stop), task: Some(task), _dir: dir }
+    Running { store, address, client: client.build().unwrap(), stop: Some(stop), task: Some(task), dir }
 }
 
 impl Running {
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
+    }
+
+    pub(crate) fn dir(&self) -> &std::path::Path {
+        self.dir.path()
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -67,6 +92,12 @@ impl Running {
             request = request.header(*name, *value);
         }
         request.send().await.unwrap()
+    }
+
+    /// A document in JSON.
+    pub(crate) async fn json(&self, path: &str, headers: &[(&str, &str)]) -> serde_json::Value {
+        let text = self.get(path, headers).await.text().await.unwrap();
+        serde_json::from_str(&text).unwrap()
     }
 
     /// Tells the server to end, and waits until it has.

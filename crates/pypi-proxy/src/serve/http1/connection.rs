@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
@@ -23,11 +24,15 @@ const MAX_HEAD: usize = 16 * 1024;
 /// Memory for what is read at once.
 const READ: usize = 2 * 1024;
 
+/// The answer to what is no request.
+const INVALID: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+
 /// How a connection is treated.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Manner {
     pub(in super::super) header_timeout: Duration,
     pub(in super::super) send_timeout: Duration,
+    pub(in super::super) client: Option<IpAddr>,
     pub(in super::super) is_logged: bool,
 }
 
@@ -47,6 +52,10 @@ pub(in super::super) async fn serve(
         let Plain { asked, is_kept, len } = match Head::read(&input) {
             Head::Request(plain) => plain,
             Head::Foreign => return Some(Rewind::new(input, stream)),
+            Head::Invalid => {
+                let _ = stream.write_all(INVALID).await;
+                return None;
+            }
             Head::Partial if input.len() >= MAX_HEAD => return Some(Rewind::new(input, stream)),
             Head::Partial => {
                 if input.is_empty() {
@@ -71,7 +80,7 @@ pub(in super::super) async fn serve(
             }
         };
         let is_kept = is_kept && !is_closing;
-        let mut access = Access::begin(asked.method, asked.path, manner.is_logged);
+        let mut access = Access::begin(proxy.clone(), manner.client, &asked, manner.is_logged);
         let answer = proxy.answer_to(&asked).await;
         access.answered(&answer);
         let is_head = *asked.method == Method::HEAD;

@@ -13,6 +13,8 @@ pub(in super::super) enum Head<'b> {
     Partial,
     /// Something that is not for us.
     Foreign,
+    /// Something that is no request at all.
+    Invalid,
     /// A request.
     Request(Plain<'b>),
 }
@@ -35,7 +37,9 @@ impl<'b> Head<'b> {
             Ok(httparse::Status::Complete(len)) => {
                 Self::plain(&request, len).map_or(Self::Foreign, Self::Request)
             }
-            Err(_) => Self::Foreign,
+            // HTTP/2 begins like a request of a version that there is not.
+            Err(httparse::Error::Version) => Self::Foreign,
+            Err(_) => Self::Invalid,
         }
     }
 
@@ -98,7 +102,7 @@ impl<'b> Head<'b> {
 pub fn parse(bytes: &[u8]) -> Option<usize> {
     match Head::read(bytes) {
         Head::Request(plain) => Some(plain.len),
-        Head::Partial | Head::Foreign => None,
+        Head::Partial | Head::Foreign | Head::Invalid => None,
     }
 }
 
@@ -201,7 +205,7 @@ mod tests {
             "\x16\x03\x01\x00\x01\r\n\r\n",
         ];
         for head in others {
-            assert!(matches!(Head::read(head.as_bytes()), Head::Foreign), "{head:?}");
+            assert!(matches!(Head::read(head.as_bytes()), Head::Foreign | Head::Invalid), "{head:?}");
         }
         assert!(matches!(Head::read(b"GET / HTTP/1.1\r\nHost: x\r\n"), Head::Partial));
         assert!(matches!(Head::read(b""), Head::Partial));

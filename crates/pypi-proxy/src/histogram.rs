@@ -1,0 +1,169 @@
+//! How long things take, counted without a lock.
+
+use std::array;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// The upper ends of all buckets but the last one, which has none, in microseconds.
+///
+/// A page in memory takes tens of microseconds, a large wheel over a slow line minutes.
+const BOUNDS: [u64; 20] = [
+    50,
+    100,
+    250,
+    500,
+    1_000,
+    2_500,
+    5_000,
+    10_000,
+    25_000,
+    50_000,
+    100_000,
+    250_000,
+    500_000,
+    1_000_000,
+    2_500_000,
+    5_000_000,
+    10_000_000,
+    30_000_000,
+    60_000_000,
+    300_000_000,
+];
+const BUCKETS: usize = BOUNDS.len() + 1;
+
+/// Counts durations by their size. Recording one is two additions.
+#[derive(Debug)]
+pub(crate) struct Histogram {
+    buckets: [AtomicU64; BUCKETS],
+    /// The sum in nanoseconds: it overflows after 584 years of work.
+    nanos: AtomicU64,
+}
+
+/// What a [`Histogram`] had counted at some time, or between two times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counted {
+    buckets: [u64; BUCKETS],
+    nanos: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self { buckets: array::from_fn(|_| AtomicU64::new(0)), nanos: AtomicU64::new(0) }
+    }
+}
+
+impl Histogram {
+    pub(crate) fn record(&self, time: Duration) {
+        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let bucket = BOUNDS.partition_point(|bound| *bound < micros);
+        self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
+        let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.nanos.fetch_add(nanos, Ordering::Relaxed);
+    }
+
+    /// What was counted until now. A time that is being recorded may be in one of the two and not yet in the other.
+    pub(crate) fn counted(&self) -> Counted {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Counted { buckets: array::from_fn(|bucket| load(&self.buckets[bucket])), nanos: load(&self.nanos) }
+    }
+}
+
+impl Counted {
+    pub(crate) fn count(&self) -> u64 {
+        self.buckets.iter().sum()
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "nobody reads that many digits")]
+    pub(crate) fn seconds(&self) -> f64 {
+        self.nanos as f64 / 1e9
+    }
+
+    /// Each bucket's upper end in seconds, with how many were at most as long. The last one, of all, has no end.
+    #[expect(clippy::cast_precision_loss, reason = "bounds are small")]
+    pub(crate) fn cumulative(&self) -> impl Iterator<Item = (Option<f64>, u64)> {
+        let mut sum = 0;
+        let bounds = BOUNDS.iter().map(|bound| Some(*bound as f64 / 1e6)).chain([None]);
+        bounds.zip(self.buckets).map(move |(bound, count)| {
+            sum += count;
+            (bound, sum)
+        })
+    }
+
+    /// Both together.
+    pub(crate) fn plus(mut self, other: &Self) -> Self {
+        for (count, more) in self.buckets.iter_mut().zip(other.buckets) {
+            *count += more;
+        }
+        self.nanos += other.nanos;
+        self
+    }
+
+    /// What came after `earlier`.
+    pub(crate) fn since(mut self, earlier: &Self) -> Self {
+        for (count, less) in self.buckets.iter_mut().zip(earlier.buckets) {
+            *count = count.saturating_sub(less);
+        }
+        self.nanos = self.nanos.saturating_sub(earlier.nanos);
+        self
+    }
+
+    /// About how long the given part of all took at most, in seconds: times are taken as spread evenly over their bucket.
+    #[expect(clippy::cast_precision_loss, reason = "it is an estimate")]
+    pub(crate) fn quantile(&self, part: f64) -> Option<f64> {
+        let rank = self.count() as f64 * part;
+        let mut below = 0.0;
+        let mut start = 0.0;
+        for (bucket, count) in self.buckets.iter().enumerate() {
+            let end = BOUNDS.get(bucket).map_or(start, |bound| *bound as f64 / 1e6);
+            let count = *count as f64;
+            if count > 0.0 && below + count >= rank {
+                return Some(start + (end - start) * ((rank - below) / count).clamp(0.0, 1.0));
+            }
+            below += count;
+            start = end;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn bounds_belong_to_their_bucket() {
+        let histogram = Histogram::default();
+        for micros in [0, 50, 51, 300_000_000, 300_000_001] {
+            histogram.record(Duration::from_micros(micros));
+        }
+        let counted = histogram.counted();
+        let cumulative: Vec<_> = counted.cumulative().collect();
+        assert_eq!(cumulative[0], (Some(0.00005), 2));
+        assert_eq!(cumulative[1], (Some(0.0001), 3));
+        assert_eq!(cumulative[19], (Some(300.0), 4));
+        assert_eq!(cumulative[20], (None, 5));
+        assert_eq!(counted.since(&counted), Counted::default());
+        assert_eq!(Counted::default().quantile(0.5), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_quantile_is_in_the_bucket_of_the_real_one(
+            mut micros in proptest::collection::vec(0_u64..400_000_000, 1..200), part in 0.01_f64..1.0,
+        ) {
+            let histogram = Histogram::default();
+            micros.iter().for_each(|micros| histogram.record(Duration::from_micros(*micros)));
+            micros.sort_unstable();
+            #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "few")]
+            let at = ((micros.len() as f64 * part).ceil() as usize).clamp(1, micros.len()) - 1;
+            let bucket = BOUNDS.partition_point(|bound| *bound < micros[at]);
+            let edge = |bucket: Option<usize>| {
+                bucket.map_or(0.0, |bucket| BOUNDS.get(bucket).map_or(300.0, |bound| Duration::from_micros(*bound).as_secs_f64()))
+            };
+            let found = histogram.counted().quantile(part).unwrap();
+            prop_assert!(found >= edge(bucket.checked_sub(1)) - 1e-9 && found <= edge(Some(bucket)) + 1e-9);
+        }
+    }
+}

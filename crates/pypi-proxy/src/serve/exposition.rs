@@ -1,0 +1,117 @@
+//! The text format of Prometheus, version 0.0.4.
+
+use std::fmt::{Display, Write as _};
+
+use crate::histogram::Counted;
+
+/// Families of metrics, one after the other.
+#[derive(Default)]
+pub(super) struct Exposition {
+    out: String,
+    name: &'static str,
+}
+
+/// What a label is called, and its value.
+pub(super) type Label<'a> = (&'a str, &'a str);
+
+// Writing into a string does not fail: its results are left alone.
+impl Exposition {
+    pub(super) const CONTENT_TYPE: &'static str = "text/plain; version=0.0.4; charset=utf-8";
+
+    /// Begins a family.
+    fn family(&mut self, kind: &str, name: &'static str, help: &str) -> &mut Self {
+        let _ = writeln!(self.out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        self.name = name;
+        self
+    }
+
+    /// Begins a family of values that only grow. The name ends with `_total`.
+    pub(super) fn counter(&mut self, name: &'static str, help: &str) -> &mut Self {
+        self.family("counter", name, help)
+    }
+
+    /// Begins a family of values that grow and shrink.
+    pub(super) fn gauge(&mut self, name: &'static str, help: &str) -> &mut Self {
+        self.family("gauge", name, help)
+    }
+
+    /// Begins a family of histograms.
+    pub(super) fn histogram(&mut self, name: &'static str, help: &str) -> &mut Self {
+        self.family("histogram", name, help)
+    }
+
+    /// A value of the family.
+    pub(super) fn value(&mut self, labels: &[Label<'_>], value: impl Display) -> &mut Self {
+        self.sample("", labels, None, value);
+        self
+    }
+
+    /// All values of a histogram of the family.
+    pub(super) fn times(&mut self, labels: &[Label<'_>], counted: &Counted) -> &mut Self {
+        for (bound, count) in counted.cumulative() {
+            let bound = bound.map_or_else(|| "+Inf".to_owned(), |bound| bound.to_string());
+            self.sample("_bucket", labels, Some(("le", &bound)), count);
+        }
+        self.sample("_sum", labels, None, counted.seconds());
+        self.sample("_count", labels, None, counted.count());
+        self
+    }
+
+    fn sample(&mut self, suffix: &str, labels: &[Label<'_>], more: Option<Label<'_>>, value: impl Display) {
+        let _ = write!(self.out, "{}{suffix}", self.name);
+        let mut start = '{';
+        for (name, value) in labels.iter().copied().chain(more) {
+            let _ = write!(self.out, "{start}{name}=\"");
+            for character in value.chars() {
+                match character {
+                    '\\' => self.out.push_str("\\\\"),
+                    '"' => self.out.push_str("\\\""),
+                    '\n' => self.out.push_str("\\n"),
+                    character => self.out.push(character),
+                }
+            }
+            self.out.push('"');
+            start = ',';
+        }
+        if start == ',' {
+            self.out.push('}');
+        }
+        let _ = writeln!(self.out, " {value}");
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::histogram::Histogram;
+
+    #[test]
+    fn labels_are_escaped() {
+        let mut out = Exposition::default();
+        out.gauge("x_info", "Help.").value(&[("a", "q\"b\\\n"), ("b", "")], 1);
+        assert_eq!(
+            out.finish(),
+            "# HELP x_info Help.\n# TYPE x_info gauge\nx_info{a=\"q\\\"b\\\\\\n\",b=\"\"} 1\n"
+        );
+    }
+
+    #[test]
+    fn a_histogram_ends_with_its_count() {
+        let histogram = Histogram::default();
+        histogram.record(Duration::from_millis(1500));
+        let mut out = Exposition::default();
+        out.histogram("x_seconds", "Help.").times(&[], &histogram.counted());
+        let text = out.finish();
+        assert!(text.contains("x_seconds_bucket{le=\"1\"} 0\nx_seconds_bucket{le=\"2.5\"} 1\n"), "{text}");
+        assert!(
+            text.ends_with("x_seconds_bucket{le=\"+Inf\"} 1\nx_seconds_sum 1.5\nx_seconds_count 1\n"),
+            "{text}"
+        );
+    }
+}

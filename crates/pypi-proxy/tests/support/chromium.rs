@@ -1,0 +1,173 @@
+//! A headless Chromium, told what to do by its debugging protocol over two pipes.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// How long the browser may take for one thing. It starts slowly on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// The browser's program, if it can be started: `chromium` on the path, or what the variable `CHROMIUM` names.
+pub(crate) fn program() -> Option<OsString> {
+    let program = std::env::var_os("CHROMIUM").unwrap_or_else(|| "chromium".into());
+    let version =
+        Command::new(&program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    version.is_ok_and(|status| status.success()).then_some(program)
+}
+
+/// A browser with a profile of its own, which both end with this value.
+pub(crate) struct Browser {
+    process: Child,
+    to: File,
+    from: Receiver<Value>,
+    next: u64,
+    /// What happened that is no answer.
+    pub(crate) events: Vec<Value>,
+    _dir: tempfile::TempDir,
+}
+
+impl Browser {
+    pub(crate) fn start(program: &OsString) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let (to, from) = (dir.path().join("to"), dir.path().join("from"));
+        for pipe in [&to, &from] {
+            let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+            rustix::fs::mknodat(rustix::fs::CWD, pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        }
+        // A shell gives the pipes the numbers that the browser looks for.
+        let process = Command::new("sh")
+            .args(["-c", "exec \"$@\" 3<\"$TO\" 4>\"$FROM\"", "sh"])
+            .arg(program)
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
+            .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+            .args(["--hide-scrollbars", "--remote-debugging-pipe"])
+            .arg(format!("--user-data-dir={}", dir.path().join("profile").display()))
+            .env("TO", &to)
+            .env("FROM", &from)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .expect("Chromium starts");
+        let open = |path: &Path| OpenOptions::new().read(true).write(true).open(path).unwrap();
+        let (to, answers) = (open(&to), open(&from));
+        let (sender, from) = channel();
+        std::thread::spawn(move || {
+            for message in BufReader::new(answers).split(0) {
+                let message = serde_json::from_slice(&message.unwrap()).unwrap();
+                if sender.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { process, to, from, next: 0, events: Vec::new(), _dir: dir }
+    }
+
+    /// Calls a method, and gives its result.
+    fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
+        self.next += 1;
+        let mut message = json!({"id": self.next, "method": method, "params": params});
+        if let Some(session) = session {
+            message["sessionId"] = session.into();
+        }
+        let mut bytes = message.to_string().into_bytes();
+        bytes.push(0);
+        self.to.write_all(&bytes).unwrap();
+        loop {
+            let mut answer = self.from.recv_timeout(PATIENCE).expect("the browser answers in time");
+            if answer["id"] == self.next {
+                assert!(answer.get("error").is_none(), "{method}: {answer}");
+                return answer["result"].take();
+            }
+            self.events.push(answer);
+        }
+    }
+
+    /// Opens a page of this size, dark or light.
+    pub(crate) fn open(&mut self, url: &str, (width, height): (u32, u32), is_dark: bool) -> Tab<'_> {
+        let target = self.call(None, "Target.createTarget", json!({"url": "about:blank"}))["targetId"].take();
+        let session = self.call(None, "Target.attachToTarget", json!({"targetId": target, "flatten": true}));
+        let mut tab = Tab { browser: self, session: session["sessionId"].as_str().unwrap().to_owned() };
+        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600});
+        tab.call("Emulation.setDeviceMetricsOverride", size);
+        let scheme = if is_dark { "dark" } else { "light" };
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        tab.call("Emulation.setEmulatedMedia", json!({"features": features}));
+        for domain in ["Runtime.enable", "Log.enable", "Page.enable"] {
+            tab.call(domain, json!({}));
+        }
+        tab.call("Page.navigate", json!({"url": url}));
+        tab
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // The browser is a family of processes.
+        let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", self.process.id())]).status();
+        let _ = self.process.wait();
+    }
+}
+
+/// A page that is open.
+pub(crate) struct Tab<'b> {
+    browser: &'b mut Browser,
+    session: String,
+}
+
+impl Tab<'_> {
+    fn call(&mut self, method: &str, params: Value) -> Value {
+        self.browser.call(Some(&self.session), method, params)
+    }
+
+    /// The value of an expression.
+    pub(crate) fn value(&mut self, expression: &str) -> Value {
+        let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
+        let mut result = self.call("Runtime.evaluate", params);
+        assert!(result.get("exceptionDetails").is_none(), "{expression}: {result}");
+        result["result"]["value"].take()
+    }
+
+    /// Waits until an expression is true.
+    pub(crate) fn wait(&mut self, expression: &str) {
+        let begun = std::time::Instant::now();
+        while self.value(expression) != true {
+            assert!(begun.elapsed() < PATIENCE, "{expression}: {}", self.value("document.body.innerText"));
+            // Something that happens is a reason to look again.
+            self.browser.events.extend(self.browser.from.recv_timeout(Duration::from_millis(50)));
+        }
+    }
+
+    /// Types into a field.
+    pub(crate) fn type_into(&mut self, selector: &str, text: &str) {
+        self.value(&format!("document.querySelector({selector:?}).focus()"));
+        self.call("Input.insertText", json!({"text": text}));
+    }
+
+    /// Clicks in the middle of an element.
+    pub(crate) fn click(&mut self, selector: &str) {
+        let place = self.value(&format!(
+            "(() => {{ const element = document.querySelector({selector:?}); element.scrollIntoView({{ block: 'center' }}); \
+             const {{ x, y, width, height }} = element.getBoundingClientRect(); return {{ x: x + width / 2, y: y + height / 2 }}; }})()"
+        ));
+        for kind in ["mousePressed", "mouseReleased"] {
+            let event =
+                json!({"type": kind, "x": place["x"], "y": place["y"], "button": "left", "clickCount": 1});
+            self.call("Input.dispatchMouseEvent", event);
+        }
+    }
+
+    /// The whole page as a picture, Base64 of a PNG.
+    pub(crate) fn picture(&mut self) -> String {
+        let params = json!({"format": "png", "captureBeyondViewport": true});
+        self.call("Page.captureScreenshot", params)["data"].as_str().unwrap().to_owned()
+    }
+}
