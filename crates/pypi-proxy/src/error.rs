@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -57,13 +58,14 @@ struct Inner {
     kind: Kind,
     detail: Option<Box<str>>,
     offset: Option<u64>,
+    retry_after: Option<Duration>,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
 impl Error {
     #[cold]
     pub(crate) fn new(kind: Kind) -> Self {
-        Self(Box::new(Inner { kind, detail: None, offset: None, source: None }))
+        Self(Box::new(Inner { kind, detail: None, offset: None, retry_after: None, source: None }))
     }
 
     #[cold]
@@ -93,13 +95,25 @@ impl Error {
     /// The same error once more, for another who waits for the same thing. Its cause stays with the first.
     #[cfg(feature = "proxy")]
     pub(crate) fn repeat(&self) -> Self {
-        let Inner { kind, detail, offset, .. } = &*self.0;
-        Self(Box::new(Inner { kind: *kind, detail: detail.clone(), offset: *offset, source: None }))
+        let Inner { kind, detail, offset, retry_after, .. } = &*self.0;
+        let (kind, detail, offset, retry_after) = (*kind, detail.clone(), *offset, *retry_after);
+        Self(Box::new(Inner { kind, detail, offset, retry_after, source: None }))
+    }
+
+    #[cfg(feature = "proxy")]
+    pub(crate) fn retried_after(mut self, time: Option<Duration>) -> Self {
+        self.0.retry_after = time;
+        self
     }
 
     /// The position in bytes from the start of the page, if there is one.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
+    }
+
+    /// How long an upstream wants to be left alone, if it tells.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.0.retry_after
     }
 
     /// Whether the name of a project or file is not valid.

@@ -184,9 +184,16 @@ impl Pages {
                 Known::Nothing => {}
             }
         }
-        let has_failed = state.failure.as_ref().is_some_and(|(at, _)| now < *at + RETRY);
-        if has_failed && let Some(served) = self.stale(&state, self.0.config.stale_if_error) {
-            return Look::Served(Ok(served));
+        if let Some((at, failure)) = &state.failure {
+            let pause = failure.retry_after().map(|time| (*at + time).saturating_duration_since(now));
+            let is_left_alone = now < *at + RETRY || pause.is_some_and(|pause| !pause.is_zero());
+            if is_left_alone && let Some(served) = self.stale(&state, self.0.config.stale_if_error) {
+                return Look::Served(Ok(served));
+            }
+            // It has told when it wants to be asked again.
+            if let Some(pause) = pause.filter(|pause| !pause.is_zero()) {
+                return Look::Served(Err(failure.repeat().retried_after(Some(pause))));
+            }
         }
         let running = match &state.running {
             Some(running) => running.clone(),

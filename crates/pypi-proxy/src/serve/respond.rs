@@ -6,7 +6,8 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG,
-    HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, LAST_MODIFIED, RANGE, VARY,
+    HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, LAST_MODIFIED, RANGE, RETRY_AFTER,
+    VARY,
 };
 use http::{HeaderMap, Response, StatusCode};
 
@@ -38,6 +39,7 @@ pub(super) fn typed(
 /// What a client gets to know of an error.
 pub(super) fn failure(error: &Error) -> Response<Body> {
     let status = match () {
+        () if error.retry_after().is_some() => StatusCode::SERVICE_UNAVAILABLE,
         () if error.is_not_found() || error.is_name() => return text(StatusCode::NOT_FOUND, "Not Found"),
         () if error.is_forbidden() => StatusCode::FORBIDDEN,
         () if error.is_timeout() => StatusCode::GATEWAY_TIMEOUT,
@@ -45,7 +47,14 @@ pub(super) fn failure(error: &Error) -> Response<Body> {
         () => StatusCode::BAD_GATEWAY,
     };
     tracing::warn!(status = status.as_u16(), error = %Chain(error), "a request fails");
-    text(status, error.to_string())
+    let mut response = text(status, error.to_string());
+    if let Some(time) = error.retry_after() {
+        // What is left of a second counts as one.
+        response
+            .headers_mut()
+            .insert(RETRY_AFTER, (time.as_secs() + u64::from(time.subsec_nanos() > 0)).into());
+    }
+    response
 }
 
 /// A page, or that the client has it.

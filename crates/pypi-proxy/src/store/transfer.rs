@@ -126,11 +126,14 @@ impl<S: Source> Transfer<S> {
                 return self.finish().await;
             }
             tries = if self.at > before { 1 } else { tries + 1 };
-            if tries > self.store.config.retries {
+            let pause = stopped.as_ref().and_then(Error::retry_after);
+            // A source that is slow to come back is one for the client to wait for.
+            if tries > self.store.config.retries || pause.is_some_and(|pause| pause > self.store.config.stall)
+            {
                 return Err(stopped.unwrap_or_else(|| corrupt("it ends too early")));
             }
             self.store.stats.resumed.fetch_add(1, Ordering::Relaxed);
-            tokio::time::sleep(BACK_OFF * (1 << tries.min(6))).await;
+            tokio::time::sleep((BACK_OFF * (1 << tries.min(6))).max(pause.unwrap_or_default())).await;
         }
     }
 

@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::fmt;
 use std::net::SocketAddr;
 use std::ops::Range;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use futures_util::{StreamExt, TryStreamExt};
 use http::header::{
@@ -26,6 +26,8 @@ const PAGES: &str =
     "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1";
 const SERIAL: &str = "x-pypi-last-serial";
 const MAX_REDIRECTS: usize = 5;
+/// An index that wants to be left alone for longer is asked all the same.
+const MAX_PAUSE: Duration = Duration::from_secs(300);
 
 /// An index, and the connections to it.
 pub struct Upstream {
@@ -95,7 +97,7 @@ impl Upstream {
                 return Ok(Answer::NotModified);
             }
             StatusCode::NOT_FOUND | StatusCode::GONE => return Ok(Answer::NotFound),
-            status => return Err(unexpected(status)),
+            status => return Err(unexpected(status, headers)),
         }
         let is_json = match headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()) {
             Some(content_type) => content_type.to_ascii_lowercase().contains("json"),
@@ -187,7 +189,7 @@ impl Upstream {
                 (Some(range), len)
             }
             StatusCode::NOT_FOUND | StatusCode::GONE => return Err(Error::new(Kind::NotFound)),
-            status => return Err(unexpected(status)),
+            status => return Err(unexpected(status, headers)),
         };
         if headers.contains_key(http::header::CONTENT_ENCODING) {
             return Err(Error::with(
@@ -326,8 +328,20 @@ fn content_range(headers: &HeaderMap) -> Option<(Range<u64>, Option<u64>)> {
 }
 
 #[cold]
-fn unexpected(status: StatusCode) -> Error {
+fn unexpected(status: StatusCode, headers: &HeaderMap) -> Error {
+    let is_busy = matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
     Error::with(Kind::Upstream, format!("the index answers with status {}", status.as_u16()))
+        .retried_after(if is_busy { retry_after(headers) } else { None })
+}
+
+/// Seconds or a date (RFC 9110, 10.2.3).
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(http::header::RETRY_AFTER)?.to_str().ok()?.trim();
+    let time = match text.parse() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => httpdate::parse_http_date(text).ok()?.duration_since(SystemTime::now()).unwrap_or_default(),
+    };
+    Some(time.min(MAX_PAUSE))
 }
 
 /// URLs may hold tokens: no error shows one.
