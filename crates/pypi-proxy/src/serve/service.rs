@@ -14,6 +14,7 @@ use url::Url;
 use super::Body;
 use super::respond::{FileHead, Wanted, failure, page, text, typed};
 use super::route::{Kept, Permanent, Route};
+use crate::error::Kind;
 use crate::metadata::MetadataSource;
 use crate::page::{File, Metadata};
 use crate::pages::{Pages, Served};
@@ -256,7 +257,15 @@ impl Proxy {
         let range = headers.get(RANGE).and_then(|range| range.to_str().ok()).unwrap_or_default();
         // Without the length, a range can only be understood by who has the file.
         let body = match head.len.map(|len| ByteRange::parse(range, len)) {
-            Some(ByteRange::Part { start, end }) => found.upstream.part(&found.url, start..end).await?,
+            Some(ByteRange::Part { start, end }) => {
+                let body = found.upstream.part(&found.url, start..end).await?;
+                // A client that does not look would take it for what it has asked for.
+                let is_other = body.is_part() && (body.start, body.part_len()) != (start, Some(end - start));
+                if is_other || body.len.is_some_and(|len| head.len != Some(len)) {
+                    return Err(Error::with(Kind::Upstream, "another part of a file than was asked for"));
+                }
+                body
+            }
             Some(ByteRange::Unsatisfiable) => {
                 return Ok(match head.wanted(headers) {
                     Wanted::Nothing(response) => *response,
@@ -399,7 +408,7 @@ impl Found {
         name: &str,
         upstreams: &[Arc<Upstream>],
     ) -> Result<Self, Error> {
-        let missing = || Error::new(crate::error::Kind::NotFound);
+        let missing = || Error::new(Kind::NotFound);
         let by_name = || Key::Name(project.clone(), name.into());
         let place = |index: usize, file: &File<'_>| {
             let upstream = upstreams.get(index).ok_or_else(missing)?;
