@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 pub(crate) mod proxy;
+pub(crate) mod raw;
 pub(crate) mod source;
 pub(crate) mod wheel;
 

@@ -17,21 +17,49 @@ pub(crate) struct Running {
     pub(crate) client: Client,
     stop: Option<tokio::sync::oneshot::Sender<()>>,
     task: Option<tokio::task::JoinHandle<std::io::Result<()>>>,
-    _dir: tempfile::TempDir,
+    _dir: Option<tempfile::TempDir>,
+}
+
+/// What a proxy is made of.
+pub(crate) struct Setup {
+    pub(crate) upstreams: Vec<upstream::Config>,
+    pub(crate) store: store::Config,
+    /// Where pages are kept is a matter of the store.
+    pub(crate) pages: pages::Config,
+    pub(crate) serve: serve::Config,
+}
+
+impl Setup {
+    /// A proxy of these indexes with its cache below a folder.
+    pub(crate) fn new(dir: &std::path::Path, indexes: &[String]) -> Self {
+        let upstream =
+            |url: &String| upstream::Config::new(url).unwrap().read_timeout(Duration::from_secs(2));
+        Self {
+            upstreams: indexes.iter().map(upstream).collect(),
+            store: store::Config::new(dir.join("cache")).stall(Duration::from_secs(1)).retries(2),
+            pages: pages::Config::new(),
+            serve: serve::Config::new(),
+        }
+    }
+
+    pub(crate) async fn start(self) -> Running {
+        let upstreams: Vec<_> =
+            self.upstreams.into_iter().map(|config| Arc::new(Upstream::new(config).unwrap())).collect();
+        let store = Store::open(self.store).unwrap();
+        let pages = Pages::new(upstreams.clone(), self.pages.dir(store.pages_dir()));
+        let proxy = Proxy::new(upstreams, pages, store.clone(), self.serve);
+        run(proxy, store).await
+    }
 }
 
 pub(crate) async fn start(indexes: &[String], config: serve::Config) -> Running {
     let dir = tempfile::tempdir().unwrap();
-    let upstream = |url: &String| {
-        let config = upstream::Config::new(url).unwrap().read_timeout(Duration::from_secs(2));
-        Arc::new(Upstream::new(config).unwrap())
-    };
-    let upstreams: Vec<_> = indexes.iter().map(upstream).collect();
-    let store =
-        Store::open(store::Config::new(dir.path().join("cache")).stall(Duration::from_secs(1)).retries(2))
-            .unwrap();
-    let pages = Pages::new(upstreams.clone(), pages::Config::new().dir(store.pages_dir()));
-    let proxy = Proxy::new(upstreams, pages, store.clone(), config);
+    let mut running = Setup { serve: config, ..Setup::new(dir.path(), indexes) }.start().await;
+    running._dir = Some(dir);
+    running
+}
+
+async fn run(proxy: Proxy, store: Store) -> Running {
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = tokio::sync::oneshot::channel();
@@ -41,7 +69,14 @@ pub(crate) async fn start(indexes: &[String], config: serve::Config) -> Running 
     }));
     let client =
         Client::builder().redirect(reqwest::redirect::Policy::none()).no_gzip().no_zstd().no_deflate();
-    Running { store, address, client: client.build().unwrap(), stop: Some(stop), task: Some(task), _dir: dir }
+    Running {
+        store,
+        address,
+        client: client.build().unwrap(),
+        stop: Some(stop),
+        task: Some(task),
+        _dir: None,
+    }
 }
 
 impl Running {
