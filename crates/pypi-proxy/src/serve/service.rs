@@ -208,6 +208,12 @@ impl Proxy {
         {
             return self.pass(&found, &head, headers).await;
         }
+        if !self.0.store.is_on()
+            && self.0.config.redirect_after == Some(Duration::ZERO)
+            && self.is_redirected(&found)
+        {
+            return Ok(redirect(&found.url));
+        }
         let filling = match &found.made_of {
             Some(wheel) => {
                 let stored = wheel.sha256.and_then(|digest| self.0.store.get(&digest));

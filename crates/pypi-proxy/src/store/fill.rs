@@ -109,6 +109,11 @@ impl Fill {
         Reader::new(self.shared.clone(), range.unwrap_or(0..u64::MAX))
     }
 
+    /// Whether a reader that comes now still gets all of it. If the disk can't be written, what all readers have is gone.
+    pub(super) fn is_whole(&self) -> bool {
+        self.shared.window().is_whole()
+    }
+
     /// Waits until the file is there and is what it should be. `None` if it could not be stored.
     ///
     /// # Errors

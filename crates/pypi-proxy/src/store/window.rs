@@ -9,6 +9,8 @@ use bytes::Bytes;
 pub(super) struct Window {
     /// The place of the first byte.
     start: u64,
+    /// The place of the first byte that ever was here.
+    begin: u64,
     chunks: VecDeque<Bytes>,
     bytes: usize,
     readers: HashMap<u64, u64>,
@@ -41,6 +43,12 @@ impl Window {
     /// From here on bytes come here.
     pub(super) fn begin(&mut self, start: u64) {
         self.start = start;
+        self.begin = start;
+    }
+
+    /// Whether a reader that comes now still gets all of the file.
+    pub(super) fn is_whole(&self) -> bool {
+        self.start == self.begin
     }
 
     pub(super) fn push(&mut self, chunk: Bytes) {
@@ -71,11 +79,16 @@ impl Window {
         if let Some(least) = self.readers.values().copied().min() {
             self.readers.retain(|_, position| *position > least);
         }
+        // Nobody is waited for any more.
+        self.next = self.next.max(1);
         self.trim();
     }
 
-    /// Drops what every reader has.
+    /// Drops what every reader has. The first may not have come yet.
     fn trim(&mut self) {
+        if self.next == 0 {
+            return;
+        }
         let least = self.readers.values().copied().min().unwrap_or(u64::MAX);
         while let Some(chunk) = self.chunks.front()
             && self.start + chunk.len() as u64 <= least
@@ -112,5 +125,22 @@ mod tests {
         assert_eq!(window.get(18).unwrap(), "ijkl");
         window.leave(fast);
         assert_eq!(window.bytes(), 0);
+    }
+
+    #[test]
+    fn the_first_reader_is_waited_for() {
+        let mut window = Window::default();
+        window.push(Bytes::from_static(b"abcd"));
+        assert!(window.is_whole());
+        let reader = window.join(0);
+        window.push(Bytes::from_static(b"efgh"));
+        assert_eq!((window.get(0).unwrap(), window.is_whole()), (Bytes::from_static(b"abcd"), true));
+        window.advance(reader, 4);
+        assert_eq!((window.bytes(), window.is_whole()), (4, false));
+        // It is waited for as long as any other, and no longer.
+        let mut window = Window::default();
+        window.push(Bytes::from_static(b"abcd"));
+        window.cut();
+        assert_eq!((window.bytes(), window.is_whole()), (0, false));
     }
 }
