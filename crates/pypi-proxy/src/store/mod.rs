@@ -15,6 +15,7 @@ pub use config::Config;
 pub use digest::Digest;
 pub use disk::{Filling, Key, Stats, Store, Stored};
 pub use fill::{Expected, Fill, Head, Source};
+pub(crate) use folder::Folder;
 pub use reader::Reader;
 pub(crate) use reader::read_at;
 pub use scan::{Collected, Verified};
