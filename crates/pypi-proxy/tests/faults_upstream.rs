@@ -340,6 +340,8 @@ fn parts_page(wheel: &[u8]) -> String {
 async fn pages_that_fail_are_errors_and_the_next_one_is_a_page() {
     let good = support::page("good", &[("good-1.0.whl", "/f/x")]);
     let index = Raw::start(move |asked| match &*asked.path {
+        "/simple/" if asked.nth == 0 => reply("500 x", &[], "secret"),
+        "/simple/" => reply("200 OK", &[JSON], r#"{"projects":[{"name":"good"}]}"#),
         "/simple/silent/" => vec![Step::Stall],
         "/simple/half/" => {
             vec![head("200 OK", &[JSON, ("content-length", "5000")]), Step::Send("{".into()), Step::Stall]
@@ -400,6 +402,35 @@ async fn pages_that_fail_are_errors_and_the_next_one_is_a_page() {
     }))
     .await;
     assert_eq!(proxy.get("/simple/good/", &[]).await.status(), 200);
+    // A list that failed is no list without projects, and is asked for again.
+    assert_eq!(proxy.get("/simple/", &[]).await.status(), 502);
+    assert!(proxy.get("/simple/", &[]).await.text().await.unwrap().contains("good"));
+}
+
+#[tokio::test]
+async fn a_client_that_hangs_up_takes_nothing_with_it() {
+    let wheel = content(LEN);
+    let own = wheel.clone();
+    let index = Raw::start(move |asked| match &*asked.path {
+        "/simple/demo/" => {
+            reply("200 OK", &[JSON], support::hashed_page([("demo-1.0.whl".to_owned(), own.clone())]))
+        }
+        _ => {
+            let mut steps = part(&own, LEN, LEN / 2, Step::Wait(Duration::from_millis(200)));
+            steps.push(Step::Send(own.slice(LEN / 2..)));
+            steps
+        }
+    })
+    .await;
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    for _ in 0..3 {
+        let mut response = proxy.get("/simple/demo/demo-1.0.whl", &[]).await;
+        assert!(wheel.starts_with(&response.chunk().await.unwrap().unwrap()));
+        drop(response);
+    }
+    let other = proxy.get("/simple/demo/demo-1.0.whl", &[]).await;
+    assert_eq!(other.bytes().await.unwrap(), wheel);
+    assert_eq!((proxy.store.stats().files, index.count("/f/demo-1.0.whl")), (1, 1));
 }
 
 #[tokio::test]
