@@ -42,6 +42,8 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     if let Some(features) = &features {
         build.args(["--features", features]);
     }
+    // Those of other crates take long to link.
+    build.args(wanted.iter().flat_map(|name| ["--bin", name]));
     build.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", FLAGS);
     ensure!(build.status()?.success(), "the fuzz targets do not build");
     for target in

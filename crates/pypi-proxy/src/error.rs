@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -57,6 +58,7 @@ struct Inner {
     kind: Kind,
     detail: Option<Box<str>>,
     offset: Option<u64>,
+    retry_after: Option<Duration>,
     source: Option<Box<dyn StdError + Send + Sync>>,
     /// Whether it was known before, so that nobody was asked.
     #[cfg_attr(not(feature = "proxy"), expect(dead_code, reason = "nothing is asked"))]
@@ -66,7 +68,14 @@ struct Inner {
 impl Error {
     #[cold]
     pub(crate) fn new(kind: Kind) -> Self {
-        Self(Box::new(Inner { kind, detail: None, offset: None, source: None, is_remembered: false }))
+        Self(Box::new(Inner {
+            kind,
+            detail: None,
+            offset: None,
+            retry_after: None,
+            source: None,
+            is_remembered: false,
+        }))
     }
 
     #[cold]
@@ -96,9 +105,21 @@ impl Error {
     /// The same error once more, for another who waits for the same thing. Its cause stays with the first.
     #[cfg(feature = "proxy")]
     pub(crate) fn repeat(&self) -> Self {
-        let Inner { kind, detail, offset, is_remembered, .. } = &*self.0;
-        let (detail, is_remembered) = (detail.clone(), *is_remembered);
-        Self(Box::new(Inner { kind: *kind, detail, offset: *offset, source: None, is_remembered }))
+        let Inner { kind, detail, offset, retry_after, is_remembered, .. } = &*self.0;
+        Self(Box::new(Inner {
+            kind: *kind,
+            detail: detail.clone(),
+            offset: *offset,
+            retry_after: *retry_after,
+            source: None,
+            is_remembered: *is_remembered,
+        }))
+    }
+
+    #[cfg(feature = "proxy")]
+    pub(crate) fn retried_after(mut self, time: Option<Duration>) -> Self {
+        self.0.retry_after = time;
+        self
     }
 
     /// The same, known before.
@@ -116,6 +137,11 @@ impl Error {
     /// The position in bytes from the start of the page, if there is one.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
+    }
+
+    /// How long an upstream wants to be left alone, if it tells.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.0.retry_after
     }
 
     /// Whether the name of a project or file is not valid.

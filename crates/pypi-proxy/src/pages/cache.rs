@@ -15,7 +15,7 @@ use super::keep::Keep;
 use super::merge::merge;
 use super::slot::{Known, Part, PartContent, Slot, State};
 use super::{Config, Entry};
-use crate::error::Kind;
+use crate::error::{Chain, Kind};
 use crate::page::{Fact, Facts, Page, ProjectList};
 use crate::upstream::{Answer, PageBody, Upstream};
 use crate::{Error, ProjectName};
@@ -265,9 +265,40 @@ impl Pages {
             Look::Served(result) => return result,
             Look::Wait(running) => running,
         };
-        // Also if the sender is gone: it tells what there is by then.
-        let _ = running.changed().await;
+        // What was kept is there, and may be enough.
+        if running.changed().await.is_ok() {
+            if let Some(served) = self.kept(&slot) {
+                return Ok(served);
+            }
+            let _ = running.changed().await;
+        }
+        // The sender is gone: it tells what there is by then.
         self.outcome(&slot)
+    }
+
+    /// What was kept, while the indexes are asked.
+    fn kept(&self, slot: &Slot) -> Option<Served> {
+        let state = slot.state();
+        state.running.as_ref()?;
+        let served = self.stale(&state, self.0.config.stale_while_revalidate)?;
+        let is_fresh = Instant::now() < state.fresh_until;
+        Some(if is_fresh { Served { verdict: Verdict::Hit, ..served } } else { served })
+    }
+
+    /// Looks for what was kept on disk, the first time that a page is asked for. Whether there is something.
+    async fn recall(&self, slot: &Arc<Slot>) -> bool {
+        let mut parts = slot.parts.lock().await;
+        if parts.is_some() {
+            return false;
+        }
+        let loaded = parts.insert(self.load(slot).await);
+        let Some((known, fresh, overdue)) = recalled(loaded, &self.0.upstreams) else { return false };
+        let now = Instant::now();
+        let mut state = slot.state();
+        state.known = known;
+        // A machine that has just started has no time long ago.
+        state.fresh_until = now.checked_sub(overdue).map_or(now, |then| then + fresh);
+        true
     }
 
     /// What there is now; it starts to ask the indexes if need be.
@@ -283,11 +314,20 @@ impl Pages {
                 Known::Nothing => {}
             }
         }
-        let has_failed = state.failure.as_ref().is_some_and(|(at, _)| now < *at + RETRY);
-        if has_failed && let Some(served) = self.stale(&state, self.0.config.stale_if_error) {
-            return Look::Served(Ok(served));
+        if let Some((at, failure)) = &state.failure {
+            let pause = failure.retry_after().map(|time| (*at + time).saturating_duration_since(now));
+            let is_left_alone = now < *at + RETRY || pause.is_some_and(|pause| !pause.is_zero());
+            if is_left_alone && let Some(served) = self.stale(&state, self.0.config.stale_if_error) {
+                return Look::Served(Ok(served));
+            }
+            // It has told when it wants to be asked again.
+            if let Some(pause) = pause.filter(|pause| !pause.is_zero()) {
+                return Look::Served(Err(failure.repeat().retried_after(Some(pause))));
+            }
         }
-        let running = match &state.running {
+        // Without a sender, who asked has come to a bad end.
+        let running = state.running.as_ref().filter(|running| running.has_changed().is_ok());
+        let running = match running {
             Some(running) => running.clone(),
             None => {
                 let (done, running) = watch::channel(());
@@ -327,6 +367,9 @@ impl Pages {
 
     /// Asks the indexes. It runs on its own, so that no client that goes away stops it for the others.
     async fn ask(self, slot: Arc<Slot>, done: watch::Sender<()>) {
+        if self.recall(&slot).await {
+            done.send_replace(());
+        }
         let result = self.refresh(&slot).await;
         let came = match &result {
             Err(_) | Ok(Found { failure: Some(_), .. }) => Some(Refreshed::Failed),
@@ -413,10 +456,7 @@ impl Pages {
     /// Asks the indexes what they have.
     async fn refresh(&self, slot: &Arc<Slot>) -> Result<Found, Error> {
         let mut parts = slot.parts.lock().await;
-        let parts = match &mut *parts {
-            Some(parts) => parts,
-            none => none.insert(self.load(slot).await),
-        };
+        let parts = parts.get_or_insert_with(|| vec![Part::default(); self.0.upstreams.len()]);
         let asked = self
             .0
             .upstreams
@@ -479,6 +519,18 @@ impl Pages {
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| empty())
     }
 
+    /// Does something with a page on disk, on a thread.
+    async fn keep(
+        &self,
+        index: usize,
+        name: Option<&ProjectName>,
+        work: impl FnOnce(&Keep, u64, Option<&ProjectName>) + Send + 'static,
+    ) {
+        let Some(keep) = self.0.keep.clone() else { return };
+        let (id, name) = (self.0.upstreams[index].id(), name.cloned());
+        let _ = tokio::task::spawn_blocking(move || work(&keep, id, name.as_ref())).await;
+    }
+
     async fn ask_one(
         &self,
         index: usize,
@@ -491,36 +543,50 @@ impl Pages {
             return Ok(part);
         }
         let now = SystemTime::now();
-        let body = match upstream.page(slot.name.as_ref(), &part.validators).await? {
+        let name = slot.name.as_ref();
+        let body = match upstream.page(name, &part.validators).await? {
             Answer::NotModified if part.content.is_some() => {
-                return Ok(self.relearn(index, Part { checked: Some(now), ..part }, slot).await);
+                let part = self.relearn(index, Part { checked: Some(now), ..part }, slot).await;
+                self.keep(index, name, move |keep, id, name| keep.touch(id, name, now)).await;
+                return Ok(part);
             }
             Answer::NotModified => {
                 return Err(Error::with(Kind::Upstream, "nothing has changed, of nothing"));
             }
-            Answer::NotFound => return Ok(Part { checked: Some(now), ..Part::default() }),
+            Answer::NotFound => {
+                if part.content.is_some() {
+                    // It must not come back with the next start.
+                    self.keep(index, name, |keep, id, name| drop(keep.remove(id, name))).await;
+                }
+                return Ok(Part { checked: Some(now), ..Part::default() });
+            }
             Answer::Page(body) => body,
         };
         let validators = body.validators.clone();
         let keep = self.0.keep.clone();
         let id = self.0.upstreams[index].id();
-        let slot = slot.clone();
+        let (slot, old) = (slot.clone(), part.content.clone());
         let work = move || {
             let own_name = slot.name.as_ref();
             // The page becomes the memory of what was sent; a copy is kept on disk. Failing to do so fails nothing else.
-            if let Some(keep) = keep {
-                let _ = keep.store(id, own_name, &body, now, now);
-            }
+            let document = keep.as_ref().and_then(|_| Keep::document(&body, now, now).ok());
             let (facts, learned) = slot.learned().clone();
-            Ok((read(body, own_name.is_some(), &facts)?, learned))
+            let content = read(body, own_name.is_some(), &facts)?;
+            let is_older = is_older(&content, old.as_ref());
+            if let (Some(keep), Some(document), false) = (keep, document, is_older)
+                && let Err(error) = keep.store(id, own_name, &document)
+            {
+                tracing::warn!(error = %Chain(&error), "a page can't be stored");
+            }
+            Ok::<_, Error>(((!is_older).then_some(content), learned))
         };
         let (content, learned) = match tokio::task::spawn_blocking(work).await {
             Ok(result) => result?,
             Err(_) => return Err(Error::with(Kind::Page, "reading it failed")),
         };
-        if is_older(&content, part.content.as_ref()) {
+        let Some(content) = content else {
             return Ok(Part { checked: Some(now), ..part });
-        }
+        };
         Ok(Part { content: Some(content), validators, checked: Some(now), modified: Some(now), learned })
     }
 
@@ -539,6 +605,18 @@ impl Pages {
             _ => Part { learned, ..part },
         }
     }
+}
+
+/// What may be served of what was kept, and how long ago it was fresh.
+fn recalled(parts: &[Part], upstreams: &[Arc<Upstream>]) -> Option<(Known, Duration, Duration)> {
+    let (mut fresh, mut overdue) = (Duration::MAX, Duration::ZERO);
+    for (part, upstream) in parts.iter().zip(upstreams) {
+        // Without one of the indexes, it is not known what there is.
+        part.checked?;
+        fresh = fresh.min(upstream.ttl().saturating_sub(part.age()));
+        overdue = overdue.max(part.age().saturating_sub(upstream.ttl()));
+    }
+    Some((combine(parts).ok()?, fresh, overdue))
 }
 
 /// A copy of a cache that lags behind.

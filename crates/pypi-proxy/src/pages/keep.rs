@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::page::Facts;
+use crate::store::Folder;
 use crate::upstream::{PageBody, Validators};
 use crate::{Error, ProjectName};
 
@@ -56,7 +57,11 @@ impl Keep {
 
     /// `None` if there is none that can be read: a page can always be had again.
     pub(super) fn load(&self, index: u64, project: Option<&ProjectName>) -> Option<Kept> {
-        let bytes = fs::read(self.path(index, project)).ok()?;
+        let mut file = Folder::read(&self.path(index, project)).ok()?;
+        // It is touched when the index says that nothing has changed.
+        let touched = file.metadata().and_then(|metadata| metadata.modified()).ok()?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).ok()?;
         let end = memchr::memchr(b'\n', &bytes)?;
         let head: Head = json::from_slice(&bytes[..end]).ok()?;
         if head.version != VERSION || head.len > self.max_page {
@@ -71,18 +76,16 @@ impl Keep {
         let validators = Validators { etag: head.etag, last_modified: head.last_modified };
         let body = PageBody { bytes: page, is_json: head.is_json, validators, serial: head.serial };
         let time = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
-        Some(Kept { body, checked: time(head.checked), modified: time(head.modified) })
+        let checked = time(head.checked).max(touched);
+        Some(Kept { body, checked, modified: time(head.modified) })
     }
 
-    /// Replaces what was kept.
-    pub(super) fn store(
-        &self,
-        index: u64,
-        project: Option<&ProjectName>,
+    /// A page as it is kept.
+    pub(super) fn document(
         body: &PageBody,
         checked: SystemTime,
         modified: SystemTime,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<u8>, Error> {
         let seconds = |time: SystemTime| time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let head = Head {
             version: VERSION,
@@ -94,17 +97,35 @@ impl Keep {
             modified: seconds(modified),
             len: body.bytes.len() as u64,
         };
-        let path = self.path(index, project);
-        let folder = path.parent().unwrap_or(&self.dir);
-        fs::create_dir_all(folder).map_err(Error::storage)?;
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(Error::storage)?;
         let mut document =
             json::to_vec(&head).map_err(|error| Error::storage(std::io::Error::other(error)))?;
         document.push(b'\n');
         document.extend_from_slice(&zstd::bulk::compress(&body.bytes, 1).map_err(Error::storage)?);
-        file.write_all(&document).map_err(Error::storage)?;
+        Ok(document)
+    }
+
+    /// Replaces what was kept.
+    pub(super) fn store(
+        &self,
+        index: u64,
+        project: Option<&ProjectName>,
+        document: &[u8],
+    ) -> Result<(), Error> {
+        let path = self.path(index, project);
+        let folder = path.parent().unwrap_or(&self.dir);
+        Folder::make(folder).map_err(Error::storage)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(Error::storage)?;
+        file.write_all(document).map_err(Error::storage)?;
         file.persist(&path).map_err(|error| Error::storage(error.error))?;
         Ok(())
+    }
+
+    /// Notes that a page is still what it was.
+    pub(super) fn touch(&self, index: u64, project: Option<&ProjectName>, now: SystemTime) {
+        if let Ok(file) = Folder::read(&self.path(index, project)) {
+            // Without it, the page counts as older than it is.
+            let _ = file.set_modified(now);
+        }
     }
 
     /// No index has such a number.

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use http::StatusCode;
 use http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG,
-    HeaderName, HeaderValue, LAST_MODIFIED, VARY,
+    HeaderName, HeaderValue, LAST_MODIFIED, RETRY_AFTER, VARY,
 };
 
 use super::Body;
@@ -23,6 +23,7 @@ const IMMUTABLE: &str = "max-age=365000000, immutable, public";
 /// What a client gets to know of an error.
 pub(super) fn failure(error: &Error) -> Answer {
     let status = match () {
+        () if error.retry_after().is_some() => StatusCode::SERVICE_UNAVAILABLE,
         () if error.is_not_found() || error.is_name() => {
             let mut answer = Answer::text(StatusCode::NOT_FOUND, "Not Found");
             answer.set(X_CACHE, if error.is_remembered() { "negative" } else { "miss" });
@@ -34,7 +35,12 @@ pub(super) fn failure(error: &Error) -> Answer {
         () => StatusCode::BAD_GATEWAY,
     };
     tracing::warn!(status = status.as_u16(), error = %Chain(error), "a request fails");
-    Answer::text(status, error.to_string())
+    let mut answer = Answer::text(status, error.to_string());
+    if let Some(time) = error.retry_after() {
+        // What is left of a second counts as one.
+        answer.set(RETRY_AFTER, time.as_secs() + u64::from(time.subsec_nanos() > 0));
+    }
+    answer
 }
 
 /// A page, or that the client has it.

@@ -20,6 +20,9 @@ use super::answer::Asked;
 use super::http1::{self, Manner};
 use super::{Proxy, Tls};
 
+/// The most bytes of a connection in memory, but for one chunk: the headers of a request, and what waits to be sent.
+const MAX_BUFFER: usize = 64 * 1024;
+
 /// How connections are treated.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
@@ -190,6 +193,7 @@ impl Server {
             .http1()
             .timer(TokioTimer::new())
             .header_read_timeout(config.header_timeout)
+            .max_buf_size(MAX_BUFFER)
             .pipeline_flush(true);
         builder.http2().timer(TokioTimer::new()).keep_alive_interval(config.header_timeout);
         let (proxy, is_logged) = (self.proxy.clone(), config.access_log);

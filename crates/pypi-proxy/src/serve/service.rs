@@ -18,6 +18,7 @@ use super::metrics::metrics;
 use super::respond::{FileHead, Wanted, X_CACHE, failure, page};
 use super::route::{Kept, Permanent, Route};
 use super::status::{self, History};
+use crate::error::Kind;
 use crate::metadata::MetadataSource;
 use crate::page::{Fact, File, Metadata};
 use crate::pages::{Pages, Served};
@@ -261,6 +262,12 @@ impl Proxy {
         {
             return self.pass(project, &found, &head, asked).await;
         }
+        if !self.0.store.is_on()
+            && self.0.config.redirect_after == Some(Duration::ZERO)
+            && self.is_redirected(&found)
+        {
+            return Ok(redirect(&found.url));
+        }
         let told = Arc::new(OnceLock::new());
         let filling = match &found.made_of {
             Some(wheel) => {
@@ -360,7 +367,15 @@ impl Proxy {
         let range = asked.range.unwrap_or_default();
         // Without the length, a range can only be understood by who has the file.
         let body = match head.len.map(|len| ByteRange::parse(range, len)) {
-            Some(ByteRange::Part { start, end }) => found.upstream.part(&found.url, start..end).await?,
+            Some(ByteRange::Part { start, end }) => {
+                let body = found.upstream.part(&found.url, start..end).await?;
+                // A client that does not look would take it for what it has asked for.
+                let is_other = body.is_part() && (body.start, body.part_len()) != (start, Some(end - start));
+                if is_other || body.len.is_some_and(|len| head.len != Some(len)) {
+                    return Err(Error::with(Kind::Upstream, "another part of a file than was asked for"));
+                }
+                body
+            }
             Some(ByteRange::Unsatisfiable) => {
                 return Ok(match head.wanted(asked) {
                     Wanted::Nothing(answer) => *answer,
@@ -451,7 +466,7 @@ impl Found {
         name: &str,
         upstreams: &[Arc<Upstream>],
     ) -> Result<Self, Error> {
-        let missing = || Error::new(crate::error::Kind::NotFound);
+        let missing = || Error::new(Kind::NotFound);
         let by_name = || Key::Name(project.clone(), name.into());
         let place = |index: usize, file: &File<'_>| {
             let upstream = upstreams.get(index).ok_or_else(missing)?;

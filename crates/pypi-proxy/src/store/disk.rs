@@ -210,8 +210,9 @@ impl Store {
     /// Panics outside of a tokio runtime.
     pub fn fill(&self, key: Key, expected: Expected, source: impl Source) -> Filling {
         let mut fills = self.0.fills();
-        if let Some(fill) = fills.get(&key) {
-            return Filling::Running(fill.clone());
+        // One whose begin is nowhere any more is of no use for this caller.
+        if let Some(fill) = fills.get(&key).and_then(Fill::hold) {
+            return Filling::Running(fill);
         }
         // It may have been stored since the caller has looked.
         if let Key::Digest(digest) = &key
@@ -222,13 +223,19 @@ impl Store {
         let fill = Fill::new(source.label());
         fills.insert(key.clone(), fill.clone());
         drop(fills);
-        tokio::spawn(Transfer::new(self.0.clone(), key, expected, source, fill.shared.clone()).run());
-        Filling::Running(fill)
+        let held = fill.hold().unwrap_or_else(|| fill.clone());
+        tokio::spawn(Transfer::new(self.0.clone(), key, expected, source, fill.shared).run());
+        Filling::Running(held)
     }
 
     /// The transfer of a file that is on its way.
     pub fn running(&self, key: &Key) -> Option<Fill> {
-        self.0.fills().get(key).cloned()
+        self.0.fills().get(key).filter(|fill| fill.is_whole()).cloned()
+    }
+
+    /// Whether there is room for any file at all.
+    pub(crate) fn is_on(&self) -> bool {
+        self.0.config.max_bytes > 0
     }
 
     /// Removes a file. Those who read it go on.
@@ -237,12 +244,14 @@ impl Store {
     ///
     /// Fails if it is there and can't be removed ([`Error::is_storage`]).
     pub fn remove(&self, digest: &Digest) -> Result<bool, Error> {
+        let is_removed = match std::fs::remove_file(self.0.folder.file(digest)) {
+            Ok(()) => true,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
+            // It stays there, and counts.
+            Err(error) => return Err(Error::storage(error)),
+        };
         self.0.recency().remove(digest);
-        match std::fs::remove_file(self.0.folder.file(digest)) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(Error::storage(error)),
-        }
+        Ok(is_removed)
     }
 
     /// What there is, and what has happened.

@@ -17,7 +17,7 @@ const PARTS: [&str; 4] = ["files", "partial", "refs", "pages"];
 
 /// A folder that holds nothing but what the proxy has put there.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(crate) struct Folder {
     dir: PathBuf,
     next: AtomicU64,
     /// Locked as long as this lives.
@@ -109,23 +109,34 @@ impl Folder {
         Ok((path, file))
     }
 
-    /// Opens a file for reading, but not what a link leads to.
-    pub(super) fn read(path: &Path) -> std::io::Result<File> {
+    /// Opens a file for reading, but not what a link leads to, nor anything that is no file.
+    pub(crate) fn read(path: &Path) -> std::io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(true);
         #[cfg(unix)]
         {
             use std::os::unix::fs::OpenOptionsExt as _;
-            options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+            // A pipe would be waited for.
+            let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+            options.custom_flags(flags.bits().cast_signed());
         }
-        options.open(path)
+        let file = options.open(path)?;
+        if file.metadata()?.is_file() { Ok(file) } else { Err(ErrorKind::InvalidInput.into()) }
+    }
+
+    /// Makes a folder in another one. That one is not made: whoever has removed it may have put something else there.
+    pub(crate) fn make(path: &Path) -> std::io::Result<()> {
+        match fs::create_dir(path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+            result => result,
+        }
     }
 
     /// Gives something on its way its place, at once and as a whole.
     pub(super) fn publish(&self, partial: &Path, digest: &Digest) -> Result<(), Error> {
         let path = self.file(digest);
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(Error::storage)?;
+            Self::make(folder).map_err(Error::storage)?;
         }
         fs::rename(partial, path).map_err(Error::storage)
     }

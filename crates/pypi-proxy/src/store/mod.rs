@@ -16,6 +16,7 @@ pub use digest::Digest;
 pub use disk::{Filling, Key, Stats, Store, Stored};
 pub(crate) use fill::Running;
 pub use fill::{Expected, Fill, Head, Source};
+pub(crate) use folder::Folder;
 pub use reader::Reader;
 pub(crate) use reader::{Piece, read_at};
 pub use scan::{Collected, Verified};

@@ -74,7 +74,10 @@ impl Store {
     pub(super) fn find(&self) {
         let inner = Arc::downgrade(self.inner());
         let (files, search) = (self.inner().folder.files(), self.inner().search.clone());
+        let parts = [self.inner().folder.pages(), self.inner().folder.refs()];
+        let opened = SystemTime::now();
         let work = move || {
+            parts.iter().for_each(|part| sweep(part, opened));
             // The folder is not held for a search that nobody waits for.
             let found = find(&files, &search, &inner);
             if let (Some(_), Some(inner)) = (found, inner.upgrade()) {
@@ -112,6 +115,24 @@ impl Store {
             }
         }
         Ok(verified)
+    }
+}
+
+/// Removes what was being written when the last proxy ended.
+fn sweep(part: &Path, opened: SystemTime) {
+    for folder in fs::read_dir(part).into_iter().flatten().flatten() {
+        // Not what a link leads to.
+        if !folder.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        for file in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
+            // No name of a project or file begins with a dot.
+            let is_left = file.file_name().as_encoded_bytes().starts_with(b".tmp")
+                && file.metadata().and_then(|metadata| metadata.modified()).is_ok_and(|time| time < opened);
+            if is_left {
+                let _ = fs::remove_file(file.path());
+            }
+        }
     }
 }
 
@@ -177,7 +198,7 @@ pub(super) fn read_reference(path: &Path) -> Option<Digest> {
 
 pub(super) fn write_reference(path: &Path, digest: &Digest) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(path);
-    fs::create_dir_all(folder).map_err(Error::storage)?;
+    Folder::make(folder).map_err(Error::storage)?;
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(Error::storage)?;
     file.write_all(digest.to_string().as_bytes()).map_err(Error::storage)?;
     file.persist(path).map_err(|error| Error::storage(error.error))?;

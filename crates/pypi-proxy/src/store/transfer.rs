@@ -14,7 +14,7 @@ use super::disk::Inner;
 use super::fill::{Head, Shared};
 use super::{Digest, Expected, Key, Source, Stored};
 use crate::Error;
-use crate::error::Kind;
+use crate::error::{Chain, Kind};
 use crate::upstream::{Body, Validators};
 
 /// Chunks that are there are written together up to about this many bytes.
@@ -76,30 +76,7 @@ impl<S: Source> Transfer<S> {
             Ok(_permit) => self.fetch().await,
             Err(_) => Err(super::fill::given_up()),
         };
-        if result.is_err()
-            && let Place::Disk { path, .. } = &self.place
-        {
-            let _ = std::fs::remove_file(path);
-        }
-        self.store.partial.fetch_sub(self.at_disk(), Ordering::Relaxed);
-        let counter = match &result {
-            Ok(_) => &self.store.stats.fetched,
-            Err(error) if error.is_corrupt() => &self.store.stats.corrupt,
-            Err(_) => &self.store.stats.failed,
-        };
-        counter.fetch_add(1, Ordering::Relaxed);
-        // Whoever comes now finds the stored file, or starts anew.
-        self.store.fills().remove(&self.key);
-        self.shared.progress.send_modify(|progress| {
-            if result.is_ok() {
-                progress.visible = self.at;
-            }
-            progress.end = Some(result.map_err(Arc::new));
-        });
-    }
-
-    fn at_disk(&self) -> u64 {
-        self.shared.progress.borrow().on_disk
+        self.end(result);
     }
 
     async fn fetch(&mut self) -> Result<Option<Stored>, Error> {
@@ -126,11 +103,14 @@ impl<S: Source> Transfer<S> {
                 return self.finish().await;
             }
             tries = if self.at > before { 1 } else { tries + 1 };
-            if tries > self.store.config.retries {
+            let pause = stopped.as_ref().and_then(Error::retry_after);
+            // A source that is slow to come back is one for the client to wait for.
+            if tries > self.store.config.retries || pause.is_some_and(|pause| pause > self.store.config.stall)
+            {
                 return Err(stopped.unwrap_or_else(|| corrupt("it ends too early")));
             }
             self.store.stats.resumed.fetch_add(1, Ordering::Relaxed);
-            tokio::time::sleep(BACK_OFF * (1 << tries.min(6))).await;
+            tokio::time::sleep((BACK_OFF * (1 << tries.min(6))).max(pause.unwrap_or_default())).await;
         }
     }
 
@@ -157,7 +137,11 @@ impl<S: Source> Transfer<S> {
         self.known = body.validators.clone();
         if self.at == 0 && self.at_disk() == 0 {
             if matches!(self.place, Place::Memory) {
-                self.open_place().await;
+                if self.total.is_some_and(|total| total > self.store.config.max_bytes) {
+                    self.shared.window().begin(self.at);
+                } else {
+                    self.open_place().await;
+                }
             }
             let head = Head { len: self.total, validators: self.known.clone() };
             self.shared.progress.send_modify(|progress| progress.head = Some(head));
@@ -174,13 +158,23 @@ impl<S: Source> Transfer<S> {
                 let _ = self.shared.file.set(file.clone());
                 self.place = Place::Disk { path, file };
             }
-            _ => self.lose_disk(),
+            Ok(Err(error)) => self.lose_disk(&error),
+            Err(error) => self.lose_disk(&error),
         }
     }
 
-    fn lose_disk(&mut self) {
+    fn lose_disk(&mut self, why: &dyn std::error::Error) {
+        tracing::warn!(error = %Chain(why), "a file is passed on, but can't be stored");
         self.store.stats.unwritten.fetch_add(1, Ordering::Relaxed);
-        self.place = Place::Memory;
+        self.leave_disk();
+    }
+
+    /// From here on bytes go to the readers and no further.
+    fn leave_disk(&mut self) {
+        if let Place::Disk { path, .. } = std::mem::replace(&mut self.place, Place::Memory) {
+            // What was written stays readable for those who have it open.
+            let _ = std::fs::remove_file(path);
+        }
         self.shared.window().begin(self.at);
     }
 
@@ -226,6 +220,10 @@ impl<S: Source> Transfer<S> {
             }
             _ => {}
         }
+        // It would take the place of all others, and not be kept either.
+        if end > self.store.config.max_bytes && matches!(self.place, Place::Disk { .. }) {
+            self.leave_disk();
+        }
         let mut hash = std::mem::replace(&mut self.hash, Context::new(&SHA256));
         let file = match &self.place {
             Place::Disk { file, .. } => Some(file.clone()),
@@ -247,10 +245,8 @@ impl<S: Source> Transfer<S> {
         let (hash, chunks, written) =
             tokio::task::spawn_blocking(work).await.map_err(|_| super::fill::given_up())?;
         self.hash = hash;
-        if let (Err(_), Place::Disk { path, .. }) = (&written, &self.place) {
-            // What was written stays readable for those who have it open.
-            let _ = std::fs::remove_file(path);
-            self.lose_disk();
+        if let Err(error) = &written {
+            self.lose_disk(error);
         }
         let is_on_disk = matches!(self.place, Place::Disk { .. });
         if is_on_disk {
@@ -286,6 +282,49 @@ impl<S: Source> Transfer<S> {
         let stored = Stored { file, len: self.at, digest };
         let work = move || store.commit(&key, label, stored, &path);
         tokio::task::spawn_blocking(work).await.map_err(|_| super::fill::given_up()).map(Some)
+    }
+}
+
+impl<S> Transfer<S> {
+    /// Leaves nothing behind, and tells the readers.
+    fn end(&self, result: Result<Option<Stored>, Error>) {
+        if result.is_err()
+            && let Place::Disk { path, .. } = &self.place
+        {
+            let _ = std::fs::remove_file(path);
+        }
+        self.store.partial.fetch_sub(self.at_disk(), Ordering::Relaxed);
+        let counter = match &result {
+            Ok(_) => &self.store.stats.fetched,
+            Err(error) if error.is_corrupt() => &self.store.stats.corrupt,
+            Err(_) => &self.store.stats.failed,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        // Whoever comes now finds the stored file, or starts anew. Somebody may have done so already.
+        let mut fills = self.store.fills();
+        if fills.get(&self.key).is_some_and(|fill| Arc::ptr_eq(&fill.shared, &self.shared)) {
+            fills.remove(&self.key);
+        }
+        drop(fills);
+        self.shared.progress.send_modify(|progress| {
+            if result.is_ok() {
+                progress.visible = self.at;
+            }
+            progress.end = Some(result.map_err(Arc::new));
+        });
+    }
+
+    fn at_disk(&self) -> u64 {
+        self.shared.progress.borrow().on_disk
+    }
+}
+
+impl<S> Drop for Transfer<S> {
+    /// A panic, or the end of the runtime, must leave nobody waiting.
+    fn drop(&mut self) {
+        if self.shared.progress.borrow().end.is_none() {
+            self.end(Err(super::fill::given_up()));
+        }
     }
 }
 

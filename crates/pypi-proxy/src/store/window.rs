@@ -9,6 +9,8 @@ use bytes::Bytes;
 pub(super) struct Window {
     /// The place of the first byte.
     start: u64,
+    /// The place of the first byte that ever was here.
+    begin: u64,
     chunks: VecDeque<Bytes>,
     bytes: usize,
     readers: HashMap<u64, u64>,
@@ -41,6 +43,17 @@ impl Window {
     /// From here on bytes come here.
     pub(super) fn begin(&mut self, start: u64) {
         self.start = start;
+        self.begin = start;
+    }
+
+    /// Whether a reader that comes now still gets all of the file.
+    pub(super) fn is_whole(&self) -> bool {
+        self.start == self.begin
+    }
+
+    /// A place for a reader that is about to come; `None` if it would not get all.
+    pub(super) fn hold(&mut self) -> Option<u64> {
+        self.is_whole().then(|| self.join(0))
     }
 
     pub(super) fn push(&mut self, chunk: Bytes) {
@@ -112,5 +125,18 @@ mod tests {
         assert_eq!(window.get(18).unwrap(), "ijkl");
         window.leave(fast);
         assert_eq!(window.bytes(), 0);
+    }
+
+    #[test]
+    fn who_is_about_to_read_is_waited_for() {
+        let mut window = Window::default();
+        let held = window.hold().unwrap();
+        window.push(Bytes::from_static(b"abcd"));
+        let (first, late) = (window.join(0), window.hold().unwrap());
+        window.advance(first, 4);
+        window.leave(held);
+        assert_eq!((window.get(0).unwrap(), window.is_whole()), (Bytes::from_static(b"abcd"), true));
+        window.leave(late);
+        assert_eq!((window.bytes(), window.hold()), (0, None));
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::StreamExt;
 use http::header::{
@@ -19,7 +19,7 @@ use url::Url;
 
 use super::config::{Config, Credentials};
 use super::meter::{Asked, Meter};
-use super::place::{Hosts, is_private};
+use super::place::is_private;
 use super::{Answer, Body, PageBody, Validators};
 use crate::error::Kind;
 use crate::{Error, ProjectName};
@@ -28,6 +28,8 @@ const PAGES: &str =
     "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1";
 const SERIAL: &str = "x-pypi-last-serial";
 const MAX_REDIRECTS: usize = 5;
+/// An index that wants to be left alone for longer is asked all the same.
+const MAX_PAUSE: Duration = Duration::from_secs(300);
 
 /// An index, and the connections to it.
 pub struct Upstream {
@@ -77,7 +79,10 @@ impl Upstream {
     pub(crate) async fn probe(&self) -> Result<(), Error> {
         let request = self.pages.head(self.page_url(None)).header(ACCEPT, PAGES);
         let response = self.send(self.authorize(request), Asked::Page).await?;
-        if response.status().is_server_error() { Err(unexpected(response.status())) } else { Ok(()) }
+        match response.status() {
+            status if status.is_server_error() => Err(unexpected(status, response.headers())),
+            _ => Ok(()),
+        }
     }
 
     /// Where the page of a project is, `None` for the list of all.
@@ -110,7 +115,7 @@ impl Upstream {
                 return Ok(Answer::NotModified);
             }
             StatusCode::NOT_FOUND | StatusCode::GONE => return Ok(Answer::NotFound),
-            status => return Err(unexpected(status)),
+            status => return Err(unexpected(status, headers)),
         }
         let is_json = match headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()) {
             Some(content_type) => content_type.to_ascii_lowercase().contains("json"),
@@ -202,7 +207,7 @@ impl Upstream {
                 (Some(range), len)
             }
             StatusCode::NOT_FOUND | StatusCode::GONE => return Err(Error::new(Kind::NotFound)),
-            status => return Err(unexpected(status)),
+            status => return Err(unexpected(status, headers)),
         };
         if headers.contains_key(http::header::CONTENT_ENCODING) {
             return Err(Error::with(
@@ -324,7 +329,7 @@ fn builder(config: &Config) -> Result<ClientBuilder, Error> {
         builder = builder.tls_certs_merge(certificates);
     }
     // Names of a public index may still resolve to what is private.
-    if config.hosts == Hosts::Public && config.url.host_str().is_some() {
+    if config.hosts.are_public(&config.url) {
         builder =
             builder.dns_resolver(Arc::new(PublicNames { index: config.url.host_str().map(str::to_owned) }));
     }
@@ -368,8 +373,20 @@ fn content_range(headers: &HeaderMap) -> Option<(Range<u64>, Option<u64>)> {
 }
 
 #[cold]
-fn unexpected(status: StatusCode) -> Error {
+fn unexpected(status: StatusCode, headers: &HeaderMap) -> Error {
+    let is_busy = matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
     Error::with(Kind::Upstream, format!("the index answers with status {}", status.as_u16()))
+        .retried_after(if is_busy { retry_after(headers) } else { None })
+}
+
+/// Seconds or a date (RFC 9110, 10.2.3).
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(http::header::RETRY_AFTER)?.to_str().ok()?.trim();
+    let time = match text.parse() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => httpdate::parse_http_date(text).ok()?.duration_since(SystemTime::now()).unwrap_or_default(),
+    };
+    Some(time.min(MAX_PAUSE))
 }
 
 /// URLs may hold tokens: no error shows one.

@@ -1,6 +1,6 @@
 //! Where files of an index may be.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
@@ -18,6 +18,11 @@ pub(super) enum Hosts {
 }
 
 impl Hosts {
+    /// Whether a name may only stand for addresses that are public.
+    pub(super) fn are_public(&self, index: &Url) -> bool {
+        *self == Self::Public && !index.host().is_some_and(|host| is_private_host(&host))
+    }
+
     /// Whether a file may be fetched from here. What a name resolves to is looked at when it is.
     pub(super) fn check(&self, index: &Url, file: &Url) -> Result<(), Error> {
         let is_web = matches!(file.scheme(), "http" | "https");
@@ -79,6 +84,9 @@ pub(super) fn is_private(address: IpAddr) -> bool {
                 || first == 0
                 // Shared between providers and customers (RFC 6598).
                 || (first == 100 && second & 0xc0 == 64)
+                // For measurements (RFC 2544), and of no use yet.
+                || (first == 198 && second & 0xfe == 18)
+                || first >= 240
         }
         IpAddr::V6(address) => {
             address.is_loopback()
@@ -86,8 +94,20 @@ pub(super) fn is_private(address: IpAddr) -> bool {
                 || address.is_unique_local()
                 || address.is_unicast_link_local()
                 || address.is_multicast()
+                || embedded(address).is_some_and(|address| is_private(IpAddr::V4(address)))
         }
     }
+}
+
+/// The address behind a gateway between the versions of the protocol: NAT64 (RFC 6052) and 6to4 (RFC 3056).
+fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let bytes = address.octets();
+    let at = match address.segments() {
+        [0x64, 0xff9b, 0, 0, 0, 0, ..] => 12,
+        [0x2002, ..] => 2,
+        _ => return None,
+    };
+    Some(Ipv4Addr::new(bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]))
 }
 
 #[cfg(test)]
@@ -114,6 +134,10 @@ mod tests {
             "https://[::1]/a.whl",
             "https://[::ffff:10.0.0.1]/a.whl",
             "https://[fd00::1]/a.whl",
+            "https://[64:ff9b::10.0.0.1]/a.whl",
+            "https://[2002:7f00:1::]/a.whl",
+            "https://255.255.255.255/a.whl",
+            "https://198.18.0.1/a.whl",
             "https://100.64.0.1/a.whl",
             "https://localhost/a.whl",
             "https://LOCALHOST./a.whl",

@@ -5,7 +5,11 @@
 #[cfg(target_os = "linux")]
 pub(crate) mod chromium;
 pub(crate) mod exposition;
+pub(crate) mod mount;
+#[cfg(feature = "cli")]
+pub(crate) mod program;
 pub(crate) mod proxy;
+pub(crate) mod raw;
 pub(crate) mod source;
 pub(crate) mod wheel;
 
@@ -119,3 +123,16 @@ pub(crate) fn page(name: &str, files: &[(&str, &str)]) -> String {
 }
 
 pub(crate) const JSON: (&str, &str) = ("content-type", "application/vnd.pypi.simple.v1+json");
+
+/// A page in JSON of files with their hashes and sizes, which are below `/f/`.
+pub(crate) fn hashed_page(files: impl IntoIterator<Item = (String, Bytes)>) -> String {
+    let file = |(name, content): (String, Bytes)| {
+        let sha256 = source::digest_of(&content).to_string();
+        serde_json::json!({
+            "filename": name, "url": format!("/f/{name}"), "hashes": {"sha256": sha256}, "size": content.len(),
+        })
+    };
+    let files: Vec<_> = files.into_iter().map(file).collect();
+    serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files})
+        .to_string()
+}

@@ -17,7 +17,41 @@ pub(crate) struct Running {
     pub(crate) client: Client,
     stop: Option<tokio::sync::oneshot::Sender<()>>,
     task: Option<tokio::task::JoinHandle<std::io::Result<()>>>,
-    dir: tempfile::TempDir,
+    dir: Option<tempfile::TempDir>,
+}
+
+/// What a proxy is made of.
+pub(crate) struct Setup {
+    pub(crate) upstreams: Vec<upstream::Config>,
+    pub(crate) store: store::Config,
+    /// Where pages are kept is a matter of the store.
+    pub(crate) pages: pages::Config,
+    pub(crate) serve: serve::Config,
+    pub(crate) server: ServerConfig,
+}
+
+impl Setup {
+    /// A proxy of these indexes with its cache below a folder.
+    pub(crate) fn new(dir: &std::path::Path, indexes: &[String]) -> Self {
+        let upstream =
+            |url: &String| upstream::Config::new(url).unwrap().read_timeout(Duration::from_secs(2));
+        Self {
+            upstreams: indexes.iter().map(upstream).collect(),
+            store: store::Config::new(dir.join("cache")).stall(Duration::from_secs(1)).retries(2),
+            pages: pages::Config::new(),
+            serve: serve::Config::new(),
+            server: ServerConfig::new(),
+        }
+    }
+
+    pub(crate) async fn start(self) -> Running {
+        let upstreams: Vec<_> =
+            self.upstreams.into_iter().map(|config| Arc::new(Upstream::new(config).unwrap())).collect();
+        let store = Store::open(self.store).unwrap();
+        let pages = Pages::new(upstreams.clone(), self.pages.dir(store.pages_dir()));
+        let proxy = Proxy::new(upstreams, pages, store.clone(), self.serve);
+        run(proxy, store, self.server).await
+    }
 }
 
 pub(crate) async fn start(indexes: &[String], config: serve::Config) -> Running {
@@ -47,16 +81,15 @@ async fn start_as(
     all: impl Fn(pages::Config) -> pages::Config,
 ) -> Running {
     let dir = tempfile::tempdir().unwrap();
-    let upstream = |url: &String| {
-        let config = upstream::Config::new(url).unwrap().read_timeout(Duration::from_secs(2));
-        Arc::new(Upstream::new(each(config)).unwrap())
-    };
-    let upstreams: Vec<_> = indexes.iter().map(upstream).collect();
-    let store =
-        Store::open(store::Config::new(dir.path().join("cache")).stall(Duration::from_secs(1)).retries(2))
-            .unwrap();
-    let pages = Pages::new(upstreams.clone(), all(pages::Config::new().dir(store.pages_dir())));
-    let proxy = Proxy::new(upstreams, pages, store.clone(), config);
+    let mut setup = Setup { serve: config, server, ..Setup::new(dir.path(), indexes) };
+    setup.upstreams = setup.upstreams.into_iter().map(each).collect();
+    setup.pages = all(setup.pages);
+    let mut running = setup.start().await;
+    running.dir = Some(dir);
+    running
+}
+
+async fn run(proxy: Proxy, store: Store, server: ServerConfig) -> Running {
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = tokio::sync::oneshot::channel();
@@ -66,7 +99,7 @@ async fn start_as(
     }));
     let client =
         Client::builder().redirect(reqwest::redirect::Policy::none()).no_gzip().no_zstd().no_deflate();
-    Running { store, address, client: client.build().unwrap(), stop: Some(stop), task: Some(task), dir }
+    Running { store, address, client: client.build().unwrap(), stop: Some(stop), task: Some(task), dir: None }
 }
 
 impl Running {
@@ -75,7 +108,7 @@ impl Running {
     }
 
     pub(crate) fn dir(&self) -> &std::path::Path {
-        self.dir.path()
+        self.dir.as_ref().unwrap().path()
     }
 
     pub(crate) fn address(&self) -> SocketAddr {

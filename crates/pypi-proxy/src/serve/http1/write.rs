@@ -317,7 +317,9 @@ impl Writer<'_> {
         while let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
             match frame {
                 Ok(frame) => {
-                    let bytes = frame.into_data().unwrap_or_default();
+                    let mut bytes = frame.into_data().unwrap_or_default();
+                    // More than was told would be taken for the next answer.
+                    bytes.truncate(frames.room());
                     if !bytes.is_empty() {
                         self.write_frame(&bytes, frames, access).await?;
                     }
@@ -385,10 +387,17 @@ impl Frames {
             return Ok(format!("{len:x}\r\n"));
         }
         if let Some(left) = &mut self.left {
-            // More would be taken for the next answer.
             *left = left.checked_sub(len).ok_or(io::ErrorKind::InvalidData)?;
         }
         Ok(String::new())
+    }
+
+    /// How many bytes may still come.
+    fn room(&self) -> usize {
+        match self.left {
+            Some(left) if !self.is_chunked => usize::try_from(left).unwrap_or(usize::MAX),
+            _ => usize::MAX,
+        }
     }
 
     /// What goes behind them.

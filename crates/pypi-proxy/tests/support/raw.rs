@@ -1,0 +1,145 @@
+//! A server that does what no server should: it lies about lengths, stands still, and hangs up.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+/// What happens on a connection after its request. At the end it is closed.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Send(Bytes),
+    Wait(Duration),
+    /// Nothing, for ever.
+    Stall,
+    /// The connection is aborted, not closed.
+    Reset,
+}
+
+/// A request: its path, the whole head in lower case, and how many there were for this path before.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) path: String,
+    pub(crate) head: String,
+    pub(crate) nth: usize,
+}
+
+impl Asked {
+    /// The first byte that is asked for, 0 without a range.
+    pub(crate) fn from(&self) -> usize {
+        let Some((_, rest)) = self.head.split_once("\r\nrange: bytes=") else { return 0 };
+        let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap();
+        rest[..digits].parse().unwrap_or(0)
+    }
+}
+
+/// An upstream that a test has in hand byte by byte.
+pub(crate) struct Raw {
+    address: SocketAddr,
+    asked: Arc<Mutex<Vec<Asked>>>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Raw {
+    pub(crate) async fn start(answer: impl Fn(&Asked) -> Vec<Step> + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
+        let (answer, seen) = (Arc::new(answer), asked.clone());
+        let task = tokio::spawn(async move {
+            let mut connections = tokio::task::JoinSet::new();
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                let (answer, seen) = (answer.clone(), seen.clone());
+                connections.spawn(async move {
+                    let _ = serve(stream, &seen, &*answer).await;
+                });
+            }
+        });
+        Self { address, asked, task }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    /// How often this path was asked for.
+    pub(crate) fn count(&self, path: &str) -> usize {
+        self.asked.lock().unwrap().iter().filter(|asked| asked.path == path).count()
+    }
+
+    /// Closes the listener and all connections.
+    pub(crate) fn stop(&self) {
+        self.task.abort();
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+async fn serve(
+    mut stream: TcpStream,
+    seen: &Mutex<Vec<Asked>>,
+    answer: &(dyn Fn(&Asked) -> Vec<Step> + Send + Sync),
+) -> std::io::Result<()> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        if stream.read_buf(&mut head).await? == 0 {
+            return Ok(());
+        }
+    }
+    let head = String::from_utf8_lossy(&head).to_ascii_lowercase();
+    let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+    let asked = {
+        let mut seen = seen.lock().unwrap();
+        let nth = seen.iter().filter(|asked| asked.path == path).count();
+        seen.push(Asked { path, head, nth });
+        seen.last().unwrap().clone()
+    };
+    for step in answer(&asked) {
+        match step {
+            Step::Send(bytes) => stream.write_all(&bytes).await?,
+            Step::Wait(time) => tokio::time::sleep(time).await,
+            Step::Stall => std::future::pending().await,
+            Step::Reset => {
+                // What was sent should arrive before the connection is gone.
+                tokio::time::sleep(Duration::from_millis(30)).await;
+                stream.set_zero_linger()?;
+                return Ok(());
+            }
+        }
+    }
+    stream.shutdown().await
+}
+
+/// The head of an answer, and what is sent of its body.
+pub(crate) fn head(status: &str, headers: &[(&str, &str)]) -> Step {
+    let mut text = format!("HTTP/1.1 {status}\r\nconnection: close\r\n");
+    for (name, value) in headers {
+        text += &format!("{name}: {value}\r\n");
+    }
+    Step::Send((text + "\r\n").into())
+}
+
+/// A whole answer.
+pub(crate) fn reply(status: &str, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Vec<Step> {
+    let body = body.into();
+    let len = body.len().to_string();
+    let mut all = headers.to_vec();
+    all.push(("content-length", &len));
+    vec![head(status, &all), Step::Send(body)]
+}
