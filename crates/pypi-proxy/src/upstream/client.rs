@@ -17,7 +17,7 @@ use reqwest::{Certificate, Client, ClientBuilder, RequestBuilder, Response};
 use url::Url;
 
 use super::config::{Config, Credentials};
-use super::place::{Hosts, is_private};
+use super::place::is_private;
 use super::{Answer, Body, PageBody, Validators};
 use crate::error::Kind;
 use crate::{Error, ProjectName};
@@ -264,7 +264,7 @@ fn builder(config: &Config) -> Result<ClientBuilder, Error> {
         builder = builder.tls_certs_merge(certificates);
     }
     // Names of a public index may still resolve to what is private.
-    if config.hosts == Hosts::Public && config.url.host_str().is_some() {
+    if config.hosts.are_public(&config.url) {
         builder = builder.dns_resolver(std::sync::Arc::new(PublicNames {
             index: config.url.host_str().map(str::to_owned),
         }));

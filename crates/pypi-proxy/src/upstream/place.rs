@@ -18,6 +18,11 @@ pub(super) enum Hosts {
 }
 
 impl Hosts {
+    /// Whether a name may only stand for addresses that are public.
+    pub(super) fn are_public(&self, index: &Url) -> bool {
+        *self == Self::Public && !index.host().is_some_and(|host| is_private_host(&host))
+    }
+
     /// Whether a file may be fetched from here. What a name resolves to is looked at when it is.
     pub(super) fn check(&self, index: &Url, file: &Url) -> Result<(), Error> {
         let is_web = matches!(file.scheme(), "http" | "https");
