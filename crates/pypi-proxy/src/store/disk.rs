@@ -156,8 +156,9 @@ impl Store {
     /// Panics outside of a tokio runtime.
     pub fn fill(&self, key: Key, expected: Expected, source: impl Source) -> Filling {
         let mut fills = self.0.fills();
-        if let Some(fill) = fills.get(&key).filter(|fill| fill.is_whole()) {
-            return Filling::Running(fill.clone());
+        // One whose begin is nowhere any more is of no use for this caller.
+        if let Some(fill) = fills.get(&key).and_then(Fill::hold) {
+            return Filling::Running(fill);
         }
         // It may have been stored since the caller has looked.
         if let Key::Digest(digest) = &key
@@ -168,8 +169,9 @@ impl Store {
         let fill = Fill::new();
         fills.insert(key.clone(), fill.clone());
         drop(fills);
-        tokio::spawn(Transfer::new(self.0.clone(), key, expected, source, fill.shared.clone()).run());
-        Filling::Running(fill)
+        let held = fill.hold().unwrap_or_else(|| fill.clone());
+        tokio::spawn(Transfer::new(self.0.clone(), key, expected, source, fill.shared).run());
+        Filling::Running(held)
     }
 
     /// The transfer of a file that is on its way.

@@ -50,6 +50,27 @@ pub struct Head {
 #[derive(Clone, Debug)]
 pub struct Fill {
     pub(super) shared: Arc<Shared>,
+    /// Keeps what the disk can't have until there is a reader.
+    hold: Option<Arc<Hold>>,
+}
+
+#[derive(Debug)]
+struct Hold {
+    shared: Arc<Shared>,
+    id: u64,
+}
+
+impl Hold {
+    fn release(&self) {
+        self.shared.window().leave(self.id);
+        self.shared.room.notify_one();
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.release();
+    }
 }
 
 #[derive(Debug)]
@@ -80,7 +101,14 @@ impl Fill {
             room: Notify::new(),
             file: OnceLock::new(),
         };
-        Self { shared: Arc::new(shared) }
+        Self { shared: Arc::new(shared), hold: None }
+    }
+
+    /// The same for one who is going to read it; `None` if not all of it is left.
+    pub(super) fn hold(&self) -> Option<Self> {
+        let id = self.shared.window().hold()?;
+        let hold = Hold { shared: self.shared.clone(), id };
+        Some(Self { shared: self.shared.clone(), hold: Some(Arc::new(hold)) })
     }
 
     /// What the source tells of the file, as soon as it has answered.
@@ -121,6 +149,10 @@ impl Fill {
     /// Fails if the source does, if the file is not the one that was expected ([`Error::is_corrupt`]), or if it is too
     /// large ([`Error::is_limit`]).
     pub async fn done(&self) -> Result<Option<Stored>, Error> {
+        // Who waits for the end is not going to read what comes before.
+        if let Some(hold) = &self.hold {
+            hold.release();
+        }
         let mut progress = self.shared.progress.subscribe();
         let seen = progress.wait_for(|progress| progress.end.is_some()).await.map_err(|_| given_up())?;
         match &seen.end {

@@ -51,6 +51,11 @@ impl Window {
         self.start == self.begin
     }
 
+    /// A place for a reader that is about to come; `None` if it would not get all.
+    pub(super) fn hold(&mut self) -> Option<u64> {
+        self.is_whole().then(|| self.join(0))
+    }
+
     pub(super) fn push(&mut self, chunk: Bytes) {
         self.bytes += chunk.len();
         self.chunks.push_back(chunk);
@@ -79,16 +84,11 @@ impl Window {
         if let Some(least) = self.readers.values().copied().min() {
             self.readers.retain(|_, position| *position > least);
         }
-        // Nobody is waited for any more.
-        self.next = self.next.max(1);
         self.trim();
     }
 
-    /// Drops what every reader has. The first may not have come yet.
+    /// Drops what every reader has.
     fn trim(&mut self) {
-        if self.next == 0 {
-            return;
-        }
         let least = self.readers.values().copied().min().unwrap_or(u64::MAX);
         while let Some(chunk) = self.chunks.front()
             && self.start + chunk.len() as u64 <= least
@@ -128,19 +128,15 @@ mod tests {
     }
 
     #[test]
-    fn the_first_reader_is_waited_for() {
+    fn who_is_about_to_read_is_waited_for() {
         let mut window = Window::default();
+        let held = window.hold().unwrap();
         window.push(Bytes::from_static(b"abcd"));
-        assert!(window.is_whole());
-        let reader = window.join(0);
-        window.push(Bytes::from_static(b"efgh"));
+        let (first, late) = (window.join(0), window.hold().unwrap());
+        window.advance(first, 4);
+        window.leave(held);
         assert_eq!((window.get(0).unwrap(), window.is_whole()), (Bytes::from_static(b"abcd"), true));
-        window.advance(reader, 4);
-        assert_eq!((window.bytes(), window.is_whole()), (4, false));
-        // It is waited for as long as any other, and no longer.
-        let mut window = Window::default();
-        window.push(Bytes::from_static(b"abcd"));
-        window.cut();
-        assert_eq!((window.bytes(), window.is_whole()), (0, false));
+        window.leave(late);
+        assert_eq!((window.bytes(), window.hold()), (0, None));
     }
 }
