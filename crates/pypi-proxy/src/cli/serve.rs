@@ -7,10 +7,16 @@ use tokio::net::TcpListener;
 use super::failure::Failure;
 use super::{logging, setup};
 
+/// Threads for reading and writing files, for resolving names, and for reading pages.
+const DISK_THREADS: usize = 128;
+
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = setup::settings(matches)?;
     let _log = logging::start(&settings);
-    tokio::runtime::Runtime::new()?.block_on(serve(&settings))
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    // However many clients wait for the disk, more threads than this are of no use to it.
+    runtime.enable_all().max_blocking_threads(DISK_THREADS);
+    runtime.build()?.block_on(serve(&settings))
 }
 
 async fn serve(settings: &Settings) -> Result<(), Failure> {

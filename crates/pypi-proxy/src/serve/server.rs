@@ -15,6 +15,9 @@ use tokio::sync::Semaphore;
 use super::Proxy;
 use super::access::Access;
 
+/// The most bytes of a connection in memory, but for one chunk: the headers of a request, and what waits to be sent.
+const MAX_BUFFER: usize = 64 * 1024;
+
 /// How connections are treated.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerConfig {
@@ -106,6 +109,7 @@ impl Server {
             .http1()
             .timer(TokioTimer::new())
             .header_read_timeout(self.config.header_timeout)
+            .max_buf_size(MAX_BUFFER)
             .pipeline_flush(true);
         builder.http2().timer(TokioTimer::new()).keep_alive_interval(self.config.header_timeout);
         let mut shutdown = std::pin::pin!(shutdown);

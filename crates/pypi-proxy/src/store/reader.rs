@@ -17,8 +17,8 @@ use super::fill::{Progress, Shared, given_up};
 use crate::Error;
 use crate::error::Kind;
 
-/// The most bytes that are read at once.
-const CHUNK: usize = 128 * 1024;
+/// The most bytes that are read at once. Each reader has two of them in memory: one is sent while the next is read.
+const CHUNK: usize = 64 * 1024;
 
 /// The bytes of a file, or of a range of it, as they come.
 ///
