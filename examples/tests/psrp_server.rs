@@ -50,7 +50,7 @@ async fn statements_are_run_by_a_child() {
 /// `PSRP_PYTHON` names a Python interpreter with psrpcore and pypsrp, whose versions stand with the client.
 #[test]
 fn the_client_of_psrpcore_gets_along_with_it() {
-    const CASES: usize = 15;
+    const CASES: usize = 17;
 
     let Some(python) = std::env::var_os("PSRP_PYTHON").filter(|value| !value.is_empty()) else {
         writeln!(io::stderr(), "skipped: PSRP_PYTHON is not set").unwrap();

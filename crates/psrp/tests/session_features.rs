@@ -289,11 +289,11 @@ fn requests_from_before_a_connection_get_no_answer() {
     assert_eq!(session.client_events(), forgotten);
     session.exchange();
     assert_eq!(session.client.state(), RunspacePoolState::Opened);
-    assert!(session.server.answer(requests[0], psrp::message::Availability::Count(1)).is_err());
+    assert!(session.server.answer(requests[0], Availability::Count(1)).is_err());
     let again = session.client.get_available_runspaces().unwrap();
     session.exchange();
     session.client_events();
-    session.server.answer(again, psrp::message::Availability::Count(1)).unwrap();
+    session.server.answer(again, Availability::Count(1)).unwrap();
     session.exchange();
     assert!(matches!(session.client_events()[..], [Event::Answer { call_id, .. }] if call_id == again));
 }
