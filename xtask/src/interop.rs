@@ -20,8 +20,8 @@ const INSTALL_LIMIT: Duration = Duration::from_secs(300);
 struct Suite {
     /// The package that pins what the tests run beside.
     package: &'static str,
-    /// What cargo is told for each target of the tests.
-    tests: &'static [&'static [&'static str]],
+    /// What cargo is told, one command after the other.
+    commands: &'static [&'static [&'static str]],
     peers: &'static [Peer],
 }
 
@@ -43,7 +43,7 @@ enum Language {
 const SUITES: [Suite; 2] = [
     Suite {
         package: "perplexity-mock",
-        tests: &[&["--package", "perplexity-mock", "--test", "sdks"]],
+        commands: &[&["test", "--package", "perplexity-mock", "--test", "sdks"]],
         peers: &[
             Peer {
                 language: Language::Python,
@@ -59,17 +59,18 @@ const SUITES: [Suite; 2] = [
     },
     Suite {
         package: "psrp",
-        tests: &[
-            &["--package", "psrp", "--all-features", "--test", "peers"],
-            &["--package", "psrp", "--all-features", "--test", "live_client"],
+        commands: &[
+            &["test", "--package", "psrp", "--all-features", "--test", "peers"],
+            &["test", "--package", "psrp", "--all-features", "--test", "live_client"],
             // The program `psrp` with the stand-in for PowerShell.
-            &["--package", "psrp", "--all-features", "--test", "cli"],
+            &["test", "--package", "psrp", "--all-features", "--test", "cli"],
             // With the server of OpenSSH.
-            &["--package", "psrp", "--all-features", "--test", "ssh"],
+            &["test", "--package", "psrp", "--all-features", "--test", "ssh"],
             // The client of WS-Management with a service that pypsrp agrees with.
-            &["--package", "psrp", "--all-features", "--test", "wsman"],
-            // Cargo builds an example for a test only where it is told to.
-            &["--package", "examples", "--test", "psrp_server", "--example", "psrp_server"],
+            &["test", "--package", "psrp", "--all-features", "--test", "wsman"],
+            // The client of psrpcore with the example.
+            &["build", "--package", "examples", "--example", "psrp_server"],
+            &["test", "--package", "examples", "--test", "psrp_server"],
         ],
         peers: &[Peer {
             language: Language::Python,
@@ -151,16 +152,16 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
         if variables.iter().all(|(_, product)| product.is_none()) {
             continue;
         }
-        for test in suite.tests {
-            let mut tests = cargo::command(workspace, &[&["test"], *test].concat());
+        for arguments in suite.commands {
+            let mut command = cargo::command(workspace, arguments);
             for (variable, product) in &variables {
                 match product {
-                    Some(product) => tests.env(variable, product),
-                    None => tests.env_remove(variable),
+                    Some(product) => command.env(variable, product),
+                    None => command.env_remove(variable),
                 };
             }
-            let status = tests.stdin(std::process::Stdio::null()).status().context("cannot start cargo")?;
-            ensure!(status.success(), "{}: {status}", test.join(" "));
+            let status = command.stdin(std::process::Stdio::null()).status().context("cannot start cargo")?;
+            ensure!(status.success(), "{}: {status}", arguments.join(" "));
         }
     }
     Ok(missing)

@@ -61,9 +61,17 @@
 //!
 //! # Features
 //!
-//! `crypto` (default) has the cipher of a session, on aws-lc-rs; `serde` the bridge, [`clixml`] documents of any type; `jiff`
-//! conversions of dates and spans; `tokio` has sessions over child processes, sockets, and anything that carries bytes;
-//! `ssh` sessions over SSH, with `io::Ssh`.
+//! | feature | what it adds |
+//! | --- | --- |
+//! | `crypto` (default) | the key exchange and the cipher of secure strings, on aws-lc-rs |
+//! | `serde` | the bridge to any type, and documents of any type |
+//! | `jiff` | conversions of dates and spans |
+//! | `tokio` | `io`: sessions over child processes, sockets, and anything that carries bytes; servers; hosts for scripts and tests |
+//! | `ssh` | `io::Ssh`, on russh |
+//! | `wsman` | `io::Wsman`: Windows Remote Management over HTTP and HTTPS with name and password, on reqwest |
+//! | `negotiate` | NTLM and Kerberos for that, on sspi |
+//! | `console` | `io::ConsoleHost`: prompts, colours and bars of progress at a terminal |
+//! | `cli` | the program `psrp`, with all of these but `jiff` |
 //!
 //! # Limits
 //!
@@ -79,23 +87,21 @@
 //! | levels of a value that is written | 49 | [`WriteOptions::max_depth`], up to 512 | nothing of it is written; or [a text](clixml::WriteOptions::replace_too_deep) in its place |
 //! | bytes that a typed message copies out of shared objects | 64 MiB | [`Payload::from_value_within`] | there is no message |
 //! | bytes of a fragment that is sent | 32 KiB | [`Fragmenter::fragment_size`], [client], [server] | the message takes more fragments |
-//! | bytes of a message that is received, with the headers of its fragments | 10 MiB | [`AssemblerOptions::max_object_size`], [`InterleavedOptions::max_object_size`], [client], [server] | refused by the header, before the blob is waited for; the stream is lost, and a pool broken |
+//! | bytes of a message that is received, with the headers of its fragments | 10 MiB | [`AssemblerOptions::max_object_size`], [`InterleavedOptions::max_object_size`], [client], [server] | refused by the header, before the blob is waited for; the stream is lost: the pipeline that it belongs to fails, a pool breaks by its own |
 //! | messages in part, where they may be mixed | 16 | [`InterleavedOptions::max_pending_objects`] | the stream is lost |
 //! | bytes of these | 20 MiB | [`InterleavedOptions::max_pending_bytes`] | the stream is lost |
 //! | bytes of a line | 44,716 | [`ReaderOptions::max_line`] | refused while it arrives; the stream is lost |
 //! | pipelines of a pool | 1024 | [client], [server] | the client can't start another one; a server's pool is broken |
-//! | calls of the host that wait | 64 | [client], [server] | the server can't make another one; a client's pool is broken |
+//! | calls of the host that wait | 64 | [client], [server] | the server can't make another one; at a client the pipeline that has made it fails, a pool that has is broken |
 //! | requests of a client that wait | 1024 | [client], [server] | the client can't make another one; a server's pool is broken |
 //! | bytes of messages that wait to be sent | 64 MiB | [client], [server] | the message is not sent |
-//! | bytes of messages received in part, all targets together | 64 MiB | [client], [server] | the pool is broken |
+//! | bytes of messages received in part, all targets together | 64 MiB | [client], [server] | the pipeline that there is no more room for fails; the pool is broken if it is its own message |
 //! | bytes that a pipeline receives | none for a client, 50 MiB for a server | [client], [server] | the pipeline fails |
-//! | bytes of events that nobody has polled | 64 MiB | [client], [server] | the pool is broken |
-//! | bytes of an envelope of WS-Management that is sent | 153,600 | `io::Wsman::max_envelope_size` | messages take more envelopes |
-//! | bytes of an answer of WS-Management | 16 MiB | `io::Wsman::max_response_size` | the connection is lost |
-//! | levels, elements and attributes of such an answer | 32, 65,536 | fixed | the connection is lost |
+//! | bytes of events that nobody has polled | 64 MiB | [client], [server] | the pool is broken: nobody would hear of less |
 //! | values that become a Rust type or JSON | 4,194,304 | `serde::Budget::max_values` | the conversion fails there |
 //! | levels of these | 128 | `serde::Budget::max_depth` | the conversion fails there |
 //!
+//! Those of sessions on tokio, their transports, servers and hosts are in `io`.
 //! Values that a program puts together have no limit: they are cloned, compared, shown and dropped at any depth.
 //!
 //! [`Limits::max_size`]: clixml::Limits::max_size

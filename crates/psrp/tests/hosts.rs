@@ -359,6 +359,21 @@ async fn mandatory_fields_are_asked_for_again_and_explained() {
 }
 
 #[tokio::test]
+async fn questions_have_an_end() {
+    let answer = async |line: &str, lines: usize, type_name: &str| {
+        let host = ConsoleHost::over(Cursor::new(line.repeat(lines)), io::sink());
+        call(&host, prompt(vec![field("Value", type_name)])).await
+    };
+    let refused = Err(ErrorCategory::InvalidArgument);
+    assert_eq!(answer("nine\n", 200, "System.Int32").await, refused);
+    assert_eq!(answer("\n", 200, "System.String").await, refused);
+    assert_eq!(answer("\n", 200, "System.String[]").await, refused);
+    assert_eq!(answer("x\n", 20_000, "System.String[]").await, refused);
+    let host = ConsoleHost::over(Cursor::new("x\n".repeat(200)), io::sink());
+    assert_eq!(call(&host, yes_no_all(-1)).await, refused);
+}
+
+#[tokio::test]
 async fn credentials_take_user_and_password() {
     let request = |user: &str, target: &str| HostRequest::PromptForCredential1 {
         caption: text(""),
@@ -444,6 +459,17 @@ async fn events_of_a_pipeline_are_shown_as_text() {
         key : System.Management.Automation.PSCustomObject\nno end, told\nVERBOSE: v\n\
         error: file not found\n  ObjectNotFound\n  PathNotFound\n";
     assert_eq!(written.text(), expected);
+}
+
+#[tokio::test]
+async fn what_is_shown_has_a_depth() {
+    let (host, written) = typed("");
+    let mut deep = Value::from("x");
+    for level in 0..20 {
+        deep = Object::list([Value::from(level), deep]).into();
+    }
+    host.show(PipelineEvent::Output(deep)).await.unwrap();
+    assert_eq!(written.text(), "19\n18\n17\n16\n15\n14\n13\n12\n\u{2026}\n");
 }
 
 #[tokio::test]

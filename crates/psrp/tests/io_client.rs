@@ -349,6 +349,29 @@ async fn what_is_collected_has_a_limit() {
 }
 
 #[tokio::test]
+async fn an_object_that_is_too_large_fails_its_pipeline_alone() {
+    let options = Options::new().config(Config::new().max_object_size(50_000));
+    let (pool, _server) = open(options, |machine, ask| {
+        on_start(machine, &ask, |pipeline, script| {
+            pipeline.write_output("before").unwrap();
+            pipeline.write_output("x".repeat(script.parse().unwrap())).unwrap();
+            pipeline.complete().unwrap();
+        })
+    })
+    .await;
+    let output = pool.invoke(PowerShell::script("100000")).await.unwrap();
+    assert_eq!((output.state, output.output.len()), (PipelineState::Failed, 1));
+    assert_eq!(output.reason.as_ref().unwrap().category, ErrorCategory::LimitsExceeded);
+    assert!(output.completed().unwrap_err().is_pipeline());
+    // It is closed at the server too, and nothing of it is left.
+    assert_eq!(pool.invoke(PowerShell::script("10")).await.unwrap().output.len(), 2);
+    while !pool.pipelines().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
 async fn the_state_forbids_with_errors() {
     let (pool, _server) = open(Options::new().config(Config::new().max_pipelines(1)), cat).await;
     let run = pool.start(PowerShell::script("")).await.unwrap();

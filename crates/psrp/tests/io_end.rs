@@ -294,3 +294,18 @@ fn a_runtime_that_ends_ends_the_pool() {
     assert!(error.is_closed(), "{error}");
     assert_eq!(pool.state(), RunspacePoolState::Broken);
 }
+
+/// A process that goes on when its input is closed.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_process_that_does_not_end_is_killed() {
+    use std::future::poll_fn;
+
+    use psrp::io::{Child, Connect, Transport};
+
+    let child = Child::new("sh").args(["-c", "exec sleep 600"]).exit_timeout(Duration::from_millis(1));
+    let mut transport = child.connect().await.unwrap();
+    assert!(transport.id().is_some());
+    poll_fn(|cx| transport.poll_close(cx)).await.unwrap();
+    assert_eq!(transport.id(), None);
+}

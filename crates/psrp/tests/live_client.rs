@@ -12,8 +12,11 @@ use std::time::Duration;
 
 use psrp::client::PipelineEvent;
 use psrp::host::{HostRequest, HostResult};
-use psrp::io::{Child, Host, HostFuture, Options, RunspacePool};
-use psrp::message::{Command, PipelineState, PowerShell, RunspacePoolState};
+use psrp::io::{Child, Host, HostFuture, Options, PoolEvent, RunspacePool};
+use psrp::message::{
+    Command, CreatePipeline, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState,
+};
+use psrp::record::CommandTypes;
 use psrp::value::{SecureString, Value};
 use psrp::{Error, clixml};
 use uuid::Uuid;
@@ -192,6 +195,35 @@ async fn two_pipelines_run_at_once() {
     }
     assert_eq!(pool.get_available_runspaces().await.unwrap(), 1);
     // Closing stops what runs.
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_pool_is_asked_and_tells() {
+    let Some(pool) = open(Options::new()).await else { return };
+    assert!(pool.set_max_runspaces(3).await.unwrap());
+    assert!(pool.set_min_runspaces(2).await.unwrap());
+    assert_eq!((pool.min_runspaces(), pool.max_runspaces()), (2, 3));
+    assert_eq!(pool.get_available_runspaces().await.unwrap(), 3);
+    assert!(pool.reset_runspace_state().await.unwrap());
+    let data = pool.application_private_data().unwrap();
+    assert_eq!(data.data.unwrap().get("stand-in"), Some(&Value::from(true)));
+
+    let commands =
+        pool.get_command_metadata(GetCommandMetadata::new(["write-*", "read-host"])).await.unwrap();
+    let names: Vec<_> = commands.iter().map(|command| command.name.to_string()).collect();
+    assert_eq!(names, ["Read-Host", "Write-Error", "Write-Host", "Write-Output", "Write-Warning"]);
+    assert_eq!(commands[0].command_type, CommandTypes::CMDLET);
+    assert_eq!(commands[0].parameters[0].name, "Text");
+    assert!(pool.get_command_metadata(GetCommandMetadata::new(["no-*"])).await.unwrap().is_empty());
+
+    let mut events = pool.events();
+    let mut nested = CreatePipeline::new(script("New-Event Changed; 1..2"));
+    nested.is_nested = true;
+    assert_eq!(pool.invoke(nested).await.unwrap().output, [Value::from(1), Value::from(2)]);
+    let Some(PoolEvent::User(event)) = events.next().await else { panic!() };
+    assert_eq!(event.source_identifier.unwrap(), "Changed");
+    assert_eq!(event.message_data, Value::from("what was added"));
     pool.close().await.unwrap();
 }
 

@@ -40,10 +40,13 @@ fn hides(what: impl Debug) {
 type Is = fn(&Error) -> bool;
 
 /// Every kind of error with its name.
-const KINDS: [(&str, Is); 19] = [
+const KINDS: [(&str, Is); 22] = [
     ("closed", Error::is_closed),
     ("pipeline", Error::is_pipeline),
     ("timeout", Error::is_timeout),
+    ("untrusted", Error::is_untrusted),
+    ("denied", Error::is_denied),
+    ("refused", Error::is_refused),
     ("unsupported", Error::is_unsupported),
     ("syntax", Error::is_syntax),
     ("structure", Error::is_structure),
@@ -288,13 +291,29 @@ impl io::Read for FailingReader {
     }
 }
 
+/// The list above has all kinds that there are.
+#[test]
+fn all_kinds_are_known() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/error.rs");
+    let source = fs::read_to_string(source).unwrap();
+    let mut predicates: Vec<_> = source
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("pub fn is_")?.strip_suffix("(&self) -> bool {"))
+        .collect();
+    let mut kinds: Vec<_> = KINDS.iter().map(|(name, _)| *name).collect();
+    predicates.sort_unstable();
+    kinds.sort_unstable();
+    assert_eq!(predicates, kinds);
+}
+
 #[test]
 fn errors_show_no_value_of_the_input() {
     let failures = failures();
     for (kind, is) in KINDS {
-        // These are of sessions over transports, whose tests look at their errors.
-        let impossible = kind == "crypto" && cfg!(not(feature = "crypto"))
-            || matches!(kind, "closed" | "pipeline" | "timeout" | "unsupported");
+        // These need a transport and another side; the tests of `io`, of SSH and of WS-Management make them.
+        let of_sessions = ["closed", "pipeline", "timeout", "untrusted", "denied", "refused", "unsupported"]
+            .contains(&kind);
+        let impossible = of_sessions || kind == "crypto" && cfg!(not(feature = "crypto"));
         assert!(impossible || failures.iter().any(is), "no error of the kind {kind}");
     }
     for error in &failures {

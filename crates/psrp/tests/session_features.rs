@@ -277,6 +277,28 @@ impl Session {
 }
 
 #[test]
+fn requests_from_before_a_connection_get_no_answer() {
+    let mut session = Session::opened();
+    let requests =
+        [session.client.get_available_runspaces().unwrap(), session.client.reset_runspace_state().unwrap()];
+    session.exchange();
+    session.client.disconnect().unwrap();
+    session.server.disconnect().unwrap();
+    session.client.connect().unwrap();
+    let forgotten = requests.map(|call_id| Event::Unanswered { call_id });
+    assert_eq!(session.client_events(), forgotten);
+    session.exchange();
+    assert_eq!(session.client.state(), RunspacePoolState::Opened);
+    assert!(session.server.answer(requests[0], Availability::Count(1)).is_err());
+    let again = session.client.get_available_runspaces().unwrap();
+    session.exchange();
+    session.client_events();
+    session.server.answer(again, Availability::Count(1)).unwrap();
+    session.exchange();
+    assert!(matches!(session.client_events()[..], [Event::Answer { call_id, .. }] if call_id == again));
+}
+
+#[test]
 fn another_client_connects_to_a_pool() {
     let init = InitRunspacePool { max_runspaces: 4, ..InitRunspacePool::default() };
     let mut session = Session::with(client::Config::new().init(init), server::Config::new()).open();

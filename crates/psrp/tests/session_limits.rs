@@ -2,11 +2,11 @@
 //! breaks. And that nothing takes longer than what there is to do.
 
 use psrp::client::{self, Event, PipelineEvent};
-use psrp::fragment::Priority;
+use psrp::fragment::{Fragmenter, Priority};
 use psrp::host::HostRequest;
 use psrp::message::{
-    CreatePipeline, Destination, GetAvailableRunspaces, InitRunspacePool, Payload, PipelineState, PowerShell,
-    PrimitiveDictionary, RunspacePoolState,
+    CreatePipeline, Destination, GetAvailableRunspaces, InitRunspacePool, Message, MessageHeader,
+    MessageType, Payload, PipelineState, PowerShell, PrimitiveDictionary, RunspacePoolState, UserEvent,
 };
 use psrp::outofproc::Packet;
 use psrp::record::ErrorCategory;
@@ -188,31 +188,43 @@ fn a_client_that_does_not_listen_breaks_the_pool() {
     assert!(error.is_limit());
 }
 
+/// The first go on, the last have failed.
+fn assert_some_failed(states: &[PipelineState]) {
+    let running = states.iter().take_while(|state| **state == PipelineState::Running).count();
+    assert!(running > 0 && running < states.len(), "{states:?}");
+    assert!(states[running..].iter().all(|state| *state == PipelineState::Failed), "{states:?}");
+}
+
 #[test]
 fn messages_in_part_are_bounded_over_all_pipelines() {
     let mut session =
-        Session::with(client::Config::new(), server::Config::new().max_partial_bytes(10_000)).open();
-    let ids: Vec<_> = (0..20).map(|_| session.run(with_input())).collect();
-    let bytes = fragment(
-        Destination::Server,
-        session.client.id(),
-        Some(ids[0]),
-        &Payload::PipelineInput("x".repeat(2000).into()),
-    );
-    let result = ids
-        .iter()
-        .try_for_each(|id| session.server.handle_input(Priority::Default, Some(*id), &bytes[..1500]));
-    assert_broken_server(&mut session, &result.unwrap_err());
+        Session::with(client::Config::new(), server::Config::new().max_partial_bytes(1 << 20)).open();
+    let ids = [(); 100].map(|()| session.run(with_input()));
+    let input = Payload::PipelineInput("x".repeat(200_000).into());
+    let bytes = fragment(Destination::Server, session.client.id(), Some(ids[0]), &input);
+    for id in &ids {
+        session.server.handle_input(Priority::Default, Some(*id), &bytes[..20_000]).unwrap();
+    }
+    // Those for which there was no more room have failed, and the others go on.
+    session.exchange();
+    assert_some_failed(&ids.map(|id| session.client_state(id)));
+    session.server_events();
+    session.server.handle_input(Priority::Default, Some(ids[0]), &bytes[20_000..]).unwrap();
+    assert_eq!(session.server_events().len(), 1);
 
     let mut session =
-        Session::with(client::Config::new().max_partial_bytes(10_000), server::Config::new()).open();
-    let ids: Vec<_> = (0..20).map(|_| session.run(PowerShell::script("1"))).collect();
-    let output = Payload::PipelineOutput("x".repeat(2000).into());
+        Session::with(client::Config::new().max_partial_bytes(1 << 20), server::Config::new()).open();
+    let ids = [(); 100].map(|()| session.run(PowerShell::script("1")));
+    let output = Payload::PipelineOutput("x".repeat(200_000).into());
     let bytes = fragment(Destination::Client, session.client.id(), Some(ids[0]), &output);
-    let result = ids
-        .iter()
-        .try_for_each(|id| session.client.handle_input(Priority::Default, Some(*id), &bytes[..1500]));
-    assert_broken_client(&mut session, &result.unwrap_err());
+    for id in &ids {
+        session.client.handle_input(Priority::Default, Some(*id), &bytes[..20_000]).unwrap();
+    }
+    assert_some_failed(&ids.map(|id| session.client_state(id)));
+    session.client_events();
+    session.client.handle_input(Priority::Default, Some(ids[0]), &bytes[20_000..]).unwrap();
+    assert_eq!(session.client_events().len(), 1);
+    assert_eq!(session.client.state(), RunspacePoolState::Opened);
 }
 
 #[test]
@@ -272,6 +284,19 @@ fn calls_of_the_host_are_counted() {
     }
     let error = pump_to_client(&mut session).unwrap_err();
     assert_broken_client(&mut session, &error);
+
+    // A pipeline that makes too many fails, and frees the place of its calls.
+    let mut session = Session::with(client::Config::new().max_host_calls(2), server::Config::new()).open();
+    let [first, second] = [session.run(PowerShell::script("1")), session.run(PowerShell::script("2"))];
+    for _ in 0..3 {
+        session.server.pipeline(first).unwrap().host_call(&HostRequest::ReadLine).unwrap();
+    }
+    session.exchange();
+    assert_exceeded(&session.pipeline_events(first));
+    session.server.pipeline(second).unwrap().host_call(&HostRequest::ReadLine).unwrap();
+    session.exchange();
+    let events = session.client_events();
+    assert!(matches!(&events[..], [Event::HostCall { pipeline, .. }] if *pipeline == Some(second)));
 }
 
 #[test]
@@ -329,21 +354,91 @@ fn events_that_nobody_takes_are_bounded() {
     assert_broken_server(&mut session, &error.unwrap());
 }
 
+/// The last event of a pipeline that has failed by a limit.
+fn assert_exceeded(events: &[PipelineEvent]) {
+    let Some(PipelineEvent::State(info)) = events.last() else { panic!("{events:?}") };
+    assert_eq!(info.state, PipelineState::Failed);
+    assert_eq!(info.error.as_ref().unwrap().category, ErrorCategory::LimitsExceeded);
+}
+
 #[test]
 fn messages_are_bounded() {
     let config = client::Config::new().max_object_size(5000);
     let mut session = Session::with(config, server::Config::new()).open();
-    let id = session.run(PowerShell::script("1"));
-    session.server.pipeline(id).unwrap().write_output("x".repeat(6000)).unwrap();
+    let [first, second] = [session.run(PowerShell::script("1")), session.run(PowerShell::script("2"))];
+    session.server.pipeline(first).unwrap().write_output("x".repeat(6000)).unwrap();
+    session.server.pipeline(first).unwrap().write_output("lost").unwrap();
+    session.server.pipeline(second).unwrap().write_output("x".repeat(4000)).unwrap();
+    session.exchange();
+    let events = session.client_events();
+    let (of_first, of_second): (Vec<_>, Vec<_>) = events
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Pipeline { id, event } => Some((id, event)),
+            _ => None,
+        })
+        .filter(
+            |(_, event)| !matches!(event, PipelineEvent::State(info) if info.state == PipelineState::Running),
+        )
+        .partition(|(id, _)| *id == first);
+    assert_exceeded(&of_first.into_iter().map(|(_, event)| event).collect::<Vec<_>>());
+    assert!(matches!(&of_second[..], [(_, PipelineEvent::Output(_))]), "{of_second:?}");
+    // It is closed as every other one.
+    session.client.pipeline(first).unwrap().close().unwrap();
+    session.exchange();
+    assert_eq!(session.server.pipelines().collect::<Vec<_>>(), [(second, PipelineState::Running)]);
+    // What is too large for the pool breaks it: there is nothing else that could fail.
+    let event = UserEvent { message_data: "x".repeat(6000).into(), ..UserEvent::default() };
+    session.server.send_event(event).unwrap();
     let error = pump_to_client(&mut session).unwrap_err();
     assert_broken_client(&mut session, &error);
 
     let config = server::Config::new().max_object_size(5000);
     let mut session = Session::with(client::Config::new(), config).open();
-    let id = session.run(with_input());
-    session.client.pipeline(id).unwrap().send_input("x".repeat(6000)).unwrap();
-    let error = pump_to_server(&mut session).unwrap_err();
-    assert_broken_server(&mut session, &error);
+    let [first, second] = [session.run(with_input()), session.run(with_input())];
+    session.client.pipeline(first).unwrap().send_input("x".repeat(6000)).unwrap();
+    session.client.pipeline(second).unwrap().send_input("x".repeat(4000)).unwrap();
+    session.exchange();
+    assert_exceeded(&session.pipeline_events(first));
+    assert_eq!(session.client_state(second), PipelineState::Running);
+    // One that can't even be told what to do as well.
+    let third = session.client.invoke(PowerShell::script("x".repeat(6000))).unwrap();
+    session.exchange();
+    assert_exceeded(&session.pipeline_events(third));
+    let arguments = Some(PrimitiveDictionary::new([("a", "x".repeat(6000))]));
+    let init = InitRunspacePool { application_arguments: arguments, ..InitRunspacePool::default() };
+    let config = server::Config::new().max_object_size(5000);
+    let mut session = Session::with(client::Config::new().init(init), config);
+    session.client.open().unwrap();
+    assert!(pump_to_server(&mut session).unwrap_err().is_limit());
+    assert_eq!(session.server.state(), RunspacePoolState::Broken);
+}
+
+/// The same for what is inside of a message.
+#[test]
+fn documents_of_messages_are_bounded() {
+    let mut session = Session::opened();
+    let [first, second] = [session.run(with_input()), session.run(with_input())];
+    session.client_events();
+    let deep = format!("{}<S>x</S>{}", "<Obj><LST>".repeat(60), "</LST></Obj>".repeat(60));
+    let bytes = |destination, message_type, pool_id| {
+        let header = MessageHeader { destination, message_type, pool_id, pipeline_id: Some(first) };
+        let (mut message, mut bytes) = (Vec::new(), Vec::new());
+        Message { header, data: deep.as_bytes() }.encode(&mut message);
+        Fragmenter::new().encode(&message, &mut bytes);
+        bytes
+    };
+    let id = session.client.id();
+    let output = bytes(Destination::Client, MessageType::PipelineOutput, id);
+    session.client.handle_input(Priority::Default, Some(first), &output).unwrap();
+    assert_exceeded(&session.pipeline_events(first));
+    let input = bytes(Destination::Server, MessageType::PipelineInput, id);
+    session.server.handle_input(Priority::Default, Some(first), &input).unwrap();
+    assert_eq!(session.server_state(first), PipelineState::Failed);
+    session.exchange();
+    for state in [session.client_state(second), session.server_state(second)] {
+        assert_eq!(state, PipelineState::Running);
+    }
 }
 
 #[test]

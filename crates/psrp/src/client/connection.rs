@@ -33,7 +33,7 @@ impl RunspacePool {
     }
 
     /// Connects to a pool that exists and has no client, the one with this identifier. Requests that wait for an answer
-    /// get none any more.
+    /// get none any more, which events tell ([`Event::Unanswered`]).
     ///
     /// # Errors
     ///
@@ -45,7 +45,11 @@ impl RunspacePool {
         self.link.tolerate_lost_packets();
         self.link.outbox.hold_all(false);
         // The server has forgotten them: their numbers are those of a client, and there may have been another.
-        self.requests.clear();
+        let mut forgotten: Vec<_> = self.requests.drain().map(|(call_id, _)| call_id).collect();
+        forgotten.sort_unstable();
+        for call_id in forgotten {
+            self.events.push(Event::Unanswered { call_id }, 0);
+        }
         self.is_key_wanted |= self.link.forget_key_request();
         self.state = RunspacePoolState::Connecting;
         Ok(())

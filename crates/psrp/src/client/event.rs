@@ -36,6 +36,12 @@ pub enum Event {
         /// The answer.
         availability: Availability,
     },
+    /// A request of the pool gets no answer any more: the pool was [connected to](super::RunspacePool::connect) once more,
+    /// and the server has forgotten what the client before had asked for.
+    Unanswered {
+        /// The number that the request returned.
+        call_id: i64,
+    },
     /// An event of the remote session.
     UserEvent(Box<UserEvent>),
     /// A call of the client's host, to be answered by [`RunspacePool::respond`](super::RunspacePool::respond) unless

@@ -14,15 +14,17 @@ use crate::message::{
 };
 use crate::outofproc::Packet;
 use crate::record::{ErrorCategory, ErrorRecord};
+use crate::value::PsString;
 
 impl RunspacePool {
     /// Takes a packet of the server.
     ///
     /// # Errors
     ///
-    /// Fails if it violates the protocol or exceeds a limit. The pool is broken then, its pipelines have failed, and
-    /// each further packet is refused ([`Error::is_state`]). Acknowledgements that nobody waits for, and packets for
-    /// pipelines that are gone, are dropped.
+    /// Fails if it violates the protocol or exceeds a limit of the pool. The pool is broken then, its pipelines have
+    /// failed, and each further packet is refused ([`Error::is_state`]). A pipeline whose messages exceed a limit fails by
+    /// itself, which is an event; the rest of what comes for it is dropped, as are acknowledgements that nobody waits for,
+    /// and packets for pipelines that are gone.
     pub fn handle_packet(&mut self, packet: Packet<'_>) -> Result<(), Error> {
         match packet {
             Packet::Data { target, priority, data } => self.handle_input(priority, target, data),
@@ -82,9 +84,11 @@ impl RunspacePool {
         if let Some(id) = target {
             let Some(entry) = self.pipelines.get_mut(&id) else { return Ok(()) };
             entry.received = entry.received.saturating_add(bytes.len());
+            if entry.is_given_up {
+                return Ok(());
+            }
             if entry.received > self.max_data_per_command {
-                let record = ErrorRecord::new("too much data for one command", ErrorCategory::LimitsExceeded);
-                self.fail_pipeline(id, record);
+                self.give_up(id, "too much data for one command");
                 return Ok(());
             }
         }
@@ -92,10 +96,9 @@ impl RunspacePool {
         let result = loop {
             match assembler.next(&mut bytes) {
                 Ok(Some(message)) => {
-                    if let Err(error) = self.take(message) {
-                        break Err(error);
-                    }
-                    if matches!(self.state, Closed | Broken) {
+                    self.take(message).map_err(|error| self.break_down(error))?;
+                    let is_given_up = |id| self.pipelines.get(&id).is_none_or(|entry| entry.is_given_up);
+                    if matches!(self.state, Closed | Broken) || target.is_some_and(is_given_up) {
                         return Ok(());
                     }
                 }
@@ -103,7 +106,21 @@ impl RunspacePool {
                 Err(error) => break Err(error),
             }
         };
-        result.map_err(|error| self.break_down(error))
+        match (result, target) {
+            (Err(error), Some(id)) if error.is_limit() => {
+                self.give_up(id, error.to_string());
+                Ok(())
+            }
+            (result, _) => result.map_err(|error| self.break_down(error)),
+        }
+    }
+
+    /// Fails a pipeline whose messages exceed a limit. What else comes for it is dropped.
+    fn give_up(&mut self, id: Uuid, reason: impl Into<PsString>) {
+        let Some(entry) = self.pipelines.get_mut(&id) else { return };
+        entry.is_given_up = true;
+        self.link.inbox.forget(Some(id));
+        self.fail_pipeline(id, ErrorRecord::new(reason, ErrorCategory::LimitsExceeded));
     }
 
     fn take(&mut self, message: &[u8]) -> Result<(), Error> {
@@ -126,19 +143,16 @@ impl RunspacePool {
                 self.take_of_pipeline(id, &message, len)
             }
             _ => {
-                let payload = self.read(&message)?;
+                let (payload, needs_key) = self.link.decode(&message)?;
+                self.need_key(needs_key)?;
                 self.take_of_pool(payload, len)
             }
         }
     }
 
-    /// What a message means. The first secure string without a key starts the exchange.
-    fn read(&mut self, message: &Message<'_>) -> Result<Payload, Error> {
-        let (payload, needs_key) = self.link.decode(message)?;
-        if needs_key && cfg!(feature = "crypto") {
-            self.want_key()?;
-        }
-        Ok(payload)
+    /// The first secure string without a key starts the exchange.
+    fn need_key(&mut self, is_needed: bool) -> Result<(), Error> {
+        if is_needed && cfg!(feature = "crypto") { self.want_key() } else { Ok(()) }
     }
 
     /// Starts the exchange of the key now, or when the pool is open.
@@ -243,8 +257,12 @@ impl RunspacePool {
     }
 
     fn take_host_call(&mut self, pipeline: Option<Uuid>, call: HostCall, len: usize) -> Result<(), Error> {
-        if !call.is_void() {
-            self.host_calls.insert(pipeline, call.call_id, call.method)?;
+        if !call.is_void()
+            && let Err(error) = self.host_calls.insert(pipeline, call.call_id, call.method)
+        {
+            let Some(id) = pipeline.filter(|_| error.is_limit()) else { return Err(error) };
+            self.give_up(id, error.to_string());
+            return Ok(());
         }
         self.events.push(Event::HostCall { pipeline, call }, len);
         Ok(())
@@ -256,7 +274,15 @@ impl RunspacePool {
         if entry.is_closing || entry.is_terminal() || entry.state == PipelineState::NotStarted {
             return Ok(());
         }
-        let event = match self.read(message)? {
+        let (payload, needs_key) = match self.link.decode(message) {
+            Err(error) if error.is_limit() => {
+                self.give_up(id, error.to_string());
+                return Ok(());
+            }
+            decoded => decoded?,
+        };
+        self.need_key(needs_key)?;
+        let event = match payload {
             Payload::PipelineOutput(value) => PipelineEvent::Output(value),
             Payload::ErrorRecord(record) => PipelineEvent::Error(record),
             Payload::DebugRecord(record) => PipelineEvent::Debug(record),

@@ -70,6 +70,8 @@ pub(super) struct Entry {
     pub(super) is_closing: bool,
     /// Bytes that came from the server.
     pub(super) received: usize,
+    /// Whether they have exceeded a limit, and the rest of them is dropped.
+    pub(super) is_given_up: bool,
 }
 
 impl Entry {
@@ -83,6 +85,7 @@ impl Entry {
             is_created,
             is_closing: false,
             received: 0,
+            is_given_up: false,
         }
     }
 
@@ -167,6 +170,7 @@ impl Pipeline<'_> {
             entry.state = PipelineState::Running;
             entry.is_input_open = has_input;
             entry.is_created = false;
+            entry.is_given_up = false;
         });
         Ok(())
     }

@@ -54,7 +54,9 @@
 //!
 //! # Limits
 //!
-//! | limit | default | is set with | beyond it |
+//! Each with a setter has a constant with its default beside it, as `DEFAULT_STOP_TIMEOUT` of [`Options::stop_timeout`].
+//!
+//! | limit of a client | default | is set with | beyond it |
 //! | --- | --- | --- | --- |
 //! | bytes of events that nobody has taken | 4 MiB | [`Options::max_buffered_bytes`] | nothing more is read; eight times as much while a stop waits |
 //! | bytes of messages that wait to be sent | 1 MiB | [`Options::max_pending_bytes`] | input and new pipelines wait |
@@ -62,16 +64,57 @@
 //! | time to connect and open | 3 minutes | [`Options::open_timeout`] | fails, and the connection is ended |
 //! | time to stop a pipeline | 1 minute | [`Options::stop_timeout`] | fails; a pipeline that is dropped is closed then |
 //! | time to close a pool, and again to end the connection | 1 minute | [`Options::close_timeout`] | fails; the connection is dropped |
-//! | time for a child process to end by itself | 5 seconds | [`Child::exit_timeout`] | it is killed |
 //! | text of the other side in an error | 4 KiB | fixed | its rest is left out |
 //!
-//! Those of the protocol are set by [`Options::config`].
+//! | limit of a connection | default | is set with | beyond it |
+//! | --- | --- | --- | --- |
+//! | bytes of a line | 44,716 | [`ReaderOptions::max_line`] of [`Child`], [`Socket`] and `Ssh` | the connection is lost |
+//! | time for a child process to end by itself | 5 seconds | [`Child::exit_timeout`] | it is killed |
+//! | time to reach an SSH server, and to start its subsystem | 30 seconds each | `Ssh::connect_timeout` | fails |
+//! | time to log in there | 2 minutes | `Ssh::auth_timeout` | fails |
+//! | steps of a login, and rounds of questions of each | 16 | fixed | the login fails |
+//! | time for its end to be told, and to end it | 5 seconds | `Ssh::close_timeout` | it counts as ended |
+//! | bytes from it that wait to be taken | 1 MiB | `Ssh::max_unread` | nothing more is read |
+//! | signs of life in a row that it does not give | none, then 3 | `Ssh::keep_alive` asks for them | the connection is lost |
+//! | bytes of an envelope of WS-Management that is sent | 153,600 | `Wsman::max_envelope_size` | messages take more envelopes |
+//! | bytes of an answer | 16 MiB | `Wsman::max_response_size` | the request fails |
+//! | levels of an answer, its elements and attributes | 32, 65,536 | fixed | the request fails |
+//! | parts of a list of shells or pipelines | 64 | fixed | the list fails |
+//! | time to make a connection to the service | 30 seconds | `Wsman::connect_timeout` | the request fails |
+//! | time that the service may work on a request | 20 seconds | `Wsman::operation_timeout` | it says so, and is asked again |
+//! | time beyond that without an answer | 30 seconds | `Wsman::grace` | the request fails |
+//! | legs of an authentication | 8 | fixed | it is refused |
+//! | time and bytes of an answer of a key distribution centre | 10 seconds, 1 MiB | fixed | the authentication fails |
+//!
+//! A request that fails takes the connection with it; only those for one pipeline that the service refuses fail that one.
+//!
+//! | limit of a server | default | is set with | beyond it |
+//! | --- | --- | --- | --- |
+//! | bytes that handlers have written and the client has not read | 1 MiB | [`serve::Options::max_unsent_bytes`] | handlers wait, and as much is read at most |
+//! | bytes of input that a handler has not read | 1 MiB | [`serve::Options::max_input_bytes`] | nothing is acknowledged; beyond four times of it, of all pipelines, nothing is read |
+//! | time for a handler to stop by itself | 30 seconds | [`serve::Options::stop_timeout`] | its future is dropped |
+//! | time to send what there is at the end | 5 seconds | [`serve::Options::close_timeout`] | it is dropped |
+//! | sessions of a socket | 16 | `serve::UnixServer::max_sessions` | clients wait |
+//!
+//! | limit of a `ConsoleHost` | fixed at | beyond it |
+//! | --- | --- | --- |
+//! | bytes of a line that is typed, and of one that is piped | 64 KiB, 1 MiB | keys do nothing; a longer line is an error |
+//! | answers to one question that make no sense | 100 | the call fails |
+//! | items of a list that is asked for | 10,000 | the call fails |
+//! | bars of progress, levels of them, characters of each text | 32, 8, 200 | not shown |
+//! | levels of an object that is shown | 8 | not shown |
+//!
+//! Those of the protocol, on the [front page](crate#limits), are set by [`Options::config`] and
+//! [`serve::Options::config`].
+//!
+//! [`ReaderOptions::max_line`]: crate::outofproc::ReaderOptions::max_line
 
 mod client;
 mod connect;
 mod host;
 mod hosts;
 mod lines;
+mod remote;
 pub mod serve;
 mod transport;
 

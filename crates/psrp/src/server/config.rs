@@ -85,7 +85,8 @@ impl Config {
         self
     }
 
-    /// Limits messages that are received to so many bytes, the headers of their fragments included. Default:
+    /// Limits messages that are received to so many bytes, the headers of their fragments included. A pipeline with a
+    /// larger one fails; the pool goes on, unless the message is its own. Default:
     /// [`DEFAULT_MAX_OBJECT_SIZE`](Self::DEFAULT_MAX_OBJECT_SIZE), 10 MiB.
     #[must_use]
     pub fn max_object_size(mut self, bytes: usize) -> Self {
@@ -137,7 +138,8 @@ impl Config {
     }
 
     /// Limits what is kept of messages that were received in part, of the pool and all of its pipelines, to so many
-    /// bytes. Default: [`DEFAULT_MAX_PARTIAL_BYTES`](Self::DEFAULT_MAX_PARTIAL_BYTES), 64 MiB.
+    /// bytes. A pipeline that there is no more room for fails. Default:
+    /// [`DEFAULT_MAX_PARTIAL_BYTES`](Self::DEFAULT_MAX_PARTIAL_BYTES), 64 MiB.
     #[must_use]
     pub fn max_partial_bytes(mut self, bytes: usize) -> Self {
         self.max_partial_bytes = bytes;

@@ -13,16 +13,18 @@ use crate::link::{not_now, violation};
 use crate::message::{Message, Payload, PipelineState, RunspacePoolState, SessionCapability};
 use crate::outofproc::Packet;
 use crate::record::{ErrorCategory, ErrorRecord};
+use crate::value::PsString;
 
 impl RunspacePool {
     /// Takes a packet of the client.
     ///
     /// # Errors
     ///
-    /// Fails if it violates the protocol or exceeds a limit. The pool is broken then, its pipelines are gone, each further
-    /// packet is refused ([`Error::is_state`]), and [`poll_transmit`](Self::poll_transmit) has what tells the client why. If
-    /// a client was about to connect, the pool is only disconnected again. Data for pipelines that are gone are acknowledged
-    /// and dropped.
+    /// Fails if it violates the protocol or exceeds a limit of the pool. The pool is broken then, its pipelines are gone,
+    /// each further packet is refused ([`Error::is_state`]), and [`poll_transmit`](Self::poll_transmit) has what tells the
+    /// client why. If a client was about to connect, the pool is only disconnected again. A pipeline whose messages exceed
+    /// a limit fails by itself, which the client is told; the rest of its data, and data for pipelines that are gone, are
+    /// acknowledged and dropped.
     pub fn handle_packet(&mut self, packet: Packet<'_>) -> Result<(), Error> {
         use RunspacePoolState::{Broken, Closed, Connecting, Disconnected};
 
@@ -88,12 +90,11 @@ impl RunspacePool {
         if let Some(id) = target {
             let Some(entry) = self.pipelines.get_mut(&id) else { return Ok(()) };
             entry.received = entry.received.saturating_add(bytes.len());
+            if entry.is_given_up {
+                return Ok(());
+            }
             if entry.received > self.max_data_per_command {
-                self.link.inbox.forget(target);
-                if !entry.is_terminal() {
-                    let text = "too much data for one command";
-                    self.fail_pipeline(id, ErrorRecord::new(text, ErrorCategory::LimitsExceeded));
-                }
+                self.give_up(id, "too much data for one command");
                 return Ok(());
             }
         }
@@ -101,15 +102,34 @@ impl RunspacePool {
         let result = loop {
             match assembler.next(&mut bytes) {
                 Ok(Some(message)) => {
-                    if let Err(error) = self.take(message) {
-                        break Err(error);
+                    self.take(message).map_err(|error| self.break_down(error))?;
+                    let is_given_up = |id| self.pipelines.get(&id).is_none_or(|entry| entry.is_given_up);
+                    if target.is_some_and(is_given_up) {
+                        return Ok(());
                     }
                 }
                 Ok(None) => break self.link.inbox.put(target, priority, assembler),
                 Err(error) => break Err(error),
             }
         };
-        result.map_err(|error| self.break_down(error))
+        match (result, target) {
+            (Err(error), Some(id)) if error.is_limit() => {
+                self.give_up(id, error.to_string());
+                Ok(())
+            }
+            (result, _) => result.map_err(|error| self.break_down(error)),
+        }
+    }
+
+    /// Fails a pipeline whose messages exceed a limit. What else comes for it is dropped.
+    fn give_up(&mut self, id: Uuid, reason: impl Into<PsString>) {
+        let Some(entry) = self.pipelines.get_mut(&id) else { return };
+        entry.is_given_up = true;
+        self.link.inbox.forget(Some(id));
+        // A client that starts a pipeline again learns that it is not heard.
+        if entry.state != PipelineState::Failed {
+            self.fail_pipeline(id, ErrorRecord::new(reason, ErrorCategory::LimitsExceeded));
+        }
     }
 
     fn create(&mut self, id: Uuid) -> Result<(), Error> {
@@ -158,7 +178,13 @@ impl RunspacePool {
         };
         let len = message.data.len();
         self.events.reserve(len)?;
-        let (payload, _) = self.link.decode(&message)?;
+        let payload = match (self.link.decode(&message), message.header.pipeline_id) {
+            (Err(error), Some(id)) if error.is_limit() && self.pipelines.contains_key(&id) => {
+                self.give_up(id, error.to_string());
+                return Ok(());
+            }
+            (decoded, _) => decoded?.0,
+        };
         if let Payload::SessionCapability(capability) = payload {
             if !matches!(self.state, Opening | Connecting) || self.peer.is_some() {
                 return Err(violation("capabilities of an open session"));

@@ -24,6 +24,8 @@ pub(super) struct Entry {
     pub(super) is_connected: bool,
     /// Bytes that came from the client.
     pub(super) received: usize,
+    /// Whether they have exceeded a limit, and the rest of them is dropped.
+    pub(super) is_given_up: bool,
 }
 
 impl Entry {
@@ -35,12 +37,8 @@ impl Entry {
             is_signalled: false,
             is_connected: true,
             received: 0,
+            is_given_up: false,
         }
-    }
-
-    pub(super) fn is_terminal(&self) -> bool {
-        use PipelineState::{Completed, Failed, Stopped};
-        matches!(self.state, Stopped | Completed | Failed)
     }
 }
 

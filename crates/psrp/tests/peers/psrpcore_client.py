@@ -396,6 +396,28 @@ def two_pipelines(server):
             assert client.end(pipeline) == [*expected, last]
 
 
+def nested(server):
+    """A nested pipeline runs beside the only one that may."""
+    with opened(server) as client:
+        outer = client.start("$input", no_input=False)
+        inner = client.start("Write-Output inner", is_nested=True)
+        assert client.end(inner) == ["inner"]
+        client.feed(outer, ["outer"])
+        assert client.end(outer) == ["outer"]
+
+
+def departure(server):
+    """A client that is gone in the middle of a pipeline takes the server with it."""
+    with Client(server) as client:
+        client.open()
+        client.start("1..3; Start-Sleep 600")
+        client.until(lambda: sum(type(event).__name__ == "PipelineOutputEvent" for event in client.events) == 3)
+        client.process.stdin.close()
+        while client.receive():
+            pass
+        assert client.process.wait(LIMIT) == 0, client.process.returncode
+
+
 def requests(server):
     """Requests of the pool."""
     with opened(server) as client:
@@ -464,7 +486,7 @@ def garbage(server):
 
 CASES = [
     values, values_of_pypsrp, streams, failure, commands, metadata, host_calls, secure_strings, stop, abandon,
-    two_pipelines, requests, many_objects, large_object, garbage,
+    two_pipelines, nested, departure, requests, many_objects, large_object, garbage,
 ]
 
 if __name__ == "__main__":

@@ -226,6 +226,15 @@ async fn questions_are_answered() {
 }
 
 #[tokio::test]
+async fn a_server_that_asks_without_end_is_given_up() {
+    let files = Files::new();
+    let questions = &[("Again: ", true, "")];
+    let server = server(Demands { questions, asks_on: true, ..Demands::default() }).await;
+    let error = login(&server.connector(&files).ask(|_| Some("yes".into()))).await.unwrap_err();
+    assert!(error.is_limit(), "{error:?}");
+}
+
+#[tokio::test]
 async fn several_steps_are_taken() {
     let (files, mine) = (Files::new(), key());
     let keys = vec![mine.public_key().clone()];

@@ -29,13 +29,15 @@ pub(crate) struct Demands {
     pub(crate) questions: &'static [(&'static str, bool, &'static str)],
     /// A key, then the password.
     pub(crate) both: bool,
+    /// Whether it goes on to ask that whatever the answers are.
+    pub(crate) asks_on: bool,
     /// Tries until the server ends the connection.
     pub(crate) tries: usize,
 }
 
 impl Default for Demands {
     fn default() -> Self {
-        Self { keys: Vec::new(), password: None, questions: &[], both: false, tries: 10 }
+        Self { keys: Vec::new(), password: None, questions: &[], both: false, asks_on: false, tries: 10 }
     }
 }
 
@@ -182,7 +184,7 @@ impl Handler for Connection {
         response: Option<Response<'a>>,
     ) -> Result<Auth, russh::Error> {
         let questions = self.demands.questions;
-        let Some(response) = response else {
+        let Some(response) = response.filter(|_| !self.demands.asks_on) else {
             let prompts: Vec<_> =
                 questions.iter().map(|(text, echo, _)| (Cow::Borrowed(*text), *echo)).collect();
             return Ok(Auth::Partial { name: "".into(), instructions: "".into(), prompts: prompts.into() });

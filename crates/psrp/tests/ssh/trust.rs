@@ -99,7 +99,7 @@ async fn a_new_key_is_learnt_where_that_was_asked_for() {
 async fn any_key_is_accepted_where_that_was_asked_for() {
     let (files, server) = (Files::new(), server().await);
     let known = files.known_hosts(server.port, key().public_key());
-    connect(connector(server.port).known_hosts([known]).insecure_accept_any()).await.unwrap();
+    connect(connector(server.port).known_hosts([known]).danger_accept_any_key()).await.unwrap();
 }
 
 #[tokio::test]
@@ -117,7 +117,7 @@ async fn nothing_is_sent_to_a_server_that_is_not_trusted() {
 
 #[tokio::test]
 async fn a_port_where_nobody_listens_is_an_error_that_names_it() {
-    let error = connect(connector(1).insecure_accept_any()).await.unwrap_err();
+    let error = connect(connector(1).danger_accept_any_key()).await.unwrap_err();
     assert!(error.is_io(), "{error:?}");
     assert!(error.to_string().contains("127.0.0.1:1"), "{error}");
 }
@@ -126,7 +126,7 @@ async fn a_port_where_nobody_listens_is_an_error_that_names_it() {
 async fn a_server_that_is_silent_takes_too_long() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    let ssh = connector(port).insecure_accept_any().connect_timeout(std::time::Duration::from_millis(50));
+    let ssh = connector(port).danger_accept_any_key().connect_timeout(std::time::Duration::from_millis(50));
     let error = connect(ssh).await.unwrap_err();
     assert!(error.is_timeout(), "{error:?}");
 }
@@ -143,7 +143,7 @@ async fn a_server_of_something_else_is_an_error() {
         }
     });
     for _ in 0..3 {
-        let error = connect(connector(port).insecure_accept_any()).await.unwrap_err();
+        let error = connect(connector(port).danger_accept_any_key()).await.unwrap_err();
         assert!(error.is_io() || error.is_protocol(), "{error:?}");
     }
     web.await.unwrap();

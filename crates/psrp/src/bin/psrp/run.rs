@@ -1,14 +1,13 @@
 //! `psrp run`.
 
-use std::future::poll_fn;
-use std::pin::Pin;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use futures_core::Stream;
 use psrp::Error;
 use psrp::client::PipelineEvent;
-use psrp::io::{ConsoleHost, ConsoleOptions, Pipeline, RunspacePool};
+use psrp::io::{ConsoleHost, ConsoleOptions, RunspacePool};
 use psrp::message::{
     Command, CreatePipeline, PipelineState, PowerShell, RemoteStreamOptions, RunspacePoolState,
 };
@@ -113,7 +112,7 @@ impl Session {
         let (mut exit, mut is_stopped) = (Exit::Ok, false);
         let mut lines = String::new();
         loop {
-            let step = match ready(&mut pipeline).await {
+            let step = match now(pipeline.next()).await {
                 Some(event) => Step::Event(event),
                 None => {
                     self.print(&mut lines).await?;
@@ -146,10 +145,14 @@ impl Session {
             };
             match &event {
                 PipelineEvent::Error(_) => exit = Exit::Errors,
+                // A prompt that was left by Ctrl+C may fail the script before it can be stopped.
                 PipelineEvent::State(info) => match info.state {
-                    PipelineState::Failed => exit = Exit::Errors,
-                    PipelineState::Stopped if is_stopped => exit = Exit::Interrupted,
-                    PipelineState::Stopped => exit = Exit::Errors,
+                    PipelineState::Failed | PipelineState::Stopped => {
+                        exit = match is_stopped || now(self.host.interrupted()).await.is_some() {
+                            true => Exit::Interrupted,
+                            false => Exit::Errors,
+                        };
+                    }
                     _ => {}
                 },
                 _ => {}
@@ -216,11 +219,12 @@ impl Session {
     }
 }
 
-/// The next event if it is there already.
-async fn ready(pipeline: &mut Pipeline) -> Option<Option<Result<PipelineEvent, Error>>> {
+/// What a future gives if it is there already.
+async fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+    let mut future = pin!(future);
     poll_fn(|cx| {
-        Poll::Ready(match Pin::new(&mut *pipeline).poll_next(cx) {
-            Poll::Ready(event) => Some(event),
+        Poll::Ready(match future.as_mut().poll(cx) {
+            Poll::Ready(output) => Some(output),
             Poll::Pending => None,
         })
     })

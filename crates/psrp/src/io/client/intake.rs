@@ -6,6 +6,7 @@ use super::shared::State;
 use super::slot::{Signal, is_terminal};
 use crate::client::{Event, PipelineEvent};
 use crate::error::{Error, Kind};
+use crate::io::remote::remote_text;
 use crate::message::{PipelineState, RunspacePoolState, RunspacePoolStateInfo};
 use crate::outofproc::Packet;
 
@@ -76,7 +77,7 @@ impl State {
     fn take_state(&mut self, info: RunspacePoolStateInfo) {
         self.has_changed = true;
         let message = info.error.as_ref().and_then(|record| record.message());
-        self.reason = message.map(|text| super::remote_text(&text.to_str_lossy()));
+        self.reason = message.map(|text| remote_text(&text.to_str_lossy()));
         self.subscribers.push_state(info);
     }
 

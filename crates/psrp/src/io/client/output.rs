@@ -5,6 +5,7 @@ use std::collections::hash_map::Entry;
 
 use crate::client::PipelineEvent;
 use crate::error::{Error, Kind};
+use crate::io::remote::remote_text;
 use crate::message::{PipelineState, PipelineStateInfo};
 use crate::record::{ErrorRecord, InformationRecord, InformationalRecord};
 use crate::value::{Progress, Value};
@@ -45,7 +46,7 @@ impl Output {
             return Ok(self);
         }
         let message = self.reason.as_ref().and_then(|record| record.message());
-        let text = message.map(|message| super::remote_text(&message.to_str_lossy()));
+        let text = message.map(|message| remote_text(&message.to_str_lossy()));
         Err(Error::with(
             Kind::Pipeline,
             match text {

@@ -7,20 +7,20 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::task::JoinHandle;
 
-use crate::io::client::{MAX_REMOTE_TEXT, remote_text};
+use crate::io::remote::Tail;
 
 /// Who hears what a process writes.
 pub(super) type Listener = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Reads the error output of a process and keeps the end of it.
 pub(super) struct Stderr {
-    tail: Arc<Mutex<Vec<u8>>>,
+    tail: Arc<Mutex<Tail>>,
     task: JoinHandle<()>,
 }
 
 impl Stderr {
     pub(super) fn read<R: AsyncRead + Send + Unpin + 'static>(from: R, listener: Option<Listener>) -> Self {
-        let tail = Arc::<Mutex<Vec<u8>>>::default();
+        let tail = Arc::<Mutex<Tail>>::default();
         let task = tokio::spawn(pump(from, listener, Arc::clone(&tail)));
         Self { tail, task }
     }
@@ -35,9 +35,7 @@ impl Stderr {
 
     /// The end of what was written, safe for a terminal; `None` if that is nothing.
     pub(super) fn tail(&self) -> Option<Box<str>> {
-        let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = remote_text(&String::from_utf8_lossy(&tail));
-        (!text.is_empty()).then_some(text)
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner).text()
     }
 }
 
@@ -48,7 +46,7 @@ impl Drop for Stderr {
     }
 }
 
-async fn pump<R: AsyncRead + Unpin>(mut from: R, listener: Option<Listener>, tail: Arc<Mutex<Vec<u8>>>) {
+async fn pump<R: AsyncRead + Unpin>(mut from: R, listener: Option<Listener>, tail: Arc<Mutex<Tail>>) {
     let mut buffer = [0; 4096];
     // Bytes that may be the start of a character.
     let mut rest = Vec::new();
@@ -58,13 +56,7 @@ async fn pump<R: AsyncRead + Unpin>(mut from: R, listener: Option<Listener>, tai
             break;
         }
         let bytes = &buffer[..count];
-        {
-            let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
-            tail.extend_from_slice(bytes);
-            // Lossy decoding may make three bytes of one.
-            let excess = tail.len().saturating_sub(MAX_REMOTE_TEXT / 3);
-            tail.drain(..excess);
-        }
+        tail.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
         if let Some(listener) = &listener {
             rest.extend_from_slice(bytes);
             listener(&take_text(&mut rest));

@@ -25,6 +25,9 @@ pub struct UnixServer {
 }
 
 impl UnixServer {
+    /// Default of [`max_sessions`](Self::max_sessions): 16.
+    pub const DEFAULT_MAX_SESSIONS: usize = 16;
+
     /// Makes the socket. Only its owner may use it; whoever else gets through is turned away.
     ///
     /// # Errors
@@ -37,13 +40,15 @@ impl UnixServer {
     pub fn bind(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let listener = UnixListener::bind(path)?;
-        let mut server = Self { listener, path: path.to_owned(), owner: 0, max_sessions: 16 };
+        let mut server =
+            Self { listener, path: path.to_owned(), owner: 0, max_sessions: Self::DEFAULT_MAX_SESSIONS };
         server.owner = fs::metadata(path)?.uid();
         fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
         Ok(server)
     }
 
-    /// Limits how many sessions there may be at a time. Further clients wait. Default: 16.
+    /// Limits how many sessions there may be at a time. Further clients wait. Default:
+    /// [`DEFAULT_MAX_SESSIONS`](Self::DEFAULT_MAX_SESSIONS), 16.
     #[must_use]
     pub fn max_sessions(mut self, count: usize) -> Self {
         self.max_sessions = count;

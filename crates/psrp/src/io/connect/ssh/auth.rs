@@ -17,6 +17,7 @@ use super::state::{Fault, Shared};
 use super::task::{Failure, Task};
 use super::trust::blocking;
 use crate::error::Kind;
+use crate::io::remote::remote_text;
 use crate::{Error, terminal_safe};
 
 /// Rounds of questions of one keyboard-interactive login, and of logins that are each one step of all.
@@ -333,7 +334,7 @@ impl<'a> Login<'a> {
             for prompt in &prompts {
                 let answer = self.answer(prompt, &mut password).await?;
                 if answer.is_none() {
-                    unanswered = Some(terminal_safe(prompt.prompt.trim()).into_owned());
+                    unanswered = Some(remote_text(&prompt.prompt));
                 }
                 answers.push(answer.map_or_else(String::new, |secret| secret.0.to_string()));
             }

@@ -63,7 +63,7 @@ mod tests {
     #[tokio::test]
     async fn nothing_is_read_while_too_much_waits() {
         let (near, mut far) = tokio::io::duplex(64);
-        let shared = Shared::new(10, 0);
+        let shared = Shared::new(10);
         let mut gate = Gate::new(near, Arc::clone(&shared));
         far.write_all(b"ab").await.unwrap();
         assert_eq!(gate.read_u8().await.unwrap(), b'a');

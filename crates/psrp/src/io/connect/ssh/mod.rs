@@ -113,21 +113,18 @@ pub struct Ssh {
     close_timeout: Duration,
     keep_alive: Option<Duration>,
     max_unread: usize,
-    max_complaint: usize,
     reading: ReaderOptions,
 }
 
 impl Ssh {
-    /// The default of [`connect_timeout`](Self::connect_timeout): 30 seconds.
+    /// Default of [`connect_timeout`](Self::connect_timeout): 30 seconds.
     pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-    /// The default of [`auth_timeout`](Self::auth_timeout): 2 minutes.
+    /// Default of [`auth_timeout`](Self::auth_timeout): 2 minutes.
     pub const DEFAULT_AUTH_TIMEOUT: Duration = Duration::from_secs(120);
-    /// The default of [`close_timeout`](Self::close_timeout): 5 seconds.
+    /// Default of [`close_timeout`](Self::close_timeout): 5 seconds.
     pub const DEFAULT_CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
-    /// The default of [`max_unread`](Self::max_unread): 1 MiB.
+    /// Default of [`max_unread`](Self::max_unread): 1 MiB.
     pub const DEFAULT_MAX_UNREAD: usize = 1 << 20;
-    /// The default of [`max_complaint`](Self::max_complaint): 8 KiB.
-    pub const DEFAULT_MAX_COMPLAINT: usize = 8 << 10;
 
     /// The subsystem `powershell` of a host, by name or address, at port 22.
     pub fn new(host: impl Into<String>) -> Self {
@@ -148,7 +145,6 @@ impl Ssh {
             close_timeout: Self::DEFAULT_CLOSE_TIMEOUT,
             keep_alive: None,
             max_unread: Self::DEFAULT_MAX_UNREAD,
-            max_complaint: Self::DEFAULT_MAX_COMPLAINT,
             reading: ReaderOptions::new(),
         }
     }
@@ -195,7 +191,7 @@ impl Ssh {
     /// Accepts every key: whoever sits between can read and change everything, and gets the password if one is sent. For
     /// tests.
     #[must_use]
-    pub fn insecure_accept_any(mut self) -> Self {
+    pub fn danger_accept_any_key(mut self) -> Self {
         self.policy = Policy::AcceptAny;
         self
     }
@@ -256,24 +252,24 @@ impl Ssh {
     /// Limits the time until the server has shown its key, and once more that until the subsystem has started. Default:
     /// [`DEFAULT_CONNECT_TIMEOUT`](Self::DEFAULT_CONNECT_TIMEOUT), 30 seconds.
     #[must_use]
-    pub fn connect_timeout(mut self, limit: Duration) -> Self {
-        self.connect_timeout = limit;
+    pub fn connect_timeout(mut self, time: Duration) -> Self {
+        self.connect_timeout = time;
         self
     }
 
     /// Limits the time of the login, that of a user who is asked included. Default:
     /// [`DEFAULT_AUTH_TIMEOUT`](Self::DEFAULT_AUTH_TIMEOUT), 2 minutes.
     #[must_use]
-    pub fn auth_timeout(mut self, limit: Duration) -> Self {
-        self.auth_timeout = limit;
+    pub fn auth_timeout(mut self, time: Duration) -> Self {
+        self.auth_timeout = time;
         self
     }
 
     /// Limits the wait for the server to end the session when the client does, and for its exit status when it does.
     /// Default: [`DEFAULT_CLOSE_TIMEOUT`](Self::DEFAULT_CLOSE_TIMEOUT), 5 seconds.
     #[must_use]
-    pub fn close_timeout(mut self, limit: Duration) -> Self {
-        self.close_timeout = limit;
+    pub fn close_timeout(mut self, time: Duration) -> Self {
+        self.close_timeout = time;
         self
     }
 
@@ -290,14 +286,6 @@ impl Ssh {
     #[must_use]
     pub fn max_unread(mut self, bytes: usize) -> Self {
         self.max_unread = bytes;
-        self
-    }
-
-    /// Keeps this many bytes of the standard error of the subsystem, the last ones, for the error that ends the session.
-    /// Default: [`DEFAULT_MAX_COMPLAINT`](Self::DEFAULT_MAX_COMPLAINT), 8 KiB.
-    #[must_use]
-    pub fn max_complaint(mut self, bytes: usize) -> Self {
-        self.max_complaint = bytes;
         self
     }
 
@@ -377,7 +365,7 @@ impl Connect for Ssh {
         let Some(user) = self.user.clone().or_else(name) else {
             return Err(Error::with(Kind::State, "nobody is named to log in"));
         };
-        let shared = Shared::new(self.max_unread, self.max_complaint);
+        let shared = Shared::new(self.max_unread);
         // Whatever fails, and if this future is dropped: the task of the connection ends.
         let abandon = Abandon(Some(Arc::clone(&shared)));
         let mut handle = self

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 
 use crate::Error;
 use crate::error::Kind;
-use crate::terminal_safe;
+use crate::io::remote::{Tail, remote_text};
 
 /// How the program of the subsystem ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +30,7 @@ pub(super) struct State {
     /// Nobody takes the output any more.
     discards: bool,
     /// The last of the standard error.
-    complaint: VecDeque<u8>,
-    max_complaint: usize,
+    complaint: Tail,
     /// No more standard output arrives.
     at_end: bool,
     /// The channel is closed, or the connection is.
@@ -67,7 +66,7 @@ pub(super) enum Fault {
 impl Fault {
     pub(super) fn text(&self) -> String {
         match self {
-            Self::Disconnect(text) => format!("the server has ended the connection: {}", terminal_safe(text)),
+            Self::Disconnect(text) => format!("the server has ended the connection: {}", remote_text(text)),
             Self::NoMethod => "the server takes no more logins".into(),
             Self::Silence => "the server does not answer".into(),
             Self::Other(text) => text.to_string(),
@@ -83,13 +82,12 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(max_output: usize, max_complaint: usize) -> Arc<Self> {
+    pub(super) fn new(max_output: usize) -> Arc<Self> {
         let state = State {
             output: VecDeque::new(),
             max_output,
             discards: false,
-            complaint: VecDeque::new(),
-            max_complaint,
+            complaint: Tail::default(),
             at_end: false,
             closed: false,
             exit: None,
@@ -121,12 +119,7 @@ impl Shared {
     }
 
     pub(super) fn put_complaint(&self, data: &[u8]) {
-        let mut state = self.lock();
-        let kept = &data[data.len().saturating_sub(state.max_complaint)..];
-        let room = state.max_complaint - kept.len();
-        let excess = state.complaint.len().saturating_sub(room);
-        state.complaint.drain(..excess);
-        state.complaint.extend(kept);
+        self.lock().complaint.push(data);
     }
 
     pub(super) fn put_exit(&self, exit: Exit) {
@@ -238,20 +231,19 @@ impl Shared {
     /// Why the output has ended, if there is more to tell than that it has.
     pub(super) fn ending(&self, what: &str) -> Option<Error> {
         let state = self.lock();
-        let complaint =
-            String::from_utf8_lossy(&state.complaint.iter().copied().collect::<Vec<u8>>()).trim().to_owned();
+        let complaint = state.complaint.text();
         let cause = match (&state.fault, &state.exit) {
             (Some(fault), _) => Some(fault.text()),
             (None, Some(Exit::Status(0))) => None,
             (None, Some(Exit::Status(status))) => Some(format!("exit status {status}")),
-            (None, Some(Exit::Signal(signal))) => Some(format!("signal {}", terminal_safe(signal))),
+            (None, Some(Exit::Signal(signal))) => Some(format!("signal {}", remote_text(signal))),
             (None, None) => None,
         };
-        if cause.is_none() && complaint.is_empty() {
+        if cause.is_none() && complaint.is_none() {
             return None;
         }
         let mut detail = what.to_owned();
-        for text in [cause.as_deref(), Some(&*terminal_safe(&complaint))].into_iter().flatten() {
+        for text in [cause.as_deref(), complaint.as_deref()].into_iter().flatten() {
             if !text.is_empty() {
                 detail.push_str(": ");
                 detail.push_str(text);
@@ -320,26 +312,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_of_the_complaint_is_kept() {
-        for (pieces, kept) in [
-            (&["ab", "cd"][..], "abcd"),
-            (&["abc", "def"], "cdef"),
-            (&["abcdefgh"], "efgh"),
-            (&["a", "", "bcdefgh", "i"], "fghi"),
-        ] {
-            let shared = Shared::new(1, 4);
-            for piece in pieces {
-                shared.put_complaint(piece.as_bytes());
-            }
-            let error = shared.ending("it").unwrap();
-            assert!(error.is_closed());
-            assert!(error.to_string().ends_with(&format!("it: {kept}")), "{error}");
-        }
-    }
-
-    #[test]
     fn an_end_that_is_no_failure_is_none() {
-        let shared = Shared::new(1, 4);
+        let shared = Shared::new(1);
         assert!(shared.ending("it").is_none());
         shared.put_exit(Exit::Status(0));
         assert!(shared.ending("it").is_none());

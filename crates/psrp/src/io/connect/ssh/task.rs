@@ -8,8 +8,9 @@ use russh::{Channel, ChannelId, Sig};
 
 use super::state::{Exit, Fault, Shared};
 use super::trust::Trust;
+use crate::Error;
 use crate::error::Kind;
-use crate::{Error, terminal_safe};
+use crate::io::remote::remote_text;
 
 /// Takes what arrives over a connection. It accepts one channel's data and no channel of the server.
 pub(super) struct Task {
@@ -50,7 +51,7 @@ impl From<Failure> for Error {
 
 /// What an error of the library says. It may repeat what the server has sent.
 pub(super) fn words(error: &russh::Error) -> String {
-    terminal_safe(&error.to_string()).into_owned()
+    remote_text(&error.to_string()).into()
 }
 
 impl Handler for Task {

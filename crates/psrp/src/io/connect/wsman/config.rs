@@ -132,15 +132,15 @@ pub struct Wsman {
 }
 
 impl Wsman {
-    /// What [`max_envelope_size`](Self::max_envelope_size) is by default: what all versions of Windows take.
+    /// Default of [`max_envelope_size`](Self::max_envelope_size): 153,600 bytes, which all versions of Windows take.
     pub const DEFAULT_MAX_ENVELOPE_SIZE: usize = 153_600;
-    /// What [`max_response_size`](Self::max_response_size) is by default.
+    /// Default of [`max_response_size`](Self::max_response_size): 16 MiB.
     pub const DEFAULT_MAX_RESPONSE_SIZE: usize = 16 << 20;
-    /// What [`operation_timeout`](Self::operation_timeout) is by default.
+    /// Default of [`operation_timeout`](Self::operation_timeout): 20 seconds.
     pub const DEFAULT_OPERATION_TIMEOUT: Duration = Duration::from_secs(20);
-    /// What [`connect_timeout`](Self::connect_timeout) is by default.
+    /// Default of [`connect_timeout`](Self::connect_timeout): 30 seconds.
     pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-    /// What [`grace`](Self::grace) is by default.
+    /// Default of [`grace`](Self::grace): 30 seconds.
     pub const DEFAULT_GRACE: Duration = Duration::from_secs(30);
 
     /// A service with TLS, at port 5986 of this host, which is a name or an address.
@@ -246,24 +246,24 @@ impl Wsman {
     /// of: the service answers that there is none yet. Default:
     /// [`DEFAULT_OPERATION_TIMEOUT`](Self::DEFAULT_OPERATION_TIMEOUT), 20 seconds.
     #[must_use]
-    pub fn operation_timeout(mut self, timeout: Duration) -> Self {
-        self.operation_timeout = timeout;
+    pub fn operation_timeout(mut self, time: Duration) -> Self {
+        self.operation_timeout = time;
         self
     }
 
     /// How long making a connection may take. Default:
     /// [`DEFAULT_CONNECT_TIMEOUT`](Self::DEFAULT_CONNECT_TIMEOUT), 30 seconds.
     #[must_use]
-    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.connect_timeout = timeout;
+    pub fn connect_timeout(mut self, time: Duration) -> Self {
+        self.connect_timeout = time;
         self
     }
 
     /// How long after its operation timeout a request fails if the service has not answered it. Default:
     /// [`DEFAULT_GRACE`](Self::DEFAULT_GRACE), 30 seconds.
     #[must_use]
-    pub fn grace(mut self, timeout: Duration) -> Self {
-        self.grace = timeout;
+    pub fn grace(mut self, time: Duration) -> Self {
+        self.grace = time;
         self
     }
 
@@ -277,8 +277,8 @@ impl Wsman {
     /// How long the shell is kept when nobody is connected to it or uses it. Default: what the service has, 2 hours in
     /// Windows.
     #[must_use]
-    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
-        self.idle_timeout = Some(timeout);
+    pub fn idle_timeout(mut self, time: Duration) -> Self {
+        self.idle_timeout = Some(time);
         self
     }
 

@@ -1,15 +1,12 @@
 //! What a service answers instead of doing what it was asked for.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use super::xml::{Element, Namespace};
 use crate::Error;
 use crate::error::Kind;
-use crate::terminal::terminal_safe;
+use crate::io::remote::remote_text;
 
-/// No more of a message is kept; those of Windows have a few hundred.
-const MAX_TEXT: usize = 4096;
 /// The operation took longer than its timeout.
 const TIMED_OUT: u32 = 0x8033_8029;
 /// Access is denied.
@@ -39,7 +36,7 @@ impl WsmanFault {
             .or_else(|| fault.at(&[(Soap, "Code"), (Soap, "Value")]))
             .map(Element::text)
             // The prefix is whatever the server likes.
-            .map(|text| clean(text.rsplit_once(':').map_or(text, |(_, name)| name)));
+            .map(|text| remote_text(text.rsplit_once(':').map_or(text, |(_, name)| name)));
         // Providers put the reason into an element of theirs.
         let message = detail.and_then(|detail| detail.child(Fault, "Message"));
         let message = message
@@ -47,7 +44,7 @@ impl WsmanFault {
             .or_else(|| message?.child(Fault, "ProviderFault")?.children().find_map(nested_message))
             .or_else(|| fault.at(&[(Soap, "Reason"), (Soap, "Text")]).and_then(non_empty))
             .unwrap_or_default();
-        Some(Self { code, subcode, message: clean(message) })
+        Some(Self { code, subcode, message: remote_text(message) })
     }
 
     /// The number that Windows has for it, such as `0x80338029`. Services that are not Windows have none.
@@ -100,14 +97,6 @@ fn non_empty(element: &Element) -> Option<&str> {
 
 fn nested_message(element: &Element) -> Option<&str> {
     element.child_text(Namespace::Fault, "Message")
-}
-
-fn clean(text: &str) -> Box<str> {
-    let end = text.floor_char_boundary(MAX_TEXT);
-    match terminal_safe(text[..end].trim()) {
-        Cow::Borrowed(text) => text.into(),
-        Cow::Owned(text) => text.into(),
-    }
 }
 
 impl fmt::Display for WsmanFault {
@@ -183,10 +172,10 @@ mod tests {
 
     #[test]
     fn texts_are_short_and_safe_to_show() {
-        let long = "\u{E9}".repeat(MAX_TEXT);
+        let long = "\u{E9}".repeat(4096);
         let fault = fault(&format!("<s:Reason><s:Text>&#x1b;[2J{long}</s:Text></s:Reason>"));
         assert!(fault.message().starts_with("\\u{1b}[2J\u{E9}"));
-        assert!(fault.message().len() < MAX_TEXT + 16);
+        assert!(fault.message().len() < 4096 + 16);
         let error = fault.into_error("Create");
         assert!(error.is_refused() && !error.to_string().contains('\u{1b}'));
         assert!(std::error::Error::source(&error).unwrap().downcast_ref::<WsmanFault>().is_some());
