@@ -33,7 +33,6 @@ impl Answer {
 pub(crate) struct Timing {
     pub(crate) first: Duration,
     pub(crate) last: Duration,
-    pub(crate) bytes: u64,
 }
 
 /// Asks on a connection of its own.
@@ -79,7 +78,7 @@ pub(crate) fn download(address: SocketAddr, path: &str, mut keep: impl FnMut(&[u
     let len: Option<u64> = find("content-length").map(|text| text.parse()).transpose()?;
     let is_chunked = find("transfer-encoding").is_some_and(|value| value.contains("chunked"));
     let mut chunks = Chunks::default();
-    let (mut bytes, mut first) = (0, None);
+    let (mut bytes, mut first) = (0_u64, None);
     let mut take = |part: &[u8]| -> Result<bool> {
         let decoded;
         let whole = if is_chunked {
@@ -106,7 +105,7 @@ pub(crate) fn download(address: SocketAddr, path: &str, mut keep: impl FnMut(&[u
     ensure!(len.is_none_or(|len| bytes == len), "{path}: {bytes} bytes came of {len:?}");
     ensure!(!is_chunked || chunks.is_done, "{path}: broken off after {bytes} bytes");
     let last = start.elapsed();
-    Ok(Timing { first: first.unwrap_or(last), last, bytes })
+    Ok(Timing { first: first.unwrap_or(last), last })
 }
 
 fn connect(address: SocketAddr) -> io::Result<TcpStream> {

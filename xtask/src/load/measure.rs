@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::account;
 use super::data::Data;
-use super::rows::Row;
+use super::heads;
+use super::rows::{Row, Wanted};
 use super::servers::Server;
 use super::verify::{Verified, verify};
 use super::wrk::{Load, Wrk};
@@ -14,7 +15,7 @@ use crate::report::Role;
 use crate::stats::{maximum, median, minimum};
 
 /// One server in one row.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Measured {
     pub(crate) row: String,
     pub(crate) server: String,
@@ -42,7 +43,7 @@ pub(crate) struct Measured {
     pub(crate) rounds: Vec<Round>,
 }
 
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Round {
     pub(crate) requests_per_s: f64,
     pub(crate) bytes_per_s: f64,
@@ -54,7 +55,7 @@ pub(crate) struct Round {
 }
 
 /// A server that has no figure in a row, with the reason.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Unmeasured {
     pub(crate) row: String,
     pub(crate) server: String,
@@ -101,8 +102,13 @@ pub(crate) fn measure(
         }
         for index in order {
             let (server, verified, rounds) = &mut ready[index];
+            // Those that take a hundred times as long do not get better by asking more often.
+            if round > 0 && server.is_slow {
+                continue;
+            }
             let load = Load { threads: row.threads, connections: row.connections, seconds: effort.seconds };
-            match run(server, verified, wrk, load) {
+            let is_head = matches!(row.wanted, Wanted::Head { .. });
+            match run(server, verified, is_head, wrk, load) {
                 Ok(figures) => rounds.push(figures),
                 Err(error) => refuse(server, format!("round {}: {error:#}", round + 1)),
             }
@@ -113,9 +119,13 @@ pub(crate) fn measure(
     (measured.collect(), unmeasured)
 }
 
-fn run(server: &Server, verified: &Verified, wrk: &Wrk, load: Load) -> Result<Round> {
+fn run(server: &Server, verified: &Verified, is_head: bool, wrk: &Wrk, load: Load) -> Result<Round> {
     let before = server.pid().map(account::cpu_seconds);
-    let figures = wrk.run(&format!("http://{}{}", server.address, verified.path), &verified.headers, load)?;
+    let figures = if is_head {
+        heads::run(server.address, &verified.path, load)?
+    } else {
+        wrk.run(&format!("http://{}{}", server.address, verified.path), &verified.headers, load)?
+    };
     let cpu = server.pid().map(account::cpu_seconds).zip(before).map(|(after, before)| after - before);
     ensure!(figures.requests > 0, "not one answer within {} s", load.seconds);
     #[allow(clippy::cast_precision_loss, reason = "counts of a run are far below 2^52")]

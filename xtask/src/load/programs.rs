@@ -16,6 +16,8 @@ pub(crate) struct Place {
     /// The folder with the pages and wheels.
     pub(crate) data: PathBuf,
     pub(crate) scratch: PathBuf,
+    /// What is installed for the peers, and kept.
+    pub(crate) peers: PathBuf,
 }
 
 const OURS: Plan<'static> = Plan {

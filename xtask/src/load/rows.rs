@@ -18,6 +18,8 @@ pub(crate) enum Wanted {
     Wheel { project: &'static str },
     /// Its last 16 KiB.
     Tail { project: &'static str },
+    /// The headers of a wheel.
+    Head { project: &'static str },
     /// Nothing, because the client has the page of this project.
     Unchanged { project: &'static str },
 }
@@ -155,6 +157,13 @@ pub(crate) const ROWS: &[Row] = &[
     row("wheel_1m", HONEST, Wanted::Wheel { project: "medium" }, true, "a wheel of 1 MiB"),
     row("wheel_60m", (1, 8), Wanted::Wheel { project: "huge" }, true, "a wheel of 60 MiB, 8 clients"),
     row(
+        "head",
+        (16, 16),
+        Wanted::Head { project: "medium" },
+        false,
+        "the headers of a wheel, by a generator of our own",
+    ),
+    row(
         "range_16k_tail",
         HONEST,
         Wanted::Tail { project: "huge" },
@@ -217,6 +226,11 @@ impl Row {
                 path: server.page(project, true),
                 headers: Vec::new(),
                 expected: Expected::Wheel { project },
+            }),
+            Wanted::Head { project } => Some(Request {
+                path: server.page(project, true),
+                headers: Vec::new(),
+                expected: Expected::Head { project },
             }),
             Wanted::Tail { project } => Some(Request {
                 path: server.page(project, true),

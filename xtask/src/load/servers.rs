@@ -34,6 +34,8 @@ pub(crate) struct Server {
     pub(crate) layout: Layout,
     /// Where it answers with a few bytes that cost it no thought.
     pub(crate) health: Option<&'static str>,
+    /// Whether one round is enough of it.
+    pub(crate) is_slow: bool,
     /// How long it took from its start to its first answer.
     pub(crate) startup: Option<Duration>,
     child: Option<Child>,
@@ -73,6 +75,7 @@ impl Server {
             address,
             layout: plan.layout,
             health: plan.health,
+            is_slow: matches!(plan.name, "proxpi" | "devpi"),
             startup: None,
             child: Some(child),
         };
@@ -99,6 +102,7 @@ impl Server {
             address,
             layout: plan.layout,
             health: plan.health,
+            is_slow: matches!(plan.name, "proxpi" | "devpi"),
             startup: None,
             child: None,
         }

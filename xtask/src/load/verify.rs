@@ -32,6 +32,8 @@ pub(crate) enum Expected {
     Wheel { project: &'static str },
     /// The last 16 KiB of it.
     Tail { project: &'static str },
+    /// The headers of a wheel, and nothing behind them.
+    Head { project: &'static str },
     /// 304 to the tag of the page.
     Unchanged,
 }
@@ -58,7 +60,7 @@ pub(crate) struct Verified {
 pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &Path) -> Result<Verified> {
     let Request { mut path, mut headers, expected } = request.clone();
     match expected {
-        Expected::Wheel { project } | Expected::Tail { project } => {
+        Expected::Wheel { project } | Expected::Tail { project } | Expected::Head { project } => {
             path = find_file(server, data, project)?;
         }
         Expected::Unchanged => {
@@ -68,7 +70,11 @@ pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &
         }
         _ => {}
     }
-    let answer = ask_until_coded(server.address, &path, &headers)?;
+    // A file that is not here has no headers yet.
+    let mut answer = ask_until_coded(server.address, &path, &headers)?;
+    if matches!(expected, Expected::Head { .. }) {
+        answer = client::ask(server.address, "HEAD", &path, &headers)?;
+    }
     let status = match expected {
         Expected::Unchanged => 304,
         Expected::Tail { .. } => 206,
@@ -79,6 +85,10 @@ pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &
     match expected {
         Expected::Something => ensure!(!body.is_empty(), "an empty answer"),
         Expected::Unchanged => ensure!(body.is_empty(), "a body"),
+        Expected::Head { project } => {
+            let size = data.wheel(project).context("no such project")?.size.to_string();
+            ensure!(answer.header("content-length") == Some(&size), "another length, or none");
+        }
         Expected::Large { is_json } => check_files(&body, is_json, &data::large_files())?,
         Expected::Project { project, is_json } => {
             let wheel = data.wheel(project).context("no such project")?;

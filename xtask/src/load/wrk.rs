@@ -21,17 +21,17 @@ done = function(summary, latency, requests)
 end
 "#;
 
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
 pub(crate) struct Figures {
     pub(crate) requests: u64,
     pub(crate) duration_us: u64,
     pub(crate) bytes: u64,
-    connect: u64,
-    read: u64,
-    write: u64,
+    pub(crate) connect: u64,
+    pub(crate) read: u64,
+    pub(crate) write: u64,
     /// Answers with a status above 399.
-    status: u64,
-    timeout: u64,
+    pub(crate) status: u64,
+    pub(crate) timeout: u64,
     pub(crate) p50: u64,
     pub(crate) p90: u64,
     pub(crate) p99: u64,
