@@ -234,7 +234,7 @@ fn html_page(project: &str, entries: &[Entry]) -> String {
     )
 }
 
-/// That many names, all different, of syllables.
+/// That many names, all different: of the projects that are here, and of syllables.
 pub(crate) fn names(count: usize) -> Vec<String> {
     const SYLLABLES: [&str; 30] = [
         "py", "data", "net", "lib", "auto", "web", "test", "core", "io", "ml", "async", "graph", "tool",
@@ -243,7 +243,10 @@ pub(crate) fn names(count: usize) -> Vec<String> {
     ];
     let mut random = Random::new("names");
     let mut pick = || SYLLABLES[usize::try_from(random.next() % 30).unwrap_or_default()];
-    (0..count).map(|index| format!("{}{}-{}{index}", pick(), pick(), pick())).collect()
+    let here = ["large"].into_iter().chain(WHEELS.map(|(name, _)| name)).chain(COLD).map(str::to_owned);
+    here.chain((0..count).map(|index| format!("{}{}-{}{index}", pick(), pick(), pick())))
+        .take(count)
+        .collect()
 }
 
 /// The list of these names, in JSON.

@@ -72,7 +72,7 @@ pub(crate) struct Effort {
 /// Measures all servers in one row.
 pub(crate) fn measure(
     row: &Row,
-    servers: &[Server],
+    servers: &[&Server],
     data: &Data,
     wrk: &Wrk,
     effort: Effort,
@@ -84,7 +84,7 @@ pub(crate) fn measure(
         note(&format!("  {}: {reason}", server.name));
         unmeasured.push(Unmeasured { row: row.key.into(), server: server.name.clone(), reason });
     };
-    for server in servers {
+    for &server in servers {
         let Some(request) = row.request(server) else {
             refuse(server, "it has no such thing".to_owned());
             continue;

@@ -37,21 +37,21 @@ const GROXPI: Plan<'static> = Plan {
     ready: "/health",
 };
 
-/// Our program, with its cache in the folder of this name. It logs requests only where that is wanted.
+/// Our program, with its cache in this folder, and what else it is told.
 pub(crate) fn ours(
     place: &Place,
     binary: &Path,
     index: &str,
     cache: &Path,
     name: &str,
-    is_logged: bool,
+    flags: &[&str],
 ) -> Result<Server> {
     let address = free_address()?;
     let mut command = program(binary);
     command
         .args(["serve", "--listen", &address.to_string(), "--index-url", index, "--cache-dir"])
         .arg(cache)
-        .arg(format!("--access-log={is_logged}"));
+        .args(flags);
     Server::start(&Plan { name, ..OURS }, address, &mut command, &place.scratch)
 }
 

@@ -181,6 +181,14 @@ pub(crate) struct Request {
 }
 
 impl Row {
+    /// Whether the answer is so small that what else is done for a request shows.
+    pub(crate) fn is_small(&self) -> bool {
+        matches!(
+            self.wanted,
+            Wanted::Health | Wanted::Page { project: "tiny", .. } | Wanted::Wheel { project: "tiny" }
+        )
+    }
+
     /// What this server is asked, `None` if it has no such thing.
     pub(crate) fn request(&self, server: &Server) -> Option<Request> {
         let of = |name: &str, value: &str| (name.to_owned(), value.to_owned());

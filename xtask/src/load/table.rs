@@ -29,8 +29,9 @@ pub(crate) fn lines(measured: &[Measured]) -> String {
 pub(crate) fn time(us: f64) -> String {
     match us {
         us if us < 100.0 => format!("{us:.1} us"),
-        us if us < 10_000.0 => format!("{us:.0} us"),
-        us if us < 1e6 => format!("{:.1} ms", us / 1e3),
+        us if us < 1e3 => format!("{us:.0} us"),
+        us if us < 100e3 => format!("{:.2} ms", us / 1e3),
+        us if us < 1e6 => format!("{:.0} ms", us / 1e3),
         us => format!("{:.2} s", us / 1e6),
     }
 }

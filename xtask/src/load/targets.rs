@@ -67,7 +67,9 @@ pub(crate) fn evaluate(outcome: &Outcome) -> Vec<Target> {
         is_met: None,
     });
     targets.push(start(outcome));
-    let peak = outcome.rows.iter().filter(|row| row.server == OURS).filter_map(|row| row.peak_memory).max();
+    let rows = outcome.rows.iter().filter(|row| row.server == OURS).filter_map(|row| row.peak_memory);
+    let cold = outcome.cold.iter().filter(|run| run.server == OURS).filter_map(|run| run.peak_memory);
+    let peak = rows.chain(cold).max();
     targets.push(memory_below("peak RSS of the load run", peak, 64));
     let list = outcome.lists.iter().find(|list| list.server == OURS).and_then(|list| list.peak_memory);
     targets.push(memory_below("peak RSS after a list of 927,000 names", list, 150));
@@ -185,5 +187,87 @@ fn memory_below(what: &str, found: Option<u64>, most: u64) -> Target {
         name: format!("{what} below {most} MB"),
         found: found.map_or("-".to_owned(), memory),
         is_met: found.map(|found| found < most << 20),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Machine, Role};
+
+    fn measured(row: &str, server: &str, cpu_us: f64) -> Measured {
+        Measured {
+            row: row.into(),
+            server: server.into(),
+            role: if server == OURS { Role::Ours } else { Role::Peer },
+            requests_per_s: 1000.0,
+            bytes_per_s: 1e6,
+            p50_us: 100.0,
+            p99_us: 900.0,
+            max_us: 1000,
+            cpu_us: Some(cpu_us),
+            cpu_us_range: Some((cpu_us, cpu_us)),
+            errors: 0,
+            status: 200,
+            body_bytes: 1000,
+            coding: "identity".into(),
+            peak_memory: Some(70 << 20),
+            rounds: Vec::new(),
+        }
+    }
+
+    fn outcome(rows: Vec<Measured>) -> Outcome {
+        let machine = Machine { cpu: "x".into(), cores: 2, kernel: "x".into() };
+        let mut outcome = Outcome::new(machine, "now".into(), None);
+        outcome.rows = rows;
+        outcome
+    }
+
+    fn verdict(targets: &[Target], start: &str) -> Option<bool> {
+        targets.iter().find(|target| target.name.starts_with(start)).expect(start).is_met
+    }
+
+    #[test]
+    fn bounds_are_met_or_missed() {
+        let outcome = outcome(vec![
+            measured("wheel_1m", OURS, 130.0),
+            measured("wheel_1m", STATIC, 100.0),
+            measured("wheel_60m", OURS, 131.0),
+            measured("wheel_60m", STATIC, 100.0),
+            measured("six_json_100", OURS, 4.0),
+            measured("six_json_100", GROXPI, 9.9),
+        ]);
+        let targets = evaluate(&outcome);
+        assert_eq!(verdict(&targets, "wheel_1m"), Some(true));
+        assert_eq!(verdict(&targets, "wheel_60m"), Some(false));
+        assert_eq!(verdict(&targets, "six_json_100: at least 2.5"), Some(false));
+        assert_eq!(verdict(&targets, "six_json_100: p99"), Some(false), "900 is 9 times 100");
+        assert_eq!(verdict(&targets, "peak RSS of the load run"), Some(false));
+        assert_eq!(verdict(&targets, "no request of ours fails"), Some(true));
+    }
+
+    #[test]
+    fn what_was_not_measured_is_no_success() {
+        let targets = evaluate(&outcome(Vec::new()));
+        assert!(targets.iter().all(|target| target.is_met.is_none()), "{targets:?}");
+        let mut failing = measured("wheel_1m", OURS, 1.0);
+        failing.errors = 1;
+        assert_eq!(verdict(&evaluate(&outcome(vec![failing])), "no request of ours fails"), Some(false));
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let mut outcome = outcome(vec![measured("wheel_1m", OURS, 0.1 + 0.2)]);
+        outcome.targets = evaluate(&outcome);
+        let path = std::env::temp_dir().join(format!("xtask-load-{}.json", std::process::id()));
+        outcome.write(&path).unwrap();
+        let again = Outcome::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(again, Some(outcome.clone()));
+        assert_eq!(Outcome::read(&path).unwrap(), None);
+        let sheets = crate::load::sheets(&outcome);
+        assert!(
+            sheets.iter().all(|sheet| sheet.lines.iter().all(|line| line.cells.len() == sheet.columns.len()))
+        );
     }
 }

@@ -264,3 +264,21 @@ fn read_request(reader: &mut impl BufRead) -> io::Result<Option<Request>> {
     }
     Ok(Some(request))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_read_one_after_the_other() {
+        let wire = b"GET /simple/ HTTP/1.1\r\nAccept: x+json;q=1\r\nACCEPT-ENCODING: gzip, br\r\n\r\n\
+                     HEAD /files/x HTTP/1.1\r\nRange: bytes=5-\r\nConnection: Close\r\nIf-None-Match: \"1\"\r\n\r\nGET";
+        let mut reader = &wire[..];
+        let first = read_request(&mut reader).unwrap().unwrap();
+        assert!(first.path == "/simple/" && first.wants_json && first.takes_gzip && !first.is_last);
+        let second = read_request(&mut reader).unwrap().unwrap();
+        assert!(second.is_head && second.is_last && !second.wants_json);
+        assert_eq!((second.range, second.known.as_deref()), (Some((5, None)), Some("\"1\"")));
+        assert!(read_request(&mut reader).unwrap().is_none(), "the rest is no request");
+    }
+}
