@@ -233,8 +233,9 @@ impl Run<'_> {
     }
 
     fn measure(&self, workspace: &Workspace) -> Result<Outcome> {
-        let mut outcome =
-            Outcome::new(machine::describe(), machine::date(), machine::commit(&workspace.root));
+        // A program that was not built here may be of any commit.
+        let commit = self.options.ours.is_none().then(|| machine::commit(&workspace.root)).flatten();
+        let mut outcome = Outcome::new(machine::describe(), machine::date(), commit);
         (outcome.rounds, outcome.seconds) = (self.options.effort.rounds, self.options.effort.seconds);
         outcome.load_before = machine::load();
         let servers = self.start(&mut outcome)?;
@@ -386,7 +387,7 @@ impl Run<'_> {
         if self.options.takes("proxpi") {
             add("proxpi", python::is_here().and_then(|()| python::proxpi(place, &index, "proxpi")));
         }
-        if self.options.takes("devpi") && !self.options.is_quick {
+        if self.options.takes("devpi") && (!self.options.is_quick || !self.options.only.is_empty()) {
             add("devpi", python::is_here().and_then(|()| python::devpi(place, &index, "devpi")));
         }
         Ok(servers)
