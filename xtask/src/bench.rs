@@ -112,7 +112,8 @@ pub(crate) fn command(args: Args) -> Result<()> {
     let rows = join::rows(&sides, &sources);
     let (tables, published_not_measured) = join::tables(&rows, &sources);
     let summaries = join::summaries(&rows);
-    let report = Report { schema: SCHEMA, run, rows, tables, summaries, published_not_measured };
+    let load = crate::load::latest(&workspace)?;
+    let report = Report { schema: SCHEMA, run, rows, tables, summaries, published_not_measured, load };
     let paths = report::write(&report, &workspace.report())?;
     say(&markdown::render(&report));
     for path in paths {

@@ -8,6 +8,7 @@ mod data;
 mod fuzz;
 mod interop;
 mod join;
+mod load;
 mod machine;
 mod parse;
 mod peers;
@@ -40,6 +41,11 @@ const COMMANDS: &[Command] = &[
         name: "bench",
         summary: "measure the suites beside their peers and write target/report",
         run: bench::command,
+    },
+    Command {
+        name: "load",
+        summary: "measure our proxy beside nginx and its peers under load: [--quick] [--row R] [--peer NAME=PLACE]",
+        run: load::command,
     },
     Command {
         name: "report",
@@ -82,6 +88,7 @@ fn main() -> ExitCode {
             "bench" => bench::HELP,
             "conformance" => conformance::HELP,
             "fuzz" => fuzz::HELP,
+            "load" => load::HELP,
             "test" => test::HELP,
             _ => command.summary,
         });

@@ -18,6 +18,7 @@ pub(crate) use self::model::{
     Figure, Machine, Missing, Published, Ratio, Ratios, Recorded, Report, Role, Row, Run, SCHEMA, Summary,
     Table, TableLine, Throughput, Time,
 };
+pub(crate) use self::view::{Column, Line, Sheet};
 use crate::args::Args;
 use crate::workspace::Workspace;
 
@@ -30,7 +31,10 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     let allow_noisy = args.flag("--allow-noisy");
     args.finish()?;
     let workspace = Workspace::find()?;
-    let report = read(&workspace.report().join(JSON))?;
+    let mut report = read(&workspace.report().join(JSON))?;
+    if let Some(load) = crate::load::latest(&workspace)? {
+        report.load = Some(load);
+    }
     let directory = match out {
         Some(out) => {
             ensure!(

@@ -17,7 +17,7 @@ pub(crate) const HELP: &str = "\
 usage: cargo xtask test [STEP...]
 
 Runs all steps, or the named ones: toolchain, fmt, tidy, clippy, features, system, tests, interop, docs, benches,
-conformance, peers, deny. A step that cannot run here says why it is skipped.
+load, conformance, peers, deny. A step that cannot run here says why it is skipped.
 ";
 
 enum Outcome {
@@ -41,6 +41,7 @@ const STEPS: &[Step] = &[
     Step { name: "interop", run: interop },
     Step { name: "docs", run: docs },
     Step { name: "benches", run: |workspace| cargo(workspace, &["bench", "--workspace", "--", "--test"]) },
+    Step { name: "load", run: load },
     Step { name: "conformance", run: conformance },
     Step { name: "peers", run: peers },
     Step { name: "deny", run: deny },
@@ -188,6 +189,20 @@ fn docs(workspace: &Workspace) -> Result<Outcome> {
     let mut command = cargo::command(workspace, &["doc", "--workspace", "--no-deps", "--all-features"]);
     command.env("RUSTDOCFLAGS", "-D warnings");
     finish(command)
+}
+
+/// Asks the proxy for all that is measured under load, and times nothing.
+fn load(_: &Workspace) -> Result<Outcome> {
+    for program in ["gzip", "zstd", "sha256sum"] {
+        if !is_installed(program) {
+            return Ok(Outcome::Skipped(format!("there is no {program} here")));
+        }
+    }
+    if !cfg!(target_os = "linux") {
+        return Ok(Outcome::Skipped("processor time and memory are read as Linux tells them".into()));
+    }
+    crate::load::command(Args::new(["--check".to_owned()]))?;
+    Ok(Outcome::Passed)
 }
 
 fn conformance(workspace: &Workspace) -> Result<Outcome> {

@@ -93,5 +93,6 @@ pub(super) fn report() -> Report {
             geometric_mean: 2.0,
         }],
         published_not_measured: 83,
+        load: None,
     }
 }

@@ -41,6 +41,12 @@ pub(crate) fn render(report: &Report) -> Result<String> {
     for drawn in view::measured(report) {
         sheet(&mut page, &drawn);
     }
+    if let Some(load) = &report.load {
+        page += "<h2>Load</h2>\n";
+        for drawn in crate::load::sheets(load) {
+            sheet(&mut page, &drawn);
+        }
+    }
     page += "<h2>How to read this page</h2>\n<ul>\n";
     for remark in view::LEGEND {
         element(&mut page, "li", remark);

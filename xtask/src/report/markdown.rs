@@ -37,6 +37,19 @@ pub(crate) fn tables(report: &Report) -> String {
     for drawn in view::measured(report) {
         sheet(&mut text, &drawn);
     }
+    if let Some(load) = &report.load {
+        text += "\n## Load\n";
+        for drawn in crate::load::sheets(load) {
+            sheet(&mut text, &drawn);
+        }
+    }
+    text
+}
+
+/// Draws one table.
+pub(crate) fn table(drawn: &Sheet) -> String {
+    let mut text = String::new();
+    sheet(&mut text, drawn);
     text
 }
 

@@ -17,6 +17,9 @@ pub(crate) struct Report {
     pub(crate) summaries: Vec<Summary>,
     /// Published benchmarks that no suite measures.
     pub(crate) published_not_measured: usize,
+    /// What `cargo xtask load` has measured, if it has.
+    #[serde(default)]
+    pub(crate) load: Option<crate::load::Outcome>,
 }
 
 /// When, where and how the figures were taken.

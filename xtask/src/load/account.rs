@@ -1,0 +1,85 @@
+//! What a server has used: processor time and memory, of its process and all below it.
+
+use std::fs;
+
+use crate::process::first_line;
+
+/// The process and all below it.
+fn family(root: u32) -> Vec<u32> {
+    let mut parents = Vec::new();
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        if let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok())
+            && let Some(fields) = stat(pid)
+        {
+            parents.push((pid, number(&fields, 1)));
+        }
+    }
+    let mut family = vec![root];
+    let mut index = 0;
+    while index < family.len() {
+        let parent = u64::from(family[index]);
+        family.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
+        index += 1;
+    }
+    family
+}
+
+/// The fields behind the name of the program, which may hold anything. The first is the state.
+fn stat(pid: u32) -> Option<Vec<String>> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, rest) = text.rsplit_once(')')?;
+    Some(rest.split_whitespace().map(str::to_owned).collect())
+}
+
+fn number(fields: &[String], index: usize) -> u64 {
+    fields.get(index).and_then(|field| field.parse().ok()).unwrap_or(0)
+}
+
+/// Seconds of processor time so far, in the program and in the system for it.
+pub(crate) fn cpu_seconds(root: u32) -> f64 {
+    let ticks: u64 = family(root)
+        .into_iter()
+        .filter_map(stat)
+        .map(|fields| number(&fields, 11) + number(&fields, 12))
+        .sum();
+    let per_second = first_line("getconf", &["CLK_TCK"]).and_then(|text| text.parse().ok()).unwrap_or(100.0);
+    #[allow(clippy::cast_precision_loss, reason = "ticks of a run are few")]
+    let ticks = ticks as f64;
+    ticks / per_second
+}
+
+/// The most memory it had at a time, in bytes; of several processes, the sum of what each had.
+pub(crate) fn peak_memory(root: u32) -> u64 {
+    family(root).into_iter().map(|pid| memory(pid, "VmHWM:")).sum()
+}
+
+/// The memory it has now, in bytes.
+pub(crate) fn memory_now(root: u32) -> u64 {
+    family(root).into_iter().map(|pid| memory(pid, "VmRSS:")).sum()
+}
+
+fn memory(pid: u32, field: &str) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix(field)).unwrap_or_default();
+    let kib: u64 = line.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0);
+    kib * 1024
+}
+
+/// Whether this system tells what is asked for here.
+pub(crate) fn is_supported() -> bool {
+    stat(std::process::id()).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_has_a_parent_and_memory() {
+        if is_supported() {
+            assert!(family(std::process::id()).contains(&std::process::id()));
+            assert!(number(&stat(std::process::id()).unwrap(), 1) > 0);
+            assert!(peak_memory(std::process::id()) >= memory_now(std::process::id()) / 2);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! A client for one request at a time: what an answer is, and when its first and last byte came.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// A server that sends nothing for this long is taken for dead.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The answer to one request, undecoded.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+    /// Bytes of the status line and the headers.
+    pub(crate) head_len: usize,
+    /// Bytes on the wire, with the headers and what frames the chunks.
+    pub(crate) wire_len: usize,
+}
+
+impl Answer {
+    /// A header, by its name in lower case.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// When the bytes of a body came, counted from the request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timing {
+    pub(crate) first: Duration,
+    pub(crate) last: Duration,
+}
+
+/// Asks on a connection of its own.
+///
+/// # Errors
+///
+/// Fails if nothing listens, or what comes is no whole answer.
+pub(crate) fn ask(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(String, String)],
+) -> Result<Answer> {
+    let mut stream = connect(address)?;
+    send(&mut stream, address, method, path, headers)?;
+    let mut raw = Vec::new();
+    stream.read_to_end(&mut raw).with_context(|| format!("{path}: no whole answer"))?;
+    parse(raw, method == "HEAD").with_context(|| format!("{method} {path}"))
+}
+
+/// Asks for a file and throws away what comes; `keep` sees the bytes of the body as they come.
+///
+/// # Errors
+///
+/// Fails if the answer is not 200 or has no length that is kept.
+pub(crate) fn download(address: SocketAddr, path: &str, mut keep: impl FnMut(&[u8])) -> Result<Timing> {
+    let start = Instant::now();
+    let mut stream = connect(address)?;
+    send(&mut stream, address, "GET", path, &[])?;
+    let mut buffer = vec![0; 256 << 10];
+    let mut head = Vec::new();
+    let (end, rest) = loop {
+        let count = stream.read(&mut buffer)?;
+        ensure!(count > 0, "{path}: the answer ends in its headers");
+        head.extend_from_slice(&buffer[..count]);
+        if let Some(end) = end_of_head(&head) {
+            break (end, head.split_off(end));
+        }
+    };
+    let (status, headers) = parse_head(&head[..end])?;
+    ensure!(status == 200, "{path}: status {status}");
+    let find = |name: &str| headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+    let len: Option<u64> = find("content-length").map(|text| text.parse()).transpose()?;
+    let is_chunked = find("transfer-encoding").is_some_and(|value| value.contains("chunked"));
+    let mut chunks = Chunks::default();
+    let (mut bytes, mut first) = (0_u64, None);
+    let mut take = |part: &[u8]| -> Result<bool> {
+        let decoded;
+        let whole = if is_chunked {
+            decoded = chunks.decode(part)?;
+            &decoded
+        } else {
+            part
+        };
+        if !whole.is_empty() {
+            first.get_or_insert_with(|| start.elapsed());
+            bytes += whole.len() as u64;
+            keep(whole);
+        }
+        Ok(chunks.is_done || len.is_some_and(|len| bytes >= len))
+    };
+    let mut is_whole = take(&rest)?;
+    while !is_whole {
+        let count = stream.read(&mut buffer)?;
+        if count == 0 {
+            break;
+        }
+        is_whole = take(&buffer[..count])?;
+    }
+    ensure!(len.is_none_or(|len| bytes == len), "{path}: {bytes} bytes came of {len:?}");
+    ensure!(!is_chunked || chunks.is_done, "{path}: broken off after {bytes} bytes");
+    let last = start.elapsed();
+    Ok(Timing { first: first.unwrap_or(last), last })
+}
+
+fn connect(address: SocketAddr) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+fn send(
+    stream: &mut TcpStream,
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(String, String)],
+) -> io::Result<()> {
+    let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+    for (name, value) in headers {
+        head += &format!("{name}: {value}\r\n");
+    }
+    stream.write_all((head + "\r\n").as_bytes())
+}
+
+fn end_of_head(bytes: &[u8]) -> Option<usize> {
+    bytes.windows(4).position(|window| window == b"\r\n\r\n").map(|at| at + 4)
+}
+
+fn parse_head(head: &[u8]) -> Result<(u16, Vec<(String, String)>)> {
+    let text = String::from_utf8_lossy(head);
+    let mut lines = text.split("\r\n");
+    let status = lines.next().and_then(|line| line.split(' ').nth(1)).context("no status line")?;
+    let headers = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+        .collect();
+    Ok((status.parse().with_context(|| format!("status {status:?}"))?, headers))
+}
+
+fn parse(mut raw: Vec<u8>, is_head: bool) -> Result<Answer> {
+    let wire_len = raw.len();
+    let head_len = end_of_head(&raw).context("no end of the headers")?;
+    let body = raw.split_off(head_len);
+    let (status, headers) = parse_head(&raw)?;
+    let mut answer = Answer { status, headers, body, head_len, wire_len };
+    if is_head || status == 304 {
+        ensure!(answer.body.is_empty(), "a body where none may be");
+    } else if answer.header("transfer-encoding").is_some_and(|value| value.contains("chunked")) {
+        let mut chunks = Chunks::default();
+        answer.body = chunks.decode(&answer.body)?;
+        ensure!(chunks.is_done, "broken off within chunks");
+    } else if let Some(len) = answer.header("content-length") {
+        let len: usize = len.parse()?;
+        ensure!(answer.body.len() == len, "{} bytes came of {len}", answer.body.len());
+    }
+    Ok(answer)
+}
+
+/// What is left of a body in chunks once the frames are taken away.
+#[derive(Debug, Default)]
+struct Chunks {
+    line: Vec<u8>,
+    left: usize,
+    /// Whether the line end behind a chunk is to come.
+    is_behind: bool,
+    is_done: bool,
+}
+
+impl Chunks {
+    fn decode(&mut self, mut bytes: &[u8]) -> Result<Vec<u8>> {
+        let mut out = Vec::with_capacity(bytes.len());
+        while !bytes.is_empty() && !self.is_done {
+            if self.left > 0 {
+                let (now, later) = bytes.split_at(self.left.min(bytes.len()));
+                out.extend_from_slice(now);
+                self.left -= now.len();
+                self.is_behind = self.left == 0;
+                bytes = later;
+                continue;
+            }
+            let (byte, later) = (bytes[0], &bytes[1..]);
+            bytes = later;
+            if byte != b'\n' {
+                self.line.push(byte);
+                ensure!(self.line.len() < 100, "the length of a chunk is no length");
+                continue;
+            }
+            let line = std::mem::take(&mut self.line);
+            let text = String::from_utf8_lossy(&line);
+            let text = text.trim();
+            if text.is_empty() && self.is_behind {
+                self.is_behind = false;
+                continue;
+            }
+            let Ok(len) = usize::from_str_radix(text.split(';').next().unwrap_or_default(), 16) else {
+                bail!("{text:?} is no length of a chunk");
+            };
+            self.left = len;
+            self.is_done = len == 0;
+        }
+        Ok(out)
+    }
+}
+
+/// The path of a link on a page, if it leads to the same server.
+pub(crate) fn resolve(page: &str, link: &str) -> String {
+    let link = link.split('#').next().unwrap_or_default();
+    if let Some((_, rest)) = link.split_once("://") {
+        return rest.find('/').map_or("/".to_owned(), |at| rest[at..].to_owned());
+    }
+    if link.starts_with('/') {
+        return link.to_owned();
+    }
+    let mut parts: Vec<&str> = page.split('/').collect();
+    parts.pop();
+    for part in link.split('/') {
+        match part {
+            "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_may_be_cut_anywhere() {
+        let wire = b"5\r\nhello\r\n1;x=y\r\n \r\n6\r\nworld!\r\n0\r\n\r\n";
+        for size in 1..wire.len() {
+            let mut chunks = Chunks::default();
+            let body: Vec<u8> = wire.chunks(size).flat_map(|part| chunks.decode(part).unwrap()).collect();
+            assert_eq!(body, b"hello world!");
+            assert!(chunks.is_done);
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_cut_is_none() {
+        let whole = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc";
+        assert_eq!(parse(whole.to_vec(), false).unwrap().body, b"abc");
+        assert!(parse(whole[..whole.len() - 1].to_vec(), false).is_err());
+        assert!(parse(whole[..20].to_vec(), false).is_err());
+        let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n";
+        assert!(parse(chunked.to_vec(), false).is_err());
+    }
+
+    #[test]
+    fn links_are_resolved() {
+        assert_eq!(resolve("/simple/six/", "six.whl#sha256=00"), "/simple/six/six.whl");
+        assert_eq!(resolve("/root/x/+simple/six/", "../../+f/six.whl"), "/root/x/+f/six.whl");
+        assert_eq!(resolve("/simple/six/", "/files/six.whl"), "/files/six.whl");
+        assert_eq!(resolve("/simple/six/", "http://127.0.0.1:1/files/six.whl"), "/files/six.whl");
+    }
+}

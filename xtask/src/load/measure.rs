@@ -1,0 +1,180 @@
+//! Rounds of one row: each server in turn, so that a disturbance of the machine meets them all.
+
+use anyhow::{Result, ensure};
+use serde::{Deserialize, Serialize};
+
+use super::account;
+use super::data::Data;
+use super::heads;
+use super::rows::{Row, Wanted};
+use super::servers::Server;
+use super::verify::{Verified, verify};
+use super::wrk::{Load, Wrk};
+use crate::note;
+use crate::report::Role;
+use crate::stats::{maximum, median, minimum};
+
+/// One server in one row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Measured {
+    pub(crate) row: String,
+    pub(crate) server: String,
+    pub(crate) role: Role,
+    /// Medians over the rounds.
+    pub(crate) requests_per_s: f64,
+    pub(crate) bytes_per_s: f64,
+    pub(crate) p50_us: f64,
+    pub(crate) p99_us: f64,
+    /// The worst of all rounds.
+    pub(crate) max_us: u64,
+    /// Processor time of the server for one request; absent for one that was not started here.
+    pub(crate) cpu_us: Option<f64>,
+    /// The smallest and the largest of the rounds.
+    pub(crate) cpu_us_range: Option<(f64, f64)>,
+    /// Requests that failed, in all rounds.
+    pub(crate) errors: u64,
+    /// Status, bytes of the body, and the coding of the answer that was looked at.
+    pub(crate) status: u16,
+    pub(crate) body_bytes: usize,
+    pub(crate) coding: String,
+    /// The most memory the server had so far, in bytes.
+    pub(crate) peak_memory: Option<u64>,
+    /// One figure a round.
+    pub(crate) rounds: Vec<Round>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Round {
+    pub(crate) requests_per_s: f64,
+    pub(crate) bytes_per_s: f64,
+    pub(crate) p50_us: u64,
+    pub(crate) p99_us: u64,
+    pub(crate) max_us: u64,
+    pub(crate) cpu_us: Option<f64>,
+    pub(crate) errors: u64,
+}
+
+/// A server that has no figure in a row, with the reason.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Unmeasured {
+    pub(crate) row: String,
+    pub(crate) server: String,
+    pub(crate) reason: String,
+}
+
+/// How long and how often.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    pub(crate) rounds: usize,
+    pub(crate) seconds: usize,
+}
+
+/// Measures all servers in one row.
+pub(crate) fn measure(
+    row: &Row,
+    servers: &[&Server],
+    data: &Data,
+    wrk: &Wrk,
+    effort: Effort,
+    scratch: &std::path::Path,
+) -> (Vec<Measured>, Vec<Unmeasured>) {
+    let mut ready: Vec<(&Server, Verified, Vec<Round>)> = Vec::new();
+    let mut unmeasured = Vec::new();
+    let mut refuse = |server: &Server, reason: String| {
+        note(&format!("  {}: {reason}", server.name));
+        unmeasured.push(Unmeasured { row: row.key.into(), server: server.name.clone(), reason });
+    };
+    for &server in servers {
+        let Some(request) = row.request(server) else {
+            refuse(server, "it has no such thing".to_owned());
+            continue;
+        };
+        match verify(server, &request, data, scratch) {
+            Ok(verified) => ready.push((server, verified, Vec::new())),
+            Err(error) => refuse(server, format!("{error:#}")),
+        }
+    }
+    for round in 0..effort.rounds {
+        // Every other round the other way, so that nobody always comes after the same.
+        let mut order: Vec<usize> = (0..ready.len()).collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for index in order {
+            let (server, verified, rounds) = &mut ready[index];
+            // Those that take a hundred times as long do not get better by asking more often.
+            if round > 0 && server.is_slow {
+                continue;
+            }
+            let load = Load { threads: row.threads, connections: row.connections, seconds: effort.seconds };
+            let is_head = matches!(row.wanted, Wanted::Head { .. });
+            match run(server, verified, is_head, wrk, load) {
+                Ok(figures) => rounds.push(figures),
+                Err(error) => refuse(server, format!("round {}: {error:#}", round + 1)),
+            }
+        }
+    }
+    let measured = ready.into_iter().filter(|(_, _, rounds)| !rounds.is_empty());
+    let measured = measured.map(|(server, verified, rounds)| summary(row, server, &verified, rounds));
+    (measured.collect(), unmeasured)
+}
+
+fn run(server: &Server, verified: &Verified, is_head: bool, wrk: &Wrk, load: Load) -> Result<Round> {
+    let before = server.pid().map(account::cpu_seconds);
+    let figures = if is_head {
+        heads::run(server.address, &verified.path, load)?
+    } else {
+        wrk.run(&format!("http://{}{}", server.address, verified.path), &verified.headers, load)?
+    };
+    let cpu = server.pid().map(account::cpu_seconds).zip(before).map(|(after, before)| after - before);
+    ensure!(figures.requests > 0, "not one answer within {} s", load.seconds);
+    #[allow(clippy::cast_precision_loss, reason = "counts of a run are far below 2^52")]
+    let (requests, bytes, wire, seconds) = (
+        figures.requests as f64,
+        figures.bytes as f64,
+        verified.wire as f64,
+        figures.duration_us as f64 / 1e6,
+    );
+    // A short answer to a request that counts as answered is an answer that was not looked at.
+    ensure!(
+        figures.errors() > 0 || bytes > 0.97 * requests * wire,
+        "{bytes} bytes in {requests} answers, of which each has {wire}"
+    );
+    // At the end some answers are on their way: what they cost counts, so they do.
+    let answers = (bytes / wire).max(requests);
+    Ok(Round {
+        requests_per_s: requests / seconds,
+        bytes_per_s: bytes / seconds,
+        p50_us: figures.p50,
+        p99_us: figures.p99,
+        max_us: figures.max,
+        cpu_us: cpu.map(|cpu| cpu * 1e6 / answers),
+        errors: figures.errors(),
+    })
+}
+
+fn summary(row: &Row, server: &Server, verified: &Verified, rounds: Vec<Round>) -> Measured {
+    let of =
+        |figure: fn(&Round) -> f64| median(&rounds.iter().map(figure).collect::<Vec<_>>()).unwrap_or(0.0);
+    let cpu: Vec<f64> = rounds.iter().filter_map(|round| round.cpu_us).collect();
+    #[allow(clippy::cast_precision_loss, reason = "latencies are far below 2^52")]
+    let (p50_us, p99_us) = (of(|round| round.p50_us as f64), of(|round| round.p99_us as f64));
+    Measured {
+        row: row.key.into(),
+        server: server.name.clone(),
+        role: server.role,
+        requests_per_s: of(|round| round.requests_per_s),
+        bytes_per_s: of(|round| round.bytes_per_s),
+        p50_us,
+        p99_us,
+        max_us: rounds.iter().map(|round| round.max_us).max().unwrap_or(0),
+        cpu_us: median(&cpu),
+        cpu_us_range: minimum(&cpu).zip(maximum(&cpu)),
+        errors: rounds.iter().map(|round| round.errors).sum(),
+        status: verified.status,
+        body_bytes: verified.body,
+        coding: verified.coding.clone(),
+        peak_memory: server.pid().map(account::peak_memory),
+        rounds,
+    }
+}

@@ -1,0 +1,411 @@
+//! `cargo xtask load`: our proxy, its peers and the bounds of the machine under the same requests.
+
+mod account;
+mod client;
+mod data;
+mod heads;
+mod measure;
+mod outcome;
+mod programs;
+mod python;
+mod random;
+mod rows;
+mod servers;
+mod sheets;
+mod single;
+mod system;
+mod table;
+mod targets;
+mod upstream;
+mod verify;
+mod wrk;
+
+use std::net::ToSocketAddrs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use self::data::Data;
+use self::measure::{Effort, Unmeasured};
+pub(crate) use self::outcome::Outcome;
+use self::programs::Place;
+use self::rows::{ROWS, Row};
+use self::servers::{Layout, Server};
+pub(crate) use self::sheets::sheets;
+use self::upstream::Upstream;
+use self::wrk::Wrk;
+use crate::args::Args;
+use crate::workspace::Workspace;
+use crate::{cargo, machine, note, report, say};
+
+pub(crate) const HELP: &str = "\
+usage: cargo xtask load [--quick] [--check] [--row R]... [--only SERVER]... [--peer NAME=PLACE]...
+                        [--rounds N] [--seconds N] [--ours FILE]
+
+Starts a local index, our proxy, nginx (serving files, and as a cache), proxpi and devpi, has wrk ask all of them for
+the same things in turn, and writes target/report/load.json; target/report has the tables if there is a report.
+
+  --quick        one round of one second, and the rows that say most; less than three minutes
+  --check        looks at every answer of our proxy (built for debugging) and times nothing; needs no wrk
+  --row R        only this row; cold_cache, startup, list_927k and refresh are those without a load generator
+  --only SERVER  only this one beside ours: \"nginx static\", \"nginx cache\", proxpi, devpi, or the name of a --peer;
+                 none for ours alone
+  --peer NAME=PLACE  another one by its URL; groxpi by the path of its program as well
+  --rounds N     3 without it
+  --seconds N    for each row, server and round; 2 without it
+  --ours FILE    our program, instead of building it
+";
+
+/// The name of our program among the servers.
+const OURS: &str = "pypi-proxy";
+/// The same with a line of its log for each request.
+const LOGGED: &str = "pypi-proxy, logging";
+/// What is measured without a load generator.
+const SINGLE: [&str; 4] = ["cold_cache", "startup", "list_927k", "refresh"];
+
+#[allow(clippy::disallowed_methods, reason = "xtask is a blocking tool without an executor")]
+fn pause(duration: Duration) {
+    std::thread::sleep(duration);
+}
+
+/// What the command line says.
+#[derive(Debug)]
+struct Options {
+    is_quick: bool,
+    is_check: bool,
+    rows: Vec<String>,
+    peers: Vec<(String, String)>,
+    only: Vec<String>,
+    effort: Effort,
+    ours: Option<PathBuf>,
+}
+
+impl Options {
+    fn read(mut args: Args) -> Result<Self> {
+        let is_quick = args.flag("--quick");
+        let peer = |text: String| {
+            let (name, place) = text.split_once('=').with_context(|| format!("--peer {text}: no NAME="))?;
+            Ok((name.to_owned(), place.to_owned()))
+        };
+        let options = Self {
+            is_quick,
+            is_check: args.flag("--check"),
+            rows: args.values("--row")?,
+            peers: args.values("--peer")?.into_iter().map(peer).collect::<Result<_>>()?,
+            only: args.values("--only")?,
+            effort: Effort {
+                rounds: args.number("--rounds")?.unwrap_or(if is_quick { 1 } else { 3 }).max(1),
+                seconds: args.number("--seconds")?.unwrap_or(if is_quick { 1 } else { 2 }).max(1),
+            },
+            ours: args.value("--ours")?.map(PathBuf::from),
+        };
+        args.finish()?;
+        for row in &options.rows {
+            let is_known = ROWS.iter().any(|known| known.key == row) || SINGLE.contains(&row.as_str());
+            ensure!(is_known, "no row {row}");
+        }
+        Ok(options)
+    }
+
+    fn takes(&self, server: &str) -> bool {
+        !self.is_check && (self.only.is_empty() || self.only.iter().any(|name| name == server))
+    }
+
+    /// Whether a row was asked for, or is in what is measured without a word.
+    fn wants(&self, key: &str, is_quick: bool) -> bool {
+        if self.rows.is_empty() { is_quick || !self.is_quick } else { self.rows.iter().any(|row| row == key) }
+    }
+}
+
+/// All that a run works with.
+struct Run<'r> {
+    options: &'r Options,
+    place: &'r Place,
+    binary: &'r Path,
+    data: &'r Data,
+    upstream: &'r Upstream,
+}
+
+pub(crate) fn command(args: Args) -> Result<()> {
+    let options = Options::read(args)?;
+    ensure!(account::is_supported(), "processor time and memory are read from /proc, which is not here");
+    let workspace = Workspace::find()?;
+    let folder = workspace.target.join("load");
+    let place =
+        Place { data: folder.join("data"), scratch: folder.join("scratch"), peers: folder.join("peers") };
+    std::fs::create_dir_all(&place.scratch)?;
+    let binary = match &options.ours {
+        Some(path) => path.canonicalize().with_context(|| format!("no {}", path.display()))?,
+        None => build(&workspace, options.is_check)?,
+    };
+    note("making the content of the index");
+    let data = Data::make(&place.data)?;
+    let upstream = Upstream::start(&data)?;
+    let run = Run { options: &options, place: &place, binary: &binary, data: &data, upstream: &upstream };
+    if options.is_check {
+        return run.check();
+    }
+    let outcome = run.measure(&workspace)?;
+    if options.rows.is_empty() && options.only.is_empty() {
+        publish(&workspace, outcome)
+    } else {
+        note("a part of the rows or servers: nothing is written");
+        Ok(())
+    }
+}
+
+/// The figures of the latest run.
+///
+/// # Errors
+///
+/// Fails if they are of another schema.
+pub(crate) fn latest(workspace: &Workspace) -> Result<Option<Outcome>> {
+    Outcome::read(&workspace.report().join("load.json"))
+}
+
+fn publish(workspace: &Workspace, outcome: Outcome) -> Result<()> {
+    let path = workspace.report().join("load.json");
+    outcome.write(&path)?;
+    say(&format!("{}\n", path.display()));
+    let shared = workspace.report().join("report.json");
+    if shared.exists() {
+        let mut report = report::read(&shared)?;
+        report.load = Some(outcome);
+        for path in report::write(&report, &workspace.report())? {
+            say(&format!("{}\n", path.display()));
+        }
+    }
+    Ok(())
+}
+
+/// Builds our program as it is measured, or as the tests use it, and tells where it is.
+fn build(workspace: &Workspace, is_check: bool) -> Result<PathBuf> {
+    let (profile, folder) = if is_check { ("dev", "debug") } else { ("bench", "release") };
+    let mut command = cargo::command(
+        workspace,
+        &["build", "--profile", profile, "--package", "pypi-proxy", "--bin", "pypi-proxy"],
+    );
+    let status = command.status().context("cannot start cargo")?;
+    ensure!(status.success(), "our program cannot be built");
+    Ok(workspace.target.join(folder).join(format!("pypi-proxy{}", std::env::consts::EXE_SUFFIX)))
+}
+
+impl Run<'_> {
+    fn start_ours(&self) -> Result<Server> {
+        let cache = servers::empty(&self.place.scratch, "ours")?;
+        programs::ours(self.place, self.binary, &self.upstream.index(), &cache, OURS, &["--access-log=false"])
+    }
+
+    /// Looks at every answer of ours, and times nothing.
+    fn check(&self) -> Result<()> {
+        // However slow the machine is, nobody is sent elsewhere.
+        let cache = servers::empty(&self.place.scratch, "ours")?;
+        let patient = ["--access-log=false", "--download-timeout=60s"];
+        let server = programs::ours(self.place, self.binary, &self.upstream.index(), &cache, OURS, &patient)?;
+        let mut failed = 0;
+        for row in ROWS.iter().filter(|row| self.options.wants(row.key, true)) {
+            let request = row.request(&server).context("ours has everything")?;
+            match verify::verify(&server, &request, self.data, &self.place.scratch) {
+                Ok(found) => say(&format!(
+                    "right: {} ({}, {} bytes, {})\n",
+                    row.key, found.status, found.body, found.coding
+                )),
+                Err(error) => {
+                    failed += 1;
+                    say(&format!("WRONG: {}: {error:#}\n", row.key));
+                }
+            }
+        }
+        if self.options.wants("cold_cache", true) {
+            let cold = single::cold(&server, self.data, self.upstream, 0)?;
+            let is_right = cold.failed == 0 && cold.upstream_gets == 1;
+            failed += usize::from(!is_right);
+            let verdict = if is_right { "right" } else { "WRONG" };
+            say(&format!(
+                "{verdict}: cold_cache ({} GETs of the index, {} of {} clients failed)\n",
+                cold.upstream_gets,
+                cold.failed,
+                single::CLIENTS
+            ));
+        }
+        if failed > 0 { bail!("{failed} rows have wrong answers") } else { Ok(()) }
+    }
+
+    fn measure(&self, workspace: &Workspace) -> Result<Outcome> {
+        // A program that was not built here may be of any commit.
+        let commit = self.options.ours.is_none().then(|| machine::commit(&workspace.root)).flatten();
+        let mut outcome = Outcome::new(machine::describe(), machine::date(), commit);
+        (outcome.rounds, outcome.seconds) = (self.options.effort.rounds, self.options.effort.seconds);
+        outcome.load_before = machine::load();
+        let servers = self.start(&mut outcome)?;
+        outcome.versions = system::versions();
+        if system::ensure("wrk").is_ok() {
+            let wrk = Wrk::new(&self.place.scratch)?;
+            for row in ROWS.iter().filter(|row| self.options.wants(row.key, row.is_quick)) {
+                self.row(row, &servers, &wrk, &mut outcome);
+            }
+        } else {
+            note("skipped: all rows under load: there is no wrk here, and it cannot be installed");
+        }
+        if self.options.wants("refresh", true) {
+            for server in servers.iter().filter(|server| matches!(server.layout, Layout::Proxy { .. })) {
+                let count = if server.is_slow { 1 } else { 9 };
+                match single::refresh(server, self.upstream, count) {
+                    Ok(refresh) => outcome.refreshes.push(refresh),
+                    Err(error) => refuse(&mut outcome, "refresh", &server.name, &error),
+                }
+            }
+        }
+        if self.options.wants("cold_cache", true) {
+            for round in 0..self.options.effort.rounds {
+                self.cold(&servers, round, &mut outcome);
+            }
+        }
+        // Two of a kind would disturb one another from here on.
+        drop(servers);
+        if self.options.wants("startup", true) {
+            self.starts(&mut outcome);
+        }
+        if self.options.wants("list_927k", true) {
+            self.lists(&mut outcome);
+        }
+        outcome.load_after = machine::load();
+        outcome.targets = targets::evaluate(&outcome);
+        say("\n");
+        for sheet in sheets(&outcome).iter().filter(|sheet| !sheet.title.ends_with("rows")) {
+            say(&report::markdown::table(sheet));
+        }
+        say("\n");
+        Ok(outcome)
+    }
+
+    fn row(&self, row: &Row, servers: &[Server], wrk: &Wrk, outcome: &mut Outcome) {
+        say(&format!("\n{} ({} connections): {}\n", row.key, row.connections, row.about));
+        // The log costs the same for every row; it is told apart where little else is done.
+        let servers: Vec<&Server> =
+            servers.iter().filter(|server| server.name != LOGGED || row.is_small()).collect();
+        let (measured, unmeasured) =
+            measure::measure(row, &servers, self.data, wrk, self.options.effort, &self.place.scratch);
+        say(&table::lines(&measured));
+        outcome.rows.extend(measured);
+        outcome.unmeasured.extend(unmeasured);
+    }
+
+    fn cold(&self, servers: &[Server], round: usize, outcome: &mut Outcome) {
+        for server in servers.iter().filter(|server| matches!(server.layout, Layout::Proxy { .. })) {
+            // One round of those that take long, and none of what differs only in its log.
+            if server.name == LOGGED || server.is_slow && round > 0 {
+                continue;
+            }
+            match single::cold(server, self.data, self.upstream, round) {
+                Ok(cold) => outcome.cold.push(cold),
+                Err(error) => refuse(outcome, "cold_cache", &server.name, &error),
+            }
+        }
+    }
+
+    fn starts(&self, outcome: &mut Outcome) {
+        let ours = |name: &'static str, is_new: bool| {
+            move || {
+                let folder = self.place.scratch.join("ours");
+                let cache = if is_new { servers::empty(&self.place.scratch, "new")? } else { folder };
+                programs::ours(
+                    self.place,
+                    self.binary,
+                    &self.upstream.index(),
+                    &cache,
+                    name,
+                    &["--access-log=false"],
+                )
+            }
+        };
+        let mut add = |name: &str, start: Result<single::Start>| match start {
+            Ok(start) => outcome.starts.push(start),
+            Err(error) => refuse(outcome, "startup", name, &error),
+        };
+        add(OURS, single::starts(5, ours("pypi-proxy, new cache", true)));
+        add(OURS, single::starts(5, ours("pypi-proxy, cache of this run", false)));
+        if self.options.takes("nginx static") {
+            add("nginx static", single::starts(5, || programs::nginx_static(self.place)));
+        }
+        if self.options.takes("proxpi") && !self.options.is_quick {
+            add("proxpi", single::starts(1, || python::proxpi(self.place, &self.upstream.index(), "proxpi")));
+        }
+        for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
+            add(name, single::starts(5, || peer(self.place, &self.upstream.index(), name, at)));
+        }
+    }
+
+    fn lists(&self, outcome: &mut Outcome) {
+        let index = self.upstream.whole_index();
+        let mut add =
+            |name: &str, server: Result<Server>| match server.and_then(|server| single::list(&server)) {
+                Ok(list) => outcome.lists.push(list),
+                Err(error) => refuse(outcome, "list_927k", name, &error),
+            };
+        let ours = || {
+            let cache = servers::empty(&self.place.scratch, "all")?;
+            programs::ours(self.place, self.binary, &index, &cache, OURS, &["--access-log=false"])
+        };
+        add(OURS, ours());
+        for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
+            add(name, peer(self.place, &index, name, at));
+        }
+        if self.options.takes("proxpi") && !self.options.is_quick {
+            add("proxpi", python::proxpi(self.place, &index, "proxpi-all"));
+        }
+    }
+
+    /// Starts what can be had of what is wanted. What cannot be had is told.
+    fn start(&self, outcome: &mut Outcome) -> Result<Vec<Server>> {
+        let (place, index) = (self.place, self.upstream.index());
+        let mut servers = vec![self.start_ours()?];
+        let mut add = |name: &str, server: Result<Server>| match server {
+            Ok(server) => servers.push(server),
+            Err(error) => {
+                note(&format!("skipped: {name}: {error:#}"));
+                refuse(outcome, "all", name, &error);
+            }
+        };
+        if self.options.takes(LOGGED) {
+            let cache = servers::empty(&place.scratch, "ours-logging")?;
+            add(LOGGED, programs::ours(place, self.binary, &index, &cache, LOGGED, &[]));
+        }
+        if self.options.takes("nginx static") {
+            add("nginx static", system::ensure("nginx").and_then(|()| programs::nginx_static(place)));
+        }
+        if self.options.takes("nginx cache") {
+            let server = || programs::nginx_cache(place, self.upstream.address, "nginx-pages");
+            add("nginx cache", system::ensure("nginx").and_then(|()| server()));
+        }
+        for (name, at) in &self.options.peers {
+            if self.options.takes(name) {
+                add(name, peer(place, &index, name, at));
+            }
+        }
+        if self.options.takes("proxpi") {
+            add("proxpi", python::is_here().and_then(|()| python::proxpi(place, &index, "proxpi")));
+        }
+        if self.options.takes("devpi") && (!self.options.is_quick || !self.options.only.is_empty()) {
+            add("devpi", python::is_here().and_then(|()| python::devpi(place, &index, "devpi")));
+        }
+        Ok(servers)
+    }
+}
+
+fn refuse(outcome: &mut Outcome, row: &str, server: &str, error: &anyhow::Error) {
+    let reason = format!("{error:#}");
+    outcome.unmeasured.push(Unmeasured { row: row.into(), server: server.into(), reason });
+}
+
+/// A peer by its URL, or by its program.
+fn peer(place: &Place, index: &str, name: &str, at: &str) -> Result<Server> {
+    if let Some(rest) = at.strip_prefix("http://") {
+        let address = rest.trim_end_matches('/').to_socket_addrs()?.next().context("no address")?;
+        return Ok(programs::running(name, address));
+    }
+    ensure!(name == "groxpi", "only groxpi can be started from a file");
+    let binary = Path::new(at).canonicalize().with_context(|| format!("no {at}"))?;
+    programs::groxpi(place, &binary, index, "groxpi")
+}

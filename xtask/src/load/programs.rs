@@ -1,0 +1,141 @@
+//! How each program is told to be the same thing: a proxy of the local index, with a cache of its own.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::servers::{Layout, Plan, Server, empty, free_address, program};
+use crate::process::first_line;
+use crate::report::Role;
+
+/// What the servers are given.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// The folder with the pages and wheels.
+    pub(crate) data: PathBuf,
+    pub(crate) scratch: PathBuf,
+    /// What is installed for the peers, and kept.
+    pub(crate) peers: PathBuf,
+}
+
+const OURS: Plan<'static> = Plan {
+    name: "pypi-proxy",
+    role: Role::Ours,
+    layout: Layout::Proxy { prefix: "/simple/" },
+    health: Some("/health"),
+    ready: "/health",
+};
+
+const GROXPI: Plan<'static> = Plan {
+    name: "groxpi",
+    role: Role::Original,
+    layout: Layout::Proxy { prefix: "/simple/" },
+    // Its list in HTML is a page of 224 bytes that says nothing.
+    health: Some("/simple/"),
+    ready: "/health",
+};
+
+/// Our program, with its cache in this folder, and what else it is told.
+pub(crate) fn ours(
+    place: &Place,
+    binary: &Path,
+    index: &str,
+    cache: &Path,
+    name: &str,
+    flags: &[&str],
+) -> Result<Server> {
+    let address = free_address()?;
+    let mut command = program(binary);
+    command
+        .args(["serve", "--listen", &address.to_string(), "--index-url", index, "--cache-dir"])
+        .arg(cache)
+        .args(flags);
+    Server::start(&Plan { name, ..OURS }, address, &mut command, &place.scratch)
+}
+
+/// groxpi, with a timeout that lets large files through.
+pub(crate) fn groxpi(place: &Place, binary: &Path, index: &str, folder: &str) -> Result<Server> {
+    let address = free_address()?;
+    let mut command = program(binary);
+    command
+        .env("PORT", address.port().to_string())
+        .env("GROXPI_INDEX_URL", index)
+        .env("GROXPI_CACHE_DIR", empty(&place.scratch, folder)?)
+        .env("GROXPI_DOWNLOAD_TIMEOUT", "300")
+        .env("GIN_MODE", "release")
+        .current_dir(&place.scratch);
+    Server::start(&GROXPI, address, &mut command, &place.scratch)
+}
+
+/// A peer that runs already.
+pub(crate) fn running(name: &str, address: SocketAddr) -> Server {
+    let prefix = if name == "proxpi" { "/index/" } else { "/simple/" };
+    let role = if name == "groxpi" { Role::Original } else { Role::Peer };
+    let health = (name == "groxpi").then_some("/simple/");
+    Server::running(&Plan { name, role, layout: Layout::Proxy { prefix }, health, ready: "" }, address)
+}
+
+/// nginx as a server of the files as they are: what the machine can do.
+pub(crate) fn nginx_static(place: &Place) -> Result<Server> {
+    let address = free_address()?;
+    let root = place.data.display();
+    let server = format!(
+        "open_file_cache max=1000; open_file_cache_valid 60s;\n\
+         server {{ listen {address} backlog=4096; root {root}; gzip_static on; }}"
+    );
+    let plan = Plan {
+        name: "nginx static",
+        role: Role::Limit,
+        layout: Layout::Folder,
+        health: Some("/224.html"),
+        ready: "/224.html",
+    };
+    nginx(place, &plan, address, &server)
+}
+
+/// nginx as a cache in front of the index, which it does not understand.
+pub(crate) fn nginx_cache(place: &Place, upstream: SocketAddr, folder: &str) -> Result<Server> {
+    let address = free_address()?;
+    let cache = empty(&place.scratch, folder)?;
+    let server = format!(
+        "proxy_cache_path {} keys_zone=pages:10m max_size=5g;\n\
+         server {{ listen {address} backlog=4096; location / {{ proxy_pass http://{upstream}; proxy_cache pages;\n\
+         proxy_cache_lock on; proxy_cache_lock_timeout 300s; proxy_cache_lock_age 300s; proxy_cache_valid 200 1h;\n\
+         proxy_http_version 1.1; proxy_set_header Connection \"\"; proxy_read_timeout 300s; }} }}",
+        cache.display()
+    );
+    let plan = Plan {
+        name: "nginx cache",
+        role: Role::Limit,
+        layout: Layout::Proxy { prefix: "/simple/" },
+        health: None,
+        ready: "/simple/tiny/",
+    };
+    nginx(place, &plan, address, &server)
+}
+
+fn nginx(place: &Place, plan: &Plan<'_>, address: SocketAddr, server: &str) -> Result<Server> {
+    let dir = empty(&place.scratch, &plan.name.replace(' ', "-"))?;
+    // Whoever may change users has to be told not to: the folders belong to this one.
+    let user = if first_line("id", &["-u"]).as_deref() == Some("0") { "user root;\n" } else { "" };
+    let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .map(|name| format!("{name}_temp_path {}/{name};\n", dir.display()))
+        .concat();
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let config = format!(
+        "{user}daemon off;\npid {dir}/pid;\nerror_log {dir}/error.log warn;\nworker_processes {workers};\n\
+         events {{ worker_connections 8192; }}\n\
+         http {{\naccess_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000;\n\
+         types {{ text/html html; application/vnd.pypi.simple.v1+json json; }}\n\
+         default_type application/octet-stream;\n{temporary}{server}\n}}\n",
+        dir = dir.display()
+    );
+    let path = dir.join("nginx.conf");
+    fs::write(&path, config).with_context(|| format!("cannot write {}", path.display()))?;
+    let binary = std::env::var_os("NGINX_BIN").map_or_else(|| PathBuf::from("nginx"), PathBuf::from);
+    let mut command = program(&binary);
+    command.arg("-e").arg(dir.join("error.log")).arg("-c").arg(&path);
+    Server::start(plan, address, &mut command, &place.scratch)
+}

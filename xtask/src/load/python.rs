@@ -1,0 +1,121 @@
+//! The peers in Python, in environments of their own below the target directory.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use super::programs::Place;
+use super::servers::{Layout, Plan, Server, empty, free_address, program};
+use crate::process;
+use crate::report::Role;
+
+/// An installation that takes longer is taken for one that never ends.
+const INSTALL_LIMIT: Duration = Duration::from_secs(300);
+
+/// Makes an index that mirrors another, which devpi does over HTTP only.
+const MAKE_MIRROR: &str = r#"
+import base64, json, sys, urllib.request
+server, index = sys.argv[1:]
+def ask(method, path, data, auth=None):
+    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    if auth:
+        headers["X-Devpi-Auth"] = base64.b64encode(auth.encode()).decode()
+    request = urllib.request.Request(server + path, json.dumps(data).encode(), headers, method=method)
+    return json.load(urllib.request.urlopen(request))
+token = ask("POST", "/+login", {"user": "root", "password": ""})["result"]["password"]
+mirror = {"type": "mirror", "mirror_url": index, "volatile": True, "mirror_cache_expiry": 1800}
+ask("PUT", "/root/load", mirror, "root:" + token)
+"#;
+
+/// proxpi as its image runs it: one process with two threads.
+pub(crate) fn proxpi(place: &Place, index: &str, folder: &str) -> Result<Server> {
+    let venv = install(place, "proxpi", include_str!("pins/proxpi.txt"))?;
+    let address = free_address()?;
+    let mut command = program(&venv.join("bin/gunicorn"));
+    command
+        .args(["--preload", "--workers", "1", "--threads", "2", "--bind", &address.to_string()])
+        .arg("proxpi.server:app")
+        .env("PROXPI_INDEX_URL", index)
+        .env("PROXPI_CACHE_DIR", empty(&place.scratch, folder)?)
+        .env("PROXPI_DOWNLOAD_TIMEOUT", "300")
+        .env("PROXPI_LOGGING_LEVEL", "WARNING")
+        .current_dir(&place.scratch);
+    let plan = Plan {
+        name: "proxpi",
+        role: Role::Peer,
+        layout: Layout::Proxy { prefix: "/index/" },
+        health: Some("/health"),
+        ready: "/health",
+    };
+    Server::start(&plan, address, &mut command, &place.scratch)
+}
+
+/// devpi-server with one index, which is a mirror.
+pub(crate) fn devpi(place: &Place, index: &str, folder: &str) -> Result<Server> {
+    let venv = install(place, "devpi", include_str!("pins/devpi.txt"))?;
+    let dir = empty(&place.scratch, folder)?;
+    let mut init = program(&venv.join("bin/devpi-init"));
+    init.args(["--no-root-pypi", "--serverdir"]).arg(&dir);
+    run(&mut init, place)?;
+    let address = free_address()?;
+    let mut command = program(&venv.join("bin/devpi-server"));
+    command
+        .args(["--host", "127.0.0.1", "--port", &address.port().to_string(), "--serverdir"])
+        .arg(&dir)
+        .current_dir(&place.scratch);
+    let plan = Plan {
+        name: "devpi",
+        role: Role::Peer,
+        layout: Layout::Proxy { prefix: "/root/load/+simple/" },
+        health: Some("/+api"),
+        ready: "/+api",
+    };
+    let server = Server::start(&plan, address, &mut command, &place.scratch)?;
+    make_mirror(&venv, place, address, index)?;
+    Ok(server)
+}
+
+fn make_mirror(venv: &Path, place: &Place, address: SocketAddr, index: &str) -> Result<()> {
+    let mut python = program(&venv.join("bin/python"));
+    python.args(["-c", MAKE_MIRROR, &format!("http://{address}"), index]);
+    run(&mut python, place)
+}
+
+/// Installs the pinned versions, unless they are installed.
+fn install(place: &Place, name: &str, pins: &str) -> Result<PathBuf> {
+    let venv = place.peers.join(name);
+    // Written last, so that an installation that was broken off begins again.
+    let done = venv.join("installed");
+    if fs::read_to_string(&done).is_ok_and(|installed| installed == pins) {
+        return Ok(venv);
+    }
+    fs::create_dir_all(&place.peers)?;
+    let requirements = place.peers.join(format!("{name}.txt"));
+    fs::write(&requirements, pins)?;
+    let mut create = Command::new("python3");
+    create.args(["-m", "venv", "--clear"]).arg(&venv);
+    run(&mut create, place)?;
+    let mut pip = Command::new(venv.join("bin/python"));
+    pip.args(["-m", "pip", "install", "--quiet", "--retries", "1", "--disable-pip-version-check"])
+        .arg("--requirement")
+        .arg(&requirements);
+    run(&mut pip, place)?;
+    fs::write(done, pins)?;
+    Ok(venv)
+}
+
+fn run(command: &mut Command, place: &Place) -> Result<()> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let finished = process::run(command, &place.scratch.join("python"), INSTALL_LIMIT)?;
+    ensure!(finished.status.success(), "{program}: {}", finished.complaint());
+    Ok(())
+}
+
+/// Whether there is anything to install with.
+pub(crate) fn is_here() -> Result<()> {
+    process::first_line("python3", &["--version"]).context("python3 cannot be run here").map(|_| ())
+}

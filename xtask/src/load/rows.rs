@@ -1,0 +1,263 @@
+//! What is measured: one entry per thing that clients ask for.
+
+use super::servers::{Layout, Server};
+use super::verify::Expected;
+
+/// Headers of requests for a page.
+const JSON: &str = "application/vnd.pypi.simple.v1+json";
+const HTML: &str = "text/html";
+
+/// What a row asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// A few bytes.
+    Health,
+    /// The page of a project, or the list for no name.
+    Page { project: &'static str, form: Form, coding: Coding },
+    /// The wheel of a project.
+    Wheel { project: &'static str },
+    /// Its last 16 KiB.
+    Tail { project: &'static str },
+    /// The headers of a wheel.
+    Head { project: &'static str },
+    /// Nothing, because the client has the page of this project.
+    Unchanged { project: &'static str },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Json,
+    Html,
+    /// Without a word on it, as load generators ask: HTML.
+    Unsaid,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Coding {
+    Identity,
+    Gzip,
+    Zstd,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    /// The key of the published benchmark where there is one.
+    pub(crate) key: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) wanted: Wanted,
+    pub(crate) threads: usize,
+    pub(crate) connections: usize,
+    /// Whether `--quick` measures it.
+    pub(crate) is_quick: bool,
+}
+
+/// How the report's figures were taken: 8 threads and 100 connections. The others leave more of the machine to the server.
+const PUBLISHED: (usize, usize) = (8, 100);
+const HONEST: (usize, usize) = (1, 64);
+const ONE: (usize, usize) = (1, 1);
+
+const fn page(project: &'static str, form: Form, coding: Coding) -> Wanted {
+    Wanted::Page { project, form, coding }
+}
+
+const fn row(
+    key: &'static str,
+    (threads, connections): (usize, usize),
+    wanted: Wanted,
+    is_quick: bool,
+    about: &'static str,
+) -> Row {
+    Row { key, about, wanted, threads, connections, is_quick }
+}
+
+/// All rows that a load generator measures.
+pub(crate) const ROWS: &[Row] = &[
+    row(
+        "index_warm",
+        PUBLISHED,
+        Wanted::Health,
+        true,
+        "what the report's index row really asks for: a page of about 224 bytes that never changes",
+    ),
+    row(
+        "files_warm",
+        PUBLISHED,
+        page("large", Form::Unsaid, Coding::Identity),
+        true,
+        "the report's row of package files: the page of 3,060 files in HTML, not compressed",
+    ),
+    row("health", ONE, Wanted::Health, false, "one client, a few bytes"),
+    row(
+        "single_request_index",
+        ONE,
+        page("", Form::Json, Coding::Gzip),
+        false,
+        "one client, the list of 100,000 names as pip asks for it",
+    ),
+    row(
+        "single_request_files",
+        ONE,
+        page("large", Form::Json, Coding::Gzip),
+        true,
+        "one client, the page of 3,060 files as pip asks for it",
+    ),
+    row("file_download", ONE, Wanted::Wheel { project: "medium" }, false, "one client, a wheel of 1 MiB"),
+    row("six_json", HONEST, page("tiny", Form::Json, Coding::Identity), true, "the page of one file"),
+    row(
+        "six_json_100",
+        PUBLISHED,
+        page("tiny", Form::Json, Coding::Identity),
+        true,
+        "the same with 100 connections",
+    ),
+    row(
+        "connections_max",
+        (1, 1000),
+        page("tiny", Form::Json, Coding::Identity),
+        true,
+        "the same with 1,000 connections",
+    ),
+    row("numpy_json", HONEST, page("large", Form::Json, Coding::Identity), true, "the page of 3,060 files"),
+    row(
+        "numpy_json_gzip",
+        HONEST,
+        page("large", Form::Json, Coding::Gzip),
+        true,
+        "the same as pip asks for it",
+    ),
+    row(
+        "numpy_json_zstd",
+        HONEST,
+        page("large", Form::Json, Coding::Zstd),
+        true,
+        "the same as uv asks for it",
+    ),
+    row("numpy_html", HONEST, page("large", Form::Html, Coding::Identity), true, "the same in HTML"),
+    row("numpy_html_gzip", HONEST, page("large", Form::Html, Coding::Gzip), false, "the same in HTML"),
+    row("numpy_html_zstd", HONEST, page("large", Form::Html, Coding::Zstd), false, "the same in HTML"),
+    row(
+        "index_json_full",
+        HONEST,
+        page("", Form::Json, Coding::Identity),
+        false,
+        "the list of 100,000 names",
+    ),
+    row("index_json_full_gzip", HONEST, page("", Form::Json, Coding::Gzip), true, "the same"),
+    row("index_json_full_zstd", HONEST, page("", Form::Json, Coding::Zstd), false, "the same"),
+    row("index_html_full", HONEST, page("", Form::Html, Coding::Identity), false, "the same in HTML"),
+    row("index_html_full_gzip", HONEST, page("", Form::Html, Coding::Gzip), false, "the same in HTML"),
+    row(
+        "not_modified",
+        HONEST,
+        Wanted::Unchanged { project: "large" },
+        true,
+        "the page again, which the client has",
+    ),
+    row("wheel_11k", HONEST, Wanted::Wheel { project: "tiny" }, true, "a wheel of 11 KiB"),
+    row("wheel_1m", HONEST, Wanted::Wheel { project: "medium" }, true, "a wheel of 1 MiB"),
+    row("wheel_60m", (1, 8), Wanted::Wheel { project: "huge" }, true, "a wheel of 60 MiB, 8 clients"),
+    row(
+        "head",
+        (16, 16),
+        Wanted::Head { project: "medium" },
+        false,
+        "the headers of a wheel, by a generator of our own",
+    ),
+    row(
+        "range_16k_tail",
+        HONEST,
+        Wanted::Tail { project: "huge" },
+        true,
+        "its last 16 KiB, as uv asks for them",
+    ),
+];
+
+/// One request of a row, as a server has to be asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) path: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) expected: Expected,
+}
+
+impl Row {
+    /// Whether the answer is so small that what else is done for a request shows.
+    pub(crate) fn is_small(&self) -> bool {
+        matches!(
+            self.wanted,
+            Wanted::Health | Wanted::Page { project: "tiny", .. } | Wanted::Wheel { project: "tiny" }
+        )
+    }
+
+    /// What this server is asked, `None` if it has no such thing.
+    pub(crate) fn request(&self, server: &Server) -> Option<Request> {
+        let of = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        match self.wanted {
+            Wanted::Health => Some(Request {
+                path: server.health?.to_owned(),
+                headers: Vec::new(),
+                expected: Expected::Something,
+            }),
+            Wanted::Page { project, form, coding } => {
+                let is_folder = server.layout == Layout::Folder;
+                // It has files in one coding only, and no list of what it has in another.
+                if is_folder && coding == Coding::Zstd {
+                    return None;
+                }
+                let mut headers = Vec::new();
+                match form {
+                    Form::Json => headers.push(of("Accept", JSON)),
+                    Form::Html => headers.push(of("Accept", HTML)),
+                    // It answers 406 to whoever says nothing.
+                    Form::Unsaid if server.name == "proxpi" => headers.push(of("Accept", HTML)),
+                    Form::Unsaid => {}
+                }
+                match coding {
+                    Coding::Identity => {}
+                    Coding::Gzip => headers.push(of("Accept-Encoding", "gzip")),
+                    Coding::Zstd => headers.push(of("Accept-Encoding", "zstd")),
+                }
+                let is_json = form == Form::Json;
+                let expected = match project {
+                    "" => Expected::List { is_json },
+                    "large" => Expected::Large { is_json },
+                    _ => Expected::Project { project, is_json },
+                };
+                Some(Request { path: server.page(project, is_json), headers, expected })
+            }
+            Wanted::Unchanged { project } => Some(Request {
+                path: server.page(project, true),
+                headers: vec![of("Accept", JSON)],
+                expected: Expected::Unchanged,
+            }),
+            Wanted::Wheel { project } => Some(Request {
+                path: server.page(project, true),
+                headers: Vec::new(),
+                expected: Expected::Wheel { project },
+            }),
+            Wanted::Head { project } => Some(Request {
+                path: server.page(project, true),
+                headers: Vec::new(),
+                expected: Expected::Head { project },
+            }),
+            Wanted::Tail { project } => Some(Request {
+                path: server.page(project, true),
+                headers: vec![of("Range", "bytes=-16384")],
+                expected: Expected::Tail { project },
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn keys_differ() {
+        let keys: HashSet<_> = ROWS.iter().map(|row| row.key).collect();
+        assert_eq!(keys.len(), ROWS.len());
+    }
+}

@@ -1,0 +1,170 @@
+//! The servers under load: how each is started, and where it has what.
+
+use std::fs::{self, File};
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use super::{client, pause};
+use crate::report::Role;
+
+/// Servers in Python need long on a busy machine.
+const START: Duration = Duration::from_secs(90);
+/// How long one may take to end before it is killed.
+const END: Duration = Duration::from_secs(5);
+
+/// How a server lays out what it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Both originals' and nginx in front of the index: a prefix for the pages, and files where these say.
+    Proxy { prefix: &'static str },
+    /// A folder, in which the name tells form and coding.
+    Folder,
+}
+
+/// A server that runs, or ran.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) name: String,
+    pub(crate) role: Role,
+    pub(crate) address: SocketAddr,
+    pub(crate) layout: Layout,
+    /// Where it answers with a few bytes that cost it no thought.
+    pub(crate) health: Option<&'static str>,
+    /// Whether one round is enough of it.
+    pub(crate) is_slow: bool,
+    /// How long it took from its start to its first answer.
+    pub(crate) startup: Option<Duration>,
+    child: Option<Child>,
+}
+
+/// What is told to start a server.
+pub(crate) struct Plan<'p> {
+    pub(crate) name: &'p str,
+    pub(crate) role: Role,
+    pub(crate) layout: Layout,
+    pub(crate) health: Option<&'static str>,
+    /// What is asked for to see whether it is ready.
+    pub(crate) ready: &'p str,
+}
+
+impl Server {
+    /// Starts a program that will listen at `address`, and waits until it answers with 200.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be started, ends, or does not answer in time.
+    pub(crate) fn start(
+        plan: &Plan<'_>,
+        address: SocketAddr,
+        command: &mut Command,
+        scratch: &Path,
+    ) -> Result<Self> {
+        fs::create_dir_all(scratch).with_context(|| format!("cannot create {}", scratch.display()))?;
+        let log = File::create(scratch.join(format!("{}.log", plan.name.replace(' ', "-"))))?;
+        let program = command.get_program().to_string_lossy().into_owned();
+        command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        let start = Instant::now();
+        let child = command.spawn().with_context(|| format!("cannot start {program}"))?;
+        let mut server = Self {
+            name: plan.name.to_owned(),
+            role: plan.role,
+            address,
+            layout: plan.layout,
+            health: plan.health,
+            is_slow: matches!(plan.name, "proxpi" | "devpi"),
+            startup: None,
+            child: Some(child),
+        };
+        while start.elapsed() < START {
+            if client::ask(address, "GET", plan.ready, &[]).is_ok_and(|answer| answer.status == 200) {
+                server.startup = Some(start.elapsed());
+                return Ok(server);
+            }
+            if let Some(child) = &mut server.child
+                && let Some(status) = child.try_wait()?
+            {
+                bail!("{} ended ({status}) before it answered", plan.name);
+            }
+            pause(Duration::from_micros(500));
+        }
+        bail!("{} did not answer within {} s", plan.name, START.as_secs())
+    }
+
+    /// One that somebody else has started: its processor time and memory are not known.
+    pub(crate) fn running(plan: &Plan<'_>, address: SocketAddr) -> Self {
+        Self {
+            name: plan.name.to_owned(),
+            role: plan.role,
+            address,
+            layout: plan.layout,
+            health: plan.health,
+            is_slow: matches!(plan.name, "proxpi" | "devpi"),
+            startup: None,
+            child: None,
+        }
+    }
+
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.child.as_ref().map(Child::id)
+    }
+
+    /// Where the page of a project is, or the list for no name.
+    pub(crate) fn page(&self, project: &str, is_json: bool) -> String {
+        match self.layout {
+            Layout::Proxy { prefix } if project.is_empty() => prefix.to_owned(),
+            Layout::Proxy { prefix } => format!("{prefix}{project}/"),
+            Layout::Folder => {
+                let name = if project.is_empty() { "list" } else { project };
+                format!("/{name}.{}", if is_json { "json" } else { "html" })
+            }
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let Some(mut child) = self.child.take() else { return };
+        // The signal on which servers end their own processes as well.
+        let _ = Command::new("kill").arg(child.id().to_string()).stderr(Stdio::null()).status();
+        let start = Instant::now();
+        while start.elapsed() < END {
+            if matches!(child.try_wait(), Ok(Some(_)) | Err(_)) {
+                return;
+            }
+            pause(Duration::from_millis(10));
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+/// An address of this machine that nothing listens at.
+pub(crate) fn free_address() -> Result<SocketAddr> {
+    Ok(TcpListener::bind(("127.0.0.1", 0)).context("no free port")?.local_addr()?)
+}
+
+/// A program with nothing of this environment that could change how it behaves.
+pub(crate) fn program(path: &Path) -> Command {
+    let mut command = Command::new(path);
+    command.env_clear();
+    for name in ["PATH", "HOME", "LANG", "TMPDIR"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command
+}
+
+/// An empty folder below `scratch`.
+pub(crate) fn empty(scratch: &Path, name: &str) -> Result<PathBuf> {
+    let dir = scratch.join(name);
+    if dir.exists() {
+        fs::remove_dir_all(&dir).with_context(|| format!("cannot empty {}", dir.display()))?;
+    }
+    fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
+    Ok(dir)
+}

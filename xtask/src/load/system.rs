@@ -1,0 +1,54 @@
+//! Programs that are not built here: whether they are there, and having them installed.
+
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+
+use super::single::is_installed;
+use crate::process::first_line;
+
+/// What can be asked for, and the package that has it.
+const PACKAGES: [(&str, &str); 2] = [("nginx", "nginx-light"), ("wrk", "wrk")];
+
+/// Sees to it that there is this program: with the system's package manager, where this user may.
+///
+/// # Errors
+///
+/// Fails if it is not there and cannot be installed.
+pub(crate) fn ensure(name: &str) -> Result<()> {
+    let places = [name.to_owned(), format!("/usr/sbin/{name}")];
+    let is_here = || places.iter().any(|place| is_installed(place));
+    if is_here() || name == "nginx" && std::env::var_os("NGINX_BIN").is_some() {
+        return Ok(());
+    }
+    let (_, package) =
+        PACKAGES.iter().find(|(program, _)| *program == name).context("no package of this name")?;
+    let may = first_line("id", &["-u"]).as_deref() == Some("0") && is_installed("apt-get");
+    ensure!(may, "there is no {name} here, and no way to install it");
+    let apt = |arguments: &[&str]| -> Result<bool> {
+        let status = Command::new("apt-get")
+            .args(["-qq", "-y", "-o", "DPkg::Lock::Timeout=120", "--no-install-recommends"])
+            .args(arguments)
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .status()?;
+        Ok(status.success())
+    };
+    ensure!(apt(&["update"])? && apt(&["install", package])?, "{package} cannot be installed");
+    ensure!(is_here(), "{package} is installed, and there is no {name}");
+    Ok(())
+}
+
+/// The versions of the programs that are no peers.
+pub(crate) fn versions() -> Vec<String> {
+    // Both tell it where errors are told.
+    let told = |program: &str| {
+        let output = Command::new(program).arg("-v").stdin(Stdio::null()).output().ok()?;
+        let text =
+            format!("{}{}", String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+        let line = text.lines().find(|line| line.contains(program))?;
+        Some(line.split(" [").next().unwrap_or(line).trim().to_owned())
+    };
+    ["wrk", "nginx"].into_iter().filter_map(told).collect()
+}

@@ -1,0 +1,114 @@
+//! The load generator: `wrk`, with a hook that has it print figures as JSON.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+
+use crate::process;
+
+/// What it prints at its end. Latencies are in microseconds.
+const HOOK: &str = r#"
+local line = '{"requests":%d,"duration_us":%d,"bytes":%d,"connect":%d,"read":%d,"write":%d,"status":%d,"timeout":%d,' ..
+  '"p50":%d,"p90":%d,"p99":%d,"max":%d}\n'
+done = function(summary, latency, requests)
+  local e = summary.errors
+  io.write('\nfigures ' .. string.format(line, summary.requests, summary.duration, summary.bytes, e.connect, e.read,
+    e.write, e.status, e.timeout, latency:percentile(50), latency:percentile(90), latency:percentile(99), latency.max))
+end
+"#;
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
+pub(crate) struct Figures {
+    pub(crate) requests: u64,
+    pub(crate) duration_us: u64,
+    pub(crate) bytes: u64,
+    pub(crate) connect: u64,
+    pub(crate) read: u64,
+    pub(crate) write: u64,
+    /// Answers with a status above 399.
+    pub(crate) status: u64,
+    pub(crate) timeout: u64,
+    pub(crate) p50: u64,
+    pub(crate) p90: u64,
+    pub(crate) p99: u64,
+    pub(crate) max: u64,
+}
+
+impl Figures {
+    /// Requests that were not answered as they should be.
+    pub(crate) fn errors(&self) -> u64 {
+        self.connect + self.read + self.write + self.status + self.timeout
+    }
+}
+
+/// How hard it asks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    pub(crate) threads: usize,
+    pub(crate) connections: usize,
+    pub(crate) seconds: usize,
+}
+
+#[derive(Debug)]
+pub(crate) struct Wrk {
+    hook: PathBuf,
+    scratch: PathBuf,
+}
+
+impl Wrk {
+    /// Writes the hook.
+    ///
+    /// # Errors
+    ///
+    /// Fails if `scratch` cannot be written.
+    pub(crate) fn new(scratch: &Path) -> Result<Self> {
+        let hook = scratch.join("hook.lua");
+        fs::write(&hook, HOOK).with_context(|| format!("cannot write {}", hook.display()))?;
+        Ok(Self { hook, scratch: scratch.join("wrk") })
+    }
+
+    /// Asks for one thing again and again.
+    ///
+    /// # Errors
+    ///
+    /// Fails if `wrk` does.
+    pub(crate) fn run(&self, url: &str, headers: &[(String, String)], load: Load) -> Result<Figures> {
+        let mut command = Command::new("wrk");
+        command
+            .arg(format!("-t{}", load.threads.min(load.connections)))
+            .arg(format!("-c{}", load.connections))
+            .arg(format!("-d{}s", load.seconds))
+            .args(["--timeout", "30s", "-s"])
+            .arg(&self.hook);
+        for (name, value) in headers {
+            command.args(["-H", &format!("{name}: {value}")]);
+        }
+        let limit = Duration::from_secs(load.seconds as u64 + 60);
+        let finished = process::run(command.arg(url), &self.scratch, limit)?;
+        ensure!(finished.status.success(), "wrk: {}", finished.complaint());
+        parse(&finished.stdout)
+    }
+}
+
+fn parse(text: &str) -> Result<Figures> {
+    let line = text.lines().find_map(|line| line.strip_prefix("figures ")).context("wrk told no figures")?;
+    serde_json::from_str(line).with_context(|| format!("wrk told {line}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_found_among_what_wrk_prints() {
+        let text = "Running 1s test\n  1 threads\n\nfigures {\"requests\":10,\"duration_us\":1000,\"bytes\":9,\"connect\":0,\
+                    \"read\":1,\"write\":0,\"status\":2,\"timeout\":0,\"p50\":1,\"p90\":2,\"p99\":3,\"max\":4}\n";
+        let figures = parse(text).unwrap();
+        assert_eq!((figures.requests, figures.errors(), figures.p99), (10, 3, 3));
+        assert!(parse("Requests/sec: 1").is_err());
+    }
+}
