@@ -116,6 +116,7 @@ async fn install_all(pairs: &[Pair], python: &Path) -> BTreeMap<String, String> 
     let found = join_all(pairs.iter().map(|pair| pair.install(python))).await;
     for (pair, files) in pairs.iter().zip(&found) {
         assert_eq!(files, &found[0], "{:?}", pair.client);
+        pair.proxy.has_only_good_answers();
     }
     found[0].clone()
 }

@@ -158,6 +158,17 @@ impl Program {
         self.url.strip_prefix("http://").unwrap()
     }
 
+    /// Checks that no request went wrong, so that no client has helped itself in another way.
+    pub(crate) fn has_only_good_answers(&self) {
+        for line in self.log.all() {
+            let event: serde_json::Value = serde_json::from_str(&line).unwrap();
+            let is_answer = event["target"] == "pypi_proxy::access";
+            let is_good = event["level"] == "INFO"
+                && (!is_answer || event["status"].as_u64().unwrap() < 400 && event["whole"] == true);
+            assert!(is_good, "{line}");
+        }
+    }
+
     /// Ends it at once, without a word.
     pub(crate) async fn kill(mut self) {
         self.child.kill().await.unwrap();
@@ -281,6 +292,11 @@ impl Sandbox {
         text.lines().map(str::to_owned).collect()
     }
 
+    /// The bytes that the clients have stored.
+    pub(crate) fn size(&self) -> u64 {
+        size(&self.home()) + size(&self.dir.path().join("tmp"))
+    }
+
     /// Where it is installed to.
     pub(crate) fn packages(&self) -> PathBuf {
         let mut versions = std::fs::read_dir(self.venv().join("lib")).unwrap();
@@ -309,4 +325,15 @@ fn collect(dir: &Path, prefix: &str, files: &mut BTreeMap<String, String>) {
             files.insert(path, digest_of(&std::fs::read(entry.path()).unwrap()).to_string());
         }
     }
+}
+
+/// What comes and goes meanwhile counts or does not.
+fn size(dir: &Path) -> u64 {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let len = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(metadata) if metadata.is_dir() => size(&entry.path()),
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    };
+    entries.map(len).sum()
 }
