@@ -40,7 +40,7 @@ enum Language {
     Node,
 }
 
-const SUITES: [Suite; 2] = [
+const SUITES: [Suite; 3] = [
     Suite {
         package: "perplexity-mock",
         commands: &[&["test", "--package", "perplexity-mock", "--test", "sdks"]],
@@ -76,6 +76,15 @@ const SUITES: [Suite; 2] = [
             language: Language::Python,
             pins: "peers/requirements.txt",
             variable: "PSRP_PYTHON",
+        }],
+    },
+    Suite {
+        package: "pypi-proxy",
+        tests: &[&["--package", "pypi-proxy", "--test", "clients"]],
+        peers: &[Peer {
+            language: Language::Python,
+            pins: "clients/requirements.txt",
+            variable: "PYPI_CLIENTS_PYTHON",
         }],
     },
 ];

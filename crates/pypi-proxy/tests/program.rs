@@ -289,3 +289,48 @@ async fn calls_and_settings_that_are_wrong_end_with_two() {
     let (code, out, _) = run(dir.path(), &[("PYPI_PROXY_ADMIN_TOKEN", "hunter2")], &["config"]).await;
     assert!(code == 0 && out.contains("admin_token") && !out.contains("hunter2"), "{out}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_can_not_be_warmed_is_told_with_the_reason() {
+    let index = Server::start(|_, _| async { answer(500, &[], "") }).await;
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("r.txt");
+    std::fs::write(&file, "demo\n").unwrap();
+    let file = file.display().to_string();
+    let url = index.url("/simple/");
+    let (code, out, err) = run(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)], &["warm", &file]).await;
+    assert!(code == 1 && out.starts_with("0 files"), "{out}");
+    assert!(err.contains("demo: the proxy answers with 502 Bad Gateway: the upstream fails"), "{err}");
+    index.stop();
+    // Nothing listens there, and the URL may be secret.
+    let away = index.url("").replace("http://", "http://user:hunter2@");
+    let (code, _, err) = run(dir.path(), &[], &["warm", &file, "--proxy", &away]).await;
+    assert!(code == 1 && err.contains("demo: ") && !err.contains("hunter2"), "{err}");
+    for proxy in ["127.0.0.1:5000", "ftp://127.0.0.1/", ""] {
+        let (code, _, err) = run(dir.path(), &[], &["warm", &file, "--proxy", proxy]).await;
+        assert!(code == 2 && err.contains("--proxy: it takes a URL"), "{err}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn looking_makes_no_cache_and_no_noise() {
+    let dir = tempfile::tempdir().unwrap();
+    let (code, out, _) = run(dir.path(), &[], &["stats"]).await;
+    assert!(code == 0 && out.starts_with("there is no cache yet: "), "{out}");
+    assert!(!dir.path().join("cache").exists());
+    // Who reads has enough.
+    let mut child = program(dir.path(), &[("PYPI_PROXY_INDEX_URL", "http://127.0.0.1:9/")], &["config"])
+        .stdout(Stdio::from(closed()))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut err = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut err).await.unwrap();
+    assert_eq!((child.wait().await.unwrap().code(), &*err), (Some(1), ""));
+}
+
+/// A pipe that nobody reads.
+fn closed() -> std::io::PipeWriter {
+    let (_, writer) = std::io::pipe().unwrap();
+    writer
+}

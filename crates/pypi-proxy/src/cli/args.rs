@@ -67,6 +67,11 @@ pub(super) fn command() -> Command {
 fn warm() -> Command {
     Command::new("warm")
         .about("Fetches what files of requirements name, so that it is there when it is asked for")
+        .long_about(
+            "Fetches what files of requirements name, so that it is there when it is asked for: the newest version that \
+             fits, or the files with the given hashes. What these depend on is fetched if the files name it as well, as \
+             those of `pip freeze` or `uv pip compile` do.",
+        )
         .arg(
             Arg::new("file")
                 .value_name("FILE")

@@ -20,7 +20,7 @@ const PROJECT: &str = "pip";
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = setup::settings(matches)?;
     let mut report = Report { failures: 0 };
-    report.line(true, "settings", "they are right")?;
+    report.line(true, "settings", "all can be read")?;
     for text in settings.idle() {
         report.line(true, "settings", text)?;
     }
@@ -32,7 +32,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     for upstream in engines.upstreams()? {
         runtime.block_on(index(&upstream, &mut report))?;
     }
-    store(&engines, &mut report)?;
+    store(&settings, &engines, &mut report)?;
     listener(&settings, &mut report)?;
     match report.failures {
         0 => Ok(()),
@@ -67,11 +67,15 @@ async fn index(upstream: &Upstream, report: &mut Report) -> Result<(), Failure> 
     Ok(report.line(is_good, "index", format!("{upstream}: {text}"))?)
 }
 
-fn store(engines: &Engines<'_>, report: &mut Report) -> Result<(), Failure> {
+fn store(settings: &Settings, engines: &Engines<'_>, report: &mut Report) -> Result<(), Failure> {
+    let dir =
+        settings.cache_dir.as_ref().map(|dir| format!("{}: ", dir.path().display())).unwrap_or_default();
     match Store::open(engines.store()?.max_bytes(u64::MAX)) {
-        Ok(_) => report.line(true, "cache", "the folder can be used")?,
-        Err(error) if error.is_busy() => report.line(true, "cache", "a proxy uses the folder")?,
-        Err(error) => report.line(false, "cache", chain(&error))?,
+        Ok(_) => report.line(true, "cache", format!("{dir}the folder can be used"))?,
+        Err(error) if error.is_busy() => {
+            report.line(true, "cache", format!("{dir}a proxy uses the folder"))?
+        }
+        Err(error) => report.line(false, "cache", format!("{dir}{}", chain(&error)))?,
     }
     Ok(())
 }

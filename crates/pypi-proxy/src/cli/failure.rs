@@ -12,6 +12,7 @@ const FAILED: u8 = 1;
 /// Why a command has failed.
 #[derive(Debug)]
 pub(super) struct Failure {
+    /// Empty if there is nobody to tell.
     text: String,
     code: u8,
 }
@@ -32,6 +33,11 @@ impl Failure {
         Self::new(format!("{text}: {}", chain(error)))
     }
 
+    /// Whether there is nothing to tell, for whoever reads what the program prints has enough.
+    pub(super) fn is_silent(&self) -> bool {
+        self.text.is_empty()
+    }
+
     pub(super) fn code(&self) -> ExitCode {
         ExitCode::from(self.code)
     }
@@ -45,6 +51,9 @@ impl From<pypi_proxy::Error> for Failure {
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            return Self { text: String::new(), code: FAILED };
+        }
         Self::new(error.to_string())
     }
 }

@@ -32,6 +32,7 @@ pub(crate) fn main() -> ExitCode {
     };
     match run(&matches) {
         Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if failure.is_silent() => failure.code(),
         Err(failure) => {
             let _ = writeln!(io::stderr(), "pypi-proxy: {failure}");
             failure.code()

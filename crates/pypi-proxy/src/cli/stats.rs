@@ -17,6 +17,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = setup::settings(matches)?;
     let mut out = io::stdout().lock();
+    // To look is no reason to make one.
+    if let Some(dir) = settings.cache_dir.as_ref().filter(|dir| !dir.path().exists()) {
+        writeln!(out, "there is no cache yet: {}", dir.path().display())?;
+        return Ok(());
+    }
     match Store::open(setup::store(&settings)?) {
         Ok(store) => {
             let found = store.collect(None, u64::MAX)?;

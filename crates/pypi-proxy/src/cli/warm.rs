@@ -13,6 +13,7 @@ use reqwest::{Client, StatusCode};
 use serde::Deserialize;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+use url::Url;
 
 use super::failure::{Failure, chain};
 use super::requirements::{Requirements, Wanted, version_of};
@@ -23,6 +24,8 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 const JSON: &str = "application/vnd.pypi.simple.v1+json";
 /// How long a proxy may go on to send clients elsewhere while it fetches a file.
 const PATIENCE: Duration = Duration::from_secs(600);
+/// The most bytes of a complaint that are shown.
+const MAX_COMPLAINT: usize = 300;
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let mut requirements = Requirements::default();
@@ -46,8 +49,33 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
             .build()
             .map_err(|error| Failure::because("the client can't be made", &error))?,
     };
-    let proxy = matches.get_one::<String>("proxy").cloned();
+    let proxy = matches.get_one::<String>("proxy").map(|url| base(url)).transpose()?;
     tokio::runtime::Runtime::new()?.block_on(warm(&settings, proxy, &job, &requirements.wanted))
+}
+
+/// The URL of a proxy, below which its paths begin.
+fn base(url: &str) -> Result<String, Failure> {
+    match Url::parse(url) {
+        Ok(parsed) if matches!(parsed.scheme(), "http" | "https") => Ok(url.trim_end_matches('/').to_owned()),
+        _ => Err(Failure::usage("--proxy: it takes a URL, such as http://127.0.0.1:5000")),
+    }
+}
+
+/// Why a request has failed. The URL may have a password.
+fn reason(error: reqwest::Error) -> String {
+    chain(&error.without_url())
+}
+
+/// What an answer other than the one that was hoped for says.
+async fn complaint(mut response: reqwest::Response) -> String {
+    let status = response.status();
+    // A line is enough, whoever it is that answers.
+    let text = response.chunk().await.ok().flatten().unwrap_or_default();
+    let text = String::from_utf8_lossy(&text[..text.len().min(MAX_COMPLAINT)]);
+    match text.lines().next().map(str::trim) {
+        Some(line) if !line.is_empty() => format!("the proxy answers with {status}: {line}"),
+        _ => format!("the proxy answers with {status}"),
+    }
 }
 
 /// What is done with each of the requirements.
@@ -65,7 +93,7 @@ async fn warm(
     wanted: &[Wanted],
 ) -> Result<(), Failure> {
     if let Some(url) = proxy {
-        return job.run(url.trim_end_matches('/'), wanted).await;
+        return job.run(&url, wanted).await;
     }
     let engines = setup::engines(settings, setup::index(settings)?)?;
     let server = match engines.start() {
@@ -157,7 +185,7 @@ impl Job {
             writeln!(io::stderr(), "{problem}")?;
         }
         let seconds = begun.elapsed().as_secs_f64();
-        writeln!(io::stdout(), "{files} files, {} are there, after {seconds:.1} s", HumanBytes(bytes))?;
+        writeln!(io::stdout(), "{files} files, {} are cached, after {seconds:.1} s", HumanBytes(bytes))?;
         match problems.len() {
             0 => Ok(()),
             count => Err(Failure::new(format!("problems: {count}"))),
@@ -166,13 +194,13 @@ impl Job {
 
     async fn page(&self, base: &str, wanted: &Wanted) -> Result<Page, String> {
         let request = self.client.get(format!("{base}/simple/{}/", wanted.name)).header("accept", JSON);
-        let response = request.send().await.map_err(|error| chain(&error))?;
+        let response = request.send().await.map_err(reason)?;
         match response.status() {
             StatusCode::OK => {}
             StatusCode::NOT_FOUND => return Err("there is no such project".into()),
-            status => return Err(format!("the proxy answers with {status}")),
+            _ => return Err(complaint(response).await),
         }
-        let bytes = response.bytes().await.map_err(|error| chain(&error))?;
+        let bytes = response.bytes().await.map_err(reason)?;
         serde_json::from_slice(&bytes).map_err(|_| "the proxy sends no page".into())
     }
 
@@ -211,7 +239,7 @@ impl Job {
     async fn fetch(&self, url: &str, bar: Option<&ProgressBar>) -> Result<u64, String> {
         let end = Instant::now() + PATIENCE;
         loop {
-            let mut response = self.client.get(url).send().await.map_err(|error| chain(&error))?;
+            let mut response = self.client.get(url).send().await.map_err(reason)?;
             match response.status() {
                 StatusCode::OK => {}
                 // The proxy fetches it all the same.
@@ -219,10 +247,10 @@ impl Job {
                     tokio::time::sleep(Duration::from_secs(1)).await;
                     continue;
                 }
-                status => return Err(format!("the proxy answers with {status}")),
+                _ => return Err(complaint(response).await),
             }
             let mut len = 0;
-            while let Some(chunk) = response.chunk().await.map_err(|error| chain(&error))? {
+            while let Some(chunk) = response.chunk().await.map_err(reason)? {
                 len += chunk.len() as u64;
                 if let Some(bar) = bar {
                     bar.inc(chunk.len() as u64);

@@ -82,6 +82,11 @@ impl Server {
         self.requests.lock().unwrap().iter().map(|(path, _)| path.clone()).collect()
     }
 
+    /// All requests, with their headers.
+    pub(crate) fn requests(&self) -> Vec<(String, HeaderMap)> {
+        self.requests.lock().unwrap().clone()
+    }
+
     /// The headers of the last request.
     pub(crate) fn last(&self) -> HeaderMap {
         self.requests.lock().unwrap().last().unwrap().1.clone()
