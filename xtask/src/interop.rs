@@ -80,7 +80,7 @@ const SUITES: [Suite; 3] = [
     },
     Suite {
         package: "pypi-proxy",
-        tests: &[&["--package", "pypi-proxy", "--test", "clients"]],
+        commands: &[&["test", "--package", "pypi-proxy", "--test", "clients"]],
         peers: &[Peer {
             language: Language::Python,
             pins: "clients/requirements.txt",
