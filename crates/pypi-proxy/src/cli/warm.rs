@@ -139,6 +139,7 @@ struct Hashes {
 
 impl Job {
     async fn run(&self, base: &str, wanted: &[Wanted]) -> Result<(), Failure> {
+        let begun = Instant::now();
         let pages = stream::iter(wanted).map(|wanted| async move { (wanted, self.page(base, wanted).await) });
         let pages: Vec<_> = pages.buffered(self.jobs).collect().await;
         let mut problems = Vec::new();
@@ -158,7 +159,6 @@ impl Job {
         }
         let total: Option<u64> = urls.iter().map(|(_, _, file)| file.size).sum();
         let bar = bar(total);
-        let begun = Instant::now();
         let fetched = stream::iter(&urls).map(|(url, has_metadata, file)| {
             let bar = &bar;
             async move {

@@ -82,12 +82,18 @@ async fn a_client_goes_on_when_the_proxy_is_there_again() {
         let proxy_url = format!("{}/simple/", proxy.url);
         let mut args = if client == "uv" { vec!["pip"] } else { vec!["--retries=10", "--resume-retries=10"] };
         args.extend(["install", "--index-url", &proxy_url, "pantry-barrel"]);
-        let installing = sandbox.output(client, &args);
-        let restarting = async {
-            // Until the client has a part of the file.
+        let mut installing = std::pin::pin!(sandbox.output(client, &args));
+        // Until the client has a part of the file.
+        let waiting = async {
             while sandbox.size() < 1 << 20 {
                 tokio::time::sleep(std::time::Duration::from_millis(20)).await;
             }
+        };
+        tokio::select! {
+            (_, text) = &mut installing => panic!("{client}: {text} {:?}", proxy.log.all()),
+            () = waiting => {}
+        }
+        let restarting = async {
             let address = proxy.address().to_owned();
             proxy.kill().await;
             open.send(true).unwrap();
