@@ -286,7 +286,7 @@ impl<S: Source> Transfer<S> {
 
 impl<S> Transfer<S> {
     /// Leaves nothing behind, and tells the readers.
-    fn end(&mut self, result: Result<Option<Stored>, Error>) {
+    fn end(&self, result: Result<Option<Stored>, Error>) {
         if result.is_err()
             && let Place::Disk { path, .. } = &self.place
         {
