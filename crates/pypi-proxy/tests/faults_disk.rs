@@ -239,8 +239,8 @@ async fn links_in_the_folder_lead_nowhere() {
     assert_eq!(std::fs::read(outside.join("secret")).unwrap(), b"secret");
 }
 
-#[test]
-fn a_folder_that_is_a_link_in_part_is_refused() {
+#[tokio::test]
+async fn a_folder_that_is_a_link_in_part_is_refused() {
     for part in ["files", "partial", "refs", "pages", "pypi-proxy-cache"] {
         let dir = tempfile::tempdir().unwrap();
         let cache = dir.path().join("cache");
@@ -250,7 +250,7 @@ fn a_folder_that_is_a_link_in_part_is_refused() {
         symlink(&target, cache.join(part)).unwrap();
         let error = loop {
             match Store::open(store::Config::new(&cache)) {
-                Err(error) if error.is_busy() => std::thread::sleep(Duration::from_millis(10)),
+                Err(error) if error.is_busy() => tokio::time::sleep(Duration::from_millis(10)).await,
                 result => break result.unwrap_err(),
             }
         };
