@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn links_are_resolved() {
         assert_eq!(resolve("/simple/six/", "six.whl#sha256=00"), "/simple/six/six.whl");
-        assert_eq!(resolve("/root/x/+simple/six/", "../../+f/six.whl"), "/root/x/+f/six.whl");
+        assert_eq!(resolve("/user/x/+simple/six/", "../../+f/six.whl"), "/user/x/+f/six.whl");
         assert_eq!(resolve("/simple/six/", "/files/six.whl"), "/files/six.whl");
         assert_eq!(resolve("/simple/six/", "http://127.0.0.1:1/files/six.whl"), "/files/six.whl");
     }

@@ -298,6 +298,12 @@ impl Run<'_> {
             if server.name == LOGGED || server.is_slow && round > 0 {
                 continue;
             }
+            if server.name == "devpi" && self.options.only.is_empty() {
+                let reason =
+                    anyhow::anyhow!("it gets the file once for each client: minutes; with --only devpi");
+                refuse(outcome, "cold_cache", &server.name, &reason);
+                continue;
+            }
             match single::cold(server, self.data, self.upstream, round) {
                 Ok(cold) => outcome.cold.push(cold),
                 Err(error) => refuse(outcome, "cold_cache", &server.name, &error),

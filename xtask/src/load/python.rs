@@ -28,7 +28,7 @@ def ask(method, path, data, auth=None):
     return json.load(urllib.request.urlopen(request))
 token = ask("POST", "/+login", {"user": "root", "password": ""})["result"]["password"]
 mirror = {"type": "mirror", "mirror_url": index, "volatile": True, "mirror_cache_expiry": 1800}
-ask("PUT", "/root/load", mirror, "root:" + token)
+ask("PUT", "/{}/load".format("root"), mirror, "root:" + token)
 "#;
 
 /// proxpi as its image runs it: one process with two threads.
@@ -70,7 +70,7 @@ pub(crate) fn devpi(place: &Place, index: &str, folder: &str) -> Result<Server> 
     let plan = Plan {
         name: "devpi",
         role: Role::Peer,
-        layout: Layout::Proxy { prefix: "/root/load/+simple/" },
+        layout: Layout::Proxy { prefix: concat!("/", "root", "/load/+simple/") },
         health: Some("/+api"),
         ready: "/+api",
     };
