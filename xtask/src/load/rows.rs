@@ -98,7 +98,7 @@ pub(crate) const ROWS: &[Row] = &[
         "single_request_files",
         ONE,
         page("large", Form::Json, Coding::Gzip),
-        true,
+        false,
         "one client, the page of 3,060 files as pip asks for it",
     ),
     row("file_download", ONE, Wanted::Wheel { project: "medium" }, false, "one client, a wheel of 1 MiB"),
