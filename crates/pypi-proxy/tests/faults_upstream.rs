@@ -458,22 +458,25 @@ async fn an_index_that_asks_for_time_gets_it() {
 
 #[tokio::test]
 async fn large_pages_and_bombs_are_refused_before_they_are_large() {
-    let index = Server::start(|path, _| async move {
-        match &*path {
-            "/simple/html/" => {
-                let frames = futures_util::stream::iter((0..1600).map(|_| {
-                    Ok::<_, std::io::Error>(hyper::body::Frame::data(Bytes::from_static(&[b'<'; 65536])))
-                }));
-                let body = http_body_util::BodyExt::boxed(http_body_util::StreamBody::new(frames));
-                http::Response::builder().header("content-type", "text/html").body(body).unwrap()
+    // Made before they are asked for: that takes longer than the proxy waits.
+    let gzip = Bytes::from(gzip(64 << 20));
+    let zstd = Bytes::from(zstd::bulk::compress(&vec![b' '; 64 << 20], 1).unwrap());
+    let index = Server::start(move |path, _| {
+        let (gzip, zstd) = (gzip.clone(), zstd.clone());
+        async move {
+            match &*path {
+                "/simple/html/" => {
+                    let frames = futures_util::stream::iter((0..1600).map(|_| {
+                        Ok::<_, std::io::Error>(hyper::body::Frame::data(Bytes::from_static(&[b'<'; 65536])))
+                    }));
+                    let body = http_body_util::BodyExt::boxed(http_body_util::StreamBody::new(frames));
+                    http::Response::builder().header("content-type", "text/html").body(body).unwrap()
+                }
+                "/simple/told/" => answer(200, &[("content-type", "text/html")], vec![b' '; 2 << 20]),
+                "/simple/gzip/" => answer(200, &[JSON, ("content-encoding", "gzip")], gzip),
+                "/simple/zstd/" => answer(200, &[JSON, ("content-encoding", "zstd")], zstd),
+                _ => answer(200, &[JSON], support::page("demo", &[])),
             }
-            "/simple/told/" => answer(200, &[("content-type", "text/html")], vec![b' '; 2 << 20]),
-            "/simple/gzip/" => answer(200, &[JSON, ("content-encoding", "gzip")], gzip(64 << 20)),
-            "/simple/zstd/" => {
-                let bomb = zstd::bulk::compress(&vec![b' '; 64 << 20], 1).unwrap();
-                answer(200, &[JSON, ("content-encoding", "zstd")], bomb)
-            }
-            _ => answer(200, &[JSON], support::page("demo", &[])),
         }
     })
     .await;
