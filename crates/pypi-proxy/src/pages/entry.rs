@@ -1,16 +1,17 @@
 //! A page in all its forms.
 
 use std::fmt;
-use std::io::Write as _;
+use std::io::{self, Write};
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use bytes::Bytes;
 use http::HeaderValue;
 use tokio::sync::OnceCell;
 
 use super::Held;
+use super::held::Holder;
 use crate::page::{File, Page, ProjectList};
 use crate::{Coding, Form};
 
@@ -117,29 +118,24 @@ impl Entry {
             return variant.clone();
         }
         cell.get_or_init(|| async {
-            let json = match &self.content {
-                Content::Project { merged, .. } => merged.json().clone(),
-                Content::List(list) => list.json().clone(),
-            };
-            let body = match (form, coding) {
-                (Kind::Json, Coding::Identity) => on_a_thread(move || Held::new(json)).await,
-                (Kind::Json, coding) => on_a_thread(move || Held::new(encode(&json, coding))).await,
-                (Kind::Html, coding) => {
-                    let render: Box<dyn FnOnce() -> Held + Send> = match &self.content {
-                        Content::Project { merged, .. } => {
-                            let page = merged.clone();
-                            Box::new(move || Held::new(encode(&page.to_html(), coding)))
-                        }
-                        Content::List(list) => {
-                            let list = list.clone();
-                            Box::new(move || {
-                                Held::new(encode(&list.html().collect::<Vec<_>>().concat(), coding))
-                            })
-                        }
+            let work: Box<dyn FnOnce() -> Option<Held> + Send> = match (form, &self.content) {
+                (Kind::Json, content) => {
+                    let json = match content {
+                        Content::Project { merged, .. } => merged.json().clone(),
+                        Content::List(list) => list.json().clone(),
                     };
-                    on_a_thread(render).await
+                    Box::new(move || hold(iter::once(json), coding).ok())
+                }
+                (Kind::Html, Content::Project { merged, .. }) => {
+                    let page = merged.clone();
+                    Box::new(move || hold(iter::once(page.to_html()), coding).ok())
+                }
+                (Kind::Html, Content::List(list)) => {
+                    let list = list.clone();
+                    Box::new(move || hold(list.html(), coding).ok())
                 }
             };
+            let body = on_a_thread(work).await;
             Variant { body, etag: self.etag(form, coding) }
         })
         .await
@@ -167,34 +163,48 @@ enum Kind {
     Html = 1,
 }
 
-async fn on_a_thread(work: impl FnOnce() -> Held + Send + 'static) -> Held {
+async fn on_a_thread(work: impl FnOnce() -> Option<Held> + Send + 'static) -> Held {
     match tokio::task::spawn_blocking(work).await {
-        Ok(bytes) => bytes,
+        // An encoder could not be made, for want of memory.
+        Ok(None) => Holder::default().finish(),
+        Ok(Some(held)) => held,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
             // The runtime is shutting down, and so is whoever waits for this.
-            Err(_) => Held::new(Bytes::new()),
+            Err(_) => Holder::default().finish(),
         },
     }
 }
 
 const LEVEL: flate2::Compression = flate2::Compression::new(4);
 
-fn encode(bytes: &[u8], coding: Coding) -> Bytes {
-    // Writing into a vector does not fail.
+/// Holds what the pieces are together. A list may be long: it is never there twice.
+fn hold(pieces: impl Iterator<Item: AsRef<[u8]>>, coding: Coding) -> io::Result<Held> {
+    fn all(pieces: impl Iterator<Item: AsRef<[u8]>>, out: &mut impl Write) -> io::Result<()> {
+        for piece in pieces {
+            out.write_all(piece.as_ref())?;
+        }
+        Ok(())
+    }
+    let mut out = Holder::default();
     match coding {
-        Coding::Identity => Bytes::copy_from_slice(bytes),
-        // Hashes do not get smaller by more effort: level 1 is as small as level 19, and a tenth of the time of gzip.
-        Coding::Zstd => zstd::bulk::compress(bytes, 1).unwrap_or_default().into(),
+        Coding::Identity => all(pieces, &mut out)?,
+        Coding::Zstd => {
+            // Hashes do not get smaller by more effort: level 1 is as small as level 19, and a tenth of the time of gzip.
+            let mut encoder = zstd::Encoder::new(out, 1)?;
+            all(pieces, &mut encoder)?;
+            out = encoder.finish()?;
+        }
         Coding::Deflate => {
-            let mut encoder = flate2::write::ZlibEncoder::new(Vec::with_capacity(bytes.len() / 4), LEVEL);
-            let _ = encoder.write_all(bytes);
-            encoder.finish().unwrap_or_default().into()
+            let mut encoder = flate2::write::ZlibEncoder::new(out, LEVEL);
+            all(pieces, &mut encoder)?;
+            out = encoder.finish()?;
         }
         Coding::Gzip => {
-            let mut encoder = flate2::write::GzEncoder::new(Vec::with_capacity(bytes.len() / 4), LEVEL);
-            let _ = encoder.write_all(bytes);
-            encoder.finish().unwrap_or_default().into()
+            let mut encoder = flate2::write::GzEncoder::new(out, LEVEL);
+            all(pieces, &mut encoder)?;
+            out = encoder.finish()?;
         }
     }
+    Ok(out.finish())
 }

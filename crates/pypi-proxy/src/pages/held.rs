@@ -1,7 +1,7 @@
 //! Where the bytes of a page are.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -28,14 +28,6 @@ enum Place {
 }
 
 impl Held {
-    /// Holds bytes. It may copy them.
-    pub(super) fn new(bytes: Bytes) -> Self {
-        match MemoryFile::new(&bytes) {
-            Some(file) => Self(Place::File(Arc::new(file), bytes.len() as u64)),
-            None => Self(Place::Bytes(bytes)),
-        }
-    }
-
     /// How many bytes.
     #[expect(clippy::len_without_is_empty, reason = "a page is not empty")]
     pub fn len(&self) -> u64 {
@@ -71,6 +63,55 @@ impl Held {
     }
 }
 
+/// Takes the bytes of a page as they are made.
+#[derive(Default)]
+pub(super) struct Holder {
+    /// What there is as long as there is no file.
+    bytes: Vec<u8>,
+    file: Option<MemoryFile>,
+    len: u64,
+    has_failed: bool,
+}
+
+impl Holder {
+    /// All of them.
+    pub(super) fn finish(self) -> Held {
+        match self.file {
+            Some(file) => Held(Place::File(Arc::new(file), self.len)),
+            None => Held(Place::Bytes(self.bytes.into())),
+        }
+    }
+}
+
+impl Write for Holder {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.file.is_none() && !self.has_failed && self.bytes.len() + bytes.len() >= LARGE {
+            self.file = MemoryFile::new(&self.bytes);
+            self.has_failed = self.file.is_none();
+            if self.file.is_some() {
+                self.bytes = Vec::new();
+            }
+        }
+        if let Some(file) = &mut self.file
+            && file.file.write_all(bytes).is_err()
+        {
+            // There is no room for more files in memory: it is held in the other way.
+            self.bytes = vec![0; usize::try_from(self.len).unwrap_or_default()];
+            read_at(&file.file, &mut self.bytes, 0)?;
+            (self.file, self.has_failed) = (None, true);
+        }
+        if self.file.is_none() {
+            self.bytes.extend_from_slice(bytes);
+        }
+        self.len += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// A file that is not on any disk.
 #[derive(Debug)]
 pub(crate) struct MemoryFile {
@@ -78,16 +119,11 @@ pub(crate) struct MemoryFile {
 }
 
 impl MemoryFile {
-    /// `None` if it does not pay, or can't be had.
+    /// One with these bytes, `None` if it can't be had.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn new(bytes: &[u8]) -> Option<Self> {
-        use std::io::Write as _;
-
         use rustix::fs::{MemfdFlags, memfd_create};
 
-        if bytes.len() < LARGE {
-            return None;
-        }
         if FILES.fetch_add(1, Ordering::Relaxed) >= MAX_FILES {
             FILES.fetch_sub(1, Ordering::Relaxed);
             return None;
@@ -130,7 +166,9 @@ mod tests {
     fn large_pages_are_in_files_and_small_ones_are_not() {
         for (len, is_file) in [(0, false), (LARGE - 1, false), (LARGE, cfg!(target_os = "linux"))] {
             let bytes: Bytes = (0..len).map(|at| (at % 251) as u8).collect();
-            let held = Held::new(bytes.clone());
+            let mut holder = Holder::default();
+            bytes.chunks(1000).for_each(|piece| holder.write_all(piece).unwrap());
+            let held = holder.finish();
             assert_eq!((held.len(), held.bytes().unwrap()), (len as u64, bytes));
             assert_eq!(held.into_parts().is_err(), is_file);
         }
