@@ -193,7 +193,7 @@ async fn compare(address: String, wheel: Bytes) {
 async fn a_crowd_is_one_to_the_index_and_little_in_memory() {
     // A megabyte for each client. The whole of what a large wheel has, 30 GB for all of them, takes minutes without optimisation.
     let len = std::env::var("CROWD_BYTES").map_or(5_000_000, |bytes| bytes.parse().unwrap());
-    crowd(500, len, 512 << 20).await;
+    crowd(500, len, 64 << 20).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
