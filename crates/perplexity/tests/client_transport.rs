@@ -320,11 +320,11 @@ mod compression {
         let server = Server::start(None, |_| ok()).await;
         get(&plain(&server)).await.unwrap();
         let asked = server.encodings();
-        let mut asked: Vec<&str> = asked.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-        let mut expected: Vec<&str> = encodings().iter().map(|(name, _)| *name).collect();
-        asked.sort_unstable();
-        expected.sort_unstable();
-        assert_eq!(asked, expected);
+        let asked: Vec<&str> = asked.split(',').map(str::trim).collect();
+        // Another member of the same build may have turned on more.
+        for (name, _) in encodings() {
+            assert!(asked.contains(&name), "{name} in {asked:?}");
+        }
     }
 
     #[tokio::test]
