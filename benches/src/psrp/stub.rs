@@ -87,8 +87,9 @@ async fn answer(message: Message<'_>, output: &mut Output) -> Result<(), Error> 
             output.send(header(MessageType::RunspacePoolState), member("RunspaceState", OPENED).as_bytes())
         }
         MessageType::CreatePipeline => {
+            // The serializers of Go come out of a pool and go back.
+            let mut writer = Writer::new();
             for number in 0..script(message.data).ok_or_else(|| unknown("script"))? {
-                let mut writer = Writer::new();
                 let document = writer.write(&number.into())?;
                 output.send(header(MessageType::PipelineOutput), document)?;
                 if output.packets.len() > WRITE {
