@@ -34,7 +34,7 @@ const COMPLETED: i32 = 4;
 /// Fails if the pipe does, and for what the stub does not know.
 pub async fn serve(stream: DuplexStream) -> Result<(), Error> {
     let mut packets = PacketReader::new(Role::Server);
-    let mut input = vec![0; READ];
+    let mut input = Vec::with_capacity(READ);
     let mut output = Output {
         stream,
         fragmenter: Fragmenter::new(),
@@ -43,8 +43,9 @@ pub async fn serve(stream: DuplexStream) -> Result<(), Error> {
         packets: Vec::new(),
     };
     loop {
-        let count = output.stream.read(&mut input).await?;
-        let mut rest = &input[..count];
+        input.clear();
+        let count = output.stream.read_buf(&mut input).await?;
+        let mut rest = &input[..];
         while let Some(received) = packets.next(&mut rest)? {
             let Received::Packet(packet) = received else { return Ok(()) };
             take(packet, &mut output).await?;
