@@ -1,6 +1,6 @@
 //! Whole sessions in one thread, over a pipe in memory: our client with one of two servers.
 //!
-//! The original has a client only, and its rows have the [stub](super::stub) of a server beside it, which decodes no
+//! The original has a client only, and its rows have the [`stub`] of a server beside it, which decodes no
 //! document. Our client with such a stub does what it does. Our client with our server is what a session costs a program
 //! that has both ends: the server decodes every message into its type, keeps the states of the pool and of its pipelines,
 //! and calls a handler in a task of its own.
