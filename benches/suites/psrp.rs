@@ -12,7 +12,7 @@ use std::hint::black_box;
 use benches::psrp::maps::{self, Locked, Sharded};
 use benches::psrp::payload::{self, IDENTITY, members};
 use benches::psrp::round_trip::{self, Kept};
-use benches::psrp::session::{self, Sessions};
+use benches::psrp::session::{self, Far, Sessions};
 use benches::psrp::transport::{self, Link};
 use benches::psrp::{document, limits};
 use benches::{Impl, Row, Suite};
@@ -33,6 +33,10 @@ const REUSED: &str = "reused buffer";
 const OWNED: &str = "owned";
 /// What was decoded borrows from the input or from what decoded it.
 const BORROWED: &str = "borrowed";
+/// Sessions with a server that decodes no document.
+const PLAIN: &str = "client, plain server";
+/// Sessions with all of a server.
+const WHOLE: &str = "client and server";
 /// The two rows of maps.
 const MAP: &str = "map, no protocol";
 
@@ -492,25 +496,37 @@ fn large_document(suite: &mut Suite) {
     copies(row, &encoded);
 }
 
-/// Client and server in one thread, over a pipe in memory, which is where the original has its sessions too.
+/// Client and server in one thread, over a pipe in memory, which is where the original has its sessions too. It has no
+/// server: that of its rows decodes nothing, and so does the plain one of ours.
 fn sessions(suite: &mut Suite) {
     const COUNT: u64 = 10_000;
-    let Ok(sessions) = Sessions::new() else { return };
+    let (Ok(plain), Ok(whole)) = (Sessions::new(Far::Plain), Sessions::new(Far::Server)) else { return };
     suite
         .row("session_open_invoke_close")
-        .run_batches(Impl::ours("one thread"), 1, |times| sessions.whole(times).unwrap_or(u64::MAX));
+        .run_batches(Impl::ours("client, plain server").class(PLAIN), 1, |times| {
+            plain.whole(times).unwrap_or(u64::MAX)
+        })
+        .run_batches(Impl::ours("client and server").class(WHOLE), 1, |times| {
+            whole.whole(times).unwrap_or(u64::MAX)
+        });
     let name = "session_10000_objects";
-    let pool = if suite.selects(name) { sessions.open().ok() } else { None };
-    let found =
-        |sum: Result<i64, Error>| sum.ok().and_then(|sum| u64::try_from(sum).ok()).unwrap_or(u64::MAX);
+    let pool = |sessions: &Sessions| if suite.selects(name) { sessions.open().ok() } else { None };
+    let (plain_pool, whole_pool) = (pool(&plain), pool(&whole));
+    let found = |sum: Option<Result<i64, Error>>| {
+        sum.and_then(Result::ok).and_then(|sum| u64::try_from(sum).ok()).unwrap_or(u64::MAX)
+    };
+    let sum = session::sum(COUNT);
     suite
         .row(name)
         .elements(COUNT)
-        .run(Impl::ours("stream"), session::sum(COUNT), || {
-            pool.as_ref().map_or(u64::MAX, |pool| found(sessions.stream(pool, COUNT)))
+        .run(Impl::ours("client, plain server: stream").class(PLAIN), sum, || {
+            found(plain_pool.as_ref().map(|pool| plain.stream(pool, COUNT)))
         })
-        .run(Impl::ours("collected"), session::sum(COUNT), || {
-            pool.as_ref().map_or(u64::MAX, |pool| found(sessions.collect(pool, COUNT)))
+        .run(Impl::ours("client and server: stream").class(WHOLE), sum, || {
+            found(whole_pool.as_ref().map(|pool| whole.stream(pool, COUNT)))
+        })
+        .run(Impl::ours("client and server: collected").class(WHOLE), sum, || {
+            found(whole_pool.as_ref().map(|pool| whole.collect(pool, COUNT)))
         });
 }
 

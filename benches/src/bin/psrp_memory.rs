@@ -10,10 +10,10 @@ use std::fs;
 use std::io::Write as _;
 
 use anyhow::{Context, Result, ensure};
-use benches::psrp::session::{Sessions, sum};
+use benches::psrp::session::{Far, Sessions, sum};
 
 fn main() -> Result<()> {
-    let sessions = Sessions::new()?;
+    let sessions = Sessions::new(Far::Server)?;
     let pool = sessions.open()?;
     let mut out = std::io::stdout().lock();
     for count in [10_000, 1_000_000] {

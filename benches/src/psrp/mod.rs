@@ -6,4 +6,5 @@ pub mod maps;
 pub mod payload;
 pub mod round_trip;
 pub mod session;
+pub mod stub;
 pub mod transport;

@@ -1,4 +1,9 @@
-//! Whole sessions: our client and our server in one thread, over a pipe in memory.
+//! Whole sessions in one thread, over a pipe in memory: our client with one of two servers.
+//!
+//! The original has a client only, and its rows have the [`stub`] of a server beside it, which decodes no
+//! document. Our client with such a stub does what it does. Our client with our server is what a session costs a program
+//! that has both ends: the server decodes every message into its type, keeps the states of the pool and of its pipelines,
+//! and calls a handler in a task of its own.
 
 use std::io;
 
@@ -9,6 +14,8 @@ use psrp::io::{self as remote, Lines, RunspacePool};
 use psrp::message::{CreatePipeline, PowerShell};
 use psrp::outofproc::Role;
 use tokio::runtime::Runtime;
+
+use super::stub;
 
 /// What the pipe holds, as one of the system does.
 const PIPE: usize = 64 * 1024;
@@ -28,10 +35,20 @@ impl Handler for Numbers {
     }
 }
 
+/// What is at the other end of the pipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Far {
+    /// Our server.
+    Server,
+    /// What [`stub::serve`] knows of one.
+    Plain,
+}
+
 /// Where sessions run.
 #[derive(Debug)]
 pub struct Sessions {
     runtime: Runtime,
+    far: Far,
 }
 
 impl Sessions {
@@ -40,8 +57,8 @@ impl Sessions {
     /// # Errors
     ///
     /// Fails where the system does.
-    pub fn new() -> io::Result<Self> {
-        Ok(Self { runtime: tokio::runtime::Builder::new_current_thread().enable_all().build()? })
+    pub fn new(far: Far) -> io::Result<Self> {
+        Ok(Self { runtime: tokio::runtime::Builder::new_current_thread().enable_all().build()?, far })
     }
 
     /// Opens a pool.
@@ -50,7 +67,7 @@ impl Sessions {
     ///
     /// Fails where the session does.
     pub fn open(&self) -> Result<RunspacePool, Error> {
-        self.runtime.block_on(open())
+        self.runtime.block_on(open(self.far))
     }
 
     /// Opens a pool, has a pipeline write one number, and closes the pool, so many times. How many numbers the last one
@@ -63,7 +80,7 @@ impl Sessions {
         self.runtime.block_on(async {
             let mut count = 0;
             for _ in 0..times {
-                let pool = open().await?;
+                let pool = open(self.far).await?;
                 let output = pool.invoke(PowerShell::script("1")).await?;
                 pool.close().await?;
                 count = output.output.len() as u64;
@@ -106,12 +123,19 @@ pub fn sum(count: u64) -> u64 {
     count * (count - 1) / 2
 }
 
-async fn open() -> Result<RunspacePool, Error> {
-    let (near, far) = tokio::io::duplex(PIPE);
-    let ((near_read, near_write), (far_read, far_write)) = (tokio::io::split(near), tokio::io::split(far));
-    tokio::spawn(serve(Lines::new(Role::Server, far_read, far_write), Numbers, Options::new()));
-    let transport = Lines::new(Role::Client, near_read, near_write);
-    RunspacePool::over(transport, remote::Options::new()).await
+async fn open(far: Far) -> Result<RunspacePool, Error> {
+    let (near, other) = tokio::io::duplex(PIPE);
+    match far {
+        Far::Server => {
+            let (read, write) = tokio::io::split(other);
+            tokio::spawn(serve(Lines::new(Role::Server, read, write), Numbers, Options::new()));
+        }
+        Far::Plain => {
+            tokio::spawn(stub::serve(other));
+        }
+    }
+    let (read, write) = tokio::io::split(near);
+    RunspacePool::over(Lines::new(Role::Client, read, write), remote::Options::new()).await
 }
 
 #[cfg(test)]
@@ -120,10 +144,22 @@ mod tests {
 
     #[test]
     fn numbers_arrive() {
-        let sessions = Sessions::new().unwrap();
-        assert_eq!(sessions.whole(2).unwrap(), 1);
-        let pool = sessions.open().unwrap();
-        assert_eq!(sessions.stream(&pool, 1000).unwrap() as u64, sum(1000));
-        assert_eq!(sessions.collect(&pool, 1000).unwrap() as u64, sum(1000));
+        for far in [Far::Server, Far::Plain] {
+            let sessions = Sessions::new(far).unwrap();
+            assert_eq!(sessions.whole(2).unwrap(), 1, "{far:?}");
+            let pool = sessions.open().unwrap();
+            // More than the pipe holds.
+            assert_eq!(sessions.stream(&pool, 1000).unwrap() as u64, sum(1000), "{far:?}");
+            assert_eq!(sessions.collect(&pool, 1000).unwrap() as u64, sum(1000), "{far:?}");
+            let (whole, closed) = sessions
+                .runtime
+                .block_on(async {
+                    let output = pool.invoke(PowerShell::script("3")).await?;
+                    Ok::<_, Error>((output.completed()?.output, pool.close().await))
+                })
+                .unwrap();
+            assert_eq!(whole, [0, 1, 2].map(psrp::Value::from), "{far:?}");
+            closed.unwrap();
+        }
     }
 }

@@ -29,7 +29,7 @@ impl PipelineRequest {
     /// Fails if a server of this protocol can't do it.
     pub(super) fn check(&self, peer: Version) -> Result<(), Error> {
         match self {
-            Self::Run(create) => create.to_value_for(peer).map(drop),
+            Self::Run(create) => create.check_for(peer),
             Self::GetCommandMetadata(_) if peer < Version::new(2, 1) => {
                 Err(Error::with(Kind::Unwritable, "commands are listed since protocol 2.1"))
             }

@@ -11,8 +11,9 @@ use crate::Error;
 use crate::error::Kind;
 use crate::outofproc::{Packet, PacketReader, ReaderOptions, Received, Role};
 
-/// Bytes that a read asks for.
+/// Bytes that a read asks for, and at first: only who sends much has all of it.
 const READ: usize = 32 * 1024;
+const FIRST_READ: usize = 4 * 1024;
 /// No more packets are taken while more than this waits to be written.
 const WRITE: usize = 64 * 1024;
 
@@ -56,9 +57,13 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
 
     /// Reads more, for all that there was is taken.
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        if self.input.is_empty() {
+            self.input.resize(FIRST_READ, 0);
+        } else if self.filled == self.input.len() {
+            self.input.resize(READ, 0);
+        }
         self.taken = 0;
         self.filled = 0;
-        self.input.resize(READ, 0);
         let mut buffer = ReadBuf::new(&mut self.input);
         ready!(Pin::new(&mut self.read).poll_read(cx, &mut buffer))?;
         self.filled = buffer.filled().len();

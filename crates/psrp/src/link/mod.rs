@@ -27,6 +27,9 @@ pub(crate) use outbox::{Awaited, Sender};
 pub(crate) use parked::Parked;
 use parked::{StandIn, Waiting};
 
+/// What the document of a small script takes; most of it are members that every request has.
+const REQUEST: usize = 2048;
+
 /// The error of an action that a state does not allow.
 #[cold]
 pub(crate) fn not_now(action: &str, of: &str, state: impl std::fmt::Display) -> Error {
@@ -64,10 +67,14 @@ impl Link {
         let fragmenter = Fragmenter::new().fragment_size(sizes.fragment_size);
         // The client waits for an acknowledgement before it sends more to a target, the server does not.
         let waits = peer == Destination::Server;
+        let mut writer = Writer::new();
+        if waits {
+            writer.reserve(REQUEST);
+        }
         Self {
             peer,
             pool_id,
-            writer: Writer::new(),
+            writer,
             // A document is smaller than the message that it comes in.
             reading: ReadOptions::new().limits(Limits::new().max_size(sizes.max_object_size)),
             outbox: Outbox::new(fragmenter, waits, sizes.max_pending_bytes),

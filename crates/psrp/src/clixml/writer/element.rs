@@ -99,6 +99,10 @@ impl Elements {
         self.lists.forget();
     }
 
+    pub(in super::super) fn reserve(&mut self, bytes: usize) {
+        self.out.reserve(bytes);
+    }
+
     pub(in super::super) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.out)
     }

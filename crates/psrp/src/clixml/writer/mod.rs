@@ -123,6 +123,11 @@ impl Writer {
         Ok(())
     }
 
+    /// Has room for so many bytes before the buffer grows.
+    pub(crate) fn reserve(&mut self, bytes: usize) {
+        self.elements.reserve(bytes);
+    }
+
     /// Takes the bytes of the last document out of the writer, which is empty then.
     pub fn take(&mut self) -> Vec<u8> {
         self.elements.take()

@@ -64,8 +64,8 @@ impl<T: Transport> Driver<T> {
 
     fn poll_session(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         for _ in 0..TURN {
-            self.shared.lock().set_driver(cx.waker());
-            self.take_detour(cx);
+            let detour = self.shared.lock().begin_turn(cx.waker());
+            self.take_detour(detour, cx);
             if let Some(result) = self.step() {
                 return Poll::Ready(result);
             }
@@ -155,11 +155,17 @@ impl<T: Transport> Driver<T> {
 
     /// Reads for one turn. Whether there was something, which may lead to something to be sent.
     fn read(&mut self, cx: &mut Context<'_>) -> Result<bool, Error> {
+        let mut may_read = self.shared.lock().may_read();
         for count in 0..TURN {
-            if !self.shared.lock().may_read() {
+            if !may_read {
                 return Ok(count > 0);
             }
-            let received = self.transport.poll_receive(cx, &mut |packet| self.shared.lock().take(packet));
+            let received = self.transport.poll_receive(cx, &mut |packet| {
+                let mut state = self.shared.lock();
+                state.take(packet)?;
+                may_read = state.may_read();
+                Ok(())
+            });
             match received {
                 Poll::Pending => return Ok(count > 0),
                 Poll::Ready(Some(Ok(()))) => {}
@@ -198,8 +204,7 @@ impl<T: Transport> Driver<T> {
     }
 
     /// Leaves the pool or takes it up again.
-    fn take_detour(&mut self, cx: &mut Context<'_>) {
-        let detour = self.shared.lock().detour.as_ref().map(|(detour, _)| *detour);
+    fn take_detour(&mut self, detour: Option<Detour>, cx: &mut Context<'_>) {
         let done = match detour {
             None => return,
             Some(Detour::Disconnect) => self.transport.poll_disconnect(cx),

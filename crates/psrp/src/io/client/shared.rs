@@ -124,6 +124,10 @@ impl Shared {
 
     /// Waits until `check` finds what it looks for.
     pub(super) async fn wait_until<T>(&self, mut check: impl FnMut(&mut State) -> Option<T>) -> T {
+        // Those who ask for room mostly find it.
+        if let Some(found) = check(&mut self.lock()) {
+            return found;
+        }
         loop {
             let mut changed = pin!(self.changed.notified());
             changed.as_mut().enable();
@@ -210,10 +214,12 @@ impl State {
         }
     }
 
-    pub(super) fn set_driver(&mut self, waker: &Waker) {
+    /// Remembers whom to wake, and tells what the transport is to do besides sending.
+    pub(super) fn begin_turn(&mut self, waker: &Waker) -> Option<Detour> {
         if !self.driver.as_ref().is_some_and(|own| own.will_wake(waker)) {
             self.driver = Some(waker.clone());
         }
+        self.detour.as_ref().map(|(detour, _)| *detour)
     }
 
     /// Counts an event that waits to be taken.
@@ -282,14 +288,13 @@ impl State {
 
     /// Gives up on signals that were not acknowledged in time, and tells when to look again.
     pub(super) fn next_deadline(&mut self) -> Option<Instant> {
-        let now = Instant::now();
         while let Some(&(deadline, id)) = self.deadlines.front() {
             let slot = self.slots.get_mut(&id).filter(|slot| slot.signal == Signal::Sent(deadline));
             let Some(slot) = slot else {
                 self.deadlines.pop_front();
                 continue;
             };
-            if deadline > now {
+            if deadline > Instant::now() {
                 return Some(deadline);
             }
             slot.signal = Signal::Answered;

@@ -223,6 +223,12 @@ impl CreatePipeline {
     /// Fails if the peer can't do what is asked for, such as to redirect warnings before 2.2
     /// ([`Error::is_unwritable`]).
     pub fn to_value_for(&self, peer: Version) -> Result<Value, Error> {
+        self.check_for(peer)?;
+        Ok(self.write_for(peer))
+    }
+
+    /// Fails where [`to_value_for`](Self::to_value_for) does.
+    pub(crate) fn check_for(&self, peer: Version) -> Result<(), Error> {
         for command in self.power_shell.statements.iter().flatten() {
             command.check(peer)?;
         }
@@ -230,7 +236,7 @@ impl CreatePipeline {
             let detail = "pipelines have several statements since protocol 2.2";
             return Err(Error::with(crate::error::Kind::Unwritable, detail));
         }
-        Ok(self.write_for(peer))
+        Ok(())
     }
 
     /// Reads it from an object. The order of the members does not matter, names match without regard to case.
