@@ -313,6 +313,8 @@ fn builder(config: &Config) -> Result<ClientBuilder, Error> {
         }
     });
     let mut builder = Client::builder()
+        // Whatever else is built into the same program: it honours the trust store as the documentation says.
+        .tls_backend_rustls()
         .user_agent(concat!("pypi-proxy/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(config.connect_timeout)
         .read_timeout(config.read_timeout)

@@ -119,6 +119,8 @@ impl Wire {
         };
         let builder = ClientBuilder::new()
             .http1_only()
+            // Whatever else is built into the same program: its errors are understood, and its bindings known.
+            .tls_backend_rustls()
             .no_proxy()
             .redirect(Policy::none())
             // The limit is one of what arrives.
