@@ -1,5 +1,6 @@
 //! Writing an answer (RFC 9112, 4 to 7).
 
+#[cfg(any(target_os = "linux", target_os = "android"))]
 use std::fs::File;
 use std::future::poll_fn;
 use std::io::{self, IoSlice, Write as _};
@@ -17,6 +18,7 @@ use super::super::access::Access;
 use super::super::answer::{Answer, Value};
 use super::super::body::{Body, Source};
 use super::patience::Patience;
+use crate::Error;
 use crate::store::{Piece, Reader, read_at};
 
 /// A body that is not larger is sent together with its head.
@@ -174,7 +176,6 @@ impl Writer<'_> {
         }
     }
 
-    #[cfg(any(target_os = "linux", target_os = "android"))]
     async fn send_file(
         &mut self,
         out: &mut Vec<u8>,
@@ -193,26 +194,14 @@ impl Writer<'_> {
             return Ok(());
         }
         self.write_more(out).await?;
-        self.send_part(file.as_file(), range, access).await
-    }
-
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    async fn send_file(
-        &mut self,
-        out: &mut Vec<u8>,
-        file: &Source,
-        range: Range<u64>,
-        access: &mut Access,
-    ) -> io::Result<()> {
-        let mut frames = Frames { is_chunked: false, left: None };
-        self.stream(out, Body::of_source(file.clone(), range), &mut frames, access).await
+        self.send_part(file, range, access).await
     }
 
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    async fn send_part(&mut self, file: &File, range: Range<u64>, access: &mut Access) -> io::Result<()> {
+    async fn send_part(&mut self, file: &Source, range: Range<u64>, access: &mut Access) -> io::Result<()> {
         let mut at = range.start;
         while at < range.end {
-            let sent = self.send_piece(file, at, (range.end - at).min(PIECE)).await?;
+            let sent = self.send_piece(file.as_file(), at, (range.end - at).min(PIECE)).await?;
             if sent == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
@@ -224,14 +213,9 @@ impl Writer<'_> {
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    async fn send_part(
-        &mut self,
-        file: &Arc<File>,
-        range: Range<u64>,
-        access: &mut Access,
-    ) -> io::Result<()> {
-        let mut frames = Frames { is_chunked: false, left: None };
-        self.stream(&[], Body::file(file.clone(), range), &mut frames, access).await
+    async fn send_part(&mut self, file: &Source, range: Range<u64>, access: &mut Access) -> io::Result<()> {
+        let mut frames = Frames { is_chunked: false, left: Some(range.end - range.start) };
+        self.stream(&[], Body::of_source(file.clone(), range), &mut frames, access).await
     }
 
     /// A file that grows, as it does.
@@ -251,14 +235,11 @@ impl Writer<'_> {
                     let len = range.end - range.start;
                     let begin = frames.begin(len)?;
                     self.write_all(begin.as_bytes(), &[]).await?;
-                    self.send_part(&file, range, access).await?;
+                    self.send_part(&Source::Disk(file), range, access).await?;
                     self.write_all(frames.end(), &[]).await?;
                 }
                 Ok(None) => return self.write_all(frames.last()?, &[]).await,
-                Err(error) => {
-                    Access::broken(&error);
-                    return Err(io::Error::other(error));
-                }
+                Err(error) => return Err(broken(error)),
             }
         }
     }
@@ -290,6 +271,11 @@ impl Writer<'_> {
         Ok(())
     }
 
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    async fn write_more(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write_all(bytes, &[]).await
+    }
+
     #[cfg(any(target_os = "linux", target_os = "android"))]
     async fn send_piece(&mut self, file: &File, at: u64, len: u64) -> io::Result<u64> {
         let stream = self.stream;
@@ -315,19 +301,11 @@ impl Writer<'_> {
         self.write_all(head, &[]).await?;
         let mut body = std::pin::pin!(body);
         while let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
-            match frame {
-                Ok(frame) => {
-                    let mut bytes = frame.into_data().unwrap_or_default();
-                    // More than was told would be taken for the next answer.
-                    bytes.truncate(frames.room());
-                    if !bytes.is_empty() {
-                        self.write_frame(&bytes, frames, access).await?;
-                    }
-                }
-                Err(error) => {
-                    Access::broken(&error);
-                    return Err(io::Error::other(error));
-                }
+            let mut bytes = frame.map_err(broken)?.into_data().unwrap_or_default();
+            // More than was told would be taken for the next answer.
+            bytes.truncate(frames.room());
+            if !bytes.is_empty() {
+                self.write_frame(&bytes, frames, access).await?;
             }
         }
         self.write_all(frames.last()?, &[]).await
@@ -371,6 +349,12 @@ impl Writer<'_> {
             .await?;
         }
     }
+}
+
+/// The end of an answer whose body fails.
+fn broken(error: Error) -> io::Error {
+    Access::broken(&error);
+    io::Error::other(error)
 }
 
 /// What is around the bytes of a body whose length is told, or of which each piece has its length in front.
