@@ -7,14 +7,43 @@ use super::{Event, PipelineEvent, RunspacePool};
 use crate::error::Error;
 use crate::fragment::Priority;
 use crate::host::HostCall;
-use crate::link::{Awaited, not_now, violation};
+use crate::link::{Awaited, Intake, Link, Receiver, give_up, not_now, receive, violation};
 use crate::message::{
     Availability, Message, MessageType, Payload, PipelineState, PipelineStateInfo, RunspaceAvailability,
     RunspacePoolState, RunspacePoolStateInfo, SessionCapability,
 };
 use crate::outofproc::Packet;
 use crate::record::{ErrorCategory, ErrorRecord};
-use crate::value::PsString;
+
+impl Receiver for RunspacePool {
+    fn link(&mut self) -> &mut Link {
+        &mut self.link
+    }
+
+    fn intake(&mut self, id: Uuid) -> Option<&mut Intake> {
+        self.pipelines.get_mut(&id).map(|entry| &mut entry.intake)
+    }
+
+    fn max_data_per_command(&self) -> usize {
+        self.max_data_per_command
+    }
+
+    fn has_ended(&self) -> bool {
+        matches!(self.state, RunspacePoolState::Closed | RunspacePoolState::Broken)
+    }
+
+    fn deliver(&mut self, message: &[u8]) -> Result<(), Error> {
+        self.take(message)
+    }
+
+    fn fail_limited(&mut self, id: Uuid, reason: String) {
+        self.fail_pipeline(id, ErrorRecord::new(reason, ErrorCategory::LimitsExceeded));
+    }
+
+    fn fail_pool(&mut self, error: Error) -> Error {
+        self.break_down(error)
+    }
+}
 
 impl RunspacePool {
     /// Takes a packet of the server.
@@ -71,7 +100,7 @@ impl RunspacePool {
         &mut self,
         priority: Priority,
         target: Option<Uuid>,
-        mut bytes: &[u8],
+        bytes: &[u8],
     ) -> Result<(), Error> {
         use RunspacePoolState::{BeforeOpen, Broken, Closed};
 
@@ -81,46 +110,7 @@ impl RunspacePool {
             BeforeOpen | Broken => return Err(not_now("take input", "pool", self.state)),
             _ => {}
         }
-        if let Some(id) = target {
-            let Some(entry) = self.pipelines.get_mut(&id) else { return Ok(()) };
-            entry.received = entry.received.saturating_add(bytes.len());
-            if entry.is_given_up {
-                return Ok(());
-            }
-            if entry.received > self.max_data_per_command {
-                self.give_up(id, "too much data for one command");
-                return Ok(());
-            }
-        }
-        let mut assembler = self.link.inbox.take(target, priority);
-        let result = loop {
-            match assembler.next(&mut bytes) {
-                Ok(Some(message)) => {
-                    self.take(message).map_err(|error| self.break_down(error))?;
-                    let is_given_up = |id| self.pipelines.get(&id).is_none_or(|entry| entry.is_given_up);
-                    if matches!(self.state, Closed | Broken) || target.is_some_and(is_given_up) {
-                        return Ok(());
-                    }
-                }
-                Ok(None) => break self.link.inbox.put(target, priority, assembler),
-                Err(error) => break Err(error),
-            }
-        };
-        match (result, target) {
-            (Err(error), Some(id)) if error.is_limit() => {
-                self.give_up(id, error.to_string());
-                Ok(())
-            }
-            (result, _) => result.map_err(|error| self.break_down(error)),
-        }
-    }
-
-    /// Fails a pipeline whose messages exceed a limit. What else comes for it is dropped.
-    fn give_up(&mut self, id: Uuid, reason: impl Into<PsString>) {
-        let Some(entry) = self.pipelines.get_mut(&id) else { return };
-        entry.is_given_up = true;
-        self.link.inbox.forget(Some(id));
-        self.fail_pipeline(id, ErrorRecord::new(reason, ErrorCategory::LimitsExceeded));
+        receive(self, priority, target, bytes)
     }
 
     fn take(&mut self, message: &[u8]) -> Result<(), Error> {
@@ -261,7 +251,7 @@ impl RunspacePool {
             && let Err(error) = self.host_calls.insert(pipeline, call.call_id, call.method)
         {
             let Some(id) = pipeline.filter(|_| error.is_limit()) else { return Err(error) };
-            self.give_up(id, error.to_string());
+            give_up(self, id, error.to_string());
             return Ok(());
         }
         self.events.push(Event::HostCall { pipeline, call }, len);
@@ -276,7 +266,7 @@ impl RunspacePool {
         }
         let (payload, needs_key) = match self.link.decode(message) {
             Err(error) if error.is_limit() => {
-                self.give_up(id, error.to_string());
+                give_up(self, id, error.to_string());
                 return Ok(());
             }
             decoded => decoded?,

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::RunspacePool;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
-use crate::link::not_now;
+use crate::link::{Intake, not_now};
 use crate::message::{CreatePipeline, GetCommandMetadata, MessageType, Payload, PipelineState, PowerShell};
 use crate::outofproc::Packet;
 use crate::value::{Value, Version};
@@ -68,10 +68,7 @@ pub(super) struct Entry {
     /// Whether the message that starts it has left.
     pub(super) is_created: bool,
     pub(super) is_closing: bool,
-    /// Bytes that came from the server.
-    pub(super) received: usize,
-    /// Whether they have exceeded a limit, and the rest of them is dropped.
-    pub(super) is_given_up: bool,
+    pub(super) intake: Intake,
 }
 
 impl Entry {
@@ -84,8 +81,7 @@ impl Entry {
             is_input_open: is_created,
             is_created,
             is_closing: false,
-            received: 0,
-            is_given_up: false,
+            intake: Intake::default(),
         }
     }
 
@@ -170,7 +166,7 @@ impl Pipeline<'_> {
             entry.state = PipelineState::Running;
             entry.is_input_open = has_input;
             entry.is_created = false;
-            entry.is_given_up = false;
+            entry.intake.resume();
         });
         Ok(())
     }

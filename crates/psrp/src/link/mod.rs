@@ -3,6 +3,7 @@
 mod calls;
 mod events;
 mod inbox;
+mod intake;
 mod key;
 mod outbox;
 mod parked;
@@ -21,6 +22,7 @@ use crate::value::Value;
 pub(crate) use calls::HostCalls;
 pub(crate) use events::Events;
 use inbox::Inbox;
+pub(crate) use intake::{Intake, Receiver, give_up, receive};
 pub(crate) use key::Key;
 use outbox::Outbox;
 pub(crate) use outbox::{Awaited, Sender};

@@ -9,11 +9,44 @@ use crate::client::PipelineRequest;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::host::HostResponse;
-use crate::link::{not_now, violation};
+use crate::link::{Intake, Link, Receiver, give_up, not_now, receive, violation};
 use crate::message::{Message, Payload, PipelineState, RunspacePoolState, SessionCapability};
 use crate::outofproc::Packet;
 use crate::record::{ErrorCategory, ErrorRecord};
-use crate::value::PsString;
+
+impl Receiver for RunspacePool {
+    fn link(&mut self) -> &mut Link {
+        &mut self.link
+    }
+
+    fn intake(&mut self, id: Uuid) -> Option<&mut Intake> {
+        self.pipelines.get_mut(&id).map(|entry| &mut entry.intake)
+    }
+
+    fn max_data_per_command(&self) -> usize {
+        self.max_data_per_command
+    }
+
+    fn has_ended(&self) -> bool {
+        // No message ends it: a packet does, or an error.
+        false
+    }
+
+    fn deliver(&mut self, message: &[u8]) -> Result<(), Error> {
+        self.take(message)
+    }
+
+    fn fail_limited(&mut self, id: Uuid, reason: String) {
+        // A client that starts a pipeline again learns that it is not heard.
+        if self.pipelines.get(&id).is_some_and(|entry| entry.state != PipelineState::Failed) {
+            self.fail_pipeline(id, ErrorRecord::new(reason, ErrorCategory::LimitsExceeded));
+        }
+    }
+
+    fn fail_pool(&mut self, error: Error) -> Error {
+        self.break_down(error)
+    }
+}
 
 impl RunspacePool {
     /// Takes a packet of the client.
@@ -74,7 +107,7 @@ impl RunspacePool {
         &mut self,
         priority: Priority,
         target: Option<Uuid>,
-        mut bytes: &[u8],
+        bytes: &[u8],
     ) -> Result<(), Error> {
         use RunspacePoolState::{BeforeOpen, Broken, Closed, Connecting, Disconnected, Opening};
 
@@ -87,49 +120,7 @@ impl RunspacePool {
             Disconnected => self.begin_connecting(),
             _ => {}
         }
-        if let Some(id) = target {
-            let Some(entry) = self.pipelines.get_mut(&id) else { return Ok(()) };
-            entry.received = entry.received.saturating_add(bytes.len());
-            if entry.is_given_up {
-                return Ok(());
-            }
-            if entry.received > self.max_data_per_command {
-                self.give_up(id, "too much data for one command");
-                return Ok(());
-            }
-        }
-        let mut assembler = self.link.inbox.take(target, priority);
-        let result = loop {
-            match assembler.next(&mut bytes) {
-                Ok(Some(message)) => {
-                    self.take(message).map_err(|error| self.break_down(error))?;
-                    let is_given_up = |id| self.pipelines.get(&id).is_none_or(|entry| entry.is_given_up);
-                    if target.is_some_and(is_given_up) {
-                        return Ok(());
-                    }
-                }
-                Ok(None) => break self.link.inbox.put(target, priority, assembler),
-                Err(error) => break Err(error),
-            }
-        };
-        match (result, target) {
-            (Err(error), Some(id)) if error.is_limit() => {
-                self.give_up(id, error.to_string());
-                Ok(())
-            }
-            (result, _) => result.map_err(|error| self.break_down(error)),
-        }
-    }
-
-    /// Fails a pipeline whose messages exceed a limit. What else comes for it is dropped.
-    fn give_up(&mut self, id: Uuid, reason: impl Into<PsString>) {
-        let Some(entry) = self.pipelines.get_mut(&id) else { return };
-        entry.is_given_up = true;
-        self.link.inbox.forget(Some(id));
-        // A client that starts a pipeline again learns that it is not heard.
-        if entry.state != PipelineState::Failed {
-            self.fail_pipeline(id, ErrorRecord::new(reason, ErrorCategory::LimitsExceeded));
-        }
+        receive(self, priority, target, bytes)
     }
 
     fn create(&mut self, id: Uuid) -> Result<(), Error> {
@@ -180,7 +171,7 @@ impl RunspacePool {
         self.events.reserve(len)?;
         let payload = match (self.link.decode(&message), message.header.pipeline_id) {
             (Err(error), Some(id)) if error.is_limit() && self.pipelines.contains_key(&id) => {
-                self.give_up(id, error.to_string());
+                give_up(self, id, error.to_string());
                 return Ok(());
             }
             (decoded, _) => decoded?.0,

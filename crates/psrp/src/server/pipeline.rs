@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::{Event, PipelineEvent, RunspacePool};
 use crate::error::{Error, Kind};
 use crate::host::HostRequest;
-use crate::link::{Sender, not_now};
+use crate::link::{Intake, Sender, not_now};
 use crate::message::{Payload, PipelineState, PipelineStateInfo};
 use crate::outofproc::Packet;
 use crate::record::{ErrorRecord, InformationRecord, InformationalRecord};
@@ -22,10 +22,7 @@ pub(super) struct Entry {
     pub(super) is_signalled: bool,
     /// Whether the client of the pool takes what it writes.
     pub(super) is_connected: bool,
-    /// Bytes that came from the client.
-    pub(super) received: usize,
-    /// Whether they have exceeded a limit, and the rest of them is dropped.
-    pub(super) is_given_up: bool,
+    pub(super) intake: Intake,
 }
 
 impl Entry {
@@ -36,8 +33,7 @@ impl Entry {
             is_input_open: false,
             is_signalled: false,
             is_connected: true,
-            received: 0,
-            is_given_up: false,
+            intake: Intake::default(),
         }
     }
 }

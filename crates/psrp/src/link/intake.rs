@@ -1,0 +1,97 @@
+//! What either end does with the fragments that arrive.
+
+use uuid::Uuid;
+
+use super::Link;
+use crate::error::Error;
+use crate::fragment::Priority;
+
+/// What has come for one pipeline.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Intake {
+    /// In fragments.
+    bytes: usize,
+    /// It has exceeded a limit: the rest is dropped.
+    is_given_up: bool,
+}
+
+impl Intake {
+    /// Takes again what comes, for a pipeline that starts once more.
+    pub(crate) fn resume(&mut self) {
+        self.is_given_up = false;
+    }
+}
+
+/// A pool of either end, as far as fragments go.
+pub(crate) trait Receiver {
+    fn link(&mut self) -> &mut Link;
+
+    /// `None` if there is no such pipeline.
+    fn intake(&mut self, id: Uuid) -> Option<&mut Intake>;
+
+    /// The most bytes of fragments for one pipeline.
+    fn max_data_per_command(&self) -> usize;
+
+    /// Whether the pool has ended, so that the rest does not matter.
+    fn has_ended(&self) -> bool;
+
+    /// Takes a whole message.
+    fn deliver(&mut self, message: &[u8]) -> Result<(), Error>;
+
+    /// Fails a pipeline whose messages exceed a limit.
+    fn fail_limited(&mut self, id: Uuid, reason: String);
+
+    /// Ends the pool because of an error.
+    fn fail_pool(&mut self, error: Error) -> Error;
+}
+
+/// Takes fragments for a pipeline, or for the pool itself. What exceeds a limit fails the pipeline if it is one's, and the
+/// pool otherwise.
+pub(crate) fn receive(
+    pool: &mut impl Receiver,
+    priority: Priority,
+    target: Option<Uuid>,
+    mut bytes: &[u8],
+) -> Result<(), Error> {
+    if let Some(id) = target {
+        let max = pool.max_data_per_command();
+        let Some(intake) = pool.intake(id) else { return Ok(()) };
+        intake.bytes = intake.bytes.saturating_add(bytes.len());
+        if intake.is_given_up {
+            return Ok(());
+        }
+        if intake.bytes > max {
+            give_up(pool, id, "too much data for one command".into());
+            return Ok(());
+        }
+    }
+    let mut assembler = pool.link().inbox.take(target, priority);
+    let result = loop {
+        match assembler.next(&mut bytes) {
+            Ok(Some(message)) => {
+                pool.deliver(message).map_err(|error| pool.fail_pool(error))?;
+                let is_over = |id| pool.intake(id).is_none_or(|intake| intake.is_given_up);
+                if target.is_some_and(is_over) || pool.has_ended() {
+                    return Ok(());
+                }
+            }
+            Ok(None) => break pool.link().inbox.put(target, priority, assembler),
+            Err(error) => break Err(error),
+        }
+    };
+    match (result, target) {
+        (Err(error), Some(id)) if error.is_limit() => {
+            give_up(pool, id, error.to_string());
+            Ok(())
+        }
+        (result, _) => result.map_err(|error| pool.fail_pool(error)),
+    }
+}
+
+/// Fails a pipeline whose messages exceed a limit. What else comes for it is dropped.
+pub(crate) fn give_up(pool: &mut impl Receiver, id: Uuid, reason: String) {
+    let Some(intake) = pool.intake(id) else { return };
+    intake.is_given_up = true;
+    pool.link().inbox.forget(Some(id));
+    pool.fail_limited(id, reason);
+}
