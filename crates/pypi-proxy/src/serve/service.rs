@@ -167,9 +167,7 @@ impl Proxy {
             Route::Moved { permanent, to } => moved(permanent, &to, asked.query),
             Route::Home | Route::Status => status::html(&self.0),
             Route::StatusJson => status::json(&self.0),
-            Route::Health => {
-                Answer::typed(StatusCode::OK, "application/json", health(&self.0).await.to_string())
-            }
+            Route::Health => Answer::typed(StatusCode::OK, "application/json", health(&self.0).await),
             Route::Live => Answer::text(StatusCode::OK, "ok\n"),
             Route::Ready => match &*obstacles(&self.0).await {
                 [] => Answer::text(StatusCode::OK, "ok\n"),
