@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::io::Read as _;
+
 use bytes::Bytes;
 use pypi_proxy::ByteRange;
 use pypi_proxy::serve::Config;
@@ -119,4 +121,43 @@ async fn what_is_no_wheel_has_no_metadata() {
         assert!((500..600).contains(&status), "{number}: {status}");
         assert_eq!(proxy.store.stats().files, 0);
     }
+}
+
+#[tokio::test]
+async fn they_are_coded_as_the_client_accepts_it() {
+    let text: Vec<u8> = TEXT.iter().copied().chain(b"Keywords: something\n".repeat(200)).collect();
+    let wheel = archive(&[("demo-1.0.dist-info/METADATA", &text)], CompressionMethod::DEFLATE);
+    let (_server, proxy) = index(NAME, wheel, true).await;
+    assert_eq!(metadata(&proxy, NAME).await, (200, text.clone().into()));
+    let path = format!("/simple/demo/{NAME}.metadata");
+    let mut tags = Vec::new();
+    for (accepted, coding) in
+        [("gzip", Some("gzip")), ("gzip, zstd", Some("zstd")), ("deflate", Some("deflate")), ("br", None)]
+    {
+        let answer = proxy.get(&path, &[("accept-encoding", accepted)]).await;
+        let field = |name: &str| answer.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
+        assert_eq!((answer.status().as_u16(), field("content-encoding").as_deref()), (200, coding));
+        assert_eq!(field("vary").as_deref(), Some("Accept-Encoding"));
+        let (tag, len) = (field("etag").unwrap(), field("content-length").unwrap());
+        let body = answer.bytes().await.unwrap();
+        assert_eq!(len, body.len().to_string());
+        let mut plain = Vec::new();
+        match coding {
+            Some("gzip") => flate2::read::GzDecoder::new(&*body).read_to_end(&mut plain).unwrap(),
+            Some("deflate") => flate2::read::ZlibDecoder::new(&*body).read_to_end(&mut plain).unwrap(),
+            Some(_) => zstd::Decoder::new(&*body).unwrap().read_to_end(&mut plain).unwrap(),
+            None => (&*body).read_to_end(&mut plain).unwrap(),
+        };
+        assert_eq!(plain, text, "{accepted}");
+        let answer = proxy.get(&path, &[("accept-encoding", accepted), ("if-none-match", &tag)]).await;
+        assert_eq!(answer.status(), 304);
+        tags.push(tag);
+    }
+    tags.sort();
+    tags.dedup();
+    assert_eq!(tags.len(), 4, "each coding has a tag of its own");
+    // A range is one of the text itself.
+    let answer = proxy.get(&path, &[("accept-encoding", "gzip"), ("range", "bytes=0-15")]).await;
+    assert!(answer.status() == 206 && !answer.headers().contains_key("content-encoding"));
+    assert_eq!(answer.bytes().await.unwrap(), text[..16]);
 }

@@ -179,7 +179,7 @@ async fn on_a_thread(work: impl FnOnce() -> Option<Held> + Send + 'static) -> He
 const LEVEL: flate2::Compression = flate2::Compression::new(4);
 
 /// Holds what the pieces are together. A list may be long: it is never there twice.
-fn hold(pieces: impl Iterator<Item: AsRef<[u8]>>, coding: Coding) -> io::Result<Held> {
+pub(crate) fn hold(pieces: impl Iterator<Item: AsRef<[u8]>>, coding: Coding) -> io::Result<Held> {
     fn all(pieces: impl Iterator<Item: AsRef<[u8]>>, out: &mut impl Write) -> io::Result<()> {
         for piece in pieces {
             out.write_all(piece.as_ref())?;

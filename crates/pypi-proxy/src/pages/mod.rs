@@ -11,6 +11,7 @@ mod slot;
 pub(crate) use cache::Refreshed;
 pub use cache::{Pages, Served, Verdict};
 pub use config::Config;
+pub(crate) use entry::hold;
 pub use entry::{Entry, Variant};
 pub use held::Held;
 pub(crate) use held::MemoryFile;

@@ -3,6 +3,7 @@
 mod access;
 mod answer;
 mod body;
+mod coded;
 mod exposition;
 mod health;
 mod http1;

@@ -135,6 +135,9 @@ impl FileHead<'_> {
         answer.set(CONTENT_TYPE, content_type(self.name));
         answer.set(CACHE_CONTROL, IMMUTABLE);
         answer.set(ACCEPT_RANGES, "bytes");
+        if is_metadata(self.name) {
+            answer.set(VARY, "Accept-Encoding");
+        }
         answer.set(X_CACHE, self.verdict);
         if let Some(etag) = &self.etag {
             answer.set(ETAG, etag.clone());
@@ -154,6 +157,11 @@ impl FileHead<'_> {
         answer.set(CONTENT_LENGTH, range.end - range.start);
         answer
     }
+}
+
+/// Whether it is the metadata of a file, which is text, rather than a file.
+pub(super) fn is_metadata(name: &str) -> bool {
+    name.ends_with(".metadata")
 }
 
 /// Weak comparison (RFC 9110, 13.1.2).

@@ -5,23 +5,24 @@ use std::io::Write as _;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, LOCATION, WWW_AUTHENTICATE};
+use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use http::{Method, Request, Response, StatusCode};
 use url::Url;
 
 use super::Body;
 use super::answer::{Answer, Asked, AskedFields};
+use super::coded::Coded;
 use super::exposition::Exposition;
 use super::health::{Findings, health, obstacles};
 use super::meter::Meter;
 use super::metrics::metrics;
-use super::respond::{FileHead, Wanted, X_CACHE, failure, page};
+use super::respond::{FileHead, Wanted, X_CACHE, failure, is_metadata, page};
 use super::route::{Kept, Permanent, Route};
 use super::status::{self, History};
 use crate::error::Kind;
 use crate::metadata::MetadataSource;
 use crate::page::{Fact, File, Metadata};
-use crate::pages::{Pages, Served};
+use crate::pages::{Held, Pages, Served};
 use crate::store::{Digest, Expected, Fill, Filling, Head, Key, Source, Store, Stored};
 use crate::upstream::{self, Upstream, Validators};
 use crate::{ByteRange, Coding, Error, Form, ProjectName};
@@ -101,13 +102,22 @@ pub(super) struct Inner {
     pub(super) meter: Meter,
     pub(super) findings: Findings,
     pub(super) history: History,
+    coded: Coded,
 }
 
 impl Proxy {
     /// A proxy of these indexes, with their pages and a store of files.
     pub fn new(upstreams: Vec<Arc<Upstream>>, pages: Pages, store: Store, config: Config) -> Self {
-        let (meter, findings, history) = (Meter::default(), Findings::default(), History::default());
-        Self(Arc::new(Inner { upstreams, pages, store, config, meter, findings, history }))
+        Self(Arc::new(Inner {
+            upstreams,
+            pages,
+            store,
+            config,
+            meter: Meter::default(),
+            findings: Findings::default(),
+            history: History::default(),
+            coded: Coded::default(),
+        }))
     }
 
     pub(super) fn meter(&self) -> &Meter {
@@ -226,7 +236,7 @@ impl Proxy {
         let details = served.entry.file(name).map(|(_, file)| file.details());
         let digest = details.filter(|details| details.size.is_some()).and_then(|details| details.sha256);
         if let Some(stored) = digest.and_then(|digest| self.0.store.get_called(&Digest(digest), label)) {
-            return Ok(stored_file(name, stored, asked));
+            return Ok(self.stored(name, stored, asked).await);
         }
         let found = Found::of(&served, project, name, &self.0.upstreams)?;
         let digest = match found.expected.sha256 {
@@ -237,7 +247,7 @@ impl Proxy {
             if found.is_poor() {
                 self.0.pages.learn(project, name, Fact::new(Some(stored.len), None));
             }
-            return Ok(stored_file(name, stored, asked));
+            return Ok(self.stored(name, stored, asked).await);
         }
         let etag = found.expected.sha256.map(|digest| tag(&digest));
         let len = match found.expected.size {
@@ -283,7 +293,7 @@ impl Proxy {
             }
         };
         let fill = match filling {
-            Filling::Stored(stored) => return Ok(stored_file(name, stored, asked)),
+            Filling::Stored(stored) => return Ok(self.stored(name, stored, asked).await),
             Filling::Running(fill) => fill,
         };
         self.learn(project, name, &found, &fill, told);
@@ -304,6 +314,17 @@ impl Proxy {
             }
             Wanted::Nothing(answer) => *answer,
         })
+    }
+
+    /// A file that is here: metadata in the coding that suits the client best, anything else as it is.
+    async fn stored(&self, name: &str, stored: Stored, asked: &AskedFields<'_>) -> Answer {
+        // A range is one of the file itself.
+        let accepted = asked.accept_encoding.filter(|_| asked.range.is_none() && is_metadata(name));
+        let coding = accepted.map_or(Coding::Identity, Coding::from_accept);
+        match (self.0.coded.get(&stored, coding).await, coding.content_encoding()) {
+            (Some(held), Some(encoding)) => coded_file(name, &stored.digest, held, encoding, asked),
+            _ => stored_file(name, stored, asked),
+        }
     }
 
     /// Notes what a file has turned out to be, if its page does not tell that.
@@ -538,6 +559,25 @@ fn tag(digest: &Digest) -> HeaderValue {
     // There is room for all of it, and digits and letters are always a value.
     let _ = write!(out, "{digest}");
     HeaderValue::from_bytes(&text).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
+}
+
+fn coded_file(
+    name: &str,
+    digest: &Digest,
+    held: Held,
+    encoding: &'static str,
+    asked: &AskedFields<'_>,
+) -> Answer {
+    let etag = HeaderValue::from_str(&format!("\"{digest}-{encoding}\"")).ok();
+    let head = FileHead { name, len: Some(held.len()), etag, verdict: "hit" };
+    match head.wanted(asked) {
+        Wanted::Nothing(answer) => *answer,
+        Wanted::All | Wanted::Part(_) => {
+            let mut answer = head.respond(held.into());
+            answer.set(CONTENT_ENCODING, encoding);
+            answer
+        }
+    }
 }
 
 fn stored_file(name: &str, stored: Stored, asked: &AskedFields<'_>) -> Answer {
