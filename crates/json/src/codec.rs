@@ -23,7 +23,7 @@ use crate::ser::{self, Go, Plain, Raw, Serializer};
 /// const LOOSE: Codec = Codec::compat();
 /// assert_eq!(LOOSE.to_string(&["<b>", "&"])?, r#"["\u003cb\u003e","\u0026"]"#);
 ///
-/// const TIGHT: Codec = Codec::strict().with_limits(Limits::new().depth(2));
+/// const TIGHT: Codec = Codec::strict().with_limits(Limits::new().max_depth(2));
 /// assert!(TIGHT.from_str::<json::Value>("[[[]]]").unwrap_err().is_limit());
 /// # Ok::<(), json::Error>(())
 /// ```

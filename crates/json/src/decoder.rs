@@ -17,7 +17,7 @@ const CHUNK: usize = 8 << 10;
 /// stray brackets are errors; after such an error the decoder is at its end and returns `None`. A document of
 /// another type than was asked for is an error too, but decoding goes on behind it.
 ///
-/// The buffer holds one document, and so is bounded by [`Limits::document`](crate::Limits::document).
+/// The buffer holds one document, and so is bounded by [`Limits::max_document`](crate::Limits::max_document).
 ///
 /// # Examples
 /// ```

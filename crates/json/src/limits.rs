@@ -1,9 +1,9 @@
 //! What bounds a document that is read.
 
-/// The default of [`Limits::depth`]: arrays and objects in each other.
+/// The default of [`Limits::max_depth`]: arrays and objects in each other.
 pub const DEFAULT_MAX_DEPTH: usize = 128;
 
-/// The default of [`Limits::document`]: 64 MiB.
+/// The default of [`Limits::max_document`]: 64 MiB.
 pub const DEFAULT_MAX_DOCUMENT: usize = 64 << 20;
 
 /// What bounds a document that is read. Reaching a limit is fine, exceeding it is an error.
@@ -15,7 +15,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The largest value that [`depth`](Self::depth) takes.
+    /// The largest value that [`max_depth`](Self::max_depth) takes.
     ///
     /// Decoding into a value recurses once per level, so that more would let a document exhaust the stack of a
     /// thread.
@@ -34,7 +34,7 @@ impl Limits {
     /// Bounds how many arrays and objects may enclose each other. Default: [`DEFAULT_MAX_DEPTH`]; values above
     /// [`Limits::MAX_DEPTH`] count as that.
     #[must_use]
-    pub const fn depth(mut self, levels: usize) -> Self {
+    pub const fn max_depth(mut self, levels: usize) -> Self {
         self.depth = if levels < Self::MAX_DEPTH { levels } else { Self::MAX_DEPTH };
         self
     }
@@ -42,7 +42,7 @@ impl Limits {
     /// Bounds the length of a document in bytes, white space included. Readers and streams buffer no more than
     /// that. Default: [`DEFAULT_MAX_DOCUMENT`]; `usize::MAX` means no limit.
     #[must_use]
-    pub const fn document(mut self, bytes: usize) -> Self {
+    pub const fn max_document(mut self, bytes: usize) -> Self {
         self.document = bytes;
         self
     }
@@ -50,7 +50,7 @@ impl Limits {
     /// Bounds the length of a string or key in bytes, as written between its quotes. Default: no limit of its
     /// own.
     #[must_use]
-    pub const fn string(mut self, bytes: usize) -> Self {
+    pub const fn max_string(mut self, bytes: usize) -> Self {
         self.string = bytes;
         self
     }

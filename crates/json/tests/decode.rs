@@ -163,7 +163,7 @@ fn limits() {
     assert_eq!(outcome(json::from_str::<IgnoredAny>(&nested(129))).err(), Some(("limit", Some(128))));
     assert!(!json::is_valid(nested(129).as_bytes()));
     for codec in support::codecs() {
-        let codec = codec.with_limits(Limits::new().depth(3).document(20).string(4));
+        let codec = codec.with_limits(Limits::new().max_depth(3).max_document(20).max_string(4));
         assert!(codec.from_str::<Value>("[[[1]],[[]]]").is_ok());
         assert_eq!(outcome(codec.from_str::<Value>("[[[[1]]]]")), Err(("limit", Some(3))));
         assert_eq!(outcome(codec.from_str::<Value>("[{\"a\":{\"a\":[]}}]")), Err(("limit", Some(11))));
@@ -178,11 +178,11 @@ fn limits() {
 
 #[test]
 fn the_greatest_depth_fits_a_small_stack() {
-    let codec = Codec::strict().with_limits(Limits::new().depth(usize::MAX));
+    let codec = Codec::strict().with_limits(Limits::new().max_depth(usize::MAX));
     let worst = "{\"a\":".repeat(Limits::MAX_DEPTH) + "1" + &"}".repeat(Limits::MAX_DEPTH);
     let run = move || {
         for codec in support::codecs() {
-            let codec = codec.with_limits(Limits::new().depth(usize::MAX));
+            let codec = codec.with_limits(Limits::new().max_depth(usize::MAX));
             let value = codec.from_str::<Value>(&worst).unwrap();
             assert!(codec.to_string(&value).unwrap() == worst);
         }

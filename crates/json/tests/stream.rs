@@ -135,7 +135,7 @@ fn a_document_of_another_type_does_not_end_the_stream() {
 
 #[test]
 fn the_buffer_is_bounded() {
-    let codec = Codec::strict().with_limits(Limits::new().document(1000));
+    let codec = Codec::strict().with_limits(Limits::new().max_document(1000));
     let mut endless = Decoder::with_codec(io::repeat(b'['), codec);
     let error = endless.decode::<IgnoredAny>().unwrap_err();
     assert!(error.is_limit());
@@ -151,7 +151,7 @@ fn the_buffer_is_bounded() {
 
 #[test]
 fn readers_are_read_to_their_limit() {
-    let codec = Codec::strict().with_limits(Limits::new().document(1000));
+    let codec = Codec::strict().with_limits(Limits::new().max_document(1000));
     assert!(codec.from_reader::<_, Value>(io::repeat(b' ')).unwrap_err().is_limit());
     assert_eq!(json::from_reader::<_, u8>(&b" 7 "[..]).unwrap(), 7);
 }

@@ -40,7 +40,7 @@
 //!
 //! - Members, types and statuses of the API's answers are those that the API's clients were recorded with.
 //! - The same requests in the same order get the same answers.
-//! - A body past [`Config::max_body_bytes`] is refused, the record keeps [`Config::max_requests`] with at most
+//! - A body past [`Config::max_body_size`] is refused, the record keeps [`Config::max_requests`] with at most
 //!   [`Config::max_record_bytes`], and the API the newest 1,000 objects of each kind with at most 256 MiB.
 //!
 //! # What is not

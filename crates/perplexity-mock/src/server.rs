@@ -28,7 +28,7 @@ pub struct Config {
     /// Where it listens; a free port of the loopback interface by default.
     pub address: SocketAddr,
     /// The longest body of a request that is read, in bytes; 64 MiB by default. A longer one gets status 413.
-    pub max_body_bytes: usize,
+    pub max_body_size: usize,
     /// How many requests are kept for [`Mock::requests`]; the newest 10,000 by default. 0 keeps none.
     pub max_requests: usize,
     /// How long the bodies of the kept requests may be together, in bytes; 256 MiB by default. The oldest requests
@@ -40,7 +40,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            max_body_bytes: 64 << 20,
+            max_body_size: 64 << 20,
             max_requests: 10_000,
             max_record_bytes: 256 << 20,
         }
@@ -55,10 +55,10 @@ impl Config {
         self
     }
 
-    /// Sets [`max_body_bytes`](Self::max_body_bytes).
+    /// Sets [`max_body_size`](Self::max_body_size).
     #[must_use]
-    pub fn max_body_bytes(mut self, bytes: usize) -> Self {
-        self.max_body_bytes = bytes;
+    pub fn max_body_size(mut self, bytes: usize) -> Self {
+        self.max_body_size = bytes;
         self
     }
 
@@ -226,7 +226,7 @@ impl Drop for Mock {
 
 fn service(scenario: Scenario, config: &Config) -> Arc<Service> {
     let limits = Limits { requests: config.max_requests, bytes: config.max_record_bytes };
-    Arc::new(Service::new(scenario, config.max_body_bytes, Log::new(limits)))
+    Arc::new(Service::new(scenario, config.max_body_size, Log::new(limits)))
 }
 
 async fn serve(listener: TcpListener, service: Arc<Service>) {

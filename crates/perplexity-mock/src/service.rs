@@ -28,14 +28,14 @@ pub(crate) struct Service {
     scenario: Scenario,
     progress: Mutex<Vec<Progress>>,
     api: Api,
-    max_body_bytes: usize,
+    max_body_size: usize,
     pub(crate) log: Log,
 }
 
 impl Service {
-    pub(crate) fn new(scenario: Scenario, max_body_bytes: usize, log: Log) -> Self {
+    pub(crate) fn new(scenario: Scenario, max_body_size: usize, log: Log) -> Self {
         let progress = Mutex::new(vec![Progress::default(); scenario.rules.len()]);
-        Self { scenario, progress, api: Api::default(), max_body_bytes, log }
+        Self { scenario, progress, api: Api::default(), max_body_size, log }
     }
 
     /// Answers one request. An error ends the connection without a response.
@@ -46,7 +46,7 @@ impl Service {
         wire: Arc<Wire>,
     ) -> Result<Response<Playback>, BreakOff> {
         let (head, body) = request.into_parts();
-        let body = match Limited::new(body, self.max_body_bytes).collect().await {
+        let body = match Limited::new(body, self.max_body_size).collect().await {
             Ok(body) => body.to_bytes(),
             Err(error) if error.is::<LengthLimitError>() => {
                 return Ok(respond(too_large(), &Answer::api(), wire));

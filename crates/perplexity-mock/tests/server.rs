@@ -122,7 +122,7 @@ async fn the_record_keeps_so_many_bytes() {
 
 #[tokio::test]
 async fn bodies_past_the_limit_are_refused() {
-    let mock = Mock::start_with(Scenario::api(), Config::default().max_body_bytes(8)).await.unwrap();
+    let mock = Mock::start_with(Scenario::api(), Config::default().max_body_size(8)).await.unwrap();
     let client = Client::new(&mock);
     assert_eq!(client.post("/search", &json!("123456")).await.status, 422);
     let refused = client.post("/search", &json!("1234567")).await;

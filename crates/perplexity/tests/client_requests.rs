@@ -256,7 +256,7 @@ async fn downloads() {
     let chunks: Vec<_> = files.files().content("f").await.unwrap().try_collect().await.unwrap();
     assert_eq!(chunks, ["ab", "cd"]);
     let error = files.files().content("f").await.unwrap().bytes(2).await.unwrap_err();
-    assert!(error.is_too_large());
+    assert!(error.is_limit());
 }
 
 #[tokio::test(start_paused = true)]

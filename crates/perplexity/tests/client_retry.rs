@@ -227,7 +227,7 @@ async fn body_that_is_too_large_is_refused() {
     let script = Script::new([Step::ok("[1,2,3]"), Step::pieces(["[1,", "2,", "3]"]), Step::ok("1")]);
     let client = script.builder().max_body_size(6).build().unwrap();
     for _ in 0..2 {
-        assert!(get(&client).await.unwrap_err().is_too_large());
+        assert!(get(&client).await.unwrap_err().is_limit());
     }
     assert_eq!(get(&client).await.unwrap(), 1);
 }

@@ -131,7 +131,7 @@ async fn answers_that_are_no_streams_are_errors() {
 #[tokio::test(start_paused = true)]
 async fn events_have_a_limit() {
     let mut stream = chat(&Script::new([Step::pieces(CHUNKS)])).await.with_max_event_size(64);
-    assert!(stream.next().await.unwrap().unwrap_err().is_too_large());
+    assert!(stream.next().await.unwrap().unwrap_err().is_limit());
     assert!(stream.next().await.is_none());
 }
 

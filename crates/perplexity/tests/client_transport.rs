@@ -406,7 +406,7 @@ mod compression {
                 Server::start(None, move |_| encoded(name, answer("application/json", bomb.clone()))).await;
             let client = builder(format!("http://{}", server.address)).max_body_size(1 << 20);
             let error = get(&client.build().unwrap()).await.unwrap_err();
-            assert!(error.is_too_large(), "{name}: {error}");
+            assert!(error.is_limit(), "{name}: {error}");
         }
     }
 }

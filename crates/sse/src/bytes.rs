@@ -153,7 +153,7 @@ impl BytesDecoder {
     ///
     /// # Errors
     ///
-    /// [`Error::is_too_large`](crate::Error::is_too_large) once per block past the limit. The decoder stays
+    /// [`Error::is_limit`](crate::Error::is_limit) once per block past the limit. The decoder stays
     /// usable: call again.
     #[allow(clippy::should_implement_trait, reason = "`None` is not the end, as it is for an iterator")]
     pub fn next(&mut self) -> Result<Option<EventBytes>> {
@@ -187,7 +187,7 @@ impl BytesDecoder {
     ///
     /// # Errors
     ///
-    /// [`Error::is_too_large`](crate::Error::is_too_large) if the block exceeds the limit.
+    /// [`Error::is_limit`](crate::Error::is_limit) if the block exceeds the limit.
     pub fn finish_lenient(&mut self) -> Result<Option<EventBytes>> {
         self.drop_chunks();
         Ok(self.decoder.finish_lenient()?.map(|event| EventBytes::new(event, &Bytes::new())))

@@ -21,7 +21,7 @@ const RETAINED_CAPACITY: usize = 64 << 10;
 /// it, and a future of `next()` may be dropped at any time.
 ///
 /// A failed read is reported as [`Error::is_transport`], a block past the limit once, as
-/// [`Error::is_too_large`]. Events ahead of the error are delivered first. `FramedRead` yields `None` once
+/// [`Error::is_limit`]. Events ahead of the error are delivered first. `FramedRead` yields `None` once
 /// after any error; polled again, it goes on with the events that follow.
 ///
 /// The end of the input drops an unfinished block, unless [`with_ending`](Self::with_ending) says otherwise.

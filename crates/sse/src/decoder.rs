@@ -165,7 +165,7 @@ impl Decoder {
     /// what is left of the same chunk.
     ///
     /// # Errors
-    /// [`Error::is_too_large`](crate::Error::is_too_large) once per block that exceeds [`Config::max_event_size`].
+    /// [`Error::is_limit`](crate::Error::is_limit) once per block that exceeds [`Config::max_event_size`].
     /// The chunk is advanced past what was consumed, and the decoder stays usable as [`Config::overflow`] says.
     #[allow(clippy::should_implement_trait, reason = "an iterator cannot lend")]
     #[inline]
@@ -235,7 +235,7 @@ impl Decoder {
     /// Decodes a chunk and hands every event to `on_event` until that breaks or the chunk is used up.
     ///
     /// Returns how many bytes were consumed: all of them, unless `on_event` broke. Call again with the rest to
-    /// go on. `on_event` gets an error, [`Error::is_too_large`](crate::Error::is_too_large), once per block that
+    /// go on. `on_event` gets an error, [`Error::is_limit`](crate::Error::is_limit), once per block that
     /// exceeds [`Config::max_event_size`]; decoding goes on as [`Config::overflow`] says.
     ///
     /// This is the fastest way to decode many small events.
@@ -287,7 +287,7 @@ impl Decoder {
     /// The standard drops such a block; see [`finish`](Self::finish).
     ///
     /// # Errors
-    /// [`Error::is_too_large`](crate::Error::is_too_large) if the last line makes the block exceed
+    /// [`Error::is_limit`](crate::Error::is_limit) if the last line makes the block exceed
     /// [`Config::max_event_size`].
     pub fn finish_lenient(&mut self) -> Result<Option<EventRef<'_>>> {
         let last = self.end_of_input();

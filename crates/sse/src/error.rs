@@ -64,7 +64,7 @@ impl Error {
     }
 
     /// Whether a block exceeded [`Config::max_event_size`](crate::Config::max_event_size).
-    pub fn is_too_large(&self) -> bool {
+    pub fn is_limit(&self) -> bool {
         matches!(self.kind, Kind::TooLarge { .. })
     }
 
@@ -127,7 +127,7 @@ impl Error {
         }
     }
 
-    /// The limit in bytes that was exceeded, if [`is_too_large`](Self::is_too_large).
+    /// The limit in bytes that was exceeded, if [`is_limit`](Self::is_limit).
     pub fn limit(&self) -> Option<usize> {
         match self.kind {
             Kind::TooLarge { limit, .. } => Some(limit),

@@ -39,7 +39,7 @@ impl From<io::Error> for Error {
 /// Reads that fail with [`Interrupted`](io::ErrorKind::Interrupted) are repeated. Any other failure is
 /// reported as [`Error::is_transport`] and changes nothing else: the next call reads again and goes on where
 /// the stream stopped, which suits timeouts and non-blocking sources. A loop that skips errors does not end on
-/// a reader that fails for ever. A block past the limit is reported once, as [`Error::is_too_large`], and the
+/// a reader that fails for ever. A block past the limit is reported once, as [`Error::is_limit`], and the
 /// events after it follow.
 ///
 /// After the end of the input, and after an oversized block under

@@ -259,7 +259,7 @@ adaptor! {
     ///
     /// An error of the underlying stream is reported as [`Error::is_transport`] with the error as its source.
     /// It does not end this stream by itself: the next poll polls the underlying stream again, which usually
-    /// ends then. A block past the limit is reported once, as [`Error::is_too_large`], and the events after
+    /// ends then. A block past the limit is reported once, as [`Error::is_limit`], and the events after
     /// it follow. After the end, and after an oversized block under
     /// [`Overflow::Terminate`](crate::Overflow::Terminate), the stream stays at `None` and polls no more.
     EventStream yields Event, by |decoder, _, rest| decoder.next_owned(rest),

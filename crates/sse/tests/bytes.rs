@@ -90,12 +90,12 @@ fn the_limit_holds() {
     let chunk = Bytes::from("data: 0123456789\n\ndata: ok\n\n");
     let mut decoder = BytesDecoder::with_decoder(Decoder::with_config(config));
     decoder.push(chunk.clone());
-    assert!(decoder.next().unwrap_err().is_too_large());
+    assert!(decoder.next().unwrap_err().is_limit());
     assert_eq!(one(&mut decoder).data(), "ok");
 
     let mut decoder = BytesDecoder::with_decoder(Decoder::with_config(config.overflow(Overflow::Terminate)));
     decoder.push(chunk);
-    assert!(decoder.next().unwrap_err().is_too_large());
+    assert!(decoder.next().unwrap_err().is_limit());
     assert!(decoder.is_terminated());
     assert!(decoder.next().unwrap().is_none());
 }

@@ -67,7 +67,7 @@ async fn events_ahead_of_an_error_and_after_it_are_delivered() {
     let input = "data: a\n\ndata: 0123456789\n\ndata: b\n\n";
     let mut framed = FramedRead::new(input.as_bytes(), limited(10));
     assert_eq!(framed.next().await.unwrap().unwrap().data(), "a");
-    assert!(framed.next().await.unwrap().unwrap_err().is_too_large());
+    assert!(framed.next().await.unwrap().unwrap_err().is_limit());
     // FramedRead pauses once after an error.
     assert!(framed.next().await.is_none());
     assert_eq!(framed.next().await.unwrap().unwrap().data(), "b");

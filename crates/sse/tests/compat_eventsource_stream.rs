@@ -97,7 +97,7 @@ async fn an_oversized_block_is_a_parser_error_and_skipped() {
     let chunks = stream::iter([Ok::<_, io::Error>("data: 0123456789\n\ndata: ok\n\n")]);
     let mut events = EventStream::with_decoder(chunks, Decoder::with_config(config));
     let error = events.next().await.unwrap().unwrap_err();
-    assert!(matches!(&error, EventStreamError::Parser(error) if error.is_too_large()));
+    assert!(matches!(&error, EventStreamError::Parser(error) if error.is_limit()));
     assert!(error.to_string().contains("10 bytes"), "{error}");
     let _: &dyn std::error::Error = &error;
     assert_eq!(events.next().await.unwrap().unwrap().data, "ok");

@@ -190,14 +190,14 @@ fn deviation_11_size_is_unlimited_on_demand() {
 
     let (events, end) = GoDecoder::new(&input[..]).decode_all();
     let error = end.unwrap_err();
-    assert_eq!((events.len(), error.is_too_large(), error.limit()), (0, true, Some(size)));
+    assert_eq!((events.len(), error.is_limit(), error.limit()), (0, true, Some(size)));
 }
 
 #[test]
 fn the_limit_counts_the_whole_block_and_ends_the_decoding() {
     let input = b"data: 123\ndata: 456\n\ndata: 1\n\n";
     let mut decoder = GoDecoder::new(&input[..]).with_max_event_size(11);
-    assert!(decoder.decode().unwrap_err().is_too_large());
+    assert!(decoder.decode().unwrap_err().is_limit());
     assert_eq!(decoder.decode().unwrap(), None);
     let mut decoder = GoDecoder::new(&input[..]).with_max_event_size(12);
     assert_eq!(decoder.decode().unwrap(), Some(event("", "123\n456", "")));

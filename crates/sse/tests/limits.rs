@@ -15,7 +15,7 @@ fn run(config: Config, chunks: &[&[u8]]) -> Vec<Result<String, u64>> {
                 Ok(Some(event)) => out.push(Ok(event.data().to_owned())),
                 Ok(None) => break,
                 Err(error) => {
-                    assert!(error.is_too_large());
+                    assert!(error.is_limit());
                     out.push(Err(error.offset().unwrap()));
                 }
             }
@@ -140,7 +140,7 @@ fn a_lenient_end_has_the_limit_too() {
     assert!(decoder.next(&mut chunk).unwrap().is_none());
     assert_eq!(decoder.finish_lenient().unwrap().unwrap().data(), "a\nb");
     let mut chunk: &[u8] = b"data: a\nid:01234";
-    assert!(decoder.next(&mut chunk).is_err_and(|error| error.is_too_large()));
+    assert!(decoder.next(&mut chunk).is_err_and(|error| error.is_limit()));
     assert!(decoder.finish_lenient().unwrap().is_none());
     let mut chunk: &[u8] = b"data: b\n\n";
     assert_eq!(decoder.next(&mut chunk).unwrap().unwrap().data(), "b");

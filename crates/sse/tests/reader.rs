@@ -106,12 +106,12 @@ fn an_oversized_block_is_reported_once_and_skipped() {
         let decoder = || Decoder::with_config(Config::new().max_event_size(50));
         let mut reader = Reader::with_buffer_size(size, input.as_bytes()).with_decoder(decoder());
         let error = reader.next().unwrap().unwrap_err();
-        assert_eq!((error.is_too_large(), error.limit()), (true, Some(50)));
+        assert_eq!((error.is_limit(), error.limit()), (true, Some(50)));
         assert_eq!(reader.next().unwrap().unwrap().data(), "ok");
         assert!(reader.next().is_none());
 
         let mut reader = Reader::with_buffer_size(size, input.as_bytes()).with_decoder(decoder());
-        assert!(reader.next_ref().unwrap_err().is_too_large());
+        assert!(reader.next_ref().unwrap_err().is_limit());
         assert_eq!(reader.next_ref().unwrap().unwrap().data(), "ok");
     }
 }
@@ -124,7 +124,7 @@ fn termination_ends_the_reading() {
     let mut reader =
         Reader::new((&b"data: a\n\ndata: "[..]).chain(input)).with_decoder(Decoder::with_config(config));
     assert_eq!(reader.next().unwrap().unwrap().data(), "a");
-    assert!(reader.next().unwrap().unwrap_err().is_too_large());
+    assert!(reader.next().unwrap().unwrap_err().is_limit());
     assert!(reader.next().is_none());
     assert!(reader.next_ref().unwrap().is_none());
 }
@@ -135,7 +135,7 @@ fn a_lenient_ending_reports_an_oversized_last_block() {
     let mut reader =
         Reader::new(&b"data: 1234\ndata: 567"[..]).with_decoder(decoder).with_ending(Ending::Lenient);
     let first = reader.next().unwrap();
-    assert!(first.is_err_and(|error| error.is_too_large()));
+    assert!(first.is_err_and(|error| error.is_limit()));
     assert!(reader.next().is_none());
 }
 

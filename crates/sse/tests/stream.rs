@@ -94,7 +94,7 @@ async fn termination_stops_polling() {
     let config = Config::new().max_event_size(10).overflow(Overflow::Terminate);
     let endless = stream::repeat_with(|| Ok::<_, io::Error>("data: 0123456789"));
     let mut events = EventStream::new(endless).with_decoder(Decoder::with_config(config));
-    assert!(events.next().await.unwrap().unwrap_err().is_too_large());
+    assert!(events.next().await.unwrap().unwrap_err().is_limit());
     assert!(events.next().await.is_none());
     assert!(events.is_terminated());
 }
@@ -104,10 +104,10 @@ async fn an_oversized_block_is_skipped() {
     let decoder = || Decoder::with_config(Config::new().max_event_size(10));
     let chunks = || stream::iter(["data: 0123456789", "0123\n", "\ndata: ok\n\n"].map(Ok::<_, io::Error>));
     let mut events = chunks().sse().with_decoder(decoder());
-    assert!(events.next().await.unwrap().unwrap_err().is_too_large());
+    assert!(events.next().await.unwrap().unwrap_err().is_limit());
     assert_eq!(events.next().await.unwrap().unwrap().data(), "ok");
     let mut items = chunks().sse_items().with_decoder(decoder());
-    assert!(items.next().await.unwrap().unwrap_err().is_too_large());
+    assert!(items.next().await.unwrap().unwrap_err().is_limit());
     assert!(matches!(items.next().await.unwrap().unwrap(), OwnedItem::Event(event) if event.data() == "ok"));
 }
 

@@ -44,7 +44,7 @@ impl JsonRejection {
     }
 
     /// Whether the body is longer than the limit.
-    pub fn is_too_large(&self) -> bool {
+    pub fn is_limit(&self) -> bool {
         matches!(self.problem, Problem::TooLarge)
     }
 

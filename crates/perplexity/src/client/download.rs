@@ -53,7 +53,7 @@ impl Download {
     /// Reads the rest, at most `limit` bytes.
     ///
     /// # Errors
-    /// [`Error::is_too_large`](crate::Error::is_too_large) past the limit, and what the stream can yield.
+    /// [`Error::is_limit`](crate::Error::is_limit) past the limit, and what the stream can yield.
     pub async fn bytes(mut self, limit: usize) -> Result<Bytes> {
         let Some(body) = self.body.take() else { return Ok(Bytes::new()) };
         body.read(limit).await.map_err(|error| error.with_origin(self.head.origin()))

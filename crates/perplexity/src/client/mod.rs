@@ -118,7 +118,7 @@ pub(crate) fn random() -> [u64; 2] {
 
 /// Decodes what has passed a limit of bodies or events already.
 pub(crate) fn codec() -> json::Codec {
-    json::Codec::standard().with_limits(json::Limits::new().document(usize::MAX))
+    json::Codec::standard().with_limits(json::Limits::new().max_document(usize::MAX))
 }
 
 impl Client {

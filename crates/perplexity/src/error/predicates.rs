@@ -220,7 +220,7 @@ impl Error {
 
     /// Whether an answer or an event exceeds its limit in bytes; see
     /// [`ClientBuilder::max_body_size`](crate::ClientBuilder::max_body_size).
-    pub fn is_too_large(&self) -> bool {
+    pub fn is_limit(&self) -> bool {
         matches!(self.inner.kind, Kind::TooLarge(_))
     }
 

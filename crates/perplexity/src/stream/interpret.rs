@@ -266,7 +266,7 @@ mod tests {
         interpreter.set_max_event_size(16);
         let mut chunk = Bytes::from("data: {\"text\":\"0123456789\"}\n\n");
         let Step::Failed(error) = interpreter.step::<Part>(&mut chunk) else { panic!("event is too large") };
-        assert!(error.is_too_large());
+        assert!(error.is_limit());
     }
 
     #[test]

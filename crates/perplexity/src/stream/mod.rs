@@ -196,7 +196,7 @@ impl<T: StreamItem> EventStream<T> {
     ///
     /// # Errors
     /// [`Error::is_connection`] and [`Error::is_timeout`] if the connection is lost or silent, [`Error::is_stream`] if
-    /// the server reports a failure, [`Error::is_decode`] and [`Error::is_too_large`] if an event is of no use.
+    /// the server reports a failure, [`Error::is_decode`] and [`Error::is_limit`] if an event is of no use.
     pub async fn next(&mut self) -> Option<Result<T>> {
         poll_fn(|cx| self.poll_item(cx)).await
     }

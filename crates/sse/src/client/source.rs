@@ -29,7 +29,7 @@ use crate::{Config, Decoder};
 /// # Errors
 ///
 /// An `Err` item is final: the state is [`ReadyState::Closed`] and the stream ends after it. The one
-/// exception is [`Error::is_too_large`] while the state is [`ReadyState::Open`]: one event was skipped and
+/// exception is [`Error::is_limit`] while the state is [`ReadyState::Open`]: one event was skipped and
 /// the connection goes on. Losses that the client recovers from are [`Message::Reconnecting`].
 ///
 /// # Cancel safety

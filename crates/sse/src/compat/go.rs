@@ -218,7 +218,7 @@ impl<R: BufRead> GoDecoder<R> {
     /// # Errors
     ///
     /// [`Error::is_transport`] if a read fails; the block in progress is lost, and the next call reads on.
-    /// [`Error::is_too_large`] if a block exceeds the limit; all later calls return `None`.
+    /// [`Error::is_limit`] if a block exceeds the limit; all later calls return `None`.
     pub fn decode(&mut self) -> Result<Option<Event>> {
         let mut block = Block::default();
         while !self.terminated {
