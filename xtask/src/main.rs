@@ -6,6 +6,7 @@ mod cargo;
 mod conformance;
 mod data;
 mod fuzz;
+mod instructions;
 mod interop;
 mod join;
 mod load;

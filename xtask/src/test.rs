@@ -10,6 +10,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::args::Args;
+use crate::instructions::Verdict;
 use crate::workspace::Workspace;
 use crate::{cargo, note, process, say, tidy};
 
@@ -17,7 +18,7 @@ pub(crate) const HELP: &str = "\
 usage: cargo xtask test [STEP...]
 
 Runs all steps, or the named ones: toolchain, fmt, tidy, clippy, features, system, tests, interop, docs, benches,
-load, conformance, peers, deny. A step that cannot run here says why it is skipped.
+load, conformance, peers, instructions, deny. A step that cannot run here says why it is skipped.
 ";
 
 enum Outcome {
@@ -45,6 +46,7 @@ const STEPS: &[Step] = &[
     Step { name: "load", run: load },
     Step { name: "conformance", run: conformance },
     Step { name: "peers", run: peers },
+    Step { name: "instructions", run: instructions },
     Step { name: "deny", run: deny },
 ];
 
@@ -246,6 +248,14 @@ fn peers(workspace: &Workspace) -> Result<Outcome> {
         finish(command)?;
     }
     Ok(Outcome::Passed)
+}
+
+/// Compares how many instructions hot paths take.
+fn instructions(workspace: &Workspace) -> Result<Outcome> {
+    Ok(match crate::instructions::compare(workspace, &[])? {
+        Verdict::Same => Outcome::Passed,
+        Verdict::Incomparable(reason) => Outcome::Skipped(reason),
+    })
 }
 
 fn deny(workspace: &Workspace) -> Result<Outcome> {
