@@ -15,6 +15,7 @@ mod parse;
 mod peers;
 mod process;
 mod progress;
+mod release;
 mod report;
 mod rounds;
 mod stats;

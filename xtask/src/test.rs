@@ -12,16 +12,17 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::args::Args;
 use crate::instructions::Verdict;
 use crate::workspace::Workspace;
-use crate::{cargo, note, process, say, tidy};
+use crate::{cargo, note, process, release, say, tidy};
 
 pub(crate) const HELP: &str = "\
 usage: cargo xtask test [STEP...]
 
 Runs all steps, or the named ones: toolchain, fmt, tidy, clippy, features, system, tests, interop, docs, benches,
-load, conformance, peers, instructions, deny. A step that cannot run here says why it is skipped.
+load, conformance, peers, instructions, deny, machete, package, semver. A step that cannot run here says why it is
+skipped.
 ";
 
-enum Outcome {
+pub(crate) enum Outcome {
     Passed,
     Skipped(String),
 }
@@ -48,6 +49,9 @@ const STEPS: &[Step] = &[
     Step { name: "peers", run: peers },
     Step { name: "instructions", run: instructions },
     Step { name: "deny", run: deny },
+    Step { name: "machete", run: release::machete },
+    Step { name: "package", run: release::package },
+    Step { name: "semver", run: release::semver },
 ];
 
 pub(crate) fn command(mut args: Args) -> Result<()> {
@@ -93,7 +97,7 @@ fn finish(mut command: Command) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<Outcome> {
+pub(crate) fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<Outcome> {
     finish(cargo::command(workspace, arguments))
 }
 
