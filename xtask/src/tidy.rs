@@ -214,7 +214,11 @@ fn manifest(package: &Package, problems: &mut Vec<String>) {
     if !directory.ends_with(name) {
         problems.push(format!("{at}: the folder has another name"));
     }
-    for key in ["version", "edition", "rust-version", "license", "publish"] {
+    let mut shared = vec!["version", "edition", "rust-version", "license"];
+    if !package.is_library() {
+        shared.push("publish");
+    }
+    for key in shared {
         if manifest["package"].get(key).and_then(|value| value.get("workspace")).is_none() {
             problems.push(format!("{at}: package.{key} is not taken from the workspace"));
         }
