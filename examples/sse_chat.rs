@@ -4,7 +4,6 @@
 //! question with [`EventSource`], which never asks twice, and prints the tokens as they arrive.
 //!
 //! Run it with a question: `cargo run --example sse_chat -- "What is an event stream?"`.
-#![allow(clippy::print_stdout, reason = "a chat prints its answer")]
 
 use std::convert::Infallible;
 use std::io::{Write, stdout};
@@ -50,16 +49,21 @@ struct Delta {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let question = std::env::args().nth(1).unwrap_or_else(|| "What is an event stream?".into());
+    chat(&question, &mut stdout()).await
+}
+
+/// Asks a server on loopback.
+pub(crate) async fn chat(question: &str, out: &mut impl Write) -> anyhow::Result<()> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let address = listener.local_addr()?;
     tokio::select! {
-        answered = ask(address, &question) => answered,
+        answered = ask(address, question, out) => answered,
         served = serve(listener) => served,
     }
 }
 
-/// Asks, and prints the answer token by token.
-async fn ask(address: SocketAddr, question: &str) -> anyhow::Result<()> {
+/// Asks, and writes the answer token by token.
+async fn ask(address: SocketAddr, question: &str, out: &mut impl Write) -> anyhow::Result<()> {
     let body = json!({ "stream": true, "messages": [{ "role": "user", "content": question }] });
     let request = reqwest::Client::new()
         .post(format!("http://{address}/v1/chat/completions"))
@@ -67,13 +71,13 @@ async fn ask(address: SocketAddr, question: &str) -> anyhow::Result<()> {
         .body(body.to_string());
     // A completion costs money; a client that reconnects would buy it again.
     let mut source = EventSource::from_request(request).backoff(Backoff::new().max_attempts(0)).build()?;
-    println!("> {question}");
+    writeln!(out, "> {question}")?;
     let mut chunks = source.events().json_until_done::<Chunk>();
     while let Some(chunk) = chunks.try_next().await.context("the answer broke off")? {
         for choice in chunk.choices {
-            print!("{}", choice.delta.content);
+            write!(out, "{}", choice.delta.content)?;
         }
-        stdout().flush()?;
+        out.flush()?;
     }
     Ok(())
 }

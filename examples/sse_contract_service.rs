@@ -85,6 +85,11 @@ async fn main() -> anyhow::Result<()> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:8000".into());
     let listener = TcpListener::bind(&address).await?;
     println!("listening on {}", listener.local_addr()?);
+    serve(listener).await
+}
+
+/// Serves until a request asks for the end.
+pub(crate) async fn serve(listener: TcpListener) -> anyhow::Result<()> {
     let service = Arc::new(Service::default());
     loop {
         tokio::select! {

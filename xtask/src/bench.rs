@@ -12,6 +12,7 @@ use crate::data::derived::DerivedFile;
 use crate::data::peers::PeersFile;
 use crate::data::recorded::RecordedFile;
 use crate::data::seed::Seed;
+use crate::instructions;
 use crate::join::{self, Sources};
 use crate::parse::benchfmt::{self, BenchLine};
 use crate::peers::{self, Prepared};
@@ -32,6 +33,11 @@ Measures every suite, or those named, and writes target/report/{report.json, rep
   --quick             two rounds of short slices unless --rounds says otherwise: a first look
   --peers LANGUAGES   only peers in these, of rust,go,python,node; default: all that can be built here
   --import FILE       output of `go test -bench` of an original; may be repeated
+
+cargo xtask bench --instructions [SYSTEM...] [--save]
+
+Counts the instructions of hot paths under valgrind and fails where one differs by more than 3 % from
+benches/data/instructions.toml; --save writes that file.
 ";
 
 const ROUNDS: usize = 5;
@@ -73,7 +79,10 @@ impl Options {
     }
 }
 
-pub(crate) fn command(args: Args) -> Result<()> {
+pub(crate) fn command(mut args: Args) -> Result<()> {
+    if args.flag("--instructions") {
+        return instructions::command(args);
+    }
     let options = Options::parse(args)?;
     let workspace = Workspace::find()?;
     let data = workspace.data();

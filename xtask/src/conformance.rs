@@ -3,7 +3,11 @@
 //! The cases run in the `conformance` program of the `benches` package, where the peers are at hand as well. This
 //! command builds it with optimisation and hands its arguments on.
 
-use anyhow::{Result, bail};
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::args::Args;
 use crate::cargo;
@@ -24,13 +28,20 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
         bail!("{HELP}");
     }
     let workspace = Workspace::find()?;
-    let (system, files) = (&words[0], &words[1..]);
-    let mut cargo =
-        cargo::command(&workspace, &["run", "--quiet", "--profile", "bench", "--package", "benches"]);
-    cargo.args(["--all-features", "--bin", "conformance", "--", system]).args(peers.then_some("--peers"));
-    // Named from where the caller stands, which is not where cargo is started.
-    for file in files {
-        cargo.arg(std::path::absolute(file)?);
-    }
-    if cargo.status()?.success() { Ok(()) } else { bail!("not every case passed") }
+    let mut cargo = cargo::command(&workspace, &["build", "--quiet", "--profile", "bench"]);
+    cargo.args(["--package", "benches", "--all-features", "--bin", "conformance"]);
+    ensure!(cargo.status()?.success(), "the program does not build");
+    run(&workspace.program("release", "conformance"), &words[0], peers, &words[1..])
+}
+
+/// Runs files through a program that is built.
+///
+/// # Errors
+///
+/// Fails where a case does.
+pub(crate) fn run(program: &Path, system: &str, peers: bool, files: &[impl AsRef<OsStr>]) -> Result<()> {
+    let mut command = Command::new(program);
+    command.arg(system).args(peers.then_some("--peers")).args(files);
+    let status = command.status().context("cannot start the program")?;
+    if status.success() { Ok(()) } else { bail!("not every case passed") }
 }

@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -20,8 +20,8 @@ const INSTALL_LIMIT: Duration = Duration::from_secs(300);
 struct Suite {
     /// The package that pins what the tests run beside.
     package: &'static str,
-    /// What cargo is told, one command after the other.
-    commands: &'static [&'static [&'static str]],
+    /// The test targets.
+    tests: &'static [&'static str],
     peers: &'static [Peer],
 }
 
@@ -43,7 +43,7 @@ enum Language {
 const SUITES: [Suite; 3] = [
     Suite {
         package: "perplexity-mock",
-        commands: &[&["test", "--package", "perplexity-mock", "--test", "sdks"]],
+        tests: &["sdks"],
         peers: &[
             Peer {
                 language: Language::Python,
@@ -59,19 +59,9 @@ const SUITES: [Suite; 3] = [
     },
     Suite {
         package: "psrp",
-        commands: &[
-            &["test", "--package", "psrp", "--all-features", "--test", "peers"],
-            &["test", "--package", "psrp", "--all-features", "--test", "live_client"],
-            // The program `psrp` with the stand-in for PowerShell.
-            &["test", "--package", "psrp", "--all-features", "--test", "cli"],
-            // With the server of OpenSSH.
-            &["test", "--package", "psrp", "--all-features", "--test", "ssh"],
-            // The client of WS-Management with a service that pypsrp agrees with.
-            &["test", "--package", "psrp", "--all-features", "--test", "wsman"],
-            // The client of psrpcore with the example.
-            &["build", "--package", "examples", "--example", "psrp_server"],
-            &["test", "--package", "examples", "--test", "psrp_server"],
-        ],
+        // `cli` has a stand-in for PowerShell, `ssh` the server of OpenSSH, `wsman` a service that pypsrp agrees with,
+        // `psrp_server` the client of psrpcore.
+        tests: &["peers", "live_client", "cli", "ssh", "wsman", "psrp_server"],
         peers: &[Peer {
             language: Language::Python,
             pins: "peers/requirements.txt",
@@ -80,7 +70,7 @@ const SUITES: [Suite; 3] = [
     },
     Suite {
         package: "pypi-proxy",
-        commands: &[&["test", "--package", "pypi-proxy", "--test", "clients"]],
+        tests: &["clients"],
         peers: &[Peer {
             language: Language::Python,
             pins: "clients/requirements.txt",
@@ -145,33 +135,33 @@ impl Language {
 /// Runs the tests with every language that can be had. Gives the reasons of those that cannot.
 pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
     let mut missing = Vec::new();
+    let mut command = cargo::command(workspace, &["test"]);
+    command.args(cargo::WHOLE);
     for suite in &SUITES {
-        let mut variables = Vec::new();
+        let mut is_any_ready = false;
         for peer in suite.peers {
             match install(suite, peer, workspace) {
-                Ok(product) => variables.push((peer.variable, Some(product))),
+                Ok(product) => {
+                    command.env(peer.variable, product);
+                    is_any_ready = true;
+                }
                 Err(error) => {
                     let reason = format!("{}, {}: {error:#}", suite.package, peer.language.name());
                     note(&reason);
                     missing.push(reason);
-                    variables.push((peer.variable, None));
+                    command.env_remove(peer.variable);
                 }
             }
         }
-        if variables.iter().all(|(_, product)| product.is_none()) {
-            continue;
+        if is_any_ready {
+            command.args(suite.tests.iter().flat_map(|test| ["--test", test]));
         }
-        for arguments in suite.commands {
-            let mut command = cargo::command(workspace, arguments);
-            for (variable, product) in &variables {
-                match product {
-                    Some(product) => command.env(variable, product),
-                    None => command.env_remove(variable),
-                };
-            }
-            let status = command.stdin(std::process::Stdio::null()).status().context("cannot start cargo")?;
-            ensure!(status.success(), "{}: {status}", arguments.join(" "));
-        }
+    }
+    if command.get_args().any(|argument| argument == "--test") {
+        // And with it the example that `psrp_server` starts.
+        cargo::tested_program(workspace, "psrp")?;
+        let status = command.stdin(Stdio::null()).status().context("cannot start cargo")?;
+        ensure!(status.success(), "the tests: {status}");
     }
     Ok(missing)
 }

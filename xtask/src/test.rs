@@ -10,17 +10,19 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::args::Args;
+use crate::instructions::Verdict;
 use crate::workspace::Workspace;
-use crate::{cargo, note, process, say, tidy};
+use crate::{cargo, note, process, release, say, tidy};
 
 pub(crate) const HELP: &str = "\
 usage: cargo xtask test [STEP...]
 
 Runs all steps, or the named ones: toolchain, fmt, tidy, clippy, features, system, tests, interop, docs, benches,
-load, conformance, peers, deny. A step that cannot run here says why it is skipped.
+load, conformance, peers, instructions, deny, machete, package, semver. A step that cannot run here says why it is
+skipped.
 ";
 
-enum Outcome {
+pub(crate) enum Outcome {
     Passed,
     Skipped(String),
 }
@@ -37,14 +39,19 @@ const STEPS: &[Step] = &[
     Step { name: "clippy", run: clippy },
     Step { name: "features", run: features },
     Step { name: "system", run: system },
-    Step { name: "tests", run: |workspace| cargo(workspace, &["test", "--workspace", "--all-features"]) },
+    Step { name: "tests", run: |workspace| whole(workspace, "test", &[]) },
     Step { name: "interop", run: interop },
     Step { name: "docs", run: docs },
-    Step { name: "benches", run: |workspace| cargo(workspace, &["bench", "--workspace", "--", "--test"]) },
+    // A suite that is not told to measure runs every operation once and compares its result.
+    Step { name: "benches", run: |workspace| whole(workspace, "test", &["--benches"]) },
     Step { name: "load", run: load },
     Step { name: "conformance", run: conformance },
     Step { name: "peers", run: peers },
+    Step { name: "instructions", run: instructions },
     Step { name: "deny", run: deny },
+    Step { name: "machete", run: release::machete },
+    Step { name: "package", run: release::package },
+    Step { name: "semver", run: release::semver },
 ];
 
 pub(crate) fn command(mut args: Args) -> Result<()> {
@@ -90,8 +97,13 @@ fn finish(mut command: Command) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<Outcome> {
+pub(crate) fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<Outcome> {
     finish(cargo::command(workspace, arguments))
+}
+
+/// Cargo over all packages with all features.
+fn whole(workspace: &Workspace, subcommand: &str, arguments: &[&str]) -> Result<Outcome> {
+    cargo(workspace, &[&[subcommand], &cargo::WHOLE[..], arguments].concat())
 }
 
 /// Refuses to judge with another compiler than the pinned one: its lints and its code differ.
@@ -106,10 +118,11 @@ fn toolchain(workspace: &Workspace) -> Result<Outcome> {
 }
 
 fn clippy(workspace: &Workspace) -> Result<Outcome> {
-    cargo(workspace, &["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"])
+    whole(workspace, "clippy", &["--all-targets", "--", "-D", "warnings"])
 }
 
-/// Builds every library without default features, with each feature alone, and without any.
+/// Builds every library without default features, with each feature alone, and without any; and the suites with the
+/// features that they are measured with.
 fn features(workspace: &Workspace) -> Result<Outcome> {
     for package in tidy::packages(workspace)? {
         if !package.is_library() {
@@ -127,7 +140,7 @@ fn features(workspace: &Workspace) -> Result<Outcome> {
             build(&["--features", &feature])?;
         }
     }
-    Ok(Outcome::Passed)
+    cargo(workspace, &["clippy", "--quiet", "--package", "benches", "--benches", "--", "-D", "warnings"])
 }
 
 /// What the tests use but can do without: the package, where its program may be, and what skips without it.
@@ -186,8 +199,8 @@ fn interop(workspace: &Workspace) -> Result<Outcome> {
 }
 
 fn docs(workspace: &Workspace) -> Result<Outcome> {
-    let mut command = cargo::command(workspace, &["doc", "--workspace", "--no-deps", "--all-features"]);
-    command.env("RUSTDOCFLAGS", "-D warnings");
+    let mut command = cargo::command(workspace, &["doc", "--no-deps"]);
+    command.args(cargo::WHOLE).env("RUSTDOCFLAGS", "-D warnings");
     finish(command)
 }
 
@@ -206,8 +219,7 @@ fn load(_: &Workspace) -> Result<Outcome> {
 }
 
 fn conformance(workspace: &Workspace) -> Result<Outcome> {
-    let run =
-        |words: &[&str]| crate::conformance::command(Args::new(words.iter().map(|word| (*word).to_owned())));
+    let program = cargo::tested_program(workspace, "conformance")?;
     for (system, files) in [
         ("json", "crates/json/tests/data/json-test-suite/test_parsing"),
         ("parco", "crates/parco/tests/data/parco-vectors.json"),
@@ -221,7 +233,7 @@ fn conformance(workspace: &Workspace) -> Result<Outcome> {
         ("psrp", "crates/psrp/tests/data/conversation.json"),
         ("sse", "crates/sse/tests/data/sse-cases.json"),
     ] {
-        run(&[system, "--peers", &workspace.root.join(files).to_string_lossy()])?;
+        crate::conformance::run(&program, system, true, &[workspace.root.join(files)])?;
     }
     Ok(Outcome::Passed)
 }
@@ -240,6 +252,14 @@ fn peers(workspace: &Workspace) -> Result<Outcome> {
         finish(command)?;
     }
     Ok(Outcome::Passed)
+}
+
+/// Compares how many instructions hot paths take.
+fn instructions(workspace: &Workspace) -> Result<Outcome> {
+    Ok(match crate::instructions::compare(workspace, &[])? {
+        Verdict::Same => Outcome::Passed,
+        Verdict::Incomparable(reason) => Outcome::Skipped(reason),
+    })
 }
 
 fn deny(workspace: &Workspace) -> Result<Outcome> {

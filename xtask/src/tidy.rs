@@ -1,6 +1,6 @@
 //! `cargo xtask tidy`: the rules of this repository that no other tool knows.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,18 +24,8 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/sse/src/scan/x86.rs",
 ];
 
-/// What the members may depend on among each other. A member that is not listed may depend on all.
-const DIRECTION: &[(&str, &[&str])] = &[
-    ("json", &[]),
-    ("sse", &[]),
-    ("parco", &["parco-derive"]),
-    ("parco-derive", &[]),
-    ("psrp", &[]),
-    ("perplexity", &["json", "sse"]),
-    ("perplexity-mock", &[]),
-    ("pypi-proxy", &["json"]),
-    ("xtask", &[]),
-];
+/// The head of the table of ARCHITECTURE.md that says what each member depends on.
+const MAP: &str = "| crate | depends on |";
 
 /// Lines of a module past which it has to be split, or the reason told here.
 const LONGEST_MODULE: usize = 800;
@@ -66,15 +56,16 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
         }
     }
     let packages = packages(workspace)?;
-    let members: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
     for package in &packages {
-        manifest(package, &members, &mut problems);
+        manifest(package, &mut problems);
     }
     for name in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "ARCHITECTURE.md", "CHANGELOG.md"] {
         if !workspace.root.join(name).is_file() {
             problems.push(format!("{name} is missing"));
         }
     }
+    let map = fs::read_to_string(workspace.root.join("ARCHITECTURE.md")).unwrap_or_default();
+    directions(&map, &packages, &mut problems);
     if problems.is_empty() { Ok(()) } else { bail!("{}", problems.join("\n")) }
 }
 
@@ -100,7 +91,7 @@ fn sources(workspace: &Workspace) -> Result<Vec<Source>> {
 fn is_foreign(path: &str) -> bool {
     path.contains("/tests/data/")
         || path.contains("/samples/")
-        || path.starts_with("LICENSE")
+        || path.contains("LICENSE-")
         || path.ends_with("Cargo.lock")
         || path.ends_with("go.sum")
 }
@@ -197,7 +188,7 @@ impl Package {
 /// All members, with their manifests.
 pub(crate) fn packages(workspace: &Workspace) -> Result<Vec<Package>> {
     let mut directories: Vec<PathBuf> =
-        ["benches", "examples", "xtask"].map(|name| workspace.root.join(name)).into();
+        ["benches", "benches/instructions", "examples", "xtask"].map(|name| workspace.root.join(name)).into();
     for entry in fs::read_dir(workspace.root.join("crates"))? {
         directories.push(entry?.path());
     }
@@ -217,13 +208,17 @@ fn package(directory: &Path) -> Result<Package> {
     Ok(Package { name, directory: directory.to_owned(), manifest })
 }
 
-fn manifest(package: &Package, members: &BTreeSet<&str>, problems: &mut Vec<String>) {
+fn manifest(package: &Package, problems: &mut Vec<String>) {
     let Package { name, directory, manifest } = package;
     let at = format!("{name}/Cargo.toml");
     if !directory.ends_with(name) {
         problems.push(format!("{at}: the folder has another name"));
     }
-    for key in ["version", "edition", "rust-version", "license", "publish"] {
+    let mut shared = vec!["version", "edition", "rust-version", "license"];
+    if !package.is_library() {
+        shared.push("publish");
+    }
+    for key in shared {
         if manifest["package"].get(key).and_then(|value| value.get("workspace")).is_none() {
             problems.push(format!("{at}: package.{key} is not taken from the workspace"));
         }
@@ -242,13 +237,45 @@ fn manifest(package: &Package, members: &BTreeSet<&str>, problems: &mut Vec<Stri
             problems.push(format!("{at}: [[{kind}]] needs bench = false"));
         }
     }
-    let Some((_, allowed)) = DIRECTION.iter().find(|(member, _)| member == name) else { return };
-    for section in ["dependencies", "build-dependencies"] {
-        let dependencies = manifest.get(section).and_then(toml::Value::as_table);
-        for (dependency, _) in dependencies.into_iter().flatten() {
-            if members.contains(dependency.as_str()) && !allowed.contains(&dependency.as_str()) {
-                problems.push(format!("{at}: {name} must not depend on {dependency}"));
-            }
+}
+
+/// The members that each member depends on, by the table of ARCHITECTURE.md.
+fn map(text: &str) -> BTreeMap<&str, BTreeSet<&str>> {
+    fn names(cell: &str) -> impl Iterator<Item = &str> {
+        cell.split(',').map(|name| name.trim_matches([' ', '`'])).filter(|name| !name.is_empty())
+    }
+    // The line after the head separates it from the rows.
+    let lines = text.lines().skip_while(|line| *line != MAP).skip(2).take_while(|line| line.starts_with('|'));
+    let mut map = BTreeMap::new();
+    for line in lines {
+        let mut cells = line.trim_matches('|').split('|');
+        let (rows, others) = (cells.next().unwrap_or_default(), cells.next().unwrap_or_default());
+        map.extend(names(rows).map(|name| (name, names(others).collect())));
+    }
+    map
+}
+
+/// Compares the table with the manifests. What tests alone depend on is left out, but for the examples.
+fn directions(text: &str, packages: &[Package], problems: &mut Vec<String>) {
+    let map = map(text);
+    let members: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
+    for name in map.keys().filter(|name| !members.contains(*name)) {
+        problems.push(format!("ARCHITECTURE.md: there is no {name}"));
+    }
+    for Package { name, manifest, .. } in packages {
+        let own = if name == "examples" { "dev-dependencies" } else { "dependencies" };
+        let found: BTreeSet<&str> = [own, "build-dependencies"]
+            .into_iter()
+            .filter_map(|section| manifest.get(section)?.as_table())
+            .flat_map(toml::Table::keys)
+            .map(String::as_str)
+            .filter(|name| members.contains(name))
+            .collect();
+        match map.get(name.as_str()) {
+            Some(told) if *told == found => {}
+            Some(told) => problems
+                .push(format!("ARCHITECTURE.md: {name} depends on {found:?}, the table says {told:?}")),
+            None => problems.push(format!("ARCHITECTURE.md: the table lacks {name}")),
         }
     }
 }
@@ -288,6 +315,29 @@ mod tests {
             assert_eq!(problems(path, text).len(), 1, "{path}: {text}");
         }
         assert!(problems("LICENSE-MIT", "as it came ").is_empty());
+    }
+
+    #[test]
+    fn the_map_is_read_and_compared() {
+        let text = format!("{MAP}\n| --- | --- |\n| `a`, `b` | |\n| `c` | `a`, `b` |\n\n| d | e |\n");
+        assert_eq!(
+            map(&text),
+            BTreeMap::from([
+                ("a", BTreeSet::new()),
+                ("b", BTreeSet::new()),
+                ("c", BTreeSet::from(["a", "b"]))
+            ])
+        );
+        let package = |name: &str, dependency: &str| Package {
+            name: name.to_owned(),
+            directory: PathBuf::new(),
+            manifest: format!("[dependencies]\n{dependency}.workspace = true\nserde = \"1\"")
+                .parse()
+                .unwrap(),
+        };
+        let mut problems = Vec::new();
+        directions(&text, &[package("a", "x"), package("b", "a"), package("z", "x")], &mut problems);
+        assert_eq!(problems.len(), 3, "{problems:?}");
     }
 
     #[test]

@@ -33,6 +33,11 @@ impl Workspace {
         self.target.join("report")
     }
 
+    /// Where cargo puts a program, in the folder of a profile.
+    pub(crate) fn program(&self, folder: &str, name: &str) -> PathBuf {
+        self.target.join(folder).join(format!("{name}{}", env::consts::EXE_SUFFIX))
+    }
+
     /// Files that only live during a command.
     pub(crate) fn scratch(&self) -> PathBuf {
         self.target.join("xtask")

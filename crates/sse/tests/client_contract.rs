@@ -10,11 +10,13 @@ mod cases;
 #[path = "support/server.rs"]
 mod server;
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use bytes::Bytes;
 use cases::Expected;
 use futures_util::StreamExt;
+use reqwest::Client;
 use server::{Server, bounded};
 use sse::{Backoff, EventSource, Message};
 
@@ -26,9 +28,14 @@ struct Received {
     last_event_id: String,
 }
 
+/// The client of all streams, for to make one takes long: it reads the certificates of the system. Connections are not
+/// kept, so that each stream has its own.
+static CLIENT: LazyLock<Client> =
+    LazyLock::new(|| Client::builder().pool_max_idle_per_host(0).build().unwrap());
+
 /// Serves one stream in these chunks and receives it to its end.
 async fn receive(server: &mut Server, chunks: &[&[u8]], seed: &str, comments: bool) -> Received {
-    let builder = EventSource::builder(server.url("/")).last_event_id(seed);
+    let builder = EventSource::builder(server.url("/")).client(CLIENT.clone()).last_event_id(seed);
     let builder = builder.backoff(Backoff::new().max_attempts(0));
     let mut source = if comments { builder.report_comments() } else { builder }.build().unwrap();
     let serve = async {

@@ -181,14 +181,16 @@ fn publish(workspace: &Workspace, outcome: Outcome) -> Result<()> {
 
 /// Builds our program as it is measured, or as the tests use it, and tells where it is.
 fn build(workspace: &Workspace, is_check: bool) -> Result<PathBuf> {
-    let (profile, folder) = if is_check { ("dev", "debug") } else { ("bench", "release") };
+    if is_check {
+        return cargo::tested_program(workspace, "pypi-proxy");
+    }
     let mut command = cargo::command(
         workspace,
-        &["build", "--profile", profile, "--package", "pypi-proxy", "--bin", "pypi-proxy"],
+        &["build", "--profile", "bench", "--package", "pypi-proxy", "--bin", "pypi-proxy"],
     );
     let status = command.status().context("cannot start cargo")?;
     ensure!(status.success(), "our program cannot be built");
-    Ok(workspace.target.join(folder).join(format!("pypi-proxy{}", std::env::consts::EXE_SUFFIX)))
+    Ok(workspace.program("release", "pypi-proxy"))
 }
 
 impl Run<'_> {

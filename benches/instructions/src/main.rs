@@ -1,0 +1,95 @@
+//! `instructions NAME TIMES`: prepares one row and performs its operation so many times.
+//!
+//! `cargo xtask bench --instructions` runs it under callgrind, once with more operations than the other time: what the
+//! difference costs is the operations alone. `--list` names the rows, `--machine` tells what the counts depend on.
+
+mod json;
+mod parco;
+mod perplexity;
+mod psrp;
+mod pypi_proxy;
+mod sse;
+
+use std::env;
+use std::io::{self, Write as _};
+
+use anyhow::{Context as _, Result, ensure};
+
+/// One operation. Gives the same number each time, 0 where it fails.
+type Operation = Box<dyn FnMut() -> u64>;
+
+/// A row.
+struct Row {
+    /// `system/row`.
+    name: &'static str,
+    /// Makes the input.
+    prepare: fn() -> Operation,
+}
+
+/// A row for each function: it makes the input and gives the operation.
+macro_rules! rows {
+    ($($system:ident: $($row:ident)+;)+) => {
+        &[$($(Row {
+            name: concat!(stringify!($system), "/", stringify!($row)),
+            prepare: || Box::new($system::$row()),
+        },)+)+]
+    };
+}
+
+const ROWS: &[Row] = rows! {
+    json: envelope_encode envelope_decode;
+    parco: encode decode decode_view;
+    perplexity: chunk_decode request_encode;
+    psrp: serialize deserialize fragment assemble packet_parse;
+    pypi_proxy: page_scan list_scan negotiate;
+    sse: decode decode_tiny_chunks encode;
+};
+
+fn main() -> Result<()> {
+    let mut arguments = env::args().skip(1);
+    let name = arguments.next().context("usage: instructions NAME TIMES | --list | --machine")?;
+    let mut out = io::stdout().lock();
+    match &*name {
+        "--list" => ROWS.iter().try_for_each(|row| writeln!(out, "{}", row.name))?,
+        "--machine" => writeln!(out, "{}", machine())?,
+        _ => {
+            let row = ROWS.iter().find(|row| row.name == name).context("there is no such row")?;
+            let times: u64 = arguments.next().context("how many times?")?.parse()?;
+            let mut operation = (row.prepare)();
+            let first = operation();
+            ensure!(first > 0, "the operation failed");
+            for _ in 1..times {
+                ensure!(operation() == first, "the operation gave something else");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The processor as programs see it: several crates choose their instructions at run time.
+fn machine() -> String {
+    #[cfg(target_arch = "x86_64")]
+    let vectors = match (is_x86_feature_detected!("avx512bw"), is_x86_feature_detected!("avx2")) {
+        (true, _) => "avx512",
+        (false, true) => "avx2",
+        (false, false) => "sse2",
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let vectors = "baseline";
+    format!("{}-{} {vectors}", env::consts::ARCH, env::consts::OS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_gives_the_same_again() {
+        for row in ROWS {
+            let mut operation = (row.prepare)();
+            let first = operation();
+            assert!(first > 0, "{}", row.name);
+            assert_eq!(operation(), first, "{}", row.name);
+        }
+    }
+}

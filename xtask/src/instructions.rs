@@ -1,0 +1,212 @@
+//! `cargo xtask bench --instructions`: how many instructions hot paths take, compared with a file of the repository.
+//!
+//! Callgrind counts what a program executes, on a processor that it emulates: no other program disturbs it. The counts
+//! depend on compiler, C library and instruction set alone, which the file therefore names; where they are others,
+//! nothing is compared.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::{Deserialize, Serialize};
+
+use crate::args::Args;
+use crate::process::{self, first_line};
+use crate::workspace::Workspace;
+use crate::{cargo, say};
+
+/// How far a count may be from the file, in both directions: one that fell unnoticed would hide what is lost next.
+const TOLERANCE: f64 = 0.03;
+/// How often an operation is performed in the runs that are compared. The first ones fill buffers.
+const FEW: u64 = 2;
+const MANY: u64 = 12;
+/// A run takes a second or two.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// What counts depend on beside the code.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Origin {
+    rustc: String,
+    libc: String,
+    valgrind: String,
+    machine: String,
+}
+
+/// The file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Baseline {
+    origin: Origin,
+    /// Instructions of one operation, by row.
+    instructions: BTreeMap<String, u64>,
+}
+
+/// What a comparison leads to.
+pub(crate) enum Verdict {
+    /// All counts are as in the file.
+    Same,
+    /// They can't be compared, for this reason.
+    Incomparable(String),
+}
+
+pub(crate) fn command(mut args: Args) -> Result<()> {
+    let is_saved = args.flag("--save");
+    let systems = args.positionals()?;
+    args.finish()?;
+    let workspace = Workspace::find()?;
+    if !is_saved {
+        return match compare(&workspace, &systems)? {
+            Verdict::Same => Ok(()),
+            Verdict::Incomparable(reason) => bail!("{reason}"),
+        };
+    }
+    ensure!(systems.is_empty(), "the file has all systems or none");
+    let counter = Counter::build(&workspace)?;
+    let baseline = Baseline { origin: counter.origin()?, instructions: counter.count(&systems)? };
+    let text = toml::to_string(&baseline)?;
+    fs::write(file(&workspace), format!("# Written by `cargo xtask bench --instructions --save`.\n{text}"))?;
+    Ok(())
+}
+
+/// Counts the rows of the systems named, all where none is, prints them and compares them.
+///
+/// # Errors
+///
+/// Fails where a count is not as in the file.
+pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Verdict> {
+    if first_line("valgrind", &["--version"]).is_none() {
+        return Ok(Verdict::Incomparable("valgrind is not installed".to_owned()));
+    }
+    let path = file(workspace);
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let baseline: Baseline = toml::from_str(&text)?;
+    let counter = Counter::build(workspace)?;
+    let here = counter.origin()?;
+    if here != baseline.origin {
+        let reason = format!("counted with {:?}, here is {here:?}", baseline.origin);
+        return Ok(Verdict::Incomparable(reason));
+    }
+    let counted = counter.count(systems)?;
+    let mut problems = Vec::new();
+    for (row, &now) in &counted {
+        let Some(&before) = baseline.instructions.get(row) else {
+            problems.push(format!("{row} is not in the file"));
+            continue;
+        };
+        let change = now as f64 / before as f64 - 1.0;
+        say(&format!("{row:<30} {before:>10} {now:>10} {:>+7.2} %\n", change * 100.0));
+        if change.abs() > TOLERANCE {
+            problems.push(format!("{row}: {before} instructions became {now}"));
+        }
+    }
+    let is_gone = |row: &&String| selects(systems, row) && !counted.contains_key(*row);
+    problems.extend(baseline.instructions.keys().filter(is_gone).map(|row| format!("{row} is gone")));
+    ensure!(
+        problems.is_empty(),
+        "{}\nIf that is meant: cargo xtask bench --instructions --save",
+        problems.join("\n")
+    );
+    Ok(Verdict::Same)
+}
+
+fn file(workspace: &Workspace) -> PathBuf {
+    workspace.data().join("instructions.toml")
+}
+
+fn selects(systems: &[String], row: &str) -> bool {
+    systems.is_empty()
+        || row.split_once('/').is_some_and(|(system, _)| systems.iter().any(|one| one == system))
+}
+
+/// The program with the rows.
+struct Counter {
+    program: PathBuf,
+    scratch: PathBuf,
+}
+
+impl Counter {
+    fn build(workspace: &Workspace) -> Result<Self> {
+        let mut command = cargo::command(workspace, &["build", "--profile", "bench"]);
+        command.args(["--package", "instructions"]);
+        ensure!(command.status().context("cannot start cargo")?.success(), "the rows do not build");
+        Ok(Self {
+            program: workspace.program("release", "instructions"),
+            scratch: workspace.scratch().join("instructions"),
+        })
+    }
+
+    /// What the program prints, and how many instructions it executed.
+    fn run(&self, arguments: &[&str]) -> Result<(String, u64)> {
+        let mut command = Command::new("valgrind");
+        command.arg("--tool=callgrind").arg(out_file(&self.scratch)).arg(&self.program).args(arguments);
+        // The allocator of the C library grows with the number of processors otherwise.
+        command.env("MALLOC_ARENA_MAX", "1");
+        let finished = process::run(&mut command, &self.scratch, LIMIT)?;
+        ensure!(finished.status.success(), "{}: {}", arguments.join(" "), finished.complaint());
+        let count = collected(&finished.stderr).context("valgrind tells no count")?;
+        Ok((finished.stdout, count))
+    }
+
+    fn origin(&self) -> Result<Origin> {
+        // What does not tell its version is told apart from all that do.
+        let version = |program: &str, argument: &str| first_line(program, &[argument]).unwrap_or_default();
+        Ok(Origin {
+            rustc: version("rustc", "-V"),
+            libc: version("ldd", "--version"),
+            valgrind: version("valgrind", "--version"),
+            machine: self.run(&["--machine"])?.0.trim().to_owned(),
+        })
+    }
+
+    /// Instructions of one operation, by row.
+    fn count(&self, systems: &[String]) -> Result<BTreeMap<String, u64>> {
+        let (list, _) = self.run(&["--list"])?;
+        let rows: Vec<_> = list.lines().filter(|row| selects(systems, row)).collect();
+        ensure!(!rows.is_empty(), "no row is of {}", systems.join(", "));
+        rows.into_iter()
+            .map(|row| {
+                let executed = |times: u64| self.run(&[row, &times.to_string()]).map(|(_, count)| count);
+                let (few, many) = (executed(FEW)?, executed(MANY)?);
+                let count = many.checked_sub(few).with_context(|| format!("{row}: more took less"))?;
+                Ok((row.to_owned(), count / (MANY - FEW)))
+            })
+            .collect()
+    }
+}
+
+fn out_file(scratch: &Path) -> String {
+    format!("--callgrind-out-file={}", scratch.join("callgrind.out").display())
+}
+
+/// The number in the line `==1== Collected : 1234`.
+fn collected(text: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_count_is_found() {
+        let text = "==7== Events    : Ir\n==7== Collected : 229342\n==7== \n";
+        assert_eq!(collected(text), Some(229_342));
+        assert_eq!(collected("valgrind: no"), None);
+    }
+
+    #[test]
+    fn systems_are_whole_names() {
+        let systems = ["sse".to_owned()];
+        assert!(selects(&systems, "sse/decode") && !selects(&systems, "sse2/decode"));
+        assert!(selects(&[], "json/encode"));
+    }
+
+    #[test]
+    fn the_file_is_read() {
+        let workspace = Workspace::find().unwrap();
+        let baseline: Baseline = toml::from_str(&fs::read_to_string(file(&workspace)).unwrap()).unwrap();
+        assert!(baseline.instructions.contains_key("sse/decode"));
+    }
+}

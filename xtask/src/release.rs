@@ -1,0 +1,45 @@
+//! Steps of the gate about packages: what they depend on, what is in them, and what a new version breaks.
+
+use anyhow::{Context, Result};
+
+use crate::process::first_line;
+use crate::test::{Outcome, cargo};
+use crate::tidy;
+use crate::workspace::Workspace;
+
+/// Finds dependencies that nothing uses.
+pub(crate) fn machete(workspace: &Workspace) -> Result<Outcome> {
+    if first_line("cargo-machete", &["--version"]).is_none() {
+        return Ok(Outcome::Skipped("cargo-machete is not installed".into()));
+    }
+    cargo(workspace, &["machete", "--with-metadata", "--skip-target-dir"])
+}
+
+/// Makes the packages of all libraries. What is in them is not built: that takes minutes.
+pub(crate) fn package(workspace: &Workspace) -> Result<Outcome> {
+    // Changes that are not committed are judged as well.
+    let mut arguments = vec!["package", "--quiet", "--no-verify", "--allow-dirty"];
+    let packages = tidy::packages(workspace)?;
+    for package in packages.iter().filter(|package| package.is_library()) {
+        arguments.extend(["--package", &package.name]);
+    }
+    cargo(workspace, &arguments)
+}
+
+/// Compares the libraries with the last release.
+pub(crate) fn semver(workspace: &Workspace) -> Result<Outcome> {
+    let root = workspace.root.to_str().context("the path of the repository is no UTF-8")?;
+    let Some(release) = first_line("git", &["-C", root, "describe", "--tags", "--abbrev=0", "--match", "v*"])
+    else {
+        return Ok(Outcome::Skipped("there is no release to compare with".into()));
+    };
+    if first_line("cargo-semver-checks", &["--version"]).is_none() {
+        return Ok(Outcome::Skipped("cargo-semver-checks is not installed".into()));
+    }
+    let mut arguments = vec!["semver-checks", "--all-features", "--baseline-rev", &release];
+    let packages = tidy::packages(workspace)?;
+    for package in packages.iter().filter(|package| package.is_library()) {
+        arguments.extend(["--package", &package.name]);
+    }
+    cargo(workspace, &arguments)
+}
