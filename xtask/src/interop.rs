@@ -34,8 +34,9 @@ struct Peer {
     variable: &'static str,
 }
 
+/// A language that peers are written in.
 #[derive(Clone, Copy)]
-enum Language {
+pub(crate) enum Language {
     Python,
     Node,
 }
@@ -140,7 +141,9 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
     for suite in &SUITES {
         let mut is_any_ready = false;
         for peer in suite.peers {
-            match install(suite, peer, workspace) {
+            let pins = workspace.root.join("crates").join(suite.package).join("tests").join(peer.pins);
+            let place = workspace.target.join("interop").join(suite.package).join(peer.language.name());
+            match install(peer.language, &pins, &place) {
                 Ok(product) => {
                     command.env(peer.variable, product);
                     is_any_ready = true;
@@ -166,28 +169,27 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(missing)
 }
 
-/// Installs what is pinned unless these versions are installed, and gives what the tests are told.
-fn install(suite: &Suite, peer: &Peer, workspace: &Workspace) -> Result<PathBuf> {
-    for program in peer.language.programs() {
+/// Installs what a file pins, in a folder, unless these versions are installed. Gives the interpreter of Python, or the
+/// folder of modules of Node.js.
+pub(crate) fn install(language: Language, pins: &Path, directory: &Path) -> Result<PathBuf> {
+    for program in language.programs() {
         process::first_line(program, &["--version"])
             .with_context(|| format!("{program} cannot be run here"))?;
     }
-    let source = workspace.root.join("crates").join(suite.package).join("tests").join(peer.pins);
-    let pins = fs::read(&source).with_context(|| format!("cannot read {}", source.display()))?;
-    let directory = workspace.target.join("interop").join(suite.package).join(peer.language.name());
-    let product = directory.join(peer.language.product());
+    let text = fs::read(pins).with_context(|| format!("cannot read {}", pins.display()))?;
+    let product = directory.join(language.product());
     // Written last, so that an installation that was broken off begins again.
     let done = directory.join("installed");
-    if product.exists() && fs::read(&done).is_ok_and(|installed| installed == pins) {
+    if product.exists() && fs::read(&done).is_ok_and(|installed| installed == text) {
         return Ok(product);
     }
-    fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
-    let name = source.file_name().context("pins are a file")?;
-    fs::write(directory.join(name), &pins)?;
-    for mut command in peer.language.install(&directory) {
-        let finished = process::run(command.current_dir(&directory), &directory, INSTALL_LIMIT)?;
+    fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    let name = pins.file_name().context("pins are a file")?;
+    fs::write(directory.join(name), &text)?;
+    for mut command in language.install(directory) {
+        let finished = process::run(command.current_dir(directory), directory, INSTALL_LIMIT)?;
         ensure!(finished.status.success(), "cannot be installed: {}", finished.complaint());
     }
-    fs::write(done, pins)?;
+    fs::write(done, text)?;
     Ok(product)
 }

@@ -5,6 +5,7 @@ mod bench;
 mod cargo;
 mod conformance;
 mod data;
+mod deploy;
 mod fuzz;
 mod instructions;
 mod interop;

@@ -17,9 +17,9 @@ use crate::{cargo, note, process, release, say, tidy};
 pub(crate) const HELP: &str = "\
 usage: cargo xtask test [STEP...]
 
-Runs all steps, or the named ones: toolchain, fmt, tidy, clippy, features, system, tests, interop, docs, benches,
-load, conformance, peers, instructions, deny, machete, package, semver. A step that cannot run here says why it is
-skipped.
+Runs all steps, or the named ones: toolchain, fmt, tidy, clippy, features, system, tests, interop, deploy, docs,
+benches, load, conformance, peers, instructions, deny, machete, package, semver. A step that cannot run here says why
+it is skipped.
 ";
 
 pub(crate) enum Outcome {
@@ -41,6 +41,7 @@ const STEPS: &[Step] = &[
     Step { name: "system", run: system },
     Step { name: "tests", run: |workspace| whole(workspace, "test", &[]) },
     Step { name: "interop", run: interop },
+    Step { name: "deploy", run: deploy },
     Step { name: "docs", run: docs },
     // A suite that is not told to measure runs every operation once and compares its result.
     Step { name: "benches", run: |workspace| whole(workspace, "test", &["--benches"]) },
@@ -144,11 +145,14 @@ fn features(workspace: &Workspace) -> Result<Outcome> {
 }
 
 /// What the tests use but can do without: the package, where its program may be, and what skips without it.
-const SYSTEM: [(&str, &[&str], &str); 3] = [
+const SYSTEM: [(&str, &[&str], &str); 5] = [
     ("chromium", &["chromium"], "the browser tests"),
     ("openssh-server", &["sshd", "/usr/sbin/sshd"], "the tests with OpenSSH"),
     // It is `promtool` that is used.
-    ("prometheus", &["promtool"], "the check of the metrics"),
+    ("prometheus", &["promtool"], "the checks of metrics and rules"),
+    ("nginx-light", &["nginx"], "the tests behind nginx"),
+    // It is its tools that are used.
+    ("systemd", &["systemd-analyze", "systemd-socket-activate"], "the checks of units"),
 ];
 
 /// Installs what the tests use but can do without. Only where nobody's own machine is changed by that: in CI.
@@ -187,7 +191,7 @@ fn system(_: &Workspace) -> Result<Outcome> {
 }
 
 /// Whether there is a program, on the search path or at a place.
-fn is_installed(name: &str) -> bool {
+pub(crate) fn is_installed(name: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).any(|path| path.join(name).is_file())
 }
@@ -195,6 +199,12 @@ fn is_installed(name: &str) -> bool {
 /// What could not be had is told; with the rest the tests have passed.
 fn interop(workspace: &Workspace) -> Result<Outcome> {
     let missing = crate::interop::test(workspace)?;
+    Ok(if missing.is_empty() { Outcome::Passed } else { Outcome::Skipped(missing.join("; ")) })
+}
+
+/// As with the peers, what could not be had is told.
+fn deploy(workspace: &Workspace) -> Result<Outcome> {
+    let missing = crate::deploy::test(workspace)?;
     Ok(if missing.is_empty() { Outcome::Passed } else { Outcome::Skipped(missing.join("; ")) })
 }
 

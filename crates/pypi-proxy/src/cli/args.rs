@@ -42,6 +42,10 @@ pub(super) fn command() -> Command {
                 .about("Tells whether the settings are right, the indexes answer, and the cache can be used"),
         )
         .subcommand(
+            Command::new("healthcheck")
+                .about("Ends with 0 if the proxy with these settings answers: for whoever restarts it if not"),
+        )
+        .subcommand(
             Command::new("config").about("Prints all settings, each with its origin; secrets are masked").arg(
                 Arg::new("toml")
                     .long("toml")

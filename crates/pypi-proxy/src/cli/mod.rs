@@ -4,12 +4,14 @@ mod args;
 mod check;
 mod failure;
 mod gc;
+mod healthcheck;
 mod logging;
 mod requirements;
 mod serve;
 mod setup;
 mod show;
 mod stats;
+mod systemd;
 mod verify;
 mod warm;
 
@@ -44,6 +46,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     match matches.subcommand() {
         Some(("serve", matches)) => serve::run(matches),
         Some(("check", matches)) => check::run(matches),
+        Some(("healthcheck", matches)) => healthcheck::run(matches),
         Some(("config", matches)) => show::run(matches),
         Some(("warm", matches)) => warm::run(matches),
         Some(("gc", matches)) => gc::run(matches),

@@ -5,18 +5,19 @@ use pypi_proxy::config::Settings;
 use tokio::net::TcpListener;
 
 use super::failure::Failure;
-use super::{logging, setup};
+use super::{logging, setup, systemd};
 
 /// Threads for reading and writing files, for resolving names, and for reading pages.
 const DISK_THREADS: usize = 128;
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = setup::settings(matches)?;
+    let handed = systemd::listener()?;
     let _log = logging::start(&settings);
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     // However many clients wait for the disk, more threads than this are of no use to it.
     runtime.enable_all().max_blocking_threads(DISK_THREADS);
-    runtime.build()?.block_on(serve(&settings))
+    runtime.build()?.block_on(serve(&settings, handed))
 }
 
 /// Has the system allow as many open files as it may: each connection is one.
@@ -33,7 +34,7 @@ fn allow_files() {
 #[cfg(not(unix))]
 fn allow_files() {}
 
-async fn serve(settings: &Settings) -> Result<(), Failure> {
+async fn serve(settings: &Settings, handed: Option<std::net::TcpListener>) -> Result<(), Failure> {
     allow_files();
     for text in settings.idle() {
         tracing::warn!("{text}");
@@ -47,13 +48,10 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     tracing::info!(%index, %origin, "the index");
     let engines = setup::engines(settings, found)?;
     let (server, _store) = engines.start()?;
-    let listen = &settings.listen.value;
-    let listener = TcpListener::bind((&*listen.host, listen.port)).await.map_err(|error| {
-        Failure::because(
-            &format!("connections can't be accepted at {listen} ({})", settings.listen.origin),
-            &error,
-        )
-    })?;
+    let listener = match handed {
+        Some(listener) => TcpListener::from_std(listener)?,
+        None => bind(settings).await?,
+    };
     // A port of 0 has become another.
     let address = listener.local_addr()?;
     if settings.admin_token.is_none() && !address.ip().is_loopback() {
@@ -61,8 +59,10 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     }
     let mut signals = Signals::new()?;
     tracing::info!(%address, "listening");
+    systemd::ready(address);
     let shutdown = async move {
         signals.next().await;
+        systemd::stopping();
         tracing::info!("ending, after the answers that have begun");
         // Who asks twice does not want to wait.
         tokio::spawn(async move {
@@ -73,6 +73,14 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     server.serve(listener, shutdown).await?;
     tracing::info!("ended");
     Ok(())
+}
+
+async fn bind(settings: &Settings) -> Result<TcpListener, Failure> {
+    let listen = &settings.listen.value;
+    TcpListener::bind((&*listen.host, listen.port)).await.map_err(|error| {
+        let text = format!("connections can't be accepted at {listen} ({})", settings.listen.origin);
+        Failure::because(&text, &error)
+    })
 }
 
 /// What tells the program to end.

@@ -1,10 +1,12 @@
 //! Settings, from what the program was called with.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::ArgMatches;
 use pypi_proxy::config::{Discovery, Engines, Found, Listen, Settings, Sources};
 use pypi_proxy::store;
+use reqwest::{Client, Response};
 
 use super::failure::Failure;
 
@@ -50,13 +52,28 @@ pub(super) fn store(settings: &Settings) -> Result<store::Config, Failure> {
 /// The URL at which a proxy with these settings serves.
 pub(super) fn own_url(settings: &Settings) -> String {
     let Listen { host, port } = &settings.listen.value;
+    let scheme = if settings.tls_cert.is_some() { "https" } else { "http" };
     // All addresses are no address to ask at.
     match &**host {
-        "0.0.0.0" => format!("http://127.0.0.1:{port}"),
-        "::" => format!("http://[::1]:{port}"),
-        host if host.contains(':') => format!("http://[{host}]:{port}"),
-        host => format!("http://{host}:{port}"),
+        "0.0.0.0" => format!("{scheme}://127.0.0.1:{port}"),
+        "::" => format!("{scheme}://[::1]:{port}"),
+        host if host.contains(':') => format!("{scheme}://[{host}]:{port}"),
+        host => format!("{scheme}://{host}:{port}"),
     }
+}
+
+/// Asks the proxy that serves with these settings. An error does not name its address.
+pub(super) async fn ask(settings: &Settings, path: &str, patience: Duration) -> reqwest::Result<Response> {
+    let client = Client::builder()
+        .tls_backend_rustls()
+        // What this machine has as a proxy for others has no part in it.
+        .no_proxy()
+        // It is for the name that clients call the proxy by, not for the address that it is asked at here.
+        .tls_danger_accept_invalid_certs(true)
+        .timeout(patience)
+        .build()?;
+    let answer = client.get(own_url(settings) + path).send().await;
+    answer.and_then(Response::error_for_status).map_err(reqwest::Error::without_url)
 }
 
 /// The parts that make the proxy.

@@ -41,16 +41,12 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
 
 /// Asks the proxy that serves.
 async fn ask(settings: &Settings) -> Result<Vec<(String, String)>, Failure> {
-    let url = format!("{}/metrics", setup::own_url(settings));
     let failed = |error: reqwest::Error| {
         let text = format!("a proxy uses the cache, but none answers at {}", settings.listen.value);
-        Failure::because(&text, &error.without_url())
+        Failure::because(&text, &error)
     };
-    // What this machine has as a proxy for others has no part in it.
-    let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().map_err(failed)?;
-    let answer =
-        client.get(url).send().await.and_then(reqwest::Response::error_for_status).map_err(failed)?;
-    let text = answer.text().await.map_err(failed)?;
+    let text = setup::ask(settings, "/metrics", PATIENCE).await.map_err(failed)?.text().await;
+    let text = text.map_err(|error| failed(error.without_url()))?;
     // What has labels is for programs.
     let lines = text.lines().filter_map(|line| line.strip_prefix("pypi_proxy_")?.split_once(' '));
     let plain = lines.filter(|(name, _)| !name.contains('{'));

@@ -1,0 +1,273 @@
+//! The step `deploy` of the gate: the files of `docs/deploy` are read by the programs that they are for, or by linters.
+//!
+//! Linters that come as Python packages are installed below the target directory, in pinned versions. systemd, nginx,
+//! `promtool` and `kubectl` are those of the machine. What cannot be had is told, and the rest is checked.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use crate::interop::{self, Language};
+use crate::process::{self, Finished};
+use crate::test::is_installed;
+use crate::workspace::Workspace;
+use crate::{cargo, note};
+
+/// A program that takes longer is taken for one that never ends.
+const LIMIT: Duration = Duration::from_secs(120);
+/// What `systemd-analyze security` may give at most, in tenths: 0 is confined, 100 is not at all.
+const EXPOSURE: &str = "--threshold=20";
+/// Versions of Kubernetes that the manifests are for: the first that knows all that is in them, and the newest.
+const KUBERNETES: [&str; 2] = ["1.30", "1.37"];
+/// Who the program is in the image.
+const USER: u32 = 65532;
+/// How often the program in the image is asked whether it answers.
+const ASKED: usize = 100;
+
+/// What the checks work with.
+struct Scene {
+    /// `docs/deploy`.
+    files: PathBuf,
+    /// For files of the check that runs.
+    scratch: PathBuf,
+    /// Where the linters are, or why there are none.
+    linters: Result<PathBuf>,
+    /// Our program.
+    program: PathBuf,
+}
+
+/// What a check could not look at, and why.
+type Missing = Option<String>;
+
+type Check = fn(&Scene) -> Result<Missing>;
+
+const CHECKS: [(&str, Check); 7] = [
+    ("docker", docker),
+    ("image", image),
+    ("compose", compose),
+    ("kubernetes", kubernetes),
+    ("prometheus and grafana", prometheus),
+    ("systemd", systemd),
+    ("nginx", nginx),
+];
+
+/// Runs all checks. Gives what they could not look at, with the reasons.
+///
+/// # Errors
+///
+/// Fails if a file is not as it should be.
+pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
+    let status = cargo::command(workspace, &["build", "--package", "pypi-proxy"]).status()?;
+    ensure!(status.success(), "the program can't be built: {status}");
+    let place = workspace.target.join("deploy");
+    let pins = workspace.root.join("xtask/src/deploy/requirements.txt");
+    let mut scene = Scene {
+        files: workspace.root.join("docs/deploy"),
+        scratch: PathBuf::new(),
+        linters: interop::install(Language::Python, &pins, &place.join("linters")),
+        program: workspace.target.join("debug/pypi-proxy"),
+    };
+    let mut missing = Vec::new();
+    for (name, check) in CHECKS {
+        scene.scratch = place.join(name);
+        if scene.scratch.exists() {
+            fs::remove_dir_all(&scene.scratch)?;
+        }
+        fs::create_dir_all(&scene.scratch)?;
+        let reason = check(&scene).context(name)?;
+        note(&format!("{name}: {}", reason.as_deref().unwrap_or("good")));
+        missing.extend(reason.map(|reason| format!("{name}: {reason}")));
+    }
+    Ok(missing)
+}
+
+impl Scene {
+    /// A linter that comes as a Python package.
+    fn linter(&self, name: &str) -> Result<Command, String> {
+        match &self.linters {
+            Ok(python) => Ok(Command::new(python.with_file_name(name))),
+            Err(error) => Err(format!("no {name}: {error:#}")),
+        }
+    }
+
+    fn finish(&self, command: &mut Command) -> Result<Finished> {
+        let finished = process::run(command, &self.scratch, LIMIT)?;
+        let program = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy();
+        let Finished { status, stdout, stderr } = &finished;
+        ensure!(status.success(), "{program}: {status}\n{stdout}{stderr}");
+        Ok(finished)
+    }
+
+    fn read(&self, name: &str) -> Result<String> {
+        fs::read_to_string(self.files.join(name)).with_context(|| name.to_owned())
+    }
+
+    /// Writes a file for a program, and gives its path.
+    fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
+        let path = self.scratch.join(name);
+        fs::write(&path, text)?;
+        Ok(path)
+    }
+}
+
+/// Whether a program is not here, as what a check could not look at.
+fn lacks(program: &str) -> Missing {
+    (!is_installed(program)).then(|| format!("there is no {program}"))
+}
+
+fn docker(scene: &Scene) -> Result<Missing> {
+    for (linter, file) in [("hadolint", "docker/Dockerfile"), ("shellcheck", "docker/image.sh")] {
+        match scene.linter(linter) {
+            Ok(mut command) => scene.finish(command.arg(scene.files.join(file)))?,
+            Err(reason) => return Ok(Some(reason)),
+        };
+    }
+    let daemon = process::first_line("docker", &["info", "--format", "{{.ID}}"]);
+    Ok(daemon.is_none().then(|| "no engine of Docker runs here: the image is not built".to_owned()))
+}
+
+/// Makes the image's root folder as the Dockerfile does, and has the program serve in it.
+#[cfg(unix)]
+fn image(scene: &Scene) -> Result<Missing> {
+    if process::first_line("id", &["-u"]).as_deref() != Some("0") {
+        return Ok(Some("only root may change the root folder".to_owned()));
+    }
+    let root = scene.scratch.join("root");
+    scene
+        .finish(Command::new("sh").arg(scene.files.join("docker/image.sh")).arg(&scene.program).arg(&root))?;
+    std::os::unix::fs::chown(root.join("cache"), Some(USER), Some(USER))?;
+    // Free until somebody else takes it: then the check fails, and says so.
+    let address = std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.to_string();
+    let inside = |command: &str| {
+        let mut chroot = Command::new("chroot");
+        chroot.arg(format!("--userspec={USER}:{USER}")).arg(&root).args(["/pypi-proxy", command]);
+        chroot.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        chroot.env("PYPI_PROXY_CACHE_DIR", "/cache").env("PYPI_PROXY_LISTEN", &address);
+        chroot.env("PYPI_PROXY_INDEX_URL", "https://packages.example.org/simple/");
+        chroot
+            .env("SSL_CERT_FILE", "/etc/ssl/certs/ca-certificates.crt")
+            .env("PYPI_PROXY_LOGGING_LEVEL", "warn");
+        chroot
+    };
+    let mut served = inside("serve").spawn()?;
+    let answers = (0..ASKED).any(|_| scene.finish(&mut inside("healthcheck")).is_ok());
+    served.kill()?;
+    served.wait()?;
+    ensure!(answers, "the program doesn't answer in the root folder of the image");
+    Ok(None)
+}
+
+#[cfg(not(unix))]
+fn image(_: &Scene) -> Result<Missing> {
+    Ok(Some("the image is one for Linux".to_owned()))
+}
+
+fn compose(scene: &Scene) -> Result<Missing> {
+    let mut command = match scene.linter("docker-compose") {
+        Ok(command) => command,
+        Err(reason) => return Ok(Some(reason)),
+    };
+    // All variables that have no default, as `example.env` has them to be filled in.
+    for line in scene.read("docker/example.env")?.lines().filter(|line| !line.starts_with('#')) {
+        let (name, value) = line.split_once('=').context("a variable has a value")?;
+        command.env(name, if value.is_empty() { "filled in" } else { value });
+    }
+    command.arg("--file").arg(scene.files.join("docker/compose.yaml"));
+    scene.finish(command.args(["--profile", "watch", "config", "--quiet"]))?;
+    Ok(None)
+}
+
+fn kubernetes(scene: &Scene) -> Result<Missing> {
+    let folder = scene.files.join("kubernetes");
+    let mut files = Vec::new();
+    for entry in fs::read_dir(&folder)? {
+        let path = entry?.path();
+        // That one is no object of a cluster.
+        if path.extension().is_some_and(|end| end == "yaml") && !path.ends_with("kustomization.yaml") {
+            files.push(path);
+        }
+    }
+    let missing = lacks("kubectl");
+    if missing.is_none() {
+        let rendered = scene.finish(Command::new("kubectl").arg("kustomize").arg(&folder))?;
+        files.push(scene.write("rendered.yaml", &rendered.stdout)?);
+    }
+    for version in KUBERNETES {
+        match scene.linter("kubernetes-validate") {
+            Ok(mut command) => {
+                scene.finish(command.args(["--strict", "--kubernetes-version", version]).args(&files))?
+            }
+            Err(reason) => return Ok(Some(reason)),
+        };
+    }
+    Ok(missing)
+}
+
+fn prometheus(scene: &Scene) -> Result<Missing> {
+    if let Some(missing) = lacks("promtool") {
+        return Ok(Some(missing));
+    }
+    let folder = scene.files.join("prometheus");
+    let promtool = |words: &[&str], file: &Path| {
+        scene.finish(Command::new("promtool").args(words).arg(file).current_dir(&folder))
+    };
+    promtool(&["check", "config"], Path::new("prometheus.yml"))?;
+    promtool(&["test", "rules"], Path::new("rules.test.yml"))?;
+    // What the dashboard asks is put as rules, for there is no check of expressions alone.
+    let dashboard: Value = serde_json::from_str(&scene.read("grafana/pypi-proxy.json")?)?;
+    let panels = dashboard["panels"].as_array().context("a dashboard has panels")?;
+    let mut rules = "groups:\n- name: dashboard\n  rules:\n".to_owned();
+    let targets = panels.iter().filter_map(|panel| panel["targets"].as_array()).flatten();
+    for (at, target) in targets.enumerate() {
+        let text = target["expr"].as_str().context("a target has an expression")?;
+        let text = text.replace("$__rate_interval", "5m").replace("$__range", "1h");
+        // JSON is YAML.
+        rules += &format!("  - record: dashboard:{at}\n    expr: {}\n", Value::from(text));
+    }
+    ensure!(rules.contains("dashboard:9"), "there are few expressions in the dashboard");
+    promtool(&["check", "rules"], &scene.write("dashboard.yml", &rules)?)?;
+    Ok(None)
+}
+
+fn systemd(scene: &Scene) -> Result<Missing> {
+    if let Some(missing) = lacks("systemd-analyze") {
+        return Ok(Some(missing));
+    }
+    let program = scene.program.to_string_lossy();
+    let unit = scene.read("systemd/pypi-proxy.service")?.replace("/usr/local/bin/pypi-proxy", &program);
+    let service = scene.write("pypi-proxy.service", &unit)?;
+    let socket = scene.write("pypi-proxy.socket", &scene.read("systemd/pypi-proxy.socket")?)?;
+    let analyze = |words: &[&str]| {
+        let mut command = Command::new("systemd-analyze");
+        command.args(words);
+        command
+    };
+    let verified =
+        scene.finish(analyze(&["verify", "--man=no", "--recursive-errors=no"]).arg(&service).arg(socket))?;
+    // What it does not know it only warns of.
+    ensure!(verified.stderr.is_empty(), "systemd-analyze: {}", verified.stderr);
+    let judged = scene.finish(analyze(&["security", "--offline=yes", EXPOSURE]).arg(service))?;
+    note(judged.stdout.lines().last().unwrap_or_default());
+    // It would be a service of this machine.
+    Ok(Some("the service is verified and not started".to_owned()))
+}
+
+fn nginx(scene: &Scene) -> Result<Missing> {
+    if let Some(missing) = lacks("nginx") {
+        return Ok(Some(missing));
+    }
+    // Names are looked up when it is read.
+    let text =
+        scene.read("nginx/nginx.conf")?.replace("proxy-1:", "127.0.0.1:").replace("proxy-2:", "127.0.0.2:");
+    let text = text.replace("/tmp/", &format!("{}/", scene.scratch.display()));
+    let path = scene.write("nginx.conf", &text)?;
+    let mut command = Command::new("nginx");
+    command.args(["-t", "-e", "stderr", "-p"]).arg(&scene.scratch).arg("-c").arg(path);
+    let finished = scene.finish(&mut command)?;
+    ensure!(!finished.stderr.contains("[warn]"), "nginx: {}", finished.stderr);
+    Ok(None)
+}
