@@ -1,5 +1,7 @@
 //! What a client says of who it is: the value of `Authorization` (RFC 9110, 11.6.2).
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
@@ -10,33 +12,54 @@ const TOKEN_USER: &[u8] = b"__token__";
 
 /// What a client gives.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) enum Credentials {
-    Token(Vec<u8>),
-    Password { user: String, password: Vec<u8> },
+pub(super) enum Credentials<'v> {
+    Token(Cow<'v, [u8]>),
+    Password(Password),
 }
 
-impl Credentials {
-    /// Reads the value of the header field: `Bearer` (RFC 6750) or `Basic` (RFC 7617). `None` for anything else, and for what
-    /// can be nobody's.
-    pub(super) fn parse(value: &str) -> Option<Self> {
+/// A user and a password, with a colon between them.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Password {
+    text: Vec<u8>,
+    colon: usize,
+}
+
+impl Password {
+    pub(super) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Empty if it is no text, which no name in a file is.
+    pub(super) fn user(&self) -> &str {
+        std::str::from_utf8(&self.text[..self.colon]).unwrap_or_default()
+    }
+
+    pub(super) fn password(&self) -> &[u8] {
+        &self.text[self.colon + 1..]
+    }
+}
+
+impl<'v> Credentials<'v> {
+    /// Reads the value of the header field: `Bearer` (RFC 6750) or `Basic` (RFC 7617). `None` for anything else.
+    pub(super) fn parse(value: &'v str) -> Option<Self> {
         if value.len() > MAX_LEN {
             return None;
         }
         let (scheme, rest) = value.split_once(' ')?;
         let rest = rest.trim_matches(' ');
         if scheme.eq_ignore_ascii_case("bearer") {
-            return Some(Self::Token(rest.into()));
+            return Some(Self::Token(rest.as_bytes().into()));
         }
         if !scheme.eq_ignore_ascii_case("basic") {
             return None;
         }
-        let mut user = BASE64_STANDARD.decode(rest).ok()?;
-        let at = user.iter().position(|byte| *byte == b':')?;
-        let password = user.split_off(at)[1..].to_vec();
-        if user == TOKEN_USER {
-            return Some(Self::Token(password));
+        let mut text = BASE64_STANDARD.decode(rest).ok()?;
+        let colon = text.iter().position(|byte| *byte == b':')?;
+        if text[..colon] == *TOKEN_USER {
+            text.drain(..=colon);
+            return Some(Self::Token(text.into()));
         }
-        Some(Self::Password { user: String::from_utf8(user).ok()?, password })
+        Some(Self::Password(Password { text, colon }))
     }
 }
 
@@ -52,33 +75,37 @@ pub fn parse_authorization(value: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn basic(text: impl AsRef<[u8]>) -> Option<Credentials> {
-        Credentials::parse(&format!("Basic {}", BASE64_STANDARD.encode(text)))
+    fn parse(value: &str) -> Option<Result<(String, Vec<u8>), Vec<u8>>> {
+        Credentials::parse(value).map(|credentials| match credentials {
+            Credentials::Token(token) => Err(token.into_owned()),
+            Credentials::Password(both) => Ok((both.user().to_owned(), both.password().to_vec())),
+        })
+    }
+
+    fn basic(text: impl AsRef<[u8]>) -> Option<Result<(String, Vec<u8>), Vec<u8>>> {
+        parse(&format!("Basic {}", BASE64_STANDARD.encode(text)))
     }
 
     #[test]
     fn both_schemes_are_read() {
-        let token = |text: &str| Some(Credentials::Token(text.into()));
-        let password = |user: &str, password: &str| {
-            Some(Credentials::Password { user: user.into(), password: password.into() })
-        };
-        assert!(Credentials::parse("Bearer abc") == token("abc"));
-        assert!(Credentials::parse("bEARER  abc ") == token("abc"));
-        assert!(basic("__token__:abc:d") == token("abc:d"));
-        assert!(basic("ann:pass:word") == password("ann", "pass:word"));
-        assert!(basic("ann:") == password("ann", ""));
-        assert!(basic("Änne:ß") == password("Änne", "ß"));
-        assert!(Credentials::parse("basic YW5uOng=") == password("ann", "x"));
+        let token = |text: &str| Some(Err(text.into()));
+        let password = |user: &str, password: &str| Some(Ok((user.into(), password.into())));
+        assert_eq!(parse("Bearer abc"), token("abc"));
+        assert_eq!(parse("bEARER  abc "), token("abc"));
+        assert_eq!(basic("__token__:abc:d"), token("abc:d"));
+        assert_eq!(basic("ann:pass:word"), password("ann", "pass:word"));
+        assert_eq!(basic("ann:"), password("ann", ""));
+        assert_eq!(basic("Änne:ß"), password("Änne", "ß"));
+        assert_eq!(parse("basic YW5uOng="), password("ann", "x"));
+        assert_eq!(basic(b"\xff:x"), password("", "x"));
     }
 
     #[test]
     fn anything_else_is_nobody() {
         for value in ["", "Basic", "Bearer", "Digest a", "Basic !", "Basic YW5uOng", "Basic YW5u", "YW5uOng="]
         {
-            assert!(Credentials::parse(value).is_none(), "{value}");
+            assert_eq!(parse(value), None, "{value}");
         }
-        assert!(basic(b"\xff:x").is_none());
-        assert!(basic(b"ann:\xff").is_some());
-        assert!(Credentials::parse(&format!("Bearer {}", "a".repeat(3000))).is_none());
+        assert_eq!(parse(&format!("Bearer {}", "a".repeat(3000))), None);
     }
 }

@@ -12,14 +12,12 @@ use aws_lc_rs::hmac;
 use tokio::sync::Semaphore;
 
 use super::Refused;
-use super::credentials::Credentials;
+use super::credentials::{Credentials, Password};
 use super::files::{sha256, tokens, users};
 use super::password::PasswordHash;
 use crate::Error;
 use crate::error::Kind;
 
-/// How often the files are looked at for changes.
-const LOOK: Duration = Duration::from_secs(5);
 /// The most bytes of a file.
 const MAX_FILE: u64 = 4 << 20;
 /// The most passwords that are hashed at a time, and that wait for their turn: more are sent away for now.
@@ -35,6 +33,7 @@ pub(super) struct Logins {
     users: Option<PathBuf>,
     key: hmac::Key,
     read: RwLock<Arc<Known>>,
+    reload_after: Duration,
     begun: Instant,
     /// When the files were last looked at, in milliseconds since the beginning.
     looked: AtomicU64,
@@ -59,7 +58,11 @@ impl Logins {
     /// # Errors
     ///
     /// Fails if one of them can't be read or is malformed ([`Error::is_config`]).
-    pub(super) fn open(tokens: Option<PathBuf>, users: Option<PathBuf>) -> Result<Self, Error> {
+    pub(super) fn open(
+        tokens: Option<PathBuf>,
+        users: Option<PathBuf>,
+        reload_after: Duration,
+    ) -> Result<Self, Error> {
         let mut key = [0; 32];
         aws_lc_rs::rand::fill(&mut key).map_err(|_| Error::with(Kind::Config, "no random numbers"))?;
         let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
@@ -69,6 +72,7 @@ impl Logins {
             users,
             key,
             read: RwLock::new(Arc::new(known)),
+            reload_after,
             begun: Instant::now(),
             looked: AtomicU64::new(0),
             hashing: Arc::new(Semaphore::new(HASHING)),
@@ -81,7 +85,7 @@ impl Logins {
     pub(super) async fn refresh(self: &Arc<Self>) {
         let now = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         let looked = self.looked.load(Ordering::Relaxed);
-        let is_due = now.saturating_sub(looked) >= LOOK.as_millis() as u64;
+        let is_due = u128::from(now.saturating_sub(looked)) >= self.reload_after.as_millis();
         // Of those who are here at the same time, one looks.
         if !is_due || self.looked.compare_exchange(looked, now, Ordering::Relaxed, Ordering::Relaxed).is_err()
         {
@@ -109,22 +113,21 @@ impl Logins {
         self.read.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn tag(&self, credentials: &Credentials) -> Tag {
-        tag(&self.key, credentials)
-    }
-
     /// Who that is, if it is known without hashing a password.
-    pub(super) fn find(&self, credentials: &Credentials) -> Option<Arc<str>> {
-        self.known().find(&self.tag(credentials))
+    pub(super) fn find(&self, credentials: &Credentials<'_>) -> Option<Arc<str>> {
+        let tag = match credentials {
+            Credentials::Token(token) => tag_of_token(&self.key, &sha256(token)),
+            Credentials::Password(password) => tag_of_password(&self.key, password),
+        };
+        self.known().find(&tag)
     }
 
     /// Who that is, after hashing the password.
-    pub(super) async fn check(&self, credentials: Credentials) -> Result<Arc<str>, Refused> {
+    pub(super) async fn check(&self, given: Password) -> Result<Arc<str>, Refused> {
         let known = self.known();
-        let tag = self.tag(&credentials);
-        let Credentials::Password { user, password } = credentials else { return Err(Refused::Login) };
+        let tag = tag_of_password(&self.key, &given);
         // For a user that there is not it takes as long, so that nobody finds out who there is.
-        let (name, hash) = match known.users.get_key_value(&*user) {
+        let (name, hash) = match known.users.get_key_value(given.user()) {
             Some((name, hash)) => (Some(name.clone()), hash.clone()),
             None => (None, known.users.values().next().ok_or(Refused::Login)?.clone()),
         };
@@ -136,7 +139,7 @@ impl Logins {
         }
         // A client that leaves does not make room for another one before it is done.
         let work = move || {
-            let is_right = hash.is_of(&password);
+            let is_right = hash.is_of(given.password());
             drop((place, turn));
             is_right
         };
@@ -182,11 +185,8 @@ fn load(path: &Path) -> io::Result<String> {
     if text.len() as u64 > MAX_FILE { Err(ErrorKind::FileTooLarge.into()) } else { Ok(text) }
 }
 
-fn tag(key: &hmac::Key, credentials: &Credentials) -> Tag {
-    match credentials {
-        Credentials::Token(token) => tag_of_token(key, &sha256(token)),
-        Credentials::Password { user, password } => signed(key, &[b"p", user.as_bytes(), b":", password]),
-    }
+fn tag_of_password(key: &hmac::Key, password: &Password) -> Tag {
+    signed(key, &[b"p", password.text()])
 }
 
 fn tag_of_token(key: &hmac::Key, hash: &[u8; 32]) -> Tag {

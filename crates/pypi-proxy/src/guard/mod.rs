@@ -43,12 +43,23 @@ pub struct Config {
     guards_metrics: bool,
     rate: Option<(u32, u32)>,
     trusted: Vec<IpNet>,
+    reload_after: Duration,
 }
 
 impl Config {
+    /// Default of [`Config::reload_after`]: 5 seconds.
+    pub const DEFAULT_RELOAD_AFTER: Duration = Duration::from_secs(5);
+
     /// Everybody may ask as much as they want.
     pub fn new() -> Self {
-        Self { tokens: None, users: None, guards_metrics: true, rate: None, trusted: Vec::new() }
+        Self {
+            tokens: None,
+            users: None,
+            guards_metrics: true,
+            rate: None,
+            trusted: Vec::new(),
+            reload_after: Self::DEFAULT_RELOAD_AFTER,
+        }
     }
 
     /// Answers those who have a token of this file: in each line a token of at least 16 characters, or its SHA-256 as
@@ -63,11 +74,18 @@ impl Config {
     /// Answers users of this file, which is as `htpasswd -B` makes it: hashes are those of bcrypt with a cost of at most
     /// 15, or of SHA-crypt with at most a million rounds. Clients send `Authorization: Basic`. Default: none.
     ///
-    /// If there are both files, either is enough. They are read again within 5 seconds after they have changed, and may
-    /// have 10,000 lines and 4 MiB each.
+    /// If there are both files, either is enough. They may have 10,000 lines and 4 MiB each.
     #[must_use]
     pub fn htpasswd_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.users = Some(path.into());
+        self
+    }
+
+    /// How often the files are looked at for changes. One that can't be read any more, or is malformed, is told of in the
+    /// log and changes nothing. Default: [`Self::DEFAULT_RELOAD_AFTER`].
+    #[must_use]
+    pub fn reload_after(mut self, time: Duration) -> Self {
+        self.reload_after = time;
         self
     }
 
@@ -139,9 +157,10 @@ impl Guard {
     ///
     /// Fails if one of them can't be read or is malformed ([`Error::is_config`]).
     pub fn new(config: Config) -> Result<Self, Error> {
-        let Config { tokens, users, guards_metrics, rate, trusted } = config;
+        let Config { tokens, users, guards_metrics, rate, trusted, reload_after } = config;
         let has_logins = tokens.is_some() || users.is_some();
-        let logins = has_logins.then(|| Logins::open(tokens, users).map(Arc::new)).transpose()?;
+        let logins =
+            has_logins.then(|| Logins::open(tokens, users, reload_after).map(Arc::new)).transpose()?;
         let limiter = rate.map(|(per_second, burst)| Mutex::new(Limiter::new(per_second, burst)));
         Ok(Self { logins, guards_metrics, limiter, begun: Instant::now(), trusted })
     }
@@ -169,7 +188,10 @@ impl Guard {
         }
         // Guessing counts, too, before it costs anything.
         self.take(client.into())?;
-        logins.check(credentials.ok_or(Refused::Login)?).await.map(Some)
+        match credentials {
+            Some(Credentials::Password(password)) => logins.check(password).await.map(Some),
+            Some(Credentials::Token(_)) | None => Err(Refused::Login),
+        }
     }
 
     fn take(&self, client: Client) -> Result<(), Refused> {
