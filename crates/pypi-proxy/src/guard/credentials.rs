@@ -75,14 +75,17 @@ pub fn parse_authorization(value: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn parse(value: &str) -> Option<Result<(String, Vec<u8>), Vec<u8>>> {
+    /// A user and a password, else a token.
+    type Given = Result<(String, Vec<u8>), Vec<u8>>;
+
+    fn parse(value: &str) -> Option<Given> {
         Credentials::parse(value).map(|credentials| match credentials {
             Credentials::Token(token) => Err(token.into_owned()),
             Credentials::Password(both) => Ok((both.user().to_owned(), both.password().to_vec())),
         })
     }
 
-    fn basic(text: impl AsRef<[u8]>) -> Option<Result<(String, Vec<u8>), Vec<u8>>> {
+    fn basic(text: impl AsRef<[u8]>) -> Option<Given> {
         parse(&format!("Basic {}", BASE64_STANDARD.encode(text)))
     }
 
