@@ -17,6 +17,8 @@
 //! | the root | [`Page`] and [`ProjectList`]: pages of an index, read, rewritten and merged; names, ranges, what clients accept |
 //! | `upstream` | an index, asked over HTTP |
 //! | `pages` | pages that are kept: fresh, stale, on disk, in every form and coding |
+//! | `rules` | what clients may have: projects, files by their age, yanked files |
+//! | `guard` | who clients are, and how much they may ask |
 //! | `store` | files that are kept by their hashes, each fetched once for all who want it |
 //! | `serve` | the answers to requests, and connections |
 //!
@@ -41,6 +43,8 @@
 pub mod config;
 mod error;
 #[cfg(feature = "proxy")]
+pub mod guard;
+#[cfg(feature = "proxy")]
 mod histogram;
 #[cfg(feature = "proxy")]
 mod metadata;
@@ -50,6 +54,8 @@ mod page;
 #[cfg(feature = "proxy")]
 pub mod pages;
 mod range;
+#[cfg(feature = "proxy")]
+pub mod rules;
 #[cfg(feature = "proxy")]
 pub mod serve;
 #[cfg(feature = "proxy")]

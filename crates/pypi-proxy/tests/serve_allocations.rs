@@ -6,6 +6,7 @@ mod support;
 
 use std::io::{Read, Write};
 
+use pypi_proxy::guard::{self, Guard};
 use pypi_proxy::serve::Config;
 use support::proxy::start;
 use support::source::{content, digest_of};
@@ -17,22 +18,42 @@ const KNOWN: &str = "GET /simple/demo/ HTTP/1.1\r\nHost: x\r\nAccept: */*\r\nIf-
 const FILE: &str = "GET /simple/demo/demo-1.0.whl HTTP/1.1\r\nHost: x\r\nAccept: */*\r\n\r\n";
 const HEALTH: &str = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n";
 
-/// The server is on the thread of the test, the client on another.
 #[test]
 fn a_warm_request_allocates_no_more_than_four_times() {
+    check(Config::new(), &[(HEALTH, 4), (PAGE, 4), (KNOWN, 4), (FILE, 4)]);
+}
+
+/// A user and a password have to be decoded.
+#[test]
+fn a_warm_request_of_who_has_logged_in_allocates_little_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let (tokens, users) = (dir.path().join("tokens"), dir.path().join("users"));
+    std::fs::write(&tokens, "0123456789abcdef").unwrap();
+    std::fs::write(&users, "ann:$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW").unwrap();
+    let config =
+        guard::Config::new().tokens_file(tokens).htpasswd_file(users).rate_limit(1_000_000, 1_000_000);
+    let with = |value: &str| FILE.replace("Accept", &format!("Authorization: {value}\r\nAccept"));
+    let (token, password) = (with("Bearer 0123456789abcdef"), with("Basic YW5uOnNlY3JldA=="));
+    check(Config::new().guard(Guard::new(config).unwrap()), &[(&token, 4), (&password, 5)]);
+}
+
+/// The server is on the thread of the test, the client on another.
+fn check(config: Config, requests: &[(&str, usize)]) {
     const TIMES: usize = 200;
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let index = runtime.block_on(index());
-    let proxy = runtime.block_on(start(&[index.url("/simple")], Config::new()));
-    for (request, most) in [(HEALTH, 4), (PAGE, 4), (KNOWN, 4), (FILE, 4)] {
+    let proxy = runtime.block_on(start(&[index.url("/simple")], config));
+    for (request, most) in requests {
+        let request = (*request).to_owned();
+        let sent = request.clone();
         let address = proxy.address();
         let (warm, is_warm) = tokio::sync::oneshot::channel();
         let client = runtime.spawn_blocking(move || {
             let mut stream = std::net::TcpStream::connect(address).unwrap();
             let mut buffer = vec![0; 256 * 1024];
             let mut ask = || {
-                stream.write_all(request.as_bytes()).unwrap();
+                stream.write_all(sent.as_bytes()).unwrap();
                 let mut len = 0;
                 while !is_whole(&buffer[..len]) {
                     len += stream.read(&mut buffer[len..]).unwrap();

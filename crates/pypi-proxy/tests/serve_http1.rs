@@ -8,8 +8,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use proptest::prelude::*;
+use pypi_proxy::guard::{self, Guard};
+use pypi_proxy::rules::{ProjectPattern, Rules};
 use pypi_proxy::serve::{Config, ServerConfig, Tls, parse_head};
-use support::proxy::{Running, start, start_served};
+use support::proxy::{Running, start, start_served, start_with};
 use support::source::{content, digest_of};
 use support::{JSON, Server, answer};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -143,6 +145,40 @@ async fn hyper_and_the_plain_way_answer_the_same() {
             }
         }
         assert!(count > 1_000_000);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hyper_and_the_plain_way_refuse_the_same() {
+    let (index, dir) = (index().await, tempfile::tempdir().unwrap());
+    let tokens = dir.path().join("tokens");
+    std::fs::write(&tokens, "0123456789abcdef").unwrap();
+    let guard = Guard::new(guard::Config::new().tokens_file(tokens)).unwrap();
+    let rules = Rules::new().deny([ProjectPattern::parse("denied").unwrap()]);
+    let config = Config::new().guard(guard);
+    let proxy =
+        start_with(&[index.url("/simple")], config, |one| one, |pages| pages.rules(rules.clone())).await;
+    let address = proxy.address();
+    blocking(move || {
+        let token = "authorization: Bearer 0123456789abcdef\r\n";
+        let fields = ["", "authorization: Bearer no\r\n", "authorization: Basic !\r\n", token];
+        let paths = ["/simple/demo/small-1.0.whl", "/simple/demo/", "/simple/denied/", "/livez", "/x"];
+        let mut statuses = Vec::new();
+        for (path, fields) in paths.iter().flat_map(|path| fields.iter().map(move |fields| (path, fields))) {
+            for method in ["GET", "HEAD"] {
+                let request =
+                    |more: &str| format!("{method} {path} HTTP/1.1\r\nhost: x\r\n{fields}{more}\r\n");
+                assert_eq!(parse_head(request("").as_bytes()), Some(request("").len()));
+                ask(address, &request(""));
+                let plain = ask(address, &request(""));
+                assert_eq!(plain, ask(address, &request("te: trailers\r\n")), "{}", request(""));
+                statuses.push(plain.status);
+            }
+        }
+        for expected in ["200 OK", "401 Unauthorized", "403 Project Denied By This Proxy", "404 Not Found"] {
+            assert!(statuses.contains(&format!("HTTP/1.1 {expected}")), "{expected}: {statuses:?}");
+        }
     })
     .await;
 }

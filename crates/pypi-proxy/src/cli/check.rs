@@ -28,6 +28,10 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let origin = found.as_ref().map_or(&settings.index_url.origin, |found| &found.origin).to_string();
     report.line(true, "settings", format!("the index comes from {origin}"))?;
     let engines = setup::engines(&settings, found)?;
+    match engines.guard() {
+        Ok(_) => report.line(true, "access", "who may ask can be told")?,
+        Err(error) => report.line(false, "access", chain(&error))?,
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     for upstream in engines.upstreams()? {
         runtime.block_on(index(&upstream, &mut report))?;

@@ -37,8 +37,15 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     for place in &requirements.skipped {
         writeln!(io::stderr(), "{place}: skipped, it names nothing that an index has")?;
     }
-    // A proxy of our own waits for each file, however long that takes.
-    let settings = setup::settings_with(matches, &[("download_timeout", "never"), ("access_log", "false")])?;
+    // A proxy of our own waits for each file, however long that takes, and is for nobody else.
+    let own = [
+        ("download_timeout", "never"),
+        ("access_log", "false"),
+        ("auth_tokens_file", ""),
+        ("auth_htpasswd_file", ""),
+        ("rate_limit", "0"),
+    ];
+    let settings = setup::settings_with(matches, &own)?;
     let job = Job {
         texts: matches.get_many::<String>("match").into_iter().flatten().cloned().collect(),
         jobs: usize::from(*matches.get_one::<u16>("jobs").unwrap_or(&8)),

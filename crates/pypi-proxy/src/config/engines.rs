@@ -8,9 +8,11 @@ use std::time::Duration;
 use super::netrc;
 use super::origin::Origin;
 use super::settings::Settings;
-use super::value::{IndexUrl, Period, StorageType};
+use super::value::{IndexUrl, List, Period, StorageType};
 use crate::error::Kind;
+use crate::guard::{self, Guard};
 use crate::pages::{self, Pages};
+use crate::rules::{ProjectPattern, Rules};
 use crate::serve::{self, Proxy, Server, ServerConfig, Tls};
 use crate::store::{self, Store};
 use crate::upstream::{self, Upstream};
@@ -166,18 +168,67 @@ impl<'s> Engines<'s> {
             .stale_if_error(settings.stale_if_error.0)
             .negative_ttl(settings.negative_ttl.0)
             .max_bytes(settings.response_cache_size.0)
+            .rules(self.rules())
+    }
+
+    fn rules(&self) -> Rules {
+        let settings = self.settings;
+        let patterns = |list: &List<ProjectPattern>| list.0.clone();
+        let rules = Rules::new()
+            .allow(patterns(&settings.allow_projects))
+            .deny(patterns(&settings.deny_projects))
+            .min_age(settings.min_age.0)
+            .min_age_exempt(patterns(&settings.min_age_exempt))
+            .min_age_unknown(settings.min_age_unknown.value)
+            .yanked(settings.yanked.value);
+        let sources = settings.project_sources.0.iter();
+        sources.fold(rules, |rules, source| rules.only_from(source.pattern.clone(), source.index))
+    }
+
+    /// Who may ask, and how much, if not everybody as much as they want.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file of who may ask can't be read or is malformed ([`Error::is_config`]).
+    pub fn guard(&self) -> Result<Option<Guard>, Error> {
+        let settings = self.settings;
+        let (tokens, users) = (&settings.auth_tokens_file.value, &settings.auth_htpasswd_file.value);
+        let rate = settings.rate_limit.0;
+        let networks = &settings.trusted_proxies.0;
+        // Whom a proxy in front has asked for is in the log, too.
+        if tokens.is_none() && users.is_none() && rate == 0 && networks.is_empty() {
+            return Ok(None);
+        }
+        let mut config = guard::Config::new()
+            .guards_metrics(settings.metrics_need_auth.0)
+            .trusted_proxies(networks.iter().map(|network| network.0));
+        if rate > 0 {
+            config = config.rate_limit(rate, settings.rate_limit_burst.0);
+        }
+        if let Some(path) = tokens {
+            config = config.tokens_file(path);
+        }
+        if let Some(path) = users {
+            config = config.htpasswd_file(path);
+        }
+        Guard::new(config).map(Some)
     }
 
     /// How the proxy answers.
-    pub fn serve(&self) -> serve::Config {
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::guard`].
+    pub fn serve(&self) -> Result<serve::Config, Error> {
         let settings = self.settings;
         // What is not stored is nothing that clients should wait for.
         let is_stored = settings.cache_size.bytes() > 0;
         let redirect_after = if is_stored { settings.download_timeout.value.0 } else { Some(Duration::ZERO) };
-        serve::Config::new()
+        Ok(serve::Config::new()
             .redirect_after(redirect_after)
             .binary_type(settings.binary_file_mime_type.0)
             .admin_token(settings.admin_token.value.as_ref().map(|token| token.expose().to_owned()))
+            .guard(self.guard()?))
     }
 
     /// How connections are treated.
@@ -206,10 +257,10 @@ impl<'s> Engines<'s> {
     ///
     /// As the parts, and if the folder of the cache can't be used ([`Error::is_storage`]).
     pub fn start(&self) -> Result<(Server, Store), Error> {
-        let (server, upstreams) = (self.server()?, self.upstreams()?);
+        let (server, upstreams, serve) = (self.server()?, self.upstreams()?, self.serve()?);
         let store = Store::open(self.store()?)?;
         let pages = Pages::new(upstreams.clone(), self.pages(&store));
-        let proxy = Proxy::new(upstreams, pages, store.clone(), self.serve());
+        let proxy = Proxy::new(upstreams, pages, store.clone(), serve);
         Ok((Server::new(proxy, server), store))
     }
 }

@@ -18,6 +18,7 @@
 //! # Ok::<(), pypi_proxy::Error>(())
 //! ```
 
+mod access;
 mod discover;
 mod doc;
 mod engines;
@@ -32,9 +33,11 @@ mod sources;
 mod table;
 mod value;
 
+pub use access::{Network, ProjectSource};
 pub use discover::{Discovery, Found};
 pub use doc::document;
 pub use engines::Engines;
+pub(crate) use number::show_time;
 pub use number::time as period;
 pub use origin::{Origin, Set};
 pub use settings::Settings;

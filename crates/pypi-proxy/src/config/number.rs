@@ -71,7 +71,7 @@ fn leading(text: &str) -> Option<(f64, &str)> {
     Some((number.parse().ok()?, rest))
 }
 
-pub(super) fn show_time(time: Duration) -> String {
+pub(crate) fn show_time(time: Duration) -> String {
     if time.subsec_nanos() != 0 || time.is_zero() {
         return format!("{}s", time.as_secs_f64());
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::access::{Network, ProjectSource};
 use super::layers::Layers;
 use super::origin::{Origin, Set};
 use super::sources::Sources;
@@ -12,6 +13,7 @@ use super::value::{
     Size, StorageType, Switch, Timeout, Value,
 };
 use crate::Error;
+use crate::rules::{ProjectPattern, UnknownAge, Yanked};
 
 /// Makes one table of what is below: the settings with their types, and what is said of them.
 macro_rules! settings {
@@ -139,6 +141,34 @@ settings! {
         sync_files: Switch = "false", [], [], Plain,
             "Whether a file counts as stored only once the disk has it. Without it, one that a power cut has damaged is found by its length or by `verify`.";
     }
+    "Access" {
+        auth_tokens_file: Option<PathBuf> = "", [], [], Plain,
+            "A file of tokens: only those who have one are answered. In each line a token of at least 16 characters, or its SHA-256 as `sha256:` and digits, and behind a blank the name of its owner. Clients send it as `Authorization: Bearer`, or as the password of the user `__token__`.";
+        auth_htpasswd_file: Option<PathBuf> = "", [], [], Plain,
+            "A file of users with hashes of their passwords, as `htpasswd -B` makes it: only they are answered. With auth_tokens_file, either is enough. Both are read again within 5 seconds after they have changed.";
+        metrics_need_auth: Switch = "true", [], [], Plain,
+            "Whether `/metrics`, `/health` and the status page are only for those who may ask, if there is one of these files.";
+        rate_limit: Count = "0", [], [], Plain,
+            "How many requests a second of one client are answered, on average; 0 for no limit. A client is a user or the owner of a token, else an address, or a network of 64 bits of IPv6.";
+        rate_limit_burst: Count = "500", [], [], Plain,
+            "How many requests of one client are answered at once, with rate_limit.";
+        trusted_proxies: List<Network> = "", [], [], Plain,
+            "Networks of proxies in front that are believed who has asked them, in `X-Forwarded-For`.";
+        allow_projects: List<ProjectPattern> = "", [], [], Plain,
+            "Patterns for the projects that there are, such as `acme-*`. Without it, all.";
+        deny_projects: List<ProjectPattern> = "", [], [], Plain,
+            "Patterns for projects that are refused, also if they are allowed.";
+        project_sources: List<ProjectSource> = "", [], [], Plain,
+            "From which index alone projects are taken: patterns with the number of an index, 1 for index_url and 2 for the first of extra_index_urls, such as `acme-*=2`. No other index is asked for them. The first pattern that fits counts.";
+        min_age: Period = "0s", [], [], Plain,
+            "How long ago a file must have been uploaded to its index; younger ones are on no page and are refused.";
+        min_age_exempt: List<ProjectPattern> = "", [], [], Plain,
+            "Patterns for projects whose files may be of any age.";
+        min_age_unknown: UnknownAge = "deny", [], [], Plain,
+            "What becomes of files whose index does not tell when they were uploaded, if there is a min_age. To deny them is safe, and what pip and uv do that look at ages themselves; an index whose pages are HTML tells no times.";
+        yanked: Yanked = "keep", [], [], Plain,
+            "What becomes of files that were yanked: keep leaves them on pages with their mark, hide takes them off but sends them to those who know their URLs, refuse does neither.";
+    }
     "Log" {
         logging_level: Level = "info", ["GROXPI_LOGGING_LEVEL"], ["PROXPI_LOGGING_LEVEL"], Plain,
             "What is logged: this, and what is worse.";
@@ -240,6 +270,7 @@ impl Settings {
         let at_least_one = [
             ("max_connections", &self.max_connections),
             ("max_concurrent_downloads", &self.max_concurrent_downloads),
+            ("rate_limit_burst", &self.rate_limit_burst),
         ];
         for (name, count) in at_least_one {
             if count.0 == 0 {
@@ -249,6 +280,11 @@ impl Settings {
         if self.tls_cert.is_some() != self.tls_key.is_some() {
             let origin = if self.tls_cert.is_some() { &self.tls_cert.origin } else { &self.tls_key.origin };
             problems.push(format!("{origin}: tls_cert and tls_key need each other"));
+        }
+        let indexes = self.extra_index_urls.0.len() + 1;
+        for source in self.project_sources.0.iter().filter(|source| source.index >= indexes) {
+            let origin = &self.project_sources.origin;
+            problems.push(format!("{origin}: project_sources has {source}, but there are {indexes} indexes"));
         }
         let not_zero = [
             ("header_timeout", &self.header_timeout),

@@ -455,7 +455,7 @@ impl Value for Secret {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List<T>(pub Vec<T>);
 
-trait Item: Value {
+pub(super) trait Item: Value {
     const FORMS: &'static str;
 }
 

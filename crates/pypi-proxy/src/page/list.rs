@@ -109,6 +109,22 @@ impl ProjectList {
         list.build()
     }
 
+    /// The list with those of its names that are to be kept, which are asked about in their normal forms.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::merge`].
+    #[cfg(feature = "proxy")]
+    pub(crate) fn filtered(&self, is_kept: impl Fn(&str) -> bool) -> Result<Self, Error> {
+        let mut list = Builder::default();
+        for name in self.names() {
+            if normalize(name).is_ok_and(|normal| is_kept(&normal)) {
+                list.push(name);
+            }
+        }
+        list.build()
+    }
+
     /// The names as they are spelled.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         // They were read as text, without an escape.

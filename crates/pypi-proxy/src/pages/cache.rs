@@ -17,6 +17,7 @@ use super::slot::{Known, Part, PartContent, Slot, State};
 use super::{Config, Entry};
 use crate::error::{Chain, Kind};
 use crate::page::{Fact, Facts, Page, ProjectList};
+use crate::rules::{Ruled, Rules};
 use crate::upstream::{Answer, PageBody, Upstream};
 use crate::{Error, ProjectName};
 
@@ -204,6 +205,19 @@ impl Pages {
         });
     }
 
+    /// What clients may have, if that is not everything.
+    pub(crate) fn rules(&self) -> Option<&Rules> {
+        self.0.config.rules.as_deref()
+    }
+
+    /// Whether an index may be asked for a page.
+    fn may_ask(&self, name: Option<&ProjectName>, index: usize) -> bool {
+        match (self.rules(), name) {
+            (Some(rules), Some(name)) => rules.may_ask(name, index),
+            _ => true,
+        }
+    }
+
     /// Bytes of pages in memory.
     pub fn bytes(&self) -> u64 {
         self.0.slots().bytes
@@ -292,7 +306,7 @@ impl Pages {
             return false;
         }
         let loaded = parts.insert(self.load(slot).await);
-        let Some((known, fresh, overdue)) = recalled(loaded, &self.0.upstreams) else { return false };
+        let Some((known, fresh, overdue)) = self.recalled(loaded, slot).await else { return false };
         let now = Instant::now();
         let mut state = slot.state();
         state.known = known;
@@ -483,7 +497,8 @@ impl Pages {
             }
             fresh = fresh.min(upstream.ttl().saturating_sub(part.age()));
         }
-        let known = combine(parts)?;
+        let (known, ripe) = self.combine(parts, slot).await?;
+        fresh = fresh.min(ripe);
         if matches!(known, Known::Missing) {
             fresh = self.0.config.negative_ttl;
         }
@@ -500,23 +515,51 @@ impl Pages {
         let empty = || vec![Part::default(); self.0.upstreams.len()];
         let Some(keep) = self.0.keep.clone() else { return empty() };
         let indexes: Vec<_> = self.0.upstreams.iter().map(|upstream| upstream.id()).collect();
-        let slot = slot.clone();
+        let (pages, slot) = (self.clone(), slot.clone());
         let work = move || {
             let name = &slot.name;
             if let Some(name) = name {
                 slot.learned().0.join(keep.load_facts(name));
             }
             let (facts, learned) = slot.learned().clone();
-            let load = |index: &u64| {
-                let kept = keep.load(*index, name.as_ref())?;
+            let load = |(index, id): (usize, &u64)| {
+                if !pages.may_ask(name.as_ref(), index) {
+                    return Some(Part { checked: Some(SystemTime::now()), ..Part::default() });
+                }
+                let kept = keep.load(*id, name.as_ref())?;
                 let validators = kept.body.validators.clone();
                 let content = read(kept.body, name.is_some(), &facts).ok()?;
                 let (checked, modified) = (Some(kept.checked), Some(kept.modified));
                 Some(Part { content: Some(content), validators, checked, modified, learned })
             };
-            indexes.iter().map(|index| load(index).unwrap_or_default()).collect()
+            indexes.iter().enumerate().map(|index| load(index).unwrap_or_default()).collect()
         };
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| empty())
+    }
+
+    /// What may be served of what was kept, for how long it is fresh, and how long ago it was.
+    async fn recalled(&self, parts: &[Part], slot: &Arc<Slot>) -> Option<(Known, Duration, Duration)> {
+        let (mut fresh, mut overdue) = (Duration::MAX, Duration::ZERO);
+        for (part, upstream) in parts.iter().zip(&self.0.upstreams) {
+            // Without one of the indexes, it is not known what there is.
+            part.checked?;
+            fresh = fresh.min(upstream.ttl().saturating_sub(part.age()));
+            overdue = overdue.max(part.age().saturating_sub(upstream.ttl()));
+        }
+        let (known, ripe) = self.combine(parts, slot).await.ok()?;
+        Some((known, fresh.min(ripe), overdue))
+    }
+
+    /// What clients get of what the indexes have, and for how long that may be so.
+    async fn combine(&self, parts: &[Part], slot: &Arc<Slot>) -> Result<(Known, Duration), Error> {
+        let Some(rules) = self.0.config.rules.clone() else {
+            return combine(parts, None, None);
+        };
+        // All files of a page may have to be looked at.
+        let (parts, slot) = (parts.to_vec(), slot.clone());
+        let work = move || combine(&parts, slot.name.as_ref(), Some(&rules));
+        let failed = |_| Err(Error::with(Kind::Page, "making it failed"));
+        tokio::task::spawn_blocking(work).await.unwrap_or_else(failed)
     }
 
     /// Does something with a page on disk, on a thread.
@@ -538,12 +581,15 @@ impl Pages {
         part: Part,
         slot: &Arc<Slot>,
     ) -> Result<Part, Error> {
+        let now = SystemTime::now();
+        let name = slot.name.as_ref();
+        if !self.may_ask(name, index) {
+            return Ok(Part { checked: Some(now), ..Part::default() });
+        }
         // Kept on disk, or of an index that has a longer time than the others.
         if part.checked.is_some() && part.age() < upstream.ttl() {
             return Ok(part);
         }
-        let now = SystemTime::now();
-        let name = slot.name.as_ref();
         let body = match upstream.page(name, &part.validators).await? {
             Answer::NotModified if part.content.is_some() => {
                 let part = self.relearn(index, Part { checked: Some(now), ..part }, slot).await;
@@ -607,18 +653,6 @@ impl Pages {
     }
 }
 
-/// What may be served of what was kept, and how long ago it was fresh.
-fn recalled(parts: &[Part], upstreams: &[Arc<Upstream>]) -> Option<(Known, Duration, Duration)> {
-    let (mut fresh, mut overdue) = (Duration::MAX, Duration::ZERO);
-    for (part, upstream) in parts.iter().zip(upstreams) {
-        // Without one of the indexes, it is not known what there is.
-        part.checked?;
-        fresh = fresh.min(upstream.ttl().saturating_sub(part.age()));
-        overdue = overdue.max(part.age().saturating_sub(upstream.ttl()));
-    }
-    Some((combine(parts).ok()?, fresh, overdue))
-}
-
 /// A copy of a cache that lags behind.
 fn is_older(new: &PartContent, old: Option<&PartContent>) -> bool {
     let serial = |content: &PartContent| match content {
@@ -637,24 +671,42 @@ fn read(body: PageBody, is_project: bool, facts: &Facts) -> Result<PartContent, 
     })
 }
 
-fn combine(parts: &[Part]) -> Result<Known, Error> {
+/// What clients get of what the indexes have, and for how long that may be so.
+fn combine(
+    parts: &[Part],
+    name: Option<&ProjectName>,
+    rules: Option<&Rules>,
+) -> Result<(Known, Duration), Error> {
     let mut projects = Vec::new();
     let mut lists = Vec::new();
     for (index, part) in parts.iter().enumerate() {
-        match &part.content {
-            Some(PartContent::Project(page)) => projects.push((index, page.clone())),
-            Some(PartContent::List(list)) => lists.push(list.clone()),
-            None => {}
+        match (&part.content, rules) {
+            (Some(PartContent::Project(page)), _) => projects.push((index, page.clone())),
+            (Some(PartContent::List(list)), None) => lists.push(list.clone()),
+            (Some(PartContent::List(list)), Some(rules)) => lists.push(rules.list(list.clone(), index)?),
+            (None, _) => {}
         }
     }
-    let modified = parts.iter().filter_map(|part| part.modified).max().unwrap_or_else(SystemTime::now);
+    let mut modified = parts.iter().filter_map(|part| part.modified).max();
+    let mut time = Duration::MAX;
     let content = match (projects.is_empty(), &lists[..]) {
-        (false, _) => Content::Project { merged: merge(&projects)?, parts: projects },
-        (true, []) => return Ok(Known::Missing),
+        (false, _) => {
+            let mut merged = merge(&projects)?;
+            if let (Some(rules), Some(name)) = (rules, name) {
+                let now = SystemTime::now();
+                let Ruled { page, next, last } = rules.page(name, merged, now)?;
+                merged = page;
+                modified = modified.max(last);
+                time = next.and_then(|next| next.duration_since(now).ok()).unwrap_or(time);
+            }
+            Content::Project { merged, parts: projects }
+        }
+        (true, []) => return Ok((Known::Missing, time)),
         (true, [list]) => Content::List(list.clone()),
         (true, lists) => Content::List(Arc::new(ProjectList::merge(lists.iter().map(|list| &**list))?)),
     };
-    Ok(Known::Page(Arc::new(Entry::new(content, modified))))
+    let modified = modified.unwrap_or_else(SystemTime::now);
+    Ok((Known::Page(Arc::new(Entry::new(content, modified))), time))
 }
 
 impl Inner {

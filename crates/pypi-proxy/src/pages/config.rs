@@ -1,7 +1,10 @@
 //! How long and how many pages are kept.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use crate::rules::Rules;
 
 /// How pages are kept. How long they are fresh is a matter of each index.
 #[derive(Clone, Debug)]
@@ -11,6 +14,7 @@ pub struct Config {
     pub(super) stale_if_error: Duration,
     pub(super) negative_ttl: Duration,
     pub(super) max_bytes: u64,
+    pub(super) rules: Option<Arc<Rules>>,
 }
 
 impl Config {
@@ -31,6 +35,7 @@ impl Config {
             stale_if_error: Self::DEFAULT_STALE_IF_ERROR,
             negative_ttl: Self::DEFAULT_NEGATIVE_TTL,
             max_bytes: Self::DEFAULT_MAX_BYTES,
+            rules: None,
         }
     }
 
@@ -68,6 +73,13 @@ impl Config {
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = bytes;
+        self
+    }
+
+    /// What clients may have. Default: everything.
+    #[must_use]
+    pub fn rules(mut self, rules: Rules) -> Self {
+        self.rules = rules.is_on().then(|| Arc::new(rules));
         self
     }
 }

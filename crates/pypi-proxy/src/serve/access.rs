@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
@@ -20,6 +21,7 @@ use crate::error::Chain;
 /// What a request was, for the line that is written when its answer has ended.
 struct Line {
     client: Option<IpAddr>,
+    user: Option<Arc<str>>,
     method: Method,
     path: Box<str>,
     verdict: &'static str,
@@ -45,7 +47,8 @@ impl Access {
         proxy.meter().begin();
         let is_logged = is_logged && tracing::enabled!(target: "pypi_proxy::access", Level::INFO);
         let line = is_logged.then(|| {
-            Box::new(Line { client, method: asked.method.clone(), path: asked.path.into(), verdict: "-" })
+            let method = asked.method.clone();
+            Box::new(Line { client, user: None, method, path: asked.path.into(), verdict: "-" })
         });
         Self {
             proxy,
@@ -68,8 +71,9 @@ impl Access {
         self.proxy.meter().answer(self.endpoint, answer.status, verdict, self.begun.elapsed());
         self.status = Some(answer.status);
         self.len = answer.body.size_hint().exact();
-        if let (Some(line), Some(verdict)) = (&mut self.line, verdict) {
-            line.verdict = verdict;
+        if let Some(line) = &mut self.line {
+            line.user.clone_from(&answer.user);
+            line.verdict = verdict.unwrap_or("-");
         }
     }
 
@@ -108,6 +112,7 @@ impl Drop for Access {
         tracing::info!(
             target: "pypi_proxy::access",
             client = line.client.map(tracing::field::display),
+            user = line.user.as_deref(),
             method = %line.method,
             path = &*line.path,
             status = self.status.map_or(0, |status| status.as_u16()),

@@ -1,6 +1,8 @@
 //! A request and its answer, apart from how they are written.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use bytes::Bytes;
@@ -9,8 +11,11 @@ use http::header::{
     IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, RANGE,
 };
 use http::{HeaderMap, Method, Request, Response, StatusCode};
+use hyper::ext::ReasonPhrase;
 
 use super::Body;
+
+pub(super) const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// What an answer depends on.
 pub(super) struct Asked<'r> {
@@ -18,6 +23,8 @@ pub(super) struct Asked<'r> {
     pub(super) path: &'r str,
     pub(super) query: Option<&'r str>,
     pub(super) fields: AskedFields<'r>,
+    /// Who has asked the proxies in between: the values of `X-Forwarded-For`.
+    pub(super) forwarded: Cow<'r, str>,
 }
 
 /// The header fields of a request that an answer depends on; a value that is no text is an empty one.
@@ -49,16 +56,28 @@ impl<'r> Asked<'r> {
                 if_range: field(IF_RANGE),
                 authorization: field(AUTHORIZATION),
             },
+            forwarded: forwarded(headers),
         }
     }
+}
+
+/// All lines are one list, in the order in which proxies have added to it.
+fn forwarded(headers: &HeaderMap) -> Cow<'_, str> {
+    let mut lines = headers.get_all(X_FORWARDED_FOR).iter().map(|line| line.to_str().unwrap_or_default());
+    let first = Cow::Borrowed(lines.next().unwrap_or_default());
+    lines.fold(first, |all, line| Cow::Owned(format!("{all},{line}")))
 }
 
 /// What is sent back.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: StatusCode,
+    /// What the first line says behind the status, if that is not what it says everywhere.
+    pub(super) reason: Option<&'static str>,
     pub(super) fields: Vec<(HeaderName, Value)>,
     pub(super) body: Body,
+    /// Who has asked, if they had to say so.
+    pub(super) user: Option<Arc<str>>,
 }
 
 /// The value of a header field.
@@ -97,7 +116,7 @@ impl From<SystemTime> for Value {
 impl Answer {
     pub(super) fn new(status: StatusCode, body: Body) -> Self {
         // No answer has more fields.
-        Self { status, fields: Vec::with_capacity(10), body }
+        Self { status, reason: None, fields: Vec::with_capacity(10), body, user: None }
     }
 
     pub(super) fn text(status: StatusCode, text: impl Into<Bytes>) -> Self {
@@ -162,6 +181,9 @@ impl From<Answer> for Response<Body> {
         let mut response = Self::new(answer.body);
         *response.status_mut() = answer.status;
         *response.headers_mut() = headers;
+        if let Some(reason) = answer.reason {
+            response.extensions_mut().insert(ReasonPhrase::from_static(reason.as_bytes()));
+        }
         response
     }
 }

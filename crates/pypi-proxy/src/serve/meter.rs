@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use http::StatusCode;
 
+use super::refuse::REASONS;
 use crate::histogram::{Counted, Histogram};
 
 /// What a request is about, as far as counting goes.
@@ -86,6 +87,7 @@ pub(super) struct Meter {
     answers: [[AtomicU64; 4]; Endpoint::ALL.len()],
     verdicts: [[AtomicU64; VERDICTS.len()]; Endpoint::CACHED.len()],
     bytes: [AtomicU64; Endpoint::ALL.len()],
+    refused: [AtomicU64; REASONS.len()],
     in_flight: AtomicU64,
     aborted: AtomicU64,
     /// The last one is for all that is not answered out of the cache.
@@ -111,6 +113,7 @@ impl Default for Meter {
             answers: Default::default(),
             verdicts: Default::default(),
             bytes: Default::default(),
+            refused: Default::default(),
             in_flight: AtomicU64::new(0),
             aborted: AtomicU64::new(0),
             heads: Default::default(),
@@ -161,6 +164,18 @@ impl Meter {
             self.bytes[endpoint as usize].fetch_add(bytes, Ordering::Relaxed);
             self.wholes[timed(endpoint)].record(time);
         }
+    }
+
+    /// A request was refused for one of the [`REASONS`].
+    pub(super) fn refuse(&self, reason: &str) {
+        if let Some(reason) = REASONS.iter().position(|known| reason == *known) {
+            self.refused[reason].fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// One for each of [`REASONS`].
+    pub(super) fn refused(&self) -> [u64; REASONS.len()] {
+        array::from_fn(|reason| load(&self.refused[reason]))
     }
 
     pub(super) fn started(&self) -> SystemTime {

@@ -5,6 +5,7 @@ use std::time::UNIX_EPOCH;
 use super::exposition::Exposition;
 use super::meter::{Endpoint, VERDICTS};
 use super::process::Process;
+use super::refuse::REASONS;
 use super::service::Inner;
 use crate::pages::Refreshed;
 use crate::upstream::{Asked, Condition, Fault};
@@ -43,6 +44,10 @@ fn requests(proxy: &Inner, out: &mut Exposition) {
         for (verdict, count) in VERDICTS.iter().zip(meter.verdicts(endpoint).into_iter().flatten()) {
             out.value(&[("route", endpoint.name()), ("verdict", verdict)], count);
         }
+    }
+    out.counter("pypi_proxy_http_refused_total", "Requests that were refused, by the reason.");
+    for (reason, count) in REASONS.iter().zip(meter.refused()) {
+        out.value(&[("reason", reason)], count);
     }
     let times: Vec<_> = meter.times().collect();
     out.histogram("pypi_proxy_http_response_start_seconds", "Time from a request to the head of its answer.");

@@ -10,6 +10,7 @@ mod http1;
 mod meter;
 mod metrics;
 mod process;
+mod refuse;
 mod respond;
 mod route;
 mod server;

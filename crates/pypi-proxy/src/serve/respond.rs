@@ -18,7 +18,7 @@ use crate::{ByteRange, Coding, Error, Form};
 pub(super) const X_CACHE: HeaderName = HeaderName::from_static("x-cache");
 const X_SERIAL: HeaderName = HeaderName::from_static("x-pypi-last-serial");
 /// A file never changes.
-const IMMUTABLE: &str = "max-age=365000000, immutable, public";
+pub(super) const IMMUTABLE: &str = "max-age=365000000, immutable, public";
 
 /// What a client gets to know of an error.
 pub(super) fn failure(error: &Error) -> Answer {

@@ -201,8 +201,9 @@ impl Server {
             let proxy = proxy.clone();
             async move {
                 let asked = Asked::of(&request);
+                let client = proxy.client(client, &asked);
                 let access = Access::begin(proxy.clone(), client, &asked, is_logged);
-                Ok::<_, Infallible>(access.watch(proxy.answer_to(&asked).await))
+                Ok::<_, Infallible>(access.watch(proxy.answer_to(&asked, client).await))
             }
         });
         let mut stream = TimeoutStream::new(stream);

@@ -2,27 +2,33 @@
 
 use std::fmt;
 use std::io::Write as _;
+use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, LOCATION, WWW_AUTHENTICATE};
+use http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, LOCATION, WWW_AUTHENTICATE,
+};
 use http::{Method, Request, Response, StatusCode};
 use url::Url;
 
 use super::Body;
-use super::answer::{Answer, Asked, AskedFields};
+use super::answer::{Answer, Asked, AskedFields, Value};
 use super::coded::Coded;
 use super::exposition::Exposition;
 use super::health::{Findings, health, obstacles};
 use super::meter::Meter;
 use super::metrics::metrics;
-use super::respond::{FileHead, Wanted, X_CACHE, failure, is_metadata, page};
+use super::refuse::{Denial, by_guard, by_rule};
+use super::respond::{FileHead, IMMUTABLE, Wanted, X_CACHE, failure, is_metadata, page};
 use super::route::{Kept, Permanent, Route};
 use super::status::{self, History};
 use crate::error::Kind;
+use crate::guard::{Area, Guard};
 use crate::metadata::MetadataSource;
 use crate::page::{Fact, File, Metadata};
 use crate::pages::{Held, Pages, Served};
+use crate::rules::Refusal;
 use crate::store::{Digest, Expected, Fill, Filling, Head, Key, Source, Store, Stored};
 use crate::upstream::{self, Upstream, Validators};
 use crate::{ByteRange, Coding, Error, Form, ProjectName};
@@ -39,6 +45,7 @@ pub struct Config {
     redirect_after: Option<Duration>,
     admin_token: Option<String>,
     binary_type: bool,
+    guard: Option<Arc<Guard>>,
 }
 
 impl Config {
@@ -69,6 +76,14 @@ impl Config {
         self.binary_type = is_on;
         self
     }
+
+    /// Answers those alone who may ask, and only as much as they may; `/livez` and `/readyz` are for everybody. The admin
+    /// token takes the place of a login where it is demanded. Default: everybody may ask.
+    #[must_use]
+    pub fn guard(mut self, guard: impl Into<Option<Guard>>) -> Self {
+        self.guard = guard.into().map(Arc::new);
+        self
+    }
 }
 
 /// Shows no token.
@@ -78,6 +93,7 @@ impl fmt::Debug for Config {
             .field("redirect_after", &self.redirect_after)
             .field("has_admin_token", &self.admin_token.is_some())
             .field("binary_type", &self.binary_type)
+            .field("guard", &self.guard)
             .finish()
     }
 }
@@ -129,22 +145,83 @@ impl Proxy {
         status::sample(&self.0).await;
     }
 
-    /// Answers a request. What it has as a body is not looked at.
+    /// Answers a request. What it has as a body is not looked at. Nothing is known of where it comes from: those who do not
+    /// log in count as one client.
     pub async fn answer<B>(&self, request: &Request<B>) -> Response<Body> {
-        self.answer_to(&Asked::of(request)).await.into()
+        self.answer_to(&Asked::of(request), None).await.into()
     }
 
-    pub(super) async fn answer_to(&self, asked: &Asked<'_>) -> Answer {
-        let mut answer = self.routed(asked).await;
+    /// The address of who asks over a connection from `peer`.
+    pub(super) fn client(&self, peer: Option<IpAddr>, asked: &Asked<'_>) -> Option<IpAddr> {
+        match &self.0.config.guard {
+            Some(guard) => guard.client(peer, &asked.forwarded),
+            None => peer,
+        }
+    }
+
+    pub(super) async fn answer_to(&self, asked: &Asked<'_>, client: Option<IpAddr>) -> Answer {
+        let route = Route::of(asked.path);
+        let mut answer = match &self.0.config.guard {
+            Some(guard) if !matches!(route, Route::Live | Route::Ready) => {
+                self.guarded(guard, route, asked, client).await
+            }
+            _ => self.routed(route, asked).await,
+        };
         if *asked.method == Method::HEAD {
             answer.without_body();
         }
         answer
     }
 
-    async fn routed(&self, asked: &Asked<'_>) -> Answer {
+    /// Answers who may ask.
+    async fn guarded(
+        &self,
+        guard: &Guard,
+        route: Route<'_>,
+        asked: &Asked<'_>,
+        client: Option<IpAddr>,
+    ) -> Answer {
+        let area = match route {
+            Route::Kept(_) if self.0.needs_token() => Area::Admin,
+            Route::Home | Route::Status | Route::StatusJson | Route::Health | Route::Metrics => Area::Metrics,
+            _ => Area::Index,
+        };
+        match guard.admit(area, client, asked.fields.authorization).await {
+            Err(refused) => self.refuse(by_guard(refused)),
+            Ok(user) => {
+                let mut answer = self.routed(route, asked).await;
+                if user.is_some() && matches!(answer.get(&CACHE_CONTROL), Some(Value::Static(IMMUTABLE))) {
+                    // What stands in between must not give it to others.
+                    answer.set(CACHE_CONTROL, "max-age=365000000, immutable, private");
+                }
+                answer.user = user;
+                answer
+            }
+        }
+    }
+
+    fn refuse(&self, (answer, reason): Denial) -> Answer {
+        self.0.meter.refuse(reason);
+        answer
+    }
+
+    /// Whether there may be something of a project.
+    fn check_project(&self, name: &ProjectName) -> Result<(), Refusal> {
+        self.0.pages.rules().map_or(Ok(()), |rules| rules.project(name))
+    }
+
+    /// Whether clients may have a file, or what belongs to one.
+    fn check_file(&self, served: &Served, project: &ProjectName, name: &str) -> Result<(), Refusal> {
+        let Some(rules) = self.0.pages.rules() else { return Ok(()) };
+        let base = || served.entry.file(name.rsplit_once('.')?.0);
+        match served.entry.file(name).or_else(base) {
+            Some((_, file)) => rules.file(project, &file.details(), SystemTime::now()),
+            None => Ok(()),
+        }
+    }
+
+    async fn routed(&self, route: Route<'_>, asked: &Asked<'_>) -> Answer {
         let (method, fields) = (asked.method, &asked.fields);
-        let route = Route::of(asked.path);
         let is_kept = matches!(route, Route::Kept(_));
         let is_read = matches!(*method, Method::GET | Method::HEAD);
         if route == Route::Unknown || is_kept && is_read && !matches!(route, Route::Kept(Kept::List)) {
@@ -196,6 +273,9 @@ impl Proxy {
     }
 
     async fn project(&self, name: &ProjectName, asked: &Asked<'_>) -> Answer {
+        if let Err(refusal) = self.check_project(name) {
+            return self.refuse(by_rule(refusal));
+        }
         match self.0.pages.project(name).await {
             Ok(served) => self.page(&served, asked).await,
             Err(error) => failure(&error),
@@ -229,7 +309,13 @@ impl Proxy {
         method: &Method,
         asked: &AskedFields<'_>,
     ) -> Result<Answer, Error> {
+        if let Err(refusal) = self.check_project(project) {
+            return Ok(self.refuse(by_rule(refusal)));
+        }
         let served = self.0.pages.project(project).await?;
+        if let Err(refusal) = self.check_file(&served, project, name) {
+            return Ok(self.refuse(by_rule(refusal)));
+        }
         served.entry.want();
         let label = || Arc::from(format!("{project}/{name}"));
         // Where it is from does not matter if it is here.

@@ -4,6 +4,7 @@
 //! so and pass. How the clients are configured is read from the guide, `docs/pypi-proxy.md`.
 #![cfg(all(unix, feature = "cli"))]
 
+mod access;
 mod guide;
 mod killed;
 mod pip;

@@ -80,8 +80,9 @@ pub(in super::super) async fn serve(
             }
         };
         let is_kept = is_kept && !is_closing;
-        let mut access = Access::begin(proxy.clone(), manner.client, &asked, manner.is_logged);
-        let answer = proxy.answer_to(&asked).await;
+        let client = proxy.client(manner.client, &asked);
+        let mut access = Access::begin(proxy.clone(), client, &asked, manner.is_logged);
+        let answer = proxy.answer_to(&asked, client).await;
         access.answered(&answer);
         let is_head = *asked.method == Method::HEAD;
         let (patience, memory, clock) = (&mut patience, &mut memory, &mut clock);

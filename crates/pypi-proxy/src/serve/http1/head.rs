@@ -1,5 +1,7 @@
 //! The head of a request (RFC 9112, 2 to 5).
 
+use std::borrow::Cow;
+
 use http::Method;
 
 use super::super::answer::{Asked, AskedFields};
@@ -63,7 +65,7 @@ impl<'b> Head<'b> {
             None => (target, None),
         };
         let mut fields = AskedFields::default();
-        let (mut host, mut is_kept) = (None, true);
+        let (mut host, mut forwarded, mut is_kept) = (None, None, true);
         for field in &*request.headers {
             let value = text(field.value)?;
             // Each of these may be there once; what else there is has no meaning here.
@@ -71,6 +73,7 @@ impl<'b> Head<'b> {
                 Name::Accept => &mut fields.accept,
                 Name::AcceptEncoding => &mut fields.accept_encoding,
                 Name::Authorization => &mut fields.authorization,
+                Name::ForwardedFor => &mut forwarded,
                 Name::Host => &mut host,
                 Name::IfModifiedSince => &mut fields.if_modified_since,
                 Name::IfNoneMatch => &mut fields.if_none_match,
@@ -91,7 +94,8 @@ impl<'b> Head<'b> {
             }
         }
         host?;
-        Some(Plain { asked: Asked { method, path, query, fields }, is_kept, len })
+        let forwarded = Cow::Borrowed(forwarded.unwrap_or_default());
+        Some(Plain { asked: Asked { method, path, query, fields, forwarded }, is_kept, len })
     }
 }
 
@@ -117,6 +121,7 @@ enum Name {
     AcceptEncoding,
     Authorization,
     Connection,
+    ForwardedFor,
     Host,
     IfModifiedSince,
     IfNoneMatch,
@@ -143,6 +148,7 @@ impl Name {
             13 if is("if-none-match") => Self::IfNoneMatch,
             14 if is("content-length") => Self::Body,
             15 if is("accept-encoding") => Self::AcceptEncoding,
+            15 if is("x-forwarded-for") => Self::ForwardedFor,
             17 if is("if-modified-since") => Self::IfModifiedSince,
             17 if is("transfer-encoding") => Self::Body,
             _ => Self::Other,

@@ -90,7 +90,8 @@ fn write_head(out: &mut Vec<u8>, answer: &Answer, framing: Framing, is_kept: boo
     out.extend_from_slice(b"HTTP/1.1 ");
     out.extend_from_slice(answer.status.as_str().as_bytes());
     out.push(b' ');
-    out.extend_from_slice(answer.status.canonical_reason().unwrap_or_default().as_bytes());
+    let reason = answer.reason.or(answer.status.canonical_reason());
+    out.extend_from_slice(reason.unwrap_or_default().as_bytes());
     for (name, value) in &answer.fields {
         out.extend_from_slice(b"\r\n");
         out.extend_from_slice(name.as_str().as_bytes());

@@ -1,0 +1,120 @@
+//! A project's page without some of its files.
+
+use std::collections::HashSet;
+
+use super::scan::Scanner;
+use super::{File, Page, json};
+use crate::Error;
+
+impl Page {
+    /// The page with those of its files that are to be kept, and without the versions that only others have. `None` if all
+    /// are kept.
+    ///
+    /// Its [`File::url`] is the name.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it gets larger than 2 GiB ([`Error::is_limit`]).
+    pub(crate) fn filtered(&self, mut is_kept: impl FnMut(File<'_>) -> bool) -> Result<Option<Self>, Error> {
+        let (kept, gone): (Vec<_>, Vec<_>) = self.files().partition(|file| is_kept(*file));
+        if gone.is_empty() {
+            return Ok(None);
+        }
+        let mut lost: HashSet<_> = gone.iter().filter_map(|file| version(file.name())).collect();
+        for version in kept.iter().filter_map(|file| version(file.name())) {
+            lost.remove(&version);
+        }
+        let head = Self {
+            api_version: self.api_version,
+            serial: self.serial,
+            meta: self.meta.clone(),
+            members: self.members.clone(),
+            name: self.name.clone(),
+            versions: self.versions.as_deref().map(|versions| without(versions, &lost)),
+            ..Self::empty()
+        };
+        let mut out = Vec::with_capacity(self.json.len());
+        out.extend_from_slice(json::START);
+        for (index, file) in kept.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(file.object());
+        }
+        head.write_end(&mut out);
+        Self::from_json(out).map(Some)
+    }
+}
+
+/// The items of a list of versions but for some.
+fn without(versions: &[u8], lost: &HashSet<String>) -> Vec<u8> {
+    let list = [b"[", versions, b"]"].concat();
+    let mut out = Vec::with_capacity(versions.len());
+    // The list was stepped over before.
+    let _ = Scanner::new(&list).array(|scanner| {
+        let version = scanner.raw()?;
+        let text = std::str::from_utf8(version).unwrap_or_default().trim_matches('"');
+        if !lost.contains(&text.to_ascii_lowercase()) {
+            if !out.is_empty() {
+                out.push(b',');
+            }
+            out.extend_from_slice(version);
+        }
+        Ok(())
+    });
+    out
+}
+
+/// The version in the name of a file, in lower case. If it is written in another way than on the page, the page goes on to
+/// tell it, as it may.
+fn version(file: &str) -> Option<String> {
+    let version = if file.ends_with(".whl") || file.ends_with(".egg") {
+        file.split('-').nth(1)?
+    } else {
+        let ends = [".tar.gz", ".zip", ".tar.bz2", ".tar.xz", ".tgz", ".tar"];
+        let stem = ends.iter().find_map(|end| file.strip_suffix(end))?;
+        stem.rsplit_once('-')?.1
+    };
+    Some(version.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_found_in_names_of_files() {
+        for (file, expected) in [
+            ("demo-1.0-py3-none-any.whl", Some("1.0")),
+            ("demo_x-1.0+Local.1-2-cp39-abi3-linux.whl", Some("1.0+local.1")),
+            ("demo-x-1.0RC1.tar.gz", Some("1.0rc1")),
+            ("demo-1!2.0.zip", Some("1!2.0")),
+            ("demo-1.0.exe", None),
+            ("demo.tar.gz", None),
+        ] {
+            assert_eq!(version(file).as_deref(), expected, "{file}");
+        }
+    }
+
+    #[test]
+    fn everything_else_stays() {
+        let document = br#"{"meta":{"api-version":"1.4","_last-serial":7,"x":1},"name":"Demo","files":[
+            {"filename":"demo-1.0.tar.gz","url":"https://files.example.org/demo-1.0.tar.gz","hashes":{},"x":[1]},
+            {"filename":"demo-2.0.tar.gz","url":"../2","hashes":{}}],
+            "versions":["1.0","2.0"],"project-status":{"status":"active"}}"#;
+        let page = Page::from_json(document.to_vec()).unwrap();
+        assert!(page.filtered(|_| true).unwrap().is_none());
+        let page = page.filtered(|file| file.name().contains("1.0")).unwrap().unwrap();
+        assert_eq!((page.name(), page.last_serial(), page.files().len()), ("Demo", Some(7), 1));
+        let json: serde_json::Value = serde_json::from_slice(page.json()).unwrap();
+        let expected = serde_json::json!({
+            "meta": {"api-version": "1.4", "_last-serial": 7, "x": 1}, "name": "Demo", "versions": ["1.0"],
+            "files": [{"filename": "demo-1.0.tar.gz", "url": "demo-1.0.tar.gz", "hashes": {}, "x": [1]}],
+            "project-status": {"status": "active"},
+        });
+        assert_eq!(json, expected);
+        let nothing = page.filtered(|_| false).unwrap().unwrap();
+        let json: serde_json::Value = serde_json::from_slice(nothing.json()).unwrap();
+        assert_eq!((&json["files"], &json["versions"]), (&serde_json::json!([]), &serde_json::json!([])));
+    }
+}
