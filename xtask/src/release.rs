@@ -1,9 +1,11 @@
 //! Steps of the gate about packages: what they depend on, what is in them, and what a new version breaks.
 
+use std::process::Command;
+
 use anyhow::{Context, Result};
 
 use crate::process::first_line;
-use crate::test::{Outcome, cargo};
+use crate::test::{Outcome, cargo, finish};
 use crate::tidy;
 use crate::workspace::Workspace;
 
@@ -12,7 +14,10 @@ pub(crate) fn machete(workspace: &Workspace) -> Result<Outcome> {
     if first_line("cargo-machete", &["--version"]).is_none() {
         return Ok(Outcome::Skipped("cargo-machete is not installed".into()));
     }
-    cargo(workspace, &["machete", "--with-metadata", "--skip-target-dir"])
+    // Not by way of cargo: inside of `cargo run` it would take its own name for a folder.
+    let mut command = Command::new("cargo-machete");
+    command.args(["--with-metadata", "--skip-target-dir"]).current_dir(&workspace.root);
+    finish(command)
 }
 
 /// Makes the packages of all libraries. What is in them is not built: that takes minutes.

@@ -90,7 +90,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }
 }
 
-fn finish(mut command: Command) -> Result<Outcome> {
+pub(crate) fn finish(mut command: Command) -> Result<Outcome> {
     command.stdin(Stdio::null());
     let program = command.get_program().to_string_lossy().into_owned();
     let status = command.status().with_context(|| format!("cannot start {program}"))?;
