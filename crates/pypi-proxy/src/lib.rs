@@ -20,17 +20,20 @@
 //! | `rules` | what clients may have: projects, files by their age, yanked files |
 //! | `guard` | who clients are, and how much they may ask |
 //! | `store` | files that are kept by their hashes, each fetched once for all who want it |
+//! | `bucket` | files and pages that several proxies share |
 //! | `serve` | the answers to requests, and connections |
 //!
 //! # Features
 //!
-//! `proxy` is all but the root: what asks, keeps and answers. `cli` (default) is the program `pypi-proxy` with it.
+//! `proxy` is all but the root: what asks, keeps and answers. `s3` is a bucket of S3 for it. `cli` (default) is the program
+//! `pypi-proxy` with both.
 //!
 //! # Promised
 //!
 //! - A member of a page that is not known here is passed on as it came; only where files are is replaced.
 //! - A file is what its hash says or no client takes it for that: the last byte waits for the hash. It is fetched once,
 //!   however many want it, and goes on if they leave.
+//! - A bucket that several proxies share is a help, never a need: while it fails, files and pages come from the indexes.
 //! - A folder that holds anything else is left alone. Credentials go to their index, and to no text.
 //! - Bad input leads to an [`Error`], with memory bounded by the limits of each configuration.
 //!
@@ -39,6 +42,8 @@
 //! - There is no upload. A page in HTML tells no sizes and times: here they are on it for files whose hash it tells, after
 //!   they were fetched or asked for.
 
+#[cfg(feature = "proxy")]
+pub mod bucket;
 #[cfg(feature = "proxy")]
 pub mod config;
 mod error;

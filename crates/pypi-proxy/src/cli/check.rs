@@ -37,6 +37,14 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         runtime.block_on(index(&upstream, &mut report))?;
     }
     store(&settings, &engines, &mut report)?;
+    if let Some(bucket) = settings.bucket()? {
+        let checked = runtime.block_on(bucket.check());
+        let text = match &checked {
+            Ok(()) => "objects can be written, read and removed".to_owned(),
+            Err(error) => chain(error),
+        };
+        report.line(checked.is_ok(), "bucket", text)?;
+    }
     listener(&settings, &mut report)?;
     match report.failures {
         0 => Ok(()),
@@ -72,8 +80,7 @@ async fn index(upstream: &Upstream, report: &mut Report) -> Result<(), Failure> 
 }
 
 fn store(settings: &Settings, engines: &Engines<'_>, report: &mut Report) -> Result<(), Failure> {
-    let dir =
-        settings.cache_dir.as_ref().map(|dir| format!("{}: ", dir.path().display())).unwrap_or_default();
+    let dir = settings.folder().map(|dir| format!("{}: ", dir.display())).unwrap_or_default();
     match Store::open(engines.store()?.max_bytes(u64::MAX)) {
         Ok(_) => report.line(true, "cache", format!("{dir}the folder can be used"))?,
         Err(error) if error.is_busy() => {

@@ -45,9 +45,10 @@ impl<'s> Engines<'s> {
             (None, Some(found)) => found.value,
             (None, None) => return Err(Error::with(Kind::Config, "no index is set: set index_url")),
         };
-        let origin = &settings.storage_type.origin;
-        if settings.storage_type.value != StorageType::Local {
-            let text = format!("{origin}: files can only be stored in a folder so far, storage_type local");
+        if cfg!(not(feature = "s3")) && settings.storage_type.value != StorageType::Local {
+            let origin = &settings.storage_type.origin;
+            let text =
+                format!("{origin}: this program was built without the feature s3, for storage_type local");
             return Err(Error::with(Kind::Config, text));
         }
         let engines = Self { settings, index, netrc: None };
@@ -145,12 +146,17 @@ impl<'s> Engines<'s> {
     /// Fails if no folder is set and the user has none for caches ([`Error::is_config`]).
     pub fn store(&self) -> Result<store::Config, Error> {
         let settings = self.settings;
-        let Some(dir) = &settings.cache_dir.value else {
+        let Some(dir) = settings.folder() else {
             return Err(Error::with(Kind::Config, "there is no folder for caches: set cache_dir"));
         };
-        let count = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
-        Ok(store::Config::new(dir.path())
-            .max_bytes(settings.cache_size.bytes())
+        #[cfg(feature = "s3")]
+        let bucket = settings.bucket()?;
+        #[cfg(not(feature = "s3"))]
+        let bucket = None;
+        Ok(store::Config::new(dir)
+            .max_bytes(settings.folder_size())
+            .unused(settings.folder_ttl())
+            .bucket(bucket)
             .max_file(settings.max_file_size.0)
             .max_fills(count(settings.max_concurrent_downloads.0))
             .max_handles(count(settings.open_files.0))
@@ -164,6 +170,7 @@ impl<'s> Engines<'s> {
         let settings = self.settings;
         pages::Config::new()
             .dir(store.pages_dir())
+            .bucket(store.bucket().cloned())
             .stale_while_revalidate(settings.stale_while_revalidate.0)
             .stale_if_error(settings.stale_if_error.0)
             .negative_ttl(settings.negative_ttl.0)
@@ -222,7 +229,7 @@ impl<'s> Engines<'s> {
     pub fn serve(&self) -> Result<serve::Config, Error> {
         let settings = self.settings;
         // What is not stored is nothing that clients should wait for.
-        let is_stored = settings.cache_size.bytes() > 0;
+        let is_stored = settings.folder_size() > 0;
         let redirect_after = if is_stored { settings.download_timeout.value.0 } else { Some(Duration::ZERO) };
         Ok(serve::Config::new()
             .redirect_after(redirect_after)
@@ -263,6 +270,10 @@ impl<'s> Engines<'s> {
         let proxy = Proxy::new(upstreams, pages, store.clone(), serve);
         Ok((Server::new(proxy, server), store))
     }
+}
+
+fn count(count: u32) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
 }
 
 fn pem(path: &Path) -> Result<Vec<u8>, Error> {

@@ -19,6 +19,8 @@
 //! ```
 
 mod access;
+#[cfg(feature = "s3")]
+mod bucket;
 mod discover;
 mod doc;
 mod engines;

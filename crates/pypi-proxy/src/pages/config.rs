@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::bucket::Bucket;
 use crate::rules::Rules;
 
 /// How pages are kept. How long they are fresh is a matter of each index.
@@ -15,6 +16,7 @@ pub struct Config {
     pub(super) negative_ttl: Duration,
     pub(super) max_bytes: u64,
     pub(super) rules: Option<Arc<Rules>>,
+    pub(super) bucket: Option<Bucket>,
 }
 
 impl Config {
@@ -36,6 +38,7 @@ impl Config {
             negative_ttl: Self::DEFAULT_NEGATIVE_TTL,
             max_bytes: Self::DEFAULT_MAX_BYTES,
             rules: None,
+            bucket: None,
         }
     }
 
@@ -80,6 +83,13 @@ impl Config {
     #[must_use]
     pub fn rules(mut self, rules: Rules) -> Self {
         self.rules = rules.is_on().then(|| Arc::new(rules));
+        self
+    }
+
+    /// Shares pages in this bucket with other proxies, as long as they are kept in a folder as well. Default: none.
+    #[must_use]
+    pub fn bucket(mut self, bucket: impl Into<Option<Bucket>>) -> Self {
+        self.bucket = bucket.into();
         self
     }
 }

@@ -128,6 +128,12 @@ async fn document(proxy: &Arc<Inner>, now: SystemTime) -> Value {
     if !is_writable(proxy).await {
         reasons.push(UNWRITABLE.to_owned());
     }
+    let bucket = proxy.store.bucket();
+    if let Some((bucket, trouble)) = bucket.and_then(|bucket| Some((bucket, bucket.trouble()?))) {
+        reasons.push(trouble);
+        // Without requests for what is not here, nobody would ever know that it answers again.
+        bucket.look_again();
+    }
     for (at, index) in proxy.upstreams.iter().enumerate() {
         if index.meter().condition() == Condition::Fails {
             reasons.push(format!("index {} has failed to answer the last request", at + 1));
@@ -158,7 +164,7 @@ async fn document(proxy: &Arc<Inner>, now: SystemTime) -> Value {
             "index_url": index.map(ToString::to_string),
             "index_ttl_seconds": index.map(|index| index.ttl().as_secs()),
             "indexes": indexes,
-            "storage_type": "local",
+            "storage_type": if bucket.is_some() { "s3" } else { "local" },
             "uptime_seconds": uptime.as_secs(),
             "version": env!("CARGO_PKG_VERSION"),
         },

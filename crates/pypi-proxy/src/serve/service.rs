@@ -140,6 +140,13 @@ impl Proxy {
         &self.0.meter
     }
 
+    /// Waits until the bucket has what it is to get.
+    pub(super) async fn settle(&self) {
+        if let Some(bucket) = self.0.store.bucket() {
+            bucket.settle().await;
+        }
+    }
+
     /// Takes samples of what is counted, for the page for people, for ever.
     pub(super) async fn keep_history(self) {
         status::sample(&self.0).await;
@@ -473,7 +480,16 @@ impl Proxy {
         // Without the length, a range can only be understood by who has the file.
         let body = match head.len.map(|len| ByteRange::parse(range, len)) {
             Some(ByteRange::Part { start, end }) => {
-                let body = found.upstream.part(&found.url, start..end).await?;
+                let shared = match (self.0.store.bucket(), &found.key) {
+                    (Some(bucket), Key::Digest(digest)) => {
+                        bucket.part(digest, &found.expected, start..end).await
+                    }
+                    _ => None,
+                };
+                let body = match shared {
+                    Some(body) => body,
+                    None => found.upstream.part(&found.url, start..end).await?,
+                };
                 // A client that does not look would take it for what it has asked for.
                 let is_other = body.is_part() && (body.start, body.part_len()) != (start, Some(end - start));
                 if is_other || body.len.is_some_and(|len| head.len != Some(len)) {
@@ -540,8 +556,13 @@ impl Proxy {
                 let digest = found.expected.sha256.or_else(|| self.0.store.lookup(&project, &file));
                 let store = self.0.store.clone();
                 let Some(digest) = digest else { return Ok(()) };
+                let bucket = store.bucket().cloned();
                 let work = move || store.remove(&digest).map(drop);
-                tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))
+                tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
+                match bucket {
+                    Some(bucket) => bucket.remove(&digest).await,
+                    None => Ok(()),
+                }
             }
         }
     }
