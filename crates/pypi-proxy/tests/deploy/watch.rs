@@ -22,7 +22,17 @@ fn labels(text: &str) -> impl Iterator<Item = (&str, &str)> {
 async fn exposed() -> Metrics {
     let dir = tempfile::tempdir().unwrap();
     let index = index().await;
-    let served = serve(dir.path(), &[("PYPI_PROXY_INDEX_URL", &index.url("/simple/"))]).await;
+    let url = index.url("/simple/");
+    // Nobody has to answer there.
+    let env = [
+        ("PYPI_PROXY_INDEX_URL", &*url),
+        ("PYPI_PROXY_STORAGE_TYPE", "hybrid"),
+        ("PYPI_PROXY_S3_BUCKET", "bucket"),
+        ("PYPI_PROXY_S3_ENDPOINT", "http://127.0.0.1:1"),
+        ("PYPI_PROXY_S3_ACCESS_KEY_ID", "id"),
+        ("PYPI_PROXY_S3_SECRET_ACCESS_KEY", "key"),
+    ];
+    let served = serve(dir.path(), &env).await;
     let get = |path: &str| reqwest::get(format!("{}{path}", served.url));
     get(&format!("/simple/demo/{WHEEL}")).await.unwrap().bytes().await.unwrap();
     let text = get("/metrics").await.unwrap().text().await.unwrap();
