@@ -124,6 +124,12 @@ dan:$6$rounds=1500$saltsalt$34Syr0FSbWlp9hNFif0BNSVHRPxwiPh79DU920TQC0DoAPilRd9U
     }
 
     #[test]
+    fn passwords_need_not_be_ascii() {
+        let users = users("eve:$5$a./Zb9$CMSS34bqjZZFJ5s1DuaPSfv4weZidCWtWuqtJJMgeaB").unwrap();
+        assert!(users["eve"].is_of("pässword".as_bytes()) && !users["eve"].is_of(b"password"));
+    }
+
+    #[test]
     fn tokens_have_owners() {
         let hex = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b";
         let text = format!("0123456789abcdef build  farm\n# no\n\n fedcba9876543210~\nsha256:{hex}\tann\n");
