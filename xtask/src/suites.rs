@@ -19,12 +19,47 @@ pub(crate) struct Suite {
     pub(crate) listed: Vec<Listed>,
 }
 
+/// Suites that need a feature of the package which would change what the others are built with.
+const FEATURED: [(&str, &str); 2] = [("pypi_proxy_requests", "proxy"), ("pypi_proxy_store", "proxy")];
+
 /// Builds the suites named, all where none is, and lists their contents.
 pub(crate) fn build(workspace: &Workspace, systems: &[String]) -> Result<Vec<Suite>> {
+    let is_featured = |system: &&String| FEATURED.iter().any(|(name, _)| name == system);
+    let (featured, plain): (Vec<&String>, Vec<&String>) = systems.iter().partition(is_featured);
+    let mut executables = Vec::new();
+    if systems.is_empty() || !plain.is_empty() {
+        executables.extend(compile(workspace, &plain, None)?);
+    }
+    for (name, feature) in FEATURED {
+        let name = name.to_owned();
+        if systems.is_empty() || featured.contains(&&name) {
+            executables.extend(compile(workspace, &[&name], Some(feature))?);
+        }
+    }
+    ensure!(!executables.is_empty(), "the package benches has no suite yet");
+    executables
+        .into_iter()
+        .map(|(system, executable)| {
+            let listed =
+                list(&executable).with_context(|| format!("cannot list the rows of the suite {system}"))?;
+            Ok(Suite { system, executable, listed })
+        })
+        .collect()
+}
+
+/// Name and path of the suites named, or of all that need no feature.
+fn compile(
+    workspace: &Workspace,
+    systems: &[&String],
+    feature: Option<&str>,
+) -> Result<Vec<(String, PathBuf)>> {
     let mut command =
         cargo::command(workspace, &["bench", "--no-run", "--message-format=json", "--package", "benches"]);
     for system in systems {
         command.args(["--bench", system]);
+    }
+    if let Some(feature) = feature {
+        command.args(["--features", feature]);
     }
     let output = command
         .stdin(Stdio::null())
@@ -38,16 +73,7 @@ pub(crate) fn build(workspace: &Workspace, systems: &[String]) -> Result<Vec<Sui
         }
         bail!("the suites do not build");
     }
-    let executables = executables(&messages);
-    ensure!(!executables.is_empty(), "the package benches has no suite yet");
-    executables
-        .into_iter()
-        .map(|(system, executable)| {
-            let listed =
-                list(&executable).with_context(|| format!("cannot list the rows of the suite {system}"))?;
-            Ok(Suite { system, executable, listed })
-        })
-        .collect()
+    Ok(executables(&messages))
 }
 
 fn list(executable: &Path) -> Result<Vec<Listed>> {

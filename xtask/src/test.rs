@@ -11,13 +11,13 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::args::Args;
 use crate::workspace::Workspace;
-use crate::{cargo, note, process, say, tidy};
+use crate::{cargo, completeness, note, process, say, tidy};
 
 pub(crate) const HELP: &str = "\
 usage: cargo xtask test [STEP...]
 
 Runs all steps, or the named ones: toolchain, fmt, tidy, clippy, features, system, tests, interop, docs, benches,
-load, conformance, peers, deny. A step that cannot run here says why it is skipped.
+rows, load, conformance, peers, deny. A step that cannot run here says why it is skipped.
 ";
 
 enum Outcome {
@@ -41,6 +41,7 @@ const STEPS: &[Step] = &[
     Step { name: "interop", run: interop },
     Step { name: "docs", run: docs },
     Step { name: "benches", run: |workspace| cargo(workspace, &["bench", "--workspace", "--", "--test"]) },
+    Step { name: "rows", run: |workspace| completeness::check(workspace).map(|()| Outcome::Passed) },
     Step { name: "load", run: load },
     Step { name: "conformance", run: conformance },
     Step { name: "peers", run: peers },
