@@ -198,7 +198,7 @@ fn describe_run(options: &Options, prepared: Prepared, begun: Begun, elapsed_s: 
         unfit.push("a quick run".to_owned());
     }
     let mut versions = vec![("rust".to_owned(), first_line("rustc", &["-V"]).unwrap_or_default())];
-    versions.extend(prepared.versions);
+    versions.extend(prepared.versions.into_iter().filter(|(language, _)| language != "rust"));
     Run {
         date: begun.date,
         machine,

@@ -33,6 +33,8 @@ pub(crate) struct Facts<'f> {
 pub(crate) struct Found {
     pub(crate) name: String,
     pub(crate) value: f64,
+    /// Bytes and allocations per operation, which reports print beside times.
+    pub(crate) counts: Option<(f64, f64)>,
 }
 
 impl Facts<'_> {
@@ -96,19 +98,27 @@ impl Facts<'_> {
             Quantity::Allocs => figure.allocs_op,
             _ => None,
         };
-        Some(Found { name: figure.implementation, value: value? })
+        Some(Found {
+            counts: figure.bytes_op.zip(figure.allocs_op),
+            name: figure.implementation,
+            value: value?,
+        })
     }
 
     fn under_load(&self, term: &Term, party: Party) -> Option<Found> {
         let row = term.key.split_once('/')?.1;
         if party == Party::Recorded {
             let found = self.recorded.of_load(&term.key)?;
-            return Some(Found { name: found.server.clone(), value: found.figure(term.quantity)? });
+            return Some(Found {
+                name: found.server.clone(),
+                value: found.figure(term.quantity)?,
+                counts: None,
+            });
         }
         let load = self.load?;
         let value = |server: &str| {
             let value = load.figure(row, server, term.quantity)?;
-            Some(Found { name: server.to_owned(), value })
+            Some(Found { name: server.to_owned(), value, counts: None })
         };
         load::servers_of(party).iter().find_map(|server| value(server))
     }
@@ -157,5 +167,5 @@ fn of_row(row: &Row, quantity: Quantity) -> Option<Found> {
         Quantity::Payload => row.payload_bytes.map(|bytes| bytes as f64),
         _ => None,
     };
-    Some(Found { name: row.implementation.clone(), value: value? })
+    Some(Found { name: row.implementation.clone(), value: value?, counts: row.bytes_op.zip(row.allocs_op) })
 }

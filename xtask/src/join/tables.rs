@@ -58,7 +58,16 @@ fn line(row: &seed::Row, facts: &Facts<'_>, sources: &Sources) -> TableLine {
     let how = claim.map_or(How::Value, |claim| claim.how);
     let unit = terms.first().map_or(Unit::Count, |term| how.unit(term.quantity));
     let value = |party| Value::of(&terms, how, facts, party);
-    let cell = |party| value(party).map(|value| value.cell(unit));
+    // Where the report prints counts beside a time, so do all parties.
+    let is_counted = claim.is_none() && (row.bytes_op.is_some() || row.allocs_op.is_some());
+    let write = |value: &Value| {
+        let mut cell = value.cell(unit);
+        if let (true, Some((bytes, allocs))) = (is_counted, value.counts) {
+            cell.text += &format!(", {}, {} allocs", Unit::Bytes.format(bytes), Unit::Count.format(allocs));
+        }
+        cell
+    };
+    let cell = |party| value(party).map(|value| write(&value));
     let ours = value(Party::Ours);
     let single = match terms.as_slice() {
         [term] if how == How::Value => Some(term),
@@ -92,7 +101,7 @@ fn line(row: &seed::Row, facts: &Facts<'_>, sources: &Sources) -> TableLine {
         go: cell(Party::Go),
         peer: cell(Party::Peer),
         limit: single.filter(|term| term.quantity.is_of_load()).and_then(|_| cell(Party::Limit)),
-        ours: ours.map(|ours| ours.cell(unit)),
+        ours: ours.as_ref().map(write),
         ratio,
         verdict,
     }
@@ -129,6 +138,7 @@ struct Value {
     name: String,
     low: f64,
     high: f64,
+    counts: Option<(f64, f64)>,
 }
 
 impl Value {
@@ -139,8 +149,13 @@ impl Value {
             _ => found.chunks_exact(2).map(|pair| how.apply(pair[0].value, pair[1].value)).collect(),
         };
         // Of a pair, the last is the one that is compared with something.
-        let name = found.last()?.name.clone();
-        Some(Self { name, low: minimum(&values)?, high: maximum(&values)? })
+        let last = found.last()?;
+        Some(Self {
+            name: last.name.clone(),
+            low: minimum(&values)?,
+            high: maximum(&values)?,
+            counts: last.counts,
+        })
     }
 
     fn cell(&self, unit: Unit) -> Cell {
@@ -214,7 +229,7 @@ mod tests {
         assert_eq!(named(&line.ours).as_deref(), Some("a 20.0 ns"));
         assert_eq!(named(&line.peer).as_deref(), Some("p 40.0 ns"));
         assert_eq!(named(&line.go).as_deref(), Some("original-standin 900 ns"));
-        assert_eq!(named(&line.recorded).as_deref(), Some("perplexity-go 1.56 µs"));
+        assert_eq!(named(&line.recorded).as_deref(), Some("perplexity-go 1.56 µs, 4320 B, 6 allocs"));
         assert_eq!((line.published_value, line.verdict.as_str()), (Some(611.0), "faster than p"));
     }
 
@@ -245,7 +260,7 @@ mod tests {
         assert_eq!(apply(How::Saving, 10.0, 4.0), "60.0");
         assert_eq!(apply(How::Excess, 12.5, 10.0), "25.0");
         assert_eq!(apply(How::Difference, 12.0, 10.0), "2.0");
-        let value = Value { name: String::new(), low: 2.0, high: 5.0 };
+        let value = Value { name: String::new(), low: 2.0, high: 5.0, counts: None };
         let claim = |text: &str| -> Claim {
             toml::from_str(&format!("table = \"a\"\nrow = \"b\"\nterms = [\"time s/r\"]\n{text}")).unwrap()
         };

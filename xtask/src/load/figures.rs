@@ -1,7 +1,7 @@
 //! Single figures of a run, as the published tables ask for them.
 
 use super::OURS;
-use super::measure::{Measured, Round};
+use super::measure::Round;
 use super::outcome::Outcome;
 use crate::join::Party;
 use crate::report::Quantity;
@@ -63,6 +63,7 @@ fn of_round(round: &Round, quantity: Quantity) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::measure::Measured;
     use super::*;
     use crate::report::{Machine, Role};
 

@@ -50,8 +50,13 @@ impl Page {
             let _ = write!(self.text, "<a href=\"#{id}\">{}</a>", escaped(name));
         }
         self.text += "</nav>\n<main>\n";
-        for warning in view::warnings(report) {
-            self.element("p class=\"warning\"", &warning);
+        let warnings = view::warnings(report);
+        if !warnings.is_empty() {
+            self.text += "<ul class=\"warning\">\n";
+            for warning in &warnings {
+                self.element("li", warning);
+            }
+            self.text += "</ul>\n";
         }
     }
 
