@@ -16,7 +16,7 @@ use crate::{load, suites};
 /// Fails where the suites do not build, or something has no place.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let sources = Sources::load(workspace)?;
-    let suites = suites::build(workspace, &[])?;
+    let suites = suites::tested(workspace)?;
     let mut keys: BTreeSet<String> =
         suites.iter().flat_map(|suite| &suite.listed).map(|listed| listed.key.clone()).collect();
     keys.extend(load::keys());

@@ -95,6 +95,24 @@ pub(crate) fn fail_on_regression(report: &Report, fails: bool) -> Result<()> {
     Ok(())
 }
 
+/// Puts something into the latest report, if there is one, and draws it again.
+///
+/// # Errors
+///
+/// Fails if the report cannot be read or written.
+pub(crate) fn join(workspace: &Workspace, put: impl FnOnce(&mut Report)) -> Result<()> {
+    let path = workspace.report().join(JSON);
+    if path.exists() {
+        let mut report = read(&path)?;
+        put(&mut report);
+        join::complete(&mut report, &Sources::load(workspace)?);
+        for path in write(&report, &workspace.report())? {
+            crate::say(&format!("{}\n", path.display()));
+        }
+    }
+    Ok(())
+}
+
 /// Reads a `report.json`.
 pub(crate) fn read(path: &Path) -> Result<Report> {
     let text = fs::read_to_string(path)

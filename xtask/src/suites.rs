@@ -36,15 +36,14 @@ pub(crate) fn build(workspace: &Workspace, systems: &[String]) -> Result<Vec<Sui
             executables.extend(compile(workspace, &[&name], Some(feature))?);
         }
     }
-    ensure!(!executables.is_empty(), "the package benches has no suite yet");
-    executables
-        .into_iter()
-        .map(|(system, executable)| {
-            let listed =
-                list(&executable).with_context(|| format!("cannot list the rows of the suite {system}"))?;
-            Ok(Suite { system, executable, listed })
-        })
-        .collect()
+    listed(executables)
+}
+
+/// All suites as the gate builds them for its tests, so that asking for their rows compiles nothing anew.
+pub(crate) fn tested(workspace: &Workspace) -> Result<Vec<Suite>> {
+    let arguments =
+        ["test", "--no-run", "--message-format=json", "--workspace", "--all-features", "--benches"];
+    listed(executables_of(cargo::command(workspace, &arguments))?)
 }
 
 /// Name and path of the suites named, or of all that need no feature.
@@ -61,6 +60,11 @@ fn compile(
     if let Some(feature) = feature {
         command.args(["--features", feature]);
     }
+    executables_of(command)
+}
+
+/// Builds, and finds the suites in what cargo says.
+fn executables_of(mut command: Command) -> Result<Vec<(String, PathBuf)>> {
     let output = command
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
@@ -74,6 +78,18 @@ fn compile(
         bail!("the suites do not build");
     }
     Ok(executables(&messages))
+}
+
+fn listed(executables: Vec<(String, PathBuf)>) -> Result<Vec<Suite>> {
+    ensure!(!executables.is_empty(), "the package benches has no suite yet");
+    executables
+        .into_iter()
+        .map(|(system, executable)| {
+            let listed =
+                list(&executable).with_context(|| format!("cannot list the rows of the suite {system}"))?;
+            Ok(Suite { system, executable, listed })
+        })
+        .collect()
 }
 
 fn list(executable: &Path) -> Result<Vec<Listed>> {

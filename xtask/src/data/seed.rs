@@ -145,8 +145,9 @@ impl Row {
                 Some(stem) => (stem, self.others.get(&format!("{stem}_max")).and_then(number)),
                 None => (name.as_str(), None),
             };
-            // What a report aims at is printed as it is.
-            parts.push(figure(name, if name.starts_with("target") { "" } else { mark }, least, most));
+            // What a report aims at, or says of its peer, is printed as it is.
+            let is_plain = ["target", "peer", "ratio"].iter().any(|word| name.starts_with(word));
+            parts.push(figure(name, if is_plain { "" } else { mark }, least, most));
         }
         parts
     }

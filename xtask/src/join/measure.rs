@@ -74,8 +74,8 @@ impl Facts<'_> {
         let peer_in = |row: &Row, language: &str| row.role == Role::Peer && row.language == language;
         match party {
             // The fastest of ours that has a peer of its own class, so that the line compares like with like.
-            Party::Ours => fastest(&|row| row.best_peer().is_some_and(|ratio| ratio.like_for_like))
-                .or_else(|| fastest(&|row| row.best_peer().is_some()))
+            Party::Ours => fastest(&|row| row.opponent().is_some_and(|ratio| ratio.like_for_like))
+                .or_else(|| fastest(&|row| row.opponent().is_some()))
                 .or_else(|| fastest(&|row| row.role == Role::Ours)),
             Party::Peer => {
                 let class = self.row(key, Party::Ours).and_then(|ours| ours.class.as_ref());
@@ -123,12 +123,12 @@ impl Facts<'_> {
         load::servers_of(party).iter().find_map(|server| value(server))
     }
 
-    /// Ours against the best peer: round by round, above one where ours is better.
+    /// Ours against the best peer, or the original where it is alone: round by round, above one where ours is better.
     pub(crate) fn ratio(&self, term: &Term) -> Option<Ratio> {
         if !term.quantity.is_of_load() {
             let ours = self.row(&term.key, Party::Ours)?;
             let timed = term.quantity.is_a_time_of_a_row();
-            return ours.best_peer().filter(|_| timed).cloned();
+            return ours.opponent().filter(|_| timed).cloned();
         }
         let (load, row) = (self.load?, term.key.split_once('/')?.1);
         let of = |server: &str| load.rounds(row, server, term.quantity);

@@ -122,7 +122,7 @@ fn tally(terms: &[Term], facts: &Facts<'_>) -> String {
     let outcomes: Vec<Outcome> = terms
         .iter()
         .filter_map(|term| facts.row(&term.key, Party::Ours))
-        .filter_map(|row| row.best_peer().map(Outcome::of))
+        .filter_map(|row| row.opponent().map(Outcome::of))
         .collect();
     let faster = outcomes.iter().filter(|outcome| **outcome == Outcome::Faster).count();
     match outcomes.len() {

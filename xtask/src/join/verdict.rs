@@ -77,7 +77,7 @@ pub(crate) fn overview(facts: &Facts<'_>, tables: &[Table], sources: &Sources) -
             standings.push(Standing {
                 is_published: false,
                 is_measured: row.time_ns.is_some(),
-                ratio: facts.row(&key, Party::Ours).and_then(Row::best_peer).cloned(),
+                ratio: facts.row(&key, Party::Ours).and_then(Row::opponent).cloned(),
                 remark: sources.rows.remark(&key).map(str::to_owned),
                 key,
             });

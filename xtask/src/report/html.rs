@@ -15,7 +15,7 @@ pub(crate) fn render(report: &Report) -> String {
     for system in &report.systems {
         page.system(report, system);
     }
-    page.section("load", "Load and fleet");
+    page.section("load", "Load");
     match &report.load {
         Some(load) => page.sheets("load", &crate::load::sheets(load), true),
         None => page.element("p", "There is no load run: `cargo xtask load` makes one."),
@@ -70,7 +70,8 @@ impl Page {
         self.text += "</dl>\n";
         self.element(
             "p class=\"note\"",
-            "Published benchmarks, ours against the best peer that was measured beside it, in any language.",
+            "Published benchmarks, ours against the best peer that was measured beside it, in any language; against the \
+             original where it is the only one.",
         );
         if let Some(svg) = overview::draw(report) {
             self.text += "<p class=\"key\"><span class=\"ours\">faster in every round</span> \

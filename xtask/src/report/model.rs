@@ -163,6 +163,11 @@ impl Row {
     pub(crate) fn best_peer(&self) -> Option<&Ratio> {
         self.ratio_vs.as_ref()?.best_peer.as_ref()
     }
+
+    /// Ours against the best peer, or the original where it is alone.
+    pub(crate) fn opponent(&self) -> Option<&Ratio> {
+        self.best_peer().or_else(|| self.ratio_vs.as_ref()?.original.as_ref())
+    }
 }
 
 /// Times per operation over all rounds.
@@ -284,7 +289,7 @@ pub(crate) struct TableLine {
     /// What the machine can do, under load.
     pub(crate) limit: Option<Cell>,
     pub(crate) ours: Option<Cell>,
-    /// Against the best peer in any language.
+    /// Against the best peer in any language, or the original where it is alone.
     pub(crate) ratio: Option<Ratio>,
     pub(crate) verdict: String,
 }
@@ -325,7 +330,7 @@ pub(crate) struct Standing {
     /// Whether a report has it, and not only the harness.
     pub(crate) is_published: bool,
     pub(crate) is_measured: bool,
-    /// Against the best peer, where there is one.
+    /// Against the best peer, or the original where it is alone.
     pub(crate) ratio: Option<Ratio>,
     /// Why it is as it is.
     pub(crate) remark: Option<String>,

@@ -5,7 +5,7 @@ use super::{Ratio, Report, Standing, units};
 use crate::join::Outcome;
 use crate::stats::geometric_mean;
 
-const WIDTH: f64 = 480.0;
+const WIDTH: f64 = 400.0;
 const MARGIN: f64 = 16.0;
 const TOP: f64 = 24.0;
 const AXIS: f64 = 40.0;
@@ -77,7 +77,7 @@ fn drawing(lanes: &[(&str, Vec<(&Standing, &Ratio)>)], scale: &Scale) -> String 
         "tick",
         WIDTH / 2.0,
         bottom + 31.0,
-        "best peer's time / ours, logarithmic: right of the line ours is faster",
+        "best peer's time / ours: right of the line ours is faster",
     );
     drawing.finish()
 }

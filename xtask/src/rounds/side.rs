@@ -94,7 +94,7 @@ impl Side {
         self.absent || self.distant || self.failure.is_some()
     }
 
-    /// Takes in a slice; `expected` is what the first side of the row returned.
+    /// Takes in a slice, whose result has to be the one that is expected, if any is.
     pub(super) fn take(&mut self, step: Step, expected: Option<u64>) {
         let found = match step {
             Step::Absent => {
