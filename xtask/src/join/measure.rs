@@ -73,10 +73,17 @@ impl Facts<'_> {
         };
         let peer_in = |row: &Row, language: &str| row.role == Role::Peer && row.language == language;
         match party {
-            // The fastest of ours that has a peer of its own class, so that the line compares like with like.
-            Party::Ours => fastest(&|row| row.opponent().is_some_and(|ratio| ratio.like_for_like))
-                .or_else(|| fastest(&|row| row.opponent().is_some()))
-                .or_else(|| fastest(&|row| row.role == Role::Ours)),
+            // The fastest of ours that does what the original does; else one with a peer of its class, so that a line
+            // compares like with like.
+            Party::Ours => {
+                let class = self.row(key, Party::Go).and_then(|row| row.class.as_ref());
+                let ours =
+                    |wanted: &dyn Fn(&Row) -> bool| fastest(&|row| row.role == Role::Ours && wanted(row));
+                ours(&|row| class.is_some() && row.class.as_ref() == class)
+                    .or_else(|| ours(&|row| row.opponent().is_some_and(|ratio| ratio.like_for_like)))
+                    .or_else(|| ours(&|row| row.opponent().is_some()))
+                    .or_else(|| ours(&|_| true))
+            }
             Party::Peer => {
                 let class = self.row(key, Party::Ours).and_then(|ours| ours.class.as_ref());
                 let alike = |row: &Row| peer_in(row, "rust") && row.class.as_ref() == class;
