@@ -130,7 +130,7 @@ impl Facts<'_> {
         load::servers_of(party).iter().find_map(|server| value(server))
     }
 
-    /// Ours against the best peer, or the original where it is alone: round by round, above one where ours is better.
+    /// Ours against the strongest of the others, round by round: above one where ours is better.
     pub(crate) fn ratio(&self, term: &Term) -> Option<Ratio> {
         if !term.quantity.is_of_load() {
             let ours = self.row(&term.key, Party::Ours)?;

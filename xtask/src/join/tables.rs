@@ -77,7 +77,7 @@ fn line(row: &seed::Row, facts: &Facts<'_>, sources: &Sources) -> TableLine {
     let verdict = match (claim, &ours, &ratio) {
         (_, None, _) => match sources.unmeasured.line(&row.table, &row.id) {
             Some(reason) => format!("not measured: {reason}"),
-            None => "not in this run".to_owned(),
+            None => absent(&terms, facts, sources),
         },
         (Some(claim), Some(ours), _) if bounded(claim) => ours.verdict(claim).to_owned(),
         (_, _, Some(ratio)) => verdict::words(Some(ratio)),
@@ -105,6 +105,15 @@ fn line(row: &seed::Row, facts: &Facts<'_>, sources: &Sources) -> TableLine {
         ratio,
         verdict,
     }
+}
+
+/// Why a line has no figure of ours.
+fn absent(terms: &[Term], facts: &Facts<'_>, sources: &Sources) -> String {
+    let remark = || {
+        let is_of_peers = |term: &&Term| facts.row(&term.key, Party::Peer).is_some();
+        sources.rows.remark(&terms.iter().find(is_of_peers)?.key)
+    };
+    remark().unwrap_or("not in this run").to_owned()
 }
 
 fn bounded(claim: &Claim) -> bool {

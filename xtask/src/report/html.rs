@@ -70,8 +70,7 @@ impl Page {
         self.text += "</dl>\n";
         self.element(
             "p class=\"note\"",
-            "Published benchmarks, ours against the best peer that was measured beside it, in any language; against the \
-             original where it is the only one.",
+            "Published benchmarks, ours against the strongest that was measured beside it: the best peer, in any language, or the original.",
         );
         if let Some(svg) = overview::draw(report) {
             self.text += "<p class=\"key\"><span class=\"ours\">faster in every round</span> \
@@ -200,7 +199,8 @@ impl Page {
             for (index, cell) in line.cells.iter().enumerate() {
                 let is_verdict = sheet.columns[index].name == "Verdict";
                 let class = if is_verdict { tone(cell) } else { class_of(sheet, index) };
-                let _ = write!(self.text, "<td{class}>{}</td>", escaped(cell));
+                let text = if sheet.columns[index].numeric { unbroken(cell) } else { cell.clone() };
+                let _ = write!(self.text, "<td{class}>{}</td>", escaped(&text));
             }
             self.text += "</tr>\n";
         }
@@ -226,10 +226,23 @@ fn tone(verdict: &str) -> &'static str {
 
 fn class_of(sheet: &Sheet, column: usize) -> &'static str {
     match &sheet.columns[column] {
+        named if named.name == "Claim" => " class=\"key-column prose\"",
         _ if column == sheet.key_column => " class=\"key-column\"",
         column if column.numeric => " class=\"number\"",
+        column if matches!(column.name.as_str(), "Remark" | "Reason" | "Found") => " class=\"prose\"",
         _ => "",
     }
+}
+
+/// Keeps a number and its unit on one line.
+fn unbroken(text: &str) -> String {
+    let mut last = ' ';
+    let join = |letter: char| {
+        let joined = if letter == ' ' && last.is_ascii_digit() { '\u{a0}' } else { letter };
+        last = letter;
+        joined
+    };
+    text.chars().map(join).collect()
 }
 
 /// An id for links: words of the title after the section's id.
@@ -268,6 +281,11 @@ mod tests {
     #[test]
     fn anchors_are_words() {
         assert_eq!(anchor("codec", "Speed / What (these) mean?"), "codec-speed-what-these-mean");
+    }
+
+    #[test]
+    fn numbers_keep_their_units() {
+        assert_eq!(unbroken("2.00 ns, 8 B (a b)"), "2.00\u{a0}ns, 8\u{a0}B (a b)");
     }
 
     #[test]

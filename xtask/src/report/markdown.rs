@@ -36,7 +36,7 @@ pub(crate) fn benchmarks(report: &Report, overview_svg: &str) -> String {
         machine.cores,
         machine.cpu
     );
-    let _ = writeln!(text, "![Ratios of the best peer's time to ours, row by row]({overview_svg})\n");
+    let _ = writeln!(text, "![Ratios of the strongest other's time to ours, row by row]({overview_svg})\n");
     facts(&mut text, report);
     overview(&mut text, report);
     systems(&mut text, report, false);
@@ -55,7 +55,11 @@ fn overview(text: &mut String, report: &Report) {
     text.push_str("## Overview\n\n");
     let counts: Vec<String> =
         view::tally(report).iter().map(|(word, count)| format!("{word} {count}")).collect();
-    let _ = writeln!(text, "Published benchmarks against the best peer of the run: {}.", counts.join(", "));
+    let _ = writeln!(
+        text,
+        "Published benchmarks, ours against the strongest of the best peer and the original: {}.",
+        counts.join(", ")
+    );
     let lists = [Some(view::standings(report)), Some(view::margins(report)), view::comparison(report)];
     for drawn in lists.into_iter().flatten().filter(|drawn| !drawn.lines.is_empty()) {
         sheet(text, &drawn);

@@ -164,9 +164,11 @@ impl Row {
         self.ratio_vs.as_ref()?.best_peer.as_ref()
     }
 
-    /// Ours against the best peer, or the original where it is alone.
+    /// Ours against the strongest of the best peer and the original.
     pub(crate) fn opponent(&self) -> Option<&Ratio> {
-        self.best_peer().or_else(|| self.ratio_vs.as_ref()?.original.as_ref())
+        let ratios = self.ratio_vs.as_ref()?;
+        let both = [&ratios.best_peer, &ratios.original].into_iter().flatten();
+        both.min_by(|a, b| a.median.total_cmp(&b.median))
     }
 }
 
@@ -289,7 +291,7 @@ pub(crate) struct TableLine {
     /// What the machine can do, under load.
     pub(crate) limit: Option<Cell>,
     pub(crate) ours: Option<Cell>,
-    /// Against the best peer in any language, or the original where it is alone.
+    /// Against the strongest of the best peer, in any language, and the original.
     pub(crate) ratio: Option<Ratio>,
     pub(crate) verdict: String,
 }
@@ -330,7 +332,7 @@ pub(crate) struct Standing {
     /// Whether a report has it, and not only the harness.
     pub(crate) is_published: bool,
     pub(crate) is_measured: bool,
-    /// Against the best peer, or the original where it is alone.
+    /// Against the strongest of the best peer and the original.
     pub(crate) ratio: Option<Ratio>,
     /// Why it is as it is.
     pub(crate) remark: Option<String>,

@@ -50,11 +50,11 @@ fn drawing(lanes: &[(&str, Vec<(&Standing, &Ratio)>)], scale: &Scale) -> String 
     let heights: Vec<f64> = stacked.iter().map(|marks| NAME + deepest(marks) + 4.0 * RADIUS).collect();
     let bottom = TOP + heights.iter().sum::<f64>();
     let mut drawing =
-        Drawing::new("Ratios of the best peer's time to ours, row by row", WIDTH, bottom + AXIS);
+        Drawing::new("Ratios of the strongest other's time to ours, row by row", WIDTH, bottom + AXIS);
     drawing.axis(scale, TOP, bottom, |ratio| format!("{}x", units::tick(ratio)));
     let one = scale.place(1.0);
     drawing.line("one", (one, TOP - 6.0), (one, bottom));
-    drawing.text("tick", one, TOP - 10.0, "as fast as the best peer");
+    drawing.text("tick", one, TOP - 10.0, "as fast as the strongest other");
     let mut top = TOP;
     for (((name, rows), marks), height) in lanes.iter().zip(&stacked).zip(&heights) {
         let ratios: Vec<f64> = rows.iter().map(|(_, ratio)| ratio.median).collect();
@@ -77,7 +77,7 @@ fn drawing(lanes: &[(&str, Vec<(&Standing, &Ratio)>)], scale: &Scale) -> String 
         "tick",
         WIDTH / 2.0,
         bottom + 31.0,
-        "best peer's time / ours: right of the line ours is faster",
+        "strongest other's time / ours: right of the line ours is faster",
     );
     drawing.finish()
 }

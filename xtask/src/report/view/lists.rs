@@ -38,7 +38,7 @@ fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Published benchmarks in which ours is not ahead of the best peer, with the reason where one is known.
+/// Published benchmarks in which ours is not ahead, with the reason where one is known.
 pub(crate) fn standings(report: &Report) -> Sheet {
     let lines = report.overview.standings.iter().filter(|one| one.is_published).filter_map(|standing| {
         let ratio = standing.ratio.as_ref()?;
@@ -54,17 +54,18 @@ pub(crate) fn standings(report: &Report) -> Sheet {
             vec![standing.key.clone(), ratio.against.clone(), range, outcome(how).to_owned(), remark]
         })
     });
-    let columns = vec![text("Row"), text("Best peer"), number("Ratio"), text("Verdict"), text("Remark")];
-    sheet("Not ahead of the best peer", Vec::new(), columns, lines.collect())
+    let columns =
+        vec![text("Row"), text("Strongest other"), number("Ratio"), text("Verdict"), text("Remark")];
+    sheet("Not ahead", Vec::new(), columns, lines.collect())
 }
 
-/// Where ours is closest to its best peer, or furthest behind.
+/// Where ours is closest to the strongest other, or furthest behind.
 pub(crate) fn margins(report: &Report) -> Sheet {
     let margins = report.overview.smallest_margins.iter();
     let lines = margins.map(|margin| {
         vec![margin.key.clone(), margin.against.clone(), format!("{}x", units::ratio(margin.ratio))]
     });
-    let columns = vec![text("Row"), text("Best peer"), number("Ratio")];
+    let columns = vec![text("Row"), text("Strongest other"), number("Ratio")];
     sheet("The five smallest margins", Vec::new(), columns, lines.collect())
 }
 

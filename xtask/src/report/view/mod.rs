@@ -110,7 +110,7 @@ pub(crate) fn warnings(report: &Report) -> Vec<String> {
 pub(crate) const LEGEND: [&str; 6] = [
     "Time/op is the smallest of the rounds' medians (of the means for Go, which reports nothing else).",
     "Bytes/op and Allocs/op count requested bytes and allocations; a reallocation counts its whole new size. Go rounds sizes up to size classes.",
-    "A ratio is the other side's time divided by ours, the median over the rounds with smallest and largest in parentheses: above one, ours is faster. Ours is compared with peers of its own class where there is one, and in published tables with the original where it has no other peer; * marks another class. Published tables show the variant of ours that does what the original does.",
+    "A ratio is the other side's time divided by ours, the median over the rounds with smallest and largest in parentheses: above one, ours is faster. Ours is compared with peers of its own class where there is one, and in published tables with the strongest of the best peer and the original; * marks another class. Published tables show the variant of ours that does what the original does.",
     "\"Faster\" and \"slower\" are said only where the ratios of all rounds are on one side of one.",
     "Published figures come from the originals' reports and other machines; no ratio uses them.",
     "What was recorded earlier was measured on a machine of this kind in another state; the ratio to the recorded original is cross-machine, an orientation only.",
