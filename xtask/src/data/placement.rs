@@ -51,6 +51,9 @@ pub(crate) struct Remark {
     /// Keys; `*` at the end stands for any rest.
     pub(crate) rows: Vec<String>,
     pub(crate) text: String,
+    /// Whether ratios of the rows would mean nothing.
+    #[serde(default)]
+    incomparable: bool,
 }
 
 impl UnmeasuredFile {
@@ -96,10 +99,16 @@ impl RowsFile {
     pub(crate) fn remark(&self, key: &str) -> Option<&str> {
         find(&self.remark, key)
     }
+
+    /// Why a row has no ratios, if it has none.
+    pub(crate) fn incomparable(&self, key: &str) -> Option<&str> {
+        let remarks = self.remark.iter().filter(|remark| remark.incomparable);
+        find(remarks, key)
+    }
 }
 
-fn find<'r>(remarks: &'r [Remark], key: &str) -> Option<&'r str> {
-    let found = remarks.iter().find(|remark| remark.rows.iter().any(|row| super::matches(row, key)));
+fn find<'r>(remarks: impl IntoIterator<Item = &'r Remark>, key: &str) -> Option<&'r str> {
+    let found = remarks.into_iter().find(|remark| remark.rows.iter().any(|row| super::matches(row, key)));
     found.map(|remark| remark.text.as_str())
 }
 
@@ -113,5 +122,13 @@ mod tests {
             toml::from_str("[[added]]\nrows = [\"sse/large_*\", \"sse/x\"]\ntext = \"t\"\n").unwrap();
         assert_eq!((file.added("sse/large_8k"), file.added("sse/x")), (Some("t"), Some("t")));
         assert_eq!((file.added("sse/xy"), file.remark("sse/x")), (None, None));
+    }
+
+    #[test]
+    fn a_row_whose_ratios_mean_nothing_says_so() {
+        let text = "added = []\n[[remark]]\nrows = [\"a/x\"]\ntext = \"r\"\nincomparable = true\n[[remark]]\nrows = [\"a/*\"]\ntext = \"s\"\n";
+        let file: RowsFile = toml::from_str(text).unwrap();
+        assert_eq!((file.incomparable("a/x"), file.incomparable("a/y")), (Some("r"), None));
+        assert_eq!((file.remark("a/x"), file.remark("a/y")), (Some("r"), Some("s")));
     }
 }

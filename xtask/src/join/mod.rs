@@ -128,6 +128,10 @@ fn row(sides: &[Side], sources: &Sources) -> Vec<Row> {
             row.published.clone_from(&published);
             row.recorded = sources.recorded.of(key);
             if side.listed.role == Role::Ours {
+                if let Some(reason) = sources.rows.incomparable(key) {
+                    row.verdict = format!("not compared: {reason}");
+                    return row;
+                }
                 let ratios = ratio::ratios(side, sides, imported.as_ref(), &row.recorded);
                 row.verdict = verdict::words(ratios.best_peer.as_ref());
                 row.ratio_vs = Some(ratios);

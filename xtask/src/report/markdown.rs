@@ -111,11 +111,8 @@ fn line(text: &mut String, line: &str) {
 
 fn sheet(text: &mut String, sheet: &Sheet) {
     line(text, &format!("\n### {}\n", sheet.title));
-    for note in &sheet.notes {
-        line(text, &format!("{note}  "));
-    }
     if !sheet.notes.is_empty() {
-        text.push('\n');
+        line(text, &format!("{}\n", sheet.notes.join(" ")));
     }
     let headings: Vec<String> = sheet.columns.iter().map(|column| escaped(&column.name)).collect();
     let cells: Vec<Vec<String>> =
