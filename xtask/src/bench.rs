@@ -2,26 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::args::Args;
-use crate::data::derived::DerivedFile;
 use crate::data::peers::PeersFile;
-use crate::data::recorded::RecordedFile;
 use crate::data::seed::Seed;
 use crate::instructions;
 use crate::join::{self, Sources};
 use crate::parse::benchfmt::{self, BenchLine};
 use crate::peers::{self, Prepared};
 use crate::process::first_line;
-use crate::report::{self, Report, Run, SCHEMA, markdown};
-use crate::rounds::{self, Slice};
+use crate::report::{self, Report, Role, Run, markdown};
+use crate::rounds::{self, Begun, Kept, Side, Slice};
 use crate::suites;
 use crate::workspace::Workspace;
-use crate::{machine, say};
+use crate::{compare, machine, say};
 
 pub(crate) const HELP: &str = "\
 cargo xtask bench [SYSTEM...] [OPTIONS]
@@ -29,10 +27,14 @@ cargo xtask bench [SYSTEM...] [OPTIONS]
 Measures every suite, or those named, and writes target/report/{report.json, report.md, index.html}.
 
   --row ROW           only rows whose key (system/row) contains ROW
+  --table ID          only rows of this published table, such as perplexity.raw_sse; may be repeated
   --rounds N          alternating rounds, default 5
   --quick             two rounds of short slices unless --rounds says otherwise: a first look
+  --resume            go on with the run that was stopped: its slices are in target/bench/slices.jsonl
   --peers LANGUAGES   only peers in these, of rust,go,python,node; default: all that can be built here
   --import FILE       output of `go test -bench` of an original; may be repeated
+  --compare OLD.json  what has changed since an earlier report.json, noise considered
+  --fail-on-regression  with --compare: end with an error where a row has become slower or allocates more
 
 cargo xtask bench --instructions [SYSTEM...] [--save]
 
@@ -51,11 +53,15 @@ const OWN_LOAD: f64 = 1.5;
 struct Options {
     systems: Vec<String>,
     row: Option<String>,
+    tables: Vec<String>,
     rounds: usize,
     slice: Slice,
     quick: bool,
+    resume: bool,
     languages: Option<Vec<String>>,
     imports: Vec<String>,
+    compare: Option<PathBuf>,
+    fail_on_regression: bool,
 }
 
 impl Options {
@@ -64,18 +70,39 @@ impl Options {
         let rounds = args.number("--rounds")?;
         let options = Self {
             row: args.value("--row")?,
+            tables: args.values("--table")?,
             rounds: rounds.unwrap_or(if quick { QUICK_ROUNDS } else { ROUNDS }),
             slice: if quick { Slice::QUICK } else { Slice::NORMAL },
             quick,
+            resume: args.flag("--resume"),
             languages: args
                 .value("--peers")?
                 .map(|list| list.split(',').map(|language| language.trim().to_owned()).collect()),
             imports: args.values("--import")?,
+            compare: args.value("--compare")?.map(PathBuf::from),
+            fail_on_regression: args.flag("--fail-on-regression"),
             systems: args.positionals()?,
         };
         args.finish()?;
         ensure!(options.rounds > 0, "--rounds must be at least 1");
+        ensure!(
+            options.compare.is_some() || !options.fail_on_regression,
+            "--fail-on-regression needs --compare OLD.json"
+        );
         Ok(options)
+    }
+
+    /// The keys of the tables named; all where none is.
+    fn keys(&self, sources: &Sources) -> Result<Option<Vec<String>>> {
+        let mut keys = Vec::new();
+        for table in &self.tables {
+            ensure!(
+                sources.seed.tables.iter().any(|one| one.id == *table),
+                "--table: there is no published table {table}"
+            );
+            keys.extend(sources.keys_of(table));
+        }
+        Ok((!self.tables.is_empty()).then_some(keys))
     }
 }
 
@@ -85,8 +112,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     }
     let options = Options::parse(args)?;
     let workspace = Workspace::find()?;
-    let data = workspace.data();
-    let peers_file = PeersFile::load(&data)?;
+    let peers_file = PeersFile::load(&workspace.data())?;
     if let Some(languages) = &options.languages {
         for language in languages {
             let known =
@@ -94,57 +120,84 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
             ensure!(known, "--peers: {language} is neither rust nor a toolchain of peers.toml");
         }
     }
-    let seed = Seed::load(&data)?;
-    let imported = import(&options.imports, &seed)?;
-    let sources =
-        Sources { seed, recorded: RecordedFile::load(&data)?, derived: DerivedFile::load(&data)?, imported };
+    let mut sources = Sources::load(&workspace)?;
+    sources.imported = import(&options.imports, &sources.seed)?;
+    let keys = options.keys(&sources)?;
+    // Before the hour of measuring: a file that cannot be read would be noticed at its end.
+    let before = options.compare.as_deref().map(report::read).transpose()?;
 
-    // Before anything is built: the build's own load says nothing about what else runs here.
-    let load_before = machine::load();
-    // Also before: the tree may move on while the measuring runs.
-    let commit = machine::commit(&workspace.root);
+    // Before anything is built: the build's own load says nothing about what else runs here, and the tree may move on.
+    let begun = Begun {
+        date: machine::date(),
+        commit: machine::commit(&workspace.root),
+        settings: options.slice.describe(),
+        load_before: machine::load(),
+    };
+    let kept_path = workspace.target.join("bench/slices.jsonl");
+    let mut kept = Kept::open(&kept_path, begun, options.resume)?;
     let mut suites = suites::build(&workspace, &options.systems)?;
     if options.languages.as_ref().is_some_and(|languages| !languages.iter().any(|one| one == "rust")) {
         for suite in &mut suites {
-            suite.listed.retain(|listed| listed.role != report::Role::Peer);
+            suite.listed.retain(|listed| listed.role != Role::Peer);
         }
     }
     let systems: Vec<String> = suites.iter().map(|suite| suite.system.clone()).collect();
     let prepared = peers::prepare(&peers_file, &workspace, options.languages.as_deref(), Some(&systems));
-    let mut sides = rounds::plan(&suites, &prepared.programs, options.row.as_deref());
-    ensure!(!sides.is_empty(), "no row matches {}", options.row.as_deref().unwrap_or("the suites named"));
+    let is_wanted = |key: &str| {
+        options.row.as_deref().is_none_or(|row| key.contains(row))
+            && keys.as_ref().is_none_or(|keys| keys.iter().any(|pattern| crate::data::matches(pattern, key)))
+    };
+    let mut sides = rounds::plan(&suites, &prepared.programs, is_wanted);
+    ensure!(!sides.is_empty(), "no row of the suites is asked for");
 
-    let (date, start) = (machine::date(), Instant::now());
-    rounds::run(&mut sides, &suites, &prepared.programs, &workspace, options.rounds, options.slice)?;
-    let run = describe_run(&options, prepared, commit, date, load_before, start);
+    let (start, earlier) = (Instant::now(), kept.seconds());
+    rounds::run(
+        &mut sides,
+        &suites,
+        &prepared.programs,
+        &workspace,
+        &mut kept,
+        options.rounds,
+        options.slice,
+    )?;
+    let run = describe_run(&options, prepared, kept.begun, earlier + start.elapsed().as_secs_f64());
 
     let rows = join::rows(&sides, &sources);
-    let (tables, published_not_measured) = join::tables(&rows, &sources);
-    let summaries = join::summaries(&rows);
-    let load = crate::load::latest(&workspace)?;
-    let report = Report { schema: SCHEMA, run, rows, tables, summaries, published_not_measured, load };
+    let mut report = Report { run, rows, load: crate::load::latest(&workspace)?, ..Report::empty() };
+    join::complete(&mut report, &sources);
+    report.comparison = before.map(|before| compare::compare(&before, &report));
     let paths = report::write(&report, &workspace.report())?;
     say(&markdown::render(&report));
     for path in paths {
         say(&format!("\n{}", path.display()));
     }
     say("\n");
-    Ok(())
+    conclude(&sides, &report, &options)
 }
 
-fn describe_run(
-    options: &Options,
-    prepared: Prepared,
-    commit: Option<String>,
-    date: String,
-    load_before: Option<f64>,
-    start: Instant,
-) -> Run {
+/// What makes the command fail, after everything is written.
+fn conclude(sides: &[Vec<Side>], report: &Report, options: &Options) -> Result<()> {
+    let failed: Vec<String> = sides
+        .iter()
+        .flatten()
+        .filter(|side| side.listed.role == Role::Ours)
+        .filter_map(|side| {
+            let reason = side.failure.as_ref()?;
+            Some(format!("{}/{}: {reason}", side.listed.key, side.listed.implementation))
+        })
+        .collect();
+    if !failed.is_empty() {
+        bail!("of ours, this failed: {}", failed.join("; "));
+    }
+    report::fail_on_regression(report, options.fail_on_regression)
+}
+
+fn describe_run(options: &Options, prepared: Prepared, begun: Begun, elapsed_s: f64) -> Run {
     let machine = machine::describe();
     let load_after = machine::load();
     let mut unfit = Vec::new();
     let limit = MAX_LOAD_PER_CORE * machine.cores as f64;
-    if let Some(load) = load_before.filter(|&load| load > limit) {
+    if let Some(load) = begun.load_before.filter(|&load| load > limit) {
         unfit.push(format!("the load average at the start was {load:.2}, above {limit:.2}"));
     }
     if let Some(load) = load_after.filter(|&load| load > limit + OWN_LOAD) {
@@ -154,26 +207,20 @@ fn describe_run(
         unfit.push("a quick run".to_owned());
     }
     let mut versions = vec![("rust".to_owned(), first_line("rustc", &["-V"]).unwrap_or_default())];
-    versions.extend(prepared.versions);
-    let slice = options.slice;
+    versions.extend(prepared.versions.into_iter().filter(|(language, _)| language != "rust"));
     Run {
-        date,
+        date: begun.date,
         machine,
         versions,
-        commit,
-        load_before,
+        commit: begun.commit,
+        load_before: begun.load_before,
         load_after,
         rounds: options.rounds,
-        settings: format!(
-            "{} ms warm-up and {} ms in {} samples per implementation and round",
-            slice.warm_up.as_millis(),
-            slice.measure.as_millis(),
-            slice.samples
-        ),
+        settings: begun.settings,
         unfit,
         missing_peers: prepared.missing,
         imports: options.imports.iter().map(|path| file_name(path)).collect(),
-        elapsed_s: start.elapsed().as_secs_f64(),
+        elapsed_s,
     }
 }
 
@@ -213,6 +260,13 @@ mod tests {
         assert_eq!(options("--quick").unwrap().rounds, QUICK_ROUNDS);
         assert_eq!(options("--quick --rounds 3").unwrap().rounds, 3);
         assert!(options("--rounds 0").is_err());
+    }
+
+    #[test]
+    fn a_regression_is_one_against_something() {
+        assert!(options("--fail-on-regression").is_err());
+        let options = options("--compare a.json --fail-on-regression --table a.b --table c.d").unwrap();
+        assert_eq!((options.tables.len(), options.compare), (2, Some(PathBuf::from("a.json"))));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The committed figures and mappings below `benches/data`.
 
-pub(crate) mod derived;
+pub(crate) mod claims;
 pub(crate) mod peers;
+pub(crate) mod placement;
 pub(crate) mod recorded;
 pub(crate) mod seed;
 
@@ -14,4 +15,18 @@ use serde::de::DeserializeOwned;
 fn load<T: DeserializeOwned>(path: &Path) -> Result<T> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     toml::from_str(&text).with_context(|| format!("unexpected content of {}", path.display()))
+}
+
+/// Compares a name with a pattern, where `*` at the end stands for any rest.
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        None => name == pattern,
+    }
+}
+
+/// Where the committed files are: they are data, and what they say must hold.
+#[cfg(test)]
+pub(crate) fn committed() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/data")
 }

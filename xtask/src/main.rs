@@ -3,6 +3,8 @@
 mod args;
 mod bench;
 mod cargo;
+mod compare;
+mod completeness;
 mod conformance;
 mod data;
 mod deploy;
@@ -52,7 +54,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "report",
-        summary: "draw the latest report again: [--out DIR] [--allow-noisy]",
+        summary: "draw the latest report again: [--out] [--allow-noisy] [--compare OLD.json] [--fail-on-regression]",
         run: report::command,
     },
     Command {
@@ -92,6 +94,7 @@ fn main() -> ExitCode {
             "conformance" => conformance::HELP,
             "fuzz" => fuzz::HELP,
             "load" => load::HELP,
+            "report" => report::HELP,
             "test" => test::HELP,
             _ => command.summary,
         });

@@ -6,10 +6,12 @@ pub(crate) mod lines;
 pub(crate) mod pyperf;
 pub(crate) mod record;
 
+use serde::{Deserialize, Serialize};
+
 use crate::stats;
 
 /// What one run of one implementation reported about its time per operation.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Timing {
     /// Median of the samples; Go reports none.
     pub(crate) median_ns: Option<f64>,

@@ -51,6 +51,11 @@ impl Progress {
         };
     }
 
+    /// Passes over a step that is not run.
+    pub(crate) fn skip(&mut self) {
+        self.done += 1;
+    }
+
     pub(crate) fn end(&mut self, label: &str, took: Duration) {
         self.done += 1;
         self.durations.insert(label.to_owned(), took);

@@ -1,11 +1,14 @@
 //! The report: its data, its drawings, and `cargo xtask report`.
 
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 pub(crate) mod html;
 pub(crate) mod markdown;
 mod model;
+mod overview;
 mod plot;
+mod quantity;
+mod svg;
 pub(crate) mod units;
 mod view;
 
@@ -15,39 +18,97 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 
 pub(crate) use self::model::{
-    Figure, Machine, Missing, Published, Ratio, Ratios, Recorded, Report, Role, Row, Run, SCHEMA, Summary,
-    Table, TableLine, Throughput, Time,
+    Absent, Cell, ClaimLine, Machine, Margin, Missing, Overview, Published, Ratio, Ratios, Recorded, Report,
+    Role, Row, Run, SCHEMA, Standing, Summary, System, Table, TableLine, Throughput, Time,
 };
+pub(crate) use self::quantity::{Quantity, Unit};
 pub(crate) use self::view::{Column, Line, Sheet};
 use crate::args::Args;
+use crate::compare::{self, Comparison};
+use crate::join::{self, Sources};
 use crate::workspace::Workspace;
 
 /// Name of the data file, from which the other two follow.
 const JSON: &str = "report.json";
 
-/// `cargo xtask report`: draws the latest report again, or copies it to a directory for publishing.
+pub(crate) const HELP: &str = "\
+cargo xtask report [OPTIONS]
+
+Draws the latest report again, from target/report/report.json, load.json and the files of benches/data.
+
+  --out               write BENCHMARKS.md and docs/overview.svg as well, to be committed
+  --allow-noisy       do so although the run is not fit to publish
+  --compare OLD.json  what has changed since an earlier report.json, noise considered
+  --fail-on-regression  with --compare: end with an error where a row has become slower or allocates more
+";
+
+/// Where the overview is committed, seen from `BENCHMARKS.md`.
+const OVERVIEW: &str = "docs/overview.svg";
+
+/// `cargo xtask report`.
 pub(crate) fn command(mut args: Args) -> Result<()> {
-    let out = args.value("--out")?.map(PathBuf::from);
+    let is_out = args.flag("--out");
     let allow_noisy = args.flag("--allow-noisy");
+    let compare = args.value("--compare")?.map(PathBuf::from);
+    let fails = args.flag("--fail-on-regression");
     args.finish()?;
+    ensure!(compare.is_some() || !fails, "--fail-on-regression needs --compare OLD.json");
     let workspace = Workspace::find()?;
     let mut report = read(&workspace.report().join(JSON))?;
     if let Some(load) = crate::load::latest(&workspace)? {
         report.load = Some(load);
     }
-    let directory = match out {
-        Some(out) => {
-            ensure!(
-                allow_noisy || report.run.unfit.is_empty(),
-                "this report is not fit to publish ({}); measure again, or pass --allow-noisy",
-                report.run.unfit.join("; ")
-            );
-            out
-        }
-        None => workspace.report(),
-    };
-    for path in write(&report, &directory)? {
+    join::complete(&mut report, &Sources::load(&workspace)?);
+    if let Some(before) = compare {
+        report.comparison = Some(compare::compare(&read(&before)?, &report));
+    }
+    let mut paths = write(&report, &workspace.report())?.to_vec();
+    if is_out {
+        ensure!(
+            allow_noisy || report.run.unfit.is_empty(),
+            "this report is not fit to publish ({}); measure again, or pass --allow-noisy",
+            report.run.unfit.join("; ")
+        );
+        paths.extend(publish(&report, &workspace.root)?);
+    }
+    for path in paths {
         crate::say(&format!("{}\n", path.display()));
+    }
+    fail_on_regression(&report, fails)
+}
+
+/// Writes what is committed.
+fn publish(report: &Report, root: &Path) -> Result<[PathBuf; 2]> {
+    let overview = overview::draw_alone(report).context("no row has a peer: there is nothing to publish")?;
+    let files = [("BENCHMARKS.md", markdown::benchmarks(report, OVERVIEW)), (OVERVIEW, overview)];
+    for (name, content) in &files {
+        let path = root.join(name);
+        fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(files.map(|(name, _)| root.join(name)))
+}
+
+/// Makes a command fail, where that was asked for, if ours has become worse.
+pub(crate) fn fail_on_regression(report: &Report, fails: bool) -> Result<()> {
+    let regressions = report.comparison.as_ref().map_or(0, Comparison::regressions);
+    ensure!(!fails || regressions == 0, "{regressions} regressions");
+    Ok(())
+}
+
+/// Puts something into the latest report, if there is one, and draws it again.
+///
+/// # Errors
+///
+/// Fails if the report cannot be read or written.
+pub(crate) fn join(workspace: &Workspace, put: impl FnOnce(&mut Report)) -> Result<()> {
+    let path = workspace.report().join(JSON);
+    if path.exists() {
+        let mut report = read(&path)?;
+        put(&mut report);
+        join::complete(&mut report, &Sources::load(workspace)?);
+        for path in write(&report, &workspace.report())? {
+            crate::say(&format!("{}\n", path.display()));
+        }
     }
     Ok(())
 }
@@ -68,8 +129,7 @@ pub(crate) fn read(path: &Path) -> Result<Report> {
 pub(crate) fn write(report: &Report, directory: &Path) -> Result<[PathBuf; 3]> {
     fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
     let json = serde_json::to_string_pretty(report)? + "\n";
-    let files =
-        [(JSON, json), ("report.md", markdown::render(report)), ("index.html", html::render(report)?)];
+    let files = [(JSON, json), ("report.md", markdown::render(report)), ("index.html", html::render(report))];
     for (name, content) in &files {
         let path = directory.join(name);
         fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
@@ -90,7 +150,7 @@ mod tests {
         let written = [&markdown, &html].map(|path| fs::read_to_string(path).unwrap());
         fs::remove_dir_all(&directory).unwrap();
         assert_eq!(again, report());
-        assert!(written.iter().all(|text| text.contains("83 published benchmarks are not measured yet")));
+        assert!(written.iter().all(|text| text.contains("decoding takes less than 10 µs")));
         let error = format!("{:#}", read(&json).unwrap_err());
         assert!(error.contains("cargo xtask bench"), "{error}");
     }
@@ -99,12 +159,8 @@ mod tests {
     fn markdown_tables_keep_their_columns() {
         let text = markdown::render(&report());
         assert!(text.contains("| push \\| owned  |"), "{text}");
-        assert!(
-            text.contains("40.0 ns, 2.00x |"),
-            "the published table shows the ratio beside ours:\n{text}"
-        );
-        assert!(text.contains("a<b 80.0 ns |"), "{text}");
-        assert!(text.contains("2.00 (1.90..2.10)"), "{text}");
+        assert!(text.contains("2.00x (1.90 to 2.10)"), "{text}");
+        assert!(text.contains("published 3, faster 1, slower 1, not in this run 1"), "{text}");
         assert!(text.contains("go-sse (go): `go version` cannot be run here"), "{text}");
         for table in text.split("\n\n").filter(|block| block.starts_with('|')) {
             let bars = |line: &str| line.replace("\\|", "").matches('|').count();
@@ -115,14 +171,61 @@ mod tests {
     }
 
     #[test]
+    fn what_is_committed_has_the_tables_and_the_drawing() {
+        let root = std::env::temp_dir().join(format!("xtask-publish-{}", std::process::id()));
+        fs::create_dir_all(root.join("docs")).unwrap();
+        let [text, drawing] =
+            publish(&report(), &root).unwrap().map(|path| fs::read_to_string(path).unwrap());
+        fs::remove_dir_all(&root).unwrap();
+        assert!(text.contains("measured on 2026-01-02 on a machine with 2 cores (Some CPU)"), "{text}");
+        assert!(text.contains("](docs/overview.svg)") && text.contains("Simple Event"));
+        assert!(!text.contains("sse: all implementations"), "{text}");
+        assert!(drawing.starts_with("<svg ") && drawing.contains("<style>"));
+    }
+
+    #[test]
     fn the_page_stands_alone() {
-        let page = html::render(&report()).unwrap();
-        for reference in ["http:", "https:", " src=", " href=", "<script", "@import", "url("] {
+        let page = html::render(&report());
+        for reference in ["http:", "https:", " src=", "<script", "@import", "url("] {
             let allowed = page.replace("http://www.w3.org/2000/svg", "");
             assert!(!allowed.contains(reference), "{reference} points elsewhere");
         }
-        assert_eq!(page.matches("<svg ").count(), 2, "one plot of ratios and one of times");
+        assert_eq!(page.matches("<svg ").count(), 2, "the overview, and the plot of one table");
         assert!(page.contains("prefers-color-scheme: dark") && page.contains("width=device-width"));
         assert!(page.contains("faster than a&lt;b"), "text is escaped");
+    }
+
+    #[test]
+    fn every_link_has_its_place_and_every_place_one_name() {
+        let mut report = report();
+        report.systems.push(System {
+            id: "psrp".into(),
+            name: "go-psrpcore".into(),
+            ..report.systems[0].clone()
+        });
+        let page = html::render(&report);
+        let values = |attribute: &str| -> Vec<String> {
+            let begin = format!(" {attribute}=\"");
+            page.split(&begin).skip(1).filter_map(|part| Some(part.split_once('"')?.0.to_owned())).collect()
+        };
+        let mut ids = values("id");
+        for link in values("href") {
+            let target = link.strip_prefix('#').expect("links stay on the page");
+            assert!(ids.iter().any(|id| id == target), "{link} leads nowhere");
+        }
+        let all = ids.len();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), all);
+        assert_eq!(page.matches("<section ").count(), page.matches("</section>").count());
+    }
+
+    #[test]
+    fn a_regression_fails_where_that_is_asked_for() {
+        let mut slower = report();
+        slower.rows[0].allocs_op = Some(9.0);
+        slower.comparison = Some(compare::compare(&report(), &slower));
+        assert!(fail_on_regression(&slower, true).is_err());
+        assert!(fail_on_regression(&slower, false).is_ok() && fail_on_regression(&report(), true).is_ok());
     }
 }

@@ -19,13 +19,52 @@ pub(crate) struct Suite {
     pub(crate) listed: Vec<Listed>,
 }
 
+/// Suites that need a feature of the package which would change what the others are built with.
+const FEATURED: [(&str, &str); 2] = [("pypi_proxy_requests", "proxy"), ("pypi_proxy_store", "proxy")];
+
 /// Builds the suites named, all where none is, and lists their contents.
 pub(crate) fn build(workspace: &Workspace, systems: &[String]) -> Result<Vec<Suite>> {
+    let is_featured = |system: &&String| FEATURED.iter().any(|(name, _)| name == system);
+    let (featured, plain): (Vec<&String>, Vec<&String>) = systems.iter().partition(is_featured);
+    let mut executables = Vec::new();
+    if systems.is_empty() || !plain.is_empty() {
+        executables.extend(compile(workspace, &plain, None)?);
+    }
+    for (name, feature) in FEATURED {
+        let name = name.to_owned();
+        if systems.is_empty() || featured.contains(&&name) {
+            executables.extend(compile(workspace, &[&name], Some(feature))?);
+        }
+    }
+    listed(executables)
+}
+
+/// All suites as the gate builds them for its tests, so that asking for their rows compiles nothing anew.
+pub(crate) fn tested(workspace: &Workspace) -> Result<Vec<Suite>> {
+    let arguments =
+        ["test", "--no-run", "--message-format=json", "--workspace", "--all-features", "--benches"];
+    listed(executables_of(cargo::command(workspace, &arguments))?)
+}
+
+/// Name and path of the suites named, or of all that need no feature.
+fn compile(
+    workspace: &Workspace,
+    systems: &[&String],
+    feature: Option<&str>,
+) -> Result<Vec<(String, PathBuf)>> {
     let mut command =
         cargo::command(workspace, &["bench", "--no-run", "--message-format=json", "--package", "benches"]);
     for system in systems {
         command.args(["--bench", system]);
     }
+    if let Some(feature) = feature {
+        command.args(["--features", feature]);
+    }
+    executables_of(command)
+}
+
+/// Builds, and finds the suites in what cargo says.
+fn executables_of(mut command: Command) -> Result<Vec<(String, PathBuf)>> {
     let output = command
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
@@ -38,7 +77,10 @@ pub(crate) fn build(workspace: &Workspace, systems: &[String]) -> Result<Vec<Sui
         }
         bail!("the suites do not build");
     }
-    let executables = executables(&messages);
+    Ok(executables(&messages))
+}
+
+fn listed(executables: Vec<(String, PathBuf)>) -> Result<Vec<Suite>> {
     ensure!(!executables.is_empty(), "the package benches has no suite yet");
     executables
         .into_iter()

@@ -12,13 +12,13 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::args::Args;
 use crate::instructions::Verdict;
 use crate::workspace::Workspace;
-use crate::{cargo, note, process, release, say, tidy};
+use crate::{cargo, completeness, note, process, release, say, tidy};
 
 pub(crate) const HELP: &str = "\
 usage: cargo xtask test [STEP...]
 
 Runs all steps, or the named ones: toolchain, fmt, tidy, clippy, features, system, tests, interop, deploy, docs,
-benches, load, conformance, peers, instructions, deny, machete, package, semver. A step that cannot run here says why
+benches, rows, load, conformance, peers, instructions, deny, machete, package, semver. A step that cannot run here says why
 it is skipped.
 ";
 
@@ -45,6 +45,7 @@ const STEPS: &[Step] = &[
     Step { name: "docs", run: docs },
     // A suite that is not told to measure runs every operation once and compares its result.
     Step { name: "benches", run: |workspace| whole(workspace, "test", &["--benches"]) },
+    Step { name: "rows", run: |workspace| completeness::check(workspace).map(|()| Outcome::Passed) },
     Step { name: "load", run: load },
     Step { name: "conformance", run: conformance },
     Step { name: "peers", run: peers },

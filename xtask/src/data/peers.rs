@@ -84,10 +84,7 @@ fn peer() -> Role {
 impl Implementation {
     /// Says whether the implementation has the row (the key without the system).
     pub(crate) fn has(&self, row: &str) -> bool {
-        let matches = |pattern: &String| match pattern.strip_suffix('*') {
-            Some(prefix) => row.starts_with(prefix),
-            None => row == pattern,
-        };
+        let matches = |pattern: &String| super::matches(pattern, row);
         self.rows.as_ref().is_none_or(|rows| rows.iter().any(matches)) && !self.except.iter().any(matches)
     }
 }
@@ -110,8 +107,7 @@ mod tests {
 
     #[test]
     fn reads_the_committed_file() {
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/data");
-        let file = PeersFile::load(&data).unwrap();
+        let file = PeersFile::load(&crate::data::committed()).unwrap();
         let languages: Vec<&str> = file.toolchains.iter().map(|one| one.language.as_str()).collect();
         assert_eq!(languages, ["go", "python", "node", "rust"]);
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde::Deserialize;
 
-use crate::report;
+use crate::report::{self, Quantity};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct RecordedFile {
@@ -14,6 +14,8 @@ pub(crate) struct RecordedFile {
     origins: Vec<Origin>,
     #[serde(rename = "recorded")]
     pub(crate) figures: Vec<Figure>,
+    #[serde(rename = "recorded_load", default)]
+    loads: Vec<LoadFigure>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -35,6 +37,35 @@ pub(crate) struct Figure {
     allocs_op: Option<f64>,
 }
 
+/// What a server did under load. Times are nanoseconds.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LoadFigure {
+    key: String,
+    pub(crate) server: String,
+    origin: String,
+    requests_per_s: Option<f64>,
+    p50_ns: Option<f64>,
+    p99_ns: Option<f64>,
+    start_ns: Option<f64>,
+    memory_bytes: Option<f64>,
+    fetches: Option<f64>,
+}
+
+impl LoadFigure {
+    pub(crate) fn figure(&self, quantity: Quantity) -> Option<f64> {
+        match quantity {
+            Quantity::RequestsPerS => self.requests_per_s,
+            Quantity::P50 => self.p50_ns,
+            Quantity::P99 => self.p99_ns,
+            Quantity::Start => self.start_ns,
+            Quantity::Memory => self.memory_bytes,
+            Quantity::Fetches => self.fetches,
+            _ => None,
+        }
+    }
+}
+
 impl RecordedFile {
     pub(crate) fn load(data: &Path) -> Result<Self> {
         super::load(&data.join("recorded.toml"))
@@ -50,6 +81,22 @@ impl RecordedFile {
             .collect();
         figures.sort_by_key(|figure| !figure.original);
         figures
+    }
+
+    /// What the original did under load.
+    pub(crate) fn of_load(&self, key: &str) -> Option<&LoadFigure> {
+        self.loads.iter().find(|figure| figure.key == key)
+    }
+
+    /// Where and how the original's figures of a row were taken.
+    pub(crate) fn origin(&self, key: &str) -> Option<String> {
+        let under_load = || {
+            let figure = self.of_load(key)?;
+            let origin = self.origins.iter().find(|origin| origin.id == figure.origin)?;
+            Some(origin.remark.clone())
+        };
+        let of_row = self.of(key).into_iter().find(|figure| figure.original).map(|figure| figure.origin);
+        of_row.or_else(under_load)
     }
 
     fn describe(&self, figure: &Figure) -> report::Recorded {
@@ -71,8 +118,7 @@ mod tests {
 
     #[test]
     fn the_committed_file_names_an_origin_for_every_figure() {
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/data");
-        let file = RecordedFile::load(&data).unwrap();
+        let file = RecordedFile::load(&crate::data::committed()).unwrap();
         for figure in &file.figures {
             assert!(
                 file.origins.iter().any(|origin| origin.id == figure.origin),
@@ -81,6 +127,13 @@ mod tests {
             );
             assert!(figure.time_ns > 0.0, "{} has no time", figure.key);
         }
+        for figure in &file.loads {
+            let is_known = file.origins.iter().any(|origin| origin.id == figure.origin);
+            assert!(is_known, "{} has no origin", figure.key);
+        }
+        let index = file.of_load("pypi_proxy/index_warm").unwrap();
+        assert_eq!((index.server.as_str(), index.figure(Quantity::P90)), ("groxpi", None));
+        assert!(index.figure(Quantity::RequestsPerS).is_some_and(|rate| rate > 1000.0));
         let simple = file.of("sse/decode_simple_event");
         let names: Vec<(&str, bool)> =
             simple.iter().map(|figure| (figure.implementation.as_str(), figure.original)).collect();

@@ -1,13 +1,14 @@
 //! `seed-rows.toml`: every figure the reports of the originals publish.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
 use serde::Deserialize;
 
 use crate::parse::benchfmt::BenchLine;
-use crate::report::Published;
 use crate::report::units;
+use crate::report::{Published, Quantity};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Seed {
@@ -26,6 +27,7 @@ pub(crate) struct Seed {
 pub(crate) struct System {
     pub(crate) id: String,
     pub(crate) name: String,
+    pub(crate) role: String,
     pub(crate) cpu: Option<String>,
     pub(crate) os: Option<String>,
     pub(crate) arch: Option<String>,
@@ -51,6 +53,7 @@ impl System {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Bench {
     pub(crate) key: String,
+    pub(crate) system: String,
     pub(crate) upstream: String,
     pub(crate) package: Option<String>,
     #[serde(default = "yes")]
@@ -68,7 +71,7 @@ pub(crate) struct Table {
     pub(crate) heading: String,
 }
 
-/// One published line; only the figures that reports of suites show are read.
+/// One published line.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Row {
     pub(crate) table: String,
@@ -82,9 +85,6 @@ pub(crate) struct Row {
     #[serde(default)]
     pub(crate) upper_bound: bool,
     pub(crate) time_ns: Option<f64>,
-    pub(crate) time_ns_min: Option<f64>,
-    pub(crate) time_ns_max: Option<f64>,
-    pub(crate) target_time_ns: Option<f64>,
     pub(crate) bytes_op: Option<f64>,
     pub(crate) allocs_op: Option<f64>,
     pub(crate) throughput: Option<f64>,
@@ -93,7 +93,9 @@ pub(crate) struct Row {
     pub(crate) peer_time_ns: Option<f64>,
     #[serde(default)]
     pub(crate) peer_approx: bool,
-    pub(crate) ratio: Option<f64>,
+    /// Figures that few lines have; their names say their units.
+    #[serde(flatten)]
+    others: BTreeMap<String, toml::Value>,
 }
 
 impl Row {
@@ -105,10 +107,6 @@ impl Row {
             (.., true) => "<",
             _ => "",
         };
-        let range = match (self.time_ns_min, self.time_ns_max) {
-            (Some(from), Some(to)) => Some(format!("{} to {}", units::time(from), units::time(to))),
-            _ => None,
-        };
         let peer = self.peer_time_ns.map(|time| {
             let name = self.peer.as_deref().unwrap_or("peer");
             let mark = if self.peer_approx { "~" } else { "" };
@@ -116,7 +114,6 @@ impl Row {
         });
         let parts = [
             self.time_ns.map(|time| format!("{mark}{}", units::time(time))),
-            range,
             self.bytes_op.map(|bytes| format!("{bytes} B")),
             self.allocs_op.map(|count| format!("{count} allocs")),
             self.throughput.map(|rate| {
@@ -124,11 +121,75 @@ impl Row {
                 format!("{mark}{} {unit}", units::count(rate))
             }),
             peer,
-            self.ratio.map(|ratio| format!("{}x", units::ratio(ratio))),
-            self.target_time_ns.map(|time| format!("target {}", units::time(time))),
         ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        parts.into_iter().flatten().chain(self.other_figures(mark)).collect::<Vec<_>>().join(", ")
     }
+
+    fn other_figures(&self, mark: &str) -> Vec<String> {
+        let mut parts = Vec::new();
+        for (name, value) in &self.others {
+            // How often a loop ran, and what is computed from the other figures, was not published as a result.
+            if name == "iterations"
+                || name.starts_with("derived_")
+                || name.ends_with("_max") && self.has_least(name)
+            {
+                continue;
+            }
+            let number =
+                |value: &toml::Value| value.as_float().or(value.as_integer().map(|value| value as f64));
+            let Some(least) = number(value) else {
+                parts.extend(value.as_str().map(str::to_owned));
+                continue;
+            };
+            let (name, most) = match name.strip_suffix("_min") {
+                Some(stem) => (stem, self.others.get(&format!("{stem}_max")).and_then(number)),
+                None => (name.as_str(), None),
+            };
+            // What a report aims at, or says of its peer, is printed as it is.
+            let is_plain = ["target", "peer", "ratio"].iter().any(|word| name.starts_with(word));
+            parts.push(figure(name, if is_plain { "" } else { mark }, least, most));
+        }
+        parts
+    }
+
+    fn has_least(&self, name: &str) -> bool {
+        name.strip_suffix("_max").is_some_and(|stem| self.others.contains_key(&format!("{stem}_min")))
+    }
+
+    /// The published figure of one quantity, where there is a single one.
+    pub(crate) fn value(&self, quantity: Quantity) -> Option<f64> {
+        let other = |name: &str| self.others.get(name).and_then(toml::Value::as_float);
+        match quantity {
+            Quantity::Time | Quantity::TimePerElement | Quantity::Start => self.time_ns,
+            Quantity::Bytes => self.bytes_op,
+            Quantity::Allocs => self.allocs_op,
+            Quantity::ElementsPerS | Quantity::RequestsPerS | Quantity::BytesPerS => self.throughput,
+            Quantity::P50 => other("p50_ns").or(self.time_ns),
+            Quantity::P75 => other("p75_ns"),
+            Quantity::P90 => other("p90_ns"),
+            Quantity::P99 => other("p99_ns"),
+            _ => None,
+        }
+    }
+}
+
+/// One figure by the name of its field, whose end says the unit.
+fn figure(name: &str, mark: &str, least: f64, most: Option<f64>) -> String {
+    let (stem, write): (&str, fn(f64) -> String) = match name {
+        _ if name.ends_with("ns") => (&name[..name.len() - 2], units::time),
+        _ if name.ends_with("bytes") => (&name[..name.len() - 5], units::bytes),
+        _ if name.contains("ratio") => (name, |ratio| format!("{}x", units::ratio(ratio))),
+        _ if name.contains("percent") => (name, |percent| format!("{percent} %")),
+        _ => (name, units::per_op),
+    };
+    // What the unit says already, and the plain figure of a line, need no name.
+    let words = stem.replace("ratio", "").replace("percent", "").replace("time", "").replace('_', " ");
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let value = match most {
+        Some(most) => format!("{} to {}", write(least), write(most)),
+        None => write(least),
+    };
+    if words.is_empty() { format!("{mark}{value}") } else { format!("{words} {mark}{value}") }
 }
 
 impl Seed {
@@ -188,7 +249,7 @@ mod tests {
 
     /// The committed file itself: it is data, and what it says must hold.
     fn seed() -> Seed {
-        Seed::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/data")).unwrap()
+        Seed::load(&crate::data::committed()).unwrap()
     }
 
     #[test]
@@ -233,6 +294,9 @@ mod tests {
             figures("perplexity.http_vs_python", "sse_decode"),
             "611 ns, perplexity-py (est.) ~10.0 µs, 16.0x"
         );
+        assert_eq!(figures("perplexity.requirements", "http_request"), "target 100 µs, 31.0 µs to 74.0 µs");
+        assert_eq!(figures("codec.payload_size", "small").split(", ").count(), 5);
+        assert!(seed.rows.iter().all(|row| !row.figures().is_empty()), "every line says something");
     }
 
     #[test]

@@ -55,6 +55,7 @@ pub(crate) fn run(address: SocketAddr, path: &str, load: Load) -> Result<Figures
         duration_us: u64::try_from(start.elapsed().as_micros())?,
         bytes,
         p50: times[last / 2],
+        p75: times[last * 3 / 4],
         p90: times[last * 9 / 10],
         p99: times[last * 99 / 100],
         max: times[last],

@@ -48,6 +48,11 @@ pub(crate) struct Round {
     pub(crate) requests_per_s: f64,
     pub(crate) bytes_per_s: f64,
     pub(crate) p50_us: u64,
+    /// Absent in what was written before it was measured.
+    #[serde(default)]
+    pub(crate) p75_us: Option<u64>,
+    #[serde(default)]
+    pub(crate) p90_us: Option<u64>,
     pub(crate) p99_us: u64,
     pub(crate) max_us: u64,
     pub(crate) cpu_us: Option<f64>,
@@ -146,6 +151,8 @@ fn run(server: &Server, verified: &Verified, is_head: bool, wrk: &Wrk, load: Loa
         requests_per_s: requests / seconds,
         bytes_per_s: bytes / seconds,
         p50_us: figures.p50,
+        p75_us: Some(figures.p75),
+        p90_us: Some(figures.p90),
         p99_us: figures.p99,
         max_us: figures.max,
         cpu_us: cpu.map(|cpu| cpu * 1e6 / answers),

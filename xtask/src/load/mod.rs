@@ -3,6 +3,7 @@
 mod account;
 mod client;
 mod data;
+mod figures;
 mod heads;
 mod measure;
 mod outcome;
@@ -27,6 +28,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use self::data::Data;
+pub(crate) use self::figures::servers_of;
 use self::measure::{Effort, Unmeasured};
 pub(crate) use self::outcome::Outcome;
 use self::programs::Place;
@@ -155,6 +157,13 @@ pub(crate) fn command(args: Args) -> Result<()> {
     }
 }
 
+/// The rows of a run, as keys of the harness.
+pub(crate) fn keys() -> impl Iterator<Item = String> {
+    // What a run has of every server, beside its rows.
+    let once = SINGLE.into_iter().chain(["memory_peak"]);
+    ROWS.iter().map(|row| row.key).chain(once).map(|key| format!("pypi_proxy/{key}"))
+}
+
 /// The figures of the latest run.
 ///
 /// # Errors
@@ -168,15 +177,7 @@ fn publish(workspace: &Workspace, outcome: Outcome) -> Result<()> {
     let path = workspace.report().join("load.json");
     outcome.write(&path)?;
     say(&format!("{}\n", path.display()));
-    let shared = workspace.report().join("report.json");
-    if shared.exists() {
-        let mut report = report::read(&shared)?;
-        report.load = Some(outcome);
-        for path in report::write(&report, &workspace.report())? {
-            say(&format!("{}\n", path.display()));
-        }
-    }
-    Ok(())
+    report::join(workspace, |report| report.load = Some(outcome))
 }
 
 /// Builds our program as it is measured, or as the tests use it, and tells where it is.

@@ -13,11 +13,12 @@ use crate::process;
 /// What it prints at its end. Latencies are in microseconds.
 const HOOK: &str = r#"
 local line = '{"requests":%d,"duration_us":%d,"bytes":%d,"connect":%d,"read":%d,"write":%d,"status":%d,"timeout":%d,' ..
-  '"p50":%d,"p90":%d,"p99":%d,"max":%d}\n'
+  '"p50":%d,"p75":%d,"p90":%d,"p99":%d,"max":%d}\n'
 done = function(summary, latency, requests)
   local e = summary.errors
   io.write('\nfigures ' .. string.format(line, summary.requests, summary.duration, summary.bytes, e.connect, e.read,
-    e.write, e.status, e.timeout, latency:percentile(50), latency:percentile(90), latency:percentile(99), latency.max))
+    e.write, e.status, e.timeout, latency:percentile(50), latency:percentile(75), latency:percentile(90), latency:percentile(99),
+    latency.max))
 end
 "#;
 
@@ -33,6 +34,7 @@ pub(crate) struct Figures {
     pub(crate) status: u64,
     pub(crate) timeout: u64,
     pub(crate) p50: u64,
+    pub(crate) p75: u64,
     pub(crate) p90: u64,
     pub(crate) p99: u64,
     pub(crate) max: u64,
@@ -106,7 +108,7 @@ mod tests {
     #[test]
     fn figures_are_found_among_what_wrk_prints() {
         let text = "Running 1s test\n  1 threads\n\nfigures {\"requests\":10,\"duration_us\":1000,\"bytes\":9,\"connect\":0,\
-                    \"read\":1,\"write\":0,\"status\":2,\"timeout\":0,\"p50\":1,\"p90\":2,\"p99\":3,\"max\":4}\n";
+                    \"read\":1,\"write\":0,\"status\":2,\"timeout\":0,\"p50\":1,\"p75\":2,\"p90\":2,\"p99\":3,\"max\":4}\n";
         let figures = parse(text).unwrap();
         assert_eq!((figures.requests, figures.errors(), figures.p99), (10, 3, 3));
         assert!(parse("Requests/sec: 1").is_err());

@@ -3,7 +3,7 @@
 use super::*;
 
 /// One of the two implementations of [`report`].
-pub(super) fn row(implementation: &str, role: Role, nanoseconds: f64) -> Row {
+pub(crate) fn row(implementation: &str, role: Role, nanoseconds: f64) -> Row {
     Row {
         system: "sse".to_owned(),
         table: Some("perplexity.raw_sse".to_owned()),
@@ -34,7 +34,7 @@ pub(super) fn row(implementation: &str, role: Role, nanoseconds: f64) -> Row {
 }
 
 /// A report of one row with ours and one peer, named so that careless escaping shows.
-pub(super) fn report() -> Report {
+pub(crate) fn report() -> Report {
     let mut ours = row("push | owned", Role::Ours, 40.0);
     ours.verdict = "faster than a<b".to_owned();
     ours.ratio_vs = Some(Ratios {
@@ -49,6 +49,24 @@ pub(super) fn report() -> Report {
             rounds: 2,
         }),
         ..Ratios::default()
+    });
+    let ratio = ours.best_peer().cloned();
+    let cell = |name: &str, text: &str, value: f64| {
+        Some(Cell { name: name.into(), text: text.into(), value: Some(value) })
+    };
+    let standing = |key: &str, is_measured, ratio: Option<Ratio>, remark: Option<&str>| Standing {
+        key: key.into(),
+        is_published: true,
+        is_measured,
+        ratio,
+        remark: remark.map(str::to_owned),
+    };
+    let lost = ratio.clone().map(|ratio| Ratio {
+        against: "reqwest".into(),
+        median: 0.95,
+        min: 0.92,
+        max: 0.97,
+        ..ratio
     });
     Report {
         schema: SCHEMA,
@@ -71,18 +89,55 @@ pub(super) fn report() -> Report {
             elapsed_s: 61.0,
         },
         rows: vec![ours, row("a<b", Role::Peer, 80.0)],
-        tables: vec![Table {
-            id: "perplexity.raw_sse".to_owned(),
-            heading: "Raw".to_owned(),
-            platform: "perplexity-go".to_owned(),
-            lines: vec![TableLine {
-                label: "Simple Event".to_owned(),
-                keys: vec!["sse/decode_simple_event".to_owned()],
-                published: "611 ns".to_owned(),
-                figure: Figure::Time,
-            }],
-            not_measured: 9,
+        systems: vec![System {
+            id: "perplexity".into(),
+            name: "perplexity-go".into(),
+            role: "API client".into(),
+            suites: vec!["sse".into()],
         }],
+        tables: vec![Table {
+            id: "perplexity.raw_sse".into(),
+            system: "perplexity".into(),
+            heading: "Raw".into(),
+            platform: "perplexity-go".into(),
+            origins: vec!["another day".into()],
+            lines: vec![TableLine {
+                id: "simple_event".into(),
+                label: "Simple Event".into(),
+                keys: vec!["sse/decode_simple_event".into()],
+                published: "611 ns".into(),
+                published_value: Some(611.0),
+                unit: Unit::Nanoseconds,
+                recorded: cell("perplexity-go", "1.56 µs", 1562.0),
+                go: None,
+                peer: cell("a<b", "80.0 ns", 80.0),
+                limit: None,
+                ours: cell("push | owned", "40.0 ns", 40.0),
+                ratio: ratio.clone(),
+                verdict: "faster than a<b".into(),
+            }],
+        }],
+        claims: vec![ClaimLine {
+            system: "perplexity".into(),
+            table: "perplexity.raw_sse".into(),
+            claim: "decoding takes less than 10 µs".into(),
+            published: "target 10.0 µs".into(),
+            demand: Some("at most 10.0 µs".into()),
+            measured: Some("40.0 ns".into()),
+            verdict: "holds".into(),
+        }],
+        overview: Overview {
+            standings: vec![
+                standing("sse/decode_simple_event", true, ratio, None),
+                standing("client/client_do_simple", true, lost, Some("sends through it")),
+                standing("sse/absent", false, None, None),
+            ],
+            smallest_margins: vec![Margin {
+                key: "client/client_do_simple".into(),
+                against: "reqwest".into(),
+                ratio: 0.95,
+            }],
+        },
         summaries: vec![Summary {
             system: "sse".to_owned(),
             implementation: "push | owned".to_owned(),
@@ -92,7 +147,6 @@ pub(super) fn report() -> Report {
             slower: 0,
             geometric_mean: 2.0,
         }],
-        published_not_measured: 83,
-        load: None,
+        ..Report::empty()
     }
 }

@@ -8,42 +8,93 @@ use super::view::{self, Column, Sheet};
 /// Draws the whole report.
 pub(crate) fn render(report: &Report) -> String {
     let mut text = String::from("# Benchmark report\n\nWritten by `cargo xtask bench`; do not edit.\n\n");
-    for (name, value) in view::run_facts(report) {
-        line(&mut text, &format!("- {name}: {value}"));
-    }
-    text.push('\n');
+    facts(&mut text, report);
     for warning in view::warnings(report) {
         line(&mut text, &format!("**{warning}**\n"));
     }
-    text += &tables(report);
-    text += "\n## How to read the tables\n\n";
-    for remark in view::LEGEND {
-        line(&mut text, &format!("- {remark}"));
-    }
-    text
-}
-
-/// Draws the summary and the tables only.
-pub(crate) fn tables(report: &Report) -> String {
-    let mut text = String::from("## Summary\n\n");
-    for sentence in view::summary(report) {
-        line(&mut text, &format!("- {sentence}"));
-    }
-    text += "\n## Published tables\n";
-    for drawn in view::published(report) {
-        sheet(&mut text, &drawn);
-    }
-    text += "\n## All implementations\n";
-    for drawn in view::measured(report) {
-        sheet(&mut text, &drawn);
-    }
+    overview(&mut text, report);
+    systems(&mut text, report, true);
     if let Some(load) = &report.load {
         text += "\n## Load\n";
         for drawn in crate::load::sheets(load) {
             sheet(&mut text, &drawn);
         }
     }
+    legend(&mut text, report);
     text
+}
+
+/// `BENCHMARKS.md`: the published tables of one run, to be committed.
+pub(crate) fn benchmarks(report: &Report, overview_svg: &str) -> String {
+    let mut text = String::from("# Benchmarks\n\n");
+    let machine = &report.run.machine;
+    let _ = writeln!(
+        text,
+        "Every table that the reports of the originals publish, beside what was measured on {} on a machine with {} cores \
+         ({}). Written by `cargo xtask report --out`; do not edit.\n",
+        report.run.date.split('T').next().unwrap_or_default(),
+        machine.cores,
+        machine.cpu
+    );
+    let _ = writeln!(text, "![Ratios of the strongest other's time to ours, row by row]({overview_svg})\n");
+    facts(&mut text, report);
+    overview(&mut text, report);
+    systems(&mut text, report, false);
+    legend(&mut text, report);
+    text
+}
+
+fn facts(text: &mut String, report: &Report) {
+    for (name, value) in view::run_facts(report) {
+        line(text, &format!("- {name}: {value}"));
+    }
+    text.push('\n');
+}
+
+fn overview(text: &mut String, report: &Report) {
+    text.push_str("## Overview\n\n");
+    let counts: Vec<String> =
+        view::tally(report).iter().map(|(word, count)| format!("{word} {count}")).collect();
+    let _ = writeln!(
+        text,
+        "Published benchmarks, ours against the strongest of the best peer and the original: {}.",
+        counts.join(", ")
+    );
+    let lists = [Some(view::standings(report)), Some(view::margins(report)), view::comparison(report)];
+    for drawn in lists.into_iter().flatten().filter(|drawn| !drawn.lines.is_empty()) {
+        sheet(text, &drawn);
+    }
+}
+
+/// Claims and published tables of every report, and all implementations where they are wanted.
+fn systems(text: &mut String, report: &Report, with_all: bool) {
+    for system in &report.systems {
+        let _ = writeln!(text, "\n## {}\n\n{}.", system.name, system.role);
+        let claims = view::claims(report, &system.id);
+        for drawn in std::iter::once(claims).chain(view::published(report, &system.id)) {
+            if !drawn.lines.is_empty() {
+                sheet(text, &drawn);
+            }
+        }
+        if with_all {
+            for drawn in view::measured(report, &system.suites) {
+                sheet(text, &drawn);
+            }
+        }
+    }
+}
+
+fn legend(text: &mut String, report: &Report) {
+    text.push_str("\n## Not measured, and added\n");
+    for drawn in [view::absent(report), view::added(report)] {
+        if !drawn.lines.is_empty() {
+            sheet(text, &drawn);
+        }
+    }
+    text.push_str("\n## Method and bias\n\n");
+    for remark in view::LEGEND.iter().chain(&view::BIAS) {
+        line(text, &format!("- {remark}"));
+    }
 }
 
 /// Draws one table.
@@ -60,10 +111,9 @@ fn line(text: &mut String, line: &str) {
 
 fn sheet(text: &mut String, sheet: &Sheet) {
     line(text, &format!("\n### {}\n", sheet.title));
-    for note in &sheet.notes {
-        line(text, &format!("{note}  "));
+    if !sheet.notes.is_empty() {
+        line(text, &format!("{}\n", sheet.notes.join(" ")));
     }
-    text.push('\n');
     let headings: Vec<String> = sheet.columns.iter().map(|column| escaped(&column.name)).collect();
     let cells: Vec<Vec<String>> =
         sheet.lines.iter().map(|line| line.cells.iter().map(|cell| escaped(cell)).collect()).collect();

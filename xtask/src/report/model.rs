@@ -2,8 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::quantity::Unit;
+use crate::compare::Comparison;
+
 /// Schema version of `report.json`, raised with every incompatible change.
-pub(crate) const SCHEMA: u32 = 1;
+pub(crate) const SCHEMA: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Report {
@@ -11,19 +14,49 @@ pub(crate) struct Report {
     pub(crate) run: Run,
     /// One entry per row and implementation, in the order of the suites.
     pub(crate) rows: Vec<Row>,
-    /// Published tables with what was measured for their lines.
+    /// The reports of the originals.
+    pub(crate) systems: Vec<System>,
+    /// All published tables with what was measured for their lines.
     pub(crate) tables: Vec<Table>,
     /// One entry per system and variant of ours.
     pub(crate) summaries: Vec<Summary>,
-    /// Published benchmarks that no suite measures.
-    pub(crate) published_not_measured: usize,
+    /// What the reports claim.
+    pub(crate) claims: Vec<ClaimLine>,
+    pub(crate) overview: Overview,
+    /// What no run measures, with the reason.
+    pub(crate) absent: Vec<Absent>,
+    /// Rows that no report has, with the reason for them.
+    pub(crate) added: Vec<Absent>,
+    /// Against an earlier report.
+    #[serde(default)]
+    pub(crate) comparison: Option<Comparison>,
     /// What `cargo xtask load` has measured, if it has.
     #[serde(default)]
     pub(crate) load: Option<crate::load::Outcome>,
 }
 
+impl Report {
+    /// A report of nothing.
+    pub(crate) fn empty() -> Self {
+        Self {
+            schema: SCHEMA,
+            run: Run::default(),
+            rows: Vec::new(),
+            systems: Vec::new(),
+            tables: Vec::new(),
+            summaries: Vec::new(),
+            claims: Vec::new(),
+            overview: Overview::default(),
+            absent: Vec::new(),
+            added: Vec::new(),
+            comparison: None,
+            load: None,
+        }
+    }
+}
+
 /// When, where and how the figures were taken.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Run {
     /// Start, UTC, ISO 8601.
     pub(crate) date: String,
@@ -46,7 +79,7 @@ pub(crate) struct Run {
     pub(crate) elapsed_s: f64,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Machine {
     pub(crate) cpu: String,
     pub(crate) cores: usize,
@@ -125,6 +158,18 @@ impl Row {
     pub(crate) fn key(&self) -> String {
         format!("{}/{}", self.system, self.row)
     }
+
+    /// Ours against the best peer.
+    pub(crate) fn best_peer(&self) -> Option<&Ratio> {
+        self.ratio_vs.as_ref()?.best_peer.as_ref()
+    }
+
+    /// Ours against the strongest of the best peer and the original.
+    pub(crate) fn opponent(&self) -> Option<&Ratio> {
+        let ratios = self.ratio_vs.as_ref()?;
+        let both = [&ratios.best_peer, &ratios.original].into_iter().flatten();
+        both.min_by(|a, b| a.median.total_cmp(&b.median))
+    }
 }
 
 /// Times per operation over all rounds.
@@ -200,42 +245,111 @@ pub(crate) struct Ratio {
     pub(crate) rounds: usize,
 }
 
+/// One original.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct System {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    /// What it is.
+    pub(crate) role: String,
+    /// The suites that have its rows.
+    pub(crate) suites: Vec<String>,
+}
+
 /// One published table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Table {
     pub(crate) id: String,
+    /// The report that has it.
+    pub(crate) system: String,
     pub(crate) heading: String,
     /// Where the published figures come from.
     pub(crate) platform: String,
+    /// Where and how its recorded figures were taken.
+    pub(crate) origins: Vec<String>,
     pub(crate) lines: Vec<TableLine>,
-    /// Lines of the table without a suite that measures them.
-    pub(crate) not_measured: usize,
 }
 
-/// One published line.
+/// One published line, and what every party takes for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TableLine {
+    pub(crate) id: String,
     pub(crate) label: String,
-    /// Keys of the rows the line speaks of; several where it quotes a range.
+    /// Keys of the rows that the line speaks of.
     pub(crate) keys: Vec<String>,
     /// The printed figures, in words.
     pub(crate) published: String,
-    /// What the figures are, where they are no time per operation.
-    pub(crate) figure: Figure,
+    /// The printed figure of the line's quantity, where there is one.
+    pub(crate) published_value: Option<f64>,
+    pub(crate) unit: Unit,
+    /// The original as recorded earlier.
+    pub(crate) recorded: Option<Cell>,
+    /// The original live or imported, or its stand-in; else the best peer in Go.
+    pub(crate) go: Option<Cell>,
+    /// The best peer in Rust; under load the one in Python.
+    pub(crate) peer: Option<Cell>,
+    /// What the machine can do, under load.
+    pub(crate) limit: Option<Cell>,
+    pub(crate) ours: Option<Cell>,
+    /// Against the strongest of the best peer, in any language, and the original.
+    pub(crate) ratio: Option<Ratio>,
+    pub(crate) verdict: String,
 }
 
-/// How a line's figure follows from the measured rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Figure {
-    /// Time per operation.
-    Time,
-    /// Time per element.
-    TimePerElement,
-    /// Elements per second.
-    ElementsPerSecond,
-    /// Smallest and largest time per operation of several rows.
-    TimeRange,
+/// A figure, and whose it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Cell {
+    pub(crate) name: String,
+    pub(crate) text: String,
+    /// Absent for a range.
+    pub(crate) value: Option<f64>,
+}
+
+/// Something that a report claims, evaluated from this run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ClaimLine {
+    pub(crate) system: String,
+    /// Where it is published.
+    pub(crate) table: String,
+    pub(crate) claim: String,
+    pub(crate) published: String,
+    /// The bound that the verdict is about.
+    pub(crate) demand: Option<String>,
+    pub(crate) measured: Option<String>,
+    pub(crate) verdict: String,
+}
+
+/// How ours stands in the published benchmarks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Overview {
+    pub(crate) standings: Vec<Standing>,
+    pub(crate) smallest_margins: Vec<Margin>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Standing {
+    pub(crate) key: String,
+    /// Whether a report has it, and not only the harness.
+    pub(crate) is_published: bool,
+    pub(crate) is_measured: bool,
+    /// Against the strongest of the best peer and the original.
+    pub(crate) ratio: Option<Ratio>,
+    /// Why it is as it is.
+    pub(crate) remark: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Margin {
+    pub(crate) key: String,
+    pub(crate) against: String,
+    pub(crate) ratio: f64,
+}
+
+/// What a report has and the harness has not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Absent {
+    pub(crate) what: Vec<String>,
+    pub(crate) reason: String,
 }
 
 /// All rows of one variant of ours against the best peers.

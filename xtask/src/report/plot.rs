@@ -1,219 +1,142 @@
-//! SVG plots. Colours are CSS variables of the page, so that one drawing serves light and dark.
+//! One plot per published table: what every party takes, line by line.
 
-use anyhow::{Result, anyhow};
-use plotters::coord::combinators::BindKeyPoints;
-use plotters::prelude::*;
+use super::svg::{Drawing, Scale};
+use super::{Cell, Table, TableLine, Unit};
 
-use super::{Role, Row, units};
+const WIDTH: f64 = 400.0;
+const MARGIN: f64 = 14.0;
+const TOP: f64 = 6.0;
+/// Height of one line: its text above its marks.
+const LINE: f64 = 36.0;
+const AXIS: f64 = 36.0;
+const RADIUS: f64 = 5.0;
+/// A longer label would leave the drawing.
+const LABEL: usize = 56;
 
-const WIDTH: u32 = 440;
-/// Height of one entry: its text above its mark.
-const ENTRY: u32 = 38;
-const TITLE: u32 = 34;
-const AXIS: u32 = 52;
-/// More labels would touch each other.
-const MAX_TICKS: usize = 7;
-const FONT: &str = "sans-serif";
+/// What the marks are, for the key of the page: class and words.
+pub(crate) const KEY: [(&str, &str); 6] = [
+    ("ours", "ours"),
+    ("peer", "best Rust peer (under load: proxpi)"),
+    ("go", "Go, live"),
+    ("recorded", "original, recorded earlier"),
+    ("published", "published, from another machine"),
+    ("limit", "bound of the machine"),
+];
 
-/// Stand-ins for CSS variables: plotters draws in fixed colours, which are replaced in its output.
-const INK: RGBColor = RGBColor(1, 2, 1);
-const GRID: RGBColor = RGBColor(1, 2, 2);
-const OURS: RGBColor = RGBColor(1, 2, 3);
-const PEER: RGBColor = RGBColor(1, 2, 4);
-const ORIGINAL: RGBColor = RGBColor(1, 2, 5);
-const LIMIT: RGBColor = RGBColor(1, 2, 6);
-const VARIABLES: [(RGBColor, &str); 6] =
-    [(INK, "ink"), (GRID, "grid"), (OURS, "ours"), (PEER, "peer"), (ORIGINAL, "original"), (LIMIT, "limit")];
-
-/// One mark with its range.
-#[derive(Debug)]
-struct Entry {
-    label: String,
+/// A value of one party.
+struct Mark {
+    class: &'static str,
     value: f64,
-    low: f64,
-    high: f64,
-    colour: RGBColor,
+    words: String,
 }
 
-/// The times of all implementations of one row; `None` where nothing was timed.
-pub(crate) fn times(rows: &[&Row]) -> Option<Result<String>> {
-    let mut entries: Vec<Entry> = rows
+/// The plot of a table; `None` where it has no line with two values of one kind.
+pub(crate) fn table(table: &Table) -> Option<String> {
+    let lines: Vec<(&TableLine, Vec<Mark>)> = table
+        .lines
         .iter()
-        .filter_map(|row| {
-            let time = row.time_ns.as_ref()?;
-            let mark = if row.role == Role::Ours { "ours: " } else { "" };
-            let once = if time.sampled { "" } else { " (once)" };
-            Some(Entry {
-                label: format!("{mark}{}, {}{once}", row.implementation, units::time(time.min)),
-                value: time.min,
-                low: time.min,
-                high: time.max,
-                colour: colour(row.role),
-            })
-        })
+        .map(|line| (line, marks(line)))
+        .filter(|(_, marks)| marks.iter().any(|mark| mark.class == "ours") && marks.len() > 1)
         .collect();
-    entries.sort_by(|a, b| a.value.total_cmp(&b.value));
-    let title = format!("{}: time per operation", rows.first()?.key());
-    (!entries.is_empty()).then(|| {
-        draw(&title, "time per operation (log scale), smallest to largest round", &entries, units::time, None)
-    })
-}
-
-/// The ratios of one variant of ours to the best peer, row by row; `None` where it has none.
-pub(crate) fn ratios(variant: &str, rows: &[&Row]) -> Option<Result<String>> {
-    let entries: Vec<Entry> = rows
-        .iter()
-        .filter(|row| row.role == Role::Ours && row.implementation == variant)
-        .filter_map(|row| {
-            let ratio = row.ratio_vs.as_ref()?.best_peer.as_ref()?;
-            Some(Entry {
-                label: format!("{}: {}x, {}", row.row, units::ratio(ratio.median), ratio.against),
-                value: ratio.median,
-                low: ratio.min,
-                high: ratio.max,
-                colour: if ratio.min > 1.0 { OURS } else { PEER },
-            })
-        })
-        .collect();
-    let title = format!("{}: best peer / ours, {variant}", rows.first()?.system);
-    let axis = "ratio of times (log scale), above 1 ours is faster";
-    (!entries.is_empty()).then(|| draw(&title, axis, &entries, units::ratio, Some(1.0)))
-}
-
-fn colour(role: Role) -> RGBColor {
-    match role {
-        Role::Ours => OURS,
-        Role::Peer => PEER,
-        Role::Original | Role::OriginalStandin => ORIGINAL,
-        Role::Limit => LIMIT,
+    // A table may mix times and rates; one axis has the kind that most lines are of.
+    let unit = most_common(lines.iter().map(|(line, _)| line.unit))?;
+    let lines: Vec<_> = lines.into_iter().filter(|(line, _)| line.unit == unit).collect();
+    let values = lines.iter().flat_map(|(_, marks)| marks).map(|mark| mark.value);
+    let scale = Scale::of(values, MARGIN, WIDTH - MARGIN)?;
+    let bottom = TOP + LINE * lines.len() as f64;
+    let mut drawing =
+        Drawing::new(&format!("{}: plot of the table above", table.heading), WIDTH, bottom + AXIS);
+    drawing.axis(&scale, TOP, bottom, |value| unit.format(value));
+    let mut top = TOP;
+    for (line, marks) in &lines {
+        drawing.text("label", MARGIN, top + 13.0, &shortened(&line.label));
+        let y = top + 25.0;
+        drawing.line("track", (MARGIN, y), (WIDTH - MARGIN, y));
+        // Ours is drawn last, so that nothing hides it.
+        for mark in marks.iter().rev() {
+            drawing.mark(mark.class, scale.place(mark.value), y, RADIUS, &mark.words);
+        }
+        top += LINE;
     }
+    drawing.text("tick", WIDTH / 2.0, bottom + 30.0, &format!("{}, logarithmic", unit.axis()));
+    Some(drawing.finish())
 }
 
-/// Draws entries from top to bottom on a logarithmic axis.
-fn draw(
-    title: &str,
-    axis: &str,
-    entries: &[Entry],
-    format: fn(f64) -> String,
-    reference: Option<f64>,
-) -> Result<String> {
-    let mut svg = String::new();
-    draw_into(&mut svg, title, axis, entries, format, reference)
-        .map_err(|error| anyhow!("cannot draw {title}: {error}"))?;
-    for (colour, variable) in VARIABLES {
-        let RGBColor(red, green, blue) = colour;
-        svg = svg.replace(&format!("#{red:02X}{green:02X}{blue:02X}"), &format!("var(--{variable})"));
-    }
-    // The caption beside the drawing carries the title for readers of the page's structure.
-    Ok(svg.replacen(
-        "<svg ",
-        &format!("<svg role=\"img\" aria-label=\"{}\" ", super::html::escaped(title)),
-        1,
-    ))
-}
-
-fn draw_into(
-    svg: &mut String,
-    title: &str,
-    axis: &str,
-    entries: &[Entry],
-    format: fn(f64) -> String,
-    reference: Option<f64>,
-) -> Result<(), Box<dyn std::error::Error>> {
-    let lows = entries.iter().map(|entry| entry.low).chain(reference);
-    let highs = entries.iter().map(|entry| entry.high).chain(reference);
-    let (low, high) = (lows.fold(f64::INFINITY, f64::min) / 1.3, highs.fold(0.0, f64::max) * 1.3);
-    let count = u32::try_from(entries.len())?;
-    let root = SVGBackend::with_string(svg, (WIDTH, TITLE + ENTRY * count + AXIS)).into_drawing_area();
-    let text = |size: i32| (FONT, size).into_font().color(&INK);
-    let mut chart = ChartBuilder::on(&root)
-        .margin_left(12)
-        .margin_right(12)
-        .caption(title, text(15))
-        .x_label_area_size(AXIS)
-        .build_cartesian_2d(
-            (low..high).log_scale().with_key_points(ticks(low, high)),
-            0.0..f64::from(count),
-        )?;
-    chart
-        .configure_mesh()
-        .disable_y_mesh()
-        .disable_y_axis()
-        .x_labels(MAX_TICKS)
-        .x_label_formatter(&|value| format(*value))
-        .x_desc(axis)
-        .label_style(text(12))
-        .axis_desc_style(text(12))
-        .axis_style(INK)
-        .bold_line_style(GRID)
-        .light_line_style(TRANSPARENT)
-        .draw()?;
-    if let Some(reference) = reference {
-        let line = vec![(reference, 0.0), (reference, f64::from(count))];
-        chart.draw_series([PathElement::new(line, INK.stroke_width(1))])?;
-    }
-    for (index, entry) in (0_u32..).zip(entries) {
-        // The vertical axis grows upwards, and entries are read downwards.
-        let top = f64::from(count - index);
-        chart.draw_series([Text::new(entry.label.clone(), (low, top - 0.15), text(13))])?;
-        let height = top - 0.72;
-        let range = vec![(entry.low, height), (entry.high, height)];
-        chart.draw_series([PathElement::new(range, entry.colour.stroke_width(3))])?;
-        chart.draw_series([Circle::new((entry.value, height), 5, entry.colour.filled())])?;
-    }
-    root.present()?;
-    Ok(())
-}
-
-/// Round numbers from `low` to `high`: 1, 2 and 5 in every decade, or whole decades over a long range.
-fn ticks(low: f64, high: f64) -> Vec<f64> {
-    let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
-    let steps = |steps: &[f64]| -> Vec<f64> {
-        decades
-            .clone()
-            .flat_map(|decade| steps.iter().map(move |step| step * 10_f64.powi(decade)))
-            .filter(|tick| (low..=high).contains(tick))
-            .collect()
+fn marks(line: &TableLine) -> Vec<Mark> {
+    let cells = [
+        ("ours", &line.ours),
+        ("peer", &line.peer),
+        ("go", &line.go),
+        ("recorded", &line.recorded),
+        ("limit", &line.limit),
+    ];
+    let of = |(class, cell): (&'static str, &Option<Cell>)| {
+        let cell = cell.as_ref()?;
+        let value = cell.value.filter(|value| *value > 0.0)?;
+        Some(Mark { class, value, words: format!("{}: {}", cell.name, cell.text) })
     };
-    [[1.0, 2.0, 5.0].as_slice(), &[1.0]]
-        .into_iter()
-        .map(steps)
-        .find(|ticks| ticks.len() <= MAX_TICKS)
-        .unwrap_or_else(|| steps(&[1.0]).into_iter().step_by(2).collect())
+    let published = line.published_value.filter(|value| *value > 0.0).map(|value| Mark {
+        class: "published",
+        value,
+        words: format!("published: {}", line.unit.format(value)),
+    });
+    cells.into_iter().filter_map(of).chain(published).collect()
+}
+
+fn most_common(units: impl Iterator<Item = Unit>) -> Option<Unit> {
+    let mut counts: Vec<(Unit, usize)> = Vec::new();
+    for unit in units {
+        match counts.iter_mut().find(|(known, _)| *known == unit) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((unit, 1)),
+        }
+    }
+    // The first of equals, as the table begins with what it is about.
+    counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(unit, _)| unit)
+}
+
+fn shortened(label: &str) -> String {
+    if label.chars().count() <= LABEL {
+        return label.to_owned();
+    }
+    label.chars().take(LABEL - 1).chain(['…']).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn entry(label: &str, value: f64) -> Entry {
-        Entry { label: label.to_owned(), value, low: value, high: value * 1.2, colour: OURS }
-    }
+    use crate::report::fixture;
 
     #[test]
-    fn a_plot_has_title_labels_units_and_page_colours() {
-        let entries = [entry("ours: a < b", 21.0), entry("peer", 11_294.0)];
-        let svg = draw("sse/x: time per operation", "time (log scale)", &entries, units::time, None).unwrap();
-        for expected in
-            ["sse/x: time per operation", "time (log scale)", "ours: a &lt; b", "peer", "var(--ours)", "µs"]
-        {
+    fn every_party_has_its_mark_and_its_words() {
+        let svg = table(&fixture::report().tables[0]).unwrap();
+        for expected in [
+            "class=\"ours\"",
+            "class=\"peer\"",
+            "class=\"recorded\"",
+            "published: 611 ns",
+            "a&lt;b: 80.0 ns",
+            "Simple Event",
+            "time, logarithmic",
+        ] {
             assert!(svg.contains(expected), "{expected} is missing:\n{svg}");
         }
-        assert!(!svg.contains("#0102"), "every colour belongs to the page");
-        assert_eq!(svg.matches("<circle").count(), 2);
+        assert_eq!(svg.matches("<circle").count(), 4);
     }
 
     #[test]
-    fn ticks_are_round_and_few() {
-        assert_eq!(ticks(18.0, 120.0), [20.0, 50.0, 100.0]);
-        assert_eq!(ticks(15.0, 2e6).len(), 5);
-        assert_eq!(ticks(0.5, 1.4), [0.5, 1.0]);
-        assert!(ticks(1.0, 1e12).len() <= MAX_TICKS);
+    fn a_table_without_figures_of_ours_has_no_plot() {
+        let mut without = fixture::report().tables.remove(0);
+        without.lines[0].ours = None;
+        assert!(table(&without).is_none());
     }
 
     #[test]
-    fn equal_values_still_make_an_axis() {
-        let svg = draw("t", "a", &[entry("one", 1.0)], units::ratio, Some(1.0)).unwrap();
-        assert!(svg.contains("one"));
+    fn one_axis_has_one_kind_of_figures() {
+        let mut mixed = fixture::report().tables.remove(0);
+        let mut rate = mixed.lines[0].clone();
+        rate.unit = Unit::PerS;
+        mixed.lines.push(rate);
+        assert_eq!(table(&mixed).unwrap().matches("class=\"track\"").count(), 1);
     }
 }

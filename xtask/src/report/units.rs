@@ -27,6 +27,15 @@ pub(crate) fn count(value: f64) -> String {
     scaled(value, &[(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")])
 }
 
+/// A number of bytes: exact below ten thousand, else with decimal prefixes.
+pub(crate) fn bytes(value: f64) -> String {
+    if value < 1e4 {
+        format!("{} B", per_op(value))
+    } else {
+        scaled(value, &[(1e9, "GB"), (1e6, "MB"), (1e3, "kB")])
+    }
+}
+
 /// A rate in bytes per second, with decimal prefixes.
 pub(crate) fn bytes_per_second(value: f64) -> String {
     scaled(value, &[(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")])
@@ -35,6 +44,11 @@ pub(crate) fn bytes_per_second(value: f64) -> String {
 /// Bytes or allocations per operation: whole where the mean of a batch is whole.
 pub(crate) fn per_op(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") }
+}
+
+/// A round number on an axis, without digits that say nothing.
+pub(crate) fn tick(value: f64) -> String {
+    format!("{value}")
 }
 
 /// A ratio without its sign.

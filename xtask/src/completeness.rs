@@ -1,0 +1,154 @@
+//! Whether everything that the originals' reports publish has its place in the harness, and the other way round.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Result, ensure};
+
+use crate::data::matches;
+use crate::join::Sources;
+use crate::workspace::Workspace;
+use crate::{load, suites};
+
+/// Asks the suites what they hold, and compares.
+///
+/// # Errors
+///
+/// Fails where the suites do not build, or something has no place.
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    let sources = Sources::load(workspace)?;
+    let suites = suites::tested(workspace)?;
+    let mut keys: BTreeSet<String> =
+        suites.iter().flat_map(|suite| &suite.listed).map(|listed| listed.key.clone()).collect();
+    keys.extend(load::keys());
+    let gaps = gaps(&sources, &keys);
+    let seed = &sources.seed;
+    let entries = seed.systems.len() + seed.benches.len() + seed.tables.len() + seed.rows.len();
+    crate::say(&format!(
+        "{entries} published entries, {} rows of the harness, {} gaps\n",
+        keys.len(),
+        gaps.len()
+    ));
+    ensure!(gaps.is_empty(), "{}", gaps.join("\n"));
+    Ok(())
+}
+
+/// What has no place, in words; `keys` are the rows of the harness.
+fn gaps(sources: &Sources, keys: &BTreeSet<String>) -> Vec<String> {
+    let seed = &sources.seed;
+    let mut gaps = Vec::new();
+    let has = |key: &str| {
+        let parts = sources.rows.parts(key);
+        keys.contains(key)
+            || (!parts.is_empty() && parts.iter().all(|part| keys.iter().any(|key| matches(part, key))))
+    };
+    for system in &seed.systems {
+        if !seed.tables.iter().any(|table| table.system == system.id) {
+            gaps.push(format!("report {}: no table", system.id));
+        }
+    }
+    for table in &seed.tables {
+        if !seed.rows.iter().any(|row| row.table == table.id) {
+            gaps.push(format!("table {}: no line", table.id));
+        }
+    }
+    for bench in &seed.benches {
+        let is_published =
+            bench.published || seed.rows.iter().any(|row| row.bench.as_ref() == Some(&bench.key));
+        match (has(&bench.key), sources.unmeasured.bench(&bench.key)) {
+            (true, Some(_)) => gaps.push(format!("{}: measured, and listed in unmeasured.toml", bench.key)),
+            (false, None) => gaps.push(format!("{}: no row in the harness", bench.key)),
+            (false, Some(_)) if is_published => {
+                gaps.push(format!("{}: published, and not measured", bench.key))
+            }
+            _ => {}
+        }
+    }
+    for row in &seed.rows {
+        let name = format!("{}/{}", row.table, row.id);
+        let is_unmeasured = sources.unmeasured.line(&row.table, &row.id).is_some();
+        match sources.claims.find(&row.table, &row.id) {
+            Some(_) if is_unmeasured => {
+                gaps.push(format!("{name}: evaluated, and listed in unmeasured.toml"))
+            }
+            Some(claim) => {
+                let without = claim.terms.iter().filter(|term| !has(&term.key));
+                gaps.extend(without.map(|term| format!("{name}: {} is no row of the harness", term.key)));
+            }
+            None if row.bench.is_none() && !is_unmeasured => {
+                gaps.push(format!("{name}: neither a benchmark, nor evaluated, nor in unmeasured.toml"));
+            }
+            None => {}
+        }
+    }
+    for key in keys {
+        let is_published = seed.benches.iter().any(|bench| bench.key == *key) || sources.rows.is_part(key);
+        match (is_published, sources.rows.added(key)) {
+            (true, Some(_)) if seed.benches.iter().any(|bench| bench.key == *key) => {
+                gaps.push(format!("{key}: in a report, and said to be ours in rows.toml"));
+            }
+            (false, None) => gaps.push(format!("{key}: in no report, and rows.toml has no reason for it")),
+            _ => {}
+        }
+    }
+    for entry in &sources.rows.added {
+        let idle = entry.rows.iter().filter(|row| !keys.iter().any(|key| matches(row, key)));
+        gaps.extend(idle.map(|row| format!("rows.toml: {row} is no row of the harness")));
+    }
+    for entry in &sources.unmeasured.unmeasured {
+        let known = |bench: &&String| !seed.benches.iter().any(|one| one.key == **bench);
+        gaps.extend(
+            entry.benches.iter().filter(known).map(|key| format!("unmeasured.toml: {key} is unknown")),
+        );
+        let known =
+            |line: &&String| !seed.rows.iter().any(|row| format!("{}/{}", row.table, row.id) == **line);
+        gaps.extend(
+            entry.lines.iter().filter(known).map(|line| format!("unmeasured.toml: {line} is unknown")),
+        );
+    }
+    gaps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rows that the committed files ask for, as if the harness had exactly them.
+    fn wanted(sources: &Sources) -> BTreeSet<String> {
+        let benches = sources.seed.benches.iter().map(|bench| &bench.key);
+        let measured = benches.filter(|key| sources.unmeasured.bench(key).is_none());
+        let whole = measured.clone().filter(|key| sources.rows.parts(key).is_empty()).cloned();
+        let parts = measured.flat_map(|key| sources.rows.parts(key));
+        let added = sources.rows.added.iter().flat_map(|entry| &entry.rows);
+        whole.chain(parts.chain(added).map(|pattern| pattern.replace('*', "x"))).collect()
+    }
+
+    #[test]
+    fn the_committed_files_place_every_published_entry() {
+        let sources = Sources::load(&Workspace::find().unwrap()).unwrap();
+        assert_eq!(gaps(&sources, &wanted(&sources)), [""; 0]);
+    }
+
+    #[test]
+    fn a_gap_is_named_on_either_side() {
+        let sources = Sources::load(&Workspace::find().unwrap()).unwrap();
+        let mut keys = wanted(&sources);
+        keys.remove("sse/decode_allocations");
+        keys.insert("sse/new".to_owned());
+        assert_eq!(
+            gaps(&sources, &keys),
+            [
+                "sse/decode_allocations: no row in the harness",
+                "sse/new: in no report, and rows.toml has no reason for it"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_published_is_not_excused() {
+        let mut sources = Sources::load(&Workspace::find().unwrap()).unwrap();
+        let mut keys = wanted(&sources);
+        keys.remove("sse/decode_allocations");
+        sources.unmeasured.unmeasured[0].benches.push("sse/decode_allocations".to_owned());
+        assert_eq!(gaps(&sources, &keys), ["sse/decode_allocations: published, and not measured"]);
+    }
+}

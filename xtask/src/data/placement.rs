@@ -1,0 +1,134 @@
+//! `unmeasured.toml` and `rows.toml`: what of the reports has no row, and which rows are in no report.
+
+use std::path::Path;
+
+use anyhow::Result;
+use serde::Deserialize;
+
+/// What the reports have and no run has, by reason.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UnmeasuredFile {
+    pub(crate) unmeasured: Vec<Unmeasured>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Unmeasured {
+    pub(crate) reason: String,
+    /// Keys of benchmarks.
+    #[serde(default)]
+    pub(crate) benches: Vec<String>,
+    /// Published lines, as `table/row`.
+    #[serde(default)]
+    pub(crate) lines: Vec<String>,
+}
+
+/// What is to be known about rows of the harness.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RowsFile {
+    /// Published benchmarks that are several rows here.
+    #[serde(default)]
+    part: Vec<Part>,
+    /// Rows that no report has.
+    pub(crate) added: Vec<Remark>,
+    /// Why rows are as they are, shown where ours is not ahead.
+    #[serde(default)]
+    pub(crate) remark: Vec<Remark>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Part {
+    bench: String,
+    rows: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Remark {
+    /// Keys; `*` at the end stands for any rest.
+    pub(crate) rows: Vec<String>,
+    pub(crate) text: String,
+    /// Whether ratios of the rows would mean nothing.
+    #[serde(default)]
+    incomparable: bool,
+}
+
+impl UnmeasuredFile {
+    pub(crate) fn load(data: &Path) -> Result<Self> {
+        super::load(&data.join("unmeasured.toml"))
+    }
+
+    /// Why a published line has no figure.
+    pub(crate) fn line(&self, table: &str, row: &str) -> Option<&str> {
+        let line = format!("{table}/{row}");
+        let found = self.unmeasured.iter().find(|entry| entry.lines.contains(&line));
+        found.map(|entry| entry.reason.as_str())
+    }
+
+    /// Why a benchmark has no row.
+    pub(crate) fn bench(&self, key: &str) -> Option<&str> {
+        let found = self.unmeasured.iter().find(|entry| entry.benches.iter().any(|bench| bench == key));
+        found.map(|entry| entry.reason.as_str())
+    }
+}
+
+impl RowsFile {
+    pub(crate) fn load(data: &Path) -> Result<Self> {
+        super::load(&data.join("rows.toml"))
+    }
+
+    /// The rows of a benchmark that is several, as patterns.
+    pub(crate) fn parts(&self, bench: &str) -> &[String] {
+        self.part.iter().find(|part| part.bench == bench).map_or(&[], |part| &part.rows)
+    }
+
+    /// Whether a row belongs to such a benchmark.
+    pub(crate) fn is_part(&self, key: &str) -> bool {
+        self.part.iter().flat_map(|part| &part.rows).any(|row| super::matches(row, key))
+    }
+
+    /// Why there is a row that no report has.
+    pub(crate) fn added(&self, key: &str) -> Option<&str> {
+        find(&self.added, key)
+    }
+
+    /// What is to be known about a row.
+    pub(crate) fn remark(&self, key: &str) -> Option<&str> {
+        find(&self.remark, key)
+    }
+
+    /// Why a row has no ratios, if it has none.
+    pub(crate) fn incomparable(&self, key: &str) -> Option<&str> {
+        let remarks = self.remark.iter().filter(|remark| remark.incomparable);
+        find(remarks, key)
+    }
+}
+
+fn find<'r>(remarks: impl IntoIterator<Item = &'r Remark>, key: &str) -> Option<&'r str> {
+    let found = remarks.into_iter().find(|remark| remark.rows.iter().any(|row| super::matches(row, key)));
+    found.map(|remark| remark.text.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_rest() {
+        let file: RowsFile =
+            toml::from_str("[[added]]\nrows = [\"sse/large_*\", \"sse/x\"]\ntext = \"t\"\n").unwrap();
+        assert_eq!((file.added("sse/large_8k"), file.added("sse/x")), (Some("t"), Some("t")));
+        assert_eq!((file.added("sse/xy"), file.remark("sse/x")), (None, None));
+    }
+
+    #[test]
+    fn a_row_whose_ratios_mean_nothing_says_so() {
+        let text = "added = []\n[[remark]]\nrows = [\"a/x\"]\ntext = \"r\"\nincomparable = true\n[[remark]]\nrows = [\"a/*\"]\ntext = \"s\"\n";
+        let file: RowsFile = toml::from_str(text).unwrap();
+        assert_eq!((file.incomparable("a/x"), file.incomparable("a/y")), (Some("r"), None));
+        assert_eq!((file.remark("a/x"), file.remark("a/y")), (Some("r"), Some("s")));
+    }
+}
