@@ -135,7 +135,11 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     };
     let kept_path = workspace.target.join("bench/slices.jsonl");
     let mut kept = Kept::open(&kept_path, begun, options.resume)?;
-    let mut suites = suites::build(&workspace, &options.systems)?;
+    let wanted = match &keys {
+        Some(keys) if options.systems.is_empty() => suites::of_keys(keys),
+        _ => options.systems.clone(),
+    };
+    let mut suites = suites::build(&workspace, &wanted)?;
     if options.languages.as_ref().is_some_and(|languages| !languages.iter().any(|one| one == "rust")) {
         for suite in &mut suites {
             suite.listed.retain(|listed| listed.role != Role::Peer);
@@ -148,7 +152,10 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
             && keys.as_ref().is_none_or(|keys| keys.iter().any(|pattern| crate::data::matches(pattern, key)))
     };
     let mut sides = rounds::plan(&suites, &prepared.programs, is_wanted);
-    ensure!(!sides.is_empty(), "no row of the suites is asked for");
+    ensure!(
+        !sides.is_empty(),
+        "no row of the suites is asked for; `cargo xtask load` measures servers, all at once"
+    );
 
     let (start, earlier) = (Instant::now(), kept.seconds());
     rounds::run(

@@ -1,5 +1,6 @@
 //! The Rust suites: building them and asking what they hold.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -37,6 +38,15 @@ pub(crate) fn build(workspace: &Workspace, systems: &[String]) -> Result<Vec<Sui
         }
     }
     listed(executables)
+}
+
+/// The suites that may have the rows of some keys.
+pub(crate) fn of_keys(keys: &[String]) -> Vec<String> {
+    let systems: BTreeSet<&str> = keys.iter().filter_map(|key| key.split('/').next()).collect();
+    let is_part = |name: &&str| systems.iter().any(|system| name.starts_with(system));
+    let featured = FEATURED.iter().map(|(name, _)| *name).filter(is_part);
+    let all: BTreeSet<&str> = systems.iter().copied().chain(featured).collect();
+    all.into_iter().map(str::to_owned).collect()
 }
 
 /// All suites as the gate builds them for its tests, so that asking for their rows compiles nothing anew.
@@ -131,6 +141,16 @@ mod tests {
 {"reason":"compiler-message","message":{"level":"error","rendered":"error: no\n"}}
 {"reason":"build-finished","success":true}
 "#;
+
+    #[test]
+    fn keys_name_their_suites() {
+        let of = |keys: &[&str]| of_keys(&keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(&["sse/a", "sse/b", "client/c"]), ["client", "sse"]);
+        assert_eq!(
+            of(&["pypi_proxy/allocs_per_request"]),
+            ["pypi_proxy", "pypi_proxy_requests", "pypi_proxy_store"]
+        );
+    }
 
     #[test]
     fn finds_suites_and_errors_in_cargo_messages() {

@@ -97,7 +97,10 @@ pub(crate) fn added(report: &Report) -> Sheet {
 }
 
 fn entries(title: &str, name: &str, entries: &[Absent]) -> Sheet {
-    let lines = entries.iter().map(|entry| vec![entry.what.join(", "), entry.reason.clone()]);
+    let of = |entry: &Absent| -> Vec<Vec<String>> {
+        entry.what.iter().map(|what| vec![what.clone(), entry.reason.clone()]).collect()
+    };
+    let lines = entries.iter().flat_map(of);
     sheet(title, Vec::new(), vec![text(name), text("Reason")], lines.collect())
 }
 
