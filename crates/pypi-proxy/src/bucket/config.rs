@@ -92,7 +92,8 @@ impl Config {
         self
     }
 
-    /// How many files are read at a time; more wait. Default: [`Self::DEFAULT_READS`].
+    /// How many files are read at a time, and how many parts of files for clients; more wait, parts for as long as for an
+    /// answer. Default: [`Self::DEFAULT_READS`].
     #[must_use]
     pub fn reads(mut self, count: usize) -> Self {
         self.reads = count.max(1);

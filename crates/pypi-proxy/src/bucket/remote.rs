@@ -31,6 +31,7 @@ pub(super) struct Remote {
     timeout: Duration,
     state: Mutex<State>,
     reads: Arc<Semaphore>,
+    parts: Arc<Semaphore>,
     writes: Semaphore,
     questions: Semaphore,
     pub(super) meter: Meter,
@@ -64,6 +65,7 @@ impl Remote {
             timeout: config.timeout,
             state: Mutex::default(),
             reads: Arc::new(Semaphore::new(config.reads)),
+            parts: Arc::new(Semaphore::new(config.reads)),
             writes: Semaphore::new(config.writes),
             questions: Semaphore::new(config.questions),
             meter: Meter::default(),
@@ -165,7 +167,16 @@ impl Remote {
         path: &Path,
         range: Option<GetRange>,
     ) -> Result<Large, Failure> {
-        let permit = self.reads.clone().acquire_owned().await.ok();
+        let permit = match range {
+            // Clients read parts, and may take their time: no other waits for that for long.
+            Some(GetRange::Bounded(_)) => {
+                match tokio::time::timeout(self.timeout, self.parts.clone().acquire_owned()).await {
+                    Ok(permit) => permit.ok(),
+                    Err(_) => return Err(Failure::Failed(failed("too many parts are read at a time"))),
+                }
+            }
+            _ => self.reads.clone().acquire_owned().await.ok(),
+        };
         let options = GetOptions { range, ..GetOptions::default() };
         let result = self.run(Operation::Get, 0, self.store.get_opts(path, options)).await?;
         let (len, sha256) = (result.meta.size, attribute(&result.attributes));
@@ -309,4 +320,26 @@ fn attributes(sha256: String) -> Attributes {
 
 fn attribute(attributes: &Attributes) -> Option<String> {
     attributes.get(&SHA256).map(|value| value.as_ref().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use object_store::memory::InMemory;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_takes_time_to_read_keeps_others_only_so_long() {
+        let config = Config::new("").reads(1);
+        let remote = Arc::new(Remote::new(Arc::new(InMemory::new()), &config));
+        let path = Path::from("file");
+        remote.put(&path, async { Ok(vec![0; 10]) }, None).await.unwrap();
+        let part = || remote.large(&path, Some(GetRange::Bounded(0..5)));
+        let first = part().await.unwrap();
+        assert!(matches!(part().await, Err(Failure::Failed(_))));
+        assert_eq!((remote.is_open(), remote.reason()), (false, None));
+        assert_eq!(remote.large(&path, None).await.unwrap().stream.count().await, 1);
+        drop(first);
+        assert!(part().await.is_ok());
+    }
 }
