@@ -13,11 +13,13 @@ use anyhow::{Context, Result, ensure};
 use crate::workspace::Workspace;
 use crate::{cargo, note, process};
 
-/// An installation that takes longer is taken for one that never ends.
-const INSTALL_LIMIT: Duration = Duration::from_secs(300);
+/// An installation that takes longer is taken for one that never ends. Some are compiled.
+const INSTALL_LIMIT: Duration = Duration::from_secs(900);
 
 /// The tests of one package with what they run beside.
-struct Suite {
+pub(crate) struct Suite {
+    /// The folder of what is installed.
+    name: &'static str,
     /// The package that pins what the tests run beside.
     package: &'static str,
     /// What cargo is told, one command after the other.
@@ -38,10 +40,18 @@ struct Peer {
 enum Language {
     Python,
     Node,
+    /// Programs, each a line with its package and version.
+    Go,
+    /// Jars, each a line with its coordinates.
+    Maven,
 }
 
-const SUITES: [Suite; 3] = [
+/// What fetches jars.
+const MAVEN_COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
+
+const SUITES: [Suite; 4] = [
     Suite {
+        name: "perplexity-mock",
         package: "perplexity-mock",
         commands: &[&["test", "--package", "perplexity-mock", "--test", "sdks"]],
         peers: &[
@@ -58,6 +68,7 @@ const SUITES: [Suite; 3] = [
         ],
     },
     Suite {
+        name: "psrp",
         package: "psrp",
         commands: &[
             &["test", "--package", "psrp", "--all-features", "--test", "peers"],
@@ -79,6 +90,7 @@ const SUITES: [Suite; 3] = [
         }],
     },
     Suite {
+        name: "pypi-proxy",
         package: "pypi-proxy",
         commands: &[&["test", "--package", "pypi-proxy", "--test", "clients"]],
         peers: &[Peer {
@@ -87,21 +99,46 @@ const SUITES: [Suite; 3] = [
             variable: "PYPI_CLIENTS_PYTHON",
         }],
     },
+    FLEET,
 ];
+
+/// The proxy with S3 servers and bad networks.
+pub(crate) const FLEET: Suite = Suite {
+    name: "fleet",
+    package: "pypi-proxy",
+    commands: &[&["test", "--package", "pypi-proxy", "--test", "fleet"]],
+    peers: &[
+        Peer { language: Language::Maven, pins: "fleet/maven.txt", variable: "FLEET_JARS" },
+        Peer { language: Language::Go, pins: "fleet/go.txt", variable: "FLEET_GO" },
+        Peer { language: Language::Python, pins: "fleet/requirements.txt", variable: "FLEET_PYTHON" },
+    ],
+};
+
+/// An S3 server that takes long to build: for those who ask for it.
+pub(crate) const VERSITYGW: Suite = Suite {
+    name: "versitygw",
+    package: "pypi-proxy",
+    commands: &[],
+    peers: &[Peer { language: Language::Go, pins: "fleet/versitygw.txt", variable: "FLEET_VERSITYGW" }],
+};
 
 impl Language {
     fn name(self) -> &'static str {
         match self {
             Self::Python => "Python",
             Self::Node => "Node.js",
+            Self::Go => "Go",
+            Self::Maven => "Maven",
         }
     }
 
-    /// The programs without which nothing can be installed.
-    fn programs(self) -> &'static [&'static str] {
+    /// The programs without which nothing can be installed, and what they are asked to see whether they are here.
+    fn programs(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::Python => &["python3"],
-            Self::Node => &["node", "npm"],
+            Self::Python => &[("python3", "--version")],
+            Self::Node => &[("node", "--version"), ("npm", "--version")],
+            Self::Go => &[("go", "version")],
+            Self::Maven => &[("java", "--version"), ("mvn", "--version")],
         }
     }
 
@@ -111,10 +148,12 @@ impl Language {
             Self::Python if cfg!(windows) => "venv/Scripts/python.exe",
             Self::Python => "venv/bin/python",
             Self::Node => "node_modules",
+            Self::Go => "bin",
+            Self::Maven => "jars",
         }
     }
 
-    fn install(self, directory: &Path) -> Vec<Command> {
+    fn install(self, directory: &Path, pins: &str) -> Vec<Command> {
         match self {
             Self::Python => {
                 let mut venv = Command::new("python3");
@@ -138,6 +177,26 @@ impl Language {
                 npm.arg("--ignore-scripts");
                 vec![npm]
             }
+            Self::Go => {
+                let install = |package| {
+                    let mut go = Command::new("go");
+                    go.args(["install", package]).env("GOBIN", directory.join(self.product()));
+                    go
+                };
+                pins.lines().map(install).collect()
+            }
+            Self::Maven => {
+                let copy = |artifact| {
+                    let mut mvn = Command::new("mvn");
+                    mvn.args(["-q", "-B", "-ntp", MAVEN_COPY, "-Dmdep.stripVersion=true"]);
+                    mvn.args([
+                        format!("-Dartifact={artifact}"),
+                        format!("-DoutputDirectory={}", self.product()),
+                    ]);
+                    mvn
+                };
+                pins.lines().map(copy).collect()
+            }
         }
     }
 }
@@ -146,18 +205,7 @@ impl Language {
 pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
     let mut missing = Vec::new();
     for suite in &SUITES {
-        let mut variables = Vec::new();
-        for peer in suite.peers {
-            match install(suite, peer, workspace) {
-                Ok(product) => variables.push((peer.variable, Some(product))),
-                Err(error) => {
-                    let reason = format!("{}, {}: {error:#}", suite.package, peer.language.name());
-                    note(&reason);
-                    missing.push(reason);
-                    variables.push((peer.variable, None));
-                }
-            }
-        }
+        let variables = suite.install(workspace, &mut missing);
         if variables.iter().all(|(_, product)| product.is_none()) {
             continue;
         }
@@ -176,25 +224,44 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(missing)
 }
 
+impl Suite {
+    /// What the tests are told by variables: the places of what is installed. What is not has its reason told.
+    pub(crate) fn install(
+        &self,
+        workspace: &Workspace,
+        missing: &mut Vec<String>,
+    ) -> Vec<(&'static str, Option<PathBuf>)> {
+        let install = |peer: &Peer| match install(self, peer, workspace) {
+            Ok(product) => (peer.variable, Some(product)),
+            Err(error) => {
+                let reason = format!("{}, {}: {error:#}", self.name, peer.language.name());
+                note(&reason);
+                missing.push(reason);
+                (peer.variable, None)
+            }
+        };
+        self.peers.iter().map(install).collect()
+    }
+}
+
 /// Installs what is pinned unless these versions are installed, and gives what the tests are told.
 fn install(suite: &Suite, peer: &Peer, workspace: &Workspace) -> Result<PathBuf> {
-    for program in peer.language.programs() {
-        process::first_line(program, &["--version"])
-            .with_context(|| format!("{program} cannot be run here"))?;
+    for &(program, version) in peer.language.programs() {
+        process::first_line(program, &[version]).with_context(|| format!("{program} cannot be run here"))?;
     }
     let source = workspace.root.join("crates").join(suite.package).join("tests").join(peer.pins);
-    let pins = fs::read(&source).with_context(|| format!("cannot read {}", source.display()))?;
-    let directory = workspace.target.join("interop").join(suite.package).join(peer.language.name());
+    let pins = fs::read_to_string(&source).with_context(|| format!("cannot read {}", source.display()))?;
+    let directory = workspace.target.join("interop").join(suite.name).join(peer.language.name());
     let product = directory.join(peer.language.product());
     // Written last, so that an installation that was broken off begins again.
     let done = directory.join("installed");
-    if product.exists() && fs::read(&done).is_ok_and(|installed| installed == pins) {
+    if product.exists() && fs::read_to_string(&done).is_ok_and(|installed| installed == pins) {
         return Ok(product);
     }
     fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
     let name = source.file_name().context("pins are a file")?;
     fs::write(directory.join(name), &pins)?;
-    for mut command in peer.language.install(&directory) {
+    for mut command in peer.language.install(&directory, &pins) {
         let finished = process::run(command.current_dir(&directory), &directory, INSTALL_LIMIT)?;
         ensure!(finished.status.success(), "cannot be installed: {}", finished.complaint());
     }
