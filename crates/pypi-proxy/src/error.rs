@@ -29,6 +29,9 @@ pub(crate) enum Kind {
     Storage,
     /// The folder of the cache is in use.
     Busy,
+    /// The bucket fails.
+    #[cfg_attr(not(feature = "proxy"), expect(dead_code, reason = "nothing is stored"))]
+    Bucket,
 }
 
 impl Kind {
@@ -45,6 +48,7 @@ impl Kind {
             Self::Corrupt => "not the file that was expected",
             Self::Storage => "the cache folder can't be used",
             Self::Busy => "another proxy uses the cache folder",
+            Self::Bucket => "the bucket fails",
         }
     }
 }
@@ -194,6 +198,11 @@ impl Error {
     /// Whether another proxy uses the folder of the cache.
     pub fn is_busy(&self) -> bool {
         self.0.kind == Kind::Busy
+    }
+
+    /// Whether the bucket that files and pages are shared in fails.
+    pub fn is_bucket(&self) -> bool {
+        self.0.kind == Kind::Bucket
     }
 
     /// Whether a rule of the configuration forbids it.

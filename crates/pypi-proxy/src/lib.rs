@@ -18,11 +18,13 @@
 //! | `upstream` | an index, asked over HTTP |
 //! | `pages` | pages that are kept: fresh, stale, on disk, in every form and coding |
 //! | `store` | files that are kept by their hashes, each fetched once for all who want it |
+//! | `bucket` | files and pages that several proxies share |
 //! | `serve` | the answers to requests, and connections |
 //!
 //! # Features
 //!
-//! `proxy` is all but the root: what asks, keeps and answers. `cli` (default) is the program `pypi-proxy` with it.
+//! `proxy` is all but the root: what asks, keeps and answers. `s3` is a bucket of S3 for it. `cli` (default) is the program
+//! `pypi-proxy` with both.
 //!
 //! # Promised
 //!
@@ -37,6 +39,8 @@
 //! - There is no upload. A page in HTML tells no sizes and times: here they are on it for files whose hash it tells, after
 //!   they were fetched or asked for.
 
+#[cfg(feature = "proxy")]
+pub mod bucket;
 #[cfg(feature = "proxy")]
 pub mod config;
 mod error;

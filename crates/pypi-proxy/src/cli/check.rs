@@ -68,8 +68,7 @@ async fn index(upstream: &Upstream, report: &mut Report) -> Result<(), Failure> 
 }
 
 fn store(settings: &Settings, engines: &Engines<'_>, report: &mut Report) -> Result<(), Failure> {
-    let dir =
-        settings.cache_dir.as_ref().map(|dir| format!("{}: ", dir.path().display())).unwrap_or_default();
+    let dir = settings.folder().map(|dir| format!("{}: ", dir.display())).unwrap_or_default();
     match Store::open(engines.store()?.max_bytes(u64::MAX)) {
         Ok(_) => report.line(true, "cache", format!("{dir}the folder can be used"))?,
         Err(error) if error.is_busy() => {

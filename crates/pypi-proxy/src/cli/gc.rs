@@ -20,7 +20,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     };
     // Opening it is to remove nothing yet, so that all that goes is counted.
     let store = Store::open(setup::store(&settings)?)?;
-    let collected = store.collect(unused, settings.cache_size.bytes())?;
+    let collected = store.collect(unused, settings.folder_size())?;
     writeln!(
         io::stdout(),
         "removed {} files, {}; {} files, {} are left",

@@ -40,11 +40,9 @@ pub(super) fn index(settings: &Settings) -> Result<Option<Found>, Failure> {
 
 /// The folder of the cache, for a command that needs no index. Looking is no reason to remove what is too much.
 pub(super) fn store(settings: &Settings) -> Result<store::Config, Failure> {
-    let dir = settings
-        .cache_dir
-        .as_ref()
-        .ok_or_else(|| Failure::usage("there is no folder for caches: set cache_dir"))?;
-    Ok(store::Config::new(dir.path()).max_bytes(u64::MAX))
+    let dir =
+        settings.folder().ok_or_else(|| Failure::usage("there is no folder for caches: set cache_dir"))?;
+    Ok(store::Config::new(dir).max_bytes(u64::MAX))
 }
 
 /// The URL at which a proxy with these settings serves.

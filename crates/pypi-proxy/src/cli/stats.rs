@@ -18,8 +18,8 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = setup::settings(matches)?;
     let mut out = io::stdout().lock();
     // To look is no reason to make one.
-    if let Some(dir) = settings.cache_dir.as_ref().filter(|dir| !dir.path().exists()) {
-        writeln!(out, "there is no cache yet: {}", dir.path().display())?;
+    if let Some(dir) = settings.folder().filter(|dir| !dir.exists()) {
+        writeln!(out, "there is no cache yet: {}", dir.display())?;
         return Ok(());
     }
     match Store::open(setup::store(&settings)?) {

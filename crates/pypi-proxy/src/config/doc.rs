@@ -15,8 +15,8 @@ pub fn document() -> String {
             // Writing into a string does not fail.
             let _ = write!(out, "\n## {group}\n");
             if setting.is_bucket() {
-                out += "\nThese are understood, but files can only be stored in a folder so far: `serve` refuses another \
-                        `storage_type`.\n";
+                out += "\nSee [pypi-proxy-bucket.md](pypi-proxy-bucket.md) for what is stored there, and what happens if the \
+                        bucket fails.\n";
             }
         }
         describe(setting, &mut out);

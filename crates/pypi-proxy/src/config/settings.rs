@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::layers::Layers;
 use super::origin::{Origin, Set};
@@ -11,7 +12,7 @@ use super::value::{
     CacheDir, CacheSize, Count, Endpoint, IndexUrl, Level, List, Listen, LogFormat, Patience, Period, Secret,
     Size, StorageType, Switch, Timeout, Value,
 };
-use crate::Error;
+use crate::{Error, bucket};
 
 /// Makes one table of what is below: the settings with their types, and what is said of them.
 macro_rules! settings {
@@ -151,55 +152,63 @@ settings! {
     }
     "Storage in a bucket" {
         storage_type: StorageType = "local", ["GROXPI_STORAGE_TYPE"], [], Bucket,
-            "Where files are stored.";
+            "Where files are stored: in a folder of this machine, or in a bucket as well. With s3 the folder in front of the bucket is cache_dir with cache_size, with hybrid it is local_cache_dir with local_cache_size and local_cache_ttl.";
         s3_bucket: Option<String> = "", ["GROXPI_S3_BUCKET"], [], Bucket,
-            "The bucket.";
+            "The bucket. It has to be there.";
         s3_prefix: String = "groxpi", ["GROXPI_S3_PREFIX"], [], Bucket,
-            "What the names of objects begin with.";
+            "What the names of objects begin with, before a slash.";
         s3_endpoint: Option<Endpoint> = "", ["AWS_ENDPOINT_URL"], [], Bucket,
-            "The URL of the server.";
+            "The URL of the server, with or without a scheme. Without it, that of Amazon in the region.";
         s3_region: String = "us-east-1", ["AWS_REGION"], [], Bucket,
             "The region of the bucket.";
         s3_access_key_id: Option<Secret> = "", ["AWS_ACCESS_KEY_ID"], [], SecretBucket,
-            "The name of the key.";
+            "The name of the key. Without it, and without the key, the role that the machine or the container has.";
         s3_secret_access_key: Option<Secret> = "", ["AWS_SECRET_ACCESS_KEY"], [], SecretBucket,
             "The key.";
         s3_session_token: Option<Secret> = "", ["AWS_SESSION_TOKEN"], [], SecretBucket,
             "The token of a session.";
         s3_force_path_style: Switch = "false", ["GROXPI_S3_FORCE_PATH_STYLE"], [], Bucket,
-            "Whether the bucket is part of the path rather than of the host.";
+            "Whether the bucket is part of the path rather than of the host. With s3_endpoint it always is.";
         s3_use_ssl: Switch = "true", ["GROXPI_S3_USE_SSL"], [], Bucket,
             "Whether the server is asked over TLS, if s3_endpoint does not say.";
         s3_part_size: Size = "10 MiB", ["GROXPI_S3_PART_SIZE"], [], Bucket,
-            "The bytes of a part of an upload.";
+            "The bytes of a part of an upload, 5 MiB at least. Files that are no larger are written at once. Up to s3_write_pool_size parts are in memory.";
         s3_max_connections: Count = "100", ["GROXPI_S3_MAX_CONNECTIONS"], [], Bucket,
-            "The most connections to the server.";
+            "The most operations of each of the three kinds at a time, if there is not less for one of them below; more wait.";
         s3_read_pool_size: Count = "50", ["GROXPI_S3_READ_POOL_SIZE"], [], Bucket,
-            "Connections for reading.";
+            "How many files are read at a time.";
         s3_write_pool_size: Count = "30", ["GROXPI_S3_WRITE_POOL_SIZE"], [], Bucket,
-            "Connections for writing.";
+            "How many files, or parts of them, are written at a time.";
         s3_meta_pool_size: Count = "20", ["GROXPI_S3_META_POOL_SIZE"], [], Bucket,
-            "Connections for asking what there is.";
+            "How many other operations there are at a time: leases, pages, what there is.";
         s3_enable_http2: Switch = "true", ["GROXPI_S3_ENABLE_HTTP2"], [], Bucket,
-            "Whether HTTP/2 may be spoken.";
-        s3_transfer_accel: Switch = "false", ["GROXPI_S3_TRANSFER_ACCEL"], [], Bucket,
-            "Whether the accelerated endpoint is used.";
-        s3_async_writes: Switch = "true", ["GROXPI_S3_ASYNC_WRITES"], [], Bucket,
-            "Whether small objects are written by workers.";
-        s3_async_workers: Count = "10", ["GROXPI_S3_ASYNC_WORKERS"], [], Bucket,
-            "How many workers write.";
+            "Whether HTTP/2 is spoken with a server that offers it over TLS.";
+        s3_transfer_accel: Switch = "false", ["GROXPI_S3_TRANSFER_ACCEL"], [], Idle,
+            "Without effect: set s3_endpoint to the accelerated one.";
+        s3_async_writes: Switch = "true", ["GROXPI_S3_ASYNC_WRITES"], [], Idle,
+            "Without effect: clients never wait for the bucket to be written.";
+        s3_async_workers: Count = "10", ["GROXPI_S3_ASYNC_WORKERS"], [], Idle,
+            "Without effect: see s3_write_pool_size.";
         s3_async_queue_size: Count = "1000", ["GROXPI_S3_ASYNC_QUEUE_SIZE"], [], Bucket,
-            "How many objects wait for them.";
+            "How many files may be on their way to the bucket, or wait for it. It does not get more.";
         local_cache_size: CacheSize = "10 GiB", ["GROXPI_LOCAL_CACHE_SIZE"], [], Bucket,
             "The most bytes of the folder in front of the bucket.";
         local_cache_dir: Option<CacheDir> = "", ["GROXPI_LOCAL_CACHE_DIR"], [], Bucket,
             "The folder in front of the bucket. Without it, cache_dir.";
         local_cache_ttl: Period = "0s", ["GROXPI_LOCAL_CACHE_TTL"], [], Bucket,
-            "How long a file stays in that folder, 0 for as long as there is room.";
-        tiered_sync_workers: Count = "5", ["GROXPI_TIERED_SYNC_WORKERS"], [], Bucket,
-            "How many workers bring files from the bucket to the folder.";
-        tiered_sync_queue_size: Count = "100", ["GROXPI_TIERED_SYNC_QUEUE_SIZE"], [], Bucket,
-            "How many files wait for them.";
+            "How long a file that nobody wants stays in that folder, 0 for as long as there is room.";
+        tiered_sync_workers: Count = "5", ["GROXPI_TIERED_SYNC_WORKERS"], [], Idle,
+            "Without effect: a file of the bucket goes to the folder while it is sent to a client.";
+        tiered_sync_queue_size: Count = "100", ["GROXPI_TIERED_SYNC_QUEUE_SIZE"], [], Idle,
+            "Without effect: see tiered_sync_workers.";
+        bucket_timeout: Period = "5s", [], [], Bucket,
+            "How long the bucket may take to answer, and to send nothing of a file. What is sent to it may take a second longer for each 256 KiB.";
+        lease_duration: Period = "10s", [], [], Bucket,
+            "How long after it was last heard of a proxy that fetches a file keeps the others from doing so.";
+        lease_wait: Period = "30s", [], [], Bucket,
+            "How long another proxy that fetches a file is waited for. After that, the index is asked for it.";
+        page_wait: Period = "0.5s", [], [], Bucket,
+            "How long a page in the bucket is waited for before its index is asked.";
     }
 }
 
@@ -223,6 +232,26 @@ impl Settings {
             settings.cache_dir.value = default_dir(sources).map(CacheDir::new);
         }
         Ok(settings)
+    }
+
+    /// The folder for files, which is in front of the bucket if there is one.
+    pub fn folder(&self) -> Option<&Path> {
+        let own = self.local_cache_dir.as_ref().filter(|_| self.is_hybrid());
+        own.or(self.cache_dir.as_ref()).map(CacheDir::path)
+    }
+
+    /// The most bytes of files in it.
+    pub fn folder_size(&self) -> u64 {
+        if self.is_hybrid() { self.local_cache_size.bytes() } else { self.cache_size.bytes() }
+    }
+
+    /// How long a file that nobody wants stays there.
+    pub(super) fn folder_ttl(&self) -> Option<Duration> {
+        Some(self.local_cache_ttl.0).filter(|ttl| self.is_hybrid() && !ttl.is_zero())
+    }
+
+    fn is_hybrid(&self) -> bool {
+        self.storage_type.value == StorageType::Hybrid
     }
 
     /// What there is to set.
@@ -250,15 +279,42 @@ impl Settings {
             let origin = if self.tls_cert.is_some() { &self.tls_cert.origin } else { &self.tls_key.origin };
             problems.push(format!("{origin}: tls_cert and tls_key need each other"));
         }
+        self.check_bucket(problems);
         let not_zero = [
             ("header_timeout", &self.header_timeout),
             ("send_timeout", &self.send_timeout),
             ("stall_timeout", &self.stall_timeout),
+            ("bucket_timeout", &self.bucket_timeout),
+            ("lease_duration", &self.lease_duration),
         ];
         for (name, time) in not_zero {
             if time.0.is_zero() {
                 problems.push(format!("{}: {name} has to be more than 0", time.origin));
             }
+        }
+    }
+
+    /// What a bucket needs.
+    fn check_bucket(&self, problems: &mut Vec<String>) {
+        let kind = &self.storage_type;
+        // What others use them for is not our business.
+        if kind.value == StorageType::Local {
+            return;
+        }
+        if self.s3_bucket.is_none() {
+            problems.push(format!("{}: storage_type {} needs s3_bucket", kind.origin, kind.show()));
+        }
+        if self.s3_access_key_id.is_some() != self.s3_secret_access_key.is_some() {
+            let id = &self.s3_access_key_id;
+            let origin = if id.is_some() { &id.origin } else { &self.s3_secret_access_key.origin };
+            problems.push(format!("{origin}: s3_access_key_id and s3_secret_access_key need each other"));
+        }
+        if self.s3_part_size.0 < bucket::Config::MIN_PART_SIZE {
+            problems.push(format!("{}: s3_part_size has to be at least 5 MiB", self.s3_part_size.origin));
+        }
+        if self.s3_endpoint.as_ref().is_some_and(|endpoint| endpoint.url(true).is_none()) {
+            let origin = &self.s3_endpoint.origin;
+            problems.push(format!("{origin}: s3_endpoint has to be a URL of http or https without a user"));
         }
     }
 

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use super::number::{show_size, show_time, size, time};
 use super::origin::Dialect;
+use url::Url;
+
 use crate::{Error, upstream};
 
 /// A value as it is written.
@@ -223,6 +225,16 @@ impl Endpoint {
     pub fn expose(&self) -> &str {
         &self.0
     }
+
+    /// The URL, over TLS or not if it does not tell; `None` if it is none, or has a user.
+    pub fn url(&self, is_tls: bool) -> Option<Url> {
+        let url = match self.0.contains("://") {
+            true => Url::parse(&self.0),
+            false => Url::parse(&format!("{}://{}", if is_tls { "https" } else { "http" }, self.0)),
+        };
+        let is_plain = |url: &Url| url.username().is_empty() && url.password().is_none() && url.has_host();
+        url.ok().filter(|url| matches!(url.scheme(), "http" | "https") && is_plain(url))
+    }
 }
 
 impl fmt::Debug for Endpoint {
@@ -386,7 +398,7 @@ impl IndexUrl {
     }
 
     /// The URL without a user and a password.
-    pub(super) fn url(&self) -> Option<url::Url> {
+    pub(super) fn url(&self) -> Option<Url> {
         self.shown.replacen("***@", "", 1).parse().ok()
     }
 

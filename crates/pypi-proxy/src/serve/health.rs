@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::service::Inner;
+use crate::bucket::Bucket;
 use crate::upstream::{Condition, Upstream};
 
 /// For how long what was found holds: whoever asks more often learns the same.
@@ -108,6 +109,10 @@ pub(super) async fn health(proxy: &Arc<Inner>) -> Value {
     if !is_writable(proxy).await {
         reasons.push(UNWRITABLE.to_owned());
     }
+    let bucket = proxy.store.bucket();
+    if let Some(trouble) = bucket.and_then(Bucket::trouble) {
+        reasons.push(trouble);
+    }
     for (at, index) in proxy.upstreams.iter().enumerate() {
         if index.meter().condition() == Condition::Fails {
             reasons.push(format!("index {} has failed to answer the last request", at + 1));
@@ -139,7 +144,7 @@ pub(super) async fn health(proxy: &Arc<Inner>) -> Value {
             "index_url": index.map(ToString::to_string),
             "index_ttl_seconds": index.map(|index| index.ttl().as_secs()),
             "indexes": indexes,
-            "storage_type": "local",
+            "storage_type": if bucket.is_some() { "bucket" } else { "local" },
             "uptime_seconds": uptime.as_secs(),
             "version": env!("CARGO_PKG_VERSION"),
         },

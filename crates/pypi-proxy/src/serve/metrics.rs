@@ -6,6 +6,7 @@ use super::exposition::Exposition;
 use super::meter::{Endpoint, VERDICTS};
 use super::process::Process;
 use super::service::Inner;
+use crate::bucket::{Bucket, Ended, Leased, Operation, Uploaded};
 use crate::pages::Refreshed;
 use crate::upstream::{Asked, Condition, Fault};
 
@@ -18,6 +19,9 @@ pub(super) fn metrics(proxy: &Inner) -> String {
     upstreams(proxy, &mut out);
     pages(proxy, &mut out);
     store(proxy, &mut out);
+    if let Some(bucket) = proxy.store.bucket() {
+        self::bucket(bucket, &mut out);
+    }
     process(proxy, &mut out);
     out.finish()
 }
@@ -152,6 +156,46 @@ fn store(proxy: &Inner, out: &mut Exposition) {
     for (name, help, value) in counters {
         out.counter(name, help).value(&[], value);
     }
+}
+
+fn bucket(bucket: &Bucket, out: &mut Exposition) {
+    let meter = bucket.meter();
+    out.gauge(
+        "pypi_proxy_bucket_up",
+        "Whether the last operation on the bucket was answered; 1 before the first.",
+    )
+    .value(&[], u8::from(bucket.trouble().is_none()));
+    out.gauge(
+        "pypi_proxy_bucket_left_alone",
+        "Whether the bucket is not asked for a while, because it has failed.",
+    )
+    .value(&[], u8::from(bucket.is_left_alone()));
+    out.counter("pypi_proxy_bucket_operations_total", "Operations on the bucket, by how they have ended.");
+    for operation in Operation::ALL {
+        for ended in Ended::ALL {
+            let labels = [("operation", operation.name()), ("outcome", ended.name())];
+            out.value(&labels, meter.operations(operation, ended));
+        }
+    }
+    out.counter("pypi_proxy_bucket_leases_total", "Leases of files, by what has come of them.");
+    for leased in Leased::ALL {
+        out.value(&[("outcome", leased.name())], meter.leases(leased));
+    }
+    out.counter("pypi_proxy_bucket_uploads_total", "Files for the bucket, by what has come of them.");
+    for uploaded in Uploaded::ALL {
+        out.value(&[("outcome", uploaded.name())], meter.uploads(uploaded));
+    }
+    out.gauge("pypi_proxy_bucket_uploads_pending", "Files on their way to the bucket, or waiting for it.")
+        .value(&[], bucket.pending());
+    out.counter("pypi_proxy_bucket_received_bytes_total", "Bytes of objects that came from the bucket.")
+        .value(&[], meter.received());
+    out.counter("pypi_proxy_bucket_sent_bytes_total", "Bytes of objects that the bucket has taken.")
+        .value(&[], meter.sent());
+    out.counter(
+        "pypi_proxy_bucket_corrupt_total",
+        "Files of the bucket that were not what their hashes say, and were removed.",
+    )
+    .value(&[], meter.corrupt());
 }
 
 fn process(proxy: &Inner, out: &mut Exposition) {

@@ -150,7 +150,11 @@ impl Server {
         }
         sampler.abort();
         drop((listener, close, closing));
-        let _ = tokio::time::timeout(drain, graceful.shutdown()).await;
+        let ended = async {
+            graceful.shutdown().await;
+            server.proxy.settle().await;
+        };
+        let _ = tokio::time::timeout(drain, ended).await;
         Ok(())
     }
 

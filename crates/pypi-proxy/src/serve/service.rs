@@ -114,6 +114,13 @@ impl Proxy {
         &self.0.meter
     }
 
+    /// Waits until the bucket has what it is to get.
+    pub(super) async fn settle(&self) {
+        if let Some(bucket) = self.0.store.bucket() {
+            bucket.settle().await;
+        }
+    }
+
     /// Takes samples of what is counted, for the page for people, for ever.
     pub(super) async fn keep_history(self) {
         status::sample(&self.0).await;
@@ -435,6 +442,9 @@ impl Proxy {
                 let digest = found.expected.sha256.or_else(|| self.0.store.lookup(&project, &file));
                 let store = self.0.store.clone();
                 let Some(digest) = digest else { return Ok(()) };
+                if let Some(bucket) = store.bucket() {
+                    bucket.remove(&digest).await?;
+                }
                 let work = move || store.remove(&digest).map(drop);
                 tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))
             }

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::bucket::Bucket;
+
 /// Where and how files are kept, and how they are fetched.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -16,6 +18,8 @@ pub struct Config {
     pub(super) lag: Duration,
     pub(super) retries: u32,
     pub(super) sync: bool,
+    pub(super) unused: Option<Duration>,
+    pub(super) bucket: Option<Bucket>,
 }
 
 impl Config {
@@ -49,6 +53,8 @@ impl Config {
             lag: Self::DEFAULT_LAG,
             retries: Self::DEFAULT_RETRIES,
             sync: false,
+            unused: None,
+            bucket: None,
         }
     }
 
@@ -115,6 +121,20 @@ impl Config {
     #[must_use]
     pub fn sync(mut self, sync: bool) -> Self {
         self.sync = sync;
+        self
+    }
+
+    /// How long a file stays that nobody wants. Default: for as long as there is room.
+    #[must_use]
+    pub fn unused(mut self, time: impl Into<Option<Duration>>) -> Self {
+        self.unused = time.into();
+        self
+    }
+
+    /// Takes files from this bucket, and puts there what comes from elsewhere. Default: none.
+    #[must_use]
+    pub fn bucket(mut self, bucket: impl Into<Option<Bucket>>) -> Self {
+        self.bucket = bucket.into();
         self
     }
 }

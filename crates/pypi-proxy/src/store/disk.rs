@@ -14,6 +14,7 @@ use super::folder::Folder;
 use super::recency::Recency;
 use super::transfer::Transfer;
 use super::{Config, Digest, Expected, Fill, Running, Source};
+use crate::bucket::{Bucket, Tiered};
 use crate::{Error, ProjectName};
 
 /// How exactly the disk knows when a file was wanted.
@@ -145,7 +146,16 @@ impl Store {
 
     /// The same of a file that is called so, which is noted the first time.
     pub(crate) fn get_called(&self, digest: &Digest, label: impl FnOnce() -> Arc<str>) -> Option<Stored> {
-        self.0.get(digest, || Some(label()))
+        let stored = self.0.get(digest, || Some(label()))?;
+        if let Some(bucket) = &self.0.config.bucket {
+            bucket.catch_up(&stored);
+        }
+        Some(stored)
+    }
+
+    /// The bucket that it shares its files in.
+    pub(crate) fn bucket(&self) -> Option<&Bucket> {
+        self.0.config.bucket.as_ref()
     }
 
     /// The most bytes of files; `u64::MAX` for no limit.
@@ -224,7 +234,14 @@ impl Store {
         fills.insert(key.clone(), fill.clone());
         drop(fills);
         let held = fill.hold().unwrap_or_else(|| fill.clone());
-        tokio::spawn(Transfer::new(self.0.clone(), key, expected, source, fill.shared).run());
+        let (inner, shared) = (self.0.clone(), fill.shared.clone());
+        match &self.0.config.bucket {
+            None => tokio::spawn(Transfer::new(inner, key, expected, source, shared).run()),
+            Some(bucket) => {
+                let source = Tiered::new(bucket.clone(), key.clone(), expected, source, fill);
+                tokio::spawn(Transfer::new(inner, key, expected, source, shared).run())
+            }
+        };
         Filling::Running(held)
     }
 
@@ -275,6 +292,10 @@ impl Store {
 
     pub(super) fn inner(&self) -> &Arc<Inner> {
         &self.0
+    }
+
+    pub(super) fn of(inner: Arc<Inner>) -> Self {
+        Self(inner)
     }
 }
 

@@ -16,6 +16,11 @@ use crate::upstream::{Body, Validators};
 
 /// Where a file comes from.
 pub trait Source: Send + 'static {
+    /// Called once, before the file is opened. It takes the time that it needs.
+    fn prepare(&mut self) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
+
     /// Opens the file, or the part of it that follows a place.
     ///
     /// It is called again, with the place that was reached, when a connection breaks. If `known` is not what the file is
@@ -26,6 +31,11 @@ pub trait Source: Send + 'static {
     /// Fails if the file is not to be had now; one that [is not there](Error::is_not_found) or
     /// [may not be had](Error::is_forbidden) is not asked for again.
     fn open(&mut self, from: u64, known: &Validators) -> impl Future<Output = Result<Body, Error>> + Send;
+
+    /// What came is not the file. Whether it comes from somewhere else if it is opened once more.
+    fn refuse(&mut self) -> impl Future<Output = bool> + Send {
+        std::future::ready(false)
+    }
 
     /// What the file is called, for people: `project/file`.
     fn label(&self) -> Option<Arc<str>> {
@@ -149,6 +159,18 @@ impl Fill {
     /// Bytes that have arrived, but for the last, which waits for the rest to be verified.
     pub fn available(&self) -> u64 {
         self.shared.progress.borrow().visible
+    }
+
+    /// The file as soon as this much of it is on disk, with its length if that is known. `None` if it has ended.
+    pub(crate) async fn grown(&self, bytes: u64) -> Option<(Arc<File>, Option<u64>)> {
+        let mut progress = self.shared.progress.subscribe();
+        let is_there = |progress: &Progress| progress.on_disk >= bytes || progress.end.is_some();
+        let seen = progress.wait_for(is_there).await.ok()?;
+        let len = seen.head.as_ref().and_then(|head| head.len);
+        if seen.end.is_some() {
+            return None;
+        }
+        Some((self.shared.file.get()?.clone(), len))
     }
 
     /// How far it is.

@@ -13,6 +13,10 @@ use super::folder::Folder;
 use super::{Digest, Store};
 use crate::Error;
 
+/// How often files are looked for that nobody wants, at the most and at the least.
+const MIN_PAUSE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_secs(600);
+
 /// What [`Store::verify`] has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -75,13 +79,20 @@ impl Store {
         let inner = Arc::downgrade(self.inner());
         let (files, search) = (self.inner().folder.files(), self.inner().search.clone());
         let parts = [self.inner().folder.pages(), self.inner().folder.refs()];
-        let opened = SystemTime::now();
+        let (opened, unused) = (SystemTime::now(), self.inner().config.unused);
         let work = move || {
             parts.iter().for_each(|part| sweep(part, opened));
             // The folder is not held for a search that nobody waits for.
             let found = find(&files, &search, &inner);
             if let (Some(_), Some(inner)) = (found, inner.upgrade()) {
                 inner.evict(0);
+            }
+            let Some(unused) = unused else { return };
+            loop {
+                std::thread::sleep((unused / 4).clamp(MIN_PAUSE, MAX_PAUSE));
+                let Some(inner) = inner.upgrade() else { return };
+                // What can't be removed now may be the next time.
+                let _ = Self::of(inner).collect(Some(unused), u64::MAX);
             }
         };
         // Without a thread everything is still found when it is asked for.

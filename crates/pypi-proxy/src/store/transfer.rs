@@ -20,6 +20,10 @@ use crate::upstream::{Body, Validators};
 /// Chunks that are there are written together up to about this many bytes.
 const BATCH: usize = 128 * 1024;
 
+/// Up to this many bytes of a file that others have stored wait for its hash before anybody reads them. Of a larger one
+/// only the last byte does, as of what comes from an index.
+const HELD: u64 = 8 << 20;
+
 /// How long to wait before a source is asked again, for the first time.
 const BACK_OFF: Duration = Duration::from_millis(100);
 
@@ -35,6 +39,8 @@ pub(super) struct Transfer<S> {
     total: Option<u64>,
     known: Validators,
     place: Place,
+    /// Whether readers wait for the hash of all of it, so that it can come from elsewhere if that is another.
+    is_held: bool,
 }
 
 /// Where the bytes go.
@@ -67,6 +73,7 @@ impl<S: Source> Transfer<S> {
             total,
             known: Validators::default(),
             place: Place::Memory,
+            is_held: false,
         }
     }
 
@@ -80,6 +87,8 @@ impl<S: Source> Transfer<S> {
     }
 
     async fn fetch(&mut self) -> Result<Option<Stored>, Error> {
+        self.source.prepare().await;
+        let expected = self.expected;
         let mut tries = 0;
         loop {
             let before = self.at;
@@ -100,7 +109,13 @@ impl<S: Source> Transfer<S> {
                 None => stopped.is_none(),
             };
             if is_whole {
-                return self.finish().await;
+                match self.finish().await {
+                    Err(error) if error.is_corrupt() && self.source.refuse().await && self.is_held => {
+                        self.start_over(expected)?;
+                        continue;
+                    }
+                    result => return result,
+                }
             }
             tries = if self.at > before { 1 } else { tries + 1 };
             let pause = stopped.as_ref().and_then(Error::retry_after);
@@ -135,6 +150,9 @@ impl<S: Source> Transfer<S> {
             return Err(corrupt("it has changed on its way"));
         }
         self.known = body.validators.clone();
+        if self.at == 0 {
+            self.expected.sha256 = self.expected.sha256.or(body.sha256);
+        }
         if self.at == 0 && self.at_disk() == 0 {
             if matches!(self.place, Place::Memory) {
                 if self.total.is_some_and(|total| total > self.store.config.max_bytes) {
@@ -145,6 +163,10 @@ impl<S: Source> Transfer<S> {
             }
             let head = Head { len: self.total, validators: self.known.clone() };
             self.shared.progress.send_modify(|progress| progress.head = Some(head));
+        }
+        if self.at == 0 {
+            let is_small = self.total.is_some_and(|total| total <= HELD);
+            self.is_held = body.sha256.is_some() && is_small && matches!(self.place, Place::Disk { .. });
         }
         Ok(body)
     }
@@ -176,6 +198,7 @@ impl<S: Source> Transfer<S> {
             let _ = std::fs::remove_file(path);
         }
         self.shared.window().begin(self.at);
+        self.is_held = false;
     }
 
     /// Takes what comes. `None` at a clean end, else why it stopped.
@@ -263,8 +286,24 @@ impl<S: Source> Transfer<S> {
             if is_on_disk {
                 progress.on_disk = end;
             }
-            progress.visible = self.total.map_or(end, |total| end.min(total.saturating_sub(1)));
+            progress.visible = match self.total {
+                _ if self.is_held => 0,
+                Some(total) => end.min(total.saturating_sub(1)),
+                None => end,
+            };
         });
+        Ok(())
+    }
+
+    /// Forgets what came. Nobody has read any of it.
+    fn start_over(&mut self, expected: Expected) -> Result<(), Error> {
+        if let Place::Disk { file, .. } = &self.place {
+            file.set_len(0).map_err(Error::storage)?;
+        }
+        self.store.partial.fetch_sub(self.at_disk(), Ordering::Relaxed);
+        self.shared.progress.send_modify(|progress| progress.on_disk = 0);
+        // Readers were told its length: that stays.
+        (self.at, self.expected, self.known) = (0, expected, Validators::default());
         Ok(())
     }
 

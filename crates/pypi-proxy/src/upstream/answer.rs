@@ -10,6 +10,7 @@ use http::HeaderMap;
 use http::header::{ETAG, LAST_MODIFIED};
 
 use crate::Error;
+use crate::store::Digest;
 
 /// The answer to a request for a page.
 #[derive(Debug)]
@@ -66,6 +67,8 @@ pub struct Body {
     pub len: Option<u64>,
     /// What the file is known by: a part of another version does not fit.
     pub validators: Validators,
+    /// The hash of the whole file, if where it comes from tells.
+    pub(crate) sha256: Option<Digest>,
     stream: Pin<Box<dyn Stream<Item = Result<Bytes, Error>> + Send>>,
 }
 
@@ -77,7 +80,14 @@ impl Body {
         validators: Validators,
         stream: impl Stream<Item = Result<Bytes, Error>> + Send + 'static,
     ) -> Self {
-        Self { start, part_end: None, len, validators, stream: Box::pin(stream) }
+        Self { start, part_end: None, len, validators, sha256: None, stream: Box::pin(stream) }
+    }
+
+    /// It is the file with this hash, or is not to be used.
+    #[must_use]
+    pub(crate) fn verified_by(mut self, sha256: Digest) -> Self {
+        self.sha256 = Some(sha256);
+        self
     }
 
     /// Whether it is part of a file, with a place of its own.

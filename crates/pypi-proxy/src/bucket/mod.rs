@@ -1,0 +1,22 @@
+//! A bucket that several proxies share: what one of them has fetched is there for all.
+//!
+//! The bucket is any [`object_store::ObjectStore`]; with the feature `s3` it may be one of S3. It is a help, never a need:
+//! whatever it does, files and pages come from the indexes.
+
+mod breaker;
+mod config;
+mod lease;
+mod meter;
+mod remote;
+#[cfg(feature = "s3")]
+mod s3;
+mod share;
+mod tier;
+mod upload;
+
+pub use config::Config;
+pub(crate) use meter::{Ended, Leased, Operation, Uploaded};
+#[cfg(feature = "s3")]
+pub use s3::S3;
+pub use share::Bucket;
+pub(crate) use tier::Tiered;

@@ -1,0 +1,146 @@
+//! A bucket of S3, or of a server that speaks as S3 does.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use object_store::aws::AmazonS3Builder;
+use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
+use url::Url;
+
+use crate::Error;
+use crate::error::Kind;
+
+/// Where a bucket is, and who asks.
+#[derive(Clone)]
+pub struct S3 {
+    bucket: String,
+    region: String,
+    endpoint: Option<Url>,
+    keys: Option<(String, String)>,
+    session_token: Option<String>,
+    is_path_style: bool,
+    is_http2: bool,
+    max_connections: usize,
+}
+
+impl S3 {
+    /// Default of [`S3::region`].
+    pub const DEFAULT_REGION: &str = "us-east-1";
+    /// Default of [`S3::max_connections`]: 100.
+    pub const DEFAULT_MAX_CONNECTIONS: usize = 100;
+
+    /// The bucket of this name, at Amazon.
+    pub fn new(bucket: impl Into<String>) -> Self {
+        Self {
+            bucket: bucket.into(),
+            region: Self::DEFAULT_REGION.into(),
+            endpoint: None,
+            keys: None,
+            session_token: None,
+            is_path_style: false,
+            is_http2: true,
+            max_connections: Self::DEFAULT_MAX_CONNECTIONS,
+        }
+    }
+
+    /// The region. Default: [`Self::DEFAULT_REGION`].
+    #[must_use]
+    pub fn region(mut self, region: impl Into<String>) -> Self {
+        self.region = region.into();
+        self
+    }
+
+    /// The URL of another server. The bucket is in the path of what it is asked for. Default: none.
+    #[must_use]
+    pub fn endpoint(mut self, url: impl Into<Option<Url>>) -> Self {
+        self.endpoint = url.into();
+        self
+    }
+
+    /// The name of a key, and the key. Default: those of the role that the machine or the container has.
+    #[must_use]
+    pub fn keys(mut self, keys: impl Into<Option<(String, String)>>) -> Self {
+        self.keys = keys.into();
+        self
+    }
+
+    /// The token of a session that the key belongs to. Default: none.
+    #[must_use]
+    pub fn session_token(mut self, token: impl Into<Option<String>>) -> Self {
+        self.session_token = token.into();
+        self
+    }
+
+    /// Whether the bucket is in the path at Amazon as well. Default: it is in the name of the host.
+    #[must_use]
+    pub fn path_style(mut self, is_on: bool) -> Self {
+        self.is_path_style = is_on;
+        self
+    }
+
+    /// Whether HTTP/2 is spoken with a server that offers it. Default: yes.
+    #[must_use]
+    pub fn http2(mut self, is_on: bool) -> Self {
+        self.is_http2 = is_on;
+        self
+    }
+
+    /// How many connections stay open that nothing is asked over. Default: [`Self::DEFAULT_MAX_CONNECTIONS`].
+    #[must_use]
+    pub fn max_connections(mut self, count: usize) -> Self {
+        self.max_connections = count;
+        self
+    }
+
+    /// The bucket, each operation of which may take this long to begin. What variables of AWS say beside that, such as the
+    /// roles of containers, is taken from the environment.
+    ///
+    /// # Errors
+    ///
+    /// Fails if something of it has no sense ([`Error::is_config`]).
+    pub fn open(&self, timeout: Duration) -> Result<Arc<dyn ObjectStore>, Error> {
+        let client = ClientOptions::new()
+            // An upload may take longer than any fixed time; each operation has its own limit.
+            .with_timeout_disabled()
+            .with_connect_timeout(timeout)
+            .with_pool_max_idle_per_host(self.max_connections)
+            .with_allow_http(self.endpoint.as_ref().is_some_and(|url| url.scheme() == "http"));
+        let client = if self.is_http2 { client.with_allow_http2() } else { client.with_http1_only() };
+        let retry = RetryConfig {
+            backoff: BackoffConfig { init_backoff: Duration::from_millis(50), ..BackoffConfig::default() },
+            max_retries: 2,
+            retry_timeout: timeout,
+        };
+        let mut builder = AmazonS3Builder::from_env()
+            .with_client_options(client)
+            .with_retry(retry)
+            .with_bucket_name(&self.bucket)
+            .with_region(&self.region)
+            .with_virtual_hosted_style_request(self.endpoint.is_none() && !self.is_path_style);
+        if let Some(url) = &self.endpoint {
+            builder = builder.with_endpoint(url.as_str().trim_end_matches('/'));
+        }
+        if let Some((id, key)) = &self.keys {
+            builder = builder.with_access_key_id(id).with_secret_access_key(key);
+        }
+        if let Some(token) = &self.session_token {
+            builder = builder.with_token(token);
+        }
+        // The text of the cause may have what is secret.
+        let store = builder.build().map_err(|_| Error::with(Kind::Config, "the bucket can't be set up"))?;
+        Ok(Arc::new(store))
+    }
+}
+
+/// Shows no keys.
+impl fmt::Debug for S3 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("S3")
+            .field("bucket", &self.bucket)
+            .field("region", &self.region)
+            .field("endpoint", &self.endpoint.as_ref().map(Url::origin))
+            .field("has_keys", &self.keys.is_some())
+            .finish_non_exhaustive()
+    }
+}
