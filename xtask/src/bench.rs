@@ -112,8 +112,8 @@ pub(crate) fn command(args: Args) -> Result<()> {
     let rows = join::rows(&sides, &sources);
     let (tables, published_not_measured) = join::tables(&rows, &sources);
     let summaries = join::summaries(&rows);
-    let load = crate::load::latest(&workspace)?;
-    let report = Report { schema: SCHEMA, run, rows, tables, summaries, published_not_measured, load };
+    let (load, fleet) = (crate::load::latest(&workspace)?, crate::fleet::latest(&workspace)?);
+    let report = Report { schema: SCHEMA, run, rows, tables, summaries, published_not_measured, load, fleet };
     let paths = report::write(&report, &workspace.report())?;
     say(&markdown::render(&report));
     for path in paths {

@@ -5,6 +5,7 @@ mod bench;
 mod cargo;
 mod conformance;
 mod data;
+mod fleet;
 mod fuzz;
 mod interop;
 mod join;
@@ -48,6 +49,11 @@ const COMMANDS: &[Command] = &[
         run: load::command,
     },
     Command {
+        name: "fleet",
+        summary: "test and measure instances that share a bucket: [--quick] [--soak MINUTES] [--server NAME]",
+        run: fleet::command,
+    },
+    Command {
         name: "report",
         summary: "draw the latest report again: [--out DIR] [--allow-noisy]",
         run: report::command,
@@ -87,6 +93,7 @@ fn main() -> ExitCode {
         say(match name.as_str() {
             "bench" => bench::HELP,
             "conformance" => conformance::HELP,
+            "fleet" => fleet::HELP,
             "fuzz" => fuzz::HELP,
             "load" => load::HELP,
             "test" => test::HELP,

@@ -35,6 +35,9 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     if let Some(load) = crate::load::latest(&workspace)? {
         report.load = Some(load);
     }
+    if let Some(fleet) = crate::fleet::latest(&workspace)? {
+        report.fleet = Some(fleet);
+    }
     let directory = match out {
         Some(out) => {
             ensure!(
@@ -48,6 +51,23 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     };
     for path in write(&report, &directory)? {
         crate::say(&format!("{}\n", path.display()));
+    }
+    Ok(())
+}
+
+/// Puts something into the latest report, if there is one, and draws it again.
+///
+/// # Errors
+///
+/// Fails if the report cannot be read or written.
+pub(crate) fn join(workspace: &Workspace, put: impl FnOnce(&mut Report)) -> Result<()> {
+    let path = workspace.report().join(JSON);
+    if path.exists() {
+        let mut report = read(&path)?;
+        put(&mut report);
+        for path in write(&report, &workspace.report())? {
+            crate::say(&format!("{}\n", path.display()));
+        }
     }
     Ok(())
 }

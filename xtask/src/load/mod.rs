@@ -168,15 +168,7 @@ fn publish(workspace: &Workspace, outcome: Outcome) -> Result<()> {
     let path = workspace.report().join("load.json");
     outcome.write(&path)?;
     say(&format!("{}\n", path.display()));
-    let shared = workspace.report().join("report.json");
-    if shared.exists() {
-        let mut report = report::read(&shared)?;
-        report.load = Some(outcome);
-        for path in report::write(&report, &workspace.report())? {
-            say(&format!("{}\n", path.display()));
-        }
-    }
-    Ok(())
+    report::join(workspace, |report| report.load = Some(outcome))
 }
 
 /// Builds our program as it is measured, or as the tests use it, and tells where it is.

@@ -94,5 +94,6 @@ pub(super) fn report() -> Report {
         }],
         published_not_measured: 83,
         load: None,
+        fleet: None,
     }
 }

@@ -47,6 +47,12 @@ pub(crate) fn render(report: &Report) -> Result<String> {
             sheet(&mut page, &drawn);
         }
     }
+    if let Some(fleet) = &report.fleet {
+        page += "<h2>Fleet</h2>\n";
+        for drawn in crate::fleet::sheets(fleet) {
+            sheet(&mut page, &drawn);
+        }
+    }
     page += "<h2>How to read this page</h2>\n<ul>\n";
     for remark in view::LEGEND {
         element(&mut page, "li", remark);

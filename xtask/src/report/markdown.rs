@@ -43,6 +43,12 @@ pub(crate) fn tables(report: &Report) -> String {
             sheet(&mut text, &drawn);
         }
     }
+    if let Some(fleet) = &report.fleet {
+        text += "\n## Fleet\n";
+        for drawn in crate::fleet::sheets(fleet) {
+            sheet(&mut text, &drawn);
+        }
+    }
     text
 }
 

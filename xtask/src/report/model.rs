@@ -20,6 +20,9 @@ pub(crate) struct Report {
     /// What `cargo xtask load` has measured, if it has.
     #[serde(default)]
     pub(crate) load: Option<crate::load::Outcome>,
+    /// What `cargo xtask fleet` has found, if it has run.
+    #[serde(default)]
+    pub(crate) fleet: Option<crate::fleet::Outcome>,
 }
 
 /// When, where and how the figures were taken.
