@@ -7,6 +7,7 @@ mod breaker;
 mod config;
 mod lease;
 mod meter;
+mod page;
 mod remote;
 #[cfg(feature = "s3")]
 mod s3;

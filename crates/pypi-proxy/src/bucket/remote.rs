@@ -10,7 +10,7 @@ use futures_util::stream::BoxStream;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use object_store::path::Path;
 use object_store::{
-    Attribute, Attributes, GetOptions, GetRange, GetResult, MultipartUpload, ObjectStore,
+    Attribute, Attributes, GetOptions, GetRange, GetResult, MultipartUpload, ObjectMeta, ObjectStore,
     ObjectStoreExt as _, PutMode, PutMultipartOptions, PutOptions, PutPayload, UpdateVersion,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -258,6 +258,12 @@ impl Remote {
             Err(Failure::Missing) => Ok(()),
             result => result,
         }
+    }
+
+    /// The objects below a path.
+    pub(super) fn list(&self, dir: &Path) -> BoxStream<'static, Result<ObjectMeta, Error>> {
+        let list = self.store.list(Some(dir));
+        list.map_err(|error| failed(describe(&error))).boxed()
     }
 
     /// Begins an object that is written in parts.

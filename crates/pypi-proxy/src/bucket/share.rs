@@ -2,10 +2,13 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aws_lc_rs::digest::{SHA256, digest};
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
 use object_store::path::Path;
 use object_store::{GetRange, ObjectStore};
 use tokio::sync::Semaphore;
@@ -96,7 +99,7 @@ impl Bucket {
         format!("{:016x}-{}", self.0.id, self.0.claims.fetch_add(1, Ordering::Relaxed))
     }
 
-    fn path<'a>(&self, parts: impl IntoIterator<Item = &'a str>) -> Path {
+    pub(super) fn path<'a>(&self, parts: impl IntoIterator<Item = &'a str>) -> Path {
         parts.into_iter().fold(Path::from(self.0.config.prefix.as_str()), Path::join)
     }
 
@@ -133,19 +136,40 @@ impl Bucket {
         expected: &Expected,
         from: u64,
     ) -> Result<Option<(Digest, Body)>, Error> {
-        let digest = match key {
-            Key::Digest(digest) => *digest,
-            Key::Name(project, file) => match self.remote().small(&self.name_path(project, file), 64).await {
-                Ok(small) => match str::from_utf8(&small.bytes).ok().and_then(|text| text.parse().ok()) {
-                    Some(digest) => digest,
-                    None => return Ok(None),
-                },
-                Err(Failure::Failed(error)) => return Err(error),
-                Err(_) => return Ok(None),
-            },
-        };
+        let Some(digest) = self.digest(key).await? else { return Ok(None) };
         let range = (from > 0).then_some(GetRange::Offset(from));
-        let large = match self.remote().large(&self.file_path(&digest), range).await {
+        let Some((len, stream)) = self.read(&digest, expected, range).await? else { return Ok(None) };
+        let body = Body::new(from, Some(len), Validators::default(), stream);
+        Ok(Some((digest, body.verified_by(digest))))
+    }
+
+    /// Part of a file, if the bucket has the file.
+    pub(crate) async fn part(&self, digest: &Digest, expected: &Expected, part: Range<u64>) -> Option<Body> {
+        let range = Some(GetRange::Bounded(part.clone()));
+        let (len, stream) = self.read(digest, expected, range).await.ok()??;
+        Some(Body::new(part.start, Some(len), Validators::default(), stream).ending_at(part.end))
+    }
+
+    /// The hash of a file, if its name is known here.
+    async fn digest(&self, key: &Key) -> Result<Option<Digest>, Error> {
+        Ok(match key {
+            Key::Digest(digest) => Some(*digest),
+            Key::Name(project, file) => match self.remote().small(&self.name_path(project, file), 64).await {
+                Ok(small) => str::from_utf8(&small.bytes).ok().and_then(|text| text.parse().ok()),
+                Err(Failure::Failed(error)) => return Err(error),
+                Err(_) => None,
+            },
+        })
+    }
+
+    /// The length of a file, and its bytes or part of them.
+    async fn read(
+        &self,
+        digest: &Digest,
+        expected: &Expected,
+        range: Option<GetRange>,
+    ) -> Result<Option<(u64, BoxStream<'static, Result<Bytes, Error>>)>, Error> {
+        let large = match self.remote().large(&self.file_path(digest), range).await {
             Ok(large) => large,
             Err(Failure::Failed(error)) => return Err(error),
             Err(_) => return Ok(None),
@@ -153,11 +177,10 @@ impl Bucket {
         let is_other = expected.size.is_some_and(|size| size != large.len)
             || large.sha256.is_some_and(|sha256| sha256 != digest.to_string());
         if is_other {
-            self.discard(&digest).await;
+            self.discard(digest).await;
             return Ok(None);
         }
-        let body = Body::new(from, Some(large.len), Validators::default(), large.stream);
-        Ok(Some((digest, body.verified_by(digest))))
+        Ok(Some((large.len, large.stream)))
     }
 
     /// Removes a file that is not what it should be.

@@ -86,7 +86,7 @@ impl Bucket {
             let Some((file, len)) = fill.grown(at + size).await else { return parts };
             let size = self.part_size(len.unwrap_or_default());
             let result = match &mut parts {
-                Some(parts) => self.part(parts, &file, parts.size).await,
+                Some(parts) => self.add(parts, &file, parts.size).await,
                 None => self.begin(digest, size).await.map(|begun| parts = Some(begun)),
             };
             if result.is_err() {
@@ -105,7 +105,7 @@ impl Bucket {
         Ok(Parts { upload, size, at: 0 })
     }
 
-    async fn part(&self, parts: &mut Parts, file: &Arc<File>, len: u64) -> Result<(), Failure> {
+    async fn add(&self, parts: &mut Parts, file: &Arc<File>, len: u64) -> Result<(), Failure> {
         self.remote().part(&mut *parts.upload, read(file.clone(), parts.at, len)).await?;
         parts.at += len;
         Ok(())
@@ -148,7 +148,7 @@ impl Bucket {
         let mut result = Ok(());
         while parts.at < *len && result.is_ok() {
             let left = (len - parts.at).min(parts.size);
-            result = self.part(&mut parts, file, left).await;
+            result = self.add(&mut parts, file, left).await;
         }
         if result.is_ok() {
             result = self.remote().complete(&mut *parts.upload).await;

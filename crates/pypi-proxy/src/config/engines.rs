@@ -211,6 +211,7 @@ impl<'s> Engines<'s> {
         let settings = self.settings;
         pages::Config::new()
             .dir(store.pages_dir())
+            .bucket(store.bucket().cloned())
             .stale_while_revalidate(settings.stale_while_revalidate.0)
             .stale_if_error(settings.stale_if_error.0)
             .negative_ttl(settings.negative_ttl.0)

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use super::entry::Content;
 use super::keep::Keep;
 use super::merge::merge;
+use super::shared::Shared;
 use super::slot::{Known, Part, PartContent, Slot, State};
 use super::{Config, Entry};
 use crate::error::{Chain, Kind};
@@ -35,6 +36,7 @@ struct Inner {
     upstreams: Vec<Arc<Upstream>>,
     config: Config,
     keep: Option<Keep>,
+    shared: Option<Shared>,
     slots: Mutex<Slots>,
     refreshes: [AtomicU64; 4],
 }
@@ -114,10 +116,12 @@ impl Pages {
     pub fn new(upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
         let max_page = upstreams.iter().map(|upstream| upstream.max_page()).max().unwrap_or(0);
         let keep = config.dir.as_deref().map(|dir| Keep::new(dir, max_page));
+        let shared = config.bucket.clone().filter(|_| keep.is_some()).map(|it| Shared::new(it, max_page));
         Self(Arc::new(Inner {
             upstreams,
             config,
             keep,
+            shared,
             slots: Mutex::default(),
             refreshes: Default::default(),
         }))
@@ -163,9 +167,14 @@ impl Pages {
                 slots.bytes -= std::mem::take(&mut slot.state().weight);
             }
         }
+        let indexes: Vec<_> = self.0.upstreams.iter().map(|upstream| upstream.id()).collect();
+        if let Some(shared) = &self.0.shared {
+            for index in &indexes {
+                shared.bucket().forget_page(*index, project).await?;
+            }
+        }
         let Some(keep) = self.0.keep.clone() else { return Ok(()) };
         let project = project.cloned();
-        let indexes: Vec<_> = self.0.upstreams.iter().map(|upstream| upstream.id()).collect();
         let work = move || {
             project.iter().for_each(|project| keep.remove_facts(project));
             indexes.into_iter().try_for_each(|index| keep.remove(index, project.as_ref()))
@@ -180,6 +189,11 @@ impl Pages {
     /// Fails if they can't be removed from the disk ([`Error::is_storage`]).
     pub async fn forget_all(&self) -> Result<(), Error> {
         *self.0.slots() = Slots::default();
+        if let Some(shared) = &self.0.shared {
+            for upstream in &self.0.upstreams {
+                shared.bucket().forget_pages(upstream.id()).await?;
+            }
+        }
         let Some(keep) = self.0.keep.clone() else { return Ok(()) };
         tokio::task::spawn_blocking(move || keep.clear()).await.unwrap_or(Ok(()))
     }
@@ -457,6 +471,11 @@ impl Pages {
     async fn refresh(&self, slot: &Arc<Slot>) -> Result<Found, Error> {
         let mut parts = slot.parts.lock().await;
         let parts = parts.get_or_insert_with(|| vec![Part::default(); self.0.upstreams.len()]);
+        if let Some(shared) = &self.0.shared {
+            let found =
+                parts.iter().enumerate().map(|(index, part)| self.recall_shared(shared, index, part, slot));
+            *parts = join_all(found).await;
+        }
         let asked = self
             .0
             .upstreams
@@ -512,11 +531,44 @@ impl Pages {
                 let validators = kept.body.validators.clone();
                 let content = read(kept.body, name.is_some(), &facts).ok()?;
                 let (checked, modified) = (Some(kept.checked), Some(kept.modified));
-                Some(Part { content: Some(content), validators, checked, modified, learned })
+                Some(Part { content: Some(content), validators, checked, modified, learned, shared: None })
             };
             indexes.iter().map(|index| load(index).unwrap_or_default()).collect()
         };
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| empty())
+    }
+
+    /// The page that another proxy has put into the bucket, if it is newer.
+    async fn recall_shared(&self, shared: &Shared, index: usize, part: &Part, slot: &Arc<Slot>) -> Part {
+        let upstream = &self.0.upstreams[index];
+        if part.checked.is_some() && part.age() < upstream.ttl() {
+            return part.clone();
+        }
+        let id = upstream.id();
+        let (version, newer) = shared.newer(id, slot, part).await;
+        let old = Part { shared: version, ..part.clone() };
+        let (Some((document, kept)), Some(keep)) = (newer, self.0.keep.clone()) else { return old };
+        let (slot, before) = (slot.clone(), old.clone());
+        let work = move || {
+            let (facts, learned) = slot.learned().clone();
+            let validators = kept.body.validators.clone();
+            let content = read(kept.body, slot.name.is_some(), &facts).ok()?;
+            if is_older(&content, before.content.as_ref()) {
+                return None;
+            }
+            // Without it, the next start has an older one.
+            let _ = keep.store(id, slot.name.as_ref(), &document);
+            let (checked, modified) = (Some(kept.checked), Some(kept.modified));
+            Some(Part {
+                content: Some(content),
+                validators,
+                checked,
+                modified,
+                learned,
+                shared: before.shared,
+            })
+        };
+        tokio::task::spawn_blocking(work).await.ok().flatten().unwrap_or(old)
     }
 
     /// Does something with a page on disk, on a thread.
@@ -547,7 +599,17 @@ impl Pages {
         let body = match upstream.page(name, &part.validators).await? {
             Answer::NotModified if part.content.is_some() => {
                 let part = self.relearn(index, Part { checked: Some(now), ..part }, slot).await;
-                self.keep(index, name, move |keep, id, name| keep.touch(id, name, now)).await;
+                let (shared, version) = (self.0.shared.clone(), part.shared.clone());
+                let work = move |keep: &Keep, id, name: Option<&ProjectName>| {
+                    keep.touch(id, name, now);
+                    let Some(shared) = shared else { return };
+                    let kept = keep.load(id, name);
+                    let document = kept.and_then(|kept| Keep::document(&kept.body, now, kept.modified).ok());
+                    if let Some(document) = document {
+                        shared.share(id, name, document, version);
+                    }
+                };
+                self.keep(index, name, work).await;
                 return Ok(part);
             }
             Answer::NotModified => {
@@ -557,13 +619,17 @@ impl Pages {
                 if part.content.is_some() {
                     // It must not come back with the next start.
                     self.keep(index, name, |keep, id, name| drop(keep.remove(id, name))).await;
+                    if let Some(shared) = &self.0.shared {
+                        // If it stays there, it is asked for like any that has changed.
+                        let _ = shared.bucket().forget_page(upstream.id(), name).await;
+                    }
                 }
                 return Ok(Part { checked: Some(now), ..Part::default() });
             }
             Answer::Page(body) => body,
         };
         let validators = body.validators.clone();
-        let keep = self.0.keep.clone();
+        let (keep, shared, version) = (self.0.keep.clone(), self.0.shared.clone(), part.shared.clone());
         let id = self.0.upstreams[index].id();
         let (slot, old) = (slot.clone(), part.content.clone());
         let work = move || {
@@ -573,10 +639,13 @@ impl Pages {
             let (facts, learned) = slot.learned().clone();
             let content = read(body, own_name.is_some(), &facts)?;
             let is_older = is_older(&content, old.as_ref());
-            if let (Some(keep), Some(document), false) = (keep, document, is_older)
-                && let Err(error) = keep.store(id, own_name, &document)
-            {
-                tracing::warn!(error = %Chain(&error), "a page can't be stored");
+            if let (Some(keep), Some(document), false) = (keep, document, is_older) {
+                if let Err(error) = keep.store(id, own_name, &document) {
+                    tracing::warn!(error = %Chain(&error), "a page can't be stored");
+                }
+                if let Some(shared) = shared {
+                    shared.share(id, own_name, document, version);
+                }
             }
             Ok::<_, Error>(((!is_older).then_some(content), learned))
         };
@@ -587,7 +656,8 @@ impl Pages {
         let Some(content) = content else {
             return Ok(Part { checked: Some(now), ..part });
         };
-        Ok(Part { content: Some(content), validators, checked: Some(now), modified: Some(now), learned })
+        let (checked, modified) = (Some(now), Some(now));
+        Ok(Part { content: Some(content), validators, checked, modified, learned, ..part })
     }
 
     /// The same page, with what was learned of its files since it was read.

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::bucket::Bucket;
+
 /// How pages are kept. How long they are fresh is a matter of each index.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -11,6 +13,7 @@ pub struct Config {
     pub(super) stale_if_error: Duration,
     pub(super) negative_ttl: Duration,
     pub(super) max_bytes: u64,
+    pub(super) bucket: Option<Bucket>,
 }
 
 impl Config {
@@ -31,6 +34,7 @@ impl Config {
             stale_if_error: Self::DEFAULT_STALE_IF_ERROR,
             negative_ttl: Self::DEFAULT_NEGATIVE_TTL,
             max_bytes: Self::DEFAULT_MAX_BYTES,
+            bucket: None,
         }
     }
 
@@ -68,6 +72,13 @@ impl Config {
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = bytes;
+        self
+    }
+
+    /// Shares pages in this bucket with other proxies, as long as they are kept in a folder as well. Default: none.
+    #[must_use]
+    pub fn bucket(mut self, bucket: impl Into<Option<Bucket>>) -> Self {
+        self.bucket = bucket.into();
         self
     }
 }

@@ -62,13 +62,29 @@ impl Keep {
         let touched = file.metadata().and_then(|metadata| metadata.modified()).ok()?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).ok()?;
-        let end = memchr::memchr(b'\n', &bytes)?;
-        let head: Head = json::from_slice(&bytes[..end]).ok()?;
-        if head.version != VERSION || head.len > self.max_page {
+        Self::read(&bytes, self.max_page, touched)
+    }
+
+    /// What a document begins with, and where the page is in it.
+    fn head(document: &[u8]) -> Option<(Head, usize)> {
+        let end = memchr::memchr(b'\n', document)?;
+        let head: Head = json::from_slice(&document[..end]).ok()?;
+        (head.version == VERSION).then_some((head, end + 1))
+    }
+
+    /// What tells which of two documents is older: the serial if the index has one, and when it was checked.
+    pub(super) fn age(document: &[u8]) -> Option<(Option<u64>, u64)> {
+        Self::head(document).map(|(head, _)| (head.serial, head.checked))
+    }
+
+    /// Reads a document with a page of at most so many bytes, which was checked at this time if not later.
+    pub(super) fn read(bytes: &[u8], max_page: u64, touched: SystemTime) -> Option<Kept> {
+        let (head, start) = Self::head(bytes)?;
+        if head.len > max_page {
             return None;
         }
         let mut page = Vec::new();
-        let mut decoder = zstd::Decoder::new(&bytes[end + 1..]).ok()?;
+        let mut decoder = zstd::Decoder::new(&bytes[start..]).ok()?;
         decoder.by_ref().take(head.len.saturating_add(1)).read_to_end(&mut page).ok()?;
         if page.len() as u64 != head.len {
             return None;

@@ -6,6 +6,7 @@ mod entry;
 mod held;
 mod keep;
 mod merge;
+mod shared;
 mod slot;
 
 pub(crate) use cache::Refreshed;

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use object_store::UpdateVersion;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -51,6 +52,8 @@ pub(super) struct Part {
     pub(super) modified: Option<SystemTime>,
     /// How often something had been learned of the files when the content was read.
     pub(super) learned: u64,
+    /// The version that the bucket had when it was last looked for there.
+    pub(super) shared: Option<UpdateVersion>,
 }
 
 #[derive(Clone)]

@@ -375,7 +375,16 @@ impl Proxy {
         // Without the length, a range can only be understood by who has the file.
         let body = match head.len.map(|len| ByteRange::parse(range, len)) {
             Some(ByteRange::Part { start, end }) => {
-                let body = found.upstream.part(&found.url, start..end).await?;
+                let shared = match (self.0.store.bucket(), &found.key) {
+                    (Some(bucket), Key::Digest(digest)) => {
+                        bucket.part(digest, &found.expected, start..end).await
+                    }
+                    _ => None,
+                };
+                let body = match shared {
+                    Some(body) => body,
+                    None => found.upstream.part(&found.url, start..end).await?,
+                };
                 // A client that does not look would take it for what it has asked for.
                 let is_other = body.is_part() && (body.start, body.part_len()) != (start, Some(end - start));
                 if is_other || body.len.is_some_and(|len| head.len != Some(len)) {

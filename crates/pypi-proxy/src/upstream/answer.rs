@@ -62,7 +62,7 @@ pub struct Body {
     /// The first byte that comes.
     pub start: u64,
     /// The byte behind the last that comes, if it is part of a file.
-    pub(super) part_end: Option<u64>,
+    part_end: Option<u64>,
     /// The length of the whole file, if the host tells.
     pub len: Option<u64>,
     /// What the file is known by: a part of another version does not fit.
@@ -87,6 +87,13 @@ impl Body {
     #[must_use]
     pub(crate) fn verified_by(mut self, sha256: Digest) -> Self {
         self.sha256 = Some(sha256);
+        self
+    }
+
+    /// It is part of a file, which ends before this byte.
+    #[must_use]
+    pub(crate) fn ending_at(mut self, end: u64) -> Self {
+        self.part_end = Some(end);
         self
     }
 

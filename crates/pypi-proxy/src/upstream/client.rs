@@ -228,9 +228,11 @@ impl Upstream {
             }
             chunk.map_err(|error| failed(Asked::File, error))
         });
-        let mut body = Body::new(start, len, validators, stream);
-        body.part_end = range.map(|range| range.end);
-        Ok(body)
+        let body = Body::new(start, len, validators, stream);
+        Ok(match range {
+            Some(range) => body.ending_at(range.end),
+            None => body,
+        })
     }
 
     /// Sends a request, and counts what becomes of it.

@@ -5,6 +5,7 @@
 #[cfg(target_os = "linux")]
 pub(crate) mod chromium;
 pub(crate) mod exposition;
+pub(crate) mod faulty;
 pub(crate) mod mount;
 #[cfg(feature = "cli")]
 pub(crate) mod program;

@@ -1,0 +1,104 @@
+//! Pages in the bucket.
+
+use bytes::Bytes;
+use futures_util::TryStreamExt as _;
+use object_store::UpdateVersion;
+use object_store::path::Path;
+
+use super::remote::Failure;
+use super::share::Bucket;
+use crate::{Error, ProjectName};
+
+/// How often a page is written anew that others have changed meanwhile.
+const TRIES: usize = 3;
+
+/// A page as it is kept, and the version of its object.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedPage {
+    pub(crate) document: Bytes,
+    pub(crate) version: UpdateVersion,
+}
+
+impl Bucket {
+    /// No name of a project has a mark in front.
+    fn page_path(&self, index: u64, project: Option<&ProjectName>) -> Path {
+        self.path(["pages", &format!("{index:016x}"), project.map_or("@list", ProjectName::as_str)])
+    }
+
+    /// The page of a project at an index, or the list of all, of at most so many bytes. It is not waited for for long.
+    pub(crate) async fn page(
+        &self,
+        index: u64,
+        project: Option<&ProjectName>,
+        max: u64,
+    ) -> Option<SharedPage> {
+        let (bucket, path) = (self.clone(), self.page_path(index, project));
+        // It goes on after that: whether the bucket answers at all is to be known.
+        let read = tokio::spawn(async move { bucket.remote().small(&path, max).await });
+        let small = tokio::time::timeout(self.config().page_wait, read).await.ok()?.ok()?.ok()?;
+        Some(SharedPage { document: small.bytes, version: small.version })
+    }
+
+    /// Replaces a page of this version, on its own time. One that is at least as new is left alone.
+    pub(crate) fn share_page(
+        &self,
+        index: u64,
+        project: Option<&ProjectName>,
+        document: Vec<u8>,
+        mut version: Option<UpdateVersion>,
+        max: u64,
+        is_as_new: impl Fn(&[u8]) -> bool + Send + Sync + 'static,
+    ) {
+        let (bucket, path) = (self.clone(), self.page_path(index, project));
+        tokio::spawn(async move {
+            for _ in 0..TRIES {
+                let written = match version.take() {
+                    Some(version) => bucket.remote().update(&path, document.clone(), version).await,
+                    None => bucket.remote().create(&path, document.clone()).await,
+                };
+                match written {
+                    Ok(_) | Err(Failure::Failed(_)) => return,
+                    Err(Failure::Unable) => {
+                        let _ = bucket.remote().put(&path, document, None).await;
+                        return;
+                    }
+                    Err(Failure::Missing | Failure::Refused) => {}
+                }
+                match bucket.remote().small(&path, max).await {
+                    Ok(small) if is_as_new(&small.bytes) => return,
+                    Ok(small) => version = Some(small.version),
+                    Err(Failure::Missing) => {}
+                    Err(_) => return,
+                }
+            }
+        });
+    }
+
+    /// Removes a page, or the list of all.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the bucket does ([`Error::is_bucket`]).
+    pub(crate) async fn forget_page(&self, index: u64, project: Option<&ProjectName>) -> Result<(), Error> {
+        match self.remote().delete(&self.page_path(index, project)).await {
+            Err(Failure::Failed(error)) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes all pages of an index.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the bucket does ([`Error::is_bucket`]).
+    pub(crate) async fn forget_pages(&self, index: u64) -> Result<(), Error> {
+        let dir = self.path(["pages", &format!("{index:016x}")]);
+        let mut pages = self.remote().list(&dir);
+        while let Some(page) = pages.try_next().await? {
+            if let Err(Failure::Failed(error)) = self.remote().delete(&page.location).await {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+}

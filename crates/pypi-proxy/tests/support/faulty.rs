@@ -1,0 +1,181 @@
+//! A bucket in memory that fails as a test tells it to.
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures_util::stream::{BoxStream, StreamExt as _};
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, Error, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta,
+    ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
+};
+
+/// What the bucket does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    None,
+    /// It answers with an error that tells a secret.
+    Failing,
+    /// It never answers.
+    Hanging,
+    /// Nothing can be written.
+    Full,
+    /// The credentials are wrong.
+    Denying,
+    /// What is read breaks off in the middle.
+    CutShort,
+    /// Conditions are not looked at.
+    Unconditional,
+}
+
+#[derive(Debug)]
+pub(crate) struct Faulty {
+    inner: InMemory,
+    fault: Arc<Mutex<Fault>>,
+    begun: AtomicUsize,
+    aborted: Arc<AtomicUsize>,
+}
+
+impl Faulty {
+    pub(crate) fn new(fault: Fault) -> Arc<Self> {
+        let fault = Arc::new(Mutex::new(fault));
+        Arc::new(Self { inner: InMemory::new(), fault, begun: AtomicUsize::new(0), aborted: Arc::default() })
+    }
+
+    pub(crate) fn set(&self, fault: Fault) {
+        *self.fault.lock().unwrap() = fault;
+    }
+
+    /// Uploads in parts that were begun.
+    pub(crate) fn begun(&self) -> usize {
+        self.begun.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn aborted(&self) -> usize {
+        self.aborted.load(Ordering::Relaxed)
+    }
+
+    /// Files that are there.
+    pub(crate) fn len(&self) -> usize {
+        let files = Path::from("p/q/files");
+        let list = self.inner.list(Some(&files));
+        futures_util::FutureExt::now_or_never(list.count()).unwrap()
+    }
+
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        use object_store::ObjectStoreExt as _;
+        futures_util::FutureExt::now_or_never(self.inner.head(path)).unwrap().is_ok()
+    }
+}
+
+impl fmt::Display for Faulty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a bucket")
+    }
+}
+
+/// What happens before anything is done.
+async fn before(fault: &Mutex<Fault>, is_write: bool) -> Result<()> {
+    let fault = *fault.lock().unwrap();
+    let generic = |text: &str| Error::Generic { store: "S3", source: text.into() };
+    match fault {
+        Fault::Failing => Err(generic("Server returned non-2xx status code: 500 Oops: key hunter2")),
+        Fault::Hanging => std::future::pending().await,
+        Fault::Full if is_write => Err(generic(
+            "Server returned non-2xx status code: 507 Insufficient Storage: <Code>QuotaExceeded</Code>",
+        )),
+        Fault::Denying => Err(Error::PermissionDenied { path: "x".into(), source: "key hunter2".into() }),
+        _ => Ok(()),
+    }
+}
+
+#[async_trait]
+impl ObjectStore for Faulty {
+    async fn put_opts(&self, path: &Path, payload: PutPayload, mut options: PutOptions) -> Result<PutResult> {
+        before(&self.fault, true).await?;
+        if *self.fault.lock().unwrap() == Fault::Unconditional {
+            options.mode = PutMode::Overwrite;
+        }
+        self.inner.put_opts(path, payload, options).await
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        path: &Path,
+        options: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        before(&self.fault, true).await?;
+        self.begun.fetch_add(1, Ordering::Relaxed);
+        let inner = self.inner.put_multipart_opts(path, options).await?;
+        Ok(Box::new(Upload { inner, fault: self.fault.clone(), aborted: self.aborted.clone() }))
+    }
+
+    async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
+        before(&self.fault, false).await?;
+        let mut result = self.inner.get_opts(path, options).await?;
+        if *self.fault.lock().unwrap() == Fault::CutShort {
+            let half: Bytes = Bytes::from(vec![0; (result.meta.size / 2) as usize]);
+            let error = Error::Generic { store: "S3", source: "cut".into() };
+            let stream = futures_util::stream::iter([Ok(half), Err(error)]);
+            result.payload = GetResultPayload::Stream(stream.boxed());
+        }
+        Ok(result)
+    }
+
+    fn delete_stream(&self, paths: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
+        let fault = self.fault.clone();
+        let paths = paths.then(move |path| {
+            let fault = fault.clone();
+            async move {
+                before(&fault, false).await?;
+                path
+            }
+        });
+        self.inner.delete_stream(paths.boxed())
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        self.inner.list(prefix)
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        self.inner.list_with_delimiter(prefix).await
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
+        self.inner.copy_opts(from, to, options).await
+    }
+}
+
+#[derive(Debug)]
+struct Upload {
+    inner: Box<dyn MultipartUpload>,
+    fault: Arc<Mutex<Fault>>,
+    aborted: Arc<AtomicUsize>,
+}
+
+#[async_trait]
+impl MultipartUpload for Upload {
+    fn put_part(&mut self, data: PutPayload) -> UploadPart {
+        let (fault, part) = (self.fault.clone(), self.inner.put_part(data));
+        Box::pin(async move {
+            before(&fault, true).await?;
+            part.await
+        })
+    }
+
+    async fn complete(&mut self) -> Result<PutResult> {
+        before(&self.fault, true).await?;
+        self.inner.complete().await
+    }
+
+    async fn abort(&mut self) -> Result<()> {
+        before(&self.fault, false).await?;
+        self.aborted.fetch_add(1, Ordering::Relaxed);
+        self.inner.abort().await
+    }
+}
