@@ -177,7 +177,8 @@ mod tests {
 
     #[test]
     fn verdicts_of_tests_are_read() {
-        let text = "running 2 tests\ntest stops::a_b ... ok\ntest c ... FAILED\n\ntest result: FAILED. 1 passed\n";
+        let text =
+            "running 2 tests\ntest stops::a_b ... ok\ntest c ... FAILED\n\ntest result: FAILED. 1 passed\n";
         assert_eq!(verdicts(text), [("a_b".to_owned(), true), ("c".to_owned(), false)]);
     }
 }

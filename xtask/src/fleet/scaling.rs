@@ -125,7 +125,9 @@ fn pass(site: &Site<'_>, fleet: &[Server], is_cold: bool) -> Result<Pass> {
                     }
                     let (file, server) = (at / fleet.len(), &fleet[at % fleet.len()]);
                     match fetch(server, &site.wheels[file], &contents[file]) {
-                        Ok(time) => times.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(time),
+                        Ok(time) => {
+                            times.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(time)
+                        }
                         Err(error) => {
                             note(&format!("  {error:#}"));
                             failed.fetch_add(1, Ordering::Relaxed);

@@ -5,7 +5,13 @@ use super::outcome::Outcome;
 use crate::load::table::{memory, time};
 use crate::report::{Column, Line, Sheet};
 
-fn sheet(title: &str, notes: Vec<String>, texts: &[&str], numbers: &[&str], lines: Vec<Vec<String>>) -> Sheet {
+fn sheet(
+    title: &str,
+    notes: Vec<String>,
+    texts: &[&str],
+    numbers: &[&str],
+    lines: Vec<Vec<String>>,
+) -> Sheet {
     let column = |numeric: bool| move |name: &&str| Column { name: (*name).to_owned(), numeric };
     let columns = texts.iter().map(column(false)).chain(numbers.iter().map(column(true))).collect();
     let line = |cells| Line { cells, ours: false, starts_group: false };
@@ -29,7 +35,11 @@ fn scenarios(outcome: &Outcome) -> Sheet {
         outcome.machine.cpu,
         outcome.machine.cores,
         outcome.server,
-        if outcome.is_whole { "100 clients, 200 files" } else { "fewer clients and files than in a whole run" }
+        if outcome.is_whole {
+            "100 clients, 200 files"
+        } else {
+            "fewer clients and files than in a whole run"
+        }
     );
     let lines = outcome.scenarios.iter().map(|(name, passed)| {
         vec![name.replace('_', " "), if *passed { "passed" } else { "FAILED" }.to_owned()]
@@ -49,9 +59,10 @@ fn hot(outcome: &Outcome) -> Sheet {
             row.errors.to_string(),
         ]
     });
-    let note = "All instances, their load generators and the S3 server share the machine: beyond its cores more \
+    let note =
+        "All instances, their load generators and the S3 server share the machine: beyond its cores more \
                 instances bring nothing here. The p99 is that of the slowest instance."
-        .to_owned();
+            .to_owned();
     let numbers = ["Instances", "Requests/s", "p99", "CPU/request", "Bucket operations/request", "Failed"];
     sheet("Fleet: what every instance has", vec![note], &["What"], &numbers, lines.collect())
 }
@@ -116,10 +127,15 @@ fn soak(outcome: &Outcome) -> Sheet {
     let lines = soak.series.iter().map(|series| {
         let is_memory = series.what == "memory";
         let shown = |value: f64| {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "memory is never negative")]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "memory is never negative"
+            )]
             if is_memory { memory(value as u64) } else { format!("{value:.0}") }
         };
-        let slope = if is_memory { series.slope_per_hour / f64::from(1 << 20) } else { series.slope_per_hour };
+        let slope =
+            if is_memory { series.slope_per_hour / f64::from(1 << 20) } else { series.slope_per_hour };
         vec![
             format!("{} of {}", series.what, series.instance),
             shown(series.first),

@@ -143,7 +143,8 @@ impl<'p> Site<'p> {
         fs::create_dir_all(data.join("files"))?;
         fs::create_dir_all(&scratch)?;
         // Each tenth has 1 MiB; the others lengths of their own.
-        let size = |number: usize| if number.is_multiple_of(10) { 1 << 20 } else { 20_000 + number as u64 * 800 };
+        let size =
+            |number: usize| if number.is_multiple_of(10) { 1 << 20 } else { 20_000 + number as u64 * 800 };
         let files = data.join("files");
         let wheels = (0..FILES).map(|number| wheel(&files, &format!("fleet-{number}"), size(number) / 8 * 8));
         let wheels: Vec<Wheel> = wheels.collect::<Result<_>>()?;

@@ -200,7 +200,9 @@ mod tests {
     #[test]
     fn growth_is_seen_and_noise_is_not() {
         let points = |growth: f64| -> Vec<(f64, f64)> {
-            (0..300).map(|at| (f64::from(at) * 6.0, 50e6 + growth * f64::from(at) + f64::from(at % 7) * 1e5)).collect()
+            (0..300)
+                .map(|at| (f64::from(at) * 6.0, 50e6 + growth * f64::from(at) + f64::from(at % 7) * 1e5))
+                .collect()
         };
         assert!(series("a", "memory", &points(0.0), MOST_BYTES).unwrap().is_flat);
         let grown = series("a", "memory", &points(60e3), MOST_BYTES).unwrap();

@@ -142,21 +142,27 @@ impl Bucket {
         found
     }
 
-    /// Waits until there are that many files, checks that each is whole, and that nobody holds one any longer.
-    pub(crate) async fn settles(&self, count: usize) {
-        let digests = || {
-            let mut found = self.objects("files/sha256");
-            found.retain(|path| path.file_name().is_some_and(|name| name.len() == 64));
-            found
-        };
-        let what = format!("{count} files are in the bucket");
-        eventually(&what, Duration::from_secs(60), || async { digests().len() == count }).await;
-        for path in digests() {
-            let content = std::fs::read(&path).unwrap();
-            assert_eq!(path.file_name().unwrap().to_str().unwrap(), digest_of(&content).to_string());
+    /// The files. What the server calls otherwise is on its way or left over.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let mut found = self.objects("files/sha256");
+        found.retain(|path| path.file_name().is_some_and(|name| name.len() == 64));
+        found
+    }
+
+    /// Checks that every file is what its name says.
+    pub(crate) fn is_whole(&self) {
+        for path in self.files() {
+            let digest = digest_of(&std::fs::read(&path).unwrap()).to_string();
+            assert!(path.ends_with(&digest), "{}: its hash is {digest}", path.display());
         }
-        let leases = || async { self.objects("leases").is_empty() };
-        eventually("all leases are given back", Duration::from_secs(60), leases).await;
+    }
+
+    /// Waits until there are that many files and nobody holds one any longer, and checks them.
+    pub(crate) async fn settles(&self, count: usize) {
+        let what = format!("{count} files are in the bucket, and all leases are given back");
+        let is_so = || async { self.files().len() == count && self.objects("leases").is_empty() };
+        eventually(&what, Duration::from_secs(60), is_so).await;
+        self.is_whole();
     }
 }
 

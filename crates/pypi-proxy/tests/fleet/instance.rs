@@ -12,7 +12,6 @@ use tokio::process::Child;
 use tokio::task::JoinSet;
 
 use crate::bucket::{self, IDENTITY, SECRET};
-use crate::eventually;
 use crate::index::{File, Index};
 use crate::support::program::{program, run};
 
@@ -85,13 +84,17 @@ impl Instance {
         std::fs::read_to_string(self.dir.path().join("log.jsonl")).unwrap()
     }
 
-    /// Waits until `/health` says this of the whole.
-    pub(crate) async fn becomes(&self, status: &str) {
-        let is_so = || async {
+    /// Waits until `/health` says that it is in this state, `ok` or `degraded`.
+    pub(crate) async fn becomes(&self, state: &str) {
+        let start = Instant::now();
+        loop {
             let health: serde_json::Value = serde_json::from_str(&self.text("/health").await.1).unwrap();
-            health["status"] == status
-        };
-        eventually(&format!("its health is {status}"), PATIENCE, is_so).await;
+            if health["data"]["state"] == state {
+                break;
+            }
+            assert!(start.elapsed() < PATIENCE, "its health is not {state}: {health}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
     }
 
     /// Ends it in whatever it does.
@@ -188,7 +191,7 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Each client asks one instance for what is known, and at every tenth request for a file that nobody had yet.
+    /// Each client asks one instance for what is known, and at every 25th request for a file that nobody had yet.
     pub(crate) fn start(
         clients: usize,
         instances: &[&Instance],
@@ -211,7 +214,7 @@ impl Load {
                         break;
                     }
                     let file = match new.get(next.load(Ordering::Relaxed)) {
-                        Some(_) if at % 10 == 0 => new.get(next.fetch_add(1, Ordering::Relaxed)),
+                        Some(_) if at % 25 == 0 => new.get(next.fetch_add(1, Ordering::Relaxed)),
                         _ => None,
                     };
                     failed.extend(get(&client, &url, file.unwrap_or(&known[at % known.len()])).await.err());
