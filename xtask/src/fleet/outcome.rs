@@ -16,7 +16,7 @@ const SCHEMA: u32 = 1;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
-    schema: u32,
+    pub(super) schema: u32,
     pub(crate) date: String,
     pub(crate) machine: Machine,
     pub(crate) commit: Option<String>,
