@@ -62,9 +62,9 @@ async fn index(files: &'static [(&'static str, usize)], time: Duration) -> Raw {
             return reply("404 Not Found", &[], "");
         };
         let mut steps = vec![head("200 OK", &[("content-length", &body.len().to_string())])];
-        for chunk in body.chunks(body.len() / 4 + 1) {
+        for chunk in body.chunks(body.len() / 16 + 1) {
             steps.push(Step::Send(Bytes::copy_from_slice(chunk)));
-            steps.push(Step::Wait(time / 4));
+            steps.push(Step::Wait(time / 16));
         }
         steps
     })
@@ -324,7 +324,7 @@ async fn whatever_the_bucket_does_clients_get_their_files() {
 async fn names_without_hashes_are_shared_as_well() {
     let index = Raw::start(|asked| match &*asked.path {
         "/simple/demo/" => {
-            reply("200 OK", &[JSON], support::page("demo", &[("demo-1.0.whl", "/f/demo-1.0.whl")]))
+            reply("200 OK", &[("content-type", "text/html")], "<a href=/f/demo-1.0.whl>demo-1.0.whl</a>")
         }
         "/f/demo-1.0.whl" => reply("200 OK", &[], content(SMALL.1)),
         _ => reply("404 Not Found", &[], ""),
@@ -338,6 +338,24 @@ async fn names_without_hashes_are_shared_as_well() {
     }
     assert_eq!(index.count("/f/demo-1.0.whl"), 1);
     assert_eq!(paths(&objects, "p/q/names").await, ["p/q/names/demo/demo-1.0.whl"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_damaged_in_the_bucket_is_found() {
+    let objects = memory();
+    for (len, damage) in [(1000, content(1000)), (2000, flipped(2000))] {
+        objects.put(&file_path(&content(len)), damage.into()).await.unwrap();
+    }
+    objects.put(&Path::from("p/q/files/sha256/of/others"), "x".into()).await.unwrap();
+    let bucket = share(&objects);
+    bucket.check().await.unwrap();
+    let verified = bucket.verify(|_, _| ()).await.unwrap();
+    assert_eq!((verified.good, verified.bytes), (1, 1000));
+    assert_eq!(verified.bad, [digest_of(&content(2000))]);
+    assert!(bucket.verify(|_, _| ()).await.unwrap().bad.is_empty());
+    assert_eq!(paths(&objects, "p/q").await.len(), 2);
+    let error = share(&(Faulty::new(Fault::Denying) as Arc<dyn ObjectStore>)).check().await.unwrap_err();
+    assert!(error.is_bucket() && !error.to_string().contains("hunter2"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

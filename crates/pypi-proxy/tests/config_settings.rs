@@ -56,7 +56,7 @@ const GROXPI: &[Case] = &[
     ("GROXPI_DISABLE_INDEX_SSL_VERIFICATION", "1", "disable_index_ssl_verification", "true"),
     ("GROXPI_DISABLE_INDEX_SSL_VERIFICATION", "OFF", "disable_index_ssl_verification", "false"),
     ("GROXPI_BINARY_FILE_MIME_TYPE", "anything", "binary_file_mime_type", "true"),
-    ("GROXPI_STORAGE_TYPE", "hybrid", "storage_type", "hybrid"),
+    ("GROXPI_STORAGE_TYPE", "LOCAL", "storage_type", "local"),
     ("AWS_ENDPOINT_URL", "http://u:p@s3.example.org:9000", "s3_endpoint", "***@s3.example.org:9000"),
     ("AWS_ACCESS_KEY_ID", "key", "s3_access_key_id", "***"),
     ("AWS_SECRET_ACCESS_KEY", "secret", "s3_secret_access_key", "***"),
@@ -261,6 +261,48 @@ fn limits_that_make_no_sense_are_refused() {
         ("PYPI_PROXY_CACHE_SIZE", "20000000000 GiB"),
     ] {
         assert!(refuse([(name, value)]).to_string().contains(name), "{name}");
+    }
+}
+
+#[test]
+fn a_bucket_needs_what_it_needs() {
+    let (s3, bucket) = (("GROXPI_STORAGE_TYPE", "s3"), ("GROXPI_S3_BUCKET", "wheels"));
+    assert!(refuse([s3]).to_string().contains("GROXPI_STORAGE_TYPE"));
+    for wrong in [
+        ("AWS_ACCESS_KEY_ID", "key"),
+        ("AWS_SECRET_ACCESS_KEY", "hunter2"),
+        ("GROXPI_S3_PART_SIZE", "1000"),
+        ("AWS_ENDPOINT_URL", "http://u:hunter2@s3.example.org"),
+        ("AWS_ENDPOINT_URL", "ftp://s3.example.org"),
+    ] {
+        let text = refuse([s3, bucket, wrong]).to_string();
+        assert!(text.contains(wrong.0) && !text.contains("hunter2"), "{text}");
+        // Without a bucket, these are for other programs.
+        read([wrong]);
+    }
+    let settings =
+        read([s3, bucket, ("AWS_ENDPOINT_URL", "s3.example.org:9000"), ("GROXPI_S3_USE_SSL", "0")]);
+    let url =
+        |settings: &Settings| settings.s3_endpoint.as_ref().unwrap().url(settings.s3_use_ssl.0).unwrap();
+    assert_eq!(url(&settings).as_str(), "http://s3.example.org:9000/");
+    let settings =
+        read([s3, bucket, ("AWS_ENDPOINT_URL", "https://s3.example.org"), ("GROXPI_S3_USE_SSL", "0")]);
+    assert_eq!(url(&settings).as_str(), "https://s3.example.org/");
+}
+
+#[test]
+fn the_folder_in_front_of_a_bucket_is_that_of_its_kind() {
+    let env = [
+        ("GROXPI_S3_BUCKET", "wheels"),
+        ("PYPI_PROXY_CACHE_DIR", "/one"),
+        ("PYPI_PROXY_CACHE_SIZE", "1 GiB"),
+        ("PYPI_PROXY_LOCAL_CACHE_DIR", "/two"),
+        ("GROXPI_LOCAL_CACHE_SIZE", "1024"),
+    ];
+    for (kind, dir, bytes) in [("local", "/one", 1 << 30), ("s3", "/one", 1 << 30), ("hybrid", "/two", 1024)]
+    {
+        let settings = read(env.into_iter().chain([("GROXPI_STORAGE_TYPE", kind)]));
+        assert_eq!((settings.folder().unwrap().to_str(), settings.folder_size()), (Some(dir), bytes));
     }
 }
 

@@ -205,10 +205,18 @@ impl Lease {
                 self.written = self.tried;
             }
             Err(Failure::Failed(_)) => {}
-            Err(_) => {
-                self.is_lost = true;
-                self.bucket.remote().meter.leased(Leased::Lost);
-            }
+            // It may be the own one, whose answer was lost on its way.
+            Err(_) => match self.bucket.remote().small(&self.path, MAX_LEN).await {
+                Ok(small) if is_of(&small, &self.owner) => {
+                    (self.version, self.written) = (small.version, self.tried);
+                    self.beat += 1;
+                }
+                Err(Failure::Failed(_)) => {}
+                _ => {
+                    self.is_lost = true;
+                    self.bucket.remote().meter.leased(Leased::Lost);
+                }
+            },
         }
     }
 
@@ -222,6 +230,11 @@ impl Lease {
             let _ = self.bucket.remote().delete(&self.path).await;
         }
     }
+}
+
+/// Whether a lease is one of this owner.
+fn is_of(lease: &Small, owner: &str) -> bool {
+    json::from_slice::<Document>(&lease.bytes).is_ok_and(|document| document.owner == owner)
 }
 
 #[cfg(test)]

@@ -31,7 +31,6 @@ named! {
         Complete = "complete",
         Abort = "abort",
         Delete = "delete",
-        List = "list",
     }
 }
 
@@ -75,6 +74,13 @@ named! {
         Failed = "failed",
         /// Too many others wait.
         Dropped = "dropped",
+    }
+}
+
+impl Operation {
+    /// Whether it puts something there.
+    pub(super) fn is_write(self) -> bool {
+        !matches!(self, Self::Get | Self::Delete | Self::Abort)
     }
 }
 

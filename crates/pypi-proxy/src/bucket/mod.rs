@@ -14,6 +14,7 @@ mod s3;
 mod share;
 mod tier;
 mod upload;
+mod verify;
 
 pub use config::Config;
 pub(crate) use meter::{Ended, Leased, Operation, Uploaded};

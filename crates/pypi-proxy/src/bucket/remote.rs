@@ -39,8 +39,8 @@ pub(super) struct Remote {
 #[derive(Default)]
 struct State {
     breaker: Breaker,
-    /// Why the last operation has failed; nothing after one that has not.
-    reason: Option<String>,
+    /// Why the last operation has failed that reads, and the last that writes; nothing after one that has not.
+    reasons: [Option<String>; 2],
 }
 
 /// Why there is no result.
@@ -54,6 +54,16 @@ pub(super) enum Failure {
     Unable,
     /// The bucket could not be asked.
     Failed(Error),
+}
+
+impl Failure {
+    pub(super) fn into_error(self) -> Error {
+        match self {
+            Self::Failed(error) => error,
+            Self::Missing => failed("an object is not there"),
+            Self::Refused | Self::Unable => failed("a condition is not met"),
+        }
+    }
 }
 
 /// A small object.
@@ -93,9 +103,9 @@ impl Remote {
         self.state().breaker.is_open()
     }
 
-    /// Why the last operation has failed, without what is secret; `None` if it has not.
+    /// Why the last operation of a kind has failed, without what is secret; `None` if none has.
     pub(super) fn reason(&self) -> Option<String> {
-        self.state().reason.clone()
+        self.state().reasons.iter().flatten().next().cloned()
     }
 
     /// Does something with the bucket that sends so many bytes, and notes how it went.
@@ -121,8 +131,8 @@ impl Remote {
         };
         self.meter.ended(operation, ended);
         match &result {
-            Err(Failure::Failed(error)) => self.failed(leave, error),
-            _ => self.answered(),
+            Err(Failure::Failed(error)) => self.failed(leave, operation, error),
+            _ => self.answered(operation),
         }
         if result.is_ok() {
             self.meter.sent.fetch_add(bytes, Ordering::Relaxed);
@@ -130,17 +140,17 @@ impl Remote {
         result
     }
 
-    fn answered(&self) {
+    fn answered(&self, operation: Operation) {
         let mut state = self.state();
-        state.reason = None;
+        state.reasons[usize::from(operation.is_write())] = None;
         if state.breaker.answered() {
             tracing::info!("the bucket answers again");
         }
     }
 
-    fn failed(&self, leave: Leave, error: &Error) {
+    fn failed(&self, leave: Leave, operation: Operation, error: &Error) {
         let mut state = self.state();
-        state.reason = Some(error.to_string());
+        state.reasons[usize::from(operation.is_write())] = Some(error.to_string());
         if state.breaker.failed(leave, Instant::now()) {
             tracing::warn!(%error, "the bucket is left alone for a while: files and pages come from the indexes");
         }
@@ -202,7 +212,7 @@ impl Remote {
                 Ok(Err(error)) => failed(describe(&error)),
                 Err(_) => failed("nothing comes of a file"),
             };
-            remote.failed(Leave::Given, &failure);
+            remote.failed(Leave::Given, Operation::Get, &failure);
             Some((Err(failure), (futures_util::stream::empty().boxed(), remote, permit)))
         })
         .boxed()
@@ -314,9 +324,10 @@ fn sort(operation: Operation, error: &object_store::Error) -> (Ended, Failure) {
     use object_store::Error as E;
 
     let is_conditional = matches!(operation, Create | Update);
+    let is_bucket_missing = error.to_string().contains("NoSuchBucket");
     match error {
         // Only the bucket can be missing when something is put there.
-        E::NotFound { .. } if matches!(operation, Get | Delete | Update) => {
+        E::NotFound { .. } if matches!(operation, Get | Delete | Update) && !is_bucket_missing => {
             (Ended::Missing, Failure::Missing)
         }
         E::AlreadyExists { .. } | E::Precondition { .. } => (Ended::Refused, Failure::Refused),

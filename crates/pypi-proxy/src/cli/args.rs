@@ -51,7 +51,7 @@ pub(super) fn command() -> Command {
         )
         .subcommand(warm())
         .subcommand(
-            Command::new("gc").about("Removes the files that nobody wanted the longest, down to --cache-size").arg(
+            Command::new("gc").about("Removes the files of the folder that nobody wanted the longest, down to its size; what is in a bucket stays").arg(
                 Arg::new("unused")
                     .long("unused")
                     .value_name("TIME")
@@ -59,9 +59,16 @@ pub(super) fn command() -> Command {
             ),
         )
         .subcommand(
-            Command::new("verify").about("Reads all stored files, and removes those that are not what their hashes say"),
+            Command::new("verify")
+                .about("Reads all stored files, and removes those that are not what their hashes say")
+                .arg(
+                    Arg::new("bucket")
+                        .long("bucket")
+                        .action(ArgAction::SetTrue)
+                        .help("Reads the files in the bucket, not those in the folder; proxies may serve meanwhile"),
+                ),
         )
-        .subcommand(Command::new("stats").about("Prints what is stored, and what a proxy that serves has done"))
+        .subcommand(Command::new("stats").about("Prints what is stored in the folder, and what a proxy that serves has done"))
 }
 
 fn warm() -> Command {

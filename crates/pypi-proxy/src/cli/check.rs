@@ -33,6 +33,14 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         runtime.block_on(index(&upstream, &mut report))?;
     }
     store(&settings, &engines, &mut report)?;
+    if let Some(bucket) = settings.bucket()? {
+        let checked = runtime.block_on(bucket.check());
+        let text = match &checked {
+            Ok(()) => "objects can be written, read and removed".to_owned(),
+            Err(error) => chain(error),
+        };
+        report.line(checked.is_ok(), "bucket", text)?;
+    }
     listener(&settings, &mut report)?;
     match report.failures {
         0 => Ok(()),

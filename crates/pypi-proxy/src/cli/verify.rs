@@ -11,9 +11,15 @@ use super::setup;
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = setup::settings(matches)?;
-    let store = Store::open(setup::store(&settings)?)?;
     let bar = ProgressBar::new_spinner();
-    let verified = store.verify(|_, _| bar.inc(1))?;
+    let verified = if matches.get_flag("bucket") {
+        let bucket =
+            settings.bucket()?.ok_or_else(|| Failure::usage("--bucket: there is none, see storage_type"))?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(bucket.verify(|_, _| bar.inc(1)))?
+    } else {
+        Store::open(setup::store(&settings)?)?.verify(|_, _| bar.inc(1))?
+    };
     bar.finish_and_clear();
     let mut out = io::stdout().lock();
     for digest in &verified.bad {

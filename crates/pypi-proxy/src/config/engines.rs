@@ -8,12 +8,7 @@ use std::time::Duration;
 use super::netrc;
 use super::origin::Origin;
 use super::settings::Settings;
-#[cfg(feature = "s3")]
-use super::value::{Count, Secret};
 use super::value::{IndexUrl, Period, StorageType};
-use crate::bucket::Bucket;
-#[cfg(feature = "s3")]
-use crate::bucket::{self, S3};
 use crate::error::Kind;
 use crate::pages::{self, Pages};
 use crate::serve::{self, Proxy, Server, ServerConfig, Tls};
@@ -152,58 +147,20 @@ impl<'s> Engines<'s> {
         let Some(dir) = settings.folder() else {
             return Err(Error::with(Kind::Config, "there is no folder for caches: set cache_dir"));
         };
+        #[cfg(feature = "s3")]
+        let bucket = settings.bucket()?;
+        #[cfg(not(feature = "s3"))]
+        let bucket = None;
         Ok(store::Config::new(dir)
             .max_bytes(settings.folder_size())
             .unused(settings.folder_ttl())
-            .bucket(self.bucket()?)
+            .bucket(bucket)
             .max_file(settings.max_file_size.0)
             .max_fills(count(settings.max_concurrent_downloads.0))
             .max_handles(count(settings.open_files.0))
             .stall(settings.stall_timeout.0)
             .retries(settings.download_retries.0)
             .sync(settings.sync_files.0))
-    }
-
-    /// The bucket that files and pages are shared in, if there is one. It is not asked yet.
-    ///
-    /// # Errors
-    ///
-    /// Fails if something of it has no sense ([`Error::is_config`]).
-    #[cfg(feature = "s3")]
-    pub fn bucket(&self) -> Result<Option<Bucket>, Error> {
-        let settings = self.settings;
-        let Some(name) =
-            settings.s3_bucket.as_ref().filter(|_| settings.storage_type.value != StorageType::Local)
-        else {
-            return Ok(None);
-        };
-        let text = |secret: &Option<Secret>| secret.as_ref().map(|secret| secret.expose().to_owned());
-        let endpoint = settings.s3_endpoint.as_ref().and_then(|it| it.url(settings.s3_use_ssl.0));
-        let s3 = S3::new(name)
-            .region(settings.s3_region.value.as_str())
-            .endpoint(endpoint)
-            .keys(text(&settings.s3_access_key_id).zip(text(&settings.s3_secret_access_key)))
-            .session_token(text(&settings.s3_session_token))
-            .path_style(settings.s3_force_path_style.0)
-            .http2(settings.s3_enable_http2.0)
-            .max_connections(count(settings.s3_max_connections.0));
-        let most = |pool: &Count| count(pool.0.min(settings.s3_max_connections.0));
-        let config = bucket::Config::new(settings.s3_prefix.value.as_str())
-            .timeout(settings.bucket_timeout.0)
-            .part_size(settings.s3_part_size.0)
-            .lease_duration(settings.lease_duration.0)
-            .lease_wait(settings.lease_wait.0)
-            .page_wait(settings.page_wait.0)
-            .reads(most(&settings.s3_read_pool_size))
-            .writes(most(&settings.s3_write_pool_size))
-            .questions(most(&settings.s3_meta_pool_size))
-            .max_uploads(count(settings.s3_async_queue_size.0));
-        Ok(Some(Bucket::new(s3.open(settings.bucket_timeout.0)?, config)))
-    }
-
-    #[cfg(not(feature = "s3"))]
-    fn bucket(&self) -> Result<Option<Bucket>, Error> {
-        Ok(None)
     }
 
     /// How pages are kept, beside the files of a store.

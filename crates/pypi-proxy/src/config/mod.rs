@@ -18,6 +18,8 @@
 //! # Ok::<(), pypi_proxy::Error>(())
 //! ```
 
+#[cfg(feature = "s3")]
+mod bucket;
 mod discover;
 mod doc;
 mod engines;

@@ -10,7 +10,6 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::service::Inner;
-use crate::bucket::Bucket;
 use crate::upstream::{Condition, Upstream};
 
 /// For how long what was found holds: whoever asks more often learns the same.
@@ -110,8 +109,10 @@ pub(super) async fn health(proxy: &Arc<Inner>) -> Value {
         reasons.push(UNWRITABLE.to_owned());
     }
     let bucket = proxy.store.bucket();
-    if let Some(trouble) = bucket.and_then(Bucket::trouble) {
+    if let Some((bucket, trouble)) = bucket.and_then(|bucket| Some((bucket, bucket.trouble()?))) {
         reasons.push(trouble);
+        // Without requests for what is not here, nobody would ever know that it answers again.
+        bucket.look_again();
     }
     for (at, index) in proxy.upstreams.iter().enumerate() {
         if index.meter().condition() == Condition::Fails {
@@ -144,7 +145,7 @@ pub(super) async fn health(proxy: &Arc<Inner>) -> Value {
             "index_url": index.map(ToString::to_string),
             "index_ttl_seconds": index.map(|index| index.ttl().as_secs()),
             "indexes": indexes,
-            "storage_type": if bucket.is_some() { "bucket" } else { "local" },
+            "storage_type": if bucket.is_some() { "s3" } else { "local" },
             "uptime_seconds": uptime.as_secs(),
             "version": env!("CARGO_PKG_VERSION"),
         },

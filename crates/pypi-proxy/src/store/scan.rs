@@ -89,6 +89,7 @@ impl Store {
             }
             let Some(unused) = unused else { return };
             loop {
+                #[expect(clippy::disallowed_methods, reason = "the thread is for this alone")]
                 std::thread::sleep((unused / 4).clamp(MIN_PAUSE, MAX_PAUSE));
                 let Some(inner) = inner.upgrade() else { return };
                 // What can't be removed now may be the next time.
