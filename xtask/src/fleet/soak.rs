@@ -17,7 +17,7 @@ use crate::stats::{maximum, mean, minimum};
 const INSTANCES: usize = 3;
 const CLIENTS: usize = 6;
 /// Requests a second of each client: the machine is to be watched, not filled.
-const RATE: u64 = 10;
+const RATE: u32 = 10;
 const SAMPLE: Duration = Duration::from_secs(5);
 /// How often the bucket stands still, and for how long.
 const TROUBLE: Duration = Duration::from_secs(120);
@@ -88,8 +88,8 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
         while !is_over.load(Ordering::Relaxed) {
             let asked = Instant::now();
             let draw = random.next();
-            let server = &fleet[usize::try_from(draw % 3).unwrap_or_default()];
-            let at = usize::try_from((draw >> 8) % site.wheels.len() as u64).unwrap_or_default();
+            let server = &fleet[(draw & 0xff) as usize % fleet.len()];
+            let at = (draw >> 8) as usize % site.wheels.len();
             let result = match (draw >> 32) % 10 {
                 0..5 => fetch(server, &site.wheels[at], &contents[at]).map(drop),
                 5..8 => status(server, "GET", &format!("/simple/{}/", site.wheels[at].project), 200),
@@ -107,7 +107,7 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
                     failures.push(text);
                 }
             }
-            pause((Duration::from_secs(1) / RATE as u32).saturating_sub(asked.elapsed()));
+            pause((Duration::from_secs(1) / RATE).saturating_sub(asked.elapsed()));
         }
     };
     let spoil = || -> Result<()> {
