@@ -2,7 +2,7 @@
 
 mod support;
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::future::join_all;
@@ -246,7 +246,7 @@ async fn what_nobody_wanted_the_longest_goes_first_and_takes_no_reader_with_it()
     assert_eq!((store.stats().evicted, files(&dir, "files")), (1, 2));
     // The order survives a restart.
     drop(store);
-    let old = std::time::SystemTime::now() - Duration::from_secs(1000);
+    let old = SystemTime::now() - Duration::from_secs(1000);
     let path = dir.path().join("cache/files");
     let name = sources[2].digest().to_string();
     std::fs::File::open(path.join(&name[..2]).join(&name[2..])).unwrap().set_modified(old).unwrap();
@@ -257,6 +257,22 @@ async fn what_nobody_wanted_the_longest_goes_first_and_takes_no_reader_with_it()
     fill(&store, &sources[1]).done().await.unwrap();
     assert!(store.get(&sources[2].digest()).is_none());
     assert!(store.get(&sources[0].digest()).is_some());
+}
+
+#[tokio::test]
+async fn what_nobody_wants_any_more_goes_even_if_there_is_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(config(&dir).unused(Duration::from_secs(1))).unwrap();
+    let (old, new) = (Scripted::new(content(10), []), Scripted::new(content(20), []));
+    for source in [&old, &new] {
+        fill(&store, source).done().await.unwrap();
+    }
+    let wanted = SystemTime::now() - Duration::from_secs(3600);
+    store.get(&old.digest()).unwrap().file.set_modified(wanted).unwrap();
+    while store.stats().files == 2 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(store.get(&old.digest()).is_none() && store.get(&new.digest()).is_some());
 }
 
 #[tokio::test]

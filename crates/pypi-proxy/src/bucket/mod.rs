@@ -5,6 +5,7 @@
 
 mod breaker;
 mod config;
+mod failure;
 mod lease;
 mod meter;
 mod page;

@@ -5,7 +5,7 @@ use futures_util::TryStreamExt as _;
 use object_store::UpdateVersion;
 use object_store::path::Path;
 
-use super::remote::Failure;
+use super::failure::Failure;
 use super::share::Bucket;
 use crate::{Error, ProjectName};
 
@@ -59,7 +59,7 @@ impl Bucket {
                 match written {
                     Ok(_) | Err(Failure::Failed(_)) => return,
                     Err(Failure::Unable) => {
-                        let _ = bucket.remote().put(&path, document, None).await;
+                        let _ = bucket.remote().put(&path, async { Ok(document) }, None).await;
                         return;
                     }
                     Err(Failure::Missing | Failure::Refused) => {}

@@ -18,9 +18,9 @@ use tokio::time::Instant;
 
 use super::Config;
 use super::breaker::{Breaker, Leave};
+use super::failure::{Failure, describe, failed, sort};
 use super::meter::{Ended, Meter, Operation};
 use crate::Error;
-use crate::error::Kind;
 
 /// What is sent may take a second longer for this many bytes.
 const RATE: u64 = 256 << 10;
@@ -41,29 +41,6 @@ struct State {
     breaker: Breaker,
     /// Why the last operation has failed that reads, and the last that writes; nothing after one that has not.
     reasons: [Option<String>; 2],
-}
-
-/// Why there is no result.
-#[derive(Debug)]
-pub(super) enum Failure {
-    /// There is no such object.
-    Missing,
-    /// The object is there, or is another than it was.
-    Refused,
-    /// The bucket knows no conditions.
-    Unable,
-    /// The bucket could not be asked.
-    Failed(Error),
-}
-
-impl Failure {
-    pub(super) fn into_error(self) -> Error {
-        match self {
-            Self::Failed(error) => error,
-            Self::Missing => failed("an object is not there"),
-            Self::Refused | Self::Unable => failed("a condition is not met"),
-        }
-    }
 }
 
 /// A small object.
@@ -178,7 +155,7 @@ impl Remote {
                 self.meter.received.fetch_add(small.bytes.len() as u64, Ordering::Relaxed);
                 Ok(small)
             }
-            None => Err(Failure::Failed(Error::with(Kind::Limit, "the size of an object"))),
+            None => Err(Failure::Failed(failed("an object is too large"))),
         }
     }
 
@@ -218,14 +195,16 @@ impl Remote {
         .boxed()
     }
 
-    /// Writes an object, whether or not it is there.
+    /// Writes an object, whether or not it is there. It is read only when it is its turn, so that no more of them are in
+    /// memory than are sent.
     pub(super) async fn put(
         &self,
         path: &Path,
-        bytes: Vec<u8>,
+        read: impl Future<Output = Result<Vec<u8>, Error>>,
         sha256: Option<String>,
     ) -> Result<(), Failure> {
         let _one = self.writes.acquire().await;
+        let bytes = read.await.map_err(Failure::Failed)?;
         let attributes = sha256.map(attributes).unwrap_or_default();
         let options = PutOptions { attributes, ..PutOptions::default() };
         let len = bytes.len() as u64;
@@ -288,7 +267,7 @@ impl Remote {
         self.run(Operation::Begin, 0, self.store.put_multipart_opts(path, options)).await
     }
 
-    /// Writes the next part. It is read only when it is its turn, so that no more parts are in memory than are sent.
+    /// Writes the next part, in the same way.
     pub(super) async fn part(
         &self,
         upload: &mut dyn MultipartUpload,
@@ -311,53 +290,6 @@ impl Remote {
         let _one = self.question().await;
         // What is left of them is a matter of the rules of the bucket.
         let _ = self.run(Operation::Abort, 0, upload.abort()).await;
-    }
-}
-
-#[cold]
-fn failed(reason: impl Into<Box<str>>) -> Error {
-    Error::with(Kind::Bucket, reason)
-}
-
-fn sort(operation: Operation, error: &object_store::Error) -> (Ended, Failure) {
-    use Operation::{Create, Delete, Get, Update};
-    use object_store::Error as E;
-
-    let is_conditional = matches!(operation, Create | Update);
-    let is_bucket_missing = error.to_string().contains("NoSuchBucket");
-    match error {
-        // Only the bucket can be missing when something is put there.
-        E::NotFound { .. } if matches!(operation, Get | Delete | Update) && !is_bucket_missing => {
-            (Ended::Missing, Failure::Missing)
-        }
-        E::AlreadyExists { .. } | E::Precondition { .. } => (Ended::Refused, Failure::Refused),
-        E::NotImplemented { .. } | E::NotSupported { .. } if is_conditional => {
-            (Ended::Failed, Failure::Unable)
-        }
-        error => match describe(error) {
-            reason if is_conditional && reason.contains("NotImplemented") => (Ended::Failed, Failure::Unable),
-            reason => (Ended::Failed, Failure::Failed(failed(reason))),
-        },
-    }
-}
-
-/// What has gone wrong. The whole text of an error may tell the name of the key and what was signed.
-fn describe(error: &object_store::Error) -> String {
-    use object_store::Error as E;
-    let text = error.to_string();
-    let between = |before: &str, after: &str| Some(text.split_once(before)?.1.split_once(after)?.0);
-    let what = match error {
-        E::NotFound { .. } => "there is no such bucket",
-        E::PermissionDenied { .. } | E::Unauthenticated { .. } => "it does not accept the credentials",
-        E::NotImplemented { .. } | E::NotSupported { .. } => "it can't do what is asked",
-        _ if text.contains("non-2xx") || text.contains("<Code>") => "it refuses",
-        _ => "it can't be reached, or breaks off",
-    };
-    let code = between("<Code>", "</Code>").filter(|code| code.chars().all(|c| c.is_ascii_alphanumeric()));
-    let status = || between("status code: ", ":").filter(|status| status.len() < 64);
-    match code.or_else(status) {
-        Some(code) => format!("{what} ({code})"),
-        None => what.to_owned(),
     }
 }
 

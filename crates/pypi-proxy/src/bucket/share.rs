@@ -14,8 +14,9 @@ use object_store::{GetRange, ObjectStore};
 use tokio::sync::Semaphore;
 
 use super::Config;
+use super::failure::Failure;
 use super::meter::Meter;
-use super::remote::{Failure, Remote};
+use super::remote::Remote;
 use crate::store::{Digest, Expected, Key};
 use crate::upstream::{Body, Validators};
 use crate::{Error, ProjectName};
@@ -41,14 +42,11 @@ impl Bucket {
     /// Shares what is in this store. It is not asked yet.
     pub fn new(store: Arc<dyn ObjectStore>, config: Config) -> Self {
         let remote = Arc::new(Remote::new(store, &config));
-        let mut id = [0; 8];
-        // Without randomness, two proxies might take each other's lease for their own: both would fetch a file.
-        let _ = aws_lc_rs::rand::fill(&mut id);
         let uploads = Arc::new(Semaphore::new(config.max_uploads.min(Semaphore::MAX_PERMITS)));
         Self(Arc::new(Inner {
             remote,
             config,
-            id: u64::from_ne_bytes(id),
+            id: fastrand::u64(..),
             claims: AtomicU64::new(0),
             uploads,
             owed: Mutex::default(),

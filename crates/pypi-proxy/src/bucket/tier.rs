@@ -16,7 +16,8 @@ impl Bucket {
     /// there is one.
     async fn find(&self, key: &Key, expected: &Expected) -> Result<(Digest, Body), Option<Lease>> {
         let name = Self::lease_name(key);
-        let mut observer = Observer::new(Instant::now(), self.config().lease_wait);
+        let grace = self.config().lease_duration.mul_f64(fastrand::f64() / 10.0);
+        let mut observer = Observer::new(Instant::now(), self.config().lease_wait, grace);
         let mut has_waited = false;
         loop {
             match self.open(key, expected, 0).await {

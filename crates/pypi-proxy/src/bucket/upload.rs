@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use object_store::MultipartUpload;
 
+use super::failure::Failure;
 use super::lease::Lease;
 use super::meter::Uploaded;
-use super::remote::Failure;
 use super::share::Bucket;
 use crate::Error;
 use crate::store::{Digest, Fill, Key, Stored, read_at};
@@ -140,8 +140,10 @@ impl Bucket {
         let mut parts = match parts {
             Some(parts) => parts,
             None if *len <= self.config().part_size => {
-                let bytes = read(file.clone(), 0, *len).await.map_err(Failure::Failed)?;
-                return self.remote().put(&self.file_path(digest), bytes, Some(digest.to_string())).await;
+                return self
+                    .remote()
+                    .put(&self.file_path(digest), read(file.clone(), 0, *len), Some(digest.to_string()))
+                    .await;
             }
             None => self.begin(digest, self.part_size(*len)).await?,
         };
@@ -163,7 +165,7 @@ impl Bucket {
     async fn note(&self, stored: &Stored, name: Option<&Key>) -> Result<(), Failure> {
         let Some(Key::Name(project, file)) = name else { return Ok(()) };
         let text = stored.digest.to_string().into_bytes();
-        self.remote().put(&self.name_path(project, file), text, None).await
+        self.remote().put(&self.name_path(project, file), async { Ok(text) }, None).await
     }
 }
 

@@ -3,7 +3,7 @@
 use aws_lc_rs::digest::{Context, SHA256};
 use futures_util::TryStreamExt as _;
 
-use super::remote::Failure;
+use super::failure::Failure;
 use super::share::Bucket;
 use crate::Error;
 use crate::store::{Digest, Verified};
@@ -17,17 +17,17 @@ impl Bucket {
     pub async fn check(&self) -> Result<(), Error> {
         let path = self.lease_path(&format!("check-{}", self.next_owner()));
         let all = async {
-            self.remote().put(&path, Vec::new(), None).await?;
+            self.remote().put(&path, async { Ok(Vec::new()) }, None).await?;
             self.remote().small(&path, 0).await?;
             self.remote().delete(&path).await
         };
         all.await.map_err(Failure::into_error)
     }
 
-    /// Asks whether it answers again, on its own time, if it did not and may be asked.
+    /// Looks whether that is so again, on its own time.
     pub(crate) fn look_again(&self) {
-        let (bucket, path) = (self.clone(), self.lease_path("check"));
-        tokio::spawn(async move { bucket.remote().small(&path, 0).await.map(drop) });
+        let bucket = self.clone();
+        tokio::spawn(async move { bucket.check().await });
     }
 
     /// Reads all files, and removes those that are not what their hashes say. `each` is told of every one, and whether it

@@ -196,7 +196,7 @@ settings! {
         local_cache_dir: Option<CacheDir> = "", ["GROXPI_LOCAL_CACHE_DIR"], [], Bucket,
             "The folder in front of the bucket. Without it, cache_dir.";
         local_cache_ttl: Period = "0s", ["GROXPI_LOCAL_CACHE_TTL"], [], Bucket,
-            "How long a file that nobody wants stays in that folder, 0 for as long as there is room.";
+            "How long a file that nobody wants stays in that folder, to the minute; 0 for as long as there is room.";
         tiered_sync_workers: Count = "5", ["GROXPI_TIERED_SYNC_WORKERS"], [], Idle,
             "Without effect: a file of the bucket goes to the folder while it is sent to a client.";
         tiered_sync_queue_size: Count = "100", ["GROXPI_TIERED_SYNC_QUEUE_SIZE"], [], Idle,

@@ -155,7 +155,7 @@ impl Pages {
     ///
     /// # Errors
     ///
-    /// Fails if it can't be removed from the disk ([`Error::is_storage`]).
+    /// Fails if it can't be removed from the disk ([`Error::is_storage`]) or the bucket ([`Error::is_bucket`]).
     pub async fn forget(&self, project: Option<&ProjectName>) -> Result<(), Error> {
         {
             let mut slots = self.0.slots();
@@ -168,34 +168,36 @@ impl Pages {
             }
         }
         let indexes: Vec<_> = self.0.upstreams.iter().map(|upstream| upstream.id()).collect();
+        let Some(keep) = self.0.keep.clone() else { return Ok(()) };
+        let (name, ids) = (project.cloned(), indexes.clone());
+        let work = move || {
+            name.iter().for_each(|name| keep.remove_facts(name));
+            ids.into_iter().try_for_each(|index| keep.remove(index, name.as_ref()))
+        };
+        tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
         if let Some(shared) = &self.0.shared {
-            for index in &indexes {
-                shared.bucket().forget_page(*index, project).await?;
+            for index in indexes {
+                shared.bucket().forget_page(index, project).await?;
             }
         }
-        let Some(keep) = self.0.keep.clone() else { return Ok(()) };
-        let project = project.cloned();
-        let work = move || {
-            project.iter().for_each(|project| keep.remove_facts(project));
-            indexes.into_iter().try_for_each(|index| keep.remove(index, project.as_ref()))
-        };
-        tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))
+        Ok(())
     }
 
     /// Forgets all pages.
     ///
     /// # Errors
     ///
-    /// Fails if they can't be removed from the disk ([`Error::is_storage`]).
+    /// As [`Self::forget`].
     pub async fn forget_all(&self) -> Result<(), Error> {
         *self.0.slots() = Slots::default();
+        let Some(keep) = self.0.keep.clone() else { return Ok(()) };
+        tokio::task::spawn_blocking(move || keep.clear()).await.unwrap_or(Ok(()))?;
         if let Some(shared) = &self.0.shared {
             for upstream in &self.0.upstreams {
                 shared.bucket().forget_pages(upstream.id()).await?;
             }
         }
-        let Some(keep) = self.0.keep.clone() else { return Ok(()) };
-        tokio::task::spawn_blocking(move || keep.clear()).await.unwrap_or(Ok(()))
+        Ok(())
     }
 
     /// Notes what was learned of a file. It is on the page as soon as the index is asked for that again, if it has no page

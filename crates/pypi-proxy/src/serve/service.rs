@@ -451,11 +451,13 @@ impl Proxy {
                 let digest = found.expected.sha256.or_else(|| self.0.store.lookup(&project, &file));
                 let store = self.0.store.clone();
                 let Some(digest) = digest else { return Ok(()) };
-                if let Some(bucket) = store.bucket() {
-                    bucket.remove(&digest).await?;
-                }
+                let bucket = store.bucket().cloned();
                 let work = move || store.remove(&digest).map(drop);
-                tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))
+                tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
+                match bucket {
+                    Some(bucket) => bucket.remove(&digest).await,
+                    None => Ok(()),
+                }
             }
         }
     }

@@ -124,7 +124,7 @@ impl Config {
         self
     }
 
-    /// How long a file stays that nobody wants. Default: for as long as there is room.
+    /// How long a file stays that nobody wants, to the minute. Default: for as long as there is room.
     #[must_use]
     pub fn unused(mut self, time: impl Into<Option<Duration>>) -> Self {
         self.unused = time.into();

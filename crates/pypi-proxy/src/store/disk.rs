@@ -18,7 +18,7 @@ use crate::bucket::{Bucket, Tiered};
 use crate::{Error, ProjectName};
 
 /// How exactly the disk knows when a file was wanted.
-const NOTE: Duration = Duration::from_secs(60);
+pub(super) const NOTE: Duration = Duration::from_secs(60);
 
 /// What is written to see whether something can be: a block, for an empty file may need none.
 const PROBE: usize = 4096;

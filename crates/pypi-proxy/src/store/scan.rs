@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use aws_lc_rs::digest::{Context, SHA256};
 
-use super::disk::Inner;
+use super::disk::{Inner, NOTE};
 use super::folder::Folder;
 use super::{Digest, Store};
 use crate::Error;
@@ -93,7 +93,7 @@ impl Store {
                 std::thread::sleep((unused / 4).clamp(MIN_PAUSE, MAX_PAUSE));
                 let Some(inner) = inner.upgrade() else { return };
                 // What can't be removed now may be the next time.
-                let _ = Self::of(inner).collect(Some(unused), u64::MAX);
+                let _ = Self::of(inner).collect(Some(unused + NOTE), u64::MAX);
             }
         };
         // Without a thread everything is still found when it is asked for.
