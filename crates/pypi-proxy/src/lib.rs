@@ -31,6 +31,7 @@
 //! - A member of a page that is not known here is passed on as it came; only where files are is replaced.
 //! - A file is what its hash says or no client takes it for that: the last byte waits for the hash. It is fetched once,
 //!   however many want it, and goes on if they leave.
+//! - A bucket that several proxies share is a help, never a need: while it fails, files and pages come from the indexes.
 //! - A folder that holds anything else is left alone. Credentials go to their index, and to no text.
 //! - Bad input leads to an [`Error`], with memory bounded by the limits of each configuration.
 //!

@@ -321,6 +321,42 @@ async fn whatever_the_bucket_does_clients_get_their_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_on_its_way_to_the_bucket_is_waited_for_at_the_end() {
+    let objects = Faulty::new(Fault::Slow);
+    let index = index(&[SMALL, LARGE], Duration::ZERO).await;
+    let shared: Arc<dyn ObjectStore> = objects.clone();
+    let dir = tempfile::tempdir().unwrap();
+    let bucket = Bucket::new(shared.clone(), config().timeout(Duration::from_secs(60)));
+    let mut proxy = start(&dir, &index, Some(bucket)).await;
+    fetch(&proxy, SMALL.0, SMALL.1).await;
+    fetch(&proxy, LARGE.0, LARGE.1).await;
+    // No client has waited for it.
+    assert!(!objects.has(&file_path(&content(LARGE.1))));
+    proxy.stop().await;
+    assert!(objects.has(&file_path(&content(SMALL.1))) && objects.has(&file_path(&content(LARGE.1))));
+    assert_eq!(paths(&shared, "p/q/leases").await, <[String; 0]>::default());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn more_uploads_than_may_wait_are_left_out_until_the_next_time() {
+    let objects = Faulty::new(Fault::Slow);
+    let index = index(&[SMALL, LARGE], Duration::ZERO).await;
+    let dir = tempfile::tempdir().unwrap();
+    let bucket = Bucket::new(objects.clone(), config().timeout(Duration::from_secs(60)).max_uploads(1));
+    let proxy = start(&dir, &index, Some(bucket)).await;
+    fetch(&proxy, LARGE.0, LARGE.1).await;
+    fetch(&proxy, SMALL.0, SMALL.1).await;
+    until("one is left out", || async { metric(&proxy, "uploads_total{outcome=\"dropped\"}").await == 1.0 })
+        .await;
+    until("it is there all the same", || async {
+        fetch(&proxy, SMALL.0, SMALL.1).await;
+        objects.has(&file_path(&content(SMALL.1)))
+    })
+    .await;
+    assert_eq!(index.count("/f/demo-1.0.whl"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn names_without_hashes_are_shared_as_well() {
     let index = Raw::start(|asked| match &*asked.path {
         "/simple/demo/" => {

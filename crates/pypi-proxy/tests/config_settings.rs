@@ -288,6 +288,10 @@ fn a_bucket_needs_what_it_needs() {
     let settings =
         read([s3, bucket, ("AWS_ENDPOINT_URL", "https://s3.example.org"), ("GROXPI_S3_USE_SSL", "0")]);
     assert_eq!(url(&settings).as_str(), "https://s3.example.org/");
+    assert!(read([bucket]).bucket().unwrap().is_none());
+    let keys = [("AWS_ACCESS_KEY_ID", "hunter2"), ("AWS_SECRET_ACCESS_KEY", "hunter2")];
+    let opened = read([s3, bucket].into_iter().chain(keys)).bucket().unwrap().unwrap();
+    assert!(!format!("{opened:?}").contains("hunter2"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -22,6 +23,8 @@ pub(crate) enum Fault {
     Failing,
     /// It never answers.
     Hanging,
+    /// What is written takes some time.
+    Slow,
     /// Nothing can be written.
     Full,
     /// The credentials are wrong.
@@ -85,6 +88,10 @@ async fn before(fault: &Mutex<Fault>, is_write: bool) -> Result<()> {
     match fault {
         Fault::Failing => Err(generic("Server returned non-2xx status code: 500 Oops: key hunter2")),
         Fault::Hanging => std::future::pending().await,
+        Fault::Slow if is_write => {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            Ok(())
+        }
         Fault::Full if is_write => Err(generic(
             "Server returned non-2xx status code: 507 Insufficient Storage: <Code>QuotaExceeded</Code>",
         )),
