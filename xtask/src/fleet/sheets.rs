@@ -148,10 +148,11 @@ fn soak(outcome: &Outcome) -> Sheet {
     });
     let note = format!(
         "{:.1} minutes of pages, files, pages that are asked for again and projects that there are not; tiers with room for \
-         less than a third of the files; the bucket stood still {} times. {} requests, {} failed; {} downloads from upstream, \
+         less than a third of the files; the bucket stood still {} times, in which {} pages could not be removed for all. {} requests, {} failed; {} downloads from upstream, \
          {:.0} bucket operations. Slopes are those after the first third.",
         soak.seconds / 60.0,
         soak.bucket_pauses,
+        soak.refused_purges,
         soak.requests,
         soak.failed,
         soak.upstream_gets,

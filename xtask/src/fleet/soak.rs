@@ -52,6 +52,8 @@ pub(crate) struct Soak {
     pub(crate) failures: Vec<String>,
     pub(crate) failed: u64,
     pub(crate) bucket_pauses: usize,
+    /// Pages that could not be removed for all instances, because the bucket stood still.
+    pub(crate) refused_purges: u64,
     pub(crate) upstream_gets: usize,
     pub(crate) bucket_operations: f64,
     pub(crate) series: Vec<Series>,
@@ -80,7 +82,7 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
     let gets = site.upstream_gets();
     let (requests, failed, is_over) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
     let failures = std::sync::Mutex::new(Vec::new());
-    let pauses = AtomicUsize::new(0);
+    let (pauses, refused) = (AtomicUsize::new(0), AtomicU64::new(0));
     let mut samples = Vec::new();
     let start = Instant::now();
     let ask = |number: usize| {
@@ -92,10 +94,10 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
             let at = (draw >> 8) as usize % site.wheels.len();
             let result = match (draw >> 32) % 10 {
                 0..5 => fetch(server, &site.wheels[at], &contents[at]).map(drop),
-                5..8 => status(server, "GET", &format!("/simple/{}/", site.wheels[at].project), 200),
-                8 => status(server, "GET", "/simple/there-is-none/", 404),
+                5..8 => status(server, &format!("/simple/{}/", site.wheels[at].project), 200),
+                8 => status(server, "/simple/there-is-none/", 404),
                 // Its page is asked for again.
-                _ => status(server, "DELETE", &format!("/cache/{}", site.wheels[at].project), 200),
+                _ => purge(server, &site.wheels[at].project, &refused),
             };
             requests.fetch_add(1, Ordering::Relaxed);
             if let Err(error) = result {
@@ -148,15 +150,25 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
         failures: failures.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner),
         failed: failed.into_inner(),
         bucket_pauses: pauses.into_inner(),
+        refused_purges: refused.into_inner(),
         upstream_gets: site.upstream_gets() - gets,
         bucket_operations: bucket_operations(&fleet)?,
         series: all,
     })
 }
 
-fn status(server: &Server, method: &str, path: &str, wanted: u16) -> Result<()> {
-    let answer = client::ask(server.address, method, path, &[])?;
-    ensure!(answer.status == wanted, "{method} {path}: status {}", answer.status);
+fn status(server: &Server, path: &str, wanted: u16) -> Result<()> {
+    let answer = client::ask(server.address, "GET", path, &[])?;
+    ensure!(answer.status == wanted, "{path}: status {}", answer.status);
+    Ok(())
+}
+
+/// Has the fleet forget a page, and says so if the bucket cannot.
+fn purge(server: &Server, project: &str, refused: &AtomicU64) -> Result<()> {
+    let path = format!("/cache/{project}");
+    let answer = client::ask(server.address, "DELETE", &path, &[])?;
+    refused.fetch_add(u64::from(answer.status == 502), Ordering::Relaxed);
+    ensure!(matches!(answer.status, 200 | 502), "DELETE {path}: status {}", answer.status);
     Ok(())
 }
 
