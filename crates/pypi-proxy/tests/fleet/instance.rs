@@ -191,7 +191,7 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Each client asks one instance for what is known, and at every 25th request for a file that nobody had yet.
+    /// Each client asks one instance for what is known; ten times a second one of them asks for a file that nobody had yet.
     pub(crate) fn start(
         clients: usize,
         instances: &[&Instance],
@@ -201,7 +201,7 @@ impl Load {
         let (is_over, over) = tokio::sync::watch::channel(false);
         let (known, new): (Arc<[_]>, Arc<[_]>) = (known.into(), new.into());
         let (answered, next): (Arc<AtomicUsize>, Arc<AtomicUsize>) = Default::default();
-        let mut tasks = JoinSet::new();
+        let (mut tasks, start) = (JoinSet::new(), Instant::now());
         for number in 0..clients {
             let url = instances[number % instances.len()].url.clone();
             let (known, new) = (known.clone(), new.clone());
@@ -213,10 +213,8 @@ impl Load {
                     if *over.borrow() {
                         break;
                     }
-                    let file = match new.get(next.load(Ordering::Relaxed)) {
-                        Some(_) if at % 25 == 0 => new.get(next.fetch_add(1, Ordering::Relaxed)),
-                        _ => None,
-                    };
+                    let is_due = next.load(Ordering::Relaxed) < start.elapsed().as_millis() as usize / 100;
+                    let file = is_due.then(|| new.get(next.fetch_add(1, Ordering::Relaxed))).flatten();
                     failed.extend(get(&client, &url, file.unwrap_or(&known[at % known.len()])).await.err());
                     answered.fetch_add(1, Ordering::Relaxed);
                     tokio::time::sleep(Duration::from_millis(20)).await;

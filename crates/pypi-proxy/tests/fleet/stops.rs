@@ -46,7 +46,7 @@ async fn others_finish_what_a_dead_instance_began() {
 async fn the_bucket_may_stand_still_and_die_under_load() {
     let Some(mut bucket) = Bucket::start(Kind::wanted()).await else { return };
     let scale = Scale::wanted();
-    let index = Index::start(scale.files * 4, len, Duration::ZERO).await;
+    let index = Index::start(scale.files * 5, len, Duration::ZERO).await;
     let settings = [("PYPI_PROXY_BUCKET_TIMEOUT", "1s"), ("PYPI_PROXY_LEASE_WAIT", "3s")];
     let fleet: [Instance; 3] = instances(&index, &bucket.endpoint(), &settings).await;
     let (known, new) = index.files.split_at(scale.files / 2);
