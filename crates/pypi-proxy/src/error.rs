@@ -30,7 +30,6 @@ pub(crate) enum Kind {
     /// The folder of the cache is in use.
     Busy,
     /// The bucket fails.
-    #[cfg_attr(not(feature = "proxy"), expect(dead_code, reason = "nothing is stored"))]
     Bucket,
 }
 

@@ -6,7 +6,6 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use object_store::UpdateVersion;
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
@@ -14,12 +13,10 @@ use tokio::time::Instant;
 
 use super::failure::Failure;
 use super::meter::Leased;
+use super::observer::{Observer, Step};
 use super::remote::Small;
 use super::share::Bucket;
 
-/// How long to wait before a lease is looked at again, first and at most.
-const PAUSE: Duration = Duration::from_millis(50);
-const MAX_PAUSE: Duration = Duration::from_secs(1);
 /// How long after it was taken over a lease is looked at once more. Not all stores look at a condition and write in one
 /// step: of two that did so at the same time, the last has it.
 const SETTLED: Duration = Duration::from_millis(200);
@@ -34,67 +31,6 @@ struct Document {
     seconds: f64,
     /// How often it was renewed, so that each version is another.
     beat: u64,
-}
-
-/// One that wants a lease which another holds.
-#[derive(Debug)]
-pub(super) struct Observer {
-    until: Instant,
-    /// How much longer than its duration a lease has to be unchanged. With another time for each, hardly ever two take it
-    /// over at once: not all stores look at a condition and write in one step.
-    grace: Duration,
-    pause: Duration,
-    seen: Option<Seen>,
-}
-
-#[derive(Debug)]
-struct Seen {
-    lease: Bytes,
-    since: Instant,
-}
-
-/// What to do about a lease of another.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    Wait(Duration),
-    /// Its holder is dead.
-    TakeOver,
-    /// It has lasted for too long.
-    GiveUp,
-}
-
-impl Observer {
-    /// One that has this much patience.
-    pub(super) fn new(now: Instant, patience: Duration, grace: Duration) -> Self {
-        Self { until: now + patience, grace, pause: PAUSE, seen: None }
-    }
-
-    pub(super) fn is_over(&self, now: Instant) -> bool {
-        now >= self.until
-    }
-
-    /// The lease is there, and this is what it says. No two versions of it say the same.
-    pub(super) fn see(&mut self, lease: &Bytes, duration: Duration, now: Instant) -> Step {
-        if self.is_over(now) {
-            return Step::GiveUp;
-        }
-        let since = match &self.seen {
-            Some(seen) if seen.lease == lease => seen.since,
-            _ => {
-                self.pause = PAUSE;
-                self.seen = Some(Seen { lease: lease.clone(), since: now });
-                now
-            }
-        };
-        let end =
-            since.checked_add(duration.saturating_add(self.grace)).unwrap_or(self.until).min(self.until);
-        if now >= end {
-            return Step::TakeOver;
-        }
-        let pause = self.pause.min(end - now);
-        self.pause = (self.pause * 2).min(MAX_PAUSE);
-        Step::Wait(pause)
-    }
 }
 
 /// What has come of asking for a lease.
@@ -232,7 +168,7 @@ impl Lease {
 
     /// Removes it, unless another may have it.
     pub(super) async fn release(mut self) {
-        if self.written.elapsed() > self.bucket.config().lease_duration / 2 {
+        if !self.is_lost && self.written.elapsed() > self.bucket.config().lease_duration / 2 {
             self.renew().await;
         }
         if !self.is_lost {
@@ -249,69 +185,67 @@ fn is_of(lease: &Small, owner: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use object_store::memory::InMemory;
+    use object_store::{ObjectStore, ObjectStoreExt as _};
+
     use super::*;
+    use crate::bucket::Config;
 
     const DURATION: Duration = Duration::from_secs(10);
 
-    fn lease(beat: u64) -> Bytes {
-        Bytes::from(beat.to_string())
+    /// Two proxies, and a lease that the first has.
+    async fn two() -> (Arc<dyn ObjectStore>, Bucket, Bucket, Lease) {
+        let objects: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+        let open = || Bucket::new(objects.clone(), Config::new("").lease_duration(DURATION));
+        let (first, second) = (open(), open());
+        let Claim::Mine(lease) = claim(&first).await else { panic!("nobody else has it") };
+        (objects, first, second, lease)
     }
 
-    /// Looks as often as it is told to, at a lease that changes at the times given, until there is something else to do.
-    fn watch(observer: &mut Observer, begun: Instant, changes: &[Duration]) -> (Step, Duration) {
-        let mut now = begun;
-        loop {
-            let beat = changes.iter().filter(|change| begun + **change <= now).count() as u64;
-            match observer.see(&lease(beat), DURATION, now) {
-                Step::Wait(pause) => {
-                    assert!(pause > Duration::ZERO && pause <= MAX_PAUSE, "{pause:?}");
-                    now += pause;
-                }
-                step => return (step, now - begun),
-            }
-        }
+    async fn claim(bucket: &Bucket) -> Claim {
+        bucket.claim("file", &mut Observer::new(Instant::now(), DURATION * 100, Duration::ZERO)).await
     }
 
-    #[test]
-    fn a_lease_that_does_not_change_is_dead_after_its_duration() {
-        let now = Instant::now();
-        let mut observer = Observer::new(now, Duration::from_secs(60), Duration::ZERO);
-        assert_eq!(watch(&mut observer, now, &[]), (Step::TakeOver, DURATION));
+    #[tokio::test(start_paused = true)]
+    async fn it_lasts_for_as_long_as_the_work() {
+        let (objects, first, second, lease) = two().await;
+        let begun = Instant::now();
+        let (_, claim) = tokio::join!(lease.during(tokio::time::sleep(DURATION * 5)), claim(&second));
+        assert!(matches!(claim, Claim::Over) && begun.elapsed() >= DURATION * 5);
+        assert!(objects.head(&first.lease_path("file")).await.is_err());
     }
 
-    #[test]
-    fn one_that_is_renewed_lives_until_patience_ends() {
-        let now = Instant::now();
-        let mut observer = Observer::new(now, Duration::from_secs(60), Duration::ZERO);
-        let beats: Vec<_> = (1..30).map(|beat| Duration::from_secs(beat * 3)).collect();
-        assert_eq!(watch(&mut observer, now, &beats), (Step::GiveUp, Duration::from_secs(60)));
+    #[tokio::test(start_paused = true)]
+    async fn a_holder_that_dies_is_succeeded() {
+        let (_objects, first, second, lease) = two().await;
+        drop(lease);
+        let begun = Instant::now();
+        let Claim::Mine(lease) = claim(&second).await else { panic!("its holder is dead") };
+        assert!(begun.elapsed() >= DURATION && begun.elapsed() < DURATION * 2);
+        assert_eq!(second.meter().leases(Leased::TakenOver), 1);
+        lease.release().await;
+        assert!(matches!(claim(&first).await, Claim::Mine(_)));
     }
 
-    #[test]
-    fn the_time_counts_from_the_last_change_that_was_seen() {
-        let now = Instant::now();
-        let mut observer = Observer::new(now, Duration::from_secs(60), Duration::ZERO);
-        let (step, time) = watch(&mut observer, now, &[Duration::from_secs(7)]);
-        assert_eq!(step, Step::TakeOver);
-        assert!(time >= Duration::from_secs(17) && time <= Duration::from_secs(18), "{time:?}");
+    #[tokio::test(start_paused = true)]
+    async fn what_another_has_taken_over_is_left_to_it() {
+        let (objects, first, _, lease) = two().await;
+        let (path, other) = (first.lease_path("file"), r#"{"owner":"other","seconds":10.0,"beat":3}"#);
+        objects.put(&path, other.into()).await.unwrap();
+        lease.during(tokio::time::sleep(DURATION * 2)).await;
+        assert_eq!(first.meter().leases(Leased::Lost), 1);
+        assert_eq!(objects.get(&path).await.unwrap().bytes().await.unwrap(), other);
     }
 
-    #[test]
-    fn whoever_took_it_over_and_came_back_is_not_taken_for_the_first() {
-        let now = Instant::now();
-        let mut observer = Observer::new(now, Duration::from_secs(60), Duration::ZERO);
-        let by = |owner: &str| Bytes::from(owner.to_owned());
-        assert!(matches!(observer.see(&by("a-1"), DURATION, now), Step::Wait(_)));
-        assert!(matches!(observer.see(&by("b-1"), DURATION, now + DURATION / 2), Step::Wait(_)));
-        assert!(matches!(observer.see(&by("a-2"), DURATION, now + DURATION), Step::Wait(_)));
-        assert_eq!(observer.see(&by("a-2"), DURATION, now + DURATION * 2), Step::TakeOver);
-    }
-
-    #[test]
-    fn a_duration_without_end_is_cut_by_patience() {
-        let now = Instant::now();
-        let mut observer = Observer::new(now, Duration::from_secs(5), Duration::ZERO);
-        assert!(matches!(observer.see(&lease(0), Duration::MAX, now), Step::Wait(_)));
-        assert_eq!(observer.see(&lease(0), Duration::MAX, now + Duration::from_secs(5)), Step::GiveUp);
+    #[tokio::test(start_paused = true)]
+    async fn one_that_was_renewed_without_an_answer_is_still_the_own() {
+        let (objects, first, _, lease) = two().await;
+        let path = first.lease_path("file");
+        objects.put(&path, first.document(&lease.owner, 1).into()).await.unwrap();
+        lease.during(tokio::time::sleep(DURATION * 2)).await;
+        assert_eq!(first.meter().leases(Leased::Lost), 0);
+        assert!(objects.head(&path).await.is_err());
     }
 }

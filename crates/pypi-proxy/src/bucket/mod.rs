@@ -8,6 +8,7 @@ mod config;
 mod failure;
 mod lease;
 mod meter;
+mod observer;
 mod page;
 mod remote;
 #[cfg(feature = "s3")]

@@ -251,8 +251,16 @@ impl Remote {
 
     /// The objects below a path.
     pub(super) fn list(&self, dir: &Path) -> BoxStream<'static, Result<ObjectMeta, Error>> {
+        let timeout = self.timeout;
         let list = self.store.list(Some(dir));
-        list.map_err(|error| failed(describe(&error))).boxed()
+        futures_util::stream::unfold(list, move |mut list| async move {
+            let next = match tokio::time::timeout(timeout, list.try_next()).await {
+                Ok(next) => next.map_err(|error| failed(describe(&error))).transpose()?,
+                Err(_) => Err(failed("nothing comes of a list")),
+            };
+            Some((next, list))
+        })
+        .boxed()
     }
 
     /// Begins an object that is written in parts.

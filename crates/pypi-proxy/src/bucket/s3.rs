@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use object_store::aws::AmazonS3Builder;
-use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
+use object_store::{BackoffConfig, Certificate, ClientOptions, ObjectStore, RetryConfig};
 use url::Url;
 
 use crate::Error;
@@ -19,6 +19,7 @@ pub struct S3 {
     endpoint: Option<Url>,
     keys: Option<(String, String)>,
     session_token: Option<String>,
+    authorities: Vec<Vec<u8>>,
     is_path_style: bool,
     is_http2: bool,
     max_connections: usize,
@@ -38,6 +39,7 @@ impl S3 {
             endpoint: None,
             keys: None,
             session_token: None,
+            authorities: Vec::new(),
             is_path_style: false,
             is_http2: true,
             max_connections: Self::DEFAULT_MAX_CONNECTIONS,
@@ -72,6 +74,13 @@ impl S3 {
         self
     }
 
+    /// Trusts the authorities in these texts in PEM as well. Default: those of the system.
+    #[must_use]
+    pub fn authorities(mut self, pem: impl IntoIterator<Item = Vec<u8>>) -> Self {
+        self.authorities.extend(pem);
+        self
+    }
+
     /// Whether the bucket is in the path at Amazon as well. Default: it is in the name of the host.
     #[must_use]
     pub fn path_style(mut self, is_on: bool) -> Self {
@@ -98,7 +107,7 @@ impl S3 {
     ///
     /// # Errors
     ///
-    /// Fails if something of it has no sense ([`Error::is_config`]).
+    /// Fails if something of it has no sense, or an authority is no certificate ([`Error::is_config`]).
     pub fn open(&self, timeout: Duration) -> Result<Arc<dyn ObjectStore>, Error> {
         let client = ClientOptions::new()
             // An upload may take longer than any fixed time; each operation has its own limit.
@@ -106,6 +115,13 @@ impl S3 {
             .with_connect_timeout(timeout)
             .with_pool_max_idle_per_host(self.max_connections)
             .with_allow_http(self.endpoint.as_ref().is_some_and(|url| url.scheme() == "http"));
+        // The text of a cause may have what is secret.
+        let wrong = |_| Error::with(Kind::Config, "the bucket can't be set up");
+        let mut certificates = Vec::new();
+        for pem in &self.authorities {
+            certificates.extend(Certificate::from_pem_bundle(pem).map_err(wrong)?);
+        }
+        let client = certificates.into_iter().fold(client, ClientOptions::with_root_certificate);
         let client = if self.is_http2 { client.with_allow_http2() } else { client.with_http1_only() };
         let retry = RetryConfig {
             backoff: BackoffConfig { init_backoff: Duration::from_millis(50), ..BackoffConfig::default() },
@@ -127,9 +143,7 @@ impl S3 {
         if let Some(token) = &self.session_token {
             builder = builder.with_token(token);
         }
-        // The text of the cause may have what is secret.
-        let store = builder.build().map_err(|_| Error::with(Kind::Config, "the bucket can't be set up"))?;
-        Ok(Arc::new(store))
+        Ok(Arc::new(builder.build().map_err(wrong)?))
     }
 }
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::lease::{Claim, Lease, Observer};
+use super::lease::{Claim, Lease};
 use super::meter::Leased;
+use super::observer::Observer;
 use super::share::Bucket;
 use crate::Error;
 use crate::store::{Digest, Expected, Fill, Key, Source};

@@ -10,7 +10,7 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// Fails if something of it has no sense ([`Error::is_config`]).
+    /// Fails if something of it has no sense, or a file with authorities can't be read ([`Error::is_config`]).
     pub fn bucket(&self) -> Result<Option<Bucket>, Error> {
         let Some(name) = self.s3_bucket.as_ref().filter(|_| self.storage_type.value != StorageType::Local)
         else {
@@ -25,6 +25,7 @@ impl Settings {
             .endpoint(self.s3_endpoint.as_ref().and_then(|endpoint| endpoint.url(self.s3_use_ssl.0)))
             .keys(text(&self.s3_access_key_id).zip(text(&self.s3_secret_access_key)))
             .session_token(text(&self.s3_session_token))
+            .authorities(self.authorities()?)
             .path_style(self.s3_force_path_style.0)
             .http2(self.s3_enable_http2.0)
             .max_connections(count(self.s3_max_connections.0));

@@ -87,10 +87,7 @@ impl<'s> Engines<'s> {
     /// Fails if a file with authorities can't be read or holds none ([`Error::is_config`]).
     pub fn upstreams(&self) -> Result<Vec<Arc<Upstream>>, Error> {
         let settings = self.settings;
-        let mut authorities = Vec::new();
-        for path in &settings.ca_files.0 {
-            authorities.push(pem(path)?);
-        }
+        let authorities = settings.authorities()?;
         let extra = settings.extra_index_urls.0.iter().enumerate().map(|(index, url)| {
             (url, settings.extra_index_ttls.0.get(index).map_or(EXTRA_TTL, |Period(ttl)| *ttl))
         });
@@ -141,7 +138,7 @@ impl<'s> Engines<'s> {
     ///
     /// # Errors
     ///
-    /// Fails if no folder is set and the user has none for caches ([`Error::is_config`]).
+    /// Fails if no folder is set and the user has none for caches, and as [`Settings::bucket`] ([`Error::is_config`]).
     pub fn store(&self) -> Result<store::Config, Error> {
         let settings = self.settings;
         let Some(dir) = settings.folder() else {
@@ -223,6 +220,13 @@ impl<'s> Engines<'s> {
 
 fn count(count: u32) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
+}
+
+impl Settings {
+    /// What is in the files with authorities.
+    pub(super) fn authorities(&self) -> Result<Vec<Vec<u8>>, Error> {
+        self.ca_files.0.iter().map(|path| pem(path)).collect()
+    }
 }
 
 fn pem(path: &Path) -> Result<Vec<u8>, Error> {

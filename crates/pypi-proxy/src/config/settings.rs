@@ -104,7 +104,7 @@ settings! {
         disable_index_ssl_verification: Switch = "false", ["GROXPI_DISABLE_INDEX_SSL_VERIFICATION"], ["PROXPI_DISABLE_INDEX_SSL_VERIFICATION"], Plain,
             "Whether any certificate of an index, and of the hosts of its files, is taken. Whoever is on the way can change what they send then.";
         ca_files: List<PathBuf> = "", [], [], Plain,
-            "Files in PEM with authorities that are trusted beside those of the system.";
+            "Files in PEM with authorities that are trusted beside those of the system, for indexes and for the bucket.";
         file_hosts: List<String> = "", [], [], Plain,
             "Hosts that files are fetched from, beside those of the indexes; `*.example.org` stands for all below one. Without it, all but private ones.";
     }
