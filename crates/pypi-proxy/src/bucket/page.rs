@@ -45,33 +45,42 @@ impl Bucket {
         index: u64,
         project: Option<&ProjectName>,
         document: Vec<u8>,
-        mut version: Option<UpdateVersion>,
+        version: Option<UpdateVersion>,
         max: u64,
         is_as_new: impl Fn(&[u8]) -> bool + Send + Sync + 'static,
     ) {
         let (bucket, path) = (self.clone(), self.page_path(index, project));
-        tokio::spawn(async move {
-            for _ in 0..TRIES {
-                let written = match version.take() {
-                    Some(version) => bucket.remote().update(&path, document.clone(), version).await,
-                    None => bucket.remote().create(&path, document.clone()).await,
-                };
-                match written {
-                    Ok(_) | Err(Failure::Failed(_)) => return,
-                    Err(Failure::Unable) => {
-                        let _ = bucket.remote().put(&path, async { Ok(document) }, None).await;
-                        return;
-                    }
-                    Err(Failure::Missing | Failure::Refused) => {}
+        tokio::spawn(async move { bucket.write_page(&path, document, version, max, is_as_new).await });
+    }
+
+    async fn write_page(
+        &self,
+        path: &Path,
+        document: Vec<u8>,
+        mut version: Option<UpdateVersion>,
+        max: u64,
+        is_as_new: impl Fn(&[u8]) -> bool,
+    ) {
+        for _ in 0..TRIES {
+            let written = match version.take() {
+                Some(version) => self.remote().update(path, document.clone(), version).await,
+                None => self.remote().create(path, document.clone()).await,
+            };
+            match written {
+                Ok(_) | Err(Failure::Failed(_)) => return,
+                Err(Failure::Unable) => {
+                    let _ = self.remote().put(path, async { Ok(document) }, None).await;
+                    return;
                 }
-                match bucket.remote().small(&path, max).await {
-                    Ok(small) if is_as_new(&small.bytes) => return,
-                    Ok(small) => version = Some(small.version),
-                    Err(Failure::Missing) => {}
-                    Err(_) => return,
-                }
+                Err(Failure::Missing | Failure::Refused) => {}
             }
-        });
+            match self.remote().small(path, max).await {
+                Ok(small) if is_as_new(&small.bytes) => return,
+                Ok(small) => version = Some(small.version),
+                Err(Failure::Missing) => {}
+                Err(_) => return,
+            }
+        }
     }
 
     /// Removes a page, or the list of all.
@@ -100,5 +109,46 @@ impl Bucket {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use object_store::memory::InMemory;
+
+    use super::*;
+    use crate::bucket::Config;
+
+    #[tokio::test]
+    async fn an_older_page_never_replaces_a_newer_one() {
+        let bucket = Bucket::new(Arc::new(InMemory::new()), Config::new(""));
+        let path = bucket.page_path(1, None);
+        let write = async |page: &'static str, version| {
+            let is_as_new = |other: &[u8]| other >= page.as_bytes();
+            bucket.write_page(&path, page.into(), version, 100, is_as_new).await;
+            bucket.page(1, None, 100).await.unwrap()
+        };
+        let first = write("1", None).await;
+        let third = write("3", Some(first.version.clone())).await;
+        assert_eq!(third.document, "3");
+        // Whoever has seen another one, or none.
+        assert_eq!(write("2", Some(first.version.clone())).await.document, "3");
+        assert_eq!(write("2", None).await.document, "3");
+        assert_eq!(write("4", Some(first.version)).await.document, "4");
+        assert_eq!(write("5", None).await.document, "5");
+    }
+
+    #[tokio::test]
+    async fn of_those_who_write_at_once_the_newest_stays() {
+        let bucket = Bucket::new(Arc::new(InMemory::new()), Config::new(""));
+        let path = bucket.page_path(1, None);
+        let pages = ["1", "2", "3"].map(|page| {
+            let is_as_new = move |other: &[u8]| other >= page.as_bytes();
+            bucket.write_page(&path, page.into(), None, 100, is_as_new)
+        });
+        futures_util::future::join_all(pages).await;
+        assert_eq!(bucket.page(1, None, 100).await.unwrap().document, "3");
     }
 }
