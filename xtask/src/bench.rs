@@ -170,7 +170,8 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     let run = describe_run(&options, prepared, kept.begun, earlier + start.elapsed().as_secs_f64());
 
     let rows = join::rows(&sides, &sources);
-    let mut report = Report { run, rows, load: crate::load::latest(&workspace)?, ..Report::empty() };
+    let (load, fleet) = (crate::load::latest(&workspace)?, crate::fleet::latest(&workspace)?);
+    let mut report = Report { run, rows, load, fleet, ..Report::empty() };
     join::complete(&mut report, &sources);
     report.comparison = before.map(|before| compare::compare(&before, &report));
     let paths = report::write(&report, &workspace.report())?;

@@ -13,11 +13,13 @@ use anyhow::{Context, Result, ensure};
 use crate::workspace::Workspace;
 use crate::{cargo, note, process};
 
-/// An installation that takes longer is taken for one that never ends.
-const INSTALL_LIMIT: Duration = Duration::from_secs(300);
+/// An installation that takes longer is taken for one that never ends. Some are compiled.
+const INSTALL_LIMIT: Duration = Duration::from_secs(900);
 
 /// The tests of one package with what they run beside.
-struct Suite {
+pub(crate) struct Suite {
+    /// The folder of what is installed.
+    name: &'static str,
     /// The package that pins what the tests run beside.
     package: &'static str,
     /// The test targets.
@@ -39,10 +41,18 @@ struct Peer {
 pub(crate) enum Language {
     Python,
     Node,
+    /// Programs, each a line with its package and version.
+    Go,
+    /// Jars, each a line with its coordinates.
+    Maven,
 }
 
-const SUITES: [Suite; 3] = [
+/// What fetches jars.
+const MAVEN_COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
+
+const SUITES: [Suite; 4] = [
     Suite {
+        name: "perplexity-mock",
         package: "perplexity-mock",
         tests: &["sdks"],
         peers: &[
@@ -59,6 +69,7 @@ const SUITES: [Suite; 3] = [
         ],
     },
     Suite {
+        name: "psrp",
         package: "psrp",
         // `cli` has a stand-in for PowerShell, `ssh` the server of OpenSSH, `wsman` a service that pypsrp agrees with,
         // `psrp_server` the client of psrpcore.
@@ -70,6 +81,7 @@ const SUITES: [Suite; 3] = [
         }],
     },
     Suite {
+        name: "pypi-proxy",
         package: "pypi-proxy",
         tests: &["clients"],
         peers: &[Peer {
@@ -78,21 +90,46 @@ const SUITES: [Suite; 3] = [
             variable: "PYPI_CLIENTS_PYTHON",
         }],
     },
+    FLEET,
 ];
+
+/// The proxy with S3 servers and bad networks.
+pub(crate) const FLEET: Suite = Suite {
+    name: "fleet",
+    package: "pypi-proxy",
+    tests: &["fleet"],
+    peers: &[
+        Peer { language: Language::Maven, pins: "fleet/maven.txt", variable: "FLEET_JARS" },
+        Peer { language: Language::Go, pins: "fleet/go.txt", variable: "FLEET_GO" },
+        Peer { language: Language::Python, pins: "fleet/requirements.txt", variable: "FLEET_PYTHON" },
+    ],
+};
+
+/// An S3 server that takes long to build: for those who ask for it.
+pub(crate) const VERSITYGW: Suite = Suite {
+    name: "versitygw",
+    package: "pypi-proxy",
+    tests: &[],
+    peers: &[Peer { language: Language::Go, pins: "fleet/versitygw.txt", variable: "FLEET_VERSITYGW" }],
+};
 
 impl Language {
     fn name(self) -> &'static str {
         match self {
             Self::Python => "Python",
             Self::Node => "Node.js",
+            Self::Go => "Go",
+            Self::Maven => "Maven",
         }
     }
 
-    /// The programs without which nothing can be installed.
-    fn programs(self) -> &'static [&'static str] {
+    /// The programs without which nothing can be installed, and what they are asked to see whether they are here.
+    fn programs(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::Python => &["python3"],
-            Self::Node => &["node", "npm"],
+            Self::Python => &[("python3", "--version")],
+            Self::Node => &[("node", "--version"), ("npm", "--version")],
+            Self::Go => &[("go", "version")],
+            Self::Maven => &[("java", "--version"), ("mvn", "--version")],
         }
     }
 
@@ -102,10 +139,12 @@ impl Language {
             Self::Python if cfg!(windows) => "venv/Scripts/python.exe",
             Self::Python => "venv/bin/python",
             Self::Node => "node_modules",
+            Self::Go => "bin",
+            Self::Maven => "jars",
         }
     }
 
-    fn install(self, directory: &Path) -> Vec<Command> {
+    fn install(self, directory: &Path, pins: &str) -> Vec<Command> {
         match self {
             Self::Python => {
                 let mut venv = Command::new("python3");
@@ -129,6 +168,26 @@ impl Language {
                 npm.arg("--ignore-scripts");
                 vec![npm]
             }
+            Self::Go => {
+                let install = |package| {
+                    let mut go = Command::new("go");
+                    go.args(["install", package]).env("GOBIN", directory.join(self.product()));
+                    go
+                };
+                pins.lines().map(install).collect()
+            }
+            Self::Maven => {
+                let copy = |artifact| {
+                    let mut mvn = Command::new("mvn");
+                    mvn.args(["-q", "-B", "-ntp", MAVEN_COPY, "-Dmdep.stripVersion=true"]);
+                    mvn.args([
+                        format!("-Dartifact={artifact}"),
+                        format!("-DoutputDirectory={}", self.product()),
+                    ]);
+                    mvn
+                };
+                pins.lines().map(copy).collect()
+            }
         }
     }
 }
@@ -139,24 +198,14 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
     let mut command = cargo::command(workspace, &["test"]);
     command.args(cargo::WHOLE);
     for suite in &SUITES {
-        let mut is_any_ready = false;
-        for peer in suite.peers {
-            let pins = workspace.root.join("crates").join(suite.package).join("tests").join(peer.pins);
-            let place = workspace.target.join("interop").join(suite.package).join(peer.language.name());
-            match install(peer.language, &pins, &place) {
-                Ok(product) => {
-                    command.env(peer.variable, product);
-                    is_any_ready = true;
-                }
-                Err(error) => {
-                    let reason = format!("{}, {}: {error:#}", suite.package, peer.language.name());
-                    note(&reason);
-                    missing.push(reason);
-                    command.env_remove(peer.variable);
-                }
-            }
+        let products = suite.install(workspace, &mut missing);
+        for (variable, product) in &products {
+            match product {
+                Some(product) => command.env(variable, product),
+                None => command.env_remove(variable),
+            };
         }
-        if is_any_ready {
+        if products.iter().any(|(_, product)| product.is_some()) {
             command.args(suite.tests.iter().flat_map(|test| ["--test", test]));
         }
     }
@@ -169,24 +218,44 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(missing)
 }
 
-/// Installs what a file pins, in a folder, unless these versions are installed. Gives the interpreter of Python, or the
-/// folder of modules of Node.js.
-pub(crate) fn install(language: Language, pins: &Path, directory: &Path) -> Result<PathBuf> {
-    for program in language.programs() {
-        process::first_line(program, &["--version"])
-            .with_context(|| format!("{program} cannot be run here"))?;
+impl Suite {
+    /// What the tests are told by variables: the places of what is installed. What is not has its reason told.
+    pub(crate) fn install(
+        &self,
+        workspace: &Workspace,
+        missing: &mut Vec<String>,
+    ) -> Vec<(&'static str, Option<PathBuf>)> {
+        let each = |peer: &Peer| {
+            let pins = workspace.root.join("crates").join(self.package).join("tests").join(peer.pins);
+            let place = workspace.target.join("interop").join(self.name).join(peer.language.name());
+            let product = install(peer.language, &pins, &place).map_err(|error| {
+                let reason = format!("{}, {}: {error:#}", self.name, peer.language.name());
+                note(&reason);
+                missing.push(reason);
+            });
+            (peer.variable, product.ok())
+        };
+        self.peers.iter().map(each).collect()
     }
-    let text = fs::read(pins).with_context(|| format!("cannot read {}", pins.display()))?;
+}
+
+/// Installs what a file pins, in a folder, unless these versions are installed. Gives the interpreter of Python, or the
+/// folder of modules, programs or jars.
+pub(crate) fn install(language: Language, pins: &Path, directory: &Path) -> Result<PathBuf> {
+    for &(program, version) in language.programs() {
+        process::first_line(program, &[version]).with_context(|| format!("{program} cannot be run here"))?;
+    }
+    let text = fs::read_to_string(pins).with_context(|| format!("cannot read {}", pins.display()))?;
     let product = directory.join(language.product());
     // Written last, so that an installation that was broken off begins again.
     let done = directory.join("installed");
-    if product.exists() && fs::read(&done).is_ok_and(|installed| installed == text) {
+    if product.exists() && fs::read_to_string(&done).is_ok_and(|installed| installed == text) {
         return Ok(product);
     }
     fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
     let name = pins.file_name().context("pins are a file")?;
     fs::write(directory.join(name), &text)?;
-    for mut command in language.install(directory) {
+    for mut command in language.install(directory, &text) {
         let finished = process::run(command.current_dir(directory), directory, INSTALL_LIMIT)?;
         ensure!(finished.status.success(), "cannot be installed: {}", finished.complaint());
     }

@@ -8,6 +8,7 @@ mod completeness;
 mod conformance;
 mod data;
 mod deploy;
+mod fleet;
 mod fuzz;
 mod instructions;
 mod interop;
@@ -53,6 +54,11 @@ const COMMANDS: &[Command] = &[
         run: load::command,
     },
     Command {
+        name: "fleet",
+        summary: "test and measure instances that share a bucket: [--quick] [--soak MINUTES] [--server NAME]",
+        run: fleet::command,
+    },
+    Command {
         name: "report",
         summary: "draw the latest report again: [--out] [--allow-noisy] [--compare OLD.json] [--fail-on-regression]",
         run: report::command,
@@ -92,6 +98,7 @@ fn main() -> ExitCode {
         say(match name.as_str() {
             "bench" => bench::HELP,
             "conformance" => conformance::HELP,
+            "fleet" => fleet::HELP,
             "fuzz" => fuzz::HELP,
             "load" => load::HELP,
             "report" => report::HELP,

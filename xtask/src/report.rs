@@ -58,6 +58,9 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     if let Some(load) = crate::load::latest(&workspace)? {
         report.load = Some(load);
     }
+    if let Some(fleet) = crate::fleet::latest(&workspace)? {
+        report.fleet = Some(fleet);
+    }
     join::complete(&mut report, &Sources::load(&workspace)?);
     if let Some(before) = compare {
         report.comparison = Some(compare::compare(&read(&before)?, &report));

@@ -58,6 +58,14 @@ pub(crate) fn memory_now(root: u32) -> u64 {
     family(root).into_iter().map(|pid| memory(pid, "VmRSS:")).sum()
 }
 
+/// How many files, connections and the like it has open.
+pub(crate) fn descriptors(root: u32) -> usize {
+    family(root)
+        .into_iter()
+        .map(|pid| fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count))
+        .sum()
+}
+
 fn memory(pid: u32, field: &str) -> u64 {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(field)).unwrap_or_default();

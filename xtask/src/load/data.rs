@@ -30,7 +30,7 @@ pub(crate) struct Data {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Wheel {
-    pub(crate) project: &'static str,
+    pub(crate) project: String,
     pub(crate) file: String,
     pub(crate) size: u64,
     pub(crate) sha256: String,
@@ -73,15 +73,9 @@ impl Data {
         write("large.json", json_page("large", &entries))?;
         write("large.html", html_page("large", &entries))?;
         for wheel in &self.wheels {
-            let entries = [Entry {
-                url: format!("{base}/{}/{}", if wheel.is_slow() { "slow" } else { "files" }, wheel.file),
-                name: wheel.file.clone(),
-                sha256: wheel.sha256.clone(),
-                size: wheel.size,
-                is_yanked: false,
-            }];
-            write(&format!("{}.json", wheel.project), json_page(wheel.project, &entries))?;
-            write(&format!("{}.html", wheel.project), html_page(wheel.project, &entries))?;
+            let entries = [wheel.entry(base)];
+            write(&format!("{}.json", wheel.project), json_page(&wheel.project, &entries))?;
+            write(&format!("{}.html", wheel.project), html_page(&wheel.project, &entries))?;
         }
         let names = names(NAMES);
         write("list.json", json_list(&names))?;
@@ -94,12 +88,27 @@ impl Data {
 impl Wheel {
     /// Whether the index sends it slowly.
     pub(crate) fn is_slow(&self) -> bool {
-        COLD.contains(&self.project)
+        COLD.contains(&&*self.project)
+    }
+
+    fn entry(&self, base: &str) -> Entry {
+        Entry {
+            url: format!("{base}/{}/{}", if self.is_slow() { "slow" } else { "files" }, self.file),
+            name: self.file.clone(),
+            sha256: self.sha256.clone(),
+            size: self.size,
+            is_yanked: false,
+        }
+    }
+
+    /// The page of its project, which has nothing else, in JSON.
+    pub(crate) fn page(&self, base: &str) -> String {
+        json_page(&self.project, &[self.entry(base)])
     }
 }
 
 /// A wheel of this size. Nothing looks into it, so that its content is noise.
-fn wheel(dir: &Path, project: &'static str, size: u64) -> Result<Wheel> {
+pub(crate) fn wheel(dir: &Path, project: &str, size: u64) -> Result<Wheel> {
     let file = format!("{}-1.0-py3-none-any.whl", project.replace('-', "_"));
     let path = dir.join(&file);
     if fs::metadata(&path).map_or(0, |metadata| metadata.len()) != size {
@@ -110,7 +119,7 @@ fn wheel(dir: &Path, project: &'static str, size: u64) -> Result<Wheel> {
         }
         out.flush()?;
     }
-    Ok(Wheel { project, file, size, sha256: sha256(&path)? })
+    Ok(Wheel { project: project.to_owned(), file, size, sha256: sha256(&path)? })
 }
 
 /// The digest of a file in hexadecimal digits.

@@ -1,25 +1,25 @@
 //! `cargo xtask load`: our proxy, its peers and the bounds of the machine under the same requests.
 
-mod account;
-mod client;
-mod data;
+pub(crate) mod account;
+pub(crate) mod client;
+pub(crate) mod data;
 mod figures;
 mod heads;
 mod measure;
 mod outcome;
-mod programs;
+pub(crate) mod programs;
 mod python;
-mod random;
+pub(crate) mod random;
 mod rows;
-mod servers;
+pub(crate) mod servers;
 mod sheets;
 mod single;
-mod system;
-mod table;
+pub(crate) mod system;
+pub(crate) mod table;
 mod targets;
-mod upstream;
+pub(crate) mod upstream;
 mod verify;
-mod wrk;
+pub(crate) mod wrk;
 
 use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ const LOGGED: &str = "pypi-proxy, logging";
 const SINGLE: [&str; 4] = ["cold_cache", "startup", "list_927k", "refresh"];
 
 #[allow(clippy::disallowed_methods, reason = "xtask is a blocking tool without an executor")]
-fn pause(duration: Duration) {
+pub(crate) fn pause(duration: Duration) {
     std::thread::sleep(duration);
 }
 
@@ -181,7 +181,7 @@ fn publish(workspace: &Workspace, outcome: Outcome) -> Result<()> {
 }
 
 /// Builds our program as it is measured, or as the tests use it, and tells where it is.
-fn build(workspace: &Workspace, is_check: bool) -> Result<PathBuf> {
+pub(crate) fn build(workspace: &Workspace, is_check: bool) -> Result<PathBuf> {
     if is_check {
         return cargo::tested_program(workspace, "pypi-proxy");
     }

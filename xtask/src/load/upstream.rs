@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -44,11 +44,21 @@ impl Upstream {
     ///
     /// Fails if there is no port to listen on, or the pages cannot be written.
     pub(crate) fn start(data: &Data) -> Result<Self> {
+        let upstream = Self::listen(&data.dir)?;
+        data.write_pages(&format!("http://{}", upstream.address))?;
+        Ok(upstream)
+    }
+
+    /// Serves what is in a folder, or will be, until the process ends.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no port to listen on.
+    pub(crate) fn listen(dir: &Path) -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).context("no port for the index")?;
         let address = listener.local_addr()?;
-        data.write_pages(&format!("http://{address}"))?;
         let shared = Arc::new(Shared {
-            dir: data.dir.clone(),
+            dir: dir.to_owned(),
             counts: Mutex::default(),
             next: Mutex::new(Instant::now()),
             all: Mutex::default(),

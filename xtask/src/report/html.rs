@@ -20,6 +20,11 @@ pub(crate) fn render(report: &Report) -> String {
         Some(load) => page.sheets("load", &crate::load::sheets(load), true),
         None => page.element("p", "There is no load run: `cargo xtask load` makes one."),
     }
+    page.section("fleet", "Fleet");
+    match &report.fleet {
+        Some(fleet) => page.sheets("fleet", &crate::fleet::sheets(fleet), true),
+        None => page.element("p", "There is no run of a fleet: `cargo xtask fleet` makes one."),
+    }
     page.gaps(report);
     page.method(report);
     page.text + "</main>\n</body>\n</html>\n"
@@ -45,7 +50,13 @@ impl Page {
         self.element("p class=\"note\"", &place);
         self.text += "</header>\n<nav aria-label=\"Sections\">";
         let systems = report.systems.iter().map(|system| (system.id.as_str(), system.name.as_str()));
-        let others = [("load", "Load"), ("gaps", "Not measured"), ("method", "Method"), ("run", "Run")];
+        let others = [
+            ("load", "Load"),
+            ("fleet", "Fleet"),
+            ("gaps", "Not measured"),
+            ("method", "Method"),
+            ("run", "Run"),
+        ];
         for (id, name) in std::iter::once(("overview", "Overview")).chain(systems).chain(others) {
             let _ = write!(self.text, "<a href=\"#{id}\">{}</a>", escaped(name));
         }

@@ -20,6 +20,12 @@ pub(crate) fn render(report: &Report) -> String {
             sheet(&mut text, &drawn);
         }
     }
+    if let Some(fleet) = &report.fleet {
+        text += "\n## Fleet\n";
+        for drawn in crate::fleet::sheets(fleet) {
+            sheet(&mut text, &drawn);
+        }
+    }
     legend(&mut text, report);
     text
 }

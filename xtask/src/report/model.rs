@@ -33,6 +33,9 @@ pub(crate) struct Report {
     /// What `cargo xtask load` has measured, if it has.
     #[serde(default)]
     pub(crate) load: Option<crate::load::Outcome>,
+    /// What `cargo xtask fleet` has found, if it has run.
+    #[serde(default)]
+    pub(crate) fleet: Option<crate::fleet::Outcome>,
 }
 
 impl Report {
@@ -51,6 +54,7 @@ impl Report {
             added: Vec::new(),
             comparison: None,
             load: None,
+            fleet: None,
         }
     }
 }

@@ -17,6 +17,9 @@ use super::observer::{Observer, Step};
 use super::remote::Small;
 use super::share::Bucket;
 
+/// How long after it was taken over a lease is looked at once more. Not all stores look at a condition and write in one
+/// step: of two that did so at the same time, the last has it.
+const SETTLED: Duration = Duration::from_millis(200);
 /// More bytes than a lease ever has.
 const MAX_LEN: u64 = 4096;
 
@@ -64,14 +67,13 @@ impl Bucket {
             let (bucket, path, owner) = (self.clone(), path.clone(), owner.clone());
             Claim::Mine(Lease { bucket, path, owner, version, beat, written, tried: written, is_lost: false })
         };
-        let begun = Instant::now();
+        let (mut leased, mut written) = (Leased::Acquired, Instant::now());
         match self.remote().create(&path, self.document(&owner, 0)).await {
-            Ok(version) => return mine(Leased::Acquired, version, 0, begun),
+            Ok(version) => return mine(leased, version, 0, written),
             Err(Failure::Refused) => {}
             Err(_) => return self.without(Leased::Unavailable),
         }
         loop {
-            let now = Instant::now();
             let Small { bytes, version } = match self.remote().small(&path, MAX_LEN).await {
                 Ok(small) => small,
                 Err(Failure::Missing) => return Claim::Over,
@@ -82,8 +84,8 @@ impl Bucket {
             let (holder, beat) =
                 document.as_ref().map_or(("", 0), |document| (&document.owner, document.beat));
             if holder == owner {
-                // It was written, but the answer was lost on its way.
-                return mine(Leased::Acquired, version, beat, now);
+                // It was taken over, or created by a request whose answer was lost on its way.
+                return mine(leased, version, beat, written);
             }
             let duration = document
                 .and_then(|document| Duration::try_from_secs_f64(document.seconds).ok())
@@ -94,7 +96,10 @@ impl Bucket {
                 Step::TakeOver => {
                     let now = Instant::now();
                     match self.remote().update(&path, self.document(&owner, 0), version).await {
-                        Ok(version) => return mine(Leased::TakenOver, version, 0, now),
+                        Ok(_) => {
+                            (leased, written) = (Leased::TakenOver, now);
+                            tokio::time::sleep(SETTLED).await;
+                        }
                         Err(Failure::Missing) => return Claim::Over,
                         // Another was faster, and is the holder now.
                         Err(Failure::Refused) => {}

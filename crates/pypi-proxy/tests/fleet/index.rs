@@ -1,0 +1,119 @@
+//! An index of which a test knows all files, and how often each was asked for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, StreamBody};
+use hyper::body::Frame;
+use pypi_proxy::ByteRange;
+
+use crate::support::source::content;
+use crate::support::{JSON, Server, answer, hashed_page};
+
+/// Files of each project.
+const EACH: usize = 4;
+const CHUNK: usize = 64 << 10;
+const LARGEST: usize = 8 << 20;
+
+pub(crate) struct File {
+    project: String,
+    name: String,
+    pub(crate) content: Bytes,
+}
+
+impl File {
+    pub(crate) fn page(&self) -> String {
+        format!("/simple/{}/", self.project)
+    }
+
+    pub(crate) fn path(&self) -> String {
+        format!("/simple/{}/{}", self.project, self.name)
+    }
+}
+
+pub(crate) struct Index {
+    server: Server,
+    pub(crate) files: Arc<Vec<Arc<File>>>,
+}
+
+impl Index {
+    /// An index of so many files, each of a length of its own, that waits before each 64 KiB that it sends of a file.
+    pub(crate) async fn start(count: usize, len: impl Fn(usize) -> usize, delay: Duration) -> Self {
+        let all = content(LARGEST + count);
+        let file = |number: usize| {
+            let project = format!("p{}", number / EACH);
+            let name = format!("{project}-1.{number}-py3-none-any.whl");
+            // Files that begin at different places differ.
+            Arc::new(File { project, name, content: all.slice(number..number + len(number).min(LARGEST)) })
+        };
+        let files: Arc<Vec<_>> = Arc::new((0..count).map(file).collect());
+        let shelf = files.clone();
+        let server = Server::start(move |path, headers| {
+            let shelf = shelf.clone();
+            async move {
+                if let Some(name) = path.strip_prefix("/f/") {
+                    let Some(file) = shelf.iter().find(|file| file.name == name) else {
+                        return answer(404, &[], "");
+                    };
+                    let range = headers.get("range").and_then(|range| range.to_str().ok());
+                    return send(&file.content, range, delay);
+                }
+                let of = shelf.iter().filter(|file| file.page() == path);
+                let page = hashed_page(of.map(|file| (file.name.clone(), file.content.clone())));
+                answer(200, &[JSON], page)
+            }
+        })
+        .await;
+        Self { server, files }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        self.server.url("/simple/")
+    }
+
+    pub(crate) fn asked(&self, file: &File) -> usize {
+        let path = format!("/f/{}", file.name);
+        self.server.paths().iter().filter(|asked| **asked == path).count()
+    }
+
+    /// Asserts how often each of these files was asked for.
+    pub(crate) fn was_asked(&self, files: &[Arc<File>], times: std::ops::RangeInclusive<usize>) {
+        let asked: Vec<_> = files.iter().map(|file| (self.asked(file), &file.name)).collect();
+        let wrong: Vec<_> = asked.iter().filter(|(count, _)| !times.contains(count)).collect();
+        assert!(wrong.is_empty(), "{} of {} files: {wrong:?}", wrong.len(), files.len());
+    }
+
+    pub(crate) fn stop(&self) {
+        self.server.stop();
+    }
+}
+
+fn send(content: &Bytes, range: Option<&str>, delay: Duration) -> http::Response<crate::support::Body> {
+    let len = content.len();
+    let part = match range.map(|range| ByteRange::parse(range, len as u64)) {
+        Some(ByteRange::Part { start, end }) => {
+            usize::try_from(start).unwrap()..usize::try_from(end).unwrap()
+        }
+        _ => 0..len,
+    };
+    let mut response = http::Response::builder()
+        .status(if part.len() < len { 206 } else { 200 })
+        .header("content-length", part.len())
+        .header("etag", format!("\"{len}\""));
+    if part.len() < len {
+        response = response.header("content-range", format!("bytes {}-{}/{len}", part.start, part.end - 1));
+    }
+    let rest = content.slice(part);
+    let chunks = futures_util::stream::unfold(rest, move |mut rest| async move {
+        if rest.is_empty() {
+            return None;
+        }
+        if !delay.is_zero() {
+            tokio::time::sleep(delay).await;
+        }
+        let chunk = rest.split_to(rest.len().min(CHUNK));
+        Some((Ok::<_, std::io::Error>(Frame::data(chunk)), rest))
+    });
+    response.body(StreamBody::new(chunks).boxed()).unwrap()
+}

@@ -1,0 +1,232 @@
+//! What more instances bring on one machine, and what their requests cost.
+
+use std::fs;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+
+use super::site::{Site, metric, path};
+use crate::load::account;
+use crate::load::client;
+use crate::load::data::Wheel;
+use crate::load::servers::Server;
+use crate::load::wrk::{Figures, Load, Wrk};
+use crate::note;
+use crate::stats::median;
+
+/// The fleets that are compared.
+pub(super) const INSTANCES: [usize; 3] = [1, 2, 4];
+/// Connections of the load generators together.
+const CONNECTIONS: usize = 64;
+/// Clients of what is read once.
+const CLIENTS: usize = 32;
+
+/// All instances asked for one thing, which each of them has.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Hot {
+    pub(crate) instances: usize,
+    pub(crate) what: String,
+    /// Of all of them together; median of the rounds.
+    pub(crate) requests_per_s: f64,
+    /// Of the slowest instance; median of the rounds.
+    pub(crate) p99_us: f64,
+    /// Processor time of the instances.
+    pub(crate) cpu_us: f64,
+    pub(crate) errors: u64,
+    pub(crate) bucket_operations_per_request: f64,
+}
+
+/// Clients that ask for every file by one instance or the other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Pass {
+    pub(crate) instances: usize,
+    /// Whether nobody had the files; if not, the bucket had.
+    pub(crate) is_cold: bool,
+    pub(crate) files: usize,
+    pub(crate) requests: usize,
+    pub(crate) failed: usize,
+    pub(crate) seconds: f64,
+    pub(crate) p99_us: f64,
+    pub(crate) cpu_us: f64,
+    pub(crate) mean_bytes: f64,
+    pub(crate) upstream_gets_per_file: f64,
+    pub(crate) bucket_operations_per_request: f64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Scaling {
+    pub(crate) hot: Vec<Hot>,
+    pub(crate) passes: Vec<Pass>,
+}
+
+/// Measures fleets of all sizes, that many rounds of that many seconds for each row.
+pub(super) fn measure(site: &Site<'_>, rounds: usize, seconds: usize) -> Result<Scaling> {
+    let mut scaling = Scaling::default();
+    for count in INSTANCES {
+        let fleet = |of: usize| -> Result<Vec<Server>> {
+            (0..count).map(|number| site.instance(of + number, &format!("of-{count}"), &[])).collect()
+        };
+        note(&format!("{count} instances: files that nobody has, then files that the bucket has"));
+        let cold = fleet(0)?;
+        scaling.passes.push(pass(site, &cold, true)?);
+        drop(cold);
+        let warm = fleet(count)?;
+        scaling.passes.push(pass(site, &warm, false)?);
+        let large = site.wheels.first().context("an index has files")?;
+        let page = format!("/simple/{}/", large.project);
+        for (what, path) in [("page", page), ("wheel of 1 MiB", path(large))] {
+            note(&format!("{count} instances: {what}"));
+            scaling.hot.push(hot(site, &warm, what, &path, rounds, seconds)?);
+        }
+    }
+    Ok(scaling)
+}
+
+/// The bucket operations that instances have done. What an open breaker has kept from them is none.
+pub(super) fn bucket_operations(fleet: &[Server]) -> Result<f64> {
+    fleet.iter().map(|server| metric(server, "pypi_proxy_bucket_operations_total", "\"skipped\"")).sum()
+}
+
+fn cpu_seconds(fleet: &[Server]) -> f64 {
+    fleet.iter().filter_map(Server::pid).map(account::cpu_seconds).sum()
+}
+
+/// Asks for a file, and checks that it is the one that the index has.
+pub(super) fn fetch(server: &Server, wheel: &Wheel, content: &[u8]) -> Result<Duration> {
+    let mut at = 0;
+    let mut is_right = true;
+    let timing = client::download(server.address, &path(wheel), |bytes| {
+        is_right &= content.get(at..at + bytes.len()) == Some(bytes);
+        at += bytes.len();
+    })?;
+    ensure!(is_right && at == content.len(), "{}: other bytes than the index has", wheel.file);
+    Ok(timing.last)
+}
+
+fn pass(site: &Site<'_>, fleet: &[Server], is_cold: bool) -> Result<Pass> {
+    let contents: Vec<_> = site.wheels.iter().map(|wheel| site.content(wheel)).collect::<Result<_>>()?;
+    let (gets, operations, cpu) = (site.upstream_gets(), bucket_operations(fleet)?, cpu_seconds(fleet));
+    let next = AtomicUsize::new(0);
+    let times = Mutex::new(Vec::new());
+    let failed = AtomicUsize::new(0);
+    // Every instance is asked for every file.
+    let requests = site.wheels.len() * fleet.len();
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..CLIENTS {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    if at >= requests {
+                        break;
+                    }
+                    let (file, server) = (at / fleet.len(), &fleet[at % fleet.len()]);
+                    match fetch(server, &site.wheels[file], &contents[file]) {
+                        Ok(time) => {
+                            times.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(time)
+                        }
+                        Err(error) => {
+                            note(&format!("  {error:#}"));
+                            failed.fetch_add(1, Ordering::Relaxed);
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let seconds = start.elapsed().as_secs_f64();
+    let mut times = times.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    times.sort_unstable();
+    // What is uploaded behind the answers belongs to them.
+    settle(fleet)?;
+    let bytes: usize = contents.iter().map(Vec::len).sum();
+    let per_request = |value: f64| value / requests as f64;
+    Ok(Pass {
+        instances: fleet.len(),
+        is_cold,
+        files: site.wheels.len(),
+        requests,
+        failed: failed.into_inner(),
+        seconds,
+        p99_us: times.get(times.len() * 99 / 100).map_or(0.0, |time| time.as_secs_f64() * 1e6),
+        cpu_us: per_request((cpu_seconds(fleet) - cpu) * 1e6),
+        mean_bytes: bytes as f64 / contents.len() as f64,
+        upstream_gets_per_file: (site.upstream_gets() - gets) as f64 / site.wheels.len() as f64,
+        bucket_operations_per_request: per_request(bucket_operations(fleet)? - operations),
+    })
+}
+
+/// Waits until the instances do nothing with the bucket any longer.
+fn settle(fleet: &[Server]) -> Result<()> {
+    let mut last = -1.0;
+    for _ in 0..60 {
+        let now = bucket_operations(fleet)?;
+        if now <= last {
+            break;
+        }
+        last = now;
+        crate::load::pause(Duration::from_secs(1));
+    }
+    Ok(())
+}
+
+fn hot(
+    site: &Site<'_>,
+    fleet: &[Server],
+    what: &str,
+    path: &str,
+    rounds: usize,
+    seconds: usize,
+) -> Result<Hot> {
+    let load = Load { threads: 1, connections: CONNECTIONS / fleet.len(), seconds };
+    let headers = [("Accept".to_owned(), "application/vnd.pypi.simple.v1+json".to_owned())];
+    let wrks: Vec<Wrk> = (0..fleet.len())
+        .map(|number| {
+            let scratch = site.scratch().join(format!("wrk-{number}"));
+            fs::create_dir_all(&scratch)?;
+            Wrk::new(&scratch)
+        })
+        .collect::<Result<_>>()?;
+    for server in fleet {
+        // The answer is made, and its forms.
+        client::ask(server.address, "GET", path, &headers)?;
+    }
+    let operations = bucket_operations(fleet)?;
+    let (mut rates, mut p99s) = (Vec::new(), Vec::new());
+    let (mut requests, mut errors, mut cpu) = (0, 0, 0.0);
+    for _ in 0..rounds {
+        let before = cpu_seconds(fleet);
+        let figures: Vec<Result<Figures>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = fleet
+                .iter()
+                .zip(&wrks)
+                .map(|(server, wrk)| {
+                    let headers = &headers;
+                    scope.spawn(move || wrk.run(&format!("http://{}{path}", server.address), headers, load))
+                })
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow::anyhow!("wrk has panicked"))))
+                .collect()
+        });
+        cpu += cpu_seconds(fleet) - before;
+        let figures: Vec<Figures> = figures.into_iter().collect::<Result<_>>()?;
+        rates.push(figures.iter().map(|one| one.requests as f64 * 1e6 / one.duration_us as f64).sum());
+        p99s.push(figures.iter().map(|one| one.p99).max().unwrap_or(0) as f64);
+        requests += figures.iter().map(|one| one.requests).sum::<u64>();
+        errors += figures.iter().map(Figures::errors).sum::<u64>();
+    }
+    Ok(Hot {
+        instances: fleet.len(),
+        what: what.to_owned(),
+        requests_per_s: median(&rates).unwrap_or(0.0),
+        p99_us: median(&p99s).unwrap_or(0.0),
+        cpu_us: cpu * 1e6 / requests.max(1) as f64,
+        errors,
+        bucket_operations_per_request: (bucket_operations(fleet)? - operations) / requests.max(1) as f64,
+    })
+}

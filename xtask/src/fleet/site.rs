@@ -1,0 +1,252 @@
+//! What a fleet stands on: an index with many files, an S3 server with a bucket, and the instances.
+
+use std::fs::{self, File};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::load::client;
+use crate::load::data::{Wheel, json_list, wheel};
+use crate::load::pause;
+use crate::load::servers::{Layout, Plan, Server, empty, free_address, program};
+use crate::load::upstream::Upstream;
+use crate::report::Role;
+
+/// Files of the index, one of each project.
+pub(super) const FILES: usize = 200;
+
+/// How long a server may take to answer for the first time.
+const START: Duration = Duration::from_secs(60);
+
+const BUCKET: &str = "wheels";
+const IDENTITY: &str = "test";
+const SECRET: &str = "testtest";
+
+/// The programs that a fleet is made of.
+#[derive(Debug)]
+pub(super) struct Programs {
+    /// Our own, as it is measured.
+    pub(super) ours: PathBuf,
+    pub(super) bucket: BucketProgram,
+}
+
+#[derive(Debug)]
+pub(super) enum BucketProgram {
+    /// The folder of its jar.
+    S3proxy(PathBuf),
+    /// The folder of its program.
+    Versitygw(PathBuf),
+    /// The interpreter that it is installed beside.
+    Rclone(PathBuf),
+}
+
+impl BucketProgram {
+    fn command(&self, address: SocketAddr, dir: &Path) -> Result<Command> {
+        let root = dir.join("root");
+        Ok(match self {
+            Self::S3proxy(jars) => {
+                let settings = dir.join("s3proxy.conf");
+                let text = format!(
+                    "s3proxy.endpoint=http://{address}\ns3proxy.authorization=aws-v2-or-v4\n\
+                     s3proxy.identity={IDENTITY}\ns3proxy.credential={SECRET}\n\
+                     jclouds.provider=filesystem-nio2\njclouds.filesystem.basedir={}\n",
+                    root.display()
+                );
+                fs::write(&settings, text)?;
+                let mut command = program(Path::new("java"));
+                command.args(["-Xmx512m", "-jar"]).arg(jars.join("s3proxy-jar-with-dependencies.jar"));
+                command.arg("--properties").arg(settings);
+                command
+            }
+            Self::Versitygw(programs) => {
+                let mut command = program(&programs.join("versitygw"));
+                command.args(["--access", IDENTITY, "--secret", SECRET, "--port", &address.to_string()]);
+                command.args(["--keep-alive", "--quiet", "posix"]).arg(root);
+                command
+            }
+            Self::Rclone(python) => {
+                let mut command = program(&python.with_file_name("rclone"));
+                command.args(["serve", "s3", "--auth-key", &format!("{IDENTITY},{SECRET}")]);
+                command.args(["--addr", &address.to_string()]).arg(root);
+                command
+            }
+        })
+    }
+}
+
+/// An S3 server that runs, with an empty bucket.
+#[derive(Debug)]
+pub(super) struct Bucket {
+    address: SocketAddr,
+    child: Child,
+}
+
+impl Bucket {
+    fn start(programs: &Programs, scratch: &Path) -> Result<Self> {
+        let dir = empty(scratch, "bucket")?;
+        fs::create_dir_all(dir.join("root").join(BUCKET))?;
+        let address = free_address()?;
+        let log = File::create(dir.join("log.txt"))?;
+        let mut command = programs.bucket.command(address, &dir)?;
+        command.current_dir(&dir).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        let child = command.spawn().context("the S3 server cannot be started")?;
+        let mut bucket = Self { address, child };
+        let start = Instant::now();
+        // It refuses who has no signature, which is an answer.
+        while client::ask(address, "GET", "/", &[]).is_err() {
+            ensure!(bucket.child.try_wait()?.is_none(), "the S3 server has ended");
+            ensure!(start.elapsed() < START, "the S3 server does not answer");
+            pause(Duration::from_millis(20));
+        }
+        Ok(bucket)
+    }
+
+    /// Has it stand still for some time, with its connections open.
+    pub(super) fn stands_still(&self, time: Duration) -> Result<()> {
+        self.signal("-STOP")?;
+        pause(time);
+        self.signal("-CONT")
+    }
+
+    fn signal(&self, signal: &str) -> Result<()> {
+        let status = Command::new("kill").args([signal, &self.child.id().to_string()]).status()?;
+        ensure!(status.success(), "kill {signal}: {status}");
+        Ok(())
+    }
+}
+
+impl Drop for Bucket {
+    fn drop(&mut self) {
+        // It can only be so that it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// An index and a bucket, for instances to be started before them.
+pub(super) struct Site<'p> {
+    programs: &'p Programs,
+    data: PathBuf,
+    scratch: PathBuf,
+    pub(super) wheels: Vec<Wheel>,
+    pub(super) upstream: Upstream,
+    pub(super) bucket: Bucket,
+}
+
+impl<'p> Site<'p> {
+    /// Starts both, the bucket empty.
+    pub(super) fn start(programs: &'p Programs, folder: &Path) -> Result<Self> {
+        let (data, scratch) = (folder.join("data"), folder.join("scratch"));
+        fs::create_dir_all(data.join("files"))?;
+        fs::create_dir_all(&scratch)?;
+        // Each tenth has 1 MiB; the others lengths of their own.
+        let size =
+            |number: usize| if number.is_multiple_of(10) { 1 << 20 } else { 20_000 + number as u64 * 800 };
+        let files = data.join("files");
+        let wheels = (0..FILES).map(|number| wheel(&files, &format!("fleet-{number}"), size(number) / 8 * 8));
+        let wheels: Vec<Wheel> = wheels.collect::<Result<_>>()?;
+        let upstream = Upstream::listen(&data)?;
+        write_pages(&data, &wheels, &format!("http://{}", upstream.address))?;
+        let bucket = Bucket::start(programs, &scratch)?;
+        Ok(Self { programs, data, scratch, wheels, upstream, bucket })
+    }
+
+    pub(super) fn scratch(&self) -> &Path {
+        &self.scratch
+    }
+
+    /// What the index has of a file.
+    pub(super) fn content(&self, wheel: &Wheel) -> Result<Vec<u8>> {
+        let path = self.data.join("files").join(&wheel.file);
+        fs::read(&path).with_context(|| format!("cannot read {}", path.display()))
+    }
+
+    /// An instance with an empty folder. The instances with the same prefix share what is in the bucket.
+    pub(super) fn instance(&self, number: usize, prefix: &str, settings: &[(&str, &str)]) -> Result<Server> {
+        let name = format!("{prefix}-{number}");
+        let cache = empty(&self.scratch, &name)?;
+        let address = free_address()?;
+        let mut command = program(&self.programs.ours);
+        command
+            .args(["serve", "--listen", &address.to_string(), "--access-log=false", "--cache-dir"])
+            .arg(cache)
+            .env("PYPI_PROXY_INDEX_URL", self.upstream.index())
+            .env("PYPI_PROXY_DOWNLOAD_TIMEOUT", "60s")
+            .env("PYPI_PROXY_STORAGE_TYPE", "hybrid")
+            .env("PYPI_PROXY_S3_ENDPOINT", format!("http://{}", self.bucket.address))
+            .env("PYPI_PROXY_S3_BUCKET", BUCKET)
+            .env("PYPI_PROXY_S3_PREFIX", prefix)
+            .env("PYPI_PROXY_S3_REGION", "us-east-1")
+            .env("PYPI_PROXY_S3_FORCE_PATH_STYLE", "true")
+            .env("PYPI_PROXY_S3_USE_SSL", "false")
+            .env("PYPI_PROXY_S3_ACCESS_KEY_ID", IDENTITY)
+            .env("PYPI_PROXY_S3_SECRET_ACCESS_KEY", SECRET)
+            .envs(settings.iter().copied());
+        let layout = Layout::Proxy { prefix: "/simple/" };
+        let plan = Plan { name: &name, role: Role::Ours, layout, health: Some("/health"), ready: "/health" };
+        Server::start(&plan, address, &mut command, &self.scratch)
+    }
+
+    /// How often the index was asked for one of the files.
+    pub(super) fn upstream_gets(&self) -> usize {
+        self.wheels.iter().map(|wheel| self.upstream.count(&format!("/files/{}", wheel.file))).sum()
+    }
+}
+
+/// Where a proxy has a file.
+pub(super) fn path(wheel: &Wheel) -> String {
+    format!("/simple/{}/{}", wheel.project, wheel.file)
+}
+
+fn write_pages(data: &Path, wheels: &[Wheel], base: &str) -> Result<()> {
+    let names: Vec<String> = wheels.iter().map(|wheel| wheel.project.clone()).collect();
+    let pages = wheels.iter().map(|wheel| (wheel.project.clone(), wheel.page(base)));
+    let mut gzip = Command::new("gzip");
+    gzip.arg("-kf6n");
+    for (name, page) in pages.chain([("list".to_owned(), json_list(&names))]) {
+        let path = data.join(format!("{name}.json"));
+        fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;
+        gzip.arg(path);
+    }
+    let status = gzip.status().context("no gzip here")?;
+    ensure!(status.success(), "gzip: {status}");
+    Ok(())
+}
+
+/// The sum of all series of a metric whose labels have none of these.
+pub(super) fn metric(server: &Server, name: &str, without: &str) -> Result<f64> {
+    let answer = client::ask(server.address, "GET", "/metrics", &[])?;
+    let text = String::from_utf8_lossy(&answer.body);
+    sum(&text, name, without).with_context(|| format!("{} has no {name}", server.name))
+}
+
+fn sum(text: &str, name: &str, without: &str) -> Result<f64> {
+    let mut found = None;
+    for line in text.lines() {
+        let Some(rest) = line.strip_prefix(name) else { continue };
+        if !rest.starts_with(['{', ' ']) || rest.contains(without) {
+            continue;
+        }
+        let value: f64 = rest.rsplit(' ').next().unwrap_or_default().parse()?;
+        found = Some(found.unwrap_or(0.0) + value);
+    }
+    match found {
+        Some(sum) => Ok(sum),
+        None => bail!("not told"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn series_of_one_metric_are_added() {
+        let text = "# HELP a x\na{k=\"get\",o=\"done\"} 2\na{k=\"put\",o=\"skipped\"} 4\nab 100\na 1.5\n";
+        assert!((sum(text, "a", "skipped").unwrap() - 3.5).abs() < 1e-9);
+        assert!(sum(text, "c", "skipped").is_err());
+    }
+}
