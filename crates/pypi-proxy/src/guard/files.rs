@@ -117,10 +117,16 @@ dan:$6$rounds=1500$saltsalt$34Syr0FSbWlp9hNFif0BNSVHRPxwiPh79DU920TQC0DoAPilRd9U
         assert_eq!(users.len(), 4);
         for (name, hash) in users {
             assert!(hash.is_of(b"secret"), "{name}");
-            for wrong in [&b"Secret"[..], b"", b"secret ", b"secret\0", &[b's'; 300]] {
+            for wrong in [&b"Secret"[..], b"", b"secret ", b"secret\0", b"secret\0secret", &[b's'; 300]] {
                 assert!(!hash.is_of(wrong), "{name} {wrong:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_password_that_bcrypt_cuts_is_nobodys() {
+        let users = users("eve:$2y$04$abcdefghijklmnopqrstuuBzzIgyKkz7xMWYSzkIjUSnxEQFQ0WNe").unwrap();
+        assert!(!users["eve"].is_of(&[b'a'; 80]) && !users["eve"].is_of(&[b'a'; 72]));
     }
 
     #[test]

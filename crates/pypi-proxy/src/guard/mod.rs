@@ -72,7 +72,8 @@ impl Config {
     }
 
     /// Answers users of this file, which is as `htpasswd -B` makes it: hashes are those of bcrypt with a cost of at most
-    /// 15, or of SHA-crypt with at most a million rounds. Clients send `Authorization: Basic`. Default: none.
+    /// 15, or of SHA-crypt with at most a million rounds. Passwords have less than 72 bytes for bcrypt, at most 256 for
+    /// SHA-crypt. Clients send `Authorization: Basic`. Default: none.
     ///
     /// If there are both files, either is enough. They may have 10,000 lines and 4 MiB each.
     #[must_use]

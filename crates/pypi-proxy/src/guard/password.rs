@@ -44,11 +44,13 @@ impl PasswordHash {
 
     /// Whether it is the hash of this password, after some tenths of a second: hashes are compared in constant time.
     pub(super) fn is_of(&self, password: &[u8]) -> bool {
-        if password.len() > MAX_PASSWORD {
+        // The standard has no control characters in passwords (RFC 7617, 2), and bcrypt one hash for several that have zeros.
+        if password.len() > MAX_PASSWORD || password.iter().any(u8::is_ascii_control) {
             return false;
         }
         match self {
-            Self::Bcrypt(hash) => bcrypt::verify(password, hash).unwrap_or(false),
+            // Of 72 bytes and more, it looks at the first 72 alone: others would be as right.
+            Self::Bcrypt(hash) => bcrypt::non_truncating_verify(password, hash).unwrap_or(false),
             Self::ShaCrypt(hash) => ShaCrypt::default().verify_password(password, &**hash).is_ok(),
         }
     }
