@@ -229,15 +229,17 @@ impl Page {
 fn tone(verdict: &str) -> &'static str {
     let begins = |words: &[&str]| words.iter().any(|word| verdict.starts_with(word));
     match verdict {
-        _ if begins(&["slower", "does not hold", "missed", "allocates more"]) => " class=\"verdict bad\"",
-        _ if begins(&["faster", "holds", "met"]) => " class=\"verdict good\"",
+        _ if begins(&["slower", "does not hold", "missed", "allocates more", "FAILED"]) => {
+            " class=\"verdict bad\""
+        }
+        _ if begins(&["faster", "holds", "met", "passed"]) => " class=\"verdict good\"",
         _ => " class=\"verdict\"",
     }
 }
 
 fn class_of(sheet: &Sheet, column: usize) -> &'static str {
     match &sheet.columns[column] {
-        named if named.name == "Claim" => " class=\"key-column prose\"",
+        named if matches!(named.name.as_str(), "Claim" | "Target") => " class=\"key-column prose\"",
         _ if column == sheet.key_column => " class=\"key-column\"",
         column if column.numeric => " class=\"number\"",
         column if matches!(column.name.as_str(), "Remark" | "Reason" | "Found") => " class=\"prose\"",
