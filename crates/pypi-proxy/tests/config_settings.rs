@@ -209,6 +209,14 @@ fn every_setting_has_a_variable_a_key_and_a_default() {
 }
 
 #[test]
+fn with_a_bucket_nobody_is_sent_to_the_index_unless_that_is_wanted() {
+    let bucket = [("GROXPI_STORAGE_TYPE", "s3"), ("GROXPI_S3_BUCKET", "wheels")];
+    assert_eq!(read(bucket).download_timeout.value.0, None);
+    let set = bucket.into_iter().chain([("GROXPI_DOWNLOAD_TIMEOUT", "0.9")]);
+    assert_eq!(read(set).download_timeout.value.0, Some(Duration::from_millis(900)));
+}
+
+#[test]
 fn everything_that_is_wrong_is_told_at_once_and_without_values() {
     let sources = Sources::new()
         .env([

@@ -72,7 +72,7 @@ settings! {
         listen: Listen = "127.0.0.1:5000", ["HOST", "PORT"], [], Plain,
             "Where connections are accepted. If only one of the variables HOST and PORT is set, the other is 0.0.0.0 or 5000.";
         download_timeout: Patience = "0.9s", ["GROXPI_DOWNLOAD_TIMEOUT"], ["PROXPI_DOWNLOAD_TIMEOUT"], Plain,
-            "How long a client waits for the first byte of a file that is not stored before it is sent to the index itself, while the file is fetched all the same. After 0 it is sent there at once. Not done for indexes with credentials.";
+            "How long a client waits for the first byte of a file that is not stored before it is sent to the index itself, while the file is fetched all the same. After 0 it is sent there at once. Not done for indexes with credentials, and not done by default where there is a bucket.";
         binary_file_mime_type: Switch = "false", ["GROXPI_BINARY_FILE_MIME_TYPE"], ["PROXPI_BINARY_FILE_MIME_TYPE"], Plain,
             "Whether all files are sent as application/octet-stream.";
         admin_token: Option<Secret> = "", [], [], NoFlag,
@@ -260,6 +260,10 @@ impl Settings {
         }
         if settings.cache_dir.is_none() {
             settings.cache_dir.value = default_dir(sources).map(CacheDir::new);
+        }
+        // Who waits for a file that another proxy fetches would be sent to the index, which is asked once.
+        if settings.storage_type.value != StorageType::Local && !settings.download_timeout.is_set() {
+            settings.download_timeout.value = Patience(None);
         }
         Ok(settings)
     }
