@@ -146,7 +146,7 @@ async fn no_request_writes_more_than_its_line_into_the_log() {
         // What is no request at all has no line.
         let lines: Vec<_> = log.lines().filter(|line| line.contains("pypi_proxy::access")).collect();
         assert!((1..=5).contains(&lines.len()), "{log}");
-        assert!(lines[0].contains("/simple/%0d%0aFORGED%20status=200/"), "{log}");
+        assert!(lines.iter().any(|line| line.contains("/simple/%0d%0aFORGED%20status=200/")), "{log}");
         assert!(!log.lines().any(|line| line.starts_with("FORGED")));
         for line in lines {
             if format == "json" {
