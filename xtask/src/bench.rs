@@ -28,7 +28,7 @@ Measures every suite, or those named, and writes target/report/{report.json, rep
 
   --row ROW           only rows whose key (system/row) contains ROW
   --table ID          only rows of this published table, such as perplexity.raw_sse; may be repeated
-  --rounds N          alternating rounds, default 5
+  --rounds N          alternating rounds, default 4
   --quick             two rounds of short slices unless --rounds says otherwise: a first look
   --resume            go on with the run that was stopped: its slices are in target/bench/slices.jsonl
   --peers LANGUAGES   only peers in these, of rust,go,python,node; default: all that can be built here
@@ -42,7 +42,7 @@ Counts the instructions of hot paths under valgrind and fails where one differs 
 benches/data/instructions.toml; --save writes that file.
 ";
 
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 4;
 const QUICK_ROUNDS: usize = 2;
 /// A busy machine makes wall times meaningless.
 const MAX_LOAD_PER_CORE: f64 = 0.5;
