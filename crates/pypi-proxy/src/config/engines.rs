@@ -37,8 +37,8 @@ impl<'s> Engines<'s> {
     ///
     /// # Errors
     ///
-    /// Fails if there is no index at all, if it is the proxy itself, or if files are to be stored in a way that there is
-    /// not yet ([`Error::is_config`]).
+    /// Fails if there is no index at all, if it is the proxy itself, or if files are to be stored in a bucket and the feature
+    /// `s3` is off ([`Error::is_config`]).
     pub fn new(settings: &'s Settings, found: Option<Found>) -> Result<Self, Error> {
         let index = match (&settings.index_url.value, found) {
             (Some(index), _) => index.clone(),
