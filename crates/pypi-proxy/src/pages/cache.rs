@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::entry::Content;
-use super::keep::Keep;
+use super::keep::{Keep, Kept};
 use super::merge::merge;
 use super::shared::Shared;
 use super::slot::{Known, Part, PartContent, Slot, State};
@@ -542,16 +542,11 @@ impl Pages {
             if let Some(name) = name {
                 slot.learned().0.join(keep.load_facts(name));
             }
-            let (facts, learned) = slot.learned().clone();
             let load = |(index, id): (usize, &u64)| {
                 if !pages.may_ask(name.as_ref(), index) {
                     return Some(Part { checked: Some(SystemTime::now()), ..Part::default() });
                 }
-                let kept = keep.load(*id, name.as_ref())?;
-                let validators = kept.body.validators.clone();
-                let content = read(kept.body, name.is_some(), &facts).ok()?;
-                let (checked, modified) = (Some(kept.checked), Some(kept.modified));
-                Some(Part { content: Some(content), validators, checked, modified, learned, shared: None })
+                of_kept(keep.load(*id, name.as_ref())?, &slot)
             };
             indexes.iter().enumerate().map(|index| load(index).unwrap_or_default()).collect()
         };
@@ -595,23 +590,13 @@ impl Pages {
         let (Some((document, kept)), Some(keep)) = (newer, self.0.keep.clone()) else { return old };
         let (slot, before) = (slot.clone(), old.clone());
         let work = move || {
-            let (facts, learned) = slot.learned().clone();
-            let validators = kept.body.validators.clone();
-            let content = read(kept.body, slot.name.is_some(), &facts).ok()?;
-            if is_older(&content, before.content.as_ref()) {
+            let part = of_kept(kept, &slot)?;
+            if is_older(part.content.as_ref()?, before.content.as_ref()) {
                 return None;
             }
             // Without it, the next start has an older one.
             let _ = keep.store(id, slot.name.as_ref(), &document);
-            let (checked, modified) = (Some(kept.checked), Some(kept.modified));
-            Some(Part {
-                content: Some(content),
-                validators,
-                checked,
-                modified,
-                learned,
-                shared: before.shared,
-            })
+            Some(Part { shared: before.shared, ..part })
         };
         tokio::task::spawn_blocking(work).await.ok().flatten().unwrap_or(old)
     }
@@ -732,6 +717,15 @@ fn is_older(new: &PartContent, old: Option<&PartContent>) -> bool {
         PartContent::List(_) => None,
     };
     matches!((serial(new), old.and_then(serial)), (Some(new), Some(old)) if new < old)
+}
+
+/// What an index has, by a page of it that was kept.
+fn of_kept(kept: Kept, slot: &Slot) -> Option<Part> {
+    let (facts, learned) = slot.learned().clone();
+    let validators = kept.body.validators.clone();
+    let content = read(kept.body, slot.name.is_some(), &facts).ok()?;
+    let (checked, modified) = (Some(kept.checked), Some(kept.modified));
+    Some(Part { content: Some(content), validators, checked, modified, learned, shared: None })
 }
 
 fn read(body: PageBody, is_project: bool, facts: &Facts) -> Result<PartContent, Error> {
