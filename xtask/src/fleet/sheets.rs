@@ -12,11 +12,9 @@ fn sheet(
     numbers: &[&str],
     lines: Vec<Vec<String>>,
 ) -> Sheet {
-    let column = |numeric: bool| move |name: &&str| Column { name: (*name).to_owned(), numeric };
-    let columns = texts.iter().map(column(false)).chain(numbers.iter().map(column(true))).collect();
-    let line = |cells| Line { cells, ours: false, starts_group: false };
-    let lines = lines.into_iter().map(line).collect();
-    Sheet { title: title.to_owned(), notes, columns, key_column: 0, lines }
+    let (texts, numbers) =
+        (texts.iter().map(|name| Column::text(name)), numbers.iter().map(|name| Column::number(name)));
+    Sheet::new(title, notes, texts.chain(numbers).collect(), lines.into_iter().map(Line::plain).collect())
 }
 
 /// All tables, those with nothing in them left out.

@@ -5,20 +5,8 @@ use super::rows::ROWS;
 use super::table::{bytes, memory, time};
 use crate::report::{Column, Line, Role, Sheet};
 
-fn text(name: &str) -> Column {
-    Column { name: name.to_owned(), numeric: false }
-}
-
-fn number(name: &str) -> Column {
-    Column { name: name.to_owned(), numeric: true }
-}
-
 fn line(role: Role, cells: Vec<String>) -> Line {
     Line { cells, ours: role == Role::Ours, starts_group: false }
-}
-
-fn sheet(title: &str, notes: Vec<String>, columns: Vec<Column>, lines: Vec<Line>) -> Sheet {
-    Sheet { title: title.to_owned(), notes, columns, key_column: 0, lines }
 }
 
 /// All tables, those with nothing in them left out.
@@ -50,14 +38,19 @@ fn targets(outcome: &Outcome) -> Sheet {
             load(outcome.load_after)
         ),
     ];
-    sheet("Load: targets", notes, vec![text("Target"), text("Found"), text("Verdict")], lines.collect())
+    Sheet::new(
+        "Load: targets",
+        notes,
+        vec![Column::text("Target"), Column::text("Found"), Column::text("Verdict")],
+        lines.collect(),
+    )
 }
 
 fn rows(outcome: &Outcome) -> Sheet {
     let names =
         ["Requests/s", "p50", "p99", "CPU/request", "(min..max)", "Body", "MB/s", "Failed", "Peak RSS"];
-    let columns = [text("Row"), text("Server"), text("Role"), text("Coding")];
-    let columns = columns.into_iter().chain(names.map(number)).collect();
+    let columns = [Column::text("Row"), Column::text("Server"), Column::text("Role"), Column::text("Coding")];
+    let columns = columns.into_iter().chain(names.map(Column::number)).collect();
     let mut last = "";
     let lines = outcome.rows.iter().map(|entry| {
         let range =
@@ -87,7 +80,7 @@ fn rows(outcome: &Outcome) -> Sheet {
     let lines = lines.collect();
     let about = ROWS.iter().filter(|row| outcome.rows.iter().any(|entry| entry.row == row.key));
     let about = about.map(|row| format!("`{}`: {}, {} connections.", row.key, row.about, row.connections));
-    sheet("Load: rows", about.collect(), columns, lines)
+    Sheet::new("Load: rows", about.collect(), columns, lines)
 }
 
 fn cold(outcome: &Outcome) -> Sheet {
@@ -102,7 +95,7 @@ fn cold(outcome: &Outcome) -> Sheet {
         "CPU",
         "Peak RSS",
     ];
-    let columns = [text("Server")].into_iter().chain(names.map(number)).collect();
+    let columns = [Column::text("Server")].into_iter().chain(names.map(Column::number)).collect();
     let ms = |ms: f64| time(ms * 1e3);
     let lines = outcome.cold.iter().map(|run| {
         line(
@@ -123,7 +116,7 @@ fn cold(outcome: &Outcome) -> Sheet {
     });
     let note =
         "50 clients ask at once for a wheel of 60 MiB that is not here; the index sends 30 MB/s.".to_owned();
-    sheet("Load: one cold file", vec![note], columns, lines.collect())
+    Sheet::new("Load: one cold file", vec![note], columns, lines.collect())
 }
 
 fn single(outcome: &Outcome) -> Sheet {
@@ -156,7 +149,12 @@ fn single(outcome: &Outcome) -> Sheet {
         lines
             .push(line(refresh.role, vec!["page of 3,060 files anew".into(), refresh.server.clone(), found]));
     }
-    sheet("Load: what happens once", Vec::new(), vec![text("What"), text("Server"), text("Found")], lines)
+    Sheet::new(
+        "Load: what happens once",
+        Vec::new(),
+        vec![Column::text("What"), Column::text("Server"), Column::text("Found")],
+        lines,
+    )
 }
 
 fn missing(outcome: &Outcome) -> Sheet {
@@ -164,6 +162,6 @@ fn missing(outcome: &Outcome) -> Sheet {
         .unmeasured
         .iter()
         .map(|entry| line(Role::Peer, vec![entry.row.clone(), entry.server.clone(), entry.reason.clone()]));
-    let columns = vec![text("Row"), text("Server"), text("Why there is no figure")];
-    sheet("Load: not measured", Vec::new(), columns, lines.collect())
+    let columns = vec![Column::text("Row"), Column::text("Server"), Column::text("Why there is no figure")];
+    Sheet::new("Load: not measured", Vec::new(), columns, lines.collect())
 }

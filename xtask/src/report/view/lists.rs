@@ -1,16 +1,11 @@
 //! Claims, standings, gaps, changes: what is listed beside the tables.
 
-use super::{Line, NONE, Sheet, number, text};
+use super::{Column, Line, NONE, Sheet};
 use crate::join::Outcome;
 use crate::report::{Absent, Report, Standing, units};
 
-fn plain(cells: Vec<String>) -> Line {
-    Line { cells, ours: false, starts_group: false }
-}
-
-fn sheet(title: &str, notes: Vec<String>, columns: Vec<super::Column>, lines: Vec<Vec<String>>) -> Sheet {
-    let lines = lines.into_iter().map(plain).collect();
-    Sheet { title: title.to_owned(), notes, columns, key_column: 0, lines }
+fn sheet(title: &str, notes: Vec<String>, columns: Vec<Column>, lines: Vec<Vec<String>>) -> Sheet {
+    Sheet::new(title, notes, columns, lines.into_iter().map(Line::plain).collect())
 }
 
 /// How many published benchmarks ended how, as pairs of a word and a count, those of none left out.
@@ -54,8 +49,13 @@ pub(crate) fn standings(report: &Report) -> Sheet {
             vec![standing.key.clone(), ratio.against.clone(), range, outcome(how).to_owned(), remark]
         })
     });
-    let columns =
-        vec![text("Row"), text("Strongest other"), number("Ratio"), text("Verdict"), text("Remark")];
+    let columns = vec![
+        Column::text("Row"),
+        Column::text("Strongest other"),
+        Column::number("Ratio"),
+        Column::text("Verdict"),
+        Column::text("Remark"),
+    ];
     sheet("Not ahead", Vec::new(), columns, lines.collect())
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn margins(report: &Report) -> Sheet {
     let lines = margins.map(|margin| {
         vec![margin.key.clone(), margin.against.clone(), format!("{}x", units::ratio(margin.ratio))]
     });
-    let columns = vec![text("Row"), text("Strongest other"), number("Ratio")];
+    let columns = vec![Column::text("Row"), Column::text("Strongest other"), Column::number("Ratio")];
     sheet("The five smallest margins", Vec::new(), columns, lines.collect())
 }
 
@@ -81,8 +81,13 @@ pub(crate) fn claims(report: &Report, system: &str) -> Sheet {
             claim.verdict.clone(),
         ]
     });
-    let columns =
-        vec![text("Claim"), text("Published"), number("Measured, ours"), text("Demanded"), text("Verdict")];
+    let columns = vec![
+        Column::text("Claim"),
+        Column::text("Published"),
+        Column::number("Measured, ours"),
+        Column::text("Demanded"),
+        Column::text("Verdict"),
+    ];
     sheet("Claims", Vec::new(), columns, lines.collect())
 }
 
@@ -101,7 +106,7 @@ fn entries(title: &str, name: &str, entries: &[Absent]) -> Sheet {
         entry.what.iter().map(|what| vec![what.clone(), entry.reason.clone()]).collect()
     };
     let lines = entries.iter().flat_map(of);
-    sheet(title, Vec::new(), vec![text(name), text("Reason")], lines.collect())
+    sheet(title, Vec::new(), vec![Column::text(name), Column::text("Reason")], lines.collect())
 }
 
 /// What has changed since an earlier report.
@@ -124,9 +129,11 @@ pub(crate) fn comparison(report: &Report) -> Option<Sheet> {
             change.verdict.label().to_owned(),
         ]
     });
-    let columns = ["Before", "Now", "Drift of peers", "Change beside them", "Noise"].map(number);
-    let columns =
-        std::iter::once(text("Row")).chain(columns).chain([text("Allocations"), text("Verdict")]).collect();
+    let columns = ["Before", "Now", "Drift of peers", "Change beside them", "Noise"].map(Column::number);
+    let columns = std::iter::once(Column::text("Row"))
+        .chain(columns)
+        .chain([Column::text("Allocations"), Column::text("Verdict")])
+        .collect();
     let notes = vec![
         format!(
             "Against {}, commit {}: {} rows of ours compared, {} regressions; unchanged ones are left out.",

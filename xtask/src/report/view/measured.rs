@@ -1,6 +1,6 @@
 //! All implementations of all rows, one sheet per suite.
 
-use super::{Line, NONE, Sheet, distinct, number, text};
+use super::{Column, Line, NONE, Sheet, distinct};
 use crate::report::{Ratio, Ratios, Report, Role, Row, units};
 
 /// One sheet per suite.
@@ -23,20 +23,20 @@ pub(crate) fn measured(report: &Report, suites: &[String]) -> Vec<Sheet> {
                 notes,
                 key_column: 1,
                 columns: vec![
-                    text("Row"),
-                    text("Implementation"),
-                    text("Role"),
-                    text("Class"),
-                    number("Time/op"),
-                    number("Bytes/op"),
-                    number("Allocs/op"),
-                    number("Throughput"),
-                    text("Published"),
-                    number("Ratio to best peer (min..max)"),
-                    number("Ratio to original (min..max)"),
-                    number("Ratio to recorded original, cross-machine"),
-                    number("Share of the machine's limit (min..max)"),
-                    text("Verdict"),
+                    Column::text("Row"),
+                    Column::text("Implementation"),
+                    Column::text("Role"),
+                    Column::text("Class"),
+                    Column::number("Time/op"),
+                    Column::number("Bytes/op"),
+                    Column::number("Allocs/op"),
+                    Column::number("Throughput"),
+                    Column::text("Published"),
+                    Column::number("Ratio to best peer (min..max)"),
+                    Column::number("Ratio to original (min..max)"),
+                    Column::number("Ratio to recorded original, cross-machine"),
+                    Column::number("Share of the machine's limit (min..max)"),
+                    Column::text("Verdict"),
                 ],
                 lines: rows
                     .iter()

@@ -39,12 +39,28 @@ pub(crate) struct Line {
 /// Stands where there is no figure.
 const NONE: &str = "-";
 
-fn text(name: &str) -> Column {
-    Column { name: name.to_owned(), numeric: false }
+impl Column {
+    pub(crate) fn text(name: &str) -> Self {
+        Self { name: name.to_owned(), numeric: false }
+    }
+
+    pub(crate) fn number(name: &str) -> Self {
+        Self { name: name.to_owned(), numeric: true }
+    }
 }
 
-fn number(name: &str) -> Column {
-    Column { name: name.to_owned(), numeric: true }
+impl Line {
+    /// One that nothing sets apart.
+    pub(crate) fn plain(cells: Vec<String>) -> Self {
+        Self { cells, ours: false, starts_group: false }
+    }
+}
+
+impl Sheet {
+    /// A table whose lines are told apart by their first cells.
+    pub(crate) fn new(title: &str, notes: Vec<String>, columns: Vec<Column>, lines: Vec<Line>) -> Self {
+        Self { title: title.to_owned(), notes, columns, key_column: 0, lines }
+    }
 }
 
 /// Each value once, in the order of first appearance.

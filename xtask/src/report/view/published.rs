@@ -1,6 +1,6 @@
 //! The published tables, line by line, with what this run found.
 
-use super::{Line, NONE, Sheet, number, text};
+use super::{Column, Line, NONE, Sheet};
 use crate::report::{Cell, Ratio, Report, Table, TableLine, units};
 
 /// The tables of one report in its order.
@@ -27,15 +27,15 @@ fn table(table: &Table) -> Sheet {
     // The bound belongs to load alone; the others are always there, so that a gap is seen as one.
     let sides: Vec<(&str, Pick)> =
         sides.into_iter().filter(|(name, pick)| *name != "nginx, the bound" || has(*pick)).collect();
-    let mut columns = vec![text("Line"), text("Published")];
-    columns.extend(sides.iter().map(|(name, _)| number(name)));
-    columns.extend([number("Ratio"), text("Verdict")]);
+    let mut columns = vec![Column::text("Line"), Column::text("Published")];
+    columns.extend(sides.iter().map(|(name, _)| Column::number(name)));
+    columns.extend([Column::number("Ratio"), Column::text("Verdict")]);
     let line = |line: &TableLine| {
         let mut cells = vec![line.label.clone(), line.published.clone()];
         cells.extend(sides.iter().map(|(_, pick)| pick(line).map_or_else(|| NONE.to_owned(), named)));
         cells.push(line.ratio.as_ref().map_or_else(|| NONE.to_owned(), ratio));
         cells.push(line.verdict.clone());
-        Line { cells, ours: false, starts_group: false }
+        Line::plain(cells)
     };
     Sheet {
         title: table.heading.clone(),
