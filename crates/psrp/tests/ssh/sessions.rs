@@ -24,7 +24,12 @@ fn connector(server: &Server, files: &Files) -> Ssh {
 
 /// A pool in which two pipelines run at once.
 async fn pool(server: &Server, files: &Files) -> RunspacePool {
-    let pool = RunspacePool::open(&connector(server, files), Options::new()).await.unwrap();
+    open(&connector(server, files)).await
+}
+
+/// A pool of this connector in which two pipelines run at once.
+async fn open(ssh: &Ssh) -> RunspacePool {
+    let pool = RunspacePool::open(ssh, Options::new()).await.unwrap();
     assert!(pool.set_max_runspaces(2).await.unwrap());
     pool
 }
@@ -79,7 +84,9 @@ async fn large_input_arrives() {
 #[tokio::test]
 async fn pools_on_two_connections_do_not_meet() {
     let (files, server) = (Files::new(), server(Program::Serve).await);
-    let (one, two) = tokio::join!(pool(&server, &files), pool(&server, &files));
+    // One connector: each that is made writes the file of known keys anew, under the eyes of the other.
+    let ssh = connector(&server, &files);
+    let (one, two) = tokio::join!(open(&ssh), open(&ssh));
     let run = |pool: RunspacePool, count: i32| async move {
         let output = pool.invoke(PowerShell::script(format!("count {count}"))).await.unwrap();
         pool.close().await.unwrap();
