@@ -4,6 +4,7 @@ mod text;
 
 use alloc::collections::VecDeque;
 use alloc::string::String;
+use core::fmt;
 use core::time::Duration;
 
 use bytes::{Buf as _, Bytes};
@@ -121,7 +122,7 @@ impl From<Event> for EventBytes {
 /// assert!(decoder.next()?.is_none());
 /// # Ok::<(), sse::Error>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct BytesDecoder {
     decoder: Decoder,
     chunk: Bytes,
@@ -218,5 +219,16 @@ impl BytesDecoder {
     fn drop_chunks(&mut self) {
         self.chunk = Bytes::new();
         self.waiting.clear();
+    }
+}
+
+impl fmt::Debug for BytesDecoder {
+    /// Tells how much waits, and nothing that was received.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BytesDecoder")
+            .field("decoder", &self.decoder)
+            .field("chunk", &self.chunk.len())
+            .field("waiting", &self.waiting.len())
+            .finish()
     }
 }

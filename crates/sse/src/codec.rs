@@ -1,6 +1,7 @@
 //! The codec of tokio-util's framed readers and writers.
 
 use alloc::vec::Vec;
+use core::fmt;
 
 use bytes::{Buf as _, BytesMut};
 use tokio_util::codec;
@@ -48,7 +49,7 @@ const RETAINED_CAPACITY: usize = 64 << 10;
 /// assert_eq!((event.event_type(), event.data()), ("greeting", "hello"));
 /// # Ok::<(), sse::Error>(()) }).unwrap();
 /// ```
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct SseCodec {
     decoder: Decoder,
     ending: Ending,
@@ -78,6 +79,16 @@ impl SseCodec {
     /// The decoder, which knows the last event id and the reconnection time.
     pub fn decoder(&self) -> &Decoder {
         &self.decoder
+    }
+}
+
+impl fmt::Debug for SseCodec {
+    /// Leaves out the block that was encoded last.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SseCodec")
+            .field("decoder", &self.decoder)
+            .field("ending", &self.ending)
+            .finish_non_exhaustive()
     }
 }
 

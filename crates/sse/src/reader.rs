@@ -1,5 +1,6 @@
 //! Events from a blocking reader.
 
+use core::fmt;
 use core::iter::FusedIterator;
 use core::time::Duration;
 use std::io::{self, BufRead, BufReader, Read};
@@ -56,7 +57,6 @@ impl From<io::Error> for Error {
 /// assert_eq!(texts, ["hello", "bye"]);
 /// # Ok::<(), sse::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Reader<R> {
     inner: R,
     decoder: Decoder,
@@ -243,3 +243,15 @@ impl<R: BufRead> Iterator for Reader<R> {
 }
 
 impl<R: BufRead> FusedIterator for Reader<R> {}
+
+impl<R: fmt::Debug> fmt::Debug for Reader<R> {
+    /// Leaves out the event that was lent last.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader")
+            .field("inner", &self.inner)
+            .field("decoder", &self.decoder)
+            .field("ending", &self.ending)
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
+    }
+}

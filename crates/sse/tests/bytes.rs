@@ -144,3 +144,13 @@ fn a_stream_of_chunks_shares_them_too() {
     }
     assert!(events.next().now_or_never().unwrap().is_none());
 }
+
+#[test]
+fn debug_output_shows_nothing_that_was_received() {
+    let mut decoder = BytesDecoder::new();
+    decoder.push(Bytes::from("data: hunter2\n\ndata: hunter2\n"));
+    decoder.push(Bytes::from("data: hunter2"));
+    one(&mut decoder);
+    let text = format!("{decoder:?}");
+    assert!(!text.contains("hunter2"), "{text}");
+}

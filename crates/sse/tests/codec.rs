@@ -130,3 +130,13 @@ async fn a_refused_block_leaves_no_trace() {
     let data: Vec<&str> = events.iter().map(Event::data).collect();
     assert_eq!(data, ["a", "c"]);
 }
+
+#[test]
+fn debug_output_shows_nothing_that_passed() {
+    let mut codec = SseCodec::new();
+    codec.encode(Block::new().data("hunter2"), &mut BytesMut::new()).unwrap();
+    codec.decode(&mut BytesMut::from("data: hunter2\ndata: hun")).unwrap();
+    let text = format!("{codec:?}");
+    // As bytes are printed, too.
+    assert!(!text.contains("hunter2") && !text.contains("104, 117, 110"), "{text}");
+}

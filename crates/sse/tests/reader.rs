@@ -149,3 +149,12 @@ fn the_state_of_the_source_is_at_hand() {
     assert_eq!(reader.last_event_id(), "2");
     assert_eq!(reader.reconnection_time().unwrap().as_millis(), 1500);
 }
+
+#[test]
+fn debug_output_shows_nothing_that_was_received() {
+    let mut reader = Reader::new(&b"data: hunter2\n\ndata: hunter2"[..]);
+    assert_eq!(reader.next_ref().unwrap().unwrap().data(), "hunter2");
+    assert!(reader.next_ref().unwrap().is_none());
+    let text = format!("{reader:?}");
+    assert!(!text.contains("hunter2"), "{text}");
+}

@@ -173,7 +173,6 @@ impl Block {
 /// [`new`](Self::new) allocates a buffer of 4 KiB. A line that spans reads and the block in progress are kept on
 /// the heap, up to the limit of [`with_max_event_size`](Self::with_max_event_size). Time is linear in the length
 /// of the input.
-#[derive(Debug)]
 pub struct GoDecoder<R> {
     inner: R,
     max_event_size: usize,
@@ -181,6 +180,18 @@ pub struct GoDecoder<R> {
     line: Vec<u8>,
     offset: u64,
     terminated: bool,
+}
+
+impl<R: fmt::Debug> fmt::Debug for GoDecoder<R> {
+    /// Leaves out the unfinished line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GoDecoder")
+            .field("inner", &self.inner)
+            .field("max_event_size", &self.max_event_size)
+            .field("offset", &self.offset)
+            .field("terminated", &self.terminated)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<R: Read> GoDecoder<BufReader<R>> {
