@@ -103,7 +103,8 @@ struct KeepAlive {
 }
 
 impl<S> SseBody<S> {
-    /// A body of the blocks that `blocks` yields, with keep-alive comments every [`DEFAULT_KEEP_ALIVE`].
+    /// A body of the blocks that `blocks` yields, a stream of `Result<Block<'static>, E>`, with keep-alive comments
+    /// every [`DEFAULT_KEEP_ALIVE`].
     pub fn new(blocks: S) -> Self {
         Self {
             blocks,

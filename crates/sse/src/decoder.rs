@@ -301,7 +301,8 @@ impl Decoder {
 
     /// Prepares for the next stream of the same source: what is pending is dropped as by
     /// [`finish`](Self::finish), a byte order mark is expected again, and the last event id and the reconnection
-    /// time stay.
+    /// time stay. A [terminated](Self::is_terminated) decoder decodes again. Offsets of errors count from the start
+    /// of the new stream.
     pub fn reconnect(&mut self) {
         self.finish();
         self.mode = Mode::Fields;

@@ -133,8 +133,8 @@ mod blocking {
 
     /// The parsed data of the events of a [`Reader`]; see [`Reader::json`] and [`Reader::json_until_done`].
     ///
-    /// Values are parsed where the data lies; no event is copied to the heap for it. After the end it stays at
-    /// `None` and reads no more, even if the connection is still open after `[DONE]`.
+    /// Values are parsed in the buffer of [`Reader::next_ref`]; no event is allocated for them. After the end it
+    /// stays at `None` and reads no more, even if the connection is still open after `[DONE]`.
     #[derive(Debug)]
     pub struct JsonReader<R, T> {
         reader: Reader<R>,

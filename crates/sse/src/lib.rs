@@ -29,7 +29,8 @@
 //! | a URL, with reconnection | [`EventSource`] | `reqwest` |
 //!
 //! A server writes [`Block`]s, by itself or through [`SseBody`] (feature `body`). The feature `json` adds
-//! `.json::<T>()` to events, readers and streams. [`compat`] has the names of other implementations.
+//! `.json::<T>()` to events, readers and streams. [`compat`] has the names of other implementations (features
+//! `compat-eventsource-stream` and `compat-go`). Without `std` the crate needs nothing but `alloc`.
 //!
 //! # What is promised
 //!
@@ -42,7 +43,8 @@
 //!
 //! # What is not
 //!
-//! - The standard drops a block that the end of input cuts off, and so does this crate unless asked to be lenient.
+//! - The standard drops a block that the end of input cuts off, and so does this crate unless asked to be lenient,
+//!   as by [`Decoder::finish_lenient`].
 //! - The wording of errors, and the sizes of buffers that are kept, may change.
 #![cfg_attr(not(feature = "std"), no_std)]
 
