@@ -22,6 +22,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, advance, timeout};
 
+/// Ends a wait for something that does not happen; nothing asserts on it.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 type Blocks = mpsc::Sender<Block<'static>>;
 
 /// A body whose blocks come out of a channel.
@@ -153,7 +156,7 @@ fn large_blocks_arrive_whole() {
 async fn read_until(connection: &mut TcpStream, seen: &mut String, text: &str) {
     let mut buffer = [0; 1024];
     while !seen.contains(text) {
-        let length = timeout(Duration::from_secs(10), connection.read(&mut buffer)).await.unwrap().unwrap();
+        let length = timeout(PATIENCE, connection.read(&mut buffer)).await.unwrap().unwrap();
         assert_ne!(length, 0, "closed after {seen:?}");
         seen.push_str(std::str::from_utf8(&buffer[..length]).unwrap());
     }
@@ -188,7 +191,7 @@ async fn hyper_sends_every_block_at_once_and_drops_the_stream_with_the_client() 
         read_until(&mut connection, &mut seen, ":\n\n").await;
         drop(connection);
         // A server may notice only when it writes; the keep-alive comments see to that.
-        timeout(Duration::from_secs(10), sender.closed()).await.unwrap();
+        timeout(PATIENCE, sender.closed()).await.unwrap();
     };
     serve.run_until(client).await;
 }

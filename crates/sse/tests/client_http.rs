@@ -359,8 +359,10 @@ async fn errors_name_no_url() {
         assert!(!text.contains("hunter2"), "{text}");
     }
 
-    // Nothing listens on the port of a server that is gone.
-    let url = Server::start().url("/?key=hunter2");
+    // Nothing listens on a port that is taken, and nobody else gets it meanwhile.
+    let taken = tokio::net::TcpSocket::new_v4().unwrap();
+    taken.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let url = format!("http://{}/?key=hunter2", taken.local_addr().unwrap());
     let backoff = Backoff::new().max_attempts(0);
     let mut source = EventSource::builder(&url).backoff(backoff).build().unwrap();
     let error = bounded(source.next()).await.unwrap().unwrap_err();
@@ -374,7 +376,7 @@ async fn errors_name_no_url() {
     let https_only = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
     for (location, client) in [
         ("ftp://example.org/?key=hunter2", reqwest::Client::new()),
-        ("http://127.0.0.1:1/?key=hunter2", reqwest::Client::new()),
+        (url.as_str(), reqwest::Client::new()),
         ("/?key=hunter2", https_only.build().unwrap()),
     ] {
         let builder = EventSource::builder(server.url("/?key=hunter2")).client(client).backoff(backoff);

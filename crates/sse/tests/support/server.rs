@@ -22,7 +22,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 /// Ends a wait for something that does not happen; nothing asserts on it.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A server in a thread of its own. Requests wait until the test accepts and answers them.
 pub struct Server {
