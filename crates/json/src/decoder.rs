@@ -1,5 +1,6 @@
 //! Documents one after the other from a reader.
 
+use std::fmt;
 use std::io::{ErrorKind, Read};
 
 use serde::de::DeserializeOwned;
@@ -17,7 +18,8 @@ const CHUNK: usize = 8 << 10;
 /// stray brackets are errors; after such an error the decoder is at its end and returns `None`. A document of
 /// another type than was asked for is an error too, but decoding goes on behind it.
 ///
-/// The buffer holds one document, and so is bounded by [`Limits::max_document`](crate::Limits::max_document).
+/// The buffer holds one document and what was read with it: at most
+/// [`Limits::max_document`](crate::Limits::max_document) and 8 KiB.
 ///
 /// # Examples
 /// ```
@@ -28,7 +30,6 @@ const CHUNK: usize = 8 << 10;
 /// assert_eq!(decoder.decode::<json::Value>()?, None);
 /// # Ok::<(), json::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Decoder<R> {
     reader: R,
     codec: Codec,
@@ -38,6 +39,18 @@ pub struct Decoder<R> {
     /// How many bytes of the stream precede the buffer.
     before: u64,
     ended: bool,
+}
+
+impl<R: fmt::Debug> fmt::Debug for Decoder<R> {
+    /// Leaves out what is buffered.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder")
+            .field("reader", &self.reader)
+            .field("codec", &self.codec)
+            .field("offset", &(self.before + self.start as u64))
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<R: Read> Decoder<R> {

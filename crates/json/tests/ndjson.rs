@@ -142,6 +142,18 @@ impl Sink<Bytes> for Kept {
     }
 }
 
+#[test]
+fn debug_output_shows_nothing_that_was_received() {
+    let mut decoder = LineDecoder::<Value>::new();
+    assert!(decoder.next(&mut &b"\"hunter2"[..]).is_none());
+    let text = format!("{decoder:?}");
+    // As bytes are printed.
+    assert!(!text.contains("104, 117, 110"), "{text}");
+    let chunks = stream::empty::<std::io::Result<Bytes>>();
+    let text = format!("{:?}", NdjsonStream::with_decoder(chunks, decoder));
+    assert!(!text.contains("104, 117, 110"), "{text}");
+}
+
 proptest! {
     #[test]
     fn chunks_do_not_matter(text in "([0-9]{0,4}[ \\[\\]\r]?\n){0,8}[0-9]{0,3}", step in 1_usize..30) {

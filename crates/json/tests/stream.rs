@@ -156,6 +156,15 @@ fn readers_are_read_to_their_limit() {
     assert_eq!(json::from_reader::<_, u8>(&b" 7 "[..]).unwrap(), 7);
 }
 
+#[test]
+fn debug_output_shows_nothing_that_was_read() {
+    let mut decoder = Decoder::new(&b"1 \"hunter2\""[..]);
+    assert_eq!(decoder.decode::<u8>().unwrap(), Some(1));
+    let text = format!("{decoder:?}");
+    // As bytes are printed.
+    assert!(!text.contains("104, 117, 110"), "{text}");
+}
+
 proptest! {
     #[test]
     fn streams_equal_their_documents(

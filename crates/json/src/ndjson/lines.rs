@@ -1,5 +1,6 @@
 //! Lines from chunks of any size.
 
+use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::DeserializeOwned;
@@ -29,7 +30,6 @@ pub const DEFAULT_MAX_LINE: usize = 1 << 20;
 /// found.extend(decoder.finish().map(Result::ok));
 /// assert_eq!(found, [Some(1), Some(23), None, Some(4)]);
 /// ```
-#[derive(Debug)]
 pub struct LineDecoder<T> {
     codec: Codec,
     max_line: usize,
@@ -148,6 +148,17 @@ impl<T: DeserializeOwned> LineDecoder<T> {
             return None;
         }
         Some(self.codec.from_slice(line).map_err(|error| error.moved_by(start)))
+    }
+}
+
+impl<T> fmt::Debug for LineDecoder<T> {
+    /// Leaves out the unfinished line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LineDecoder")
+            .field("codec", &self.codec)
+            .field("max_line", &self.max_line)
+            .field("start", &self.start)
+            .finish_non_exhaustive()
     }
 }
 

@@ -24,6 +24,7 @@ pin_project! {
     ///
     /// A value that cannot be encoded is an error of [`Sink::start_send`] and sends nothing; the sink stays usable.
     #[derive(Debug)]
+    #[must_use = "sinks do nothing unless polled"]
     pub struct NdjsonSink<K, T> {
         #[pin]
         chunks: K,
@@ -83,6 +84,7 @@ pin_project! {
     /// A value that cannot be encoded is an error and ends the stream, so that the peer sees a message that is cut
     /// off and not one that lacks a line.
     #[derive(Debug)]
+    #[must_use = "streams do nothing unless polled"]
     pub struct NdjsonBody<S> {
         #[pin]
         values: S,

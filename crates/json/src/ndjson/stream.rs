@@ -1,5 +1,6 @@
 //! Documents from a stream of chunks.
 
+use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -18,7 +19,7 @@ pin_project! {
     /// with [`Error::is_io`] and ends the stream; a line that it cuts off is dropped. At most one line and one
     /// chunk are held.
     ///
-    /// Dropping the stream between two polls loses no document that was not returned except the buffered ones.
+    /// All state lies in the stream: a future of `next()` may be dropped at any time, and no document is lost.
     ///
     /// # Examples
     /// ```
@@ -34,7 +35,7 @@ pin_project! {
     /// # Ok::<(), json::Error>(())
     /// # }).unwrap();
     /// ```
-    #[derive(Debug)]
+    #[must_use = "streams do nothing unless polled"]
     pub struct NdjsonStream<S, T> {
         #[pin]
         chunks: S,
@@ -53,6 +54,17 @@ impl<S, T: DeserializeOwned> NdjsonStream<S, T> {
     /// Decodes with a decoder of its own, which brings its codec and limit.
     pub fn with_decoder(chunks: S, decoder: LineDecoder<T>) -> Self {
         Self { chunks, decoder, chunk: Bytes::new(), ended: false }
+    }
+}
+
+impl<S: fmt::Debug, T> fmt::Debug for NdjsonStream<S, T> {
+    /// Leaves out what is buffered.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NdjsonStream")
+            .field("chunks", &self.chunks)
+            .field("decoder", &self.decoder)
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
     }
 }
 
