@@ -3,7 +3,7 @@
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, FromRequest};
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use garde::Validate;
@@ -260,4 +260,22 @@ fn language_of_a_request() {
     );
     assert_eq!(language("/?lang=", Some("zh"), None), chinese);
     assert_eq!(language("/?lang=zh", Some("zh"), Some(english)), english, "chosen by the service");
+}
+
+#[tokio::test]
+async fn rejections_are_errors() {
+    let request = |body: Body| Request::post("/").header("content-type", JSON).body(body).unwrap();
+    let broken = futures_util::stream::iter([Err::<&str, _>(std::io::Error::other("reset"))]);
+    let rejection = Json::<NewUser>::from_request(request(Body::from_stream(broken)), &()).await.unwrap_err();
+    assert!(
+        rejection.is_io() && !rejection.is_empty() && !rejection.is_limit() && !rejection.is_media_type()
+    );
+    for (body, expected) in [
+        ("", "request body is empty"),
+        (r#"{"name":"ada","age":3}"#, "validation failed: age must be 18 or greater"),
+    ] {
+        let rejection = ValidJson::<NewUser>::from_request(request(body.into()), &()).await.unwrap_err();
+        assert_eq!(rejection.to_string(), expected);
+        assert!(std::error::Error::source(&rejection).is_none());
+    }
 }

@@ -42,8 +42,9 @@ impl IntoResponse for Errno {
     }
 }
 
-/// Answers every request with status 404 and `{"code":4004,"message":"Route not found"}`, plus the id of the request
-/// where it has one: the fallback of a router.
+/// Answers every request with status 404 and `{"code":4004,"message":"Route not found"}`: the fallback of a router.
+///
+/// The message is in the language of the request, whose id is added where it has one.
 pub async fn not_found(context: RequestContext) -> Envelope<()> {
     let mut response = context.responder().fail(codes::ROUTE_NOT_FOUND);
     response.http_code = 0;

@@ -53,6 +53,11 @@ impl JsonRejection {
         matches!(self.problem, Problem::Empty)
     }
 
+    /// Whether the body broke off before its end.
+    pub fn is_io(&self) -> bool {
+        matches!(self.problem, Problem::Unreadable)
+    }
+
     /// The error of the decoder, which tells where the body is wrong.
     pub fn json_error(&self) -> Option<&crate::Error> {
         match &self.problem {

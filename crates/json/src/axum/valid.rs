@@ -1,5 +1,8 @@
 //! JSON bodies with rules.
 
+use std::error::Error;
+use std::fmt;
+
 use axum_core::extract::{FromRequest, Request};
 use axum_core::response::{IntoResponse, Response as HttpResponse};
 use garde::Validate;
@@ -46,6 +49,25 @@ where
         match validate_input(&value, context.language) {
             Ok(()) => Ok(Self(value)),
             Err(errors) => Err(ValidJsonRejection::Fields { errors, context }),
+        }
+    }
+}
+
+impl fmt::Display for ValidJsonRejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Body(rejection) => rejection.fmt(f),
+            Self::Fields { errors, .. } => errors.fmt(f),
+        }
+    }
+}
+
+impl Error for ValidJsonRejection {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            // `Display` prints the rejection, so the chain goes on beneath it.
+            Self::Body(rejection) => rejection.source(),
+            Self::Fields { .. } => None,
         }
     }
 }
