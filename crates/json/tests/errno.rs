@@ -208,7 +208,7 @@ fn categories_have_numbers_and_statuses() {
             "Internal"
         ]
     );
-    for category in Category::ALL {
+    for &category in Category::ALL {
         assert_eq!(Category::from_number(category.number().into()), Some(category));
     }
     for number in [i64::MIN, -1, 0, 13, i64::MAX] {

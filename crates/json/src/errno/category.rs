@@ -34,7 +34,7 @@ pub enum Category {
 
 impl Category {
     /// All categories, in the order of their numbers.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: &'static [Self] = &[
         Self::Request,
         Self::Auth,
         Self::Permission,
