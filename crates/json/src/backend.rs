@@ -37,10 +37,11 @@ pub enum Backend {
     /// The decoder of this crate.
     #[default]
     Native,
-    /// serde_json.
+    /// serde_json. Needs the feature `serde-json`.
     #[cfg(feature = "serde-json")]
     SerdeJson,
-    /// simd-json. It works on a copy of the document and only decodes into types that borrow nothing.
+    /// simd-json. It works on a copy of the document and only decodes into types that borrow nothing. Needs the
+    /// feature `simd-json`.
     #[cfg(feature = "simd-json")]
     SimdJson,
 }

@@ -118,8 +118,9 @@ impl Codec {
     /// Encodes `value`.
     ///
     /// # Errors
-    /// [`Error::is_encode`]: a NaN or an infinity, a map key that is no string, a raw value that is not JSON, or
-    /// an error of a `Serialize` implementation.
+    /// [`Error::is_encode`]: a NaN or an infinity, a map key that has no form as a string (numbers, booleans,
+    /// characters and names of variants have one), a raw value that is not JSON, or an error of a `Serialize`
+    /// implementation.
     #[inline]
     pub fn to_vec<T: Serialize + ?Sized>(&self, value: &T) -> Result<Vec<u8>> {
         match self.mode {
@@ -175,7 +176,7 @@ impl Codec {
         }
     }
 
-    /// Encodes `value` as reference-counted bytes.
+    /// Encodes `value` as reference-counted bytes. Needs the feature `bytes`.
     ///
     /// # Errors
     /// As [`to_vec`](Self::to_vec).
@@ -223,7 +224,7 @@ impl Codec {
         de::decode_in_place(document, &self.rules())
     }
 
-    /// Reads to the end, then decodes. No more than the limit for documents is read.
+    /// Reads to the end, then decodes. Reading ends one byte past the limit for documents.
     ///
     /// # Errors
     /// As [`from_slice`](Self::from_slice), and [`Error::is_io`] if the reader fails.
@@ -242,7 +243,7 @@ impl Codec {
         de::validate(de::text(document, &self.limits)?, &self.rules())
     }
 
-    /// Whether `document` is JSON.
+    /// Whether `document` is JSON within the limits.
     pub fn is_valid(&self, document: &[u8]) -> bool {
         self.validate(document).is_ok()
     }

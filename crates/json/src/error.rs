@@ -120,7 +120,8 @@ impl Error {
         self
     }
 
-    /// Whether the document is not JSON (RFC 8259): malformed, not UTF-8, or with a lone surrogate.
+    /// Whether the document is not JSON (RFC 8259): malformed, not UTF-8, or with a lone surrogate; or whether it has a
+    /// key twice and [`Duplicates::Error`](crate::Duplicates::Error) refuses that.
     pub fn is_syntax(&self) -> bool {
         matches!(self.inner.kind, Kind::Syntax(_))
     }
@@ -140,8 +141,8 @@ impl Error {
         matches!(self.inner.kind, Kind::Limit(..))
     }
 
-    /// Whether a value could not be encoded: NaN or an infinity, a map key that is no string, or an error of
-    /// the value's own `Serialize` implementation.
+    /// Whether a value could not be encoded: NaN or an infinity, a map key that has no form as a string, a raw value
+    /// that is not JSON, or an error of the value's own `Serialize` implementation.
     pub fn is_encode(&self) -> bool {
         matches!(self.inner.kind, Kind::Encode(_))
     }
@@ -169,7 +170,7 @@ impl Error {
     }
 
     /// The line and the column of [`offset`](Self::offset) in `document`, the input that the error is about.
-    /// Both count from 1, columns in bytes.
+    /// Both count from 1, columns in bytes. `None` if there is no offset, or none that lies in `document`.
     ///
     /// # Examples
     /// ```

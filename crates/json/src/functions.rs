@@ -80,7 +80,8 @@ pub fn to_buf<T: Serialize + ?Sized>(buffer: &mut Vec<u8>, value: &T) -> Result<
     Codec::standard().to_buf(buffer, value)
 }
 
-/// Encodes `value` as reference-counted bytes, as [`Codec::to_bytes`] with [`Codec::standard`].
+/// Encodes `value` as reference-counted bytes, as [`Codec::to_bytes`] with [`Codec::standard`]. Needs the feature
+/// `bytes`.
 ///
 /// # Errors
 /// As [`Codec::to_vec`].

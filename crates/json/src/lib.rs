@@ -30,12 +30,17 @@
 //!
 //! The functions of the root ([`to_vec`], [`from_slice`] and their siblings) use the mode of the process, which is
 //! [`Mode::Strict`] unless [`config_fastest_mode`] was called. The same functions are methods of [`Codec`].
-//! [`Encoder`] and [`Decoder`] write and read documents one after the other; with the feature `ndjson` there are
-//! `NdjsonStream`, `NdjsonSink` and `NdjsonBody` for asynchronous bodies. [`Value`], [`Number`], [`Map`] and
+//! [`Encoder`] and [`Decoder`] write and read documents one after the other. [`Value`], [`Number`], [`Map`] and
 //! [`RawValue`] are those of serde_json, so that values pass between both crates.
 //!
-//! For services there are answers in envelopes and error codes (the modules `envelope` and `errno`, feature
-//! `envelope`), rules for the fields of requests (`validation`), and extractors and responses for axum (`axum`).
+//! | feature | what it adds |
+//! | --- | --- |
+//! | `ndjson` | `NdjsonStream`, `NdjsonSink`, `NdjsonBody`, `LineDecoder`: a document per line in asynchronous bodies |
+//! | `bytes` | `to_bytes` |
+//! | `serde-json`, `simd-json` | the other variants of [`Backend`] |
+//! | `envelope` | the modules `envelope` and `errno`: answers of services in envelopes, and error codes |
+//! | `validation` | the module `validation`: rules for the fields of requests; turns on `envelope` |
+//! | `axum` | the module `axum`: extractors and responses for axum 0.8; turns on `envelope` |
 //!
 //! # What is promised
 //!
@@ -58,8 +63,8 @@
 //! `f32` out of range is an error. A value like `{"$serde_json::private::RawValue": "1"}` has a meaning of its own for
 //! [`Value`], as it has there.
 //!
-//! [`Mode::Compat`] reads like the other modes: keys are compared with their case, and invalid UTF-8 is an error
-//! instead of U+FFFD.
+//! [`Mode::Compat`] reads like the other modes and not like Go: keys are compared with their case, and invalid UTF-8 is
+//! an error instead of U+FFFD. Only half surrogate pairs become U+FFFD, as they do in Go.
 
 mod backend;
 mod boundary;

@@ -39,8 +39,8 @@ impl Limits {
         self
     }
 
-    /// Bounds the length of a document in bytes, white space included. Readers and streams buffer no more than
-    /// that. Default: [`DEFAULT_MAX_DOCUMENT`]; `usize::MAX` means no limit.
+    /// Bounds the length of a document in bytes, white space included. Readers buffer 8 KiB more at most.
+    /// Default: [`DEFAULT_MAX_DOCUMENT`]; `usize::MAX` means no limit.
     #[must_use]
     pub const fn max_document(mut self, bytes: usize) -> Self {
         self.document = bytes;

@@ -4,9 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is written, and what is taken on trust.
 ///
-/// All modes read the same documents: those of RFC 8259 in UTF-8, with every byte checked, skipped values
-/// included. They differ in half surrogate pairs (`"\ud800"`), which `Strict` and `Fast` refuse and `Compat` reads as
-/// U+FFFD, the way Go does.
+/// All modes read the documents of RFC 8259 in UTF-8, with every byte checked, skipped values included. They differ in
+/// half surrogate pairs (`"\ud800"`), which `Strict` and `Fast` refuse and `Compat` reads as U+FFFD, the way Go does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Mode {
