@@ -299,3 +299,18 @@ impl core::error::Error for Error {
         None
     }
 }
+
+/// The kind is that of the cause where a stream failed, [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof) where the
+/// input ends inside a value, and otherwise [`InvalidData`](std::io::ErrorKind::InvalidData). The error is what
+/// `get_ref` and `downcast` give back.
+#[cfg(feature = "std")]
+impl From<Error> for std::io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match &error.0.source {
+            Some(source) => source.kind(),
+            None if error.is_unexpected_end() => std::io::ErrorKind::UnexpectedEof,
+            None => std::io::ErrorKind::InvalidData,
+        };
+        Self::new(kind, error)
+    }
+}
