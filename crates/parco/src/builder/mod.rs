@@ -58,6 +58,7 @@ use crate::write::Writer;
 /// A schema of the model `M` with the fields `L`.
 ///
 /// `K` says what each field is added with: [`Both`], [`Getters`] or [`Setters`].
+#[must_use = "a schema does nothing by itself, and each field that is added makes another one"]
 pub struct Builder<M, L, K> {
     fields: L,
     kind: K,
