@@ -30,7 +30,7 @@
 //!
 //! | task | use | feature |
 //! | --- | --- | --- |
-//! | a type of one's own | `#[derive(Encode, Decode)]`, whose page has all attributes | `derive` (default) |
+//! | a type of one's own | [`#[derive(Encode, Decode)]`](derive@Encode): the page has all attributes | `derive` (default) |
 //! | a type of another crate, several schemas of one type | [`builder()`], or [`compiler`] and [`parser`] | |
 //! | messages in memory | [`to_vec`], [`encode`], [`decode_exact`], [`decode`] | |
 //! | messages on a `std::io` stream | [`Encoder`], [`Decoder`] | `std` (default) |
