@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout, reason = "a program tells what it did")]
 
 #[path = "parco_models/example.rs"]
-mod example;
+pub(crate) mod example;
 
 use std::time::SystemTime;
 
@@ -34,7 +34,7 @@ pub(crate) fn round_trip() -> anyhow::Result<Example> {
 }
 
 /// The fields in the order of the wire.
-fn schema() -> impl Put<Example> + for<'de> Get<'de, Example> {
+pub(crate) fn schema() -> impl Put<Example> + for<'de> Get<'de, Example> {
     let animal = builder::<Animal>()
         .small_varchar(|animal| &animal.specie, |animal, specie| animal.specie = specie.into())
         .uint8(|animal| animal.age, |animal, age| animal.age = age);

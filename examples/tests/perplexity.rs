@@ -32,7 +32,8 @@ async fn a_question_is_answered() {
     let api = Api::local().await.unwrap();
     let answer = perplexity_chat::ask(&api.client, "Why?").await.unwrap();
     assert_eq!(answer.text(), Some("You said: Why?"));
-    assert!(answer.citations.is_some_and(|pages| !pages.is_empty()));
+    // As README.md shows it.
+    assert_eq!(answer.citations.unwrap(), ["https://example.org/1", "https://example.org/2"]);
 }
 
 #[tokio::test]
@@ -75,6 +76,15 @@ async fn a_tool_is_called_before_the_answer() {
     let api = Api::local().await.unwrap();
     let (answer, calls) = perplexity_tools::ask(&api.client, "How is the weather?").await.unwrap();
     assert_eq!((&*answer, calls), ("You said: How is the weather?", 1));
+}
+
+/// The output that README.md shows.
+#[tokio::test]
+async fn the_end_of_the_input_ends_a_conversation() {
+    let api = Api::local().await.unwrap();
+    let mut out = Vec::new();
+    perplexity_repl::talk(&api.client, "sonar", &b"Why is the sky blue?\n"[..], &mut out).await.unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), "> You said: Why is the sky blue?\n> \n");
 }
 
 #[tokio::test]

@@ -54,7 +54,7 @@ use crate::model::Model;
 /// | `int`, `uint` | `i64`, `u64` | Go's names in the schema; the bytes are the same |
 /// | `time` | `i64`, `SystemTime`, `parco::Timestamp`, .. | nanoseconds since 1970, always little endian |
 /// | `max = N` | strings, blobs, slices, maps | a limit on the length or count, when writing and when reading |
-/// | `with = Form` | all | this form, a type that implements `parco::wire::StaticWire` |
+/// | `with = Form` | all | this form, a type that implements `parco::wire::StaticWire`; `parco::wire` shows one |
 /// | `skip = N` | `()` | `N` reserved bytes, written as zeros, read with any content |
 /// | `ignore` | all | not on the wire; when reading it is the type's default |
 /// | `default_on_eof` | the last fields | when reading, the type's default where the input ends before the field |

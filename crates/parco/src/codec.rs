@@ -14,14 +14,6 @@ use crate::options::Options;
 use crate::read::{Context, Reader};
 use crate::wire::{StaticWire, Wire};
 
-impl From<Error> for io::Error {
-    fn from(error: Error) -> Self {
-        let kind =
-            if error.is_unexpected_end() { io::ErrorKind::UnexpectedEof } else { io::ErrorKind::InvalidData };
-        Self::new(kind, error)
-    }
-}
-
 /// Messages one after the other, with nothing between them: the form that the Go library writes to a stream.
 ///
 /// Nothing marks where a message starts, so after an error the rest of the stream is lost. Where the other side can
@@ -30,6 +22,8 @@ impl From<Error> for io::Error {
 /// Bytes are taken only when a message is complete. What is missing is remembered, so that a long message is not
 /// walked over again for each packet. Where the fields for which the end of the input can stand (`default_on_eof`) are
 /// not there, the message is complete at the end of the stream and not before.
+///
+/// Errors are those of the stream, or hold an [`Error`], which `get_ref` and `downcast` give.
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -135,7 +129,8 @@ impl<T> fmt::Debug for StreamCodec<T> {
 /// Messages in frames with a length in front, so that one that cannot be decoded is skipped.
 ///
 /// The frames are those of `LengthDelimitedCodec`, which says how wide the length is, in which byte order, and how
-/// large a frame may be. A frame is exactly one message.
+/// large a frame may be. A frame is exactly one message. Errors are those of the stream and of the frames, or hold an
+/// [`Error`], which `get_ref` and `downcast` give.
 ///
 /// `FramedRead` answers an error with that error and then one `None`, as if the stream had ended; the next frame comes
 /// behind that.

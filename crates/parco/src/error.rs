@@ -27,6 +27,14 @@ impl Fault {
     pub const INVALID_UTF8: Self = Self(Kind::InvalidUtf8);
 }
 
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.text())
+    }
+}
+
+impl core::error::Error for Fault {}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -69,6 +77,7 @@ impl Kind {
 
 /// One step of the way from a message to the value that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Segment {
     /// A field of a struct, by its name in the schema.
     Field(&'static str),
@@ -297,5 +306,20 @@ impl core::error::Error for Error {
             return Some(source);
         }
         None
+    }
+}
+
+/// The kind is that of the cause where a stream failed, [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof) where the
+/// input ends inside a value, and otherwise [`InvalidData`](std::io::ErrorKind::InvalidData). The error is what
+/// `get_ref` and `downcast` give back.
+#[cfg(feature = "std")]
+impl From<Error> for std::io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match &error.0.source {
+            Some(source) => source.kind(),
+            None if error.is_unexpected_end() => std::io::ErrorKind::UnexpectedEof,
+            None => std::io::ErrorKind::InvalidData,
+        };
+        Self::new(kind, error)
     }
 }

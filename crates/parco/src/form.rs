@@ -21,11 +21,14 @@ use crate::wire::{
 /// |---|---|
 /// | `bool`, `u8` to `u64`, `i8` to `i64`, `f32`, `f64` | the scalar of that name |
 /// | `String`, `&str`, `Box<str>`, `Cow<str>`, ... | [`Varchar`] |
-/// | `Vec<T>`, `&[T]`, `Box<[T]>`, `VecDeque<T>`, sets | [`Slice`] with a [`U16`] header |
+/// | `Cow<[u8]>` | [`Blob`](crate::wire::Blob) with a [`U16`] header |
+/// | `Vec<T>`, `&[T]`, `Box<[T]>`, `VecDeque<T>`, sets, [`Seq`](crate::Seq) | [`Slice`] with a [`U16`] header |
 /// | `[T; N]` | [`Array`] |
-/// | `HashMap<K, V>`, `BTreeMap<K, V>` | [`Map`] with a [`U16`] header |
+/// | `HashMap<K, V>`, `BTreeMap<K, V>`, [`Entries`](crate::Entries) | [`Map`] with a [`U16`] header |
 /// | `Option<T>` | [`Opt`] |
 /// | `Box<T>`, `Rc<T>`, `Arc<T>`, `&T` | the form of `T` |
+/// | [`Timestamp`](crate::Timestamp), `SystemTime`, instants of `chrono`, `jiff`, `time` | [`TimeUtc`](crate::wire::TimeUtc) |
+/// | [`Located`](crate::Located), `jiff::Zoned` | [`TimeLocation`](crate::wire::TimeLocation) |
 /// | `()` | nothing |
 /// | a type with `#[derive(Encode)]` | its fields |
 ///
@@ -42,7 +45,8 @@ pub trait EncodeForm<O: Order = Le> {
 
 /// A type's wire form for decoding, given the byte order of its numbers and headers.
 ///
-/// The table is that of [`EncodeForm`].
+/// The table is that of [`EncodeForm`], but for `&[u8]`, which borrows a [`Blob`](crate::wire::Blob): the same bytes as
+/// the slice of numbers that it is written as. Other slices cannot be borrowed; [`Seq`](crate::Seq) is in their place.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no wire form to decode it",
     label = "not a type that can be decoded",

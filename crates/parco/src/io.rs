@@ -113,6 +113,19 @@ impl<W> fmt::Debug for Encoder<W> {
 ///
 /// A message is walked over while it arrives, so that every limit holds before memory is taken, and decoded from the
 /// buffer when it is complete. [`Limits::max_allocation`](crate::Limits::max_allocation) bounds its size.
+///
+/// Numbers are read one by one, so a stream that costs a system call per read belongs into a `BufReader`.
+///
+/// ```
+/// let stream: &[u8] = &[3, 0, b'h', b'e', b'y', 1, 0, b'x'];
+/// let mut decoder = parco::Decoder::new(stream);
+/// let mut words = Vec::new();
+/// while let Some(word) = decoder.decode::<&str>()? {
+///     words.push(word.to_uppercase());
+/// }
+/// assert_eq!(words, ["HEY", "X"]);
+/// # Ok::<(), parco::Error>(())
+/// ```
 pub struct Decoder<R> {
     reader: R,
     buffer: Vec<u8>,

@@ -26,13 +26,31 @@
 //! schema. It can be written in three ways that give the same bytes: derived from a type as above, put together by
 //! [`builder`](mod@builder) as in Go, or as data by a [`schema::Schema`].
 //!
+//! # Where to start
+//!
+//! | task | use | feature |
+//! | --- | --- | --- |
+//! | a type of one's own | [`#[derive(Encode, Decode)]`](derive@Encode): the page has all attributes | `derive` (default) |
+//! | a type of another crate, several schemas of one type | [`builder()`], or [`compiler`] and [`parser`] | |
+//! | messages in memory | [`to_vec`], [`encode`], [`decode_exact`], [`decode`] | |
+//! | messages on a `std::io` stream | [`Encoder`], [`Decoder`] | `std` (default) |
+//! | messages on a stream of tokio | `StreamCodec`, `FrameCodec` | `codec` |
+//! | several types on one stream | an enum with `#[parco(id = ..)]`, or a [`Registry`] | |
+//! | other limits, the leniency of Go | [`Options`], [`Limits`] | |
+//! | a value in another form than its type has | [`WireExt`] with the forms of [`wire`] | |
+//! | messages whose types are known at run time only | [`schema`] | `schema-json` for text |
+//!
+//! Besides, `bytes` adds `encode_to_buf`, and `chrono`, `jiff` and `time` make points in time of the types of these
+//! crates. Without `std` the crate is `no_std` with `alloc`, and has neither streams nor forms of `HashMap` and
+//! `SystemTime`.
+//!
 //! # Promised
 //!
 //! - The bytes are those of the Go library, and its readers accept what is written here.
 //! - Foreign bytes lead to a value or an [`Error`] with kind, offset and path. Memory follows the bytes that are there
 //!   and not those that a header claims; [`Limits`] bound it further.
-//! - An error leaves the output as it was.
-//! - Encoding into a vector that is used again allocates nothing.
+//! - An error leaves a vector or buffer as it was; a slice that is written to is not specified then.
+//! - Encoding into a vector that is used again allocates nothing, but to sort a [`wire::SortedMap`].
 //!
 //! # Not promised
 //!

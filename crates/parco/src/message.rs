@@ -246,6 +246,19 @@ pub trait WireExt {
         self.decode_exact_with(Options::new(), bytes)
     }
 
+    /// As [`decode_into`].
+    ///
+    /// # Errors
+    ///
+    /// As [`decode_exact`](Self::decode_exact). After an error the value is not specified, but it is a value.
+    #[inline]
+    fn decode_into<'de, T>(&self, bytes: &'de [u8], value: &mut T) -> Result<(), Error>
+    where
+        Self: Get<'de, T>,
+    {
+        self.decode_into_with(Options::new(), bytes, value)
+    }
+
     /// As [`decode`](Self::decode), with options.
     ///
     /// # Errors
@@ -280,11 +293,11 @@ pub trait WireExt {
         exact(reader, value)
     }
 
-    /// Decodes a value that takes a whole slice over an older one, whose memory is used again.
+    /// As [`decode_into`](Self::decode_into), with options.
     ///
     /// # Errors
     ///
-    /// As [`decode_exact`](Self::decode_exact).
+    /// As [`decode_into`](Self::decode_into).
     #[inline]
     fn decode_into_with<'de, T>(&self, options: Options, bytes: &'de [u8], value: &mut T) -> Result<(), Error>
     where

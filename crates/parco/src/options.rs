@@ -3,7 +3,8 @@
 /// Bounds on what foreign bytes can make a decoder do.
 ///
 /// Lengths and counts are checked before anything is allocated, and the least number of bytes that a count stands for
-/// must be present. So memory follows the size of the input, and these limits bound it further.
+/// must be present. So memory follows the size of the input, and these limits bound it further. What exceeds one of
+/// them fails with [`Error::is_limit`](crate::Error::is_limit).
 ///
 /// ```
 /// let limits = parco::Limits::default().max_bytes(4096).max_elements(1000);
@@ -43,13 +44,16 @@ impl Limits {
     /// Default of [`max_depth`](Self::max_depth): 64.
     pub const MAX_DEPTH: u32 = 64;
 
-    /// The longest string or blob, in bytes; exactly this many are accepted.
+    /// The longest string or blob, in bytes; exactly this many are accepted. Default: [`MAX_BYTES`](Self::MAX_BYTES).
+    #[must_use]
     pub const fn max_bytes(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
         self
     }
 
-    /// The most elements of one slice, or entries of one map; exactly this many are accepted.
+    /// The most elements of one slice, or entries of one map; exactly this many are accepted. Default:
+    /// [`MAX_ELEMENTS`](Self::MAX_ELEMENTS).
+    #[must_use]
     pub const fn max_elements(mut self, elements: usize) -> Self {
         self.elements = elements;
         self
@@ -57,20 +61,28 @@ impl Limits {
 
     /// The most elements of one collection whose elements take no bytes, such as empty structs.
     ///
-    /// No input stands behind such elements, so a count alone would buy work.
+    /// No input stands behind such elements, so a count alone would buy work. Default:
+    /// [`MAX_ZERO_SIZED`](Self::MAX_ZERO_SIZED).
+    #[must_use]
     pub const fn max_zero_sized(mut self, elements: usize) -> Self {
         self.zero_sized = elements;
         self
     }
 
-    /// The most bytes that one message may make the decoder allocate, counted as lengths of owned strings and blobs
-    /// plus elements times the size of their type. For messages read from a stream also the size of the message.
+    /// The most bytes that one message may make the decoder allocate.
+    ///
+    /// They are counted as the lengths of owned strings and blobs plus elements times the size of their type. For a
+    /// message that is read from a stream it is also the most bytes of the message. Default:
+    /// [`MAX_ALLOCATION`](Self::MAX_ALLOCATION).
+    #[must_use]
     pub const fn max_allocation(mut self, bytes: usize) -> Self {
         self.allocation = bytes;
         self
     }
 
-    /// How deep structs may be nested in each other; the message itself is the first level.
+    /// How deep structs may be nested in each other; the message itself is the first level. Default:
+    /// [`MAX_DEPTH`](Self::MAX_DEPTH).
+    #[must_use]
     pub const fn max_depth(mut self, levels: u32) -> Self {
         self.depth = levels;
         self
@@ -79,8 +91,9 @@ impl Limits {
 
 /// How strictly flags are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Mode {
-    /// What no encoder writes is an error.
+    /// What no encoder writes is an error: the default.
     #[default]
     Strict,
     /// The leniency of the Go library: any flag byte but 1 means false or absent, and a located time without a zone
@@ -90,11 +103,13 @@ pub enum Mode {
 
 /// What becomes of a map on the wire that has a key more than once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DuplicateKeys {
-    /// The last entry wins, as in Go.
+    /// The last entry wins, as in Go: the default.
     #[default]
     LastWins,
-    /// It is an error. Targets that keep all entries, such as `Vec<(K, V)>`, do not look for duplicates.
+    /// It is an error: [`Error::is_duplicate_key`](crate::Error::is_duplicate_key). Targets that keep all entries, such
+    /// as `Vec<(K, V)>`, do not look for duplicates.
     Reject,
 }
 
@@ -125,18 +140,21 @@ impl Options {
     }
 
     /// Sets the limits.
+    #[must_use]
     pub const fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
     /// Sets how strictly flags are read.
+    #[must_use]
     pub const fn mode(mut self, mode: Mode) -> Self {
         self.mode = mode;
         self
     }
 
     /// Sets what becomes of duplicate keys.
+    #[must_use]
     pub const fn duplicate_keys(mut self, duplicates: DuplicateKeys) -> Self {
         self.duplicates = duplicates;
         self

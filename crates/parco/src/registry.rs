@@ -313,6 +313,7 @@ impl<I: fmt::Debug> fmt::Debug for Frame<I> {
 ///
 /// An error is the last item, as nothing tells where the next frame would start.
 #[derive(Debug)]
+#[must_use = "iterators do nothing unless consumed"]
 pub struct Frames<'a, W, I> {
     registry: &'a Registry<W, I>,
     options: Options,

@@ -33,13 +33,21 @@ mod time_crate;
 
 /// A point in time: nanoseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
 ///
-/// The range is that of 64 bits: from 1677-09-21T00:12:43.145224192Z to 2262-04-11T23:47:16.854775807Z.
+/// The range is that of 64 bits: from 1677-09-21T00:12:43.145224192Z to 2262-04-11T23:47:16.854775807Z. Other types are
+/// made of one with [`FromNanos`](crate::wire::FromNanos).
 ///
 /// ```
+/// use std::time::{Duration, SystemTime};
+///
 /// use parco::Timestamp;
+/// use parco::wire::FromNanos;
 ///
 /// assert_eq!(parco::to_vec(&Timestamp::from_nanos(-1))?, [0xff; 8]);
-/// # Ok::<(), parco::Error>(())
+///
+/// let time = SystemTime::UNIX_EPOCH + Duration::from_millis(7);
+/// let timestamp = Timestamp::checked(&time).ok_or("out of range")?;
+/// assert_eq!(SystemTime::from_nanos(timestamp.as_nanos())?, time);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);

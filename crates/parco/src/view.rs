@@ -52,6 +52,7 @@ pub struct Seq<'de, E, T> {
 /// The entries of a map, still in the input, in the order in which they came.
 ///
 /// As [`Seq`], for maps: `K` and `V` are the wire forms, `A` and `B` the types. A key that came twice is there twice.
+/// Two of them are equal if they have equal entries in the same order.
 pub struct Entries<'de, K, V, A, B> {
     bytes: &'de [u8],
     len: usize,
@@ -140,6 +141,7 @@ fn accepted<T>(result: Result<T, Fault>) -> T {
 }
 
 /// Iterates over the elements of a [`Seq`].
+#[must_use = "iterators do nothing unless consumed"]
 pub struct SeqIter<'de, E, T> {
     rest: &'de [u8],
     context: Context,
@@ -168,6 +170,7 @@ where
 }
 
 /// Iterates over the entries of [`Entries`].
+#[must_use = "iterators do nothing unless consumed"]
 pub struct EntriesIter<'de, K, V, A, B> {
     rest: &'de [u8],
     context: Context,

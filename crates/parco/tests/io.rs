@@ -195,13 +195,16 @@ fn errors_of_the_reader_are_the_source() {
     struct Broken;
     impl Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-            Err(io::Error::other("the line is dead"))
+            Err(io::Error::new(io::ErrorKind::ConnectionReset, "the line is dead"))
         }
     }
     for head in [&b""[..], &INNER[..3], &INNER[..6], &INNER[..8]] {
         let error = parco::decode_from_reader::<Inner>(head.chain(Broken)).unwrap_err();
         assert!(error.is_io());
         assert_eq!(error.source().unwrap().to_string(), "the line is dead");
+        let error = io::Error::from(error);
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+        assert!(error.downcast::<parco::Error>().unwrap().is_io());
     }
 }
 

@@ -1,6 +1,9 @@
 //! Schemas made by calls, as an alternative to the derive macros: for models of other crates, for several schemas of
 //! one model, and for registries.
 //!
+//! [`builder`](crate::builder()) starts a schema for both directions, [`compiler`](crate::compiler) one that writes,
+//! [`parser`](crate::parser) one that reads.
+//!
 //! Each call appends a field, in the order of the wire, and gives a schema of a new type. So the whole codec is one
 //! function to the compiler, as fast as a derived one, and the finished schema is a [`Wire`] form that carries the
 //! model. [`WireExt`](crate::WireExt) has the methods that encode and decode with it; it can be an element, a nested
@@ -58,6 +61,7 @@ use crate::write::Writer;
 /// A schema of the model `M` with the fields `L`.
 ///
 /// `K` says what each field is added with: [`Both`], [`Getters`] or [`Setters`].
+#[must_use = "a schema does nothing by itself, and each field that is added makes another one"]
 pub struct Builder<M, L, K> {
     fields: L,
     kind: K,

@@ -17,7 +17,8 @@ use crate::wire::Endian;
 ///
 /// Types may be nested in values at most [`MAX_NESTING`](Self::MAX_NESTING) levels deep, whatever
 /// [`Limits::max_depth`](crate::Limits::max_depth) says. Arrays keep to the limit of elements that take no bytes, as
-/// slices do. A map that has a key twice keeps the last value.
+/// slices do. A map that has a key twice keeps the last value, unless [`DuplicateKeys`](crate::DuplicateKeys) asks for
+/// an error.
 ///
 /// ```
 /// use parco::WireExt;
@@ -115,8 +116,9 @@ impl Schema {
     /// # Errors
     ///
     /// Fails if a header is no integer, an id is neither an integer nor a string, two models have one id, a struct
-    /// contains itself without an end, or the schema is larger or deeper than [`MAX_TYPES`](Self::MAX_TYPES) and
-    /// [`MAX_DEPTH`](Self::MAX_DEPTH).
+    /// contains itself without an end, the schema is larger or deeper than [`MAX_TYPES`](Self::MAX_TYPES) and
+    /// [`MAX_DEPTH`](Self::MAX_DEPTH), or an array or a skip is longer than [`Limits::MAX_ELEMENTS`] and
+    /// [`Limits::MAX_BYTES`].
     pub fn compile(&self) -> Result<Dynamic, SchemaError> {
         let mut compiler = Compiler::default();
         compiler.add(self, 1)?;
@@ -126,7 +128,7 @@ impl Schema {
 }
 
 impl Dynamic {
-    /// The most levels of types within types that values may have.
+    /// The most levels of types within types that values may have: 256.
     pub const MAX_NESTING: usize = 256;
 
     /// What this was made of.

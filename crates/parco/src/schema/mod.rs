@@ -1,7 +1,7 @@
 //! Schemas as data: what a message consists of, without any Rust type.
 //!
-//! A [`Schema`] comes from a type ([`of`]), from a form ([`of_form`]), or from text (`Schema::from_json`). With it one
-//! can
+//! A [`Schema`] comes from a type ([`of`]), from a form ([`of_form`]), or, with the feature `schema-json`, from text
+//! (`Schema::from_json`). With it one can
 //!
 //! - encode and decode [`Value`]s, after [`Schema::compile`] has checked it: see [`Dynamic`];
 //! - pin the wire shape in a test: see [`Fingerprint`];
@@ -131,10 +131,10 @@ pub enum Schema {
 }
 
 impl Schema {
-    /// The most levels of types within types that [`compile`](Self::compile) takes.
+    /// The most levels of types within types that [`compile`](Self::compile) takes: 64.
     pub const MAX_DEPTH: usize = 64;
 
-    /// The most types that [`compile`](Self::compile) takes.
+    /// The most types that [`compile`](Self::compile) takes: 65,536.
     pub const MAX_TYPES: usize = 1 << 16;
 }
 
@@ -170,7 +170,7 @@ pub enum Number {
 
 impl Number {
     /// All of them, the integers first.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: &'static [Self] = &[
         Self::Uint8,
         Self::Int8,
         Self::Uint16,

@@ -3,6 +3,69 @@
 //! `Slice<U8, U16<Le>>` says: a count in one byte, then that many 16-bit numbers, little endian. It is a [`Wire`]; it
 //! is [`Put`] for `Vec<u16>` and everything else that has elements, and [`Get`] for what can be built from them.
 //! Forms are zero-sized unless they hold a builder or a schema made at run time.
+//!
+//! A type that no form here carries gets one of its own, mostly from the methods of another:
+//!
+//! ```
+//! use std::net::Ipv4Addr;
+//!
+//! use parco::schema::{Describe, Schema};
+//! use parco::wire::{Be, StaticWire, U32, Wire};
+//! use parco::{Decode, Encode, Fault, Get, Input, Put, Reader, Writer};
+//!
+//! /// An address as the number `U32<Be>`.
+//! struct Address;
+//!
+//! impl Wire for Address {
+//!     fn min_size(&self) -> usize {
+//!         4
+//!     }
+//!
+//!     fn fixed_size(&self) -> Option<usize> {
+//!         Some(4)
+//!     }
+//!
+//!     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+//!         input.pass(4)
+//!     }
+//!
+//!     fn schema(&self, describe: &mut Describe) -> Schema {
+//!         U32::<Be>::NEW.schema(describe)
+//!     }
+//! }
+//!
+//! impl StaticWire for Address {
+//!     const NEW: Self = Self;
+//! }
+//!
+//! impl Put<Ipv4Addr> for Address {
+//!     fn put(&self, address: &Ipv4Addr, writer: &mut Writer<'_>) -> Result<(), Fault> {
+//!         writer.array(address.octets());
+//!         Ok(())
+//!     }
+//!
+//!     fn size(&self, _: &Ipv4Addr) -> Result<usize, Fault> {
+//!         Ok(4)
+//!     }
+//! }
+//!
+//! impl Get<'_, Ipv4Addr> for Address {
+//!     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Ipv4Addr, Fault> {
+//!         reader.array::<4>().map(Ipv4Addr::from)
+//!     }
+//! }
+//!
+//! #[derive(Debug, PartialEq, Encode, Decode)]
+//! struct Host {
+//!     #[parco(with = Address)]
+//!     address: Ipv4Addr,
+//! }
+//!
+//! let host = Host { address: Ipv4Addr::LOCALHOST };
+//! assert_eq!(parco::to_vec(&host)?, [127, 0, 0, 1]);
+//! assert_eq!(parco::decode_exact::<Host>(&[127, 0, 0, 1])?, host);
+//! # Ok::<(), parco::Error>(())
+//! ```
 
 /// The sizes of a form that takes as many bytes as the one that it holds.
 macro_rules! same_sizes {

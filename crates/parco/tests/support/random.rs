@@ -17,7 +17,7 @@ fn number(number: Number, endian: Endian) -> (Number, Endian) {
 }
 
 fn integer() -> impl Strategy<Value = (Number, Endian)> {
-    let integers: Vec<Number> = Number::ALL.into_iter().filter(|number| !number.is_float()).collect();
+    let integers: Vec<Number> = Number::ALL.iter().copied().filter(|number| !number.is_float()).collect();
     (prop::sample::select(integers), endian()).prop_map(|(integer, endian)| number(integer, endian))
 }
 

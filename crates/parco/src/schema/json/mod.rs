@@ -46,7 +46,8 @@ impl Schema {
 }
 
 impl Dynamic {
-    /// The most that `{"repeat": .., "count": N}` may make of a text, in bytes of strings and of [`Value`]s.
+    /// The most that `{"repeat": .., "count": N}` may make of a text, in bytes of strings and of [`Value`]s:
+    /// 100 MiB.
     pub const MAX_REPEATED: usize = 100 << 20;
 
     /// Reads a value from JSON.

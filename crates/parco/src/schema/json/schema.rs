@@ -52,7 +52,7 @@ pub(super) fn read(tree: Tree) -> Result<Schema, SchemaError> {
 
 fn number(name: &str, members: &mut Members) -> Result<Schema, SchemaError> {
     let bare = name.strip_suffix("_header");
-    let number = Number::ALL.into_iter().find(|number| number.name() == bare.unwrap_or(name));
+    let number = Number::ALL.iter().copied().find(|number| number.name() == bare.unwrap_or(name));
     let number = number.filter(|number| bare.is_none() || !number.is_float());
     let number = number.ok_or_else(|| SchemaError::invalid("no type has this name"))?;
     let endian = match (number.width(), members.take("order")) {
