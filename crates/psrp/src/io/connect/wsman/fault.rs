@@ -13,7 +13,7 @@ const TIMED_OUT: u32 = 0x8033_8029;
 const ACCESS_DENIED: u32 = 5;
 
 /// A fault of WS-Management (DSP0226 14, MS-WSMV 2.2.4.43): the source of the errors for which
-/// [`Error::is_refused`] or [`Error::is_timeout`].
+/// [`Error::is_refused`] or [`Error::is_timeout`], and of those for which [`Error::is_denied`] if the service tells by a fault.
 ///
 /// Its text comes from the server and is shown with control characters made visible.
 #[derive(Clone, PartialEq, Eq, Hash)]
