@@ -1,4 +1,4 @@
-//! PowerShell Remoting Protocol (MS-PSRP): scripts on other machines, servers that run them, and each layer below by itself.
+//! PowerShell Remoting Protocol (MS-PSRP): scripts on other machines, servers that run them, and all layers of it.
 //!
 //! With the feature `tokio` a script is a call; `io` has the rest, servers included:
 //!
