@@ -246,7 +246,7 @@ async fn another_client_takes_a_pool_over() {
     let Some(service) = Service::start(&[]) else { return };
     let first = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
     // Long enough for the first client to be gone before there is output.
-    let script = PowerShell::script("Start-Sleep 5; Write-Output after; 1..3");
+    let script = PowerShell::script("Start-Sleep 10; Write-Output after; 1..3");
     let started = first.start(script).await.unwrap();
     let (pool_id, pipeline_id) = (first.id(), started.id());
     let options = || Options::new().config(Config::new().pool_id(pool_id));
