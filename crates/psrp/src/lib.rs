@@ -1,4 +1,25 @@
-//! PowerShell Remoting Protocol (MS-PSRP): values, CLIXML, messages, fragments, key exchange and out-of-process packets.
+//! PowerShell Remoting Protocol (MS-PSRP): scripts on other machines, servers that run them, and all layers of it.
+//!
+//! With the feature `tokio` a script is a call; `io` has the rest, servers included:
+//!
+//! ```no_run
+//! # #[cfg(feature = "tokio")]
+//! # async fn run() -> Result<(), psrp::Error> {
+//! use psrp::io::{Child, Options, RunspacePool};
+//! use psrp::message::PowerShell;
+//!
+//! // PowerShell as a child process; `Ssh`, `Wsman` and `Socket` connect elsewhere.
+//! let pool = RunspacePool::open(&Child::default(), Options::new()).await?;
+//! let output = pool.invoke(PowerShell::script("Get-Process pwsh")).await?.completed()?;
+//! for process in &output.output {
+//!     println!("{:?}", process["Id"].as_i32());
+//! }
+//! pool.close().await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What travels are values, and what they become; that takes neither the feature nor I/O:
 //!
 //! ```
 //! use psrp::{Object, Value};

@@ -414,9 +414,10 @@ async fn ctrl_c_stops_the_pipeline_and_the_second_one_the_program() {
         let mut child = server.psrp("run").arg(script).spawn().unwrap();
         read_until(child.stdout.as_mut().unwrap(), "started").await;
         interrupt(&child).await;
-        if script == "stubborn" {
-            // Once more, for the server does not stop. The signals must not become one.
-            tokio::time::sleep(Duration::from_millis(300)).await;
+        // Once more, for the server does not stop; and again as long as the signals have become one.
+        while script == "stubborn"
+            && tokio::time::timeout(Duration::from_millis(300), child.wait()).await.is_err()
+        {
             interrupt(&child).await;
         }
         let run = Run::wait(child).await;
@@ -444,10 +445,8 @@ async fn ctrl_c_leaves_a_shell_its_next_line() {
     let server = Server::start();
     let mut child = server.psrp("shell").arg("--plain").spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(b"say started\nsleep 600\nsay next\n").await.unwrap();
-    read_until(child.stdout.as_mut().unwrap(), "started").await;
-    // Until the next script has begun.
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    stdin.write_all(b"say started\nstall 600\nsay next\n").await.unwrap();
+    read_until(child.stdout.as_mut().unwrap(), "stalled").await;
     interrupt(&child).await;
     read_until(child.stdout.as_mut().unwrap(), "next").await;
     drop(stdin);
@@ -487,26 +486,33 @@ async fn at_a_terminal_there_are_colours_bars_and_hidden_passwords() {
     };
     assert!(found.status.success());
     let server = Server::start();
+    let tty = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cli-tty-{}", std::process::id()));
     let terminal = |subcommand: &str, argument: &str| {
         let program = env!("CARGO_BIN_EXE_psrp");
-        let line = format!("'{program}' {subcommand} --socket '{}' '{argument}'", server.path.display());
+        let line = format!(
+            "tty >'{}'; exec '{program}' {subcommand} --socket '{}' '{argument}'",
+            tty.display(),
+            server.path.display()
+        );
         let mut command = Command::new("script");
         command.args(["-qec", &line, "/dev/null"]).env("TERM", "xterm").env_remove("NO_COLOR");
         command.kill_on_drop(true).stdin(Stdio::piped()).stdout(Stdio::piped());
         command.spawn().unwrap()
     };
 
-    let mut child = terminal("run", "progress copying\nask Name:\nsecret\ngreen done");
+    let mut child = terminal("run", "progress copying\nask Name:\ngreen asked\nsecret\ngreen done");
     let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let mut seen = read_until(&mut stdout, "Name:").await;
+    takes_keys(&tty).await;
     stdin.write_all(b"Adx\x7fa\r").await.unwrap();
-    seen += &read_until(&mut stdout, "Ada\r\n").await;
-    // The echo of the line may be what was seen; the password is asked for when the name has come back.
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    seen += &read_until(&mut stdout, "asked").await;
+    // Calls of the host come in order: the prompt for the name is over. That for the password shows nothing.
+    takes_keys(&tty).await;
     stdin.write_all(b"hunter2\r").await.unwrap();
     seen += &read_until(&mut stdout, "done").await;
     assert!(seen.contains("50% copying: half"), "no bar: {seen:?}");
     assert!(seen.contains("\x1b[92mdone"), "no colour: {seen:?}");
+    assert!(seen.contains("Ada\r\n"), "no name: {seen:?}");
     if !seen.contains("7\r\n") {
         seen += &read_until(&mut stdout, "7\r\n").await;
     }
@@ -518,7 +524,7 @@ async fn at_a_terminal_there_are_colours_bars_and_hidden_passwords() {
     let mut child = terminal("run", "ask Name:\nsleep 600");
     let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     read_until(&mut stdout, "Name:").await;
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    takes_keys(&tty).await;
     stdin.write_all(b"\x03").await.unwrap();
     let status = tokio::time::timeout(LIMIT, child.wait()).await.unwrap().unwrap();
     assert_eq!(status.code(), Some(130));
@@ -531,7 +537,7 @@ async fn at_a_terminal_there_are_colours_bars_and_hidden_passwords() {
     read_until(&mut stdout, "psrp> ").await;
     stdin.write_all(b"ask Name:\r").await.unwrap();
     read_until(&mut stdout, "\r\nName:").await;
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    takes_keys(&tty).await;
     stdin.write_all(b"Grace\r").await.unwrap();
     read_until(&mut stdout, "psrp> ").await;
     stdin.write_all(b"stall 600\r").await.unwrap();
@@ -541,6 +547,24 @@ async fn at_a_terminal_there_are_colours_bars_and_hidden_passwords() {
     stdin.write_all(b"\x04").await.unwrap();
     let status = tokio::time::timeout(LIMIT, child.wait()).await.unwrap().unwrap();
     assert_eq!(status.code(), Some(130), "what the last script ended with");
+    std::fs::remove_file(tty).unwrap();
+}
+
+/// Waits until what is typed at the terminal that this file names reaches the program key by key: before that the terminal
+/// shows it and waits for the end of the line.
+async fn takes_keys(tty: &Path) {
+    let name = std::fs::read_to_string(tty).unwrap();
+    let waiting = async {
+        loop {
+            let output = Command::new("stty").args(["-F", name.trim(), "-a"]).output().await.unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            if String::from_utf8_lossy(&output.stdout).contains("-icanon") {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(LIMIT, waiting).await.expect("the program asks");
 }
 
 /// Tells it in spite of the captured output.

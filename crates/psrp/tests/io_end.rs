@@ -65,7 +65,7 @@ async fn a_stopped_pipeline_tells_all_that_it_sent() {
     assert_eq!(*notes.lock().unwrap(), ["stop", "close", "closed"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_dropped_pipeline_is_stopped_and_closed() {
     let notes = Arc::default();
     let (pool, server) = open(Options::new(), endless(Arc::clone(&notes))).await;
@@ -75,7 +75,7 @@ async fn a_dropped_pipeline_is_stopped_and_closed() {
     while !pool.pipelines().is_empty() {
         tokio::task::yield_now().await;
     }
-    // So it is when a future is dropped that runs one.
+    // So it is when a future is dropped that runs one. The clock stands still until the pipeline runs and waits.
     let invoked = tokio::time::timeout(Duration::from_millis(50), pool.invoke(PowerShell::script(""))).await;
     assert!(invoked.is_err());
     drop(pool);

@@ -21,6 +21,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use uuid::Uuid;
 
+/// The clock of the tests runs only while nothing else happens: what has not come by then never comes.
 const WHILE: Duration = Duration::from_millis(300);
 
 /// A client whose packets are sent by hand.
@@ -91,7 +92,7 @@ impl Raw {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_unsent_is_bounded_and_can_be_given_up() {
     let mut raw = Raw::opened(Options::new().max_unsent_bytes(100_000)).await;
     let id = raw.start("count 1000000").await;
@@ -108,7 +109,7 @@ async fn what_is_unsent_is_bounded_and_can_be_given_up() {
     Tests::reach(&raw.handler.running, 0).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn input_is_acknowledged_as_the_handler_takes_it() {
     let client = io::Options::new().max_pending_bytes(10_000);
     let server = Options::new().max_input_bytes(50_000);
@@ -134,7 +135,7 @@ async fn input_is_acknowledged_as_the_handler_takes_it() {
     served.close().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_client_that_waits_for_nothing_is_not_read_from() {
     let mut raw = Raw::opened(Options::new().max_input_bytes(100_000)).await;
     let id = raw.start("slow").await;
@@ -153,7 +154,7 @@ async fn a_client_that_waits_for_nothing_is_not_read_from() {
     Tests::reach(&raw.handler.objects, sent).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_client_that_asks_and_does_not_listen_is_not_read_from() {
     let mut raw = Raw::opened(Options::new().max_unsent_bytes(100_000)).await;
     let mut sent = 0;
@@ -174,7 +175,7 @@ async fn a_client_that_asks_and_does_not_listen_is_not_read_from() {
     assert!(answers.filter(|event| matches!(event, Event::Answer { .. })).count() > 100);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn secrets_without_a_key_do_not_pile_up() {
     let mut raw = Raw::opened(Options::new().max_unsent_bytes(100_000)).await;
     raw.start("secret 100000").await;

@@ -216,7 +216,7 @@ async fn what_the_host_fails_with_ends_the_handler() {
     served.close().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_answer_that_is_not_waited_for_does_no_harm() {
     let served = with_host(true).await;
     let output = served.pool.start(PowerShell::script("impatient")).await.unwrap();

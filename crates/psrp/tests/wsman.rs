@@ -245,7 +245,9 @@ async fn a_pool_goes_on_while_its_client_is_away() {
 async fn another_client_takes_a_pool_over() {
     let Some(service) = Service::start(&[]) else { return };
     let first = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
-    let started = first.start(PowerShell::script("Start-Sleep 1; Write-Output after; 1..3")).await.unwrap();
+    // Long enough for the first client to be gone before there is output.
+    let script = PowerShell::script("Start-Sleep 10; Write-Output after; 1..3");
+    let started = first.start(script).await.unwrap();
     let (pool_id, pipeline_id) = (first.id(), started.id());
     let options = || Options::new().config(Config::new().pool_id(pool_id));
     // As long as the first client is there, the service refuses.

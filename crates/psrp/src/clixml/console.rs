@@ -14,7 +14,7 @@ const START: &[u8] = b"<Objs";
 const END: &[u8] = b"</Objs>";
 
 /// A part of the output of a program.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ConsoleEvent<'a> {
     /// Bytes that are no document, as they came. One text may come in several parts.

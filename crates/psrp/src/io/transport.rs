@@ -15,6 +15,7 @@ use crate::outofproc::Packet;
 /// data, create or close a pipeline, signal it. A transport without acknowledgements makes them up when it has sent.
 ///
 /// Every method that is not ready registers the waker of its context.
+#[allow(unused_variables, reason = "their names are for those who write the methods")]
 pub trait Transport: Send {
     /// Waits for a packet and hands it to `take`, once. `None` is the end of the connection.
     ///
@@ -55,7 +56,8 @@ pub trait Transport: Send {
     /// Fails if the connection does.
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>>;
 
-    /// The most bytes that the data of one packet should have, before any encoding.
+    /// The most bytes that the data of one packet should have, before any encoding. Default: those of a fragment of the
+    /// default size, 32 KiB.
     fn max_data(&self) -> usize {
         crate::fragment::Fragmenter::DEFAULT_FRAGMENT_SIZE
     }
@@ -66,7 +68,7 @@ pub trait Transport: Send {
     /// # Errors
     ///
     /// Fails if the connection has.
-    fn adopt(&mut self, _pipeline: Uuid) -> Result<(), Error> {
+    fn adopt(&mut self, pipeline: Uuid) -> Result<(), Error> {
         Ok(())
     }
 
@@ -76,7 +78,7 @@ pub trait Transport: Send {
     /// # Errors
     ///
     /// Fails if the transport can't ([`Error::is_unsupported`]), which is the default.
-    fn poll_disconnect(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+    fn poll_disconnect(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         Poll::Ready(Err(Error::with(Kind::Unsupported, "a pool can't be left over this transport")))
     }
 
@@ -85,7 +87,7 @@ pub trait Transport: Send {
     /// # Errors
     ///
     /// As [`poll_disconnect`](Self::poll_disconnect).
-    fn poll_reconnect(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+    fn poll_reconnect(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         Poll::Ready(Err(Error::with(Kind::Unsupported, "a pool can't be left over this transport")))
     }
 }

@@ -4,7 +4,7 @@ use crate::shape::{Budget, Field, Mismatch, Reader, Writer, open_enum};
 use crate::value::{Progress, Value};
 
 open_enum! {
-    /// Whether an operation goes on.
+    /// Whether an operation goes on (`System.Management.Automation.ProgressRecordType`).
     pub enum ProgressRecordType as "System.Management.Automation.ProgressRecordType" {
         /// It goes on.
         Processing = 0,

@@ -17,23 +17,32 @@ pub(crate) struct Files(PathBuf);
 
 impl Files {
     pub(crate) fn new() -> Self {
-        let name = format!("psrp-ssh-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        // Not below the target directory: the name of a socket may have about a hundred bytes.
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir(&path).unwrap();
-        Self(path)
+        loop {
+            let name = format!("psrp-ssh-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+            // Not below the target directory: the name of a socket may have about a hundred bytes.
+            let path = std::env::temp_dir().join(name);
+            match fs::create_dir(&path) {
+                // Left behind by a process with the same identifier that was killed.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => {
+                    made.unwrap();
+                    return Self(path);
+                }
+            }
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
-    /// Writes a file that only its owner can read.
+    /// Writes a file that only its owner can read. Whoever reads it meanwhile finds the old one or the new one, never a part.
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.path(name);
+        let (path, new) = (self.path(name), self.path(&format!("{name}.new")));
         let mut options = fs::OpenOptions::new();
-        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&path).unwrap();
+        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&new).unwrap();
         file.write_all(text.as_bytes()).unwrap();
+        fs::rename(new, &path).unwrap();
         path
     }
 

@@ -113,7 +113,7 @@ impl Agent {
         let child = Command::new("ssh-agent").arg("-D").arg("-a").arg(&socket).stdout(Stdio::null()).spawn();
         let agent = Self(child.unwrap());
         // It takes a moment until the socket is there.
-        for _ in 0..100 {
+        for _ in 0..1200 {
             let add =
                 Command::new("ssh-add").arg("-q").arg(key).env("SSH_AUTH_SOCK", &socket).output().unwrap();
             if add.status.success() {

@@ -84,7 +84,7 @@ async fn large_input_arrives() {
 #[tokio::test]
 async fn pools_on_two_connections_do_not_meet() {
     let (files, server) = (Files::new(), server(Program::Serve).await);
-    // One connector: each that is made writes the file of known keys anew, under the eyes of the other.
+    // One connector: each that is made writes the file of known keys anew.
     let ssh = connector(&server, &files);
     let (one, two) = tokio::join!(open(&ssh), open(&ssh));
     let run = |pool: RunspacePool, count: i32| async move {
@@ -99,11 +99,11 @@ async fn pools_on_two_connections_do_not_meet() {
 async fn a_pipeline_whose_output_nobody_reads_can_be_stopped() {
     let (files, server) = (Files::new(), server(Program::Serve).await);
     // That nothing is read does not mean that the server is silent.
-    let ssh = connector(&server, &files).max_unread(64 << 10).keep_alive(Duration::from_millis(20));
+    let ssh = connector(&server, &files).max_unread(64 << 10).keep_alive(Duration::from_millis(50));
     let pool = RunspacePool::open(&ssh, Options::new().max_buffered_bytes(256 << 10)).await.unwrap();
     let mut run = pool.start(CreatePipeline::new(PowerShell::script("flood 10000"))).await.unwrap();
     // Until the client reads no more; long enough for every buffer on the way to fill up.
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    tokio::time::sleep(Duration::from_millis(750)).await;
     let handle = run.handle();
     let stop = tokio::spawn(async move { handle.stop().await });
     // What is to be stopped goes on being stopped while the output is read.
@@ -194,7 +194,7 @@ async fn a_server_that_falls_silent_is_given_up() {
     });
     let ssh = connector(&server, &files).port(port);
     let ssh = ssh.known_hosts([files.known_hosts(port, server.key.public_key())]);
-    let ssh = ssh.keep_alive(Duration::from_millis(100));
+    let ssh = ssh.keep_alive(Duration::from_millis(500));
     let pool = RunspacePool::open(&ssh, Options::new()).await.unwrap();
     stopper.notify_one();
     let error = pool.invoke(PowerShell::script("wait")).await.unwrap_err();

@@ -65,7 +65,7 @@ impl Tests {
         }
     }
 
-    /// Waits until a counter does not change for a while.
+    /// Waits until a counter does not change for a while. With a clock that is paused, that is until nothing happens.
     pub(crate) async fn settle(counter: &AtomicUsize) -> usize {
         let mut before = usize::MAX;
         loop {

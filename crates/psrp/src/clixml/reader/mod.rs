@@ -77,6 +77,7 @@ impl fmt::Debug for ReadOptions {
 
 /// What becomes of elements in an object that are not known. In the place of a value they are always an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Unknown {
     /// They are skipped with all that is in them, as PowerShell does for versions of the format after its own.
     #[default]

@@ -56,7 +56,7 @@ impl Output {
         ))
     }
 
-    /// The objects of the output as another type.
+    /// The objects of the output as another type. With the feature `serde`.
     ///
     /// # Errors
     ///

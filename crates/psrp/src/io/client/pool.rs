@@ -255,7 +255,7 @@ impl RunspacePool {
         feeding::invoke(self, request.into(), |cx| input.as_mut().poll_next(cx)).await
     }
 
-    /// Runs a pipeline without input and converts each object of its output.
+    /// Runs a pipeline without input and converts each object of its output. With the feature `serde`.
     ///
     /// # Errors
     ///

@@ -16,6 +16,7 @@ pub type Outcome<T = ()> = Result<T, Box<ErrorRecord>>;
 /// Does what the client of a session asks for.
 ///
 /// All methods but [`run`](Self::run) have a default.
+#[allow(unused_variables, reason = "their names are for those who write the methods")]
 pub trait Handler: Send + Sync + 'static {
     /// Runs a pipeline. The client hears that it is completed when this returns.
     ///
@@ -36,8 +37,8 @@ pub trait Handler: Send + Sync + 'static {
     /// As [`run`](Self::run).
     fn commands(
         &self,
-        _get: GetCommandMetadata,
-        _pipeline: Pipeline,
+        get: GetCommandMetadata,
+        pipeline: Pipeline,
     ) -> impl Future<Output = Outcome<Vec<CommandMetadata>>> + Send {
         ready(Ok(Vec::new()))
     }
@@ -47,29 +48,29 @@ pub trait Handler: Send + Sync + 'static {
     /// # Errors
     ///
     /// The pool is broken, with this reason, if it fails.
-    fn opened(&self, _session: &Session) -> impl Future<Output = Outcome> + Send {
+    fn opened(&self, session: &Session) -> impl Future<Output = Outcome> + Send {
         ready(Ok(()))
     }
 
     /// A client has connected to the pool.
-    fn connected(&self, _session: &Session) -> impl Future<Output = ()> + Send {
+    fn connected(&self, session: &Session) -> impl Future<Output = ()> + Send {
         ready(())
     }
 
     /// The session has ended; no pipeline runs any more. Called once for each session, unless the future of
     /// [`serve`](super::serve) is dropped before.
-    fn closed(&self, _ended: &Result<Ended, Error>) -> impl Future<Output = ()> + Send {
+    fn closed(&self, ended: &Result<Ended, Error>) -> impl Future<Output = ()> + Send {
         ready(())
     }
 
     /// Whether the largest number of runspaces becomes this, which is at least 1 and the least number. Default: yes.
-    fn set_max_runspaces(&self, _count: i32) -> bool {
+    fn set_max_runspaces(&self, count: i32) -> bool {
         true
     }
 
     /// Whether the least number of runspaces becomes this, which is at least 1 and at most the largest number. Default:
     /// yes.
-    fn set_min_runspaces(&self, _count: i32) -> bool {
+    fn set_min_runspaces(&self, count: i32) -> bool {
         true
     }
 
@@ -79,7 +80,7 @@ pub trait Handler: Send + Sync + 'static {
     }
 
     /// Resets the state of the runspace, and tells whether it has. Default: no.
-    fn reset_runspace(&self, _session: &Session) -> impl Future<Output = bool> + Send {
+    fn reset_runspace(&self, session: &Session) -> impl Future<Output = bool> + Send {
         ready(false)
     }
 }

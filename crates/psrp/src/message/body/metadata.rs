@@ -52,7 +52,7 @@ impl GetCommandMetadata {
 
 const CUSTOM: &str = "System.Management.Automation.PSCustomObject";
 
-/// A command in such a list (MS-PSRP 2.2.3.22).
+/// A command as [`GetCommandMetadata`] lists it (MS-PSRP 2.2.3.22).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CommandMetadata {
@@ -72,7 +72,7 @@ pub struct CommandMetadata {
     pub parameters: Vec<ParameterMetadata>,
 }
 
-/// A parameter of a command in such a list (MS-PSRP 2.2.3.23).
+/// A parameter of a command as [`GetCommandMetadata`] lists it (MS-PSRP 2.2.3.23).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ParameterMetadata {

@@ -46,7 +46,8 @@ impl WsmanCredentials {
     /// Kerberos if a key distribution centre is known for the user's domain, else NTLM (RFC 4559). The user is
     /// `DOMAIN\user`, `user@domain.example.org` or `user`.
     ///
-    /// The centre is taken from the environment variable `SSPI_KDC_URL` or from `/etc/krb5.conf`.
+    /// The centre is taken from the environment variable `SSPI_KDC_URL` or from `/etc/krb5.conf`. This takes the feature
+    /// `negotiate`.
     #[cfg(feature = "negotiate")]
     pub fn negotiate(user: impl Into<String>, password: impl Into<String>) -> Self {
         Self::new(Method::Negotiate(super::negotiate::Packages::Any), user, password)

@@ -12,8 +12,8 @@ const TIMED_OUT: u32 = 0x8033_8029;
 /// Access is denied.
 const ACCESS_DENIED: u32 = 5;
 
-/// A fault of WS-Management (DSP0226 14, MS-WSMV 2.2.4.43): the source of the errors for which
-/// [`Error::is_refused`] or [`Error::is_timeout`].
+/// A fault of WS-Management (DSP0226 14, MS-WSMV 2.2.4.43): the source of the errors that a service tells in this way, for
+/// which [`Error::is_refused`], [`Error::is_denied`] or [`Error::is_timeout`].
 ///
 /// Its text comes from the server and is shown with control characters made visible.
 #[derive(Clone, PartialEq, Eq, Hash)]
