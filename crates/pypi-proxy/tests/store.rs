@@ -296,8 +296,11 @@ async fn a_disk_that_can_not_be_written_stops_no_client() {
     // The folder for what is on its way is gone.
     std::fs::remove_dir(dir.path().join("cache/partial")).unwrap();
     let source = Scripted::new(content(1_000_000), []);
-    let fill = fill(&store, &source);
-    let (fast, slow) = (fill.reader(None), fill.reader(None));
+    let held = fill(&store, &source);
+    let (fast, slow) = (held.reader(None), held.reader(None));
+    // What is held is waited for as a reader is.
+    let fill = store.running(&source.key()).unwrap();
+    drop(held);
     let slow = slow.then(|chunk| async {
         tokio::time::sleep(Duration::from_micros(200)).await;
         chunk

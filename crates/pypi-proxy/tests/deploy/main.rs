@@ -12,11 +12,10 @@ mod watch;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytes::Bytes;
 use support::source::content;
-use support::{JSON, Server, answer, hashed_page};
+use support::{JSON, Server, answer, free_address, hashed_page};
 
 const WHEEL: &str = "demo-1.0-py3-none-any.whl";
 /// More than goes through a pipe or a socket at once.
@@ -53,17 +52,4 @@ fn has(program: &str, test: &str) -> bool {
 fn file(name: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/deploy").join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// An address that nobody listens at. Its port is below those that systems give to who asks for any, so that nobody has it
-/// before the program does that it is for.
-fn free_address() -> std::net::SocketAddr {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    loop {
-        let number = std::process::id().wrapping_mul(16).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
-        let port = 20_000 + u16::try_from(number % 10_000).unwrap();
-        if let Ok(listener) = std::net::TcpListener::bind(("127.0.0.1", port)) {
-            return listener.local_addr().unwrap();
-        }
-    }
 }

@@ -16,6 +16,7 @@ pub(crate) mod wheel;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -150,4 +151,17 @@ pub(crate) fn hashed_page(files: impl IntoIterator<Item = (String, Bytes)>) -> S
     let files: Vec<_> = files.into_iter().map(file).collect();
     serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files})
         .to_string()
+}
+
+/// An address that nobody listens at. Its port is below those that systems give to who asks for any, so that nobody has it
+/// before the program does that it is for.
+pub(crate) fn free_address() -> SocketAddr {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = std::process::id().wrapping_mul(16).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        let port = 20_000 + u16::try_from(number % 10_000).unwrap();
+        if let Ok(listener) = std::net::TcpListener::bind(("127.0.0.1", port)) {
+            return listener.local_addr().unwrap();
+        }
+    }
 }
