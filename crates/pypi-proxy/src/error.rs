@@ -142,7 +142,7 @@ impl Error {
         self.0.offset
     }
 
-    /// How long an upstream wants to be left alone, if it tells.
+    /// How long an upstream wants to be left alone, if it tells: at most five minutes, whatever it says.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }

@@ -21,7 +21,8 @@
 //! | `guard` | who clients are, and how much they may ask |
 //! | `store` | files that are kept by their hashes, each fetched once for all who want it |
 //! | `bucket` | files and pages that several proxies share |
-//! | `serve` | the answers to requests, and connections |
+//! | `serve` | the answers to requests, and connections; its page begins with a whole proxy |
+//! | `config` | the settings of the program: flags, variables and files, and the parts above made of them |
 //!
 //! # Features
 //!

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::str::FromStr;
 
 use crate::Error;
 use crate::error::Kind;
@@ -37,6 +38,15 @@ impl ProjectName {
     /// The normal form.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl FromStr for ProjectName {
+    type Err = Error;
+
+    /// The same as [`ProjectName::parse`].
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::parse(text)
     }
 }
 

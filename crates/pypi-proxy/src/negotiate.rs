@@ -3,6 +3,7 @@
 
 /// A form of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Form {
     /// `application/vnd.pypi.simple.v1+json`
     Json,
@@ -122,6 +123,7 @@ struct Wish {
 
 /// A coding of a page's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Coding {
     /// As they are.
     Identity,

@@ -45,6 +45,7 @@ async fn all_of_them_can_be_set() {
         ("PYPI_PROXY_INDEX_URL", &*url),
         ("PYPI_PROXY_AUTH_HTPASSWD_FILE", &*users),
         ("PYPI_PROXY_CONFIG", config.to_str().unwrap()),
+        ("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never"),
     ];
     let (code, told) = run(dir.path(), &env, &["check"]).await;
     assert!(code == 0 && told.contains("ok    access"), "{told}");

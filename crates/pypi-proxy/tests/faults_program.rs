@@ -16,6 +16,9 @@ use support::raw::{Raw, Step, head, reply};
 use support::source::content;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
+/// However many processors there are: each would bring threads, and threads have memory of their own.
+const AS_EVERYWHERE: [(&str, &str); 2] = [("TOKIO_WORKER_THREADS", "2"), ("MALLOC_ARENA_MAX", "8")];
+
 const ROUNDS: usize = 50;
 const FILES: usize = 4;
 
@@ -141,6 +144,8 @@ async fn crowd(clients: usize, len: usize, max_peak: u64) {
         ("PYPI_PROXY_INDEX_URL", &*url),
         ("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never"),
         ("PYPI_PROXY_ACCESS_LOG", "false"),
+        AS_EVERYWHERE[0],
+        AS_EVERYWHERE[1],
     ];
     let proxy = serve(dir.path(), &env).await;
     let address = proxy.url.strip_prefix("http://").unwrap().to_owned();
@@ -219,7 +224,8 @@ async fn pages_without_end_and_bombs_take_no_memory() {
     .await;
     let dir = tempfile::tempdir().unwrap();
     let url = index.url("/simple/");
-    let env = [("PYPI_PROXY_INDEX_URL", &*url), ("PYPI_PROXY_MAX_PAGE_SIZE", "8 MiB")];
+    let [threads, arenas] = AS_EVERYWHERE;
+    let env = [("PYPI_PROXY_INDEX_URL", &*url), ("PYPI_PROXY_MAX_PAGE_SIZE", "8 MiB"), threads, arenas];
     let proxy = serve(dir.path(), &env).await;
     for name in ["html", "bomb", "html", "bomb"] {
         let response = reqwest::get(format!("{}/simple/{name}/", proxy.url)).await.unwrap();

@@ -10,7 +10,9 @@ use futures_util::future::join_all;
 use pypi_proxy::pages::{Config, Pages, Verdict};
 use pypi_proxy::upstream::{self, Upstream};
 use pypi_proxy::{Coding, Error, Form, ProjectName};
+use support::proxy::PATIENCE;
 use support::{JSON, Server, answer, page};
+use tokio::sync::Notify;
 
 fn name(text: &str) -> ProjectName {
     ProjectName::parse(text).unwrap()
@@ -18,7 +20,7 @@ fn name(text: &str) -> ProjectName {
 
 fn index(server: &Server, ttl: Duration) -> Arc<Upstream> {
     let config = upstream::Config::new(&server.url("/simple")).unwrap().ttl(ttl);
-    Arc::new(Upstream::new(config.read_timeout(Duration::from_secs(5))).unwrap())
+    Arc::new(Upstream::new(config.read_timeout(PATIENCE)).unwrap())
 }
 
 fn pages(server: &Server, ttl: Duration, config: Config) -> Pages {
@@ -49,14 +51,20 @@ async fn a_page_is_asked_for_once_however_many_want_it() {
 
 #[tokio::test]
 async fn a_client_that_goes_away_stops_it_for_nobody() {
-    let server = Server::start(|_, _| async {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        answer(200, &[JSON], page("six", &[]))
+    let gone = Arc::new(Notify::new());
+    let wait = gone.clone();
+    let server = Server::start(move |_, _| {
+        let wait = wait.clone();
+        async move {
+            wait.notified().await;
+            answer(200, &[JSON], page("six", &[]))
+        }
     })
     .await;
     let pages = pages(&server, LONG, Config::new());
     let first = tokio::time::timeout(Duration::from_millis(20), pages.project(&name("six"))).await;
     assert!(first.is_err());
+    gone.notify_one();
     json(&pages, "six").await.unwrap();
     assert_eq!(server.count(), 1);
 }
@@ -171,7 +179,7 @@ async fn pages_survive_a_restart() {
     assert_eq!(json(&damaged, "six").await.unwrap().0, first);
     assert_eq!(server.count(), 3);
     // Kept pages are what an index that is away leaves.
-    server.stop();
+    server.stop().await;
     let offline = pages(&server, Duration::ZERO, config);
     assert_eq!(json(&offline, "six").await.unwrap().0, first);
 }
@@ -203,7 +211,7 @@ async fn the_first_index_that_has_a_file_is_asked_for_it() {
     let (value, _) = json(&pages, "other").await.unwrap();
     assert_eq!(value["files"].as_array().unwrap().len(), 2);
     // What a private index has must not be looked for in another while it is away.
-    private.stop();
+    private.stop().await;
     assert!(json(&pages, "third").await.is_err());
 }
 

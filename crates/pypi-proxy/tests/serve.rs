@@ -10,7 +10,8 @@ use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::Frame;
 use pypi_proxy::serve::Config;
 use reqwest::Method;
-use support::proxy::start;
+use support::proxy::{Setup, start};
+use support::raw::{Raw, reply};
 use support::source::{content, digest_of};
 use support::{Body, JSON, Server, answer};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -328,7 +329,7 @@ async fn the_cache_forgets_what_it_is_told_to() {
 #[tokio::test]
 async fn an_index_that_is_away_is_told_of() {
     let (index, _) = index().await;
-    index.stop();
+    index.stop().await;
     let proxy = start(&[index.url("/simple")], Config::new()).await;
     let response = proxy.get("/simple/demo/", &[]).await;
     assert_eq!(response.status(), 502);
@@ -371,4 +372,82 @@ async fn requests_one_after_the_other_share_a_connection() {
     stream.read_to_string(&mut text).await.unwrap();
     assert_eq!(text.matches("HTTP/1.1 200 OK").count(), 2);
     assert_eq!(text.matches("\r\n\r\nok\n").count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_path_leads_out_of_the_cache_or_the_index() {
+    let index = Raw::start(|asked| match &*asked.path {
+        "/simple/demo/" => reply("200 OK", &[JSON], support::page("demo", &[("demo-1.0.whl", "/f/x")])),
+        _ => reply("200 OK", &[], "secret"),
+    })
+    .await;
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("secret"), "secret").unwrap();
+    let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+    let ups = [
+        "..",
+        "%2e%2e",
+        "%2E.",
+        ".%2e",
+        "%252e%252e",
+        "%25252e%25252e",
+        "%c0%ae%c0%ae",
+        "%e0%80%ae%e0%80%ae",
+        "%uff0e%uff0e",
+        "%ef%bc%8e%ef%bc%8e",
+        "..%00",
+        "..;",
+        "..%3b",
+        "...",
+        "....",
+        ".%00.",
+        "%00..",
+    ];
+    let slashes = ["/", "%2f", "%2F", "%5c", "\\", "%255c", "%252f", "%c0%af", "%e2%88%95", "//", "/./"];
+    let mut paths: Vec<String> = Vec::new();
+    for up in ups {
+        for slash in slashes {
+            let out = [up, up, up].join(slash);
+            for front in [
+                "",
+                "/simple/",
+                "/index/",
+                "/simple/demo/",
+                "/index/simple/",
+                "/cache/",
+                "/simple/demo/demo-1.0.whl",
+            ] {
+                paths.push(format!("{front}{slash}{out}{slash}secret"));
+                paths.push(format!("{front}{out}"));
+            }
+        }
+    }
+    paths.extend(
+        [
+            "/secret",
+            "http://x/../secret",
+            "*",
+            "/%",
+            "/%2",
+            "/%zz",
+            "/simple/%ff/",
+            "/simple/\u{ff0e}\u{ff0e}/",
+        ]
+        .map(str::to_owned),
+    );
+    let mut stream = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
+    for path in &paths {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.unwrap();
+        let answer = String::from_utf8_lossy(&answer);
+        let status = answer.split(' ').nth(1).unwrap_or("none");
+        // `/simple/...` and the like are the page for people once the slashes are counted as one, or a folder.
+        assert!(matches!(status, "400" | "404" | "405" | "301" | "308"), "{path}: {answer}");
+        assert!(!answer.contains("secret"), "{path}: {answer}");
+        stream = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
+    }
+    assert!(index.asked().iter().all(|asked| asked.path == "/simple/demo/"), "{:?}", index.asked());
+    assert_eq!(proxy.get("/livez", &[]).await.status(), 200);
 }

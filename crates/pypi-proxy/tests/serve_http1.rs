@@ -9,9 +9,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use proptest::prelude::*;
 use pypi_proxy::guard::{self, Guard};
+use pypi_proxy::pages;
 use pypi_proxy::rules::{ProjectPattern, Rules};
 use pypi_proxy::serve::{Config, ServerConfig, Tls, parse_head};
-use support::proxy::{Running, start, start_served, start_with};
+use support::proxy::{PATIENCE, Running, Setup, start, start_served, start_with};
 use support::source::{content, digest_of};
 use support::{JSON, Server, answer};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -46,15 +47,18 @@ async fn index() -> Server {
 }
 
 /// A proxy that has all of it.
-async fn warm(index: &Server, server: ServerConfig) -> Running {
-    let proxy = start_served(&[index.url("/simple")], Config::new(), server).await;
+async fn warm(index: &Server) -> Running {
+    let forever = |config: pages::Config| config.negative_ttl(Duration::from_secs(86_400));
+    let proxy = start_with(&[index.url("/simple")], Config::new(), |one| one, forever).await;
+    fill(&proxy).await;
+    proxy
+}
+
+async fn fill(proxy: &Running) {
     for name in ["small", "medium", "large"] {
         assert!(proxy.get(&format!("/simple/demo/{name}-1.0.whl"), &[]).await.bytes().await.is_ok());
     }
-    while proxy.store.stats().files < 3 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    proxy
+    assert_eq!(proxy.store.stats().files, 3);
 }
 
 /// An answer as its first line, its header without the date, and its body.
@@ -97,7 +101,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 #[tokio::test(flavor = "multi_thread")]
 async fn hyper_and_the_plain_way_answer_the_same() {
     let index = index().await;
-    let proxy = warm(&index, ServerConfig::new()).await;
+    let proxy = warm(&index).await;
     let address = proxy.address();
     blocking(move || {
         let paths = [
@@ -186,7 +190,7 @@ async fn hyper_and_the_plain_way_refuse_the_same() {
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_that_come_at_once_are_answered_in_turn() {
     let index = index().await;
-    let proxy = warm(&index, ServerConfig::new()).await;
+    let proxy = warm(&index).await;
     let address = proxy.address();
     blocking(move || {
         let mut stream = TcpStream::connect(address).unwrap();
@@ -216,7 +220,7 @@ async fn requests_that_come_at_once_are_answered_in_turn() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_large_file_arrives_as_it_is() {
     let index = index().await;
-    let proxy = warm(&index, ServerConfig::new()).await;
+    let proxy = warm(&index).await;
     let large = content(LARGE);
     for more in ["", "te: trailers\r\n"] {
         let address = proxy.address();
@@ -232,8 +236,15 @@ async fn a_large_file_arrives_as_it_is() {
 async fn clients_that_take_too_long_are_left() {
     let index = index().await;
     let short = Duration::from_millis(300);
+    // It is filled by one that has patience.
+    let dir = tempfile::tempdir().unwrap();
+    let setup = || Setup::new(dir.path(), &[index.url("/simple")]);
+    let mut patient = setup().start().await;
+    fill(&patient).await;
+    patient.stop().await;
+    drop(patient);
     let server = ServerConfig::new().header_timeout(short).send_timeout(short).max_connections(1);
-    let proxy = warm(&index, server).await;
+    let proxy = Setup { server, ..setup() }.start().await;
     let large = "GET /simple/demo/large-1.0.whl HTTP/1.1\r\nhost: x\r\n";
     // Nothing, half a head, and two that do not read what they ask for. One is served after the other.
     let requests =
@@ -261,7 +272,7 @@ async fn clients_that_take_too_long_are_left() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_has_begun_ends_when_the_server_does() {
     let index = index().await;
-    let mut proxy = warm(&index, ServerConfig::new()).await;
+    let mut proxy = warm(&index).await;
     let idle = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
     let response = proxy.get("/simple/demo/large-1.0.whl", &[]).await;
     let (body, ()) = tokio::join!(response.bytes(), proxy.stop());
@@ -316,7 +327,7 @@ async fn bytes_that_are_no_request_do_no_harm() {
         let _ = stream.write_all(bytes).await;
         let _ = stream.shutdown().await;
         let mut read = Vec::new();
-        let _ = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut read)).await.unwrap();
+        let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut read)).await.unwrap();
         assert!(at == 4 || read.starts_with(b"HTTP/1.1 400"), "{at}: {read:?}");
     }
     assert_eq!(proxy.get("/livez", &[]).await.status(), 200);

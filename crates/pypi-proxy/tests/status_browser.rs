@@ -47,10 +47,12 @@ async fn index() -> Server {
             }
             ["f", "endless"] => {
                 let chunks = futures_util::stream::unfold(0, |at| async move {
+                    // Much longer than a browser takes on any machine.
                     if at > 0 {
                         tokio::time::sleep(Duration::from_millis(300)).await;
                     }
-                    Some((Ok(Frame::data(Bytes::from(vec![0; 600_000]))), at + 1))
+                    let len = if at == 0 { 600_000 } else { 6_000 };
+                    Some((Ok(Frame::data(Bytes::from(vec![0; len]))), at + 1))
                 });
                 let builder = http::Response::builder().header("content-length", 50_000_000);
                 builder.body(StreamBody::new(chunks).boxed()).unwrap()

@@ -10,6 +10,7 @@ use futures_util::{StreamExt, TryStreamExt};
 use proptest::prelude::*;
 use pypi_proxy::store::{Config, Expected, Fill, Filling, Key, Reader, Store, Stored};
 use pypi_proxy::{Error, ProjectName};
+use support::proxy::open as reopened;
 use support::source::{Connection, Scripted, content, digest_of};
 
 fn open(dir: &tempfile::TempDir) -> Store {
@@ -17,7 +18,7 @@ fn open(dir: &tempfile::TempDir) -> Store {
 }
 
 fn config(dir: &tempfile::TempDir) -> Config {
-    Config::new(dir.path().join("cache")).stall(Duration::from_millis(300)).lag(Duration::from_millis(100))
+    Config::new(dir.path().join("cache")).stall(Duration::from_millis(300))
 }
 
 fn fill(store: &Store, source: &Scripted) -> Fill {
@@ -211,8 +212,8 @@ async fn without_a_hash_a_file_that_changes_on_its_way_is_refused() {
         let digest = is_good.then(|| source.digest());
         assert_eq!(store.lookup(&six, "six-1.0.whl"), digest);
         drop((fill, store));
-        tokio::time::sleep(Duration::from_millis(20)).await;
-        assert_eq!(open(&dir).lookup(&six, "six-1.0.whl"), digest);
+        let store = reopened(config(&dir)).await.unwrap();
+        assert_eq!(store.lookup(&six, "six-1.0.whl"), digest);
     }
 }
 
@@ -250,7 +251,7 @@ async fn what_nobody_wanted_the_longest_goes_first_and_takes_no_reader_with_it()
     let path = dir.path().join("cache/files");
     let name = sources[2].digest().to_string();
     std::fs::File::open(path.join(&name[..2]).join(&name[2..])).unwrap().set_modified(old).unwrap();
-    let store = Store::open(config(&dir).max_bytes(250_000)).unwrap();
+    let store = reopened(config(&dir).max_bytes(250_000)).await.unwrap();
     while store.stats().files < 2 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -289,12 +290,17 @@ async fn without_room_files_are_passed_on() {
 #[tokio::test]
 async fn a_disk_that_can_not_be_written_stops_no_client() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(config(&dir).max_window(50_000)).unwrap();
+    // No reader of the first file is given up, however busy the machine is.
+    let window = |lag| config(&dir).max_window(50_000).lag(lag);
+    let store = Store::open(window(support::proxy::PATIENCE)).unwrap();
     // The folder for what is on its way is gone.
     std::fs::remove_dir(dir.path().join("cache/partial")).unwrap();
     let source = Scripted::new(content(1_000_000), []);
-    let fill = fill(&store, &source);
-    let (fast, slow) = (fill.reader(None), fill.reader(None));
+    let held = fill(&store, &source);
+    let (fast, slow) = (held.reader(None), held.reader(None));
+    // What is held is waited for as a reader is.
+    let fill = store.running(&source.key()).unwrap();
+    drop(held);
     let slow = slow.then(|chunk| async {
         tokio::time::sleep(Duration::from_micros(200)).await;
         chunk
@@ -306,6 +312,9 @@ async fn a_disk_that_can_not_be_written_stops_no_client() {
     assert!(fill.done().await.unwrap().is_none());
     assert_eq!(store.stats().unwritten, 1);
     // One that stands still holds up the others for a while, and no longer.
+    drop((fill, store));
+    let store = reopened(window(Duration::from_secs(3))).await.unwrap();
+    std::fs::remove_dir(dir.path().join("cache/partial")).unwrap();
     let source = Scripted::new(content(1_000_001), []);
     let Filling::Running(fill) = store.fill(source.key(), source.expected(), source.clone()) else {
         panic!()
@@ -322,8 +331,8 @@ async fn a_disk_that_can_not_be_written_stops_no_client() {
     assert!(error.is_storage() && len < 1_000_001, "{error}");
 }
 
-#[test]
-fn a_folder_of_others_is_left_alone() {
+#[tokio::test]
+async fn a_folder_of_others_is_left_alone() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("precious"), "data").unwrap();
     assert!(Store::open(Config::new(dir.path()).max_bytes(0)).unwrap_err().is_storage());
@@ -335,7 +344,8 @@ fn a_folder_of_others_is_left_alone() {
     let partial = dir.path().join("cache/partial");
     std::fs::remove_dir(&partial).unwrap();
     std::os::unix::fs::symlink(target.path(), &partial).unwrap();
-    assert!(Store::open(config(&dir)).unwrap_err().is_storage());
+    let error = reopened(config(&dir)).await.unwrap_err();
+    assert!(error.is_storage() && !error.is_busy(), "{error:?}");
 }
 
 #[tokio::test]
@@ -352,7 +362,7 @@ async fn links_and_strangers_in_the_folder_are_not_served() {
     std::fs::write(folder.join("stranger"), "x").unwrap();
     assert!(store.get(&digest).is_none());
     drop(store);
-    let store = Store::open(config(&dir).max_bytes(0)).unwrap();
+    let store = reopened(config(&dir).max_bytes(0)).await.unwrap();
     assert_eq!(store.verify(|_, _| {}).unwrap().good, 0);
     assert!(folder.join("stranger").exists() && secret.path().join("secret").exists());
 }
@@ -361,12 +371,9 @@ async fn links_and_strangers_in_the_folder_are_not_served() {
 async fn two_proxies_do_not_share_a_folder() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(&dir);
-    assert!(Store::open(config(&dir)).unwrap_err().is_storage());
+    assert!(Store::open(config(&dir)).unwrap_err().is_busy());
     drop(store);
-    // The scan of the first may still hold it for a moment.
-    while Store::open(config(&dir)).is_err() {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    reopened(config(&dir)).await.unwrap();
 }
 
 #[tokio::test]
@@ -387,7 +394,7 @@ async fn damaged_files_are_found() {
     // One that is shorter is found without reading it.
     std::fs::write(path(&sources[1]), "short").unwrap();
     drop(store);
-    let store = Store::open(config(&dir).max_handles(0)).unwrap();
+    let store = reopened(config(&dir).max_handles(0)).await.unwrap();
     let mut seen = 0;
     let verified = store.verify(|_, _| seen += 1).unwrap();
     let mut bad = vec![sources[0].digest(), sources[1].digest()];

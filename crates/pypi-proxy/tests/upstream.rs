@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures_util::TryStreamExt;
 use pypi_proxy::upstream::{Answer, Config, Upstream, Validators};
 use pypi_proxy::{Error, ProjectName};
+use support::proxy::PATIENCE;
 use support::{JSON, Server, answer, page};
 
 fn six() -> ProjectName {
@@ -14,7 +15,7 @@ fn six() -> ProjectName {
 }
 
 fn upstream(url: &str) -> Upstream {
-    Upstream::new(Config::new(url).unwrap().read_timeout(Duration::from_millis(200))).unwrap()
+    Upstream::new(Config::new(url).unwrap().read_timeout(PATIENCE)).unwrap()
 }
 
 async fn collect(body: Result<pypi_proxy::upstream::Body, Error>) -> Result<Vec<u8>, Error> {
@@ -152,14 +153,11 @@ async fn parts_and_tails_are_asked_for() {
 
 #[tokio::test]
 async fn an_index_that_says_nothing_takes_too_long() {
-    let server = Server::start(|_, _| async {
-        tokio::time::sleep(Duration::from_secs(60)).await;
-        answer(200, &[], "")
-    })
-    .await;
-    let error = upstream(&server.url("/simple")).page(None, &Validators::default()).await.unwrap_err();
+    let server = Server::start(|_, _| std::future::pending::<http::Response<support::Body>>()).await;
+    let config = Config::new(&server.url("/simple")).unwrap().read_timeout(Duration::from_millis(200));
+    let error = Upstream::new(config).unwrap().page(None, &Validators::default()).await.unwrap_err();
     assert!(error.is_timeout(), "{error:?}");
-    server.stop();
+    server.stop().await;
     let error = upstream(&server.url("/simple")).page(None, &Validators::default()).await.unwrap_err();
     assert!(error.is_upstream(), "{error:?}");
     assert!(!format!("{error:?}").contains("/simple"), "{error:?}");

@@ -11,9 +11,9 @@ pub struct Config {
     pub(super) lease_duration: Duration,
     pub(super) lease_wait: Duration,
     pub(super) page_wait: Duration,
-    pub(super) reads: usize,
-    pub(super) writes: usize,
-    pub(super) questions: usize,
+    pub(super) max_reads: usize,
+    pub(super) max_writes: usize,
+    pub(super) max_questions: usize,
     pub(super) max_uploads: usize,
 }
 
@@ -28,12 +28,12 @@ impl Config {
     pub const DEFAULT_LEASE_WAIT: Duration = Duration::from_secs(30);
     /// Default of [`Config::page_wait`]: half a second.
     pub const DEFAULT_PAGE_WAIT: Duration = Duration::from_millis(500);
-    /// Default of [`Config::reads`]: 50.
-    pub const DEFAULT_READS: usize = 50;
-    /// Default of [`Config::writes`]: 30.
-    pub const DEFAULT_WRITES: usize = 30;
-    /// Default of [`Config::questions`]: 20.
-    pub const DEFAULT_QUESTIONS: usize = 20;
+    /// Default of [`Config::max_reads`]: 50.
+    pub const DEFAULT_MAX_READS: usize = 50;
+    /// Default of [`Config::max_writes`]: 30.
+    pub const DEFAULT_MAX_WRITES: usize = 30;
+    /// Default of [`Config::max_questions`]: 20.
+    pub const DEFAULT_MAX_QUESTIONS: usize = 20;
     /// Default of [`Config::max_uploads`]: 1000.
     pub const DEFAULT_MAX_UPLOADS: usize = 1000;
     /// What S3 takes as the least part of an upload: 5 MiB.
@@ -48,9 +48,9 @@ impl Config {
             lease_duration: Self::DEFAULT_LEASE_DURATION,
             lease_wait: Self::DEFAULT_LEASE_WAIT,
             page_wait: Self::DEFAULT_PAGE_WAIT,
-            reads: Self::DEFAULT_READS,
-            writes: Self::DEFAULT_WRITES,
-            questions: Self::DEFAULT_QUESTIONS,
+            max_reads: Self::DEFAULT_MAX_READS,
+            max_writes: Self::DEFAULT_MAX_WRITES,
+            max_questions: Self::DEFAULT_MAX_QUESTIONS,
             max_uploads: Self::DEFAULT_MAX_UPLOADS,
         }
     }
@@ -93,24 +93,24 @@ impl Config {
     }
 
     /// How many files are read at a time, and how many parts of files for clients; more wait, parts for as long as for an
-    /// answer. Default: [`Self::DEFAULT_READS`].
+    /// answer. Default: [`Self::DEFAULT_MAX_READS`].
     #[must_use]
-    pub fn reads(mut self, count: usize) -> Self {
-        self.reads = count.max(1);
+    pub fn max_reads(mut self, count: usize) -> Self {
+        self.max_reads = count.max(1);
         self
     }
 
-    /// How many files, or parts of them, are written at a time; more wait. Default: [`Self::DEFAULT_WRITES`].
+    /// How many files, or parts of them, are written at a time; more wait. Default: [`Self::DEFAULT_MAX_WRITES`].
     #[must_use]
-    pub fn writes(mut self, count: usize) -> Self {
-        self.writes = count.max(1);
+    pub fn max_writes(mut self, count: usize) -> Self {
+        self.max_writes = count.max(1);
         self
     }
 
-    /// How many other operations there are at a time; more wait. Default: [`Self::DEFAULT_QUESTIONS`].
+    /// How many other operations there are at a time; more wait. Default: [`Self::DEFAULT_MAX_QUESTIONS`].
     #[must_use]
-    pub fn questions(mut self, count: usize) -> Self {
-        self.questions = count.max(1);
+    pub fn max_questions(mut self, count: usize) -> Self {
+        self.max_questions = count.max(1);
         self
     }
 

@@ -1,7 +1,7 @@
 //! A bucket that several proxies share: what one of them has fetched is there for all.
 //!
-//! The bucket is any [`object_store::ObjectStore`]; with the feature `s3` it may be one of S3. It is a help, never a need:
-//! whatever it does, files and pages come from the indexes.
+//! The bucket is any `ObjectStore` of the crate `object_store`; with the feature `s3` it may be one of S3. It is a help,
+//! never a need: whatever it does, files and pages come from the indexes.
 
 mod breaker;
 mod config;

@@ -64,10 +64,10 @@ impl Remote {
             store,
             timeout: config.timeout,
             state: Mutex::default(),
-            reads: Arc::new(Semaphore::new(config.reads)),
-            parts: Arc::new(Semaphore::new(config.reads)),
-            writes: Semaphore::new(config.writes),
-            questions: Semaphore::new(config.questions),
+            reads: Arc::new(Semaphore::new(config.max_reads)),
+            parts: Arc::new(Semaphore::new(config.max_reads)),
+            writes: Semaphore::new(config.max_writes),
+            questions: Semaphore::new(config.max_questions),
             meter: Meter::default(),
         }
     }
@@ -330,7 +330,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_takes_time_to_read_keeps_others_only_so_long() {
-        let config = Config::new("").reads(1);
+        let config = Config::new("").max_reads(1);
         let remote = Arc::new(Remote::new(Arc::new(InMemory::new()), &config));
         let path = Path::from("file");
         remote.put(&path, async { Ok(vec![0; 10]) }, None).await.unwrap();

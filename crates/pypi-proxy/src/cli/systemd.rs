@@ -29,12 +29,20 @@ pub(super) fn ready(address: SocketAddr) {
 
     tell(&[NotifyState::Ready, NotifyState::Status(&format!("serves at {address}"))]);
     let Some(patience) = sd_notify::watchdog_enabled() else { return };
+    // Whoever does not read what they are told holds up a thread of its own, and no answer.
+    let (beat, beats) = std::sync::mpsc::sync_channel(1);
+    let work = move || beats.iter().for_each(|()| tell(&[NotifyState::Watchdog]));
+    if let Err(error) = std::thread::Builder::new().name("pypi-proxy-beat".into()).spawn(work) {
+        tracing::warn!(%error, "whoever has started the program can't be told that it works");
+        return;
+    }
     tokio::spawn(async move {
         // Twice as often as it has to be. An interval can't be without length.
         let mut interval = tokio::time::interval((patience / 2).max(std::time::Duration::from_millis(1)));
         loop {
             interval.tick().await;
-            tell(&[NotifyState::Watchdog]);
+            // If the last one has not been taken yet, one more says the same.
+            let _ = beat.try_send(());
         }
     });
 }

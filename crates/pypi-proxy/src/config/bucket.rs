@@ -35,9 +35,9 @@ impl Settings {
             .lease_duration(self.lease_duration.0)
             .lease_wait(self.lease_wait.0)
             .page_wait(self.page_wait.0)
-            .reads(most(&self.s3_read_pool_size))
-            .writes(most(&self.s3_write_pool_size))
-            .questions(most(&self.s3_meta_pool_size))
+            .max_reads(most(&self.s3_read_pool_size))
+            .max_writes(most(&self.s3_write_pool_size))
+            .max_questions(most(&self.s3_meta_pool_size))
             .max_uploads(count(self.s3_async_queue_size.0));
         Ok(Some(Bucket::new(s3.open(timeout)?, config)))
     }

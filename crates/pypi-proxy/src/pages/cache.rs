@@ -61,6 +61,7 @@ pub struct Served {
 
 /// Where a page is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Verdict {
     /// It was there and fresh.
     Hit,
@@ -133,7 +134,8 @@ impl Pages {
     /// # Errors
     ///
     /// Fails if no index has the project ([`Error::is_not_found`]), and if an index fails and there is no page that is
-    /// young enough ([`Error::is_upstream`], [`Error::is_timeout`], [`Error::is_page`], [`Error::is_limit`]).
+    /// young enough ([`Error::is_upstream`], [`Error::is_timeout`], [`Error::is_forbidden`], [`Error::is_page`],
+    /// [`Error::is_limit`]).
     pub async fn project(&self, name: &ProjectName) -> Result<Served, Error> {
         let slot = self.slot(name);
         self.get(slot).await

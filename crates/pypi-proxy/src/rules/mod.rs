@@ -35,6 +35,7 @@ const MAX_AGE: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 /// What becomes of files that were yanked (PEP 592).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Yanked {
     /// They are on pages with their mark; installers take them only if nothing else will do.
     #[default]
@@ -47,6 +48,7 @@ pub enum Yanked {
 
 /// What becomes of files whose age is not told, where there is a least age.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum UnknownAge {
     /// They count as old enough.
     Allow,

@@ -1,6 +1,7 @@
 //! Patterns for names of projects.
 
 use std::fmt;
+use std::str::FromStr;
 
 use wildmatch::WildMatch;
 
@@ -56,6 +57,15 @@ impl ProjectPattern {
     /// The same for a name in its normal form.
     pub(super) fn matches(&self, normal: &str) -> bool {
         self.0.matches(normal)
+    }
+}
+
+impl FromStr for ProjectPattern {
+    type Err = Error;
+
+    /// The same as [`ProjectPattern::parse`].
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::parse(text)
     }
 }
 

@@ -1,4 +1,27 @@
 //! The proxy as an HTTP service.
+//!
+//! A proxy of one index, which serves until the process ends:
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//!
+//! use pypi_proxy::pages::{self, Pages};
+//! use pypi_proxy::serve::{self, Proxy, Server, ServerConfig};
+//! use pypi_proxy::store::{self, Store};
+//! use pypi_proxy::upstream::{self, Upstream};
+//!
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! let index = Arc::new(Upstream::new(upstream::Config::new("https://packages.example.org/simple/")?)?);
+//! let store = Store::open(store::Config::new("cache"))?;
+//! let pages = Pages::new(vec![index.clone()], pages::Config::new().dir(store.pages_dir()));
+//! let proxy = Proxy::new(vec![index], pages, store, serve::Config::new());
+//! let listener = tokio::net::TcpListener::bind(("127.0.0.1", 5000)).await?;
+//! Server::new(proxy, ServerConfig::new()).serve(listener, std::future::pending()).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`Proxy::answer`] answers the requests of any other HTTP server.
 
 mod access;
 mod answer;

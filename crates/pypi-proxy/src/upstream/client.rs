@@ -99,8 +99,8 @@ impl Upstream {
     ///
     /// # Errors
     ///
-    /// Fails if the index does not answer, or with something else ([`Error::is_upstream`], [`Error::is_timeout`]), and if
-    /// the page is too large ([`Error::is_limit`]).
+    /// Fails if the index does not answer, or with something else ([`Error::is_upstream`], [`Error::is_timeout`]), if it
+    /// leads to a place that may not be asked ([`Error::is_forbidden`]), and if the page is too large ([`Error::is_limit`]).
     pub async fn page(&self, project: Option<&ProjectName>, known: &Validators) -> Result<Answer, Error> {
         let mut request = self.pages.get(self.page_url(project)).header(ACCEPT, PAGES);
         request = header(request, IF_NONE_MATCH, known.etag.as_deref());
@@ -150,8 +150,9 @@ impl Upstream {
     ///
     /// # Errors
     ///
-    /// Fails if there is no such file ([`Error::is_not_found`]), and if the host does not answer or with something else
-    /// ([`Error::is_upstream`], [`Error::is_timeout`]).
+    /// Fails if there is no such file ([`Error::is_not_found`]), if the host does not answer or with something else
+    /// ([`Error::is_upstream`], [`Error::is_timeout`]), and if it leads to a place that files are not fetched from
+    /// ([`Error::is_forbidden`]).
     pub async fn file(&self, url: &Url, from: u64, known: &Validators) -> Result<Body, Error> {
         let mut request = self.files.get(url.clone()).header(ACCEPT_ENCODING, "identity");
         if from > 0 {

@@ -123,15 +123,15 @@ impl Config {
         self
     }
 
-    /// Takes files from these hosts only; `*.example.org` stands for all below one. Default: all hosts but those with
-    /// private addresses, which only an index with such an address may name.
+    /// Takes files from the host of the index and these only; `*.example.org` stands for all below one. Default: all hosts
+    /// but those with private addresses, which only an index with such an address may name.
     #[must_use]
     pub fn file_hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.hosts = Hosts::Listed(hosts.into_iter().map(|host| host.into().to_ascii_lowercase()).collect());
         self
     }
 
-    /// Trusts these certificates in PEM beside those of the system.
+    /// Trusts these certificates in PEM beside those of the system. Default: none.
     #[must_use]
     pub fn authority(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.authorities.push(pem.into());

@@ -8,7 +8,7 @@ use hyper::body::Frame;
 use tokio::sync::watch;
 
 use crate::sandbox::{Program, Sandbox, Shelf, python};
-use crate::support::{JSON, Server, answer};
+use crate::support::{JSON, Server, answer, free_address};
 
 const NAME: &str = "pantry_barrel-1.0-py3-none-any.whl";
 const CHUNK: usize = 1 << 16;
@@ -76,7 +76,10 @@ async fn a_client_goes_on_when_the_proxy_is_there_again() {
         let index = index(content.clone(), sha256.clone(), gate).await;
         let cache = tempfile::tempdir().unwrap();
         let index_url = index.url("/simple/");
-        let proxy = Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index_url)]).await;
+        // Nobody gets the address while it is not there.
+        let address = free_address().to_string();
+        let env = [("PYPI_PROXY_INDEX_URL", &*index_url), ("PYPI_PROXY_LISTEN", &*address)];
+        let proxy = Program::start(cache.path(), false, &env).await;
         let mut sandbox = Sandbox::new(&python).await;
         sandbox.set("UV_HTTP_RETRIES", "10");
         let proxy_url = format!("{}/simple/", proxy.url);
@@ -94,10 +97,8 @@ async fn a_client_goes_on_when_the_proxy_is_there_again() {
             () = waiting => {}
         }
         let restarting = async {
-            let address = proxy.address().to_owned();
             proxy.kill().await;
             open.send(true).unwrap();
-            let env = [("PYPI_PROXY_INDEX_URL", &*index_url), ("PYPI_PROXY_LISTEN", &*address)];
             Program::start(cache.path(), false, &env).await
         };
         let ((is_good, text), proxy) = tokio::join!(installing, restarting);

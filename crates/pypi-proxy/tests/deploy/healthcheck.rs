@@ -1,7 +1,7 @@
 //! `healthcheck`.
 
-use crate::support::program::{program, run, serve};
-use crate::{free_address, index};
+use crate::index;
+use crate::support::program::{run, serve};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_tells_whether_the_proxy_of_the_same_settings_answers() {
@@ -30,23 +30,11 @@ async fn over_tls_it_asks_for_no_name() {
     std::fs::write(&cert, made.cert.pem()).unwrap();
     std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
     let index = index().await;
-    let address = free_address().to_string();
     let url = index.url("/simple/");
-    let env = [
-        ("PYPI_PROXY_INDEX_URL", &*url),
-        ("PYPI_PROXY_LISTEN", &address),
-        ("PYPI_PROXY_TLS_CERT", &cert),
-        ("PYPI_PROXY_TLS_KEY", &key),
-    ];
-    let mut child = program(dir.path(), &env, &["serve", "--logging-level", "off"]).spawn().unwrap();
-    let mut last = (1, String::new());
-    for _ in 0..200 {
-        last = run(dir.path(), &env, &["healthcheck"]).await;
-        if last.0 == 0 {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
-    assert_eq!(last.0, 0, "{}", last.1);
-    child.kill().await.unwrap();
+    let env = [("PYPI_PROXY_INDEX_URL", &*url), ("PYPI_PROXY_TLS_CERT", &cert), ("PYPI_PROXY_TLS_KEY", &key)];
+    let served = serve(dir.path(), &env).await;
+    let address = served.url.strip_prefix("http://").unwrap();
+    let health = run(dir.path(), &env, &["healthcheck", "--listen", address]).await;
+    assert_eq!(health, (0, String::new()));
+    served.kill().await;
 }

@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 
 use bytes::Bytes;
 use support::source::content;
-use support::{JSON, Server, answer, hashed_page};
+use support::{JSON, Server, answer, free_address, hashed_page};
 
 const WHEEL: &str = "demo-1.0-py3-none-any.whl";
 /// More than goes through a pipe or a socket at once.
@@ -52,9 +52,4 @@ fn has(program: &str, test: &str) -> bool {
 fn file(name: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/deploy").join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// An address that nobody listens at.
-fn free_address() -> std::net::SocketAddr {
-    std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap()
 }

@@ -1,6 +1,6 @@
 //! S3 servers, each with one bucket in a folder that a test can look into.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -9,6 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
+use crate::support::free_address;
 use crate::support::source::digest_of;
 use crate::{eventually, given, skip};
 
@@ -89,7 +90,7 @@ impl Bucket {
     pub(crate) async fn start(kind: Kind) -> Option<Self> {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("root").join(NAME)).unwrap();
-        let address = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
+        let address = free_address();
         let Some(child) = spawn(kind, address, dir.path()) else {
             skip(&format!("{kind:?} is not installed"));
             return None;

@@ -84,8 +84,8 @@ impl Index {
         assert!(wrong.is_empty(), "{} of {} files: {wrong:?}", wrong.len(), files.len());
     }
 
-    pub(crate) fn stop(&self) {
-        self.server.stop();
+    pub(crate) async fn stop(&self) {
+        self.server.stop().await;
     }
 }
 

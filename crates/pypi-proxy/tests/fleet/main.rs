@@ -87,7 +87,7 @@ async fn every_file_crosses_upstream_once_and_a_new_instance_has_all_of_them() {
     bucket.settles(scale.files).await;
     end(fleet).await;
 
-    index.stop();
+    index.stop().await;
     let new = Instance::start(&index, &bucket.endpoint(), &[]).await;
     for file in index.files.iter() {
         let (status, page) = new.text(&file.page()).await;

@@ -10,9 +10,9 @@ use crate::{Scale, eventually, is_degraded, len};
 #[tokio::test(flavor = "multi_thread")]
 async fn others_finish_what_a_dead_instance_began() {
     let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
-    // Each file takes three seconds.
-    let index = Index::start(2, |number| (6 << 20) + number, Duration::from_millis(30)).await;
-    let settings = [("PYPI_PROXY_LEASE_DURATION", "2s"), ("PYPI_PROXY_LEASE_WAIT", "30s")];
+    // Each file takes six seconds.
+    let index = Index::start(2, |number| (6 << 20) + number, Duration::from_millis(60)).await;
+    let settings = [("PYPI_PROXY_LEASE_DURATION", "4s"), ("PYPI_PROXY_LEASE_WAIT", "60s")];
     let [mut first, second, third] = instances(&index, &bucket.endpoint(), &settings).await;
     // Without conditions a lease keeps nobody from fetching a file.
     let (alone, again) = if bucket.kind.has_conditions() { (1, 2) } else { (3, 6) };

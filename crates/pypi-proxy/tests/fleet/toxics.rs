@@ -1,12 +1,13 @@
 //! A network that is as bad as a test wants it: toxiproxy between an instance and a bucket.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
+use crate::support::free_address;
 use crate::{eventually, given, skip};
 
 pub(crate) struct Network {
@@ -24,7 +25,7 @@ impl Network {
             skip("toxiproxy is not installed");
             return None;
         };
-        let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+        let port = free_address().port();
         let mut command = Command::new(programs.join("server"));
         command.args(["-host", "127.0.0.1", "-port", &port.to_string()]).env("LOG_LEVEL", "error");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);

@@ -16,6 +16,7 @@ pub(crate) mod wheel;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -24,6 +25,7 @@ use http_body_util::{BodyExt as _, Full, combinators::BoxBody};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::sync::watch;
 
 pub(crate) type Body = BoxBody<Bytes, std::io::Error>;
 
@@ -31,6 +33,7 @@ pub(crate) type Body = BoxBody<Bytes, std::io::Error>;
 pub(crate) struct Server {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<(String, HeaderMap)>>>,
+    stop: watch::Sender<()>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -45,10 +48,14 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let requests = Arc::new(Mutex::new(Vec::new()));
         let (answer, seen) = (Arc::new(answer), requests.clone());
+        let (stop, mut stopped) = watch::channel(());
         let task = tokio::spawn(async move {
             let mut connections = tokio::task::JoinSet::new();
             loop {
-                let (stream, _) = listener.accept().await.unwrap();
+                let (stream, _) = tokio::select! {
+                    _ = stopped.changed() => break,
+                    accepted = listener.accept() => accepted.unwrap(),
+                };
                 let (answer, seen) = (answer.clone(), seen.clone());
                 let service = service_fn(move |request: Request<Incoming>| {
                     let path = request.uri().path_and_query().unwrap().to_string();
@@ -62,8 +69,10 @@ impl Server {
                     let _ = builder.serve_connection(TokioIo::new(stream), service).await;
                 });
             }
+            drop(listener);
+            connections.shutdown().await;
         });
-        Self { address, requests, task }
+        Self { address, requests, stop, task }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -93,15 +102,16 @@ impl Server {
         self.requests.lock().unwrap().last().unwrap().1.clone()
     }
 
-    /// Closes the listener and all connections.
-    pub(crate) fn stop(&self) {
-        self.task.abort();
+    /// Closes the listener and all connections, and waits until that is done.
+    pub(crate) async fn stop(&self) {
+        self.stop.send_replace(());
+        self.stop.closed().await;
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.stop();
+        self.task.abort();
     }
 }
 
@@ -141,4 +151,17 @@ pub(crate) fn hashed_page(files: impl IntoIterator<Item = (String, Bytes)>) -> S
     let files: Vec<_> = files.into_iter().map(file).collect();
     serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files})
         .to_string()
+}
+
+/// An address that nobody listens at. Its port is below those that systems give to who asks for any, so that nobody has it
+/// before the program does that it is for.
+pub(crate) fn free_address() -> SocketAddr {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = std::process::id().wrapping_mul(16).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        let port = 20_000 + u16::try_from(number % 10_000).unwrap();
+        if let Ok(listener) = std::net::TcpListener::bind(("127.0.0.1", port)) {
+            return listener.local_addr().unwrap();
+        }
+    }
 }

@@ -2,13 +2,16 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pypi_proxy::pages::{self, Pages};
 use pypi_proxy::serve::{self, Proxy, ServerConfig};
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{self, Upstream};
 use reqwest::{Client, Method, Response};
+
+/// How long something may take that happens in the end: a machine that is busy takes its time.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A proxy of some indexes that serves until this is dropped.
 pub(crate) struct Running {
@@ -33,11 +36,10 @@ pub(crate) struct Setup {
 impl Setup {
     /// A proxy of these indexes with its cache below a folder.
     pub(crate) fn new(dir: &std::path::Path, indexes: &[String]) -> Self {
-        let upstream =
-            |url: &String| upstream::Config::new(url).unwrap().read_timeout(Duration::from_secs(2));
+        let upstream = |url: &String| upstream::Config::new(url).unwrap().read_timeout(PATIENCE);
         Self {
             upstreams: indexes.iter().map(upstream).collect(),
-            store: store::Config::new(dir.join("cache")).stall(Duration::from_secs(1)).retries(2),
+            store: store::Config::new(dir.join("cache")).stall(PATIENCE).retries(2),
             pages: pages::Config::new(),
             serve: serve::Config::new(),
             server: ServerConfig::new(),
@@ -47,10 +49,24 @@ impl Setup {
     pub(crate) async fn start(self) -> Running {
         let upstreams: Vec<_> =
             self.upstreams.into_iter().map(|config| Arc::new(Upstream::new(config).unwrap())).collect();
-        let store = Store::open(self.store).unwrap();
+        let store = open(self.store).await.unwrap();
         let pages = Pages::new(upstreams.clone(), self.pages.dir(store.pages_dir()));
         let proxy = Proxy::new(upstreams, pages, store.clone(), self.serve);
         run(proxy, store, self.server).await
+    }
+}
+
+/// Opens a store, once whoever had its folder before has let go of it: a search of it, or the last of a transfer, may still
+/// hold it for a moment.
+pub(crate) async fn open(config: store::Config) -> Result<Store, pypi_proxy::Error> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match Store::open(config.clone()) {
+            Err(error) if error.is_busy() && Instant::now() < deadline => {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            result => return result,
+        }
     }
 }
 
@@ -93,7 +109,7 @@ async fn run(proxy: Proxy, store: Store, server: ServerConfig) -> Running {
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = tokio::sync::oneshot::channel();
-    let server = serve::Server::new(proxy, server.drain(Duration::from_secs(5)));
+    let server = serve::Server::new(proxy, server.drain(PATIENCE));
     let task = tokio::spawn(server.serve(listener, async {
         let _ = stopped.await;
     }));

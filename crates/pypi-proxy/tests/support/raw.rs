@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 
 /// What happens on a connection after its request. At the end it is closed.
 #[derive(Clone, Debug)]
@@ -40,6 +41,7 @@ impl Asked {
 pub(crate) struct Raw {
     address: SocketAddr,
     asked: Arc<Mutex<Vec<Asked>>>,
+    stop: watch::Sender<()>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -49,17 +51,23 @@ impl Raw {
         let address = listener.local_addr().unwrap();
         let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
         let (answer, seen) = (Arc::new(answer), asked.clone());
+        let (stop, mut stopped) = watch::channel(());
         let task = tokio::spawn(async move {
             let mut connections = tokio::task::JoinSet::new();
             loop {
-                let (stream, _) = listener.accept().await.unwrap();
+                let (stream, _) = tokio::select! {
+                    _ = stopped.changed() => break,
+                    accepted = listener.accept() => accepted.unwrap(),
+                };
                 let (answer, seen) = (answer.clone(), seen.clone());
                 connections.spawn(async move {
                     let _ = serve(stream, &seen, &*answer).await;
                 });
             }
+            drop(listener);
+            connections.shutdown().await;
         });
-        Self { address, asked, task }
+        Self { address, asked, stop, task }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -79,15 +87,16 @@ impl Raw {
         self.asked.lock().unwrap().iter().filter(|asked| asked.path == path).count()
     }
 
-    /// Closes the listener and all connections.
-    pub(crate) fn stop(&self) {
-        self.task.abort();
+    /// Closes the listener and all connections, and waits until that is done.
+    pub(crate) async fn stop(&self) {
+        self.stop.send_replace(());
+        self.stop.closed().await;
     }
 }
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        self.stop();
+        self.task.abort();
     }
 }
 
