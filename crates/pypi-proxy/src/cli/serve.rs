@@ -62,13 +62,13 @@ async fn serve(settings: &Settings, handed: Option<std::net::TcpListener>) -> Re
     systemd::ready(address);
     let shutdown = async move {
         signals.next().await;
-        systemd::stopping();
         tracing::info!("ending, after the answers that have begun");
         // Who asks twice does not want to wait.
         tokio::spawn(async move {
             signals.next().await;
             std::process::exit(1);
         });
+        systemd::stopping().await;
     };
     server.serve(listener, shutdown).await?;
     tracing::info!("ended");

@@ -1,6 +1,8 @@
 //! What systemd, or whoever else starts programs as it does, hands to the program and is told by it.
 
 use std::net::{SocketAddr, TcpListener};
+#[cfg(unix)]
+use std::time::Duration;
 
 use super::failure::Failure;
 
@@ -27,36 +29,42 @@ pub(super) fn listener() -> Result<Option<TcpListener>, Failure> {
 pub(super) fn ready(address: SocketAddr) {
     use sd_notify::NotifyState;
 
-    tell(&[NotifyState::Ready, NotifyState::Status(&format!("serves at {address}"))]);
-    let Some(patience) = sd_notify::watchdog_enabled() else { return };
-    // Whoever does not read what they are told holds up a thread of its own, and no answer.
-    let (beat, beats) = std::sync::mpsc::sync_channel(1);
-    let work = move || beats.iter().for_each(|()| tell(&[NotifyState::Watchdog]));
-    if let Err(error) = std::thread::Builder::new().name("pypi-proxy-beat".into()).spawn(work) {
-        tracing::warn!(%error, "whoever has started the program can't be told that it works");
-        return;
-    }
+    let patience = sd_notify::watchdog_enabled();
     tokio::spawn(async move {
+        let status = format!("serves at {address}");
+        tell(move || sd_notify::notify(&[NotifyState::Ready, NotifyState::Status(&status)])).await;
+        let Some(patience) = patience else { return };
         // Twice as often as it has to be. An interval can't be without length.
-        let mut interval = tokio::time::interval((patience / 2).max(std::time::Duration::from_millis(1)));
+        let mut interval = tokio::time::interval((patience / 2).max(Duration::from_millis(1)));
+        interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             interval.tick().await;
-            // If the last one has not been taken yet, one more says the same.
-            let _ = beat.try_send(());
+            tell(|| sd_notify::notify(&[NotifyState::Watchdog])).await;
         }
     });
 }
 
-/// Tells that the program is about to end.
+/// Tells that the program is about to end. Whoever does not listen keeps it for a second.
 #[cfg(unix)]
-pub(super) fn stopping() {
-    tell(&[sd_notify::NotifyState::Stopping]);
+pub(super) async fn stopping() {
+    let told = tell(|| sd_notify::notify(&[sd_notify::NotifyState::Stopping]));
+    let _ = tokio::time::timeout(Duration::from_secs(1), told).await;
 }
 
-/// Without somebody to tell it does nothing.
+/// Tells something, and does nothing without somebody to tell. Who listens slowly makes the sender wait, which must keep
+/// neither requests nor the end of the program: hence a thread that nobody waits for then.
 #[cfg(unix)]
-fn tell(states: &[sd_notify::NotifyState<'_>]) {
-    if let Err(error) = sd_notify::notify(states) {
+async fn tell(notify: impl FnOnce() -> std::io::Result<()> + Send + 'static) {
+    if std::env::var_os("NOTIFY_SOCKET").is_none() {
+        return;
+    }
+    let (sender, told) = tokio::sync::oneshot::channel();
+    let spawned = std::thread::Builder::new().name("notify".into()).spawn(move || sender.send(notify()));
+    let result = match spawned {
+        Ok(_) => told.await.unwrap_or(Ok(())),
+        Err(error) => Err(error),
+    };
+    if let Err(error) = result {
         tracing::warn!(%error, "whoever has started the program can't be told of it");
     }
 }
@@ -70,4 +78,4 @@ pub(super) fn listener() -> Result<Option<TcpListener>, Failure> {
 pub(super) fn ready(_: SocketAddr) {}
 
 #[cfg(not(unix))]
-pub(super) fn stopping() {}
+pub(super) async fn stopping() {}

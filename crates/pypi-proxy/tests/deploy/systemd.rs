@@ -80,6 +80,30 @@ async fn a_socket_that_is_handed_over_is_served_and_outlives_the_program() {
     }
 }
 
+/// As when systemd itself stands still: each sender waits then.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_does_not_listen_keeps_neither_requests_nor_the_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = index().await;
+    let url = index.url("/simple/");
+    let deaf = UnixDatagram::bind(dir.path().join("notify")).unwrap();
+    let sender = UnixDatagram::unbound().unwrap();
+    sender.set_nonblocking(true).unwrap();
+    while sender.send_to(b"", dir.path().join("notify")).is_ok() {}
+    let notify = dir.path().join("notify").to_str().unwrap().to_owned();
+    let env = [("PYPI_PROXY_INDEX_URL", &*url), ("NOTIFY_SOCKET", &notify), ("WATCHDOG_USEC", "2000")];
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut child = start(dir.path(), &env, listener, 1);
+    for _ in 0..3 {
+        tokio::time::timeout(PATIENCE, get_wheel(address)).await.unwrap();
+    }
+    terminate(&child);
+    let status = tokio::time::timeout(PATIENCE, child.wait()).await.unwrap().unwrap();
+    assert_eq!(status.code(), Some(0));
+    drop(deaf);
+}
+
 #[tokio::test]
 async fn what_is_no_socket_for_it_ends_it_with_a_word() {
     let dir = tempfile::tempdir().unwrap();
