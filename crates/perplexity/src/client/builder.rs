@@ -140,7 +140,6 @@ pub struct ClientBuilder {
     /// Those of the environment come before them.
     edits: Vec<Edit>,
     query: Vec<Pair>,
-    user_agent: Option<HeaderValue>,
     timeouts: Timeouts,
     retry: RetryPolicy,
     max_body: usize,
@@ -166,7 +165,6 @@ impl ClientBuilder {
             environment: true,
             edits: Vec::new(),
             query: Vec::new(),
-            user_agent: None,
             timeouts: Timeouts::new(),
             retry: RetryPolicy::new(),
             max_body: Self::DEFAULT_MAX_BODY_SIZE,
@@ -191,7 +189,6 @@ impl ClientBuilder {
             environment: false,
             edits: settings.edits.clone(),
             query: settings.query.clone(),
-            user_agent: None,
             timeouts: settings.timeouts,
             retry: settings.retry.clone(),
             max_body: settings.max_body,
@@ -337,7 +334,8 @@ impl ClientBuilder {
 
     /// Sets the `User-Agent` header. Default: name and version of this crate.
     pub fn user_agent(mut self, agent: &str) -> Self {
-        self.user_agent = self.note(headers::parse_value(agent));
+        let agent = self.note(headers::parse_value(agent));
+        self.edits.extend(agent.map(|agent| (http::header::USER_AGENT, Some(agent))));
         self
     }
 
@@ -427,9 +425,6 @@ impl ClientBuilder {
             None => Transport::Reqwest(self.connect.unwrap_or_default().client()?),
         };
         let mut edits = environment.headers;
-        if let Some(agent) = self.user_agent {
-            edits.push((http::header::USER_AGENT, Some(agent)));
-        }
         edits.extend(self.edits);
         let mut headers = headers::defaults(
             headers::bearer(key.expose_secret())?,
