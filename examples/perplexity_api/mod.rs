@@ -1,6 +1,6 @@
 //! Where the examples of `perplexity` send their requests.
 
-use perplexity::Client;
+use perplexity::{Client, Connect, Proxy};
 use perplexity_mock::{Mock, Scenario};
 
 /// A client, and the server that it talks to where that runs in this process.
@@ -22,7 +22,8 @@ impl Api {
     /// The server of this process, whatever the environment says.
     pub(crate) async fn local() -> anyhow::Result<Self> {
         let server = Mock::start(Scenario::api()).await?;
-        let client = Client::builder().without_environment().api_key("any").base_url(server.url()).build()?;
-        Ok(Self { client, _server: Some(server) })
+        let builder = Client::builder().without_environment().api_key("any").base_url(server.url());
+        let connect = Connect { proxy: Proxy::None, ..Connect::default() };
+        Ok(Self { client: builder.connect(connect).build()?, _server: Some(server) })
     }
 }

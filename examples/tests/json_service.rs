@@ -19,6 +19,11 @@ async fn start() -> String {
     format!("http://{address}")
 }
 
+/// A proxy of the environment is no way to this machine.
+fn client() -> reqwest::Client {
+    reqwest::Client::builder().no_proxy().build().unwrap()
+}
+
 /// Status and body of an answer, whose content type is checked.
 async fn answer(request: reqwest::RequestBuilder) -> (u16, Value) {
     let response = request.send().await.unwrap();
@@ -29,7 +34,7 @@ async fn answer(request: reqwest::RequestBuilder) -> (u16, Value) {
 
 #[tokio::test]
 async fn users_are_listed_in_pages() {
-    let (base, client) = (start().await, reqwest::Client::new());
+    let (base, client) = (start().await, client());
     let (status, mut body) = answer(client.get(format!("{base}/users?page=2&page_size=2"))).await;
     assert!(body["timestamp"].as_i64().unwrap() > 1_700_000_000_000);
     body.as_object_mut().unwrap().remove("timestamp");
@@ -62,7 +67,7 @@ async fn users_are_listed_in_pages() {
 
 #[tokio::test]
 async fn users_are_found() {
-    let (base, client) = (start().await, reqwest::Client::new());
+    let (base, client) = (start().await, client());
     let (status, body) = answer(client.get(format!("{base}/users/2")).header("x-request-id", "req-7")).await;
     assert_eq!((status, &body["data"]["name"], &body["request_id"]), (200, &json!("alan"), &json!("req-7")));
     let (status, body) = answer(client.get(format!("{base}/users/99?lang=zh"))).await;
@@ -76,7 +81,7 @@ async fn users_are_found() {
 
 #[tokio::test]
 async fn users_are_made_once() {
-    let (base, client) = (start().await, reqwest::Client::new());
+    let (base, client) = (start().await, client());
     let post = |body: &'static str| {
         client.post(format!("{base}/users")).header("content-type", "application/json").body(body)
     };
@@ -94,7 +99,7 @@ async fn users_are_made_once() {
 
 #[tokio::test]
 async fn bad_input_is_explained() {
-    let (base, client) = (start().await, reqwest::Client::new());
+    let (base, client) = (start().await, client());
     let post = |body: String| {
         client.post(format!("{base}/users")).header("content-type", "application/json").body(body)
     };
@@ -118,7 +123,7 @@ async fn bad_input_is_explained() {
 
 #[tokio::test]
 async fn failures_keep_their_cause() {
-    let (base, client) = (start().await, reqwest::Client::new());
+    let (base, client) = (start().await, client());
     let (status, body) = answer(client.get(format!("{base}/report"))).await;
     assert_eq!(
         (status, body),
@@ -131,7 +136,8 @@ async fn failures_keep_their_cause() {
 /// Runs curl and returns what it prints, the status in a last line. `None` where there is no curl.
 async fn curl(arguments: &[&str]) -> Option<String> {
     let output = Command::new("curl")
-        .args(["--silent", "--show-error", "--max-time", "30", "--write-out", "\n%{http_code}"])
+        .args(["--silent", "--show-error", "--max-time", "60", "--write-out", "\n%{http_code}"])
+        .args(["--noproxy", "*"])
         .args(arguments)
         .stdin(Stdio::null())
         .output()

@@ -182,7 +182,8 @@ impl Answer {
         self.step(Position::Head, Effect::Reset)
     }
 
-    /// Resets the connection after this many bytes of the body.
+    /// Resets the connection after this many bytes of the body. As with any reset, what did not fit into the buffers of
+    /// the client by then is lost.
     #[must_use]
     pub fn reset_at(self, byte: usize) -> Self {
         self.step(Position::Body(byte), Effect::Reset)
@@ -221,7 +222,7 @@ impl Answer {
         self
     }
 
-    /// Writes the body in pieces of at most `bytes` bytes, with a pause after each. A piece is handed to the socket
+    /// Writes the body in pieces of at most `bytes` bytes, with a pause between them. A piece is handed to the socket
     /// before the next one begins.
     ///
     /// # Panics

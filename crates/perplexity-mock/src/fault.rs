@@ -4,6 +4,7 @@ use std::time::Duration;
 
 /// Where a step of the script happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Position {
     /// Before the status line is written.
     Head,
@@ -14,6 +15,7 @@ pub enum Position {
 
 /// What a step does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Effect {
     /// Waits, on tokio's clock.
     Wait(Duration),

@@ -77,7 +77,8 @@ impl Config {
     }
 }
 
-/// A running server. Dropping it stops it and closes its connections.
+/// A running server. Dropping it stops it and closes its connections: at once if it has a thread, otherwise as soon as
+/// the runtime gets to its task.
 ///
 /// ```
 /// use perplexity_mock::{Mock, Scenario};

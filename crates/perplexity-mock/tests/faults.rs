@@ -58,7 +58,7 @@ async fn a_body_breaks_off_at_the_byte_that_the_script_names() {
 }
 
 #[tokio::test]
-async fn everything_before_a_reset_arrives_however_much_it_is() {
+async fn everything_before_a_close_arrives_however_much_it_is() {
     let long = "x".repeat(1 << 20);
     let mock = serving(Answer::bytes("text/plain", long.clone()).close_at(long.len() - 1)).await;
     assert_eq!(body(&raw(&mock).await.0).len(), long.len() - 1);

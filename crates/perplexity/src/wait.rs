@@ -74,7 +74,8 @@ impl<T: Job> Wait<T> {
         self
     }
 
-    /// Sets how long to wait altogether. Default: one hour.
+    /// Sets how long to wait altogether. It is looked at before each pause, and ends no call that is under way. Default:
+    /// one hour.
     pub fn deadline(mut self, limit: Duration) -> Self {
         self.deadline = Some(limit);
         self
@@ -89,7 +90,8 @@ impl<T: Job> Wait<T> {
     /// Waits. Awaiting this value itself does the same, with a future on the heap.
     ///
     /// # Errors
-    /// [`Error::is_timeout`] with [`TimeoutPhase::Job`] when the deadline is over; what a call can fail with.
+    /// [`Error::is_timeout`] with [`TimeoutPhase::Job`] when the next pause would go past the deadline; what a call can
+    /// fail with.
     pub async fn send(self) -> Result<T> {
         let (client, plan, json) = self.call.into_parts();
         let plan = plan?;

@@ -91,14 +91,16 @@ async fn requests_and_answers_can_be_seen_and_changed() {
 /// What fails below a layer is told apart as without it.
 #[tokio::test]
 async fn errors_of_the_network_pass_layers() {
-    // Port 9 of this host has no listener; the system refuses the connection.
+    let (_taken, address) = support::refusing();
     let http = tower::service_fn(|request: reqwest::Request| {
         let http = reqwest::Client::builder().no_proxy().build();
         async move { http?.execute(request).await }
     });
     let service = ServiceBuilder::new().layer(BufferLayer::new(1)).service(http);
-    let client =
-        Client::builder().without_environment().api_key("key").base_url("http://user:s3cret@127.0.0.1:9");
+    let client = Client::builder()
+        .without_environment()
+        .api_key("key")
+        .base_url(format!("http://user:s3cret@{address}"));
     let client = client.service(service).max_retries(1).build().unwrap();
     let error = get(&client).await.unwrap_err();
     assert!(error.is_connection());

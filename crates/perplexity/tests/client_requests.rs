@@ -321,16 +321,19 @@ fn clients_are_built_from_clients() {
             .builder()
             .base_url("https://example.org/p?q=1")
             .default_header("x-a", "1")
+            .user_agent("agent/1")
             .default_query("b", 2)
             .build()
             .unwrap();
-        let other = client.to_builder().api_key("other").default_header("x-c", "3").build().unwrap();
+        let other = client.to_builder().api_key("other").default_header("x-c", "3").user_agent("agent/2");
+        let other = other.build().unwrap();
         other.request(Method::GET, "/x").await.unwrap();
         let cleared = client.to_builder().clear_default_headers().clear_default_query().build().unwrap();
         cleared.request(Method::GET, "/x").await.unwrap();
         let [first, second] = &script.sent()[..] else { panic!("two requests were sent") };
         assert_eq!(first.url, "https://example.org/p/x?q=1&b=2");
         assert_eq!(first.headers["authorization"], "Bearer other");
+        assert_eq!(first.headers["user-agent"], "agent/2");
         assert_eq!(
             (&first.headers["x-a"], &first.headers["x-c"]),
             (&"1".parse().unwrap(), &"3".parse().unwrap())

@@ -4,7 +4,7 @@
 mod support;
 
 use http::Method;
-use perplexity::Client;
+use perplexity::{Client, Connect, Proxy};
 use support::{KEY, Script, Step};
 
 #[tokio::test(start_paused = true)]
@@ -20,8 +20,8 @@ async fn key_is_in_no_debug_output_and_in_no_error() {
         Step::status(200, &[("set-cookie", KEY)], "1"),
     ]);
     let builder = script.builder().default_header("x-secret", KEY).default_query("token", KEY);
-    let proxy = perplexity::Proxy::Url(format!("http://user:{KEY}@example.org"));
-    let mut seen = format!("{builder:?} {:?}", perplexity::Connect { proxy, ..Default::default() });
+    let proxy = Proxy::Url(format!("http://user:{KEY}@example.org"));
+    let mut seen = format!("{builder:?} {:?}", Connect { proxy, ..Default::default() });
     let client = builder.base_url(format!("https://user:{KEY}@example.org/?k={KEY}")).build().unwrap();
     let call = || client.request(Method::GET, "/x").header("x-other", KEY).query("q", KEY).max_retries(0);
     seen += &format!("{client:?} {:?} {:?}", call(), client.to_builder());
@@ -43,11 +43,14 @@ async fn key_is_in_no_debug_output_and_in_no_error() {
 
 #[tokio::test]
 async fn transport_errors_name_no_url() {
-    // Port 9 of this host has no listener; the system refuses the connection.
+    let (_taken, address) = support::refusing();
+    // A proxy of the environment is no way to this machine.
+    let connect = Connect { proxy: Proxy::None, ..Connect::default() };
     let client = Client::builder()
         .without_environment()
         .api_key(KEY)
-        .base_url(format!("http://user:{KEY}@127.0.0.1:9/?k={KEY}"))
+        .base_url(format!("http://user:{KEY}@{address}/?k={KEY}"))
+        .connect(connect)
         .max_retries(0)
         .build()
         .unwrap();

@@ -14,14 +14,22 @@ use bytes::Bytes;
 use http::{Method, Response};
 use http_body::Frame;
 use perplexity::types::chat;
-use perplexity::{Call, Client, ClientBuilder, Events, Json};
+use perplexity::{Call, Client, ClientBuilder, Connect, Events, Json, Proxy};
 use reqwest::Body;
 use support::server::Server;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-fn builder(url: String) -> ClientBuilder {
-    Client::builder().without_environment().api_key("key").base_url(url).max_retries(0)
+/// A proxy of the environment is no way to this machine, and the machine may be busy.
+fn connect() -> Connect {
+    Connect { proxy: Proxy::None, timeout: Some(PATIENCE), ..Connect::default() }
 }
+
+fn builder(url: String) -> ClientBuilder {
+    Client::builder().without_environment().api_key("key").base_url(url).max_retries(0).connect(connect())
+}
+
+/// How long something that happens may take.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn get(client: &Client) -> Call<Json<json::Value>> {
     client.request(Method::GET, "/x")
@@ -77,7 +85,7 @@ fn once<T: Send + 'static>(value: T) -> impl Fn() -> T + Send + Sync + 'static {
 #[cfg(any(feature = "rustls", feature = "native-tls"))]
 mod tls {
     use futures_util::future::join_all;
-    use perplexity::{Connect, TimeoutPhase};
+    use perplexity::TimeoutPhase;
 
     use super::support::server::Identity;
     use super::*;
@@ -85,7 +93,7 @@ mod tls {
     const BOTH: [&str; 2] = ["h2", "http/1.1"];
 
     fn trusting(identity: &Identity) -> Connect {
-        Connect { authorities: identity.authority.clone(), ..Connect::default() }
+        Connect { authorities: identity.authority.clone(), ..connect() }
     }
 
     fn secure(server: &Server) -> ClientBuilder {
@@ -100,10 +108,11 @@ mod tls {
         assert_eq!(get(&client).await.unwrap()["status"], "ok");
 
         let bundle = format!("{}\n{}", Identity::new(&BOTH).authority, identity.authority);
-        let client = secure(&server).connect(Connect { authorities: bundle, ..Connect::default() });
+        let client = secure(&server).connect(Connect { authorities: bundle, ..connect() });
         assert_eq!(get(&client.build().unwrap()).await.unwrap()["status"], "ok");
 
         let http = reqwest::Client::builder()
+            .no_proxy()
             .tls_certs_only([reqwest::Certificate::from_pem(identity.authority.as_bytes()).unwrap()]);
         let client = secure(&server).http_client(http.build().unwrap()).build().unwrap();
         assert_eq!(get(&client).await.unwrap()["status"], "ok");
@@ -134,7 +143,7 @@ mod tls {
             "-----BEGIN CERTIFICATE-----\nAAAA",
             "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
         ] {
-            let connect = Connect { authorities: authorities.to_owned(), ..Connect::default() };
+            let connect = Connect { authorities: authorities.to_owned(), ..connect() };
             let error = builder("https://example.org".into()).connect(connect).build().unwrap_err();
             assert!(error.is_config(), "{error}");
         }
@@ -172,7 +181,7 @@ mod tls {
     #[tokio::test]
     async fn connecting_has_a_limit() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let connect = Connect { timeout: Some(Duration::from_millis(50)), ..Connect::default() };
+        let connect = Connect { timeout: Some(Duration::from_millis(50)), ..connect() };
         let url = format!("https://{}", listener.local_addr().unwrap());
         let client = builder(url).connect(connect).max_retries(1).build().unwrap();
         for error in [get(&client).await.unwrap_err(), stream(&client).await.unwrap_err()] {
@@ -192,7 +201,7 @@ mod http2 {
     use super::*;
 
     fn client(server: &Server) -> ClientBuilder {
-        let http = reqwest::Client::builder().http2_prior_knowledge().build().unwrap();
+        let http = reqwest::Client::builder().no_proxy().http2_prior_knowledge().build().unwrap();
         builder(format!("http://{}", server.address)).http_client(http)
     }
 
@@ -363,7 +372,7 @@ mod compression {
                 for byte in packer.pack(part(text).as_bytes()) {
                     feed.send(piece([byte])).unwrap();
                 }
-                let part = tokio::time::timeout(Duration::from_secs(10), parts.next()).await;
+                let part = tokio::time::timeout(PATIENCE, parts.next()).await;
                 let part = part.unwrap_or_else(|_| panic!("{name}: a part is held back"));
                 assert_eq!(part.unwrap().unwrap().delta(), Some(text), "{name}");
             }

@@ -13,7 +13,7 @@ use perplexity_mock::{Mock, Scenario};
 use serde_json::Value;
 
 /// Ends a wait for something that does not happen; nothing asserts on it.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A client with a key.
 pub struct Client {

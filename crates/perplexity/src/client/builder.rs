@@ -22,17 +22,19 @@ use crate::retry::RetryPolicy;
 
 /// How connections are made, for a client that makes its own; see [`ClientBuilder::connect`].
 ///
+/// For times, `None` means no limit.
+///
 /// # Examples
 /// ```
 /// let connect = perplexity::Connect { proxy: perplexity::Proxy::None, ..Default::default() };
 /// ```
 #[derive(Debug, Clone)]
 pub struct Connect {
-    /// How long making a connection may take. Default: 5 s.
+    /// How long making a connection may take, TLS included. Default: 5 s.
     pub timeout: Option<Duration>,
     /// How long an idle connection is kept. Default: 90 s.
     pub idle_timeout: Option<Duration>,
-    /// How many idle connections are kept. Default: as many as there are.
+    /// How many idle connections are kept per host. Default: as many as there are.
     pub max_idle: usize,
     /// How many redirects are followed. The key is not sent to another host. Default: 10.
     pub max_redirects: usize,
@@ -138,7 +140,6 @@ pub struct ClientBuilder {
     /// Those of the environment come before them.
     edits: Vec<Edit>,
     query: Vec<Pair>,
-    user_agent: Option<HeaderValue>,
     timeouts: Timeouts,
     retry: RetryPolicy,
     max_body: usize,
@@ -164,7 +165,6 @@ impl ClientBuilder {
             environment: true,
             edits: Vec::new(),
             query: Vec::new(),
-            user_agent: None,
             timeouts: Timeouts::new(),
             retry: RetryPolicy::new(),
             max_body: Self::DEFAULT_MAX_BODY_SIZE,
@@ -189,7 +189,6 @@ impl ClientBuilder {
             environment: false,
             edits: settings.edits.clone(),
             query: settings.query.clone(),
-            user_agent: None,
             timeouts: settings.timeouts,
             retry: settings.retry.clone(),
             max_body: settings.max_body,
@@ -226,8 +225,8 @@ impl ClientBuilder {
     }
 
     /// Sends requests with this client of reqwest: with certificates, proxies, DNS, or HTTP/2 without negotiation, as
-    /// it was built. Its timeouts and redirects apply besides those of this builder, and [`connect`](Self::connect) is
-    /// without effect.
+    /// it was built. Its timeouts and redirects apply besides those of this builder. Of this, [`service`](Self::service)
+    /// and [`connect`](Self::connect) the last one that is called counts.
     ///
     /// # Examples
     /// ```
@@ -290,7 +289,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets how connections are made. The client then has connections of its own.
+    /// Sets how connections are made. The client then has connections of its own. Default: [`Connect::default`].
     pub fn connect(mut self, connect: Connect) -> Self {
         self.transport = None;
         self.connect = Some(connect);
@@ -335,11 +334,12 @@ impl ClientBuilder {
 
     /// Sets the `User-Agent` header. Default: name and version of this crate.
     pub fn user_agent(mut self, agent: &str) -> Self {
-        self.user_agent = self.note(headers::parse_value(agent));
+        let agent = self.note(headers::parse_value(agent));
+        self.edits.extend(agent.map(|agent| (http::header::USER_AGENT, Some(agent))));
         self
     }
 
-    /// Sets the time limits of calls.
+    /// Sets the time limits of calls. Default: [`Timeouts::new`].
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = timeouts;
         self
@@ -351,7 +351,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets when calls are sent again.
+    /// Sets when calls are sent again. Default: [`RetryPolicy::new`].
     pub fn retry_policy(mut self, policy: RetryPolicy) -> Self {
         self.retry = policy;
         self
@@ -403,8 +403,9 @@ impl ClientBuilder {
     /// Builds the client.
     ///
     /// # Errors
-    /// [`Error::is_config`] if there is no key, or the key, the base URL or the proxy is malformed;
-    /// [`Error::is_invalid_request`] if a header is.
+    /// [`Error::is_config`] if there is no key, or the key, the base URL, the proxy or a certificate is malformed, and
+    /// under the feature `rustls-no-provider` if no provider is installed; [`Error::is_invalid_request`] if a header is
+    /// malformed, be it one of the environment.
     pub fn build(mut self) -> Result<Client> {
         if let Some(problem) = self.problem.take() {
             return Err(problem);
@@ -424,9 +425,6 @@ impl ClientBuilder {
             None => Transport::Reqwest(self.connect.unwrap_or_default().client()?),
         };
         let mut edits = environment.headers;
-        if let Some(agent) = self.user_agent {
-            edits.push((http::header::USER_AGENT, Some(agent)));
-        }
         edits.extend(self.edits);
         let mut headers = headers::defaults(
             headers::bearer(key.expose_secret())?,

@@ -16,7 +16,7 @@ use crate::error::Result;
 
 /// The content of a file: a stream of chunks, or all of it with [`bytes`](Self::bytes).
 ///
-/// Nothing is read before it is asked for. Dropping the download closes its connection.
+/// Nothing is read before it is asked for. Dropping the download closes its connection, under HTTP/2 its part of it.
 #[derive(Debug)]
 #[must_use = "streams do nothing unless polled"]
 pub struct Download {

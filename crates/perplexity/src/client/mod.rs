@@ -125,7 +125,7 @@ impl Client {
     /// The default base URL.
     pub const BASE_URL: &str = "https://api.perplexity.ai";
 
-    /// A client with this key and the settings of the environment; see [`ClientBuilder::build`].
+    /// A client with this key and the other settings of the environment; see [`from_env`](Self::from_env).
     ///
     /// # Errors
     /// As [`ClientBuilder::build`].
@@ -133,7 +133,8 @@ impl Client {
         Self::builder().api_key(api_key).build()
     }
 
-    /// A client with the key and the settings of the environment; see [`ClientBuilder::build`].
+    /// A client with the key and the settings of the environment: `PERPLEXITY_API_KEY` or `PPLX_API_KEY`,
+    /// `PERPLEXITY_BASE_URL`, `PERPLEXITY_CUSTOM_HEADERS`.
     ///
     /// # Errors
     /// As [`ClientBuilder::build`].
@@ -159,7 +160,7 @@ impl Client {
         ClientBuilder::of(&self.inner)
     }
 
-    /// The URL that paths are appended to, without its query.
+    /// The URL that paths are appended to, without its query. A password in it is part of it.
     pub fn base_url(&self) -> &str {
         self.inner.base.as_url().as_str()
     }

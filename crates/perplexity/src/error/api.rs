@@ -73,7 +73,7 @@ impl ApiError {
         RateLimits::from_headers(&self.headers)
     }
 
-    /// The body of the answer as it came, up to the limit for the bodies of errors.
+    /// The body of the answer as it came: at most 1 MiB of it, and no more than came within 5 s.
     pub fn body(&self) -> &Bytes {
         &self.body
     }

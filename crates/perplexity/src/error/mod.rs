@@ -95,12 +95,13 @@ impl Error {
         self
     }
 
-    /// Whether the client cannot be built: no key, a malformed URL or header.
+    /// Whether the client cannot be built: no key, or a malformed key, URL, proxy or certificate. A malformed header is
+    /// an [`is_invalid_request`](Self::is_invalid_request).
     pub fn is_config(&self) -> bool {
         matches!(self.inner.kind, Kind::Config(_))
     }
 
-    /// Whether the request was refused by this crate, before anything was sent.
+    /// Whether the request, or a header of the client, was refused by this crate, before anything was sent.
     pub fn is_invalid_request(&self) -> bool {
         matches!(self.inner.kind, Kind::Invalid { .. })
     }

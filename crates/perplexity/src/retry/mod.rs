@@ -83,7 +83,7 @@ pub enum Repeat {
     /// All. Creating a completion has no lasting effect besides its price.
     #[default]
     Any,
-    /// GET, HEAD, PUT and DELETE, and calls with an idempotency key.
+    /// Those with an idempotent method (RFC 9110, section 9.2.2), such as GET, PUT and DELETE, or an idempotency key.
     Idempotent,
 }
 
@@ -94,7 +94,7 @@ type WallClock = dyn Fn() -> SystemTime + Send + Sync;
 /// When a call is sent again.
 ///
 /// The statuses 408, 409, 429 and those from 500 on are retried, and so are broken connections and timeouts; a header
-/// `x-should-retry: true` or `false` overrides that. The n-th retry, counted from 0, waits `initial * 2^n`, at most
+/// `x-should-retry: true` or `false` overrides that. The n-th retry, counted from 0, waits `initial_delay * 2^n`, at most
 /// `max_delay`, less [`Jitter`]; a wish of the server (`retry-after-ms`, `Retry-After`) replaces that wait. A stream is
 /// retried until its headers have arrived and never after that.
 ///
@@ -201,7 +201,7 @@ impl RetryPolicy {
         self
     }
 
-    /// Asks `classify` first whether an outcome is worth a retry; `None` leaves it to the rules above.
+    /// Asks `classify` first whether an outcome is worth a retry; `None` leaves it to the usual rules.
     #[must_use]
     pub fn classify(
         mut self,

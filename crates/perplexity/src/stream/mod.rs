@@ -108,8 +108,8 @@ pub enum Malformed {
 /// # Buffering and cancellation
 /// The stream reads from the connection only when it is polled, has no task and no queue, and holds one chunk and at
 /// most one unfinished event. A future of [`next`](Self::next) may be dropped at any time without losing an item.
-/// Dropping the stream closes the connection, and the server stops; after `[DONE]` the connection is kept for other
-/// calls.
+/// Dropping the stream closes the connection, under HTTP/2 its part of it, and the server stops; after `[DONE]` the
+/// connection is kept for other calls.
 #[must_use = "streams do nothing unless polled"]
 pub struct EventStream<T> {
     head: ResponseHead,

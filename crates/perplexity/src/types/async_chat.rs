@@ -68,7 +68,7 @@ impl Status {
 object! {
     /// A request in the background, with its answer once there is one.
     pub struct AsyncCompletion: answer {
-        /// Its name.
+        /// Its identifier.
         id: must String,
         /// When it was made, in Unix seconds.
         created_at: must i64,
@@ -92,7 +92,7 @@ object! {
 object! {
     /// A request in the background without its answer.
     pub struct Summary: answer {
-        /// Its name.
+        /// Its identifier.
         id: must String,
         /// When it was made, in Unix seconds.
         created_at: must i64,

@@ -84,7 +84,7 @@ impl Status {
 object! {
     /// A batch of requests. All times are in Unix seconds.
     pub struct Batch: answer {
-        /// Its name.
+        /// Its identifier.
         id: must String,
         /// What it is.
         object: must ObjectKind,

@@ -27,7 +27,7 @@ open_enum! {
 object! {
     /// A session.
     pub struct Session: answer {
-        /// Its name.
+        /// Its identifier.
         session_id: may String,
         /// Whether it can be used.
         status: may SessionStatus,

@@ -145,10 +145,9 @@ impl Keep for Members {
 /// Members of an answer, or of an object inside of a request, that have no field.
 ///
 /// They are kept with the feature `extra` alone. Without it this type has no size and is always empty, so that code
-/// that asks for members compiles either way. With it, what was decoded is encoded again without losing a member;
-/// those that
-/// came as `null` for a field without a value are among them. A field that has a value goes before a member of the same
-/// name.
+/// that asks for members compiles either way. With it, what was decoded is encoded again without losing a member; those
+/// that came as `null` for a field without a value are among them. A field that has a value goes before a member of the
+/// same name.
 ///
 /// # Examples
 /// ```

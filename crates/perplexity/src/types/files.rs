@@ -26,7 +26,7 @@ open_enum! {
 object! {
     /// A file.
     pub struct FileObject: answer {
-        /// Its name.
+        /// Its identifier.
         id: must String,
         /// What it is.
         object: must ObjectKind,

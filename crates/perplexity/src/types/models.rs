@@ -16,7 +16,7 @@ object! {
 object! {
     /// A model of the agent API.
     pub struct Model: answer {
-        /// Its name, such as `perplexity/sonar`.
+        /// Its identifier, such as `perplexity/sonar`.
         id: must String,
         /// What it is.
         object: must ObjectKind,

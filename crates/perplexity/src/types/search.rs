@@ -89,7 +89,7 @@ open_enum! {
 object! {
     /// The answer to a search.
     pub struct Response: answer {
-        /// Its name.
+        /// Its identifier.
         id: must String,
         /// What was found.
         results: must Results,

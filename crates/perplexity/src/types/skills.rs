@@ -6,7 +6,7 @@ use super::wire::object;
 object! {
     /// A skill.
     pub struct ManagedSkill: answer {
-        /// Its name for the service.
+        /// Its identifier for the service.
         skill_id: must String,
         /// Its name for the model.
         name: may String,
@@ -26,7 +26,7 @@ object! {
 object! {
     /// A skill in a list.
     pub struct Summary: answer {
-        /// Its name for the service.
+        /// Its identifier for the service.
         skill_id: must String,
         /// Its name for the model.
         name: may String,

@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 use std::future::pending;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
@@ -14,6 +15,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame};
 use perplexity::{Client, ClientBuilder};
+use tokio::net::TcpSocket;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::time::{Instant, sleep};
 use tower::Service;
@@ -21,6 +23,14 @@ use tower::Service;
 pub(crate) const KEY: &str = "pplx-s3cret";
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// An address of this host that refuses connections for as long as the socket lives: it is taken, and nobody listens.
+pub(crate) fn refusing() -> (TcpSocket, SocketAddr) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let address = socket.local_addr().unwrap();
+    (socket, address)
+}
 
 /// What becomes of one request.
 pub(crate) enum Step {

@@ -10,7 +10,7 @@ use crate::types::{ObjectKind, SearchContextSize};
 object! {
     /// A completion, or a part of a streamed one.
     pub struct Completion: answer {
-        /// Its name.
+        /// Its identifier.
         id: must String,
         /// The answers.
         choices: must Vec<Choice>,

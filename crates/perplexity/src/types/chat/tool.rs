@@ -128,7 +128,7 @@ impl From<Schema> for Value {
 object! {
     /// A call of a function. In streams it comes in fragments, so that everything may be missing.
     pub struct ToolCall: part {
-        /// The name of the call, which its result refers to.
+        /// The identifier of the call, which its result refers to.
         id: may String,
         /// What is called.
         function: may FunctionCall,

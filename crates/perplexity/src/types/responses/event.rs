@@ -211,7 +211,7 @@ object! {
     pub struct ImageQueriesEvent: answer {
         /// The number of the event.
         sequence_number: must u64,
-        /// The name of the call.
+        /// The identifier of the call.
         call_id: must String,
         /// What it searches for.
         queries: must Vec<String>,
@@ -225,7 +225,7 @@ object! {
     pub struct ImageResultsEvent: answer {
         /// The number of the event.
         sequence_number: must u64,
-        /// The name of the call.
+        /// The identifier of the call.
         call_id: must String,
         /// The images.
         results: must Vec<Image>,

@@ -195,7 +195,7 @@ object! {
 object! {
     /// What the model thought, as it said before.
     pub struct InputReasoning: part {
-        /// Its name.
+        /// Its identifier.
         id: may String,
         /// The short form.
         summary: must Vec<ReasoningText>,

@@ -7,7 +7,7 @@ use crate::types::wire::{by_shape, object, open_enum};
 object! {
     /// The tools of an MCP server.
     pub struct McpTools: part {
-        /// The name of this item.
+        /// The identifier of this item.
         id: may String,
         /// The server.
         server_label: may String,
@@ -45,7 +45,7 @@ object! {
 object! {
     /// A call of a tool of an MCP server.
     pub struct McpCall: part {
-        /// The name of this item.
+        /// The identifier of this item.
         id: must String,
         /// The server.
         server_label: must String,
@@ -67,7 +67,7 @@ object! {
 object! {
     /// A request of the model to approve a call.
     pub struct ApprovalRequest: part {
-        /// The name of this item.
+        /// The identifier of this item.
         id: must String,
         /// The server.
         server_label: must String,
@@ -89,7 +89,7 @@ object! {
         approval_request_id: must String,
         /// Whether the call may be made.
         approve: must bool,
-        /// The name of this item.
+        /// The identifier of this item.
         id: may String,
         /// Why, or why not.
         reason: may String,

@@ -59,7 +59,7 @@ tagged! {
 object! {
     /// Something that a model said.
     pub struct OutputMessage: answer {
-        /// The name of this item.
+        /// The identifier of this item.
         id: must String,
         /// Whose message it is.
         role: must Role,
@@ -179,9 +179,9 @@ object! {
 object! {
     /// A function that a model wants to be called.
     pub struct FunctionCall: part {
-        /// The name of this item.
+        /// The identifier of this item.
         id: may String,
-        /// The name of the call, which its result refers to.
+        /// The identifier of the call, which its result refers to.
         call_id: must String,
         /// The function.
         name: must String,
@@ -213,7 +213,7 @@ object! {
         name: may String,
         /// What the model thought, as it came with the call.
         thought_signature: may String,
-        /// The name of this item.
+        /// The identifier of this item.
         id: may String,
         /// How far it is.
         status: may Status,
@@ -230,9 +230,9 @@ impl FunctionCallOutput {
 object! {
     /// Tools that a model searched for.
     pub struct ToolSearch: answer {
-        /// The name of this item.
+        /// The identifier of this item.
         id: must String,
-        /// The name of the call.
+        /// The identifier of the call.
         call_id: may String,
         /// What was searched for, as the model wrote it.
         arguments: may String,
@@ -284,7 +284,7 @@ object! {
 object! {
     /// The advice of another model.
     pub struct AdvisorResult: answer {
-        /// The name of the call.
+        /// The identifier of the call.
         call_id: must String,
         /// How far it is.
         status: must Status,

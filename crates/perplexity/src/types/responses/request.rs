@@ -223,7 +223,7 @@ open_enum! {
 object! {
     /// Settings that are kept by the service.
     pub struct Profile: part {
-        /// Their name.
+        /// Their identifier.
         id: must String,
         /// What they are, `custom`.
         kind as "type": must ProfileKind,

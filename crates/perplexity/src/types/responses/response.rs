@@ -26,7 +26,7 @@ object! {
     /// # Ok::<(), json::Error>(())
     /// ```
     pub struct Response: answer {
-        /// Its name.
+        /// Its identifier.
         id: must String,
         /// When it was begun, in Unix seconds.
         created_at: must i64,
@@ -218,7 +218,7 @@ object! {
 object! {
     /// A file that a model made.
     pub struct ResponseFile: answer {
-        /// Its name for the service.
+        /// Its identifier for the service.
         id: must String,
         /// What it is.
         object: must ObjectKind,

@@ -4,7 +4,7 @@ use crate::types::wire::{object, open_enum};
 object! {
     /// A program that a model ran.
     pub struct SandboxResults: answer {
-        /// The name of the call.
+        /// The identifier of the call.
         call_id: must String,
         /// The program.
         code: must String,
@@ -62,7 +62,7 @@ object! {
 object! {
     /// An operation on files; which members it has depends on what it does.
     pub struct SandboxOperation: answer {
-        /// The name of the call.
+        /// The identifier of the call.
         call_id: must String,
         /// How far it is.
         status: may RunStatus,

@@ -60,6 +60,15 @@ macro_rules! open_enum {
             }
         }
 
+        /// Every text is a value.
+        impl std::str::FromStr for $name {
+            type Err = std::convert::Infallible;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Ok(text.into())
+            }
+        }
+
         impl AsRef<str> for $name {
             fn as_ref(&self) -> &str {
                 self.as_str()
