@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 #[cfg(target_os = "linux")]
+mod accepting;
 pub(crate) mod chromium;
 pub(crate) mod exposition;
 pub(crate) mod faulty;
@@ -25,16 +26,15 @@ use http_body_util::{BodyExt as _, Full, combinators::BoxBody};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use tokio::sync::watch;
+
+use accepting::Accepting;
 
 pub(crate) type Body = BoxBody<Bytes, std::io::Error>;
 
 /// An upstream, and what it was asked.
 pub(crate) struct Server {
-    address: SocketAddr,
+    accepting: Accepting,
     requests: Arc<Mutex<Vec<(String, HeaderMap)>>>,
-    stop: watch::Sender<()>,
-    task: tokio::task::JoinHandle<()>,
 }
 
 impl Server {
@@ -44,43 +44,32 @@ impl Server {
         F: Fn(String, HeaderMap) -> A + Send + Sync + 'static,
         A: Future<Output = Response<Body>> + Send + 'static,
     {
-        let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let address = listener.local_addr().unwrap();
         let requests = Arc::new(Mutex::new(Vec::new()));
         let (answer, seen) = (Arc::new(answer), requests.clone());
-        let (stop, mut stopped) = watch::channel(());
-        let task = tokio::spawn(async move {
-            let mut connections = tokio::task::JoinSet::new();
-            loop {
-                let (stream, _) = tokio::select! {
-                    _ = stopped.changed() => break,
-                    accepted = listener.accept() => accepted.unwrap(),
-                };
-                let (answer, seen) = (answer.clone(), seen.clone());
-                let service = service_fn(move |request: Request<Incoming>| {
-                    let path = request.uri().path_and_query().unwrap().to_string();
-                    let headers = request.headers().clone();
-                    seen.lock().unwrap().push((path.clone(), headers.clone()));
-                    let answer = answer(path, headers);
-                    async move { Ok::<_, Infallible>(answer.await) }
-                });
-                connections.spawn(async move {
-                    let builder = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
-                    let _ = builder.serve_connection(TokioIo::new(stream), service).await;
-                });
+        let accepting = Accepting::start(move |stream| {
+            let (answer, seen) = (answer.clone(), seen.clone());
+            let service = service_fn(move |request: Request<Incoming>| {
+                let path = request.uri().path_and_query().unwrap().to_string();
+                let headers = request.headers().clone();
+                seen.lock().unwrap().push((path.clone(), headers.clone()));
+                let answer = answer(path, headers);
+                async move { Ok::<_, Infallible>(answer.await) }
+            });
+            async move {
+                let builder = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
+                let _ = builder.serve_connection(TokioIo::new(stream), service).await;
             }
-            drop(listener);
-            connections.shutdown().await;
-        });
-        Self { address, requests, stop, task }
+        })
+        .await;
+        Self { accepting, requests }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
+        format!("http://{}{path}", self.address())
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
-        self.address
+        self.accepting.address()
     }
 
     /// How many requests there were.
@@ -104,14 +93,7 @@ impl Server {
 
     /// Closes the listener and all connections, and waits until that is done.
     pub(crate) async fn stop(&self) {
-        self.stop.send_replace(());
-        self.stop.closed().await;
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.task.abort();
+        self.accepting.stop().await;
     }
 }
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::net::TcpStream;
+
+use super::accepting::Accepting;
 
 /// What happens on a connection after its request. At the end it is closed.
 #[derive(Clone, Debug)]
@@ -39,43 +40,30 @@ impl Asked {
 
 /// An upstream that a test has in hand byte by byte.
 pub(crate) struct Raw {
-    address: SocketAddr,
+    accepting: Accepting,
     asked: Arc<Mutex<Vec<Asked>>>,
-    stop: watch::Sender<()>,
-    task: tokio::task::JoinHandle<()>,
 }
 
 impl Raw {
     pub(crate) async fn start(answer: impl Fn(&Asked) -> Vec<Step> + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let address = listener.local_addr().unwrap();
         let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
         let (answer, seen) = (Arc::new(answer), asked.clone());
-        let (stop, mut stopped) = watch::channel(());
-        let task = tokio::spawn(async move {
-            let mut connections = tokio::task::JoinSet::new();
-            loop {
-                let (stream, _) = tokio::select! {
-                    _ = stopped.changed() => break,
-                    accepted = listener.accept() => accepted.unwrap(),
-                };
-                let (answer, seen) = (answer.clone(), seen.clone());
-                connections.spawn(async move {
-                    let _ = serve(stream, &seen, &*answer).await;
-                });
+        let accepting = Accepting::start(move |stream| {
+            let (answer, seen) = (answer.clone(), seen.clone());
+            async move {
+                let _ = serve(stream, &seen, &*answer).await;
             }
-            drop(listener);
-            connections.shutdown().await;
-        });
-        Self { address, asked, stop, task }
+        })
+        .await;
+        Self { accepting, asked }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
+        format!("http://{}{path}", self.address())
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
-        self.address
+        self.accepting.address()
     }
 
     pub(crate) fn asked(&self) -> Vec<Asked> {
@@ -89,14 +77,7 @@ impl Raw {
 
     /// Closes the listener and all connections, and waits until that is done.
     pub(crate) async fn stop(&self) {
-        self.stop.send_replace(());
-        self.stop.closed().await;
-    }
-}
-
-impl Drop for Raw {
-    fn drop(&mut self) {
-        self.task.abort();
+        self.accepting.stop().await;
     }
 }
 

@@ -1,0 +1,55 @@
+//! Connections that are accepted until a test has enough of them.
+
+use std::net::SocketAddr;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+
+/// A listener on loopback. Dropping it closes it, and its connections.
+pub(crate) struct Accepting {
+    address: SocketAddr,
+    stop: watch::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl Accepting {
+    /// Gives every connection to `serve`.
+    pub(crate) async fn start<F>(mut serve: impl FnMut(TcpStream) -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, mut stopped) = watch::channel(());
+        let task = tokio::spawn(async move {
+            let mut connections = JoinSet::new();
+            loop {
+                let (stream, _) = tokio::select! {
+                    _ = stopped.changed() => break,
+                    accepted = listener.accept() => accepted.unwrap(),
+                };
+                connections.spawn(serve(stream));
+            }
+            drop(listener);
+            connections.shutdown().await;
+        });
+        Self { address, stop, task }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Closes the listener and all connections, and waits until that is done.
+    pub(crate) async fn stop(&self) {
+        self.stop.send_replace(());
+        self.stop.closed().await;
+    }
+}
+
+impl Drop for Accepting {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
