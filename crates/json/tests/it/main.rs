@@ -1,0 +1,19 @@
+//! The integration tests, in one program.
+
+#[path = "../../../parco/tests/support/counting.rs"]
+mod counting;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod alloc;
+mod axum;
+mod conformance;
+mod decode;
+mod differential;
+mod encode;
+mod envelope;
+mod errno;
+mod go_compat;
+mod ndjson;
+mod stream;
+mod validation;

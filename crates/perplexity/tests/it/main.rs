@@ -1,0 +1,32 @@
+//! The integration tests, in one program.
+
+#[path = "../../../parco/tests/support/counting.rs"]
+mod counting;
+#[cfg(feature = "client")]
+#[path = "../support/replies.rs"]
+mod replies;
+#[cfg(feature = "client")]
+#[path = "../support/server.rs"]
+mod server;
+#[cfg(feature = "client")]
+#[path = "../support/mod.rs"]
+mod support;
+#[path = "../support/wire.rs"]
+mod wire;
+
+mod client_allocations;
+mod client_env;
+mod client_middleware;
+mod client_replies;
+mod client_requests;
+mod client_retry;
+mod client_secrets;
+mod client_server;
+mod client_stream;
+mod client_stream_splits;
+mod client_tracing;
+mod client_transport;
+mod client_wire;
+mod types_golden;
+mod types_tolerance;
+mod types_wire;

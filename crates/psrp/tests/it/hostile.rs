@@ -1,0 +1,248 @@
+//! What the other side can make us take, layer by layer: an error or bounded memory, and no more time than the bytes are
+//! worth. Time is not asserted; with another than linear growth these tests would not end. Documents with deep nesting,
+//! doubled references and too many bytes stand in `clixml_hostile.rs`.
+
+use std::fmt::Write;
+
+use psrp::clixml::{ConsoleEvent, ConsoleFilter, Limits, ReadOptions, Reader, from_slice};
+use psrp::fragment::{Assembler, Fragment, InterleavedAssembler};
+use psrp::message::{MessageHeader, MessageType, Payload};
+use psrp::outofproc::{PacketReader, ReaderOptions, Role};
+use psrp::{Error, Value};
+
+use crate::counting::usage;
+
+/// Reads a document as a message has it, in no more memory than a multiple of its bytes.
+fn read(xml: &str) -> Result<Value, Error> {
+    let (usage, value) = usage(|| from_slice(xml.as_bytes()));
+    assert!(usage.bytes <= xml.len() * 64 + 4096, "{usage:?} for {} bytes", xml.len());
+    value
+}
+
+/// The header of a fragment whose blob is said to have this length.
+fn header(object_id: u64, fragment_id: u64, flags: u8, length: u32) -> Vec<u8> {
+    let mut bytes = object_id.to_be_bytes().to_vec();
+    bytes.extend(fragment_id.to_be_bytes());
+    bytes.push(flags);
+    bytes.extend(length.to_be_bytes());
+    bytes
+}
+
+#[test]
+fn entities_do_not_expand() {
+    let mut bomb = String::from("<!DOCTYPE Objs [<!ENTITY e0 \"eeeeeeeeee\">");
+    for level in 1..30 {
+        let below = level - 1;
+        write!(bomb, "<!ENTITY e{level} \"{}\">", format!("&e{below};").repeat(10)).unwrap();
+    }
+    bomb.push_str("]><Objs><S>&e29;</S></Objs>");
+    assert!(read(&bomb).unwrap_err().is_syntax());
+    assert!(read("<S>&e29;</S>").unwrap_err().is_syntax());
+    assert!(read("<!DOCTYPE S SYSTEM \"file:///etc/hostname\"><S>x</S>").unwrap_err().is_syntax());
+    // References to characters are no longer than what they stand for.
+    let text = "&#65;".repeat(1_000_000);
+    assert_eq!(read(&format!("<S>{text}</S>")).unwrap().as_str().unwrap().len(), 1_000_000);
+}
+
+#[test]
+fn references_to_type_names_share_them() {
+    let mut xml = String::from("<Obj RefId=\"0\"><TN RefId=\"0\">");
+    for number in 0..10_000 {
+        write!(xml, "<T>T{number}</T>").unwrap();
+    }
+    let references = 250_000;
+    xml.push_str("</TN><LST>");
+    for _ in 0..references {
+        xml.push_str("<Obj><TNRef RefId=\"0\"/></Obj>");
+    }
+    xml.push_str("</LST></Obj>");
+    let value = read(&xml).unwrap();
+    let items = value.items().unwrap();
+    assert_eq!(items.len(), references);
+    assert_eq!(items[references - 1].as_object().unwrap().type_names().unwrap().into_iter().count(), 10_000);
+    // Beyond the number of nodes it ends, whatever they are.
+    let many = format!("<Obj><LST>{}</LST></Obj>", "<Nil/>".repeat(Limits::DEFAULT_MAX_NODES + 1));
+    assert!(read(&many).unwrap_err().is_limit());
+}
+
+#[test]
+fn attributes_take_no_memory() {
+    let mut xml = String::from("<S");
+    for number in 0..500_000 {
+        write!(xml, " a{number}=\"\"").unwrap();
+    }
+    xml.push_str(">x</S>");
+    let (usage, value) = usage(|| from_slice(xml.as_bytes()));
+    assert_eq!(value.unwrap(), "x");
+    assert!(usage.bytes < 10_000, "{usage:?}");
+    assert!(read(&format!("<S {}>x</S>", "N=\"a\" ".repeat(100_000))).unwrap_err().is_syntax());
+}
+
+#[test]
+fn members_and_keys_may_be_many() {
+    let members: String = (0..200_000).map(|_| "<Nil N=\"same\"/>").collect();
+    let value = read(&format!("<Obj><MS>{members}</MS></Obj>")).unwrap();
+    assert_eq!(value["same"], Value::Nil);
+    let entries = "<En><I32 N=\"Key\">1</I32><Nil N=\"Value\"/></En>".repeat(100_000);
+    assert!(read(&format!("<Obj><DCT>{entries}</DCT></Obj>")).is_ok());
+}
+
+#[test]
+fn markup_without_an_end_is_read_once() {
+    for start in ["<!--", "<![CDATA[", "<?", "<S a=\"", "<S>", "&", "<S>&"] {
+        for fill in ["-", "<", "&", " ", "x", "]]", "?", "\""] {
+            let xml = format!("{start}{}", fill.repeat(1_000_000 / fill.len()));
+            assert!(read(&xml).is_err(), "{start} {fill}");
+        }
+    }
+}
+
+#[test]
+fn lengths_of_fragments_buy_no_memory() {
+    // Within the limit, and not there.
+    let claimed = header(1, 0, 3, 10_000_000);
+    let (use_of_one, got) =
+        usage(|| Assembler::new().next(&mut &claimed[..]).map(|message| message.is_some()));
+    assert!(matches!(got, Ok(false)));
+    assert!(use_of_one.bytes < 64 * 1024, "{use_of_one:?}");
+    for length in [10 << 20, i32::MAX as u32, u32::MAX] {
+        let bytes = header(1, 0, 3, length);
+        let (usage, errors) = usage(|| {
+            let strict = Assembler::new().next(&mut &bytes[..]).map(drop);
+            let tolerant = InterleavedAssembler::new().next(&mut &bytes[..]).map(drop);
+            [strict, tolerant]
+        });
+        // The top bit means nothing: the last is the one before it.
+        assert!(errors.into_iter().all(|error| error.unwrap_err().is_limit()), "{length}");
+        assert!(usage.bytes < 64 * 1024, "{usage:?}");
+    }
+    assert!(Fragment::decode(&claimed).unwrap_err().is_unexpected_end());
+}
+
+#[test]
+fn an_object_ends_at_ten_megabytes() {
+    let piece = vec![7; 32_000];
+    let (mut strict, mut tolerant) = (Assembler::new(), InterleavedAssembler::new());
+    let mut failures = [None, None];
+    let (usage, ()) = usage(|| {
+        for number in 0..1_000 {
+            let mut bytes = header(1, number, u8::from(number == 0), 32_000);
+            bytes.extend(&piece);
+            failures = [
+                strict.next(&mut &bytes[..]).map(drop).err(),
+                tolerant.next(&mut &bytes[..]).map(drop).err(),
+            ];
+            if failures.iter().all(Option::is_some) {
+                break;
+            }
+            assert!(failures.iter().all(Option::is_none), "{number}: both have one limit");
+        }
+    });
+    assert!(failures.into_iter().all(|failure| failure.is_some_and(|error| error.is_limit())));
+    // Two buffers that grow by doubling, and what was fed.
+    assert!(usage.bytes < 100 << 20, "{usage:?}");
+}
+
+#[test]
+fn objects_that_never_end_are_few() {
+    let mut tolerant = InterleavedAssembler::new();
+    let (usage, failure) = usage(|| {
+        (1..1_000_000).find_map(|object_id| {
+            let bytes = [&header(object_id, 0, 1, 1)[..], &[7]].concat();
+            tolerant.next(&mut &bytes[..]).map(drop).err()
+        })
+    });
+    assert!(failure.unwrap().is_limit());
+    assert!(usage.bytes < 64 * 1024, "{usage:?}");
+}
+
+#[test]
+fn lines_without_an_end_are_refused() {
+    for (role, start) in [
+        (Role::Server, "<Data Stream='Default' PSGuid='00000000-0000-0000-0000-000000000000'>"),
+        (Role::Client, "<Data Stream='Default' PSGuid='00000000-0000-0000-0000-000000000000'>"),
+        (Role::Server, "<Close "),
+    ] {
+        let mut reader = PacketReader::new(role);
+        let chunk = vec![b'A'; 4096];
+        let (usage, (bytes, failure)) = usage(|| {
+            reader.next(&mut start.as_bytes()).unwrap();
+            let mut bytes = 0;
+            loop {
+                if let Err(error) = reader.next(&mut &chunk[..]) {
+                    break (bytes, error);
+                }
+                bytes += chunk.len();
+                assert!(bytes < 100 << 20, "it reads on");
+            }
+        });
+        assert!(failure.is_limit() || failure.is_invalid_header(), "{failure}");
+        assert!(bytes <= ReaderOptions::DEFAULT_MAX_LINE, "{bytes}");
+        assert!(usage.bytes < 4 * ReaderOptions::DEFAULT_MAX_LINE + 64 * 1024, "{usage:?}");
+    }
+}
+
+#[test]
+fn console_output_is_looked_at_once() {
+    // In small pieces, in each state that holds bytes back.
+    for start in [
+        "#< CLIXML\r\n",
+        "#< CLIXML\r\n<Objs></Objs>",
+        "#< CLIXML\r\n<Objs ",
+        "#< CLIXML\r\n<Objs><S>",
+        "#< CLIXML\r\n<Objs/>\n<Ob",
+    ] {
+        let mut filter =
+            ConsoleFilter::with_options(ReadOptions::new().limits(Limits::new().max_size(2_000_000)));
+        let (mut text, mut records) = (0, 0);
+        let mut see = |event: ConsoleEvent<'_>| match event {
+            ConsoleEvent::Text(part) => text += part.len(),
+            ConsoleEvent::Record(..) => records += 1,
+            _ => {}
+        };
+        filter.push(start.as_bytes(), &mut see);
+        for _ in 0..1_000_000 {
+            filter.push(b"   ", &mut see);
+        }
+        filter.finish(&mut see);
+        let document =
+            if start.contains("</Objs>") || start.contains("/>") { start.find('>').unwrap() } else { 0 };
+        assert!(text >= 3_000_000 - document, "{start}: {text}");
+        assert_eq!(records, 0);
+    }
+}
+
+#[test]
+fn messages_of_any_bytes_are_refused() {
+    for length in 0..MessageHeader::LEN {
+        assert!(psrp::message::Message::decode(&vec![1; length]).unwrap_err().is_unexpected_end());
+    }
+    let nested = format!("{}{}", "<Obj><MS><Obj N=\"c\">".repeat(20_000), "</Obj></MS></Obj>".repeat(20_000));
+    for message_type in MessageType::ALL {
+        let (usage, decoded) = usage(|| Payload::decode(*message_type, nested.as_bytes()));
+        assert!(decoded.is_err(), "{message_type:?}");
+        assert!(usage.bytes < nested.len(), "{usage:?}");
+        // Another shape is an error that says so, and never a panic.
+        for data in [
+            "",
+            "<Nil />",
+            "<S>x</S>",
+            "<Obj />",
+            "<Obj><LST /></Obj>",
+            "<Obj><DCT /></Obj>",
+            "<Obj><MS /></Obj>",
+        ] {
+            if let Err(error) = Payload::decode(*message_type, data.as_bytes()) {
+                assert!(error.is_mismatch(), "{message_type:?} {data}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn several_documents_share_the_limits() {
+    let xml = "<Objs><Nil/></Objs>".repeat(10);
+    let options = ReadOptions::new().limits(Limits::new().max_nodes(5));
+    let read = Reader::with_options(xml.as_bytes(), options).collect::<Result<Vec<_>, _>>();
+    assert!(read.unwrap_err().is_limit());
+}

@@ -1,0 +1,309 @@
+//! How pipelines, pools and connections end.
+
+#![cfg(feature = "tokio")]
+
+use std::error::Error as _;
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use psrp::Error;
+use psrp::io::{Options, RunspacePool};
+use psrp::message::{PipelineState, PowerShell, RunspacePoolState};
+use psrp::outofproc::Role;
+use psrp::record::{ErrorCategory, ErrorRecord};
+use psrp::server::{self, Event, PipelineEvent};
+use psrp::value::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::Notify;
+
+use crate::served::{Ask, lines, on_start, open, pipe, serve};
+
+/// Starts pipelines, which go on until they are stopped, and notes what happens to them.
+fn endless(
+    notes: Arc<Mutex<Vec<&'static str>>>,
+) -> impl FnMut(&mut server::RunspacePool, Ask) -> bool + Send {
+    move |machine, ask| {
+        if on_start(machine, &ask, |pipeline, _| pipeline.write_output("begun").unwrap()) {
+            return true;
+        }
+        let mut notes = notes.lock().unwrap();
+        match ask {
+            Ask::Event(Event::Pipeline { id, event: PipelineEvent::Stop }) => {
+                notes.push("stop");
+                let mut pipeline = machine.pipeline(id).unwrap();
+                pipeline.write_output("last").unwrap();
+                pipeline.stop().unwrap();
+            }
+            Ask::Event(Event::Pipeline { event: PipelineEvent::Closed, .. }) => notes.push("close"),
+            Ask::Event(Event::Closed) => notes.push("closed"),
+            _ => return false,
+        }
+        true
+    }
+}
+
+#[tokio::test]
+async fn a_stopped_pipeline_tells_all_that_it_sent() {
+    let notes = Arc::default();
+    let (pool, server) = open(Options::new(), endless(Arc::clone(&notes))).await;
+    let run = pool.start(PowerShell::script("")).await.unwrap();
+    run.stop().await.unwrap();
+    run.stop().await.unwrap();
+    assert_eq!(run.state(), PipelineState::Stopped);
+    let output = run.output().await.unwrap();
+    assert_eq!(output.state, PipelineState::Stopped);
+    assert_eq!(output.output.last(), Some(&Value::from("last")));
+    assert_eq!(
+        output.completed().unwrap_err().to_string(),
+        "the pipeline has not completed: Stopped: The pipeline has been stopped."
+    );
+    pool.close().await.unwrap();
+    server.await.unwrap();
+    assert_eq!(*notes.lock().unwrap(), ["stop", "close", "closed"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_pipeline_is_stopped_and_closed() {
+    let notes = Arc::default();
+    let (pool, server) = open(Options::new(), endless(Arc::clone(&notes))).await;
+    let mut run = pool.start(PowerShell::script("")).await.unwrap();
+    while !matches!(run.next().await, Some(Ok(psrp::client::PipelineEvent::Output(_)))) {}
+    drop(run);
+    while !pool.pipelines().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    // So it is when a future is dropped that runs one. The clock stands still until the pipeline runs and waits.
+    let invoked = tokio::time::timeout(Duration::from_millis(50), pool.invoke(PowerShell::script(""))).await;
+    assert!(invoked.is_err());
+    drop(pool);
+    server.await.unwrap();
+    assert_eq!(*notes.lock().unwrap(), ["stop", "close", "stop", "close", "closed"]);
+}
+
+#[tokio::test]
+async fn a_closed_pool_stops_its_pipelines() {
+    let notes = Arc::default();
+    let (pool, server) = open(Options::new(), endless(Arc::clone(&notes))).await;
+    let mut run = pool.start(PowerShell::script("")).await.unwrap();
+    let other = pool.clone();
+    let (one, two) = tokio::join!(pool.close(), other.close());
+    one.unwrap();
+    two.unwrap();
+    server.await.unwrap();
+    assert_eq!(*notes.lock().unwrap(), ["stop", "close", "closed"]);
+    while let Some(event) = run.next().await {
+        if let Err(error) = event {
+            panic!("{error}");
+        }
+    }
+    assert_eq!(run.state(), PipelineState::Stopped);
+    assert!(pool.start(PowerShell::script("")).await.unwrap_err().is_closed());
+    assert_eq!(pool.state(), RunspacePoolState::Closed);
+    pool.close().await.unwrap();
+}
+
+/// Everything that waits for the pool learns why it has ended.
+async fn all_fail(pool: RunspacePool, end: impl FnOnce()) -> Error {
+    let run = pool.start(PowerShell::script("")).await.unwrap();
+    let mut other = pool.start(PowerShell::script("")).await.unwrap();
+    let handle = other.handle();
+    let output = tokio::spawn(run.output());
+    let asked = tokio::spawn({
+        let pool = pool.clone();
+        async move { pool.get_available_runspaces().await }
+    });
+    let stopped = tokio::spawn({
+        let handle = other.handle();
+        async move { handle.stop().await }
+    });
+    while !matches!(other.next().await, Some(Ok(psrp::client::PipelineEvent::Output(_)))) {}
+    end();
+    for error in [
+        output.await.unwrap().unwrap_err(),
+        asked.await.unwrap().unwrap_err(),
+        stopped.await.unwrap().unwrap_err(),
+    ] {
+        assert!(error.is_closed(), "{error}");
+    }
+    let mut last = None;
+    while let Some(event) = other.next().await {
+        last = Some(event);
+    }
+    assert!(last.unwrap().unwrap_err().is_closed());
+    assert!(handle.send(1).await.unwrap_err().is_closed());
+    assert!(pool.start(PowerShell::script("")).await.unwrap_err().is_closed());
+    assert_eq!(pool.state(), RunspacePoolState::Broken);
+    assert!(pool.close().await.unwrap_err().is_closed());
+    pool.closed().await
+}
+
+/// Starts pipelines, and answers nothing.
+fn deaf(machine: &mut server::RunspacePool, ask: Ask) -> bool {
+    on_start(machine, &ask, |pipeline, _| pipeline.write_output("begun").unwrap())
+}
+
+#[tokio::test]
+async fn the_end_of_the_connection_ends_everything() {
+    let (pool, server) = open(Options::new(), deaf).await;
+    let error = all_fail(pool, || server.abort()).await;
+    assert_eq!(error.to_string(), "the connection has ended: the server has ended it");
+}
+
+#[tokio::test]
+async fn a_pool_that_breaks_ends_everything() {
+    let is_broken = Arc::new(Mutex::new(false));
+    let (pool, _server) = open(Options::new(), {
+        let is_broken = Arc::clone(&is_broken);
+        move |machine, ask| {
+            if deaf(machine, ask) {
+                return true;
+            }
+            if !std::mem::take(&mut *is_broken.lock().unwrap()) {
+                return false;
+            }
+            machine
+                .set_broken(ErrorRecord::new("out of \u{7}memory", ErrorCategory::LimitsExceeded))
+                .unwrap();
+            true
+        }
+    })
+    .await;
+    let run = pool.start(PowerShell::script("")).await.unwrap();
+    *is_broken.lock().unwrap() = true;
+    // A packet that has the server look.
+    drop(pool.start(PowerShell::script("")).await.unwrap());
+    let output = run.output().await.unwrap();
+    assert_eq!(output.state, PipelineState::Failed);
+    let error = pool.closed().await;
+    let text = "the connection has ended: the server says that the pool is broken: out of \\u{7}memory";
+    assert_eq!(error.to_string(), text);
+}
+
+/// The error that a client has of these bytes in the middle of a session, and what it comes from.
+async fn of_garbage(garbage: &'static [u8]) -> (Error, bool) {
+    let (client, middle) = tokio::io::duplex(4096);
+    let (other_middle, server) = tokio::io::duplex(4096);
+    tokio::spawn(serve(lines(Role::Server, server), deaf));
+    let inject = Arc::new(Notify::new());
+    tokio::spawn({
+        let inject = Arc::clone(&inject);
+        async move {
+            let (mut from_client, mut to_client) = tokio::io::split(middle);
+            let (mut from_server, mut to_server) = tokio::io::split(other_middle);
+            let mut buffer = [0; 4096];
+            let upwards = tokio::io::copy(&mut from_client, &mut to_server);
+            let downwards = async {
+                loop {
+                    tokio::select! {
+                        count = from_server.read(&mut buffer) => {
+                            to_client.write_all(&buffer[..count.unwrap()]).await.unwrap();
+                        }
+                        () = inject.notified() => to_client.write_all(garbage).await.unwrap(),
+                    }
+                }
+            };
+            tokio::select! {
+                _ = upwards => {}
+                () = downwards => {}
+            }
+        }
+    });
+    let pool = RunspacePool::over(lines(Role::Client, client), Options::new()).await.unwrap();
+    let error = all_fail(pool, || inject.notify_one()).await;
+    let is_cause = error.source().is_some_and(|source| source.is::<Error>());
+    (error, is_cause)
+}
+
+#[tokio::test]
+async fn garbage_ends_everything() {
+    let garbage: [&[u8]; 5] = [
+        b"<Unknown PSGuid='00000000-0000-0000-0000-000000000000' />\n",
+        b"<Data Stream='Default' PSGuid='00000000-0000-0000-0000-000000000000'>!</Data>\n",
+        b"<Data Stream='Default' PSGuid='00000000-0000-0000-0000-000000000000'>AAAAAAAAAAAAAAAAAAAAAAAAAAAA</Data>\n",
+        b"<Close PSGuid='00000000-0000-0000-0000-000000000000' />\n",
+        b"<!DOCTYPE x [<!ENTITY a 'b'>]>\n",
+    ];
+    for bytes in garbage {
+        let (error, is_cause) = of_garbage(bytes).await;
+        assert!(is_cause, "{error:?}");
+    }
+    let (error, _) = of_garbage(b"__NamedPipeError__:out of pipes\n").await;
+    assert!(error.to_string().contains("out of pipes"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn silence_breaks_nothing() {
+    let (pool, _server) = open(Options::new(), deaf).await;
+    let mut run = pool.start(PowerShell::script("")).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(7 * 24 * 3600)).await;
+    assert!(run.next().await.unwrap().is_ok());
+    assert_eq!(pool.state(), RunspacePoolState::Opened);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_takes_too_long_fails() {
+    // Nobody opens the pool.
+    let (near, _far) = pipe(4096);
+    let error = RunspacePool::over(near, Options::new()).await.unwrap_err();
+    assert!(error.is_timeout(), "{error}");
+
+    // The pipeline is not stopped, and then closed all the same.
+    let (pool, server) = open(Options::new(), deaf).await;
+    let run = pool.start(PowerShell::script("")).await.unwrap();
+    let error = run.stop().await.unwrap_err();
+    assert!(error.is_timeout(), "{error}");
+    drop(run);
+    pool.close().await.unwrap();
+    server.await.unwrap();
+
+    // The server hangs.
+    let hang = Arc::new(Notify::new());
+    let (near, far) = pipe(4096);
+    let server = tokio::spawn({
+        let hang = Arc::clone(&hang);
+        async move {
+            let mut server = pin!(serve(far, deaf));
+            tokio::select! {
+                () = &mut server => {}
+                () = hang.notified() => std::future::pending().await,
+            }
+        }
+    });
+    let pool = RunspacePool::over(near, Options::new()).await.unwrap();
+    hang.notify_one();
+    let error = pool.close().await.unwrap_err();
+    assert!(error.is_closed(), "{error}");
+    assert!(error.source().unwrap().downcast_ref::<Error>().unwrap().is_timeout(), "{error:?}");
+    server.abort();
+}
+
+#[test]
+fn a_runtime_that_ends_ends_the_pool() {
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let first = runtime();
+    let (pool, run) = first.block_on(async {
+        let (pool, _server) = open(Options::new(), deaf).await;
+        let run = pool.start(PowerShell::script("")).await.unwrap();
+        (pool, run)
+    });
+    drop(first);
+    let error = runtime().block_on(run.output()).unwrap_err();
+    assert!(error.is_closed(), "{error}");
+    assert_eq!(pool.state(), RunspacePoolState::Broken);
+}
+
+/// A process that goes on when its input is closed.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_process_that_does_not_end_is_killed() {
+    use std::future::poll_fn;
+
+    use psrp::io::{Child, Connect, Transport};
+
+    let child = Child::new("sh").args(["-c", "exec sleep 600"]).exit_timeout(Duration::from_millis(1));
+    let mut transport = child.connect().await.unwrap();
+    assert!(transport.id().is_some());
+    poll_fn(|cx| transport.poll_close(cx)).await.unwrap();
+    assert_eq!(transport.id(), None);
+}

@@ -1,0 +1,80 @@
+//! The integration tests, in one program.
+
+#[path = "../support/conversation.rs"]
+mod conversation;
+#[path = "../../../parco/tests/support/counting.rs"]
+mod counting;
+#[path = "../support/fragment_twin.rs"]
+mod fragment_twin;
+#[cfg(all(feature = "tokio", feature = "crypto"))]
+#[path = "../support/handler.rs"]
+mod handler;
+#[path = "../support/message_twin.rs"]
+mod message_twin;
+#[path = "../support/packet_twin.rs"]
+mod packet_twin;
+#[cfg(feature = "tokio")]
+#[path = "../support/served.rs"]
+mod served;
+#[cfg(feature = "wsman")]
+#[path = "../support/service.rs"]
+mod service;
+#[path = "../support/session.rs"]
+mod session;
+#[path = "../support/session_twin.rs"]
+mod session_twin;
+#[path = "../support/mod.rs"]
+mod support;
+#[path = "../support/vectors_wire.rs"]
+mod vectors_wire;
+
+mod cli;
+mod clixml_allocations;
+mod clixml_console;
+mod clixml_document;
+mod clixml_hostile;
+mod clixml_read;
+mod clixml_vectors;
+mod clixml_write;
+mod conversation_client;
+mod conversation_server;
+mod crypto;
+mod depth;
+mod fragments;
+mod host_calls;
+mod hostile;
+mod hosts;
+mod io_client;
+mod io_end;
+mod io_flow;
+mod io_hosts;
+mod limits;
+mod live_client;
+mod message_properties;
+mod message_vectors;
+mod messages;
+mod outofproc;
+mod peers;
+mod promises;
+mod serde_clixml;
+mod serde_errors;
+mod serde_json;
+mod serde_read;
+mod serde_round_trip;
+mod serde_types;
+mod serve_faults;
+mod serve_limits;
+mod serve_pipelines;
+mod session_features;
+mod session_limits;
+mod session_model_client;
+mod session_model_server;
+mod session_network;
+mod session_programs;
+mod session_secrets;
+mod sessions;
+mod ssh;
+mod wire;
+mod wire_allocations;
+mod wsman;
+mod wsman_service;

@@ -1,0 +1,340 @@
+//! Packets of the out-of-process transport: vectors, the rules, and lines in any division.
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use psrp::Error;
+use psrp::fragment::Priority;
+use psrp::outofproc::{Packet, PacketReader, ReaderOptions, Received, Role};
+use uuid::Uuid;
+
+use crate::fragment_twin::chunks;
+use crate::packet_twin::{Found, check, read};
+use crate::vectors_wire::{hex, load};
+
+const ID: &str = "a1b2c3d4-e5f6-4718-8293-a4b5c6d7e8f9";
+const TARGET: Option<Uuid> = Some(Uuid::from_u128(0xa1b2c3d4_e5f6_4718_8293_a4b5c6d7e8f9));
+
+fn parse(line: &str) -> Result<Found, Error> {
+    Packet::parse(line.as_bytes(), &mut Vec::new()).map(Found::from)
+}
+
+fn read_all(role: Role, text: &str) -> Vec<Found> {
+    let whole = read(role, ReaderOptions::new(), &[text.as_bytes()]);
+    for size in [1, 2, 7, 64] {
+        assert_eq!(read(role, ReaderOptions::new(), &chunks(text.as_bytes(), &[size])), whole);
+    }
+    whole
+}
+
+fn data(bytes: &[u8]) -> Found {
+    Found::Data(TARGET, Priority::Default, bytes.to_vec())
+}
+
+fn close() -> Found {
+    Packet::Close(TARGET).into()
+}
+
+#[test]
+fn the_vectors() {
+    let cases = load("outofproc.json");
+    let mut seen = 0;
+    for case in cases.as_array().unwrap() {
+        let id = case["id"].as_str().unwrap();
+        let line = case["line"].as_str().unwrap();
+        let client = read_all(Role::Client, &format!("{line}\n"));
+        let server = read_all(Role::Server, &format!("{line}\r\n"));
+        match case["expect"].as_str().unwrap() {
+            "accept" => {
+                let packet = &case["packet"];
+                let target = Uuid::parse_str(packet["guid"].as_str().unwrap()).unwrap();
+                let target = (!target.is_nil()).then_some(target);
+                let bytes = packet.get("data_hex").map(hex).unwrap_or_default();
+                let data = bytes.as_slice();
+                let expected = Found::from(match packet["type"].as_str().unwrap() {
+                    "Data" if packet["stream"] == "PromptResponse" => {
+                        Packet::Data { target, priority: Priority::PromptResponse, data }
+                    }
+                    "Data" => Packet::Data { target, priority: Priority::Default, data },
+                    "DataAck" => Packet::DataAck(target),
+                    "Command" => Packet::Command(target),
+                    "CommandAck" => Packet::CommandAck(target),
+                    "Close" => Packet::Close(target),
+                    "CloseAck" => Packet::CloseAck(target),
+                    "Signal" => Packet::Signal(target),
+                    "SignalAck" => Packet::SignalAck(target),
+                    other => panic!("{id}: {other}"),
+                });
+                assert_eq!(parse(line).unwrap(), expected, "{id}");
+                assert_eq!(client, std::slice::from_ref(&expected), "{id}");
+                assert_eq!(server, [expected], "{id}");
+            }
+            "reject" if id == "named_pipe_error" => {
+                assert!(parse(line).is_err());
+                assert_eq!(client, [Found::Failure("something failed".into())]);
+                assert!(matches!(server[..], [Found::Error(_)]));
+            }
+            "reject" => {
+                assert!(parse(line).is_err(), "{id}");
+                assert!(matches!(client[..], [Found::Error(_)]), "{id}");
+                assert!(matches!(server[..], [Found::Error(_)]), "{id}");
+            }
+            "reject_or_skip" => {
+                assert!(parse(line).is_err(), "{id}");
+                assert_eq!(client, [], "{id}");
+                assert!(matches!(server[..], [Found::Error(_)]), "{id}");
+            }
+            "reject_server" => {
+                assert!(parse(line).is_err(), "{id}");
+                assert_eq!((client, server), (vec![], vec![Found::End]), "{id}");
+            }
+            "lenient" => {
+                assert_eq!(id, "two_packets");
+                assert_eq!(client.len(), 2);
+                assert_eq!(server, client);
+            }
+            other => panic!("{id}: {other}"),
+        }
+        seen += 1;
+    }
+    assert!(seen >= 22);
+}
+
+/// The vectors tell the target of packets by a pipeline's identifier; zeros are the pool.
+#[test]
+fn zeros_are_the_pool() {
+    let line = b"<Signal PSGuid='00000000-0000-0000-0000-000000000000' />";
+    assert_eq!(Packet::parse(line, &mut Vec::new()).unwrap(), Packet::Signal(None));
+}
+
+#[test]
+fn the_form_is_exact() {
+    let mut line = Vec::new();
+    let written = |packet: Packet<'_>, line: &mut Vec<u8>| {
+        line.clear();
+        packet.encode(line).unwrap();
+        String::from_utf8(line.clone()).unwrap()
+    };
+    let packet = Packet::Data { target: TARGET, priority: Priority::PromptResponse, data: &[0, 1] };
+    assert_eq!(
+        written(packet, &mut line),
+        format!("<Data Stream='PromptResponse' PSGuid='{ID}'>AAE=</Data>\n")
+    );
+    for (packet, name) in [
+        (Packet::DataAck(TARGET), "DataAck"),
+        (Packet::Command(TARGET), "Command"),
+        (Packet::CommandAck(TARGET), "CommandAck"),
+        (Packet::Close(TARGET), "Close"),
+        (Packet::CloseAck(TARGET), "CloseAck"),
+        (Packet::Signal(TARGET), "Signal"),
+        (Packet::SignalAck(TARGET), "SignalAck"),
+    ] {
+        assert_eq!(written(packet, &mut line), format!("<{name} PSGuid='{ID}' />\n"));
+        assert_eq!(packet.target(), TARGET);
+    }
+    let empty = Packet::Data { target: TARGET, priority: Priority::Default, data: &[] };
+    assert!(empty.encode(&mut line).unwrap_err().is_unwritable());
+}
+
+#[test]
+fn what_xml_allows_is_read() {
+    for line in [
+        format!("<Data PSGuid='{ID}' Stream='Default'>AAEC</Data>"),
+        format!("<Data Stream = \"DEFAULT\"\tPSGuid\n=\n'{ID}' >AAEC</Data >"),
+        format!("<Data Stream='Other' PSGuid='{ID}'>AAEC</Data>\r\n"),
+        format!(" <!-- <Close/> --><?pi?><Data Stream='' PSGuid='{ID}'><!-- x -->AAEC<?y?></Data><!----> "),
+        format!(
+            "<?xml version='1.0'?><Data Stream='&#68;efault' PSGuid='&#x61;{}'>A&#65;EC</Data>",
+            &ID[1..]
+        ),
+        format!("<Data Stream='Default' PSGuid='{ID}'> AA\tEC </Data>"),
+    ] {
+        assert_eq!(parse(&line).unwrap(), data(&[0, 1, 2]), "{line}");
+    }
+    for line in [
+        format!("<Close PSGuid='{ID}'/>"),
+        format!("<Close PSGuid='{ID}'></Close>"),
+        format!("<Close PSGuid=' {ID} ' > <!-- x --> </Close>"),
+        format!("<Close PSGuid='{}' />", ID.replace('-', "")),
+        format!("<Close PSGuid='({ID})' />"),
+        "<Close PSGuid='{0xa1b2c3d4,0xe5f6,0x4718,{0x82,0x93,0xa4,0xb5,0xc6,0xd7,0xe8,0xf9}}' />".to_owned(),
+    ] {
+        assert_eq!(parse(&line).unwrap(), close(), "{line}");
+    }
+}
+
+/// What an error has to be.
+type Check = fn(&Error) -> bool;
+
+/// One of the originals reads an identifier in double quotes as the pool's, takes a missing one for zeros and unknown
+/// packets for known ones.
+#[test]
+fn everything_else_is_refused() {
+    let cases: &[(&str, Check)] = &[
+        ("", Error::is_unexpected_end),
+        ("<", Error::is_unexpected_end),
+        ("<Close", Error::is_invalid_header),
+        ("<Clo", Error::is_invalid_header),
+        ("<close PSGuid='ID' />", Error::is_invalid_header),
+        ("<x:Close PSGuid='ID' />", Error::is_invalid_header),
+        ("<Close psguid='ID' />", Error::is_invalid_header),
+        ("<Close PSGuid='ID' PSGuid='ID' />", Error::is_invalid_header),
+        ("<Close Stream='Default' PSGuid='ID' />", Error::is_invalid_header),
+        ("<Close PSGuid='' />", Error::is_invalid_header),
+        ("<Close PSGuid=ID />", Error::is_syntax),
+        ("<Close PSGuid='ID\" />", Error::is_unexpected_end),
+        ("<Close PSGuid='ID<' />", Error::is_syntax),
+        ("<Close PSGuid='&x;' />", Error::is_syntax),
+        ("<Close PSGuid='ID'", Error::is_unexpected_end),
+        ("<Close PSGuid='ID' /", Error::is_syntax),
+        ("<Close PSGuid='ID'>", Error::is_unexpected_end),
+        ("<Close PSGuid='ID'>x</Close>", Error::is_syntax),
+        ("<Close PSGuid='ID'></Signal>", Error::is_syntax),
+        ("<Close PSGuid='ID' />x", Error::is_syntax),
+        ("<Close PSGuid='ID' /><Close PSGuid='ID' />", Error::is_syntax),
+        ("x<Close PSGuid='ID' />", Error::is_syntax),
+        ("</Close>", Error::is_invalid_header),
+        ("<![CDATA[x]]>", Error::is_invalid_header),
+        ("<!-- x", Error::is_unexpected_end),
+        ("<Data Stream='Default' PSGuid='ID' />", Error::is_invalid_text),
+        ("<Data Stream='Default' PSGuid='ID'></Data>", Error::is_invalid_text),
+        ("<Data Stream='Default' PSGuid='ID'>  </Data>", Error::is_invalid_text),
+        ("<Data Stream='Default' PSGuid='ID'>&#32;</Data>", Error::is_invalid_text),
+        ("<Data Stream='Default' PSGuid='ID'>AAE</Data>", Error::is_invalid_text),
+        ("<Data Stream='Default' PSGuid='ID'>A*EC</Data>", Error::is_invalid_text),
+        ("<Data Stream='Default' PSGuid='ID'>AA<!-- -->EC</Data>", Error::is_syntax),
+        ("<Data Stream='Default' PSGuid='ID'><![CDATA[AAEC]]></Data>", Error::is_invalid_text),
+        ("<Data Stream='Default' PSGuid='ID'>AAEC<x/></Data>", Error::is_syntax),
+        ("<Data Stream='Default' PSGuid='ID'>AAEC</Dat>", Error::is_syntax),
+        ("<Data Stream='Default' Stream='Default'>AAEC</Data>", Error::is_invalid_header),
+        ("<Data Stream='Default' PSGuid='ID' X=''>AAEC</Data>", Error::is_invalid_header),
+        ("<Data Stream='Default'PSGuid='ID'>AAEC</Data>", Error::is_syntax),
+        ("<Data Stream='Default' PSGuid='ID'>AAEC", Error::is_unexpected_end),
+    ];
+    for (line, is_right) in cases {
+        let line = line.replace("ID", ID);
+        let error = parse(&line).unwrap_err();
+        assert!(is_right(&error), "{line}: {error}");
+        assert!(error.offset().unwrap() <= line.len() as u64, "{line}: {error}");
+        assert!(!error.to_string().contains(ID), "{error}");
+    }
+}
+
+#[test]
+fn a_client_skips_noise_and_empty_lines() {
+    let noise = format!("Welcome!\r\n\n   \n>> <Data\n<Close PSGuid='{ID}' />\n \t<Close PSGuid='{ID}' />");
+    assert_eq!(read_all(Role::Client, &noise), [close(), close()]);
+    let server = read_all(Role::Server, &format!("<Close PSGuid='{ID}' />\nWelcome!\n"));
+    assert!(matches!(&server[..], [_, Found::Error(text)] if text.ends_with("(at byte 56)")), "{server:?}");
+}
+
+#[test]
+fn an_empty_line_ends_the_session_of_a_server() {
+    let found = read_all(Role::Server, &format!("<Close PSGuid='{ID}' />\r\n\r\n"));
+    assert_eq!(found, [close(), Found::End]);
+}
+
+#[test]
+fn a_byte_order_mark_may_begin_the_stream_only() {
+    let line = format!("\u{feff}<Close PSGuid='{ID}' />\n");
+    assert_eq!(read_all(Role::Server, &line), [close()]);
+    assert!(matches!(read_all(Role::Server, &line.repeat(2))[..], [_, Found::Error(_)]));
+}
+
+#[test]
+fn what_is_behind_a_packet_comes_after_it() {
+    let packet = format!("<Close PSGuid='{ID}' />");
+    let line = format!("{packet} {packet}<!-- x -->{packet}\n{packet}\n");
+    assert_eq!(read_all(Role::Server, &line), [close(), close(), close(), close()]);
+    let line = format!("{packet}<Foo/>\n{packet}\n");
+    assert!(matches!(read_all(Role::Server, &line)[..], [_, Found::Error(_)]));
+}
+
+#[test]
+fn a_long_line_fails_before_it_is_stored() {
+    let mut reader = PacketReader::new(Role::Client);
+    let chunk = [b'x'; 1024];
+    for _ in 0..ReaderOptions::DEFAULT_MAX_LINE / chunk.len() {
+        assert_eq!(reader.next(&mut &chunk[..]).unwrap(), None);
+    }
+    assert!(reader.next(&mut &chunk[..]).unwrap_err().is_limit());
+    assert!(reader.next(&mut &b"\n"[..]).unwrap_err().is_state());
+
+    let line = format!("<Close PSGuid='{ID}' />");
+    for (max, fits) in [(line.len(), true), (line.len() - 1, false)] {
+        let options = ReaderOptions::new().max_line(max);
+        let input = format!("{line}\n");
+        for size in [1, 10, 100] {
+            let found = read(Role::Server, options, &chunks(input.as_bytes(), &[size]));
+            assert_eq!(found == [close()], fits, "{found:?}");
+        }
+    }
+    let largest = vec![7; 32 * 1024];
+    let mut line = Vec::new();
+    Packet::Data { target: None, priority: Priority::PromptResponse, data: &largest }
+        .encode(&mut line)
+        .unwrap();
+    assert!(matches!(
+        PacketReader::new(Role::Client).next(&mut &line[..]),
+        Ok(Some(Received::Packet(Packet::Data { data, .. }))) if data == largest
+    ));
+}
+
+#[test]
+fn data_is_not_shown() {
+    let packet = Packet::Data { target: None, priority: Priority::Default, data: b"secret" };
+    let shown = format!("{packet:?}");
+    assert!(shown.contains("len: 6") && !shown.contains("115"), "{shown}");
+}
+
+fn line() -> impl Strategy<Value = String> {
+    let token = prop_oneof![
+        Just("<Data Stream='Default' PSGuid='a1b2c3d4-e5f6-4718-8293-a4b5c6d7e8f9'>AAEC</Data>"),
+        Just("<Close PSGuid=\"a1b2c3d4-e5f6-4718-8293-a4b5c6d7e8f9\" />"),
+        Just("\n"),
+        Just("\r\n"),
+        Just("<"),
+        Just("</Data>"),
+        Just("AAEC"),
+        Just(" "),
+        Just("<!-- -->"),
+        Just("<Data"),
+        Just(" PSGuid='{a1b2c3d4-e5f6-4718-8293-a4b5c6d7e8f9}'"),
+        Just(" Stream='x'"),
+        Just(">"),
+        Just("/>"),
+        Just("\u{feff}"),
+        Just("__NamedPipeError__:"),
+    ];
+    vec(token, 0..12).prop_map(|tokens| tokens.concat())
+}
+
+proptest! {
+    #[test]
+    fn the_division_does_not_matter(text in line(), sizes in vec(1..30_usize, 0..4), max in 20..200_usize) {
+        check(text.as_bytes(), &chunks(text.as_bytes(), &sizes), max);
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in vec(any::<u8>(), 0..200), sizes in vec(1..30_usize, 0..4)) {
+        check(&bytes, &chunks(&bytes, &sizes), 100);
+    }
+
+    #[test]
+    fn what_is_written_is_read(
+        packets in vec((option::of(1..u128::MAX), any::<bool>(), vec(any::<u8>(), 1..100)), 0..5),
+        sizes in vec(1..90_usize, 0..4)
+    ) {
+        let mut wire = Vec::new();
+        let mut expected = Vec::new();
+        for (target, prompt, data) in &packets {
+            let target = target.map(Uuid::from_u128);
+            let priority = if *prompt { Priority::PromptResponse } else { Priority::Default };
+            for packet in [Packet::Data { target, priority, data }, Packet::Signal(target)] {
+                packet.encode(&mut wire).unwrap();
+                expected.push(Found::from(packet));
+            }
+        }
+        prop_assert_eq!(read(Role::Server, ReaderOptions::new(), &chunks(&wire, &sizes)), expected);
+    }
+}

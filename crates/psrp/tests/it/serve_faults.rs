@@ -1,0 +1,192 @@
+//! Sessions of the server and the client over a connection that fails at every packet in turn.
+
+#![cfg(all(feature = "tokio", feature = "crypto"))]
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use psrp::Error;
+use psrp::io::serve::{Ended, Options, serve};
+use psrp::io::{self, RunspacePool, Transport};
+use psrp::message::{CreatePipeline, PipelineState, PowerShell};
+use psrp::outofproc::Packet;
+use psrp::value::Value;
+
+use crate::handler::{Pipe, Tests, pipe};
+
+/// Longer than all timeouts of both ends together. The clock of the tests runs only while nothing else happens.
+const FOREVER: Duration = Duration::from_secs(3600);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    None,
+    /// The connection ends before the packet with this number.
+    Cut(usize),
+    /// The packet arrives a minute late.
+    Late(usize),
+    /// The packet arrives twice.
+    Twice(usize),
+}
+
+/// An end of a pipe, what arrives at which has a fault.
+struct Faulty {
+    inner: Pipe,
+    fault: Fault,
+    arrived: Arc<AtomicUsize>,
+    delay: Option<Pin<Box<tokio::time::Sleep>>>,
+}
+
+impl Faulty {
+    fn new(inner: Pipe, fault: Fault) -> Self {
+        Self { inner, fault, arrived: Arc::default(), delay: None }
+    }
+}
+
+impl Transport for Faulty {
+    fn poll_receive(
+        &mut self,
+        cx: &mut Context<'_>,
+        take: &mut dyn FnMut(Packet<'_>) -> Result<(), Error>,
+    ) -> Poll<Option<Result<(), Error>>> {
+        let number = self.arrived.load(Ordering::SeqCst);
+        if self.fault == Fault::Cut(number) {
+            return Poll::Ready(None);
+        }
+        if self.fault == Fault::Late(number) {
+            let minute = || Box::pin(tokio::time::sleep(Duration::from_secs(59)));
+            if self.delay.get_or_insert_with(minute).as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+        }
+        let is_twice = self.fault == Fault::Twice(number);
+        let arrived = self.arrived.clone();
+        self.inner.poll_receive(cx, &mut |packet| {
+            arrived.fetch_add(1, Ordering::SeqCst);
+            take(packet)?;
+            if is_twice { take(packet) } else { Ok(()) }
+        })
+    }
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn send(&mut self, packet: Packet<'_>) -> Result<(), Error> {
+        self.inner.send(packet)
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.inner.poll_flush(cx)
+    }
+
+    fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.inner.poll_close(cx)
+    }
+}
+
+/// What a client does in a session with a bit of everything. Whether it got what it should.
+async fn client(transport: Faulty) -> Result<bool, Error> {
+    let options = io::Options::new().stop_timeout(Duration::from_secs(90));
+    let pool = RunspacePool::over(transport, options).await?;
+    let output = pool.invoke(PowerShell::script("streams")).await?;
+    let mut is_right = (output.state, output.output.len()) == (PipelineState::Completed, 1);
+    let mut create = CreatePipeline::new(PowerShell::script("echo"));
+    create.no_input = false;
+    let run = pool.start(create).await?;
+    for text in ["one", "two"] {
+        run.send(text).await?;
+    }
+    run.end_input().await?;
+    let output = run.output().await?;
+    is_right &= output.output == [Value::from("one"), Value::from("two")];
+    let run = pool.start(PowerShell::script("wait")).await?;
+    run.stop().await?;
+    is_right &= run.output().await?.state == PipelineState::Stopped;
+    is_right &= pool.get_available_runspaces().await? == 1;
+    pool.close().await?;
+    Ok(is_right)
+}
+
+/// A session whose packets have these faults at the client and at the server: how both ended, and how many packets
+/// arrived at each.
+async fn session(
+    at_client: Fault,
+    at_server: Fault,
+) -> (Result<bool, Error>, Result<Ended, Error>, [usize; 2]) {
+    let (near, far) = pipe(1024);
+    let (near, far) = (Faulty::new(near, at_client), Faulty::new(far, at_server));
+    let arrived = [near.arrived.clone(), far.arrived.clone()];
+    let handler = Arc::new(Tests::default());
+    let server = tokio::spawn(serve(far, handler.clone(), Options::new()));
+    let client = tokio::time::timeout(FOREVER, client(near));
+    let (client, server) = (client.await, tokio::time::timeout(FOREVER, server).await);
+    let what = format!("{at_client:?} at the client, {at_server:?} at the server");
+    let client = client.unwrap_or_else(|_| panic!("the client hangs: {what}"));
+    let server = server.unwrap_or_else(|_| panic!("the server hangs: {what}")).unwrap();
+    assert_eq!(Tests::count(&handler.running), 0, "{what}");
+    assert_eq!(Tests::count(&handler.closed), 1, "{what}");
+    (client, server, arrived.map(|count| count.load(Ordering::SeqCst)))
+}
+
+/// How many packets arrive at the client and at the server.
+async fn packets() -> [usize; 2] {
+    let (client, server, packets) = session(Fault::None, Fault::None).await;
+    assert!(client.unwrap());
+    assert_eq!(server.unwrap(), Ended::Closed);
+    assert!(packets.iter().all(|count| *count > 10), "{packets:?}");
+    packets
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cut_ends_both() {
+    let [at_client, at_server] = packets().await;
+    for number in 0..at_client {
+        let (client, server, _) = session(Fault::Cut(number), Fault::None).await;
+        // The last one only acknowledges that all is over.
+        assert!(client.is_err() || number + 1 == at_client, "packet {number} of {at_client}");
+        // What the client gives up may be half of something for the server, never something wrong.
+        assert!(server.is_ok() || server.is_err_and(|error| error.is_io() || error.is_unexpected_end()));
+    }
+    for number in 0..at_server {
+        let (client, server, _) = session(Fault::None, Fault::Cut(number)).await;
+        assert!(client.is_err(), "packet {number}");
+        assert_eq!(server.unwrap(), Ended::Disconnected, "packet {number}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_delay_changes_nothing() {
+    let [at_client, at_server] = packets().await;
+    for number in 0..at_client {
+        let (client, server, _) = session(Fault::Late(number), Fault::None).await;
+        assert!(client.unwrap_or_else(|error| panic!("packet {number} at the client: {error}")));
+        assert_eq!(server.unwrap(), Ended::Closed);
+    }
+    for number in 0..at_server {
+        let (client, server, _) = session(Fault::None, Fault::Late(number)).await;
+        assert!(client.unwrap_or_else(|error| panic!("packet {number} at the server: {error}")));
+        assert_eq!(server.unwrap(), Ended::Closed);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn packets_that_come_twice_are_noticed_or_do_no_harm() {
+    let [at_client, at_server] = packets().await;
+    let mut noticed = 0;
+    for number in 0..at_client {
+        let (client, _, _) = session(Fault::Twice(number), Fault::None).await;
+        noticed += usize::from(client.is_err());
+    }
+    assert!((1..at_client).contains(&noticed), "{noticed} of {at_client}");
+    let mut noticed = 0;
+    for number in 0..at_server {
+        let (client, server, _) = session(Fault::None, Fault::Twice(number)).await;
+        assert_eq!(client.is_err(), server.is_err(), "packet {number}: {client:?}, {server:?}");
+        noticed += usize::from(server.is_err());
+    }
+    assert!((1..at_server).contains(&noticed), "{noticed} of {at_server}");
+}

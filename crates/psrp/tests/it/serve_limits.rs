@@ -1,0 +1,231 @@
+//! What a client that does not play by the rules can take up, by counts.
+
+#![cfg(all(feature = "tokio", feature = "crypto"))]
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::time::Duration;
+
+use psrp::client::{self, Event, RunspacePool};
+use psrp::io::serve::{Ended, Options, serve};
+use psrp::io::{self, Transport};
+use psrp::message::{CreatePipeline, PipelineState, PowerShell, RunspacePoolState};
+use psrp::outofproc::Packet;
+use psrp::{Error, server};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use uuid::Uuid;
+
+use crate::handler::{Pipe, Served, Tests, pipe};
+
+/// The clock of the tests runs only while nothing else happens: what has not come by then never comes.
+const WHILE: Duration = Duration::from_millis(300);
+
+/// A client whose packets are sent by hand.
+struct Raw {
+    machine: RunspacePool,
+    lines: Pipe,
+    buffer: Vec<u8>,
+    handler: Arc<Tests>,
+    ended: JoinHandle<Result<Ended, Error>>,
+}
+
+impl Raw {
+    async fn opened(options: Options) -> Self {
+        let (lines, far) = pipe(4096);
+        let handler = Arc::new(Tests::default());
+        let ended = tokio::spawn(serve(far, handler.clone(), options));
+        let machine = RunspacePool::new(client::Config::new().max_pipelines(9999));
+        let mut raw = Self { machine, lines, buffer: Vec::new(), handler, ended };
+        raw.machine.open().unwrap();
+        while raw.machine.state() != RunspacePoolState::Opened {
+            raw.send_all().await;
+            assert!(raw.receive().await);
+        }
+        raw
+    }
+
+    async fn send(&mut self, packet: Packet<'_>) {
+        poll_fn(|cx| self.lines.poll_ready(cx)).await.unwrap();
+        self.lines.send(packet).unwrap();
+        poll_fn(|cx| self.lines.poll_flush(cx)).await.unwrap();
+    }
+
+    /// Sends what there is, without waiting for acknowledgements.
+    async fn send_all(&mut self) {
+        loop {
+            let mut buffer = std::mem::take(&mut self.buffer);
+            let Some(packet) = self.machine.poll_transmit(32 * 1024, &mut buffer) else { return };
+            let answer = match packet {
+                Packet::Data { target, .. } => Some(Packet::DataAck(target)),
+                Packet::Command(id) => Some(Packet::CommandAck(id)),
+                _ => None,
+            };
+            self.send(packet).await;
+            self.buffer = buffer;
+            if let Some(answer) = answer {
+                self.machine.handle_packet(answer).unwrap();
+            }
+        }
+    }
+
+    /// Takes a packet of the server; whether there was one.
+    async fn receive(&mut self) -> bool {
+        let machine = &mut self.machine;
+        let mut take = |packet: Packet<'_>| match packet {
+            // It was made up before.
+            Packet::DataAck(_) | Packet::CommandAck(_) => Ok(()),
+            packet => machine.handle_packet(packet),
+        };
+        poll_fn(|cx| self.lines.poll_receive(cx, &mut take)).await.transpose().unwrap().is_some()
+    }
+
+    async fn start(&mut self, script: &str) -> Uuid {
+        let mut create = CreatePipeline::new(PowerShell::script(script));
+        create.no_input = false;
+        let id = self.machine.invoke(create).unwrap();
+        self.send_all().await;
+        id
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_unsent_is_bounded_and_can_be_given_up() {
+    let mut raw = Raw::opened(Options::new().max_unsent_bytes(100_000)).await;
+    let id = raw.start("count 1000000").await;
+    // Nothing is read. An object takes more than sixty bytes; the pipe and its two ends have buffers.
+    let written = Tests::settle(&raw.handler.objects).await;
+    assert!((100..4000).contains(&written), "{written}");
+    for _ in 0..100 {
+        assert!(raw.receive().await);
+        while raw.machine.poll_event().is_some() {}
+    }
+    assert!(Tests::settle(&raw.handler.objects).await > written, "it goes on as there is room");
+    assert_eq!(Tests::count(&raw.handler.running), 1);
+    raw.send(Packet::Close(Some(id))).await;
+    Tests::reach(&raw.handler.running, 0).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn input_is_acknowledged_as_the_handler_takes_it() {
+    let client = io::Options::new().max_pending_bytes(10_000);
+    let server = Options::new().max_input_bytes(50_000);
+    let served = Served::with(client::Config::new(), client, server).await;
+    let mut create = CreatePipeline::new(PowerShell::script("slow"));
+    create.no_input = false;
+    let run = served.pool.start(create).await.unwrap();
+    let mut sent = 0;
+    while timeout(WHILE, run.send("x".repeat(1000))).await.is_ok_and(|result| result.is_ok()) {
+        sent += 1;
+        assert!(sent < 1000, "nothing stops the input");
+    }
+    assert!(sent >= 50, "{sent}");
+    // The others of the session are not affected.
+    assert_eq!(served.pool.get_available_runspaces().await.unwrap(), 0);
+    served.handler.gate.0.add_permits(1);
+    for _ in sent..1000 {
+        run.send("x".repeat(1000)).await.unwrap();
+    }
+    run.end_input().await.unwrap();
+    assert_eq!(run.output().await.unwrap().state, PipelineState::Completed);
+    assert_eq!(Tests::count(&served.handler.objects), 1000);
+    served.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_waits_for_nothing_is_not_read_from() {
+    let mut raw = Raw::opened(Options::new().max_input_bytes(100_000)).await;
+    let id = raw.start("slow").await;
+    let mut sent = 0;
+    loop {
+        raw.machine.pipeline(id).unwrap().send_input("x".repeat(10_000)).unwrap();
+        if timeout(WHILE, raw.send_all()).await.is_err() {
+            break;
+        }
+        sent += 1;
+        assert!(sent < 1000, "nothing stops the input");
+    }
+    // Four times the limit, and what is in the pipe and its ends.
+    assert!((40..80).contains(&sent), "{sent}");
+    raw.handler.gate.0.add_permits(1);
+    Tests::reach(&raw.handler.objects, sent).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_asks_and_does_not_listen_is_not_read_from() {
+    let mut raw = Raw::opened(Options::new().max_unsent_bytes(100_000)).await;
+    let mut sent = 0;
+    loop {
+        raw.machine.get_available_runspaces().unwrap();
+        if timeout(WHILE, raw.send_all()).await.is_err() {
+            break;
+        }
+        sent += 1;
+        assert!(sent < 10_000, "nothing stops the requests");
+    }
+    // A request takes 100 bytes of data and counts 64 more.
+    assert!((400..2000).contains(&sent), "{sent}");
+    for _ in 0..sent {
+        assert!(raw.receive().await);
+    }
+    let answers = std::iter::from_fn(|| raw.machine.poll_event());
+    assert!(answers.filter(|event| matches!(event, Event::Answer { .. })).count() > 100);
+}
+
+#[tokio::test(start_paused = true)]
+async fn secrets_without_a_key_do_not_pile_up() {
+    let mut raw = Raw::opened(Options::new().max_unsent_bytes(100_000)).await;
+    raw.start("secret 100000").await;
+    // The server's wish for a key is not even read.
+    assert!((1..2000).contains(&Tests::settle(&raw.handler.objects).await));
+    assert_eq!(Tests::count(&raw.handler.running), 1);
+}
+
+#[tokio::test]
+async fn too_many_pipelines_end_the_session() {
+    let options = Options::new().config(server::Config::new().max_pipelines(2));
+    let mut raw = Raw::opened(options).await;
+    for _ in 0..3 {
+        raw.send(Packet::Command(Some(Uuid::new_v4()))).await;
+    }
+    while raw.receive().await {}
+    assert_eq!(raw.machine.state(), RunspacePoolState::Broken);
+    assert!(raw.ended.await.unwrap().unwrap_err().is_limit());
+    assert_eq!(Tests::count(&raw.handler.closed), 1);
+}
+
+#[tokio::test]
+async fn an_acknowledgement_from_a_client_ends_the_session() {
+    let mut raw = Raw::opened(Options::new()).await;
+    raw.start("wait").await;
+    Tests::reach(&raw.handler.running, 1).await;
+    raw.send(Packet::DataAck(None)).await;
+    while raw.receive().await {}
+    assert_eq!(raw.machine.state(), RunspacePoolState::Broken);
+    let error = raw.ended.await.unwrap().unwrap_err();
+    assert!(error.is_protocol(), "{error}");
+    assert_eq!(Tests::count(&raw.handler.running), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn silence_is_fine() {
+    let served = Served::new().await;
+    for _ in 0..3 {
+        tokio::time::sleep(Duration::from_secs(24 * 3600)).await;
+        let output = served.pool.invoke(PowerShell::script("still here")).await.unwrap();
+        assert_eq!(output.output.len(), 1);
+    }
+    served.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_closes_and_does_not_listen_is_left() {
+    let mut raw = Raw::opened(Options::new()).await;
+    raw.start("count 1000000").await;
+    assert!(Tests::settle(&raw.handler.objects).await > 100);
+    let start = tokio::time::Instant::now();
+    raw.send(Packet::Close(None)).await;
+    assert_eq!(raw.ended.await.unwrap().unwrap(), Ended::Closed);
+    assert!(start.elapsed() >= Duration::from_secs(5), "the default of the time to close");
+    assert_eq!(Tests::count(&raw.handler.running), 0);
+}

@@ -1,0 +1,322 @@
+//! The server and the client over a pipe in memory.
+
+#![cfg(all(feature = "tokio", feature = "crypto"))]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use psrp::host::{HostRequest, HostResult};
+use psrp::io::serve::{Ended, Options, serve};
+use psrp::io::{self, Host, HostFuture, PoolEvent, RunspacePool};
+use psrp::message::{CreatePipeline, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState};
+use psrp::record::{ErrorCategory, ErrorRecord};
+use psrp::value::{SecureString, Value};
+use psrp::{Error, client};
+use uuid::Uuid;
+
+use crate::handler::{Served, Tests, pipe};
+
+/// A pipeline with input.
+fn with_input(script: &str) -> CreatePipeline {
+    let mut create = CreatePipeline::new(PowerShell::script(script));
+    create.no_input = false;
+    create
+}
+
+/// Answers with the name of the method, after an hour if that is `ReadLine` and it is slow.
+struct Answers {
+    is_slow: bool,
+}
+
+impl Host for Answers {
+    fn call(&self, _: Option<Uuid>, request: HostRequest) -> HostFuture<'_> {
+        Box::pin(async move {
+            if self.is_slow && request == HostRequest::ReadLine {
+                std::future::pending::<()>().await;
+            }
+            if request == HostRequest::ReadLine || request == HostRequest::GetName {
+                return Ok(HostResult::Text(request.method().name().unwrap().into()));
+            }
+            Err(Box::new(ErrorRecord::new("not here", ErrorCategory::NotImplemented)))
+        })
+    }
+}
+
+async fn with_host(is_slow: bool) -> Served {
+    let options = io::Options::new().host(Arc::new(Answers { is_slow }));
+    Served::with(client::Config::new(), options, Options::new()).await
+}
+
+#[tokio::test]
+async fn all_streams_arrive() {
+    let served = Served::new().await;
+    let output = served.pool.invoke(PowerShell::script("streams")).await.unwrap();
+    assert_eq!(output.state, PipelineState::Completed);
+    assert_eq!(output.output, [Value::from("output")]);
+    assert_eq!(output.errors[0].message().unwrap(), &"error");
+    assert_eq!(output.warnings[0].message, "warning");
+    assert_eq!(output.verbose[0].message, "verbose");
+    assert_eq!(output.debug[0].message, "debug");
+    assert_eq!(output.information[0].message().unwrap(), &"information");
+    assert_eq!(output.progress[0].activity, "progress");
+    served.close().await;
+}
+
+#[tokio::test]
+async fn a_failure_has_its_reason_and_a_panic_has_none() {
+    let served = Served::new().await;
+    let output = served.pool.invoke(PowerShell::script("fail for a reason")).await.unwrap();
+    assert_eq!(output.state, PipelineState::Failed);
+    assert_eq!(output.reason.unwrap().message().unwrap(), &"for a reason");
+    let output = served.pool.invoke(PowerShell::script("panic")).await.unwrap();
+    assert_eq!(output.state, PipelineState::Failed);
+    let reason = output.reason.unwrap();
+    assert_eq!(reason.message().unwrap(), &"the server has failed");
+    assert_eq!(reason.fully_qualified_error_id.unwrap(), "HandlerPanicked");
+    // Others go on.
+    let output = served.pool.invoke(PowerShell::script("count 3")).await.unwrap();
+    assert_eq!(output.output, [0, 1, 2].map(Value::from));
+    served.close().await;
+}
+
+#[tokio::test]
+async fn a_stop_drops_the_future() {
+    let served = Served::new().await;
+    let run = served.pool.start(PowerShell::script("wait")).await.unwrap();
+    Tests::reach(&served.handler.running, 1).await;
+    run.stop().await.unwrap();
+    let output = run.output().await.unwrap();
+    assert_eq!(output.state, PipelineState::Stopped);
+    assert_eq!(output.reason.unwrap().fully_qualified_error_id.unwrap(), "PipelineStopped");
+    assert_eq!(Tests::count(&served.handler.running), 0);
+    served.close().await;
+}
+
+#[tokio::test]
+async fn a_handler_that_asks_for_it_ends_by_itself() {
+    let served = Served::new().await;
+    let run = served.pool.start(PowerShell::script("polite")).await.unwrap();
+    Tests::reach(&served.handler.running, 1).await;
+    tokio::task::yield_now().await;
+    run.stop().await.unwrap();
+    let output = run.output().await.unwrap();
+    assert_eq!(output.state, PipelineState::Stopped);
+    assert_eq!(output.output, [Value::from("last words")]);
+    served.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_does_not_end_is_dropped_in_the_end() {
+    let served = Served::new().await;
+    let run = served.pool.start(PowerShell::script("stubborn")).await.unwrap();
+    Tests::reach(&served.handler.running, 1).await;
+    let start = tokio::time::Instant::now();
+    run.stop().await.unwrap();
+    assert_eq!(run.output().await.unwrap().state, PipelineState::Stopped);
+    assert!(start.elapsed() >= Duration::from_secs(30), "the default of the time to stop");
+    served.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pipeline_that_is_dropped_is_given_up() {
+    let served = Served::new().await;
+    let run = served.pool.start(PowerShell::script("stubborn")).await.unwrap();
+    Tests::reach(&served.handler.running, 1).await;
+    drop(run);
+    // The client sends a signal first, which this handler ignores, and closes the pipeline then.
+    let output = served.pool.invoke(PowerShell::script("after")).await.unwrap();
+    assert_eq!(output.output, [Value::from("after")]);
+    served.close().await;
+}
+
+#[tokio::test]
+async fn pipelines_wait_for_a_runspace() {
+    let served = Served::runspaces(2).await;
+    let mut runs = Vec::new();
+    for _ in 0..6 {
+        runs.push(served.pool.start(PowerShell::script("wait")).await.unwrap());
+    }
+    Tests::reach(&served.handler.running, 2).await;
+    // One that waits is stopped without having run.
+    let last = runs.pop().unwrap();
+    last.stop().await.unwrap();
+    assert_eq!(last.output().await.unwrap().state, PipelineState::Stopped);
+    assert_eq!(served.pool.get_available_runspaces().await.unwrap(), 0);
+    assert_eq!(Tests::count(&served.handler.started), 2);
+    // Another one begins when there may be more.
+    assert!(served.pool.set_max_runspaces(3).await.unwrap());
+    Tests::reach(&served.handler.running, 3).await;
+    served.handler.gate.0.add_permits(100);
+    for run in runs {
+        assert_eq!(run.output().await.unwrap().state, PipelineState::Completed);
+    }
+    assert_eq!(Tests::count(&served.handler.started), 5);
+    assert_eq!(Tests::count(&served.handler.most), 3);
+    served.close().await;
+}
+
+#[tokio::test]
+async fn nested_pipelines_do_not_wait() {
+    let served = Served::new().await;
+    let outer = served.pool.start(PowerShell::script("wait")).await.unwrap();
+    Tests::reach(&served.handler.running, 1).await;
+    let mut inner = PowerShell::script("nested");
+    inner.is_nested = true;
+    let output = served.pool.invoke(CreatePipeline::new(inner)).await.unwrap();
+    assert_eq!(output.output, [Value::from("nested")]);
+    served.handler.gate.0.add_permits(1);
+    assert_eq!(outer.output().await.unwrap().state, PipelineState::Completed);
+    served.close().await;
+}
+
+#[tokio::test]
+async fn requests_of_the_pool_are_answered() {
+    let served = Served::new().await;
+    assert_eq!(served.pool.get_available_runspaces().await.unwrap(), 1);
+    assert!(served.pool.set_max_runspaces(8).await.unwrap());
+    assert!(!served.pool.set_max_runspaces(9).await.unwrap(), "the handler refuses");
+    assert!(served.pool.set_min_runspaces(8).await.unwrap());
+    assert_eq!(served.pool.get_available_runspaces().await.unwrap(), 8);
+    assert!(served.pool.reset_runspace_state().await.unwrap());
+    served.close().await;
+}
+
+#[tokio::test]
+async fn commands_are_listed() {
+    let served = Served::new().await;
+    let commands = served.pool.get_command_metadata(GetCommandMetadata::new(["One", "Two"])).await.unwrap();
+    let names: Vec<_> = commands.iter().map(|command| command.name.to_string()).collect();
+    assert_eq!(names, ["One", "Two"]);
+    served.close().await;
+}
+
+#[tokio::test]
+async fn the_host_answers_pipelines_and_the_pool() {
+    let served = with_host(false).await;
+    let mut events = served.pool.events();
+    let output = served.pool.invoke(PowerShell::script("ask")).await.unwrap();
+    assert_eq!(output.output, [Value::from("ReadLine")]);
+    let output = served.pool.invoke(PowerShell::script("session")).await.unwrap();
+    assert_eq!(output.output, [Value::from("GetName")]);
+    let Some(PoolEvent::User(event)) = events.next().await else { panic!() };
+    assert_eq!(event.event_identifier, 7);
+    drop(events);
+    served.close().await;
+}
+
+#[tokio::test]
+async fn what_the_host_fails_with_ends_the_handler() {
+    let served = Served::new().await;
+    let output = served.pool.invoke(PowerShell::script("ask")).await.unwrap();
+    assert_eq!(output.state, PipelineState::Failed);
+    assert!(output.reason.is_some());
+    served.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_not_waited_for_does_no_harm() {
+    let served = with_host(true).await;
+    let output = served.pool.start(PowerShell::script("impatient")).await.unwrap();
+    drop(served.handler.gate.0.acquire().await.unwrap());
+    // The client answers the calls of a pipeline one after the other, so the second answer never comes.
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    output.stop().await.unwrap();
+    assert_eq!(output.output().await.unwrap().state, PipelineState::Stopped);
+    let output = served.pool.invoke(PowerShell::script("after")).await.unwrap();
+    assert_eq!(output.output, [Value::from("after")]);
+    served.close().await;
+}
+
+#[tokio::test]
+async fn secrets_wait_for_the_key() {
+    let served = Served::new().await;
+    let output = served.pool.invoke(PowerShell::script("secret 10")).await.unwrap();
+    assert_eq!(output.state, PipelineState::Completed);
+    for (number, value) in output.output.iter().enumerate() {
+        served.pool.decrypt(value).await.unwrap();
+        let Value::SecureString(secret) = value else { panic!() };
+        assert_eq!(**secret.reveal().unwrap(), format!("secret {number}"));
+    }
+    assert_eq!(output.output.len(), 10);
+
+    let run = served.pool.start(with_input("echo")).await.unwrap();
+    run.send(SecureString::new("back and forth")).await.unwrap();
+    run.end_input().await.unwrap();
+    let output = run.output().await.unwrap();
+    let Value::SecureString(secret) = &output.output[0] else { panic!() };
+    assert_eq!(**secret.reveal().unwrap(), *"back and forth");
+    served.close().await;
+}
+
+#[tokio::test]
+async fn a_handler_refuses_the_pool() {
+    let (near, far) = pipe(4096);
+    let handler = Arc::new(Tests { refuses: true, ..Tests::default() });
+    let ended = tokio::spawn(serve(far, handler.clone(), Options::new()));
+    if let Ok(pool) = RunspacePool::over(near, io::Options::new()).await {
+        pool.closed().await;
+        assert_eq!(pool.state(), RunspacePoolState::Broken);
+    }
+    assert_eq!(ended.await.unwrap().unwrap(), Ended::Broken);
+    assert_eq!(Tests::count(&handler.closed), 1);
+}
+
+#[tokio::test]
+async fn a_handler_breaks_the_pool() {
+    let served = Served::new().await;
+    let mut events = served.pool.events();
+    let result = served.pool.invoke(PowerShell::script("break because")).await;
+    assert!(result.is_err() || result.is_ok_and(|output| output.state == PipelineState::Failed));
+    let Some(PoolEvent::State(info)) = events.next().await else { panic!() };
+    assert_eq!(info.state, RunspacePoolState::Broken);
+    assert_eq!(info.error.unwrap().message().unwrap(), &"because");
+    assert_eq!(served.ended.await.unwrap().unwrap(), Ended::Broken);
+}
+
+#[tokio::test]
+async fn a_session_that_is_given_up_ends_what_is_left_of_it() {
+    let served = with_host(true).await;
+    let run = served.pool.start(PowerShell::script("ask")).await.unwrap();
+    Tests::reach(&served.handler.running, 1).await;
+    served.ended.abort();
+    assert!(served.ended.await.unwrap_err().is_cancelled());
+    Tests::reach(&served.handler.running, 0).await;
+    assert!(run.output().await.unwrap_err().is_closed());
+}
+
+#[tokio::test]
+async fn one_handler_serves_several_sessions_of_a_socket() {
+    let directory = std::env::temp_dir().join(format!("psrp-serve-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("socket");
+    let server = io::serve::UnixServer::bind(&path).unwrap();
+    assert!(io::serve::UnixServer::bind(&path).unwrap_err().is_io());
+    let handler = Arc::new(Tests::default());
+    let task = tokio::spawn(server.max_sessions(2).serve(handler.clone(), Options::new));
+    let connect = || async {
+        let (read, write) = tokio::net::UnixStream::connect(&path).await.unwrap().into_split();
+        let lines = io::Lines::new(psrp::outofproc::Role::Client, read, write);
+        RunspacePool::over(lines, io::Options::new()).await.unwrap()
+    };
+    let (first, second) = (connect().await, connect().await);
+    for pool in [&first, &second] {
+        let output = pool.invoke(PowerShell::script("hello")).await.unwrap();
+        assert_eq!(output.output, [Value::from("hello")]);
+    }
+    // A third one waits until there is room.
+    let third = async {
+        let pool = connect().await;
+        pool.close().await.unwrap();
+    };
+    tokio::pin!(third);
+    let early = tokio::time::timeout(Duration::from_millis(100), &mut third).await;
+    assert!(early.is_err());
+    first.close().await.unwrap();
+    third.await;
+    second.close().await.unwrap();
+    Tests::reach(&handler.closed, 3).await;
+    task.abort();
+    let _: Result<Result<_, Error>, _> = task.await;
+    assert!(!path.exists());
+    std::fs::remove_dir(&directory).unwrap();
+}

@@ -1,0 +1,583 @@
+//! Every limit of a session, crossed: whose fault it is decides whether a call is refused, a pipeline fails, or the pool
+//! breaks. And that nothing takes longer than what there is to do.
+
+use psrp::client::{self, Event, PipelineEvent};
+use psrp::fragment::{Fragmenter, Priority};
+use psrp::host::HostRequest;
+use psrp::message::{
+    CreatePipeline, Destination, GetAvailableRunspaces, InitRunspacePool, Message, MessageHeader,
+    MessageType, Payload, PipelineState, PowerShell, PrimitiveDictionary, RunspacePoolState, UserEvent,
+};
+use psrp::outofproc::Packet;
+use psrp::record::ErrorCategory;
+use psrp::server;
+use psrp::{Error, Value};
+use uuid::Uuid;
+
+use crate::session::{Session, fragment};
+
+fn with_input() -> CreatePipeline {
+    let mut create = CreatePipeline::new(PowerShell::script("$input"));
+    create.no_input = false;
+    create
+}
+
+/// Hands packets of the client to the server until one is refused.
+fn pump_to_server(session: &mut Session) -> Result<(), Error> {
+    let (mut buffer, mut answer) = (Vec::new(), Vec::new());
+    while let Some(packet) = session.client.poll_transmit(300, &mut buffer) {
+        session.server.handle_packet(packet)?;
+        while let Some(packet) = session.server.poll_transmit(300, &mut answer) {
+            session.client.handle_packet(packet).unwrap();
+        }
+    }
+    Ok(())
+}
+
+fn pump_to_client(session: &mut Session) -> Result<(), Error> {
+    let mut buffer = Vec::new();
+    while let Some(packet) = session.server.poll_transmit(300, &mut buffer) {
+        session.client.handle_packet(packet)?;
+    }
+    Ok(())
+}
+
+/// A pool that broke by a limit, and says so.
+fn assert_broken_client(session: &mut Session, error: &Error) {
+    assert!(error.is_limit(), "{error}");
+    assert_eq!(session.client.state(), RunspacePoolState::Broken);
+    let events = session.client_events();
+    let Some(Event::State(info)) = events.last() else { panic!("{events:?}") };
+    assert_eq!(info.error.as_ref().unwrap().category, ErrorCategory::LimitsExceeded);
+}
+
+fn assert_broken_server(session: &mut Session, error: &Error) {
+    assert!(error.is_limit(), "{error}");
+    assert_eq!(session.server.state(), RunspacePoolState::Broken);
+    let events = session.server_events();
+    let Some(server::Event::Broken(reason)) = events.last() else { panic!("{events:?}") };
+    assert_eq!(reason.category, ErrorCategory::LimitsExceeded);
+    pump_to_client(session).unwrap();
+    assert_eq!(session.client.state(), RunspacePoolState::Broken, "the client was told");
+}
+
+#[test]
+fn a_client_refuses_what_exceeds_the_bytes_to_send() {
+    let config = client::Config::new().max_pending_bytes(3000);
+    let mut session = Session::with(config, server::Config::new()).open();
+    let [first, second] = [session.run(with_input()), session.run(with_input())];
+    let text = "x".repeat(1000);
+    session.client.pipeline(second).unwrap().send_input("small").unwrap();
+    let small = session.client.pending_bytes();
+    let mut sent = 0;
+    let error = loop {
+        let mut pipeline = session.client.pipeline(first).unwrap();
+        let before = pipeline.pending_bytes();
+        match pipeline.send_input(&*text) {
+            Ok(()) => sent += 1,
+            Err(error) => {
+                assert_eq!(pipeline.pending_bytes(), before, "nothing of it waits");
+                break error;
+            }
+        }
+    };
+    assert!(error.is_limit(), "{error}");
+    assert_eq!(sent, 2);
+    assert_eq!(session.client.pending_bytes_of(Some(second)), small);
+    assert_eq!(session.client.pending_bytes_of(None), 0);
+    let of_first = session.client.pending_bytes_of(Some(first));
+    assert_eq!(session.client.pending_bytes(), small + of_first);
+    assert!(of_first > 2000 && of_first < 2200, "{of_first}");
+    // Nothing was lost, and there is room again.
+    session.exchange();
+    assert_eq!(session.client.pending_bytes(), 0);
+    session.client.pipeline(first).unwrap().send_input(&*text).unwrap();
+    session.client.pipeline(first).unwrap().end_input().unwrap();
+    session.exchange();
+    let inputs = session
+        .server_events()
+        .into_iter()
+        .filter(|event| {
+            matches!(event, server::Event::Pipeline { event: server::PipelineEvent::Input(_), id } if *id == first)
+        })
+        .count();
+    assert_eq!(inputs, 3);
+}
+
+#[test]
+fn a_client_cannot_open_with_too_much() {
+    let init = InitRunspacePool {
+        application_arguments: Some(PrimitiveDictionary::new([("a", "x".repeat(5000))])),
+        ..InitRunspacePool::default()
+    };
+    let mut pool = client::RunspacePool::new(client::Config::new().max_pending_bytes(3000).init(init));
+    assert!(pool.open().unwrap_err().is_limit());
+    assert_eq!((pool.state(), pool.pending_bytes()), (RunspacePoolState::BeforeOpen, 0));
+}
+
+#[test]
+fn a_server_refuses_what_exceeds_the_bytes_to_send() {
+    let config = server::Config::new().max_pending_bytes(3000);
+    let mut session = Session::with(client::Config::new(), config).open();
+    let id = session.run(PowerShell::script("1"));
+    session.client_events();
+    let text = "x".repeat(1000);
+    let mut pipeline = session.server.pipeline(id).unwrap();
+    pipeline.write_output(&*text).unwrap();
+    pipeline.write_output(&*text).unwrap();
+    let full = pipeline.pending_bytes();
+    assert!(pipeline.write_output(&*text).unwrap_err().is_limit());
+    assert!(pipeline.host_call(&HostRequest::WriteLine2 { text: text.into() }).unwrap_err().is_limit());
+    assert_eq!(session.server.pending_bytes(), full);
+    // States are not held up.
+    session.server.pipeline(id).unwrap().complete().unwrap();
+    session.exchange();
+    let events = session.pipeline_events(id);
+    assert_eq!(events.len(), 3, "{events:?}");
+    assert_eq!(session.client_state(id), PipelineState::Completed);
+}
+
+#[cfg(feature = "crypto")]
+#[test]
+fn what_waits_for_the_key_counts() {
+    use psrp::value::SecureString;
+
+    let config = client::Config::new().max_pending_bytes(2000);
+    let mut session = Session::with(config, server::Config::new()).open();
+    let id = session.run(with_input());
+    let secret = SecureString::new(&"x".repeat(300));
+    let mut pipeline = session.client.pipeline(id).unwrap();
+    pipeline.send_input(secret.clone()).unwrap();
+    let error = std::iter::repeat_with(|| pipeline.send_input(secret.clone())).find_map(Result::err).unwrap();
+    assert!(error.is_limit());
+    let waiting = pipeline.pending_bytes();
+    let key = session.client.pending_bytes_of(None);
+    assert_eq!(session.client.pending_bytes(), waiting + key);
+    // The size is known before there is a key.
+    let mut buffer = Vec::new();
+    while !session.client.has_key() {
+        let packet = session.client.poll_transmit(10_000, &mut buffer).unwrap();
+        session.server.handle_packet(packet).unwrap();
+        pump_to_client(&mut session).unwrap();
+    }
+    assert_eq!(session.client.pending_bytes_of(Some(id)), waiting);
+    session.exchange();
+    assert_eq!(session.client.pending_bytes(), 0);
+}
+
+#[test]
+fn a_client_that_does_not_listen_breaks_the_pool() {
+    let config = server::Config::new().max_pending_bytes(1000);
+    let mut session = Session::with(client::Config::new(), config).open();
+    let unknown = Packet::Data { target: Some(Uuid::new_v4()), priority: Priority::Default, data: b"x" };
+    let error = (0..100_000)
+        .find_map(|_| session.server.handle_packet(unknown).err())
+        .expect("acknowledgements count");
+    assert!(error.is_limit());
+    assert_eq!(session.server.state(), RunspacePoolState::Broken);
+
+    let mut session =
+        Session::with(client::Config::new(), server::Config::new().max_pending_bytes(1000)).open();
+    let id = session.run(PowerShell::script("1"));
+    session.server.pipeline(id).unwrap().complete().unwrap();
+    let signal = Packet::Signal(Some(id));
+    let error =
+        (0..100_000).find_map(|_| session.server.handle_packet(signal).err()).expect("and those of signals");
+    assert!(error.is_limit());
+}
+
+/// The first go on, the last have failed.
+fn assert_some_failed(states: &[PipelineState]) {
+    let running = states.iter().take_while(|state| **state == PipelineState::Running).count();
+    assert!(running > 0 && running < states.len(), "{states:?}");
+    assert!(states[running..].iter().all(|state| *state == PipelineState::Failed), "{states:?}");
+}
+
+#[test]
+fn messages_in_part_are_bounded_over_all_pipelines() {
+    let mut session =
+        Session::with(client::Config::new(), server::Config::new().max_partial_bytes(1 << 20)).open();
+    let ids = [(); 100].map(|()| session.run(with_input()));
+    let input = Payload::PipelineInput("x".repeat(200_000).into());
+    let bytes = fragment(Destination::Server, session.client.id(), Some(ids[0]), &input);
+    for id in &ids {
+        session.server.handle_input(Priority::Default, Some(*id), &bytes[..20_000]).unwrap();
+    }
+    // Those for which there was no more room have failed, and the others go on.
+    session.exchange();
+    assert_some_failed(&ids.map(|id| session.client_state(id)));
+    session.server_events();
+    session.server.handle_input(Priority::Default, Some(ids[0]), &bytes[20_000..]).unwrap();
+    assert_eq!(session.server_events().len(), 1);
+
+    let mut session =
+        Session::with(client::Config::new().max_partial_bytes(1 << 20), server::Config::new()).open();
+    let ids = [(); 100].map(|()| session.run(PowerShell::script("1")));
+    let output = Payload::PipelineOutput("x".repeat(200_000).into());
+    let bytes = fragment(Destination::Client, session.client.id(), Some(ids[0]), &output);
+    for id in &ids {
+        session.client.handle_input(Priority::Default, Some(*id), &bytes[..20_000]).unwrap();
+    }
+    assert_some_failed(&ids.map(|id| session.client_state(id)));
+    session.client_events();
+    session.client.handle_input(Priority::Default, Some(ids[0]), &bytes[20_000..]).unwrap();
+    assert_eq!(session.client_events().len(), 1);
+    assert_eq!(session.client.state(), RunspacePoolState::Opened);
+}
+
+#[test]
+fn messages_that_were_completed_leave_nothing() {
+    let config = server::Config::new().max_partial_bytes(10_000);
+    let mut session = Session::with(client::Config::new(), config).open();
+    let id = session.run(with_input());
+    for _ in 0..50 {
+        session.client.pipeline(id).unwrap().send_input("x".repeat(5000)).unwrap();
+        session.exchange();
+    }
+    assert_eq!(session.server.state(), RunspacePoolState::Opened);
+}
+
+#[test]
+fn pipelines_are_counted() {
+    let config = client::Config::new().max_pipelines(2);
+    let mut session = Session::with(config, server::Config::new()).open();
+    let id = session.run(PowerShell::script("1"));
+    session.client.create_pipeline(PowerShell::script("2")).unwrap();
+    assert!(session.client.invoke(PowerShell::script("3")).unwrap_err().is_limit());
+    assert!(session.client.connect_pipeline(Uuid::new_v4()).unwrap_err().is_limit());
+    session.server.pipeline(id).unwrap().complete().unwrap();
+    session.exchange();
+    session.client.pipeline(id).unwrap().close().unwrap();
+    session.exchange();
+    session.client.invoke(PowerShell::script("3")).unwrap();
+
+    let mut session = Session::with(client::Config::new(), server::Config::new().max_pipelines(2)).open();
+    for _ in 0..3 {
+        session.client.create_pipeline(PowerShell::script("1")).unwrap();
+    }
+    let error = pump_to_server(&mut session).unwrap_err();
+    assert_broken_server(&mut session, &error);
+}
+
+#[test]
+fn calls_of_the_host_are_counted() {
+    let config = server::Config::new().max_host_calls(2);
+    let mut session = Session::with(client::Config::new(), config).open();
+    let id = session.run(PowerShell::script("1"));
+    session.server.host_call(&HostRequest::ReadLine).unwrap();
+    session.server.pipeline(id).unwrap().host_call(&HostRequest::ReadLine).unwrap();
+    let pending = session.server.pending_bytes();
+    let mut pipeline = session.server.pipeline(id).unwrap();
+    assert!(pipeline.host_call(&HostRequest::ReadLine).unwrap_err().is_limit());
+    // Those without an answer do not count, and those of a pipeline that has ended do not wait.
+    pipeline.host_call(&HostRequest::WriteLine1).unwrap();
+    assert!(session.server.pending_bytes() > pending);
+    session.server.pipeline(id).unwrap().complete().unwrap();
+    session.server.host_call(&HostRequest::ReadLine).unwrap();
+    assert!(session.server.host_call(&HostRequest::ReadLine).unwrap_err().is_limit());
+
+    let mut session = Session::with(client::Config::new().max_host_calls(2), server::Config::new()).open();
+    for _ in 0..3 {
+        session.server.host_call(&HostRequest::ReadLine).unwrap();
+    }
+    let error = pump_to_client(&mut session).unwrap_err();
+    assert_broken_client(&mut session, &error);
+
+    // A pipeline that makes too many fails, and frees the place of its calls.
+    let mut session = Session::with(client::Config::new().max_host_calls(2), server::Config::new()).open();
+    let [first, second] = [session.run(PowerShell::script("1")), session.run(PowerShell::script("2"))];
+    for _ in 0..3 {
+        session.server.pipeline(first).unwrap().host_call(&HostRequest::ReadLine).unwrap();
+    }
+    session.exchange();
+    assert_exceeded(&session.pipeline_events(first));
+    session.server.pipeline(second).unwrap().host_call(&HostRequest::ReadLine).unwrap();
+    session.exchange();
+    let events = session.client_events();
+    assert!(matches!(&events[..], [Event::HostCall { pipeline, .. }] if *pipeline == Some(second)));
+}
+
+#[test]
+fn requests_are_counted() {
+    let config = client::Config::new().max_requests(2);
+    let mut session = Session::with(config, server::Config::new()).open();
+    let first = session.client.get_available_runspaces().unwrap();
+    session.client.reset_runspace_state().unwrap();
+    let pending = session.client.pending_bytes();
+    assert!(session.client.get_available_runspaces().unwrap_err().is_limit());
+    assert!(session.client.set_max_runspaces(7).unwrap_err().is_limit());
+    assert_eq!(session.client.pending_bytes(), pending);
+    session.exchange();
+    session.server.answer(first, psrp::message::Availability::Count(1)).unwrap();
+    session.exchange();
+    session.client.get_available_runspaces().unwrap();
+
+    let mut session = Session::with(client::Config::new(), server::Config::new().max_requests(2)).open();
+    for _ in 0..3 {
+        session.client.get_available_runspaces().unwrap();
+    }
+    let error = pump_to_server(&mut session).unwrap_err();
+    assert_broken_server(&mut session, &error);
+}
+
+#[test]
+fn events_that_nobody_takes_are_bounded() {
+    let config = client::Config::new().max_event_bytes(10_000);
+    let mut session = Session::with(config, server::Config::new()).open();
+    let id = session.run(PowerShell::script("1"));
+    session.client_events();
+    for _ in 0..20 {
+        session.server.pipeline(id).unwrap().write_output("x".repeat(1000)).unwrap();
+    }
+    let error = pump_to_client(&mut session).unwrap_err();
+    assert_broken_client(&mut session, &error);
+
+    let config = server::Config::new().max_event_bytes(10_000);
+    let mut session = Session::with(client::Config::new(), config).open();
+    let id = session.run(with_input());
+    for _ in 0..20 {
+        session.client.pipeline(id).unwrap().send_input("x".repeat(1000)).unwrap();
+    }
+    let error = pump_to_server(&mut session).unwrap_err();
+    assert_broken_server(&mut session, &error);
+    // Small ones count as well.
+    let config = server::Config::new().max_event_bytes(10_000);
+    let mut session = Session::with(client::Config::new(), config).open();
+    let bytes = |call_id| {
+        let payload = Payload::GetAvailableRunspaces(GetAvailableRunspaces { call_id });
+        fragment(Destination::Server, Uuid::nil(), None, &payload)
+    };
+    let error = (0..1000)
+        .find_map(|call_id| session.server.handle_input(Priority::Default, None, &bytes(call_id)).err());
+    assert_broken_server(&mut session, &error.unwrap());
+}
+
+/// The last event of a pipeline that has failed by a limit.
+fn assert_exceeded(events: &[PipelineEvent]) {
+    let Some(PipelineEvent::State(info)) = events.last() else { panic!("{events:?}") };
+    assert_eq!(info.state, PipelineState::Failed);
+    assert_eq!(info.error.as_ref().unwrap().category, ErrorCategory::LimitsExceeded);
+}
+
+#[test]
+fn messages_are_bounded() {
+    let config = client::Config::new().max_object_size(5000);
+    let mut session = Session::with(config, server::Config::new()).open();
+    let [first, second] = [session.run(PowerShell::script("1")), session.run(PowerShell::script("2"))];
+    session.server.pipeline(first).unwrap().write_output("x".repeat(6000)).unwrap();
+    session.server.pipeline(first).unwrap().write_output("lost").unwrap();
+    session.server.pipeline(second).unwrap().write_output("x".repeat(4000)).unwrap();
+    session.exchange();
+    let events = session.client_events();
+    let (of_first, of_second): (Vec<_>, Vec<_>) = events
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Pipeline { id, event } => Some((id, event)),
+            _ => None,
+        })
+        .filter(
+            |(_, event)| !matches!(event, PipelineEvent::State(info) if info.state == PipelineState::Running),
+        )
+        .partition(|(id, _)| *id == first);
+    assert_exceeded(&of_first.into_iter().map(|(_, event)| event).collect::<Vec<_>>());
+    assert!(matches!(&of_second[..], [(_, PipelineEvent::Output(_))]), "{of_second:?}");
+    // It is closed as every other one.
+    session.client.pipeline(first).unwrap().close().unwrap();
+    session.exchange();
+    assert_eq!(session.server.pipelines().collect::<Vec<_>>(), [(second, PipelineState::Running)]);
+    // What is too large for the pool breaks it: there is nothing else that could fail.
+    let event = UserEvent { message_data: "x".repeat(6000).into(), ..UserEvent::default() };
+    session.server.send_event(event).unwrap();
+    let error = pump_to_client(&mut session).unwrap_err();
+    assert_broken_client(&mut session, &error);
+
+    let config = server::Config::new().max_object_size(5000);
+    let mut session = Session::with(client::Config::new(), config).open();
+    let [first, second] = [session.run(with_input()), session.run(with_input())];
+    session.client.pipeline(first).unwrap().send_input("x".repeat(6000)).unwrap();
+    session.client.pipeline(second).unwrap().send_input("x".repeat(4000)).unwrap();
+    session.exchange();
+    assert_exceeded(&session.pipeline_events(first));
+    assert_eq!(session.client_state(second), PipelineState::Running);
+    // One that can't even be told what to do as well.
+    let third = session.client.invoke(PowerShell::script("x".repeat(6000))).unwrap();
+    session.exchange();
+    assert_exceeded(&session.pipeline_events(third));
+    let arguments = Some(PrimitiveDictionary::new([("a", "x".repeat(6000))]));
+    let init = InitRunspacePool { application_arguments: arguments, ..InitRunspacePool::default() };
+    let config = server::Config::new().max_object_size(5000);
+    let mut session = Session::with(client::Config::new().init(init), config);
+    session.client.open().unwrap();
+    assert!(pump_to_server(&mut session).unwrap_err().is_limit());
+    assert_eq!(session.server.state(), RunspacePoolState::Broken);
+}
+
+/// The same for what is inside of a message.
+#[test]
+fn documents_of_messages_are_bounded() {
+    let mut session = Session::opened();
+    let [first, second] = [session.run(with_input()), session.run(with_input())];
+    session.client_events();
+    let deep = format!("{}<S>x</S>{}", "<Obj><LST>".repeat(60), "</LST></Obj>".repeat(60));
+    let bytes = |destination, message_type, pool_id| {
+        let header = MessageHeader { destination, message_type, pool_id, pipeline_id: Some(first) };
+        let (mut message, mut bytes) = (Vec::new(), Vec::new());
+        Message { header, data: deep.as_bytes() }.encode(&mut message);
+        Fragmenter::new().encode(&message, &mut bytes);
+        bytes
+    };
+    let id = session.client.id();
+    let output = bytes(Destination::Client, MessageType::PipelineOutput, id);
+    session.client.handle_input(Priority::Default, Some(first), &output).unwrap();
+    assert_exceeded(&session.pipeline_events(first));
+    let input = bytes(Destination::Server, MessageType::PipelineInput, id);
+    session.server.handle_input(Priority::Default, Some(first), &input).unwrap();
+    assert_eq!(session.server_state(first), PipelineState::Failed);
+    session.exchange();
+    for state in [session.client_state(second), session.server_state(second)] {
+        assert_eq!(state, PipelineState::Running);
+    }
+}
+
+#[test]
+fn larger_messages_are_taken_where_they_are_allowed() {
+    let config = client::Config::new().max_object_size(20 << 20);
+    let mut session = Session::with(config, server::Config::new()).open();
+    let id = session.run(PowerShell::script("1"));
+    let text = "x".repeat(12 << 20);
+    session.server.pipeline(id).unwrap().write_output(text.as_str()).unwrap();
+    pump_to_client(&mut session).unwrap();
+    let output = std::iter::from_fn(|| session.client.poll_event()).find_map(|event| match event {
+        Event::Pipeline { event: PipelineEvent::Output(value), .. } => Some(value),
+        _ => None,
+    });
+    assert!(output.unwrap() == *text);
+}
+
+#[test]
+fn data_for_one_command_are_bounded() {
+    let config = server::Config::new().max_data_per_command(20_000);
+    let mut session = Session::with(client::Config::new(), config).open();
+    let [first, second] = [session.run(with_input()), session.run(with_input())];
+    for _ in 0..25 {
+        session.client.pipeline(first).unwrap().send_input("x".repeat(1000)).unwrap();
+    }
+    session.exchange();
+    assert_eq!(session.client_state(first), PipelineState::Failed);
+    assert_eq!(session.server_state(first), PipelineState::Failed);
+    let events = session.server_events();
+    let failed = events.iter().filter_map(|event| match event {
+        server::Event::Pipeline { id, event: server::PipelineEvent::Failed(reason) } => {
+            Some((*id, reason.category))
+        }
+        _ => None,
+    });
+    assert_eq!(failed.collect::<Vec<_>>(), [(first, ErrorCategory::LimitsExceeded)]);
+    assert!(session.server.pipeline(first).unwrap().write_output(1).unwrap_err().is_state());
+    // The others go on, and this one can be closed.
+    session.client.pipeline(second).unwrap().send_input(1).unwrap();
+    session.client.pipeline(first).unwrap().close().unwrap();
+    session.exchange();
+    assert_eq!(session.server.pipelines().collect::<Vec<_>>(), [(second, PipelineState::Running)]);
+
+    let config = client::Config::new().max_data_per_command(20_000);
+    let mut session = Session::with(config, server::Config::new()).open();
+    let id = session.run(PowerShell::script("1"));
+    session.client_events();
+    for _ in 0..25 {
+        session.server.pipeline(id).unwrap().write_output("x".repeat(1000)).unwrap();
+    }
+    session.exchange();
+    let events = session.pipeline_events(id);
+    let Some(PipelineEvent::State(info)) = events.last() else { panic!("{events:?}") };
+    assert_eq!(info.state, PipelineState::Failed);
+    assert_eq!(info.error.as_ref().unwrap().category, ErrorCategory::LimitsExceeded);
+    assert!(events.len() < 20);
+    session.client.pipeline(id).unwrap().close().unwrap();
+    session.exchange();
+    assert_eq!(session.server.pipelines().len(), 0);
+}
+
+#[test]
+fn configurations_show_limits_and_nothing_else() {
+    let init = InitRunspacePool {
+        application_arguments: Some(PrimitiveDictionary::new([("token", "hunter2")])),
+        ..InitRunspacePool::default()
+    };
+    let shown = format!("{:?}", client::Config::new().init(init).max_requests(17));
+    assert!(shown.contains("max_requests: 17") && !shown.contains("hunter2"), "{shown}");
+    let data = psrp::message::ApplicationPrivateData::new([("token", "hunter2")]);
+    let config = server::Config::new().application_private_data(data).max_partial_bytes(17);
+    let shown = format!("{config:?} {:?}", server::RunspacePool::new(server::Config::new()));
+    assert!(shown.contains("max_partial_bytes: 17") && !shown.contains("hunter2"), "{shown}");
+}
+
+/// With more than linear work this would not end.
+#[test]
+fn many_pipelines_and_messages_take_no_more_than_their_share() {
+    const PIPELINES: usize = 1000;
+    const MESSAGES: usize = 100;
+
+    let mut session = Session::opened();
+    let ids: Vec<_> = (0..PIPELINES).map(|_| session.client.invoke(with_input()).unwrap()).collect();
+    for round in 0..MESSAGES {
+        for id in &ids {
+            session.client.pipeline(*id).unwrap().send_input(round as i32).unwrap();
+        }
+    }
+    for id in &ids {
+        session.client.pipeline(*id).unwrap().end_input().unwrap();
+    }
+    session.exchange();
+    let mut inputs = 0;
+    for event in session.server_events() {
+        if let server::Event::Pipeline { id, event } = event {
+            match event {
+                server::PipelineEvent::Start(_) => session.server.pipeline(id).unwrap().start().unwrap(),
+                server::PipelineEvent::Input(value) => {
+                    inputs += 1;
+                    session.server.pipeline(id).unwrap().write_output(value).unwrap();
+                }
+                server::PipelineEvent::EndOfInput => session.server.pipeline(id).unwrap().complete().unwrap(),
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(inputs, PIPELINES * MESSAGES);
+    session.exchange();
+    let mut next = std::collections::HashMap::new();
+    for event in session.client_events() {
+        if let Event::Pipeline { id, event: PipelineEvent::Output(value) } = event {
+            let expected = next.entry(id).or_insert(0);
+            assert_eq!(value, Value::from(*expected));
+            *expected += 1;
+        }
+    }
+    assert!(next.len() == PIPELINES && next.values().all(|count| *count == MESSAGES as i32));
+    for id in &ids {
+        session.client.pipeline(*id).unwrap().close().unwrap();
+    }
+    session.exchange();
+    assert_eq!((session.client.pipelines().len(), session.server.pipelines().len()), (0, 0));
+    assert_eq!((session.client.pending_bytes(), session.server.pending_bytes()), (0, 0));
+}
+
+/// The same for what waits behind the key.
+#[cfg(feature = "crypto")]
+#[test]
+fn many_messages_may_wait_for_the_key() {
+    const MESSAGES: i32 = 100_000;
+
+    let mut session = Session::opened();
+    let id = session.run(with_input());
+    let mut pipeline = session.client.pipeline(id).unwrap();
+    pipeline.send_input(psrp::value::SecureString::new("first")).unwrap();
+    for number in 0..MESSAGES {
+        pipeline.send_input(number).unwrap();
+    }
+    session.server_events();
+    session.exchange();
+    let inputs = session.server_events();
+    // The key comes first.
+    assert_eq!(inputs.len(), MESSAGES as usize + 2);
+}

@@ -1,0 +1,289 @@
+//! A session over a network that keeps the order of packets to one target and nothing else: whatever is late, the outcome is
+//! the same. With `crypto`, secure strings are among what is carried, and their key has a way of its own.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use psrp::client::{self, Event, PipelineEvent};
+use psrp::fragment::Priority;
+use psrp::host::{HostRequest, HostResponse, HostResult};
+use psrp::message::{Availability, CreatePipeline, PipelineState, PowerShell, RunspacePoolState, UserEvent};
+use psrp::outofproc::Packet;
+use psrp::value::{SecureString, Value};
+use psrp::{Error, server};
+use uuid::Uuid;
+
+use crate::vectors_wire as vectors;
+
+#[cfg(feature = "crypto")]
+
+const PIPELINES: usize = 3;
+const INPUTS: i32 = 3;
+const IS_SECRET: bool = cfg!(feature = "crypto");
+
+enum Owned {
+    Data(Option<Uuid>, Priority, Vec<u8>),
+    /// As a line of the transport.
+    Other(Vec<u8>),
+}
+
+impl Owned {
+    fn new(packet: Packet<'_>) -> Self {
+        if let Packet::Data { target, priority, data } = packet {
+            return Self::Data(target, priority, data.to_vec());
+        }
+        let mut line = Vec::new();
+        packet.encode(&mut line).unwrap();
+        Self::Other(line)
+    }
+
+    fn hand_to(&self, take: impl FnOnce(Packet<'_>) -> Result<(), Error>) -> Result<(), Error> {
+        let mut buffer = Vec::new();
+        match self {
+            Self::Data(target, priority, data) => {
+                take(Packet::Data { target: *target, priority: *priority, data })
+            }
+            Self::Other(line) => take(Packet::parse(line, &mut buffer)?),
+        }
+    }
+}
+
+/// What the client has of each pipeline at the end.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Received {
+    echoes: Vec<Value>,
+    answer: Option<String>,
+    is_completed: bool,
+    is_closed: bool,
+}
+
+#[derive(Default)]
+struct Work {
+    has_input_ended: bool,
+    is_answered: bool,
+}
+
+struct World {
+    client: client::RunspacePool,
+    server: server::RunspacePool,
+    /// Packets on their way: whether to the server, and to which target.
+    network: BTreeMap<(bool, Option<Uuid>), VecDeque<Owned>>,
+    received: BTreeMap<Uuid, Received>,
+    work: BTreeMap<Uuid, Work>,
+    has_answer: bool,
+    has_event: bool,
+}
+
+impl World {
+    fn new() -> Self {
+        let config = client::Config::new().fragment_size(150);
+        #[cfg(feature = "crypto")]
+        let config = {
+            let file = vectors::load("conversation.json");
+            let key = vectors::base64(&file["client_rsa_private_key_der_base64"]);
+            config.key_pair(psrp::crypto::ClientKey::from_pkcs8(&key).unwrap())
+        };
+        let mut client = client::RunspacePool::new(config);
+        client.open().unwrap();
+        Self {
+            client,
+            server: server::RunspacePool::new(server::Config::new().fragment_size(150)),
+            network: BTreeMap::new(),
+            received: BTreeMap::new(),
+            work: BTreeMap::new(),
+            has_answer: false,
+            has_event: false,
+        }
+    }
+
+    /// Lets one thing happen, chosen by a number. Whether anything could.
+    fn step(&mut self, choice: usize) -> bool {
+        let mut buffer = Vec::new();
+        let ways = self.network.len();
+        let choices = ways + 2;
+        for offset in 0..choices {
+            match (choice + offset) % choices {
+                0 => {
+                    let Some(packet) = self.client.poll_transmit(200, &mut buffer) else { continue };
+                    let key = (true, packet.target());
+                    self.network.entry(key).or_default().push_back(Owned::new(packet));
+                }
+                1 => {
+                    let Some(packet) = self.server.poll_transmit(200, &mut buffer) else { continue };
+                    let key = (false, packet.target());
+                    self.network.entry(key).or_default().push_back(Owned::new(packet));
+                }
+                way => {
+                    let key = *self.network.keys().nth(way - 2).unwrap();
+                    let queue = self.network.get_mut(&key).unwrap();
+                    let packet = queue.pop_front().unwrap();
+                    if queue.is_empty() {
+                        self.network.remove(&key);
+                    }
+                    let result = match key.0 {
+                        true => packet.hand_to(|packet| self.server.handle_packet(packet)),
+                        false => packet.hand_to(|packet| self.client.handle_packet(packet)),
+                    };
+                    result.unwrap();
+                    self.client_acts();
+                    self.server_acts();
+                }
+            }
+            return true;
+        }
+        false
+    }
+
+    fn client_acts(&mut self) {
+        while let Some(event) = self.client.poll_event() {
+            match event {
+                Event::State(info) if info.state == RunspacePoolState::Opened => {
+                    self.client.get_available_runspaces().unwrap();
+                    for number in 0..PIPELINES {
+                        let mut create = CreatePipeline::new(PowerShell::script(number.to_string()));
+                        create.no_input = false;
+                        let id = self.client.invoke(create).unwrap();
+                        self.received.insert(id, Received::default());
+                        let mut pipeline = self.client.pipeline(id).unwrap();
+                        for input in 0..INPUTS {
+                            pipeline.send_input(input).unwrap();
+                        }
+                        pipeline.end_input().unwrap();
+                    }
+                }
+                Event::HostCall { pipeline, call } => {
+                    let result = match call.request().unwrap() {
+                        HostRequest::ReadLineAsSecureString => HostResult::Secure(SecureString::new("typed")),
+                        _ => HostResult::Text("typed".into()),
+                    };
+                    self.client.respond(pipeline, HostResponse::new(&call, &result)).unwrap();
+                }
+                Event::Answer { availability, .. } => {
+                    assert_eq!(availability, Availability::Count(1));
+                    self.has_answer = true;
+                }
+                Event::UserEvent(_) => self.has_event = true,
+                Event::Pipeline { id, event } => self.client_hears(id, event),
+                _ => {}
+            }
+        }
+        let is_done =
+            self.received.len() == PIPELINES && self.received.values().all(|received| received.is_closed);
+        // What the pool still has to hear does not hold up the end.
+        if is_done && self.has_answer && self.has_event && self.client.state() == RunspacePoolState::Opened {
+            self.client.close().unwrap();
+        }
+    }
+
+    fn client_hears(&mut self, id: Uuid, event: PipelineEvent) {
+        let received = self.received.get_mut(&id).unwrap();
+        match event {
+            PipelineEvent::Output(Value::SecureString(text)) => {
+                let text = text.reveal().expect("the key came before");
+                received.answer = Some(text.to_string());
+            }
+            PipelineEvent::Output(Value::Int32(number)) => received.echoes.push(number.into()),
+            PipelineEvent::Output(value) => received.answer = Some(value.as_str().unwrap().to_string()),
+            PipelineEvent::State(info) if info.state == PipelineState::Completed => {
+                received.is_completed = true;
+                self.client.pipeline(id).unwrap().close().unwrap();
+            }
+            PipelineEvent::Closed => received.is_closed = true,
+            _ => {}
+        }
+    }
+
+    fn server_acts(&mut self) {
+        while let Some(event) = self.server.poll_event() {
+            match event {
+                server::Event::Opened(_) => self.server.send_event(UserEvent::default()).unwrap(),
+                server::Event::GetAvailableRunspaces { call_id } => {
+                    self.server.answer(call_id, Availability::Count(1)).unwrap();
+                }
+                server::Event::HostResponse { pipeline: Some(id), response } => {
+                    let value = match response.result().unwrap() {
+                        HostResult::Secure(text) => Value::from(text),
+                        HostResult::Text(text) => Value::from(text),
+                        other => panic!("{other:?}"),
+                    };
+                    self.server.pipeline(id).unwrap().write_output(value).unwrap();
+                    self.work.get_mut(&id).unwrap().is_answered = true;
+                    self.complete(id);
+                }
+                server::Event::Pipeline { id, event } => self.server_hears(id, event),
+                _ => {}
+            }
+        }
+    }
+
+    fn server_hears(&mut self, id: Uuid, event: server::PipelineEvent) {
+        match event {
+            server::PipelineEvent::Start(_) => {
+                let is_secret = IS_SECRET && self.work.len() % 2 == 1;
+                self.work.insert(id, Work::default());
+                let mut pipeline = self.server.pipeline(id).unwrap();
+                pipeline.start().unwrap();
+                let request =
+                    if is_secret { HostRequest::ReadLineAsSecureString } else { HostRequest::ReadLine };
+                pipeline.host_call(&request).unwrap();
+            }
+            server::PipelineEvent::Input(value) => {
+                self.server.pipeline(id).unwrap().write_output(value).unwrap();
+            }
+            server::PipelineEvent::EndOfInput => {
+                self.work.get_mut(&id).unwrap().has_input_ended = true;
+                self.complete(id);
+            }
+            _ => {}
+        }
+    }
+
+    fn complete(&mut self, id: Uuid) {
+        let work = &self.work[&id];
+        if work.has_input_ended && work.is_answered {
+            self.server.pipeline(id).unwrap().complete().unwrap();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn order_between_targets_means_nothing(choices in vec(any::<u8>(), 1..400)) {
+        let mut world = World::new();
+        let mut steps = choices.iter().cycle().map(|choice| usize::from(*choice));
+        let mut count = 0;
+        while world.client.state() != RunspacePoolState::Closed {
+            prop_assert!(world.step(steps.next().unwrap()), "nothing is left to do");
+            count += 1;
+            prop_assert!(count < 10_000, "it takes no end");
+        }
+        let expected = Received {
+            echoes: (0..INPUTS).map(Value::from).collect(),
+            answer: Some("typed".to_owned()),
+            is_completed: true,
+            is_closed: true,
+        };
+        prop_assert_eq!(world.received.len(), PIPELINES);
+        for received in world.received.values() {
+            prop_assert_eq!(received, &expected);
+        }
+        prop_assert!(world.has_answer && world.has_event);
+        prop_assert_eq!(world.server.state(), RunspacePoolState::Closed);
+    }
+
+    #[test]
+    fn a_connection_that_ends_anywhere_ends_both(choices in vec(any::<u8>(), 1..400), cut in 0..400_usize) {
+        let mut world = World::new();
+        for choice in choices.iter().cycle().take(cut) {
+            world.step(usize::from(*choice));
+        }
+        world.client.handle_end();
+        world.server.handle_end();
+        let over = [RunspacePoolState::Broken, RunspacePoolState::Closed];
+        prop_assert!(over.contains(&world.client.state()) && over.contains(&world.server.state()));
+        prop_assert_eq!(world.client.pipelines().len() + world.server.pipelines().len(), 0);
+    }
+}

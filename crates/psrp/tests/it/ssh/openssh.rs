@@ -1,0 +1,212 @@
+//! With the server of OpenSSH, which runs as the user of the tests, with a configuration of its own.
+
+use std::fmt::Write as _;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use psrp::io::{Connect, Options, RunspacePool, Ssh};
+use psrp::message::{CreatePipeline, PowerShell};
+use russh::keys::PrivateKey;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use crate::ssh::files::{Files, key, line, skip};
+use crate::ssh::server::connector;
+
+/// Where distributions put it; it has to be started by its whole path.
+const PLACES: [&str; 4] =
+    ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/usr/lib/ssh/sshd", "/usr/libexec/sshd"];
+
+struct OpenSsh {
+    files: Files,
+    port: u16,
+    host_key: PrivateKey,
+    user_key: PrivateKey,
+    user: String,
+    task: JoinHandle<()>,
+}
+
+impl OpenSsh {
+    /// A server whose subsystem `powershell` is this command. `None`, and the reason told, if there can't be one.
+    async fn start(subsystem: &str) -> Option<Self> {
+        let Some(program) = PLACES.into_iter().find(|place| Path::new(place).is_file()) else {
+            skip("no sshd");
+            return None;
+        };
+        let Some(user) = first_line("id", &["-un"]) else {
+            skip("nobody knows who runs this");
+            return None;
+        };
+        if first_line("id", &["-u"]).as_deref() == Some("0") {
+            // As its service would: without it, what is started by root refuses to run.
+            let directory = Path::new("/run/sshd");
+            // Another test may make it at the same time, which is no failure of this call.
+            if std::fs::create_dir_all(directory).is_err() {
+                skip("sshd has no directory to put its helpers into");
+                return None;
+            }
+        }
+        let (files, host_key, user_key) = (Files::new(), key(), key());
+        let host_file = files.write_key("host", &host_key, None);
+        let keys = files.write("authorized_keys", &format!("{}\n", line(user_key.public_key())));
+        let mut config = String::new();
+        for (name, value) in [
+            ("HostKey", &*host_file.to_string_lossy()),
+            ("AuthorizedKeysFile", &*keys.to_string_lossy()),
+            ("AuthenticationMethods", "publickey"),
+            ("PermitRootLogin", "yes"),
+            // The directory of the files belongs to the user, but lies where everybody may make some.
+            ("StrictModes", "no"),
+            ("UsePAM", "no"),
+            ("PidFile", "none"),
+            ("Subsystem", &format!("powershell {subsystem}")),
+        ] {
+            writeln!(config, "{name} {value}").unwrap();
+        }
+        let config = files.write("sshd_config", &config);
+        let log = files.path("log");
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let task = tokio::spawn(async move {
+            loop {
+                // One process for each connection, which is its input and output: no port is chosen twice.
+                let (socket, _) = listener.accept().await.unwrap();
+                let socket = socket.into_std().unwrap();
+                socket.set_nonblocking(false).unwrap();
+                let output = OwnedFd::from(socket.try_clone().unwrap());
+                let started = Command::new(program)
+                    .args(["-i", "-f"])
+                    .arg(&config)
+                    .arg("-E")
+                    .arg(&log)
+                    .stdin(OwnedFd::from(socket))
+                    .stdout(output)
+                    .stderr(Stdio::null())
+                    .spawn();
+                let mut child = started.unwrap();
+                tokio::task::spawn_blocking(move || child.wait());
+            }
+        });
+        Some(Self { files, port, host_key, user_key, user, task })
+    }
+
+    fn connector(&self) -> Ssh {
+        connector(self.port)
+            .user(&self.user)
+            .known_hosts([self.files.known_hosts(self.port, self.host_key.public_key())])
+            .key_file(self.files.write_key("mine", &self.user_key, None))
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.files.path("log")).unwrap_or_default()
+    }
+}
+
+impl Drop for OpenSsh {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).output().ok()?;
+    Some(String::from_utf8(output.stdout).ok()?.lines().next()?.to_owned())
+}
+
+/// The command of the stand-in for PowerShell.
+fn stand_in() -> Option<String> {
+    let Some(python) = std::env::var_os("PSRP_PYTHON").filter(|value| !value.is_empty()) else {
+        skip("PSRP_PYTHON is not set");
+        return None;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/pwsh.py");
+    Some(format!("{} {}", PathBuf::from(python).display(), script.display()))
+}
+
+#[tokio::test]
+async fn a_key_is_accepted_and_a_wrong_one_refused() {
+    let Some(server) = OpenSsh::start("/bin/cat").await else { return };
+    if let Err(error) = server.connector().connect().await {
+        panic!("{error}\n{}", server.log());
+    }
+    let wrong = server.files.write_key("wrong", &key(), None);
+    let error = server.connector().without_key_files().key_file(wrong).connect().await.unwrap_err();
+    assert!(error.is_denied(), "{error:?}");
+    assert!(error.to_string().contains("wrong (refused); the server takes publickey"), "{error}");
+}
+
+#[tokio::test]
+async fn the_host_is_known_by_the_hash_of_its_name() {
+    let Some(server) = OpenSsh::start("/bin/cat").await else { return };
+    let known = server.files.known_hosts(server.port, server.host_key.public_key());
+    let hashed = Command::new("ssh-keygen").args(["-H", "-f"]).arg(&known).output().unwrap();
+    assert!(hashed.status.success());
+    assert!(std::fs::read_to_string(&known).unwrap().starts_with("|1|"));
+    let ssh = connector(server.port).user(&server.user).known_hosts([known]);
+    ssh.clone().key_file(server.files.write_key("mine", &server.user_key, None)).connect().await.unwrap();
+    let error = ssh.known_hosts([server.files.path("none")]).connect().await.unwrap_err();
+    assert!(error.is_untrusted(), "{error:?}");
+}
+
+#[tokio::test]
+async fn rsa_keys_sign_what_the_server_wants() {
+    let Some(server) = OpenSsh::start("/bin/cat").await else { return };
+    let path = server.files.path("rsa");
+    let made = Command::new("ssh-keygen")
+        .args(["-q", "-t", "rsa", "-b", "2048", "-N", "", "-f"])
+        .arg(&path)
+        .status();
+    assert!(made.unwrap().success());
+    let public = std::fs::read_to_string(path.with_added_extension("pub")).unwrap();
+    server.files.write("authorized_keys", &public);
+    server.connector().without_key_files().key_file(path).connect().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_can_not_start_is_told() {
+    let Some(server) = OpenSsh::start("/not/there/pwsh -sshs").await else { return };
+    let error = RunspacePool::open(&server.connector(), Options::new()).await.map(drop).unwrap_err();
+    assert!(error.is_closed(), "{error:?}");
+    // The server keeps the complaint of the shell to itself.
+    assert!(error.to_string().ends_with("exit status 127"), "{error}");
+
+    let error = server.connector().subsystem("perl").connect().await.unwrap_err();
+    assert!(error.is_unsupported(), "{error:?}");
+}
+
+#[tokio::test]
+async fn keep_alive_is_answered() {
+    let Some(server) = OpenSsh::start("/bin/sleep 60").await else { return };
+    // A machine that is busy elsewhere may take its time for an answer.
+    let ssh = server.connector().keep_alive(Duration::from_secs(1)).close_timeout(Duration::from_millis(50));
+    let mut transport = ssh.connect().await.unwrap();
+    let receive =
+        std::future::poll_fn(|cx| psrp::io::Transport::poll_receive(&mut transport, cx, &mut |_| Ok(())));
+    // Longer than the four seconds that a server that does not answer is given.
+    assert!(tokio::time::timeout(Duration::from_secs(6), receive).await.is_err());
+}
+
+#[tokio::test]
+async fn sessions_of_the_stand_in() {
+    let Some(command) = stand_in() else { return };
+    let Some(server) = OpenSsh::start(&command).await else { return };
+    let pool = match RunspacePool::open(&server.connector(), Options::new()).await {
+        Ok(pool) => pool,
+        Err(error) => panic!("{error}\n{}", server.log()),
+    };
+    let other = RunspacePool::open(&server.connector(), Options::new()).await.unwrap();
+    let (one, two) = tokio::join!(
+        pool.invoke(PowerShell::script("1..3")),
+        other.invoke(PowerShell::script("Write-Output over; Write-Warning there"))
+    );
+    assert_eq!(one.unwrap().output, [1, 2, 3].map(psrp::Value::from));
+    let two = two.unwrap();
+    assert_eq!((two.output[0].as_str(), two.warnings.len()), (Some("over"), 1));
+
+    let run = pool.start(CreatePipeline::new(PowerShell::script("Start-Sleep 60"))).await.unwrap();
+    run.stop().await.unwrap();
+    pool.close().await.unwrap();
+    other.close().await.unwrap();
+}

@@ -1,0 +1,299 @@
+//! A server of SSH in this process.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use psrp::Value;
+use psrp::io::serve::{Handler as Scripts, Input, Options, Outcome, Pipeline, serve};
+use psrp::io::{Lines, Ssh};
+use psrp::message::CreatePipeline;
+use psrp::outofproc::Role;
+use psrp::record::{ErrorCategory, ErrorRecord};
+use russh::keys::{PrivateKey, PublicKey};
+use russh::server::{Auth, ChannelOpenHandle, Config, Handle, Handler, Msg, Response, Session};
+use russh::server::{VerifiedPublicKey, run_stream};
+use russh::{Channel, ChannelId, ChannelStream, MethodKind, MethodSet};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+
+use crate::ssh::files::{Files, key};
+
+/// What a server demands of a user.
+pub(crate) struct Demands {
+    pub(crate) keys: Vec<PublicKey>,
+    pub(crate) password: Option<&'static str>,
+    /// What keyboard-interactive asks, whether the answer may be seen, and what it has to be.
+    pub(crate) questions: &'static [(&'static str, bool, &'static str)],
+    /// A key, then the password.
+    pub(crate) both: bool,
+    /// Whether it goes on to ask that whatever the answers are.
+    pub(crate) asks_on: bool,
+    /// Tries until the server ends the connection.
+    pub(crate) tries: usize,
+}
+
+impl Default for Demands {
+    fn default() -> Self {
+        Self { keys: Vec::new(), password: None, questions: &[], both: false, asks_on: false, tries: 10 }
+    }
+}
+
+/// What the subsystem `powershell` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Program {
+    /// Serves sessions: see [`Statements`].
+    Serve,
+    /// Writes this to its error output and ends with this status.
+    Fail(&'static str, u32),
+    /// Ends the connection.
+    Disconnect,
+    /// Does nothing, not even end.
+    Hang,
+}
+
+pub(crate) struct Server {
+    pub(crate) port: u16,
+    pub(crate) key: PrivateKey,
+    /// How many connections there are.
+    live: watch::Receiver<usize>,
+    task: JoinHandle<()>,
+}
+
+impl Server {
+    pub(crate) async fn start(demands: Demands, program: Program) -> Self {
+        Self::with_keys(vec![key()], demands, program).await
+    }
+
+    /// With several keys, the first of which is `key`.
+    pub(crate) async fn with_keys(keys: Vec<PrivateKey>, demands: Demands, program: Program) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let key = keys[0].clone();
+        let config = Config {
+            keys,
+            auth_rejection_time: Duration::ZERO,
+            max_auth_attempts: demands.tries,
+            ..Config::default()
+        };
+        let (config, demands) = (Arc::new(config), Arc::new(demands));
+        let (count, live) = watch::channel(0);
+        let task = tokio::spawn(async move {
+            loop {
+                let (socket, _) = listener.accept().await.unwrap();
+                let demands = Arc::clone(&demands);
+                let connection = Connection { demands, program, channel: None, has_key: false };
+                let (config, count) = (Arc::clone(&config), count.clone());
+                count.send_modify(|count| *count += 1);
+                tokio::spawn(async move {
+                    if let Ok(session) = run_stream(config, socket, connection).await {
+                        let _ = session.await;
+                    }
+                    count.send_modify(|count| *count -= 1);
+                });
+            }
+        });
+        Self { port, key, live, task }
+    }
+
+    /// Waits until there is no connection.
+    pub(crate) async fn idle(&self) {
+        self.live.clone().wait_for(|count| *count == 0).await.unwrap();
+    }
+
+    /// Connects with the files of a test only: no default, no agent, no other known host than this server.
+    pub(crate) fn connector(&self, files: &Files) -> Ssh {
+        let known = files.known_hosts(self.port, self.key.public_key());
+        connector(self.port).known_hosts([known])
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Connects to a port of this machine, with nothing that the user of the tests has.
+pub(crate) fn connector(port: u16) -> Ssh {
+    Ssh::new("127.0.0.1")
+        .port(port)
+        .user("alice")
+        .known_hosts(Vec::<String>::new())
+        .without_agent()
+        .without_key_files()
+}
+
+/// One connection of a client.
+struct Connection {
+    demands: Arc<Demands>,
+    program: Program,
+    channel: Option<Channel<Msg>>,
+    /// The first of both steps is done.
+    has_key: bool,
+}
+
+fn reject(methods: &[MethodKind], partial_success: bool) -> Auth {
+    Auth::Reject { proceed_with_methods: Some(MethodSet::from(methods)), partial_success }
+}
+
+impl Connection {
+    fn refuse(&self) -> Auth {
+        let mut methods = Vec::new();
+        if !self.demands.keys.is_empty() && !self.has_key {
+            methods.push(MethodKind::PublicKey);
+        }
+        if self.demands.password.is_some() && (!self.demands.both || self.has_key) {
+            methods.push(MethodKind::Password);
+        }
+        if !self.demands.questions.is_empty() {
+            methods.push(MethodKind::KeyboardInteractive);
+        }
+        reject(&methods, false)
+    }
+}
+
+impl Handler for Connection {
+    type Error = russh::Error;
+
+    async fn auth_none(&mut self, _: &str) -> Result<Auth, russh::Error> {
+        Ok(self.refuse())
+    }
+
+    async fn auth_password(&mut self, user: &str, password: &str) -> Result<Auth, russh::Error> {
+        assert_eq!(user, "alice");
+        let is_right = self.demands.password == Some(password) && (!self.demands.both || self.has_key);
+        Ok(if is_right { Auth::Accept } else { self.refuse() })
+    }
+
+    async fn auth_publickey(&mut self, user: &str, key: VerifiedPublicKey<'_>) -> Result<Auth, russh::Error> {
+        assert_eq!(user, "alice");
+        if !self.demands.keys.iter().any(|known| known.key_data() == key.public_key.key_data()) {
+            return Ok(self.refuse());
+        }
+        self.has_key = true;
+        Ok(if self.demands.both { reject(&[MethodKind::Password], true) } else { Auth::Accept })
+    }
+
+    async fn auth_keyboard_interactive<'a>(
+        &'a mut self,
+        _: &str,
+        _: &str,
+        response: Option<Response<'a>>,
+    ) -> Result<Auth, russh::Error> {
+        let questions = self.demands.questions;
+        let Some(response) = response.filter(|_| !self.demands.asks_on) else {
+            let prompts: Vec<_> =
+                questions.iter().map(|(text, echo, _)| (Cow::Borrowed(*text), *echo)).collect();
+            return Ok(Auth::Partial { name: "".into(), instructions: "".into(), prompts: prompts.into() });
+        };
+        let answers: Vec<_> = response.collect();
+        let is_right = answers.len() == questions.len()
+            && answers.iter().zip(questions).all(|(answer, question)| answer == question.2.as_bytes());
+        Ok(if is_right { Auth::Accept } else { self.refuse() })
+    }
+
+    async fn channel_open_session(
+        &mut self,
+        channel: Channel<Msg>,
+        reply: ChannelOpenHandle,
+        _: &mut Session,
+    ) -> Result<(), russh::Error> {
+        self.channel = Some(channel);
+        reply.accept().await;
+        Ok(())
+    }
+
+    async fn subsystem_request(
+        &mut self,
+        id: ChannelId,
+        name: &str,
+        session: &mut Session,
+    ) -> Result<(), russh::Error> {
+        match self.channel.take().filter(|_| name == "powershell") {
+            Some(channel) => {
+                session.channel_success(id)?;
+                tokio::spawn(run(self.program, channel.into_stream(), session.handle(), id));
+                Ok(())
+            }
+            None => session.channel_failure(id),
+        }
+    }
+}
+
+/// Runs the program of a subsystem to its end.
+async fn run(program: Program, mut stream: ChannelStream<Msg>, connection: Handle, id: ChannelId) {
+    let status = match program {
+        Program::Serve => {
+            let dead = Arc::new(Notify::new());
+            let (read, write) = tokio::io::split(&mut stream);
+            let statements = Statements { dead: Arc::clone(&dead) };
+            let session = serve(Lines::new(Role::Server, read, write), statements, Options::new());
+            tokio::select! {
+                ended = session => u32::from(ended.is_err()),
+                () = dead.notified() => {
+                    connection.extended_data(id, 1, &b"out of memory\x1b[2J\n"[..]).await.unwrap();
+                    137
+                }
+            }
+        }
+        Program::Fail(complaint, status) => {
+            connection.extended_data(id, 1, complaint.as_bytes()).await.unwrap();
+            status
+        }
+        Program::Disconnect => {
+            let reason = russh::Disconnect::ByApplication;
+            connection.disconnect(reason, "we close at \x07 eight".into(), "".into()).await.unwrap();
+            return;
+        }
+        Program::Hang => {
+            let mut nothing = Vec::new();
+            let _ = stream.read_to_end(&mut nothing).await;
+            std::future::pending().await
+        }
+    };
+    // A client that is gone does not hear it.
+    let _ = connection.exit_status_request(id, status).await;
+    let _ = stream.shutdown().await;
+    let _ = connection.close(id).await;
+}
+
+/// Runs scripts of one statement: a verb and a number.
+struct Statements {
+    dead: Arc<Notify>,
+}
+
+impl Scripts for Statements {
+    async fn run(&self, create: CreatePipeline, pipeline: Pipeline, mut input: Input) -> Outcome {
+        let text = create.power_shell.statements().next().unwrap()[0].text.to_string();
+        let (verb, number) = text.split_once(' ').unwrap_or((&text, "0"));
+        let number: i32 = number.parse().unwrap();
+        match verb {
+            "count" => {
+                for i in 1..=number {
+                    pipeline.output(i).await?;
+                }
+            }
+            "text" => pipeline.output("x".repeat(number as usize)).await?,
+            "echo" => {
+                while let Some(value) = input.next().await {
+                    pipeline.output(value).await?;
+                }
+            }
+            // Much output without an end.
+            "flood" => loop {
+                pipeline.output(Value::from("y".repeat(number as usize))).await?;
+            },
+            "wait" => std::future::pending().await,
+            "die" => {
+                pipeline.output(1).await?;
+                self.dead.notify_one();
+                std::future::pending().await
+            }
+            _ => return Err(ErrorRecord::new("no such statement", ErrorCategory::InvalidOperation).into()),
+        }
+        Ok(())
+    }
+}

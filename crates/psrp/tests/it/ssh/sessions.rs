@@ -1,0 +1,211 @@
+//! What becomes of a session.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use psrp::client::PipelineEvent;
+use psrp::io::{Connect, Options, RunspacePool, Ssh};
+use psrp::message::{CreatePipeline, PipelineState, PowerShell};
+use psrp::{Error, Value};
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+
+use crate::ssh::files::Files;
+use crate::ssh::server::{Demands, Program, Server};
+
+async fn server(program: Program) -> Server {
+    Server::start(Demands { password: Some("s3cret"), ..Demands::default() }, program).await
+}
+
+fn connector(server: &Server, files: &Files) -> Ssh {
+    server.connector(files).password("s3cret")
+}
+
+/// A pool in which two pipelines run at once.
+async fn pool(server: &Server, files: &Files) -> RunspacePool {
+    open(&connector(server, files)).await
+}
+
+/// A pool of this connector in which two pipelines run at once.
+async fn open(ssh: &Ssh) -> RunspacePool {
+    let pool = RunspacePool::open(ssh, Options::new()).await.unwrap();
+    assert!(pool.set_max_runspaces(2).await.unwrap());
+    pool
+}
+
+/// A pipeline that gives its input back.
+fn echo() -> CreatePipeline {
+    let mut create = CreatePipeline::new(PowerShell::script("echo"));
+    create.no_input = false;
+    create
+}
+
+/// Why no pool can be opened.
+async fn failure(ssh: Ssh) -> Error {
+    RunspacePool::open(&ssh, Options::new()).await.map(drop).unwrap_err()
+}
+
+#[tokio::test]
+async fn a_pipeline_runs_and_the_session_ends_cleanly() {
+    let (files, server) = (Files::new(), server(Program::Serve).await);
+    let pool = pool(&server, &files).await;
+    let output = pool.invoke(PowerShell::script("count 3")).await.unwrap();
+    assert_eq!(output.output, [1, 2, 3].map(Value::from));
+    let run = pool.start(echo()).await.unwrap();
+    run.send("to and fro").await.unwrap();
+    run.end_input().await.unwrap();
+    assert_eq!(run.output().await.unwrap().output, [Value::from("to and fro")]);
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn large_output_arrives() {
+    let (files, server) = (Files::new(), server(Program::Serve).await);
+    let pool = pool(&server, &files).await;
+    let output = pool.invoke(PowerShell::script("text 5000000")).await.unwrap();
+    let text = output.output[0].as_str().unwrap();
+    assert!(text.len() == 5_000_000 && text.bytes().all(|byte| byte == b'x'));
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn large_input_arrives() {
+    let (files, server) = (Files::new(), server(Program::Serve).await);
+    let pool = pool(&server, &files).await;
+    let run = pool.start(echo()).await.unwrap();
+    let text = "z".repeat(5_000_000);
+    run.send(text.as_str()).await.unwrap();
+    run.end_input().await.unwrap();
+    assert_eq!(run.output().await.unwrap().output[0].as_str(), Some(text.as_str()));
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn pools_on_two_connections_do_not_meet() {
+    let (files, server) = (Files::new(), server(Program::Serve).await);
+    // One connector: each that is made writes the file of known keys anew.
+    let ssh = connector(&server, &files);
+    let (one, two) = tokio::join!(open(&ssh), open(&ssh));
+    let run = |pool: RunspacePool, count: i32| async move {
+        let output = pool.invoke(PowerShell::script(format!("count {count}"))).await.unwrap();
+        pool.close().await.unwrap();
+        output.output.len()
+    };
+    assert_eq!(tokio::join!(run(one, 2000), run(two, 3000)), (2000, 3000));
+}
+
+#[tokio::test]
+async fn a_pipeline_whose_output_nobody_reads_can_be_stopped() {
+    let (files, server) = (Files::new(), server(Program::Serve).await);
+    // That nothing is read does not mean that the server is silent.
+    let ssh = connector(&server, &files).max_unread(64 << 10).keep_alive(Duration::from_millis(50));
+    let pool = RunspacePool::open(&ssh, Options::new().max_buffered_bytes(256 << 10)).await.unwrap();
+    let mut run = pool.start(CreatePipeline::new(PowerShell::script("flood 10000"))).await.unwrap();
+    // Until the client reads no more; long enough for every buffer on the way to fill up.
+    tokio::time::sleep(Duration::from_millis(750)).await;
+    let handle = run.handle();
+    let stop = tokio::spawn(async move { handle.stop().await });
+    // What is to be stopped goes on being stopped while the output is read.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let mut state = None;
+    while let Some(event) = run.next().await {
+        if let PipelineEvent::State(changed) = event.unwrap() {
+            state = Some(changed.state);
+        }
+    }
+    assert_eq!(state, Some(PipelineState::Stopped));
+    stop.await.unwrap().unwrap();
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_subsystem_that_is_not_there_is_an_error() {
+    let (files, server) = (Files::new(), server(Program::Serve).await);
+    let error = failure(connector(&server, &files).subsystem("perl")).await;
+    assert!(error.is_unsupported(), "{error:?}");
+    assert!(error.to_string().contains("no subsystem perl"), "{error}");
+    server.idle().await;
+}
+
+#[tokio::test]
+async fn the_complaint_and_the_status_are_told() {
+    let files = Files::new();
+    let server = server(Program::Fail("pwsh: command not found\x1b[2J\n", 127)).await;
+    let error = failure(connector(&server, &files)).await;
+    assert!(error.is_closed(), "{error:?}");
+    let text = error.to_string();
+    for part in ["powershell on 127.0.0.1:", "exit status 127", "pwsh: command not found\\u{1b}[2J"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_the_server_ends_is_told() {
+    let (files, server) = (Files::new(), server(Program::Disconnect).await);
+    let error = failure(connector(&server, &files)).await;
+    assert!(error.is_closed(), "{error:?}");
+    assert!(error.to_string().contains("we close at \\u{7} eight"), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_that_dies_ends_its_pipelines() {
+    let (files, server) = (Files::new(), server(Program::Serve).await);
+    let pool = pool(&server, &files).await;
+    let waiting = pool.start(CreatePipeline::new(PowerShell::script("wait"))).await.unwrap();
+    let mut run = pool.start(CreatePipeline::new(PowerShell::script("die"))).await.unwrap();
+    let mut error = None;
+    while let Some(event) = run.next().await {
+        error = event.err();
+    }
+    for error in [error.unwrap(), waiting.output().await.unwrap_err()] {
+        assert!(error.is_closed(), "{error:?}");
+        let text = error.to_string();
+        assert!(text.contains("exit status 137: out of memory\\u{1b}[2J"), "{text}");
+    }
+    let error = pool.invoke(PowerShell::script("count 1")).await.unwrap_err();
+    assert!(error.is_closed() || error.is_state(), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_connection_that_is_dropped_ends() {
+    let (files, server) = (Files::new(), server(Program::Hang).await);
+    drop(connector(&server, &files).connect().await.unwrap());
+    server.idle().await;
+}
+
+#[tokio::test]
+async fn a_server_that_falls_silent_is_given_up() {
+    let (files, server) = (Files::new(), server(Program::Serve).await);
+    // Between both, something that stops passing on what it gets.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let target = server.port;
+    let stop = Arc::new(Notify::new());
+    let stopper = Arc::clone(&stop);
+    let passing = tokio::spawn(async move {
+        let (mut near, _) = listener.accept().await.unwrap();
+        let mut far = TcpStream::connect(("127.0.0.1", target)).await.unwrap();
+        tokio::select! {
+            _ = tokio::io::copy_bidirectional(&mut near, &mut far) => {}
+            () = stop.notified() => {}
+        }
+        std::future::pending::<()>().await;
+    });
+    let ssh = connector(&server, &files).port(port);
+    let ssh = ssh.known_hosts([files.known_hosts(port, server.key.public_key())]);
+    let ssh = ssh.keep_alive(Duration::from_millis(500));
+    let pool = RunspacePool::open(&ssh, Options::new()).await.unwrap();
+    stopper.notify_one();
+    let error = pool.invoke(PowerShell::script("wait")).await.unwrap_err();
+    assert!(error.to_string().contains("the server does not answer"), "{error:?}");
+    passing.abort();
+}
+
+#[tokio::test]
+async fn a_server_that_never_closes_does_not_hold_up_the_end() {
+    let (files, server) = (Files::new(), server(Program::Hang).await);
+    let ssh = connector(&server, &files).close_timeout(Duration::from_millis(50));
+    let mut transport = ssh.connect().await.unwrap();
+    std::future::poll_fn(|cx| psrp::io::Transport::poll_close(&mut transport, cx)).await.unwrap();
+}

@@ -1,0 +1,150 @@
+//! Whose server it is.
+
+use std::fs;
+
+use psrp::Error;
+use psrp::io::{Connect, Ssh};
+
+use crate::ssh::files::{Files, ecdsa_key, key, line};
+use crate::ssh::server::{Demands, Program, Server, connector};
+
+const PASSWORD: &str = "correct horse";
+
+async fn server() -> Server {
+    Server::start(Demands { password: Some(PASSWORD), ..Demands::default() }, Program::Hang).await
+}
+
+async fn connect(connector: Ssh) -> Result<(), Error> {
+    connector.password(PASSWORD).connect().await.map(drop)
+}
+
+#[tokio::test]
+async fn a_known_key_is_accepted() {
+    let (files, server) = (Files::new(), server().await);
+    connect(server.connector(&files)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_with_several_keys_shows_the_known_one() {
+    let files = Files::new();
+    for keys in [[key(), ecdsa_key()], [ecdsa_key(), key()]] {
+        let demands = Demands { password: Some(PASSWORD), ..Demands::default() };
+        let server = Server::with_keys(keys.into(), demands, Program::Hang).await;
+        connect(server.connector(&files)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_key_is_refused_with_its_fingerprint_and_the_files() {
+    let (files, server) = (Files::new(), server().await);
+    let other = files.known_hosts(1, server.key.public_key());
+    let error = connect(connector(server.port).known_hosts([&other])).await.unwrap_err();
+    assert!(error.is_untrusted(), "{error:?}");
+    let text = error.to_string();
+    let print = server.key.public_key().fingerprint(Default::default()).to_string();
+    for part in ["ssh-ed25519", "unknown", &print, &other.display().to_string()] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[tokio::test]
+async fn a_changed_key_is_refused_with_file_and_line() {
+    let (files, server) = (Files::new(), server().await);
+    let text = format!("# of old\n\n[127.0.0.1]:{} {}\n", server.port, line(key().public_key()));
+    let known = files.write("known_hosts", &text);
+    for accepts_new in [false, true] {
+        let mut ssh = connector(server.port).known_hosts([&known]);
+        if accepts_new {
+            ssh = ssh.accept_new();
+        }
+        let error = connect(ssh).await.unwrap_err();
+        assert!(error.is_untrusted(), "{error:?}");
+        assert!(error.to_string().contains(&format!("{}:3", known.display())), "{error}");
+    }
+    assert_eq!(fs::read_to_string(&known).unwrap(), text);
+}
+
+#[tokio::test]
+async fn a_revoked_key_is_refused_even_if_it_is_known() {
+    let (files, server) = (Files::new(), server().await);
+    let key = line(server.key.public_key());
+    let text = format!("[127.0.0.1]:{} {key}\n@revoked * {key}\n", server.port);
+    let known = files.write("known_hosts", &text);
+    let error = connect(connector(server.port).known_hosts([&known])).await.unwrap_err();
+    assert!(error.is_untrusted(), "{error:?}");
+    assert!(error.to_string().contains(&format!("revoked by {}:2", known.display())), "{error}");
+}
+
+#[tokio::test]
+async fn an_authority_is_no_key() {
+    let (files, server) = (Files::new(), server().await);
+    let known = files.write("known_hosts", &format!("@cert-authority * {}\n", line(server.key.public_key())));
+    let error = connect(connector(server.port).known_hosts([&known]).accept_new()).await.unwrap_err();
+    assert!(error.is_untrusted(), "{error:?}");
+    assert!(error.to_string().contains("certificates"), "{error}");
+}
+
+#[tokio::test]
+async fn a_new_key_is_learnt_where_that_was_asked_for() {
+    let (files, server) = (Files::new(), server().await);
+    let known = files.path("sub/known_hosts");
+    let ssh = connector(server.port).known_hosts([&known]);
+    connect(ssh.clone().accept_new()).await.unwrap();
+    let text = fs::read_to_string(&known).unwrap();
+    assert_eq!(text, format!("[127.0.0.1]:{} {}\n", server.port, line(server.key.public_key())));
+    connect(ssh).await.unwrap();
+}
+
+#[tokio::test]
+async fn any_key_is_accepted_where_that_was_asked_for() {
+    let (files, server) = (Files::new(), server().await);
+    let known = files.known_hosts(server.port, key().public_key());
+    connect(connector(server.port).known_hosts([known]).danger_accept_any_key()).await.unwrap();
+}
+
+#[tokio::test]
+async fn nothing_is_sent_to_a_server_that_is_not_trusted() {
+    let (files, server) = (Files::new(), server().await);
+    let asked = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let flag = std::sync::Arc::clone(&asked);
+    let ssh = connector(server.port).known_hosts([files.path("none")]).ask(move |_| {
+        flag.store(true, std::sync::atomic::Ordering::SeqCst);
+        Some(PASSWORD.into())
+    });
+    assert!(ssh.connect().await.unwrap_err().is_untrusted());
+    assert!(!asked.load(std::sync::atomic::Ordering::SeqCst));
+}
+
+#[tokio::test]
+async fn a_port_where_nobody_listens_is_an_error_that_names_it() {
+    let error = connect(connector(1).danger_accept_any_key()).await.unwrap_err();
+    assert!(error.is_io(), "{error:?}");
+    assert!(error.to_string().contains("127.0.0.1:1"), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_that_is_silent_takes_too_long() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let ssh = connector(port).danger_accept_any_key().connect_timeout(std::time::Duration::from_millis(50));
+    let error = connect(ssh).await.unwrap_err();
+    assert!(error.is_timeout(), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_server_of_something_else_is_an_error() {
+    use tokio::io::AsyncWriteExt;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let web = tokio::spawn(async move {
+        for bytes in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b"SSH-2.0-x\r\n\0\0\0\x05garbage", b""] {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            socket.write_all(bytes).await.unwrap();
+        }
+    });
+    for _ in 0..3 {
+        let error = connect(connector(port).danger_accept_any_key()).await.unwrap_err();
+        assert!(error.is_io() || error.is_protocol(), "{error:?}");
+    }
+    web.await.unwrap();
+}

@@ -1,0 +1,125 @@
+//! What the layers below the objects allocate, counted.
+
+use psrp::fragment::{
+    Assembler, Fragment, FragmentHeader, Fragmenter, InterleavedAssembler, Priority, SendQueue,
+};
+use psrp::message::{Destination, Message, MessageHeader, MessageType};
+use psrp::outofproc::{Packet, PacketReader, Role};
+use uuid::Uuid;
+
+use crate::counting::{allocations, usage};
+
+const TARGET: Option<Uuid> = Some(Uuid::from_u128(7));
+
+#[test]
+fn nothing_is_allocated_into_buffers_that_are_there() {
+    let data = [7; 4096];
+    let header = MessageHeader {
+        destination: Destination::Server,
+        message_type: MessageType::CreatePipeline,
+        pool_id: Uuid::from_u128(1),
+        pipeline_id: TARGET,
+    };
+    let mut fragmenter = Fragmenter::new().fragment_size(1024);
+    let mut queue = SendQueue::new(fragmenter.clone());
+    let mut assembler = Assembler::new();
+    let mut interleaved = InterleavedAssembler::new();
+    let mut reader = PacketReader::new(Role::Server);
+    let (mut message, mut wire, mut payload, mut line) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut round = || {
+        for buffer in [&mut message, &mut wire, &mut payload, &mut line] {
+            buffer.clear();
+        }
+        Message { header, data: &data }.encode(&mut message);
+        fragmenter.encode(&message, &mut wire);
+        queue.push(TARGET, Priority::Default, &message);
+        while let Some(to) = queue.next_payload(32 * 1024, &mut payload) {
+            Packet::Data { target: to.target, priority: to.priority, data: &payload }
+                .encode(&mut line)
+                .unwrap();
+        }
+        Packet::Signal(TARGET).encode(&mut line).unwrap();
+        let mut packets = 0;
+        for mut chunk in line.chunks(1000) {
+            while reader.next(&mut chunk).unwrap().is_some() {
+                packets += 1;
+            }
+        }
+        let mut lengths = [0; 2];
+        for mut chunk in wire.chunks(333) {
+            let mut same = chunk;
+            while let Some(message) = assembler.next(&mut chunk).unwrap() {
+                lengths[0] += Message::decode(message).unwrap().data.len();
+            }
+            while let Some(message) = interleaved.next(&mut same).unwrap() {
+                lengths[1] += message.len();
+            }
+        }
+        (packets, lengths)
+    };
+    assert_eq!(round(), (2, [4096, 4136]));
+    round();
+    assert_eq!(allocations(round), (0, (2, [4096, 4136])));
+}
+
+#[test]
+fn what_is_there_as_a_whole_is_borrowed() {
+    let mut wire = Vec::new();
+    Fragmenter::new().encode(&[7; 10_000], &mut wire);
+    let (count, len) = allocations(|| {
+        let mut bytes = &wire[..];
+        let mut assembler = Assembler::new();
+        assembler.next(&mut bytes).unwrap().map(<[u8]>::len)
+    });
+    assert_eq!((count, len), (0, Some(10_000)));
+    let mut line = Vec::new();
+    Packet::Command(TARGET).encode(&mut line).unwrap();
+    let (count, found) =
+        allocations(|| PacketReader::new(Role::Server).next(&mut &line[..]).unwrap().is_some());
+    assert_eq!((count, found), (0, true));
+}
+
+/// Sizes that are announced cost nothing; what was sent costs a multiple of it at most.
+#[test]
+fn announced_sizes_are_not_believed() {
+    let header = FragmentHeader { object_id: 1, fragment_id: 0, start: true, end: false, blob_len: 10 << 20 };
+    let header = FragmentHeader { blob_len: header.blob_len - 21, ..header }.to_bytes();
+    let (used, _) = usage(|| {
+        let mut assembler = Assembler::new();
+        let mut interleaved = InterleavedAssembler::new();
+        for bytes in [&header[..], b"a few bytes"] {
+            assert_eq!(assembler.next(&mut &bytes[..]).unwrap(), None);
+            assert_eq!(interleaved.next(&mut &bytes[..]).unwrap(), None);
+        }
+    });
+    assert!(used.bytes < 4096, "{used:?}");
+}
+
+/// Objects that never end and have no bytes fill no memory: their headers count.
+#[test]
+fn pending_objects_are_bounded() {
+    let mut wire = Vec::new();
+    for object_id in 1..=1_000_000 {
+        let fragment = Fragment { object_id, fragment_id: 0, start: true, end: false, blob: b""[..].into() };
+        fragment.encode(&mut wire).unwrap();
+    }
+    let (used, error) = usage(|| InterleavedAssembler::new().next(&mut &wire[..]).unwrap_err());
+    assert!(error.is_limit());
+    assert!(used.bytes < 16 * 1024, "{used:?}");
+    let (used, done) = usage(|| Assembler::new().next(&mut &wire[..]).unwrap().is_none());
+    assert!(done && used.bytes < 1024, "{used:?}");
+}
+
+#[test]
+fn a_line_without_end_is_bounded() {
+    let (used, error) = usage(|| {
+        let mut reader = PacketReader::new(Role::Client);
+        loop {
+            if let Err(error) = reader.next(&mut &[b' '; 100][..]) {
+                break error;
+            }
+        }
+    });
+    assert!(error.is_limit());
+    assert!(used.largest < 100 * 1024, "{used:?}");
+}

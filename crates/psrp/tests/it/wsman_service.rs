@@ -1,0 +1,296 @@
+//! The client with services of WS-Management that are inside of the test: one that works, and many that do not.
+
+#![cfg(feature = "wsman")]
+
+use std::error::Error as _;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use psrp::Error;
+use psrp::io::{Options, RunspacePool, Wsman, WsmanCredentials, WsmanFault};
+use psrp::message::{CreatePipeline, PipelineState, PowerShell};
+use psrp::value::Value;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+
+use crate::service;
+use crate::service::{Reply, Request, SHORT, Shell, TIMED_OUT, between, serve};
+
+fn credentials() -> WsmanCredentials {
+    WsmanCredentials::basic("user", "secret")
+}
+
+fn wsman(address: SocketAddr) -> Wsman {
+    Wsman::http(address.ip().to_string(), credentials())
+        .port(address.port())
+        .danger_allow_basic_without_tls()
+        .operation_timeout(SHORT)
+}
+
+async fn open(address: SocketAddr) -> RunspacePool {
+    RunspacePool::open(&wsman(address), Options::new()).await.unwrap()
+}
+
+/// Waits until the service has ended all pipelines.
+async fn gone(pool: &RunspacePool) {
+    while !pool.pipelines().is_empty() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// What a request ends with if all are answered with this.
+async fn error_of(reply: Reply) -> Error {
+    let address = serve(move |_| reply.clone()).await;
+    wsman(address).max_response_size(100_000).shells().await.unwrap_err()
+}
+
+#[tokio::test]
+async fn pools_open_run_stop_and_close() {
+    let shell = Shell::default();
+    let served = shell.clone();
+    let pool = open(serve(move |request| served.answer(request)).await).await;
+    let output = pool.invoke(PowerShell::script("hello")).await.unwrap();
+    assert_eq!(output.output, [Value::from("hello")]);
+    // Pipelines go their own ways: the end of one and the beginning of the next are requests on two connections.
+    gone(&pool).await;
+    let sleeper = pool.start(PowerShell::script("wait")).await.unwrap();
+    sleeper.stop().await.unwrap();
+    assert_eq!(sleeper.output().await.unwrap().state, PipelineState::Stopped);
+    gone(&pool).await;
+    pool.close().await.unwrap();
+
+    let actions: Vec<_> = shell.actions().into_iter().filter(|action| action != "Receive").collect();
+    // Each pipeline is made and ended, and one is interrupted.
+    assert_eq!(actions, ["Create", "Command", "Signal", "Command", "Signal", "Signal", "Delete"]);
+}
+
+#[tokio::test]
+async fn a_refused_command_fails_its_pipeline_alone() {
+    let shell = Shell::default();
+    let commands = AtomicUsize::new(0);
+    let handler = move |request: &Request| match &*request.action {
+        "Command" if commands.fetch_add(1, Ordering::Relaxed) == 0 => {
+            Reply::Fault("w:QuotaLimit", 2_150_859_174, "Too many operations.\u{1b}[2J")
+        }
+        _ => shell.answer(request),
+    };
+    // An escape character may not stand in XML as it is, but no reader here minds.
+    let pool = open(serve(handler).await).await;
+    let refused = pool.invoke(PowerShell::script("one")).await.unwrap();
+    assert_eq!((refused.state, refused.output.len()), (PipelineState::Failed, 0));
+    let reason = refused.reason.unwrap().message().unwrap().to_string();
+    assert_eq!(reason, "Too many operations.\\u{1b}[2J (QuotaLimit, 0x803381a6)");
+    let output = pool.invoke(PowerShell::script("two")).await.unwrap();
+    assert_eq!(output.output, [Value::from("two")]);
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn input_that_is_refused_matters_only_if_the_pipeline_goes_on() {
+    for script in ["hello", "wait"] {
+        let shell = Shell::default();
+        let handler = move |request: &Request| match &*request.action {
+            "Send" => Reply::Fault("w:InvalidSelectors", 2_150_858_843, "There is no such command."),
+            _ => shell.answer(request),
+        };
+        let pool = open(serve(handler).await).await;
+        let mut create = CreatePipeline::new(PowerShell::script(script));
+        create.no_input = false;
+        let pipeline = pool.start(create).await.unwrap();
+        pipeline.send(1).await.unwrap();
+        let output = pipeline.output().await.unwrap();
+        match script {
+            "hello" => assert_eq!(output.output, [Value::from("hello")]),
+            _ => {
+                assert_eq!(output.state, PipelineState::Failed);
+                let reason = output.reason.unwrap().message().unwrap().to_string();
+                assert!(reason.starts_with("There is no such command."), "{reason}");
+            }
+        }
+        pool.close().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_shell_that_is_gone_ends_the_pool() {
+    let shell = Shell::default();
+    let handler = move |request: &Request| match &*request.action {
+        "Receive" if shell.actions().iter().filter(|action| *action == "Receive").count() > 2 => {
+            Reply::Fault("w:InvalidSelectors", 2_150_858_843, "The shell is gone.")
+        }
+        _ => shell.answer(request),
+    };
+    let pool = open(serve(handler).await).await;
+    let error = pool.closed().await;
+    assert!(error.is_closed() && error.to_string().contains("The shell is gone."), "{error}");
+}
+
+#[tokio::test]
+async fn other_answers_than_envelopes_are_told() {
+    let error = error_of(Reply::http("200 OK", "text/html", "<html><body>It works!</body></html>")).await;
+    assert!(error.is_protocol(), "{error}");
+    let error = error_of(Reply::http("503 Service Unavailable", "text/html", "<html/>")).await;
+    assert!(error.is_refused() && error.to_string().contains("503"), "{error}");
+    let error = error_of(Reply::http("200 OK", "application/soap+xml", "")).await;
+    assert!(error.is_unexpected_end(), "{error}");
+    let error = error_of(Reply::http("401 Unauthorized", "text/html", "no")).await;
+    assert!(error.is_denied(), "{error}");
+    let error = error_of(Reply::Raw(b"SSH-2.0-OpenSSH\r\n".to_vec())).await;
+    assert!(error.is_io(), "{error}");
+    let error = error_of(Reply::Raw(Vec::new())).await;
+    assert!(error.is_io() && error.source().is_some(), "{error}");
+}
+
+#[tokio::test]
+async fn answers_to_other_requests_are_refused() {
+    let other = service::envelope("uuid:00000000-0000-0000-0000-000000000001", "");
+    let error = error_of(Reply::http("200 OK", "application/soap+xml", &other)).await;
+    assert!(error.is_protocol() && error.to_string().contains("another request"), "{error}");
+}
+
+#[tokio::test]
+async fn documents_that_attack_the_reader_are_refused() {
+    let laughs = "<!DOCTYPE a [<!ENTITY b 'bbbbbbbbbb'><!ENTITY c '&b;&b;&b;&b;'>]><a>&c;</a>";
+    assert!(error_of(Reply::http("200 OK", "application/soap+xml", laughs)).await.is_syntax());
+    let deep = "<a>".repeat(20_000);
+    assert!(error_of(Reply::http("200 OK", "application/soap+xml", &deep)).await.is_limit());
+    let wide = format!("<a>{}</a>", "<b/>".repeat(24_000));
+    assert!(!error_of(Reply::http("200 OK", "application/soap+xml", &wide)).await.is_limit());
+}
+
+#[tokio::test]
+async fn answers_without_an_end_are_cut_off() {
+    let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+    let error = error_of(Reply::Endless(head, format!("3e8\r\n{}\r\n", " ".repeat(1000)).into_bytes())).await;
+    assert!(error.is_limit(), "{error}");
+    let head = b"HTTP/1.1 200 OK\r\nX: ".to_vec();
+    let error = error_of(Reply::Endless(head, b"x".repeat(1000))).await;
+    assert!(error.is_io(), "{error}");
+    // Less than was promised.
+    let error = error_of(Reply::Raw(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n<a>".to_vec())).await;
+    assert!(error.is_io(), "{error}");
+    let error = error_of(Reply::http("200 OK", "application/soap+xml", &" ".repeat(100_001))).await;
+    assert!(error.is_limit(), "{error}");
+}
+
+#[tokio::test]
+async fn silence_has_an_end() {
+    let address = serve(|_| Reply::Silence).await;
+    let error = wsman(address).grace(SHORT).shells().await.unwrap_err();
+    assert!(error.is_timeout(), "{error}");
+    // It ends a pool too, unless the service says that there is nothing.
+    let shell = Shell::default();
+    let handler = move |request: &Request| match &*request.action {
+        "Command" => Reply::Silence,
+        _ => shell.answer(request),
+    };
+    let address = serve(handler).await;
+    // Long enough for the answers that do come.
+    let grace = Duration::from_secs(5);
+    let pool = RunspacePool::open(&wsman(address).grace(grace), Options::new()).await.unwrap();
+    tokio::time::sleep(2 * SHORT).await;
+    let error = pool.invoke(PowerShell::script("hello")).await.unwrap_err();
+    assert!(error.to_string().contains("took too long"), "{error}");
+}
+
+#[tokio::test]
+async fn credentials_stay_with_the_service() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&seen);
+    let elsewhere = serve(move |request| {
+        log.lock().unwrap().push(request.head.clone());
+        TIMED_OUT
+    })
+    .await;
+    let location = format!(
+        "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://{elsewhere}/wsman\r\nContent-Length: 0\r\n\r\n"
+    );
+    let error = error_of(Reply::Raw(location.into_bytes())).await;
+    assert!(error.is_refused() && error.to_string().contains("307"), "{error}");
+    assert_eq!(seen.lock().unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn faults_have_their_text_and_number() {
+    let error = error_of(Reply::Fault("w:AccessDenied", 5, "Access is denied.\n")).await;
+    assert!(error.is_denied(), "{error}");
+    assert_eq!(error.to_string(), "access is denied: Enumerate: Access is denied. (AccessDenied, 0x5)");
+    let fault: &WsmanFault = error.source().unwrap().downcast_ref().unwrap();
+    assert_eq!(
+        (fault.code(), fault.subcode(), fault.message()),
+        (Some(5), Some("AccessDenied"), "Access is denied.")
+    );
+}
+
+#[tokio::test]
+async fn lists_without_an_end_are_given_up() {
+    let requests = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&requests);
+    let address = serve(move |request| {
+        counter.fetch_add(1, Ordering::Relaxed);
+        let (name, given) = match &*request.action {
+            "Pull" => ("Pull", between(&request.envelope, "<n:EnumerationContext>", "<").unwrap()),
+            _ => ("Enumerate", "first"),
+        };
+        assert!(name == "Enumerate" || given == "a&amp;b");
+        Reply::Body(format!(
+            "<n:{name}Response><w:Items/><n:EnumerationContext>a&amp;b</n:EnumerationContext></n:{name}Response>"
+        ))
+    })
+    .await;
+    let error = wsman(address).shells().await.unwrap_err();
+    assert!(error.is_protocol(), "{error}");
+    assert_eq!(requests.load(Ordering::Relaxed), 65);
+}
+
+/// A certificate for the loopback address, with the authority that signed it.
+fn identity() -> (String, ServerConfig) {
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+    let certificate = params.signed_by(&key, &authority).unwrap();
+    let config = ServerConfig::builder()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()))
+        .unwrap();
+    (authority.pem(), config)
+}
+
+#[tokio::test]
+async fn certificates_are_checked() {
+    let (authority, config) = identity();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let shell = Shell::default();
+    tokio::spawn(async move {
+        let handler: service::Handler = Arc::new(move |request: &Request| shell.answer(request));
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            if let Ok(stream) = acceptor.accept(stream).await {
+                tokio::spawn(service::connection(stream, Arc::clone(&handler)));
+            }
+        }
+    });
+    let https = || {
+        Wsman::https("127.0.0.1", credentials())
+            .port(address.port())
+            .operation_timeout(Duration::from_secs(2))
+    };
+    let error = https().shells().await.unwrap_err();
+    assert!(error.is_untrusted(), "{error:?}");
+    let error = https().trusted_certificates(identity().0).shells().await.unwrap_err();
+    assert!(error.is_untrusted(), "{error:?}");
+    for wsman in [https().trusted_certificates(authority), https().danger_accept_invalid_certificates()] {
+        let pool = RunspacePool::open(&wsman, Options::new()).await.unwrap();
+        assert_eq!(pool.invoke(PowerShell::script("hello")).await.unwrap().output, [Value::from("hello")]);
+        pool.close().await.unwrap();
+    }
+}

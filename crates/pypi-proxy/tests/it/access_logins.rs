@@ -1,0 +1,282 @@
+//! Who may ask: tokens, users with passwords, and what each of them reaches.
+
+use std::path::Path;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use proptest::prelude::*;
+use pypi_proxy::guard::{self, Guard, parse_authorization, parse_files};
+use pypi_proxy::serve::Config;
+use reqwest::{Method, StatusCode, Version};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use crate::support;
+use crate::support::proxy::{Running, start};
+use crate::support::source::content;
+use crate::support::{Server, answer, hashed_page};
+
+const TOKEN: &str = "build-farm-0123456789";
+/// The password of both is `secret`; the hashes are of bcrypt, and of SHA-512-crypt as `openssl passwd -6` makes them.
+const USERS: &str = "ann:$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n\
+    bob:$6$abcdefgh$ltjgWl6579NluT/Vi1nwEvcil.G5Nbc4NiXZaNGStk8PSwGfQv72N2CKPPrVACtLtip/cZ/1GM/O6IND4WQhG.\n";
+const FILE: &str = "/simple/demo/demo-1.0-py3-none-any.whl";
+
+async fn index() -> Server {
+    Server::start(|path, _| async move {
+        match &*path {
+            "/simple/demo/" => {
+                let page = hashed_page([("demo-1.0-py3-none-any.whl".to_owned(), content(1000))]);
+                answer(200, &[support::JSON], page)
+            }
+            path if path.starts_with("/f/") => answer(200, &[], content(1000)),
+            _ => answer(404, &[], ""),
+        }
+    })
+    .await
+}
+
+fn files(dir: &Path) -> guard::Config {
+    std::fs::write(dir.join("tokens"), format!("# those of machines\n{TOKEN} build farm\n")).unwrap();
+    std::fs::write(dir.join("users"), USERS).unwrap();
+    guard::Config::new().tokens_file(dir.join("tokens")).htpasswd_file(dir.join("users"))
+}
+
+fn guarded(config: guard::Config) -> Config {
+    Config::new().guard(Guard::new(config).unwrap())
+}
+
+fn basic(user: &str, password: &str) -> String {
+    format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))
+}
+
+fn bearer(token: &str) -> String {
+    format!("Bearer {token}")
+}
+
+async fn status(proxy: &Running, path: &str, authorization: Option<&str>) -> u16 {
+    let headers: Vec<_> = authorization.map(|value| ("authorization", value)).into_iter().collect();
+    proxy.get(path, &headers).await.status().as_u16()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_those_who_log_in_are_answered() {
+    let (index, dir) = (index().await, tempfile::tempdir().unwrap());
+    let proxy = start(&[index.url("/simple")], guarded(files(dir.path()))).await;
+    let good = [
+        bearer(TOKEN),
+        format!("bearer  {TOKEN} "),
+        basic("__token__", TOKEN),
+        basic("ann", "secret"),
+        basic("bob", "secret"),
+    ];
+    let wrong = [
+        bearer("build-farm-0123456780"),
+        bearer(""),
+        basic("__token__", "secret"),
+        basic("ann", "Secret"),
+        basic("ann", ""),
+        basic("cyd", "secret"),
+        basic(TOKEN, ""),
+        "Basic !".to_owned(),
+        "Basic YW5u".to_owned(),
+        "Digest username=\"ann\"".to_owned(),
+        bearer(&"a".repeat(10_000)),
+        basic(&"a".repeat(9000), "b"),
+        basic("ann", &"s".repeat(1200)),
+    ];
+    let paths =
+        ["/", "/simple/", "/simple/demo/", "/simple/demo", FILE, "/health", "/metrics", "/status.json", "/x"];
+    for path in paths {
+        for value in &good {
+            assert_ne!(status(&proxy, path, Some(value)).await, 401, "{path} {value}");
+        }
+        assert_eq!(status(&proxy, path, None).await, 401, "{path}");
+    }
+    for value in &wrong {
+        assert_eq!(status(&proxy, FILE, Some(value)).await, 401, "{value}");
+    }
+    for path in ["/livez", "/readyz"] {
+        assert_eq!(status(&proxy, path, None).await, 200);
+        assert_eq!(status(&proxy, path, Some(&wrong[0])).await, 200);
+    }
+    let refused = proxy.get(FILE, &[]).await;
+    assert_eq!(refused.headers()["www-authenticate"], "Basic realm=\"pypi-proxy\", charset=\"UTF-8\"");
+    assert_eq!(refused.headers()["content-type"], "application/problem+json");
+    let body: serde_json::Value = serde_json::from_slice(&refused.bytes().await.unwrap()).unwrap();
+    assert!(body["detail"].as_str().unwrap().contains("log in"), "{body}");
+    // What stands in between keeps nothing for others.
+    let file = proxy.get(FILE, &[("authorization", &good[0])]).await;
+    assert_eq!(file.headers()["cache-control"], "max-age=365000000, immutable, private");
+    let counted = proxy.get("/metrics", &[("authorization", &good[0])]).await.text().await.unwrap();
+    let expected = paths.len() + wrong.len() + 1;
+    assert!(
+        counted.contains(&format!("pypi_proxy_http_refused_total{{reason=\"login\"}} {expected}\n")),
+        "{counted}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn http2_is_no_way_around() {
+    let (index, dir) = (index().await, tempfile::tempdir().unwrap());
+    let proxy = start(&[index.url("/simple")], guarded(files(dir.path()))).await;
+    let client = reqwest::Client::builder().http2_prior_knowledge().build().unwrap();
+    for (value, expected) in [
+        (None, 401),
+        (Some(basic("ann", "wrong")), 401),
+        (Some(basic("ann", "secret")), 200),
+        (Some(bearer(TOKEN)), 200),
+    ] {
+        let mut request = client.get(proxy.url(FILE));
+        if let Some(value) = value {
+            request = request.header("authorization", value);
+        }
+        let response = request.send().await.unwrap();
+        assert_eq!((response.version(), response.status().as_u16()), (Version::HTTP_2, expected));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn headers_that_are_no_text_are_nobodys() {
+    let (index, dir) = (index().await, tempfile::tempdir().unwrap());
+    let proxy = start(&[index.url("/simple")], guarded(files(dir.path()))).await;
+    let right = bearer(TOKEN);
+    let huge = "a".repeat(40_000);
+    let lines: [&[u8]; 5] = [
+        b"authorization: Bearer \xff\xfe",
+        b"authorization: Basic \xc3\xa4",
+        b"authorization:",
+        // Of two, the first counts.
+        &[b"authorization: Bearer x\r\nauthorization: ", right.as_bytes()].concat(),
+        &[b"authorization: Bearer ", huge.as_bytes()].concat(),
+    ];
+    for line in lines {
+        let mut stream = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
+        let head =
+            [b"GET /simple/demo/ HTTP/1.1\r\nhost: x\r\nconnection: close\r\n", line, b"\r\n\r\n"].concat();
+        stream.write_all(&head).await.unwrap();
+        let mut read = Vec::new();
+        stream.read_to_end(&mut read).await.unwrap();
+        assert!(read.starts_with(b"HTTP/1.1 401 Unauthorized\r\n"), "{:?}", String::from_utf8_lossy(&read));
+    }
+    assert_eq!(status(&proxy, FILE, Some(&right)).await, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn metrics_may_be_for_everybody() {
+    let (index, dir) = (index().await, tempfile::tempdir().unwrap());
+    let proxy = start(&[index.url("/simple")], guarded(files(dir.path()).guards_metrics(false))).await;
+    for path in ["/metrics", "/health", "/", "/status", "/status.json"] {
+        assert_eq!(status(&proxy, path, None).await, 200, "{path}");
+    }
+    for path in ["/simple/", "/simple/demo/", FILE] {
+        assert_eq!(status(&proxy, path, None).await, 401, "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_admin_has_a_token_of_their_own() {
+    let (index, dir) = (index().await, tempfile::tempdir().unwrap());
+    let (user, admin) = (basic("ann", "secret"), bearer("admin"));
+    let config = guarded(files(dir.path())).admin_token("admin".to_owned());
+    let with_token = start(&[index.url("/simple")], config).await;
+    let without = start(&[index.url("/simple")], guarded(files(dir.path()))).await;
+    for (proxy, value, expected) in [
+        (&with_token, None, StatusCode::UNAUTHORIZED),
+        (&with_token, Some(&user), StatusCode::UNAUTHORIZED),
+        (&with_token, Some(&admin), StatusCode::OK),
+        (&without, None, StatusCode::UNAUTHORIZED),
+        (&without, Some(&user), StatusCode::OK),
+        (&without, Some(&admin), StatusCode::UNAUTHORIZED),
+    ] {
+        let headers: Vec<_> = value.map(|value| ("authorization", &**value)).into_iter().collect();
+        let answer = proxy.ask(Method::DELETE, "/cache/demo", &headers).await;
+        assert_eq!(answer.status(), expected, "{value:?}");
+    }
+    // That token opens nothing else.
+    assert_eq!(status(&with_token, FILE, Some(&admin)).await, 401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_may_ask_changes_with_the_files() {
+    let (index, dir) = (index().await, tempfile::tempdir().unwrap());
+    let config = files(dir.path()).reload_after(Duration::ZERO);
+    let proxy = start(&[index.url("/simple")], guarded(config)).await;
+    let (old, new) = (bearer(TOKEN), bearer("another-0123456789"));
+    let user = basic("ann", "secret");
+    let tokens = dir.path().join("tokens");
+    assert_eq!(status(&proxy, FILE, Some(&old)).await, 200);
+    assert_eq!(status(&proxy, FILE, Some(&user)).await, 200);
+
+    std::fs::write(&tokens, "another-0123456789").unwrap();
+    assert_eq!(status(&proxy, FILE, Some(&new)).await, 200);
+    assert_eq!(status(&proxy, FILE, Some(&old)).await, 401);
+    // What makes no sense, or is away, changes nothing.
+    std::fs::write(&tokens, "short").unwrap();
+    assert_eq!(status(&proxy, FILE, Some(&new)).await, 200);
+    std::fs::remove_file(&tokens).unwrap();
+    assert_eq!(status(&proxy, FILE, Some(&new)).await, 200);
+    assert_eq!(status(&proxy, FILE, Some(&old)).await, 401);
+    // A user who has gone is not remembered.
+    std::fs::write(&tokens, format!("{TOKEN}\n")).unwrap();
+    std::fs::write(dir.path().join("users"), USERS.lines().nth(1).unwrap()).unwrap();
+    assert_eq!(status(&proxy, FILE, Some(&old)).await, 200);
+    assert_eq!(status(&proxy, FILE, Some(&user)).await, 401);
+    // Nobody at all is nobody, not everybody.
+    std::fs::write(&tokens, "").unwrap();
+    std::fs::write(dir.path().join("users"), "").unwrap();
+    for value in [None, Some(&*old), Some(&*user)] {
+        assert_eq!(status(&proxy, FILE, value).await, 401);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crowd_that_comes_at_once_is_let_in() {
+    let (index, dir) = (index().await, tempfile::tempdir().unwrap());
+    let proxy = start(&[index.url("/simple")], guarded(files(dir.path()))).await;
+    let (right, wrong) = (basic("bob", "secret"), basic("bob", "other"));
+    let asked = (0..100).map(|at| {
+        let (proxy, value) = (&proxy, if at % 10 == 0 { &wrong } else { &right });
+        async move { (at, status(proxy, "/simple/demo/", Some(value)).await) }
+    });
+    for (at, status) in futures_util::future::join_all(asked).await {
+        assert_eq!(status, if at % 10 == 0 { 401 } else { 200 });
+    }
+}
+
+#[test]
+fn files_that_are_wrong_are_told_of_without_their_secrets() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    let missing = Guard::new(guard::Config::new().tokens_file(&path)).unwrap_err();
+    assert!(missing.is_config() && missing.to_string().contains("can't be read"), "{missing}");
+    for (text, told) in [
+        ("ann:geheim-geheim-geheim", "line 1: neither"),
+        ("# x\nann:{SHA}geheim", "line 2: a hash of SHA-1 is too weak"),
+        ("ann:$apr1$geheim", "MD5"),
+        ("\u{1b}:geheim", "control"),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let error = Guard::new(guard::Config::new().htpasswd_file(&path)).unwrap_err();
+        let shown = format!("{error} {error:?}");
+        assert!(error.is_config() && shown.contains(told) && !shown.contains("geheim"), "{shown}");
+    }
+    std::fs::write(&path, vec![b'#'; 5 << 20]).unwrap();
+    assert!(Guard::new(guard::Config::new().htpasswd_file(&path)).unwrap_err().is_config());
+    std::fs::write(&path, b"\xff").unwrap();
+    assert!(Guard::new(guard::Config::new().tokens_file(&path)).unwrap_err().is_config());
+    let guard = Guard::new(files(dir.path())).unwrap();
+    let shown = format!("{guard:?} {:?}", files(dir.path()));
+    assert!(!shown.contains(TOKEN) && !shown.contains("$2y"), "{shown}");
+}
+
+proptest! {
+    #[test]
+    fn nothing_that_clients_or_files_hold_does_harm(
+        value in "((?i)basic|bearer)? {0,2}[A-Za-z0-9+/=:]{0,40}",
+        text in "(([a-z#]{0,3}:)?([$]2y[$]|[$]6[$](rounds=)?|sha256:|[{]SHA[}])?[a-zA-Z0-9./$: ä]{0,70}\n){0,3}",
+    ) {
+        parse_authorization(&value);
+        parse_files(&text);
+    }
+}

@@ -1,0 +1,122 @@
+//! The settings of who may have what, in the program.
+#![cfg(feature = "cli")]
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use pypi_proxy::Error;
+use pypi_proxy::config::{Settings, Sources};
+
+use crate::support::program::{run, serve};
+use crate::support::source::content;
+use crate::support::{JSON, Server, answer, hashed_page};
+
+async fn index() -> Server {
+    Server::start(|path, _| async move {
+        match &*path {
+            "/simple/demo/" | "/simple/six/" => {
+                answer(200, &[JSON], hashed_page([("demo-1.0.tar.gz".to_owned(), content(1000))]))
+            }
+            path if path.starts_with("/f/") => answer(200, &[], content(1000)),
+            _ => answer(404, &[], ""),
+        }
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_of_them_can_be_set() {
+    let (index, dir) = (index().await, tempfile::tempdir().unwrap());
+    let users = dir.path().join("users");
+    std::fs::write(&users, "ann:$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n").unwrap();
+    let config = dir.path().join("config.toml");
+    let text = "allow_projects = ['demo', 'S?x']\ndeny_projects = ['six']\nproject_sources = ['demo=1']\n\
+        min_age = '7d'\nmin_age_unknown = 'allow'\nmin_age_exempt = ['a-*']\nyanked = 'hide'\n\
+        rate_limit = 100\nrate_limit_burst = 100\ntrusted_proxies = ['10.0.0.0/8', '::1']\nmetrics_need_auth = false\n";
+    std::fs::write(&config, text).unwrap();
+    let wanted = |name: &str| {
+        let path = dir.path().join(name).to_str().unwrap().to_owned();
+        std::fs::write(&path, format!("{name}\n")).unwrap();
+        path
+    };
+    let (demo, six) = (wanted("demo"), wanted("six"));
+    let (url, users) = (index.url("/simple/"), users.to_str().unwrap().to_owned());
+    let env = [
+        ("PYPI_PROXY_INDEX_URL", &*url),
+        ("PYPI_PROXY_AUTH_HTPASSWD_FILE", &*users),
+        ("PYPI_PROXY_CONFIG", config.to_str().unwrap()),
+        ("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never"),
+    ];
+    let (code, told) = run(dir.path(), &env, &["check"]).await;
+    assert!(code == 0 && told.contains("ok    access"), "{told}");
+    let proxy = serve(dir.path(), &env).await;
+    let get = |path: &'static str, login: &'static str| {
+        let url = format!("{}{path}", proxy.url);
+        let login = format!("Basic {}", BASE64_STANDARD.encode(login));
+        async move {
+            reqwest::Client::new().get(url).header("authorization", login).send().await.unwrap().status()
+        }
+    };
+    assert_eq!(get("/simple/demo/", "ann:wrong").await, 401);
+    assert_eq!(get("/simple/demo/demo-1.0.tar.gz", "ann:secret").await, 200);
+    assert_eq!(get("/simple/six/", "ann:secret").await, 403);
+    assert_eq!(get("/metrics", ":").await, 200);
+    // One that serves already wants to know who asks to warm it.
+    let warm = |login: &str| {
+        let url = format!("{login}{}", proxy.url.strip_prefix("http://").unwrap());
+        let (dir, env, demo) = (dir.path(), &env, &demo);
+        async move { run(dir, env, &["warm", "--proxy", &format!("http://{url}"), demo]).await }
+    };
+    let (code, told) = warm("").await;
+    assert!(code == 1 && told.contains("401"), "{told}");
+    let (code, told) = warm("ann:secret@").await;
+    assert_eq!(code, 0, "{told}");
+    proxy.kill().await;
+    // A proxy of its own is for nobody else, and obeys the rules.
+    let (code, told) = run(dir.path(), &env, &["warm", &demo]).await;
+    assert_eq!(code, 0, "{told}");
+    let (code, told) = run(dir.path(), &env, &["warm", &six]).await;
+    assert!(code == 1 && told.contains("403"), "{told}");
+    // It does not start with a file that is wrong.
+    std::fs::write(&users, "ann:geheim").unwrap();
+    for command in ["serve", "check"] {
+        let (code, told) = run(dir.path(), &env, &[command, "--listen", "127.0.0.1:0"]).await;
+        assert!(code > 0 && told.contains("line 1") && !told.contains("geheim"), "{told}");
+    }
+}
+
+fn refuse(name: &str, value: &str) -> Error {
+    Settings::read(&Sources::new().flag(name, value)).unwrap_err()
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused() {
+    for (name, value) in [
+        ("trusted_proxies", "10.0.0.0/33"),
+        ("trusted_proxies", "localhost"),
+        ("allow_projects", "[ab]"),
+        ("deny_projects", "a b"),
+        ("project_sources", "acme-*"),
+        ("project_sources", "acme-*=0"),
+        ("project_sources", "acme-*=second"),
+        ("project_sources", "acme-*=2"),
+        ("min_age", "soon"),
+        ("min_age_unknown", "maybe"),
+        ("yanked", "burn"),
+        ("rate_limit", "-1"),
+        ("rate_limit_burst", "0"),
+    ] {
+        let error = refuse(name, value).to_string();
+        let flag = name.replace('_', "-");
+        assert!(error.contains(&flag) || error.contains(name), "{name}={value}: {error}");
+    }
+    let sources = Sources::new()
+        .flag("extra_index_urls", "https://b.example.org/")
+        .flag("project_sources", "Acme_* = 2, six=1")
+        .flag("trusted_proxies", "10.1.2.3, 2001:db8::/32")
+        .flag("yanked", "Refuse");
+    let settings = Settings::read(&sources).unwrap();
+    let shown = |name| settings.rows().into_iter().find(|row| row.setting.name == name).unwrap().shown;
+    assert_eq!(shown("project_sources"), "acme-*=2, six=1");
+    assert_eq!(shown("trusted_proxies"), "10.1.2.3/32, 2001:db8::/32");
+    assert_eq!(shown("yanked"), "refuse");
+}

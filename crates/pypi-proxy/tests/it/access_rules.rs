@@ -1,0 +1,305 @@
+//! What clients may have: projects, files by their age, and files that were yanked.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use pypi_proxy::rules::{ProjectPattern, Rules, UnknownAge, Yanked};
+use pypi_proxy::serve::Config;
+use reqwest::{Response, Version};
+use serde_json::{Value, json};
+
+use crate::support;
+use crate::support::proxy::{Running, start_with};
+use crate::support::source::{content, digest_of};
+use crate::support::{JSON, Server, answer};
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// A file with its metadata, uploaded this long ago.
+fn file(name: &str, age: Option<Duration>, yanked: bool) -> Value {
+    let mut file = json!({
+        "filename": name, "url": format!("/f/{name}"), "size": 1000, "core-metadata": true,
+        "hashes": {"sha256": digest_of(&content(1000)).to_string()}, "yanked": yanked,
+    });
+    if let Some(age) = age {
+        file["upload-time"] = time(SystemTime::now() - age).into();
+    }
+    file
+}
+
+/// As `upload-time` has it.
+fn time(time: SystemTime) -> String {
+    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+    // The civil date of a number of days (Howard Hinnant's algorithm).
+    let days = i64::try_from(seconds / 86_400).unwrap() + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let rest = seconds % 86_400;
+    format!("{year}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+/// An index of one project, whose files are uploaded so long ago from now on.
+async fn index(ages: Vec<(&'static str, Option<Duration>, bool)>) -> Server {
+    let files: Vec<_> = ages.iter().map(|(name, age, yanked)| file(name, *age, *yanked)).collect();
+    let page = json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": ["1.0", "2.0", "3.0"], "files": files});
+    Server::start(move |path, _| {
+        let page = page.to_string();
+        async move {
+            match &*path {
+                "/simple/" => {
+                    let projects = json!([{"name": "demo"}, {"name": "Acme_Tools"}, {"name": "six"}]);
+                    answer(
+                        200,
+                        &[JSON],
+                        json!({"meta": {"api-version": "1.0"}, "projects": projects}).to_string(),
+                    )
+                }
+                "/simple/demo/" | "/simple/acme-tools/" => answer(200, &[JSON, ("etag", "\"1\"")], page),
+                path if path.ends_with(".metadata") => answer(200, &[], "Name: demo\n"),
+                path if path.starts_with("/f/") => answer(200, &[], content(1000)),
+                _ => answer(404, &[], ""),
+            }
+        }
+    })
+    .await
+}
+
+async fn start(indexes: &[&Server], rules: Rules) -> Running {
+    let urls: Vec<_> = indexes.iter().map(|index| index.url("/simple")).collect();
+    start_with(&urls, Config::new(), |upstream| upstream, |pages| pages.rules(rules.clone())).await
+}
+
+fn pattern(text: &str) -> ProjectPattern {
+    ProjectPattern::parse(text).unwrap()
+}
+
+/// Names of files, and versions.
+async fn page(proxy: &Running, path: &str) -> (Vec<String>, String) {
+    let page = proxy.json(path, &[("accept", JSON.1)]).await;
+    let names =
+        page["files"].as_array().unwrap().iter().map(|file| file["filename"].as_str().unwrap().to_owned());
+    (names.collect(), page["versions"].to_string())
+}
+
+/// An answer that refuses, with the reason in its first line and in its body.
+async fn refused(answer: Response, title: &str, detail: &str) {
+    assert_eq!((answer.status().as_u16(), answer.version()), (403, Version::HTTP_11));
+    let reason = answer.extensions().get::<hyper::ext::ReasonPhrase>().unwrap();
+    assert_eq!(std::str::from_utf8(reason.as_bytes()).unwrap(), title);
+    assert_eq!(answer.headers()["content-type"], "application/problem+json");
+    let body: Value = serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap();
+    assert_eq!((&body["title"], &body["status"]), (&title.into(), &403.into()));
+    assert!(body["detail"].as_str().unwrap().contains(detail), "{body}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn projects_that_are_denied_are_nowhere() {
+    let index = index(vec![("demo-1.0.tar.gz", Some(DAY), false)]).await;
+    let rules = Rules::new().allow([pattern("demo"), pattern("acme-*")]).deny([pattern("ACME.t*")]);
+    let proxy = start(&[&index], rules).await;
+    let denied = "Project Denied By This Proxy";
+    for path in [
+        "/simple/acme-tools/",
+        "/index/acme-tools/",
+        "/simple/Acme.Tools/x-1.0.tar.gz",
+        "/simple/acme-tools/x-1.0.whl.metadata",
+    ] {
+        for more in [&[][..], &[("te", "trailers")]] {
+            refused(proxy.get(path, more).await, denied, "denies").await;
+        }
+    }
+    refused(proxy.get("/simple/six/", &[]).await, "Project Not Allowed By This Proxy", "allows").await;
+    // Nobody was asked for any of them.
+    assert_eq!(index.count(), 0);
+    assert_eq!(page(&proxy, "/simple/demo/").await.0, ["demo-1.0.tar.gz"]);
+    assert_eq!(proxy.get("/simple/demo/demo-1.0.tar.gz", &[]).await.bytes().await.unwrap(), content(1000));
+    let list = proxy.json("/simple/", &[("accept", JSON.1)]).await;
+    assert_eq!(list["projects"], json!([{"name": "demo"}]));
+    let links = proxy.get("/simple/", &[]).await.text().await.unwrap();
+    assert!(links.contains("demo/") && !links.contains("acme") && !links.contains("six"), "{links}");
+    let counted = proxy.get("/metrics", &[]).await.text().await.unwrap();
+    assert!(counted.contains("pypi_proxy_http_refused_total{reason=\"project\"} 9\n"), "{counted}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn private_names_come_from_their_index_alone() {
+    let public = index(vec![("demo-9.0.tar.gz", Some(DAY), false)]).await;
+    let private = index(vec![("demo-1.0.tar.gz", Some(DAY), false)]).await;
+    let rules = || Rules::new().only_from(pattern("acme-*"), 1);
+    let proxy = start(&[&public, &private], rules()).await;
+    assert_eq!(page(&proxy, "/simple/acme-tools/").await.0, ["demo-1.0.tar.gz"]);
+    assert_eq!(proxy.get("/simple/acme-tools/demo-9.0.tar.gz", &[]).await.status(), 404);
+    assert_eq!(proxy.get("/simple/acme-tools/demo-1.0.tar.gz", &[]).await.status(), 200);
+    assert_eq!(public.count(), 0, "{:?}", public.paths());
+    assert_eq!(page(&proxy, "/simple/demo/").await.0, ["demo-9.0.tar.gz", "demo-1.0.tar.gz"]);
+    // What only the public one has is missing, and one that is away takes no other's place.
+    assert_eq!(proxy.get("/simple/acme-nothing/", &[]).await.status(), 404);
+    private.stop().await;
+    assert_eq!(proxy.get("/simple/acme-other/", &[]).await.status(), 502);
+    assert!(!public.paths().iter().any(|path| path.contains("acme")), "{:?}", public.paths());
+    let list = start(&[&public], rules()).await.json("/simple/", &[("accept", JSON.1)]).await;
+    assert_eq!(list["projects"], json!([{"name": "demo"}, {"name": "six"}]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_was_kept_before_there_were_rules_obeys_them() {
+    let public = index(vec![("demo-9.0.tar.gz", Some(DAY), false)]).await;
+    let private = index(vec![("demo-1.0.tar.gz", Some(DAY * 30), true)]).await;
+    let dir = tempfile::tempdir().unwrap();
+    let urls = [public.url("/simple"), private.url("/simple")];
+    let start = async |rules: Rules| {
+        let mut setup = support::proxy::Setup::new(dir.path(), &urls);
+        setup.pages = setup.pages.rules(rules);
+        setup.start().await
+    };
+    let mut proxy = start(Rules::new()).await;
+    assert_eq!(page(&proxy, "/simple/acme-tools/").await.0, ["demo-9.0.tar.gz", "demo-1.0.tar.gz"]);
+    proxy.stop().await;
+    drop(proxy);
+    let asked = public.count();
+    let mut proxy = start(Rules::new().only_from(pattern("acme-*"), 1)).await;
+    assert_eq!(page(&proxy, "/simple/acme-tools/").await.0, ["demo-1.0.tar.gz"]);
+    proxy.stop().await;
+    drop(proxy);
+    let proxy = start(Rules::new().min_age(DAY * 7).yanked(Yanked::Hide)).await;
+    assert_eq!(page(&proxy, "/simple/acme-tools/").await, (vec![], "[\"2.0\",\"3.0\"]".into()));
+    assert_eq!(public.count(), asked);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn young_files_are_held_back() {
+    let files = vec![
+        ("demo-1.0-py3-none-any.whl", Some(DAY * 30), false),
+        ("demo-2.0-py3-none-any.whl", Some(DAY * 2), false),
+        ("demo-2.0.tar.gz", Some(DAY * 30), false),
+        ("demo-3.0-py3-none-any.whl", None, false),
+    ];
+    let index = index(files).await;
+    let rules = Rules::new().min_age(DAY * 7).min_age_exempt([pattern("acme-*")]);
+    let proxy = start(&[&index], rules.clone()).await;
+    let (names, versions) = page(&proxy, "/simple/demo/").await;
+    assert_eq!(names, ["demo-1.0-py3-none-any.whl", "demo-2.0.tar.gz"]);
+    assert_eq!(versions, "[\"1.0\",\"2.0\"]");
+    let links = proxy.get("/simple/demo/", &[]).await.text().await.unwrap();
+    assert!(!links.contains("demo-2.0-py3") && !links.contains("demo-3.0"), "{links}");
+    for end in ["", ".metadata"] {
+        let get = |name: &str| {
+            let path = format!("/simple/demo/{name}{end}");
+            let proxy = &proxy;
+            async move { proxy.get(&path, &[]).await }
+        };
+        assert_eq!(get("demo-1.0-py3-none-any.whl").await.status(), 200);
+        refused(get("demo-2.0-py3-none-any.whl").await, "File Too Young For This Proxy", "7d old").await;
+        let unknown = "File Of Unknown Age Refused By This Proxy";
+        refused(get("demo-3.0-py3-none-any.whl").await, unknown, "does not know").await;
+    }
+    // Nothing of them was fetched.
+    assert!(
+        !index.paths().iter().any(|path| path.contains("2.0-py3") || path.contains("3.0")),
+        "{:?}",
+        index.paths()
+    );
+    assert_eq!(page(&proxy, "/simple/acme-tools/").await.0.len(), 4);
+    assert_eq!(proxy.get("/simple/acme-tools/demo-3.0-py3-none-any.whl", &[]).await.status(), 200);
+    // What is stored already is held back as well.
+    refused(
+        proxy.get("/simple/demo/demo-3.0-py3-none-any.whl", &[]).await,
+        "File Of Unknown Age Refused By This Proxy",
+        "",
+    )
+    .await;
+    let proxy = start(&[&index], rules.min_age_unknown(UnknownAge::Allow)).await;
+    assert_eq!(page(&proxy, "/simple/demo/").await.0.len(), 3);
+    assert_eq!(proxy.get("/simple/demo/demo-3.0-py3-none-any.whl", &[]).await.status(), 200);
+}
+
+/// An index with a file that is a day old this long after now, and one that has been so for a day.
+async fn ripening(lead: Duration) -> Server {
+    index(vec![("demo-1.0.tar.gz", Some(DAY * 2), false), ("demo-2.0.tar.gz", Some(DAY - lead), false)]).await
+}
+
+/// What a client gets that knows the page.
+async fn known(proxy: &Running, field: &str, value: &str) -> u16 {
+    proxy.get("/simple/demo/", &[("accept", JSON.1), (field, value)]).await.status().as_u16()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_appears_when_it_is_old_enough() {
+    // A machine that is busy may not have looked before the file is old enough: then it gets more time.
+    let mut lead = Duration::from_secs(4);
+    let (index, proxy, etag, modified) = loop {
+        let begun = Instant::now();
+        let index = ripening(lead).await;
+        let proxy = start(&[&index], Rules::new().min_age(DAY)).await;
+        let young = proxy.get("/simple/demo/", &[("accept", JSON.1)]).await;
+        let modified = young.headers()["last-modified"].to_str().unwrap().to_owned();
+        let etag = young.headers()["etag"].to_str().unwrap().to_owned();
+        let text = young.text().await.unwrap();
+        let again = [
+            known(&proxy, "if-none-match", &etag).await,
+            known(&proxy, "if-modified-since", &modified).await,
+        ];
+        // Times are known to the second, and those of before and after have to be different ones.
+        if begun.elapsed() < lead / 4 {
+            assert!(!text.contains("demo-2.0"));
+            assert_eq!(again, [304, 304]);
+            break (index, proxy, etag, modified);
+        }
+        lead *= 4;
+    };
+    // The index was asked once: that a file gets older changes nothing there.
+    while page(&proxy, "/simple/demo/").await.0.len() < 2 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(known(&proxy, "if-none-match", &etag).await, 200);
+    assert_eq!(known(&proxy, "if-modified-since", &modified).await, 200);
+    assert_eq!(proxy.get("/simple/demo/demo-2.0.tar.gz", &[]).await.status(), 200);
+    assert_eq!(index.paths().iter().filter(|path| path.ends_with('/')).count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_appears_while_its_index_is_away() {
+    let mut lead = Duration::from_secs(4);
+    let proxy = loop {
+        let begun = Instant::now();
+        let index = ripening(lead).await;
+        let proxy = start_with(
+            &[index.url("/simple")],
+            Config::new(),
+            |upstream| upstream.ttl(Duration::ZERO),
+            |pages| pages.rules(Rules::new().min_age(DAY)),
+        )
+        .await;
+        let shown = page(&proxy, "/simple/demo/").await.0.len();
+        index.stop().await;
+        if begun.elapsed() < lead / 4 {
+            assert_eq!(shown, 1);
+            break proxy;
+        }
+        lead *= 4;
+    };
+    while page(&proxy, "/simple/demo/").await.0.len() < 2 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn yanked_files_are_kept_hidden_or_refused() {
+    let files = vec![("demo-1.0.tar.gz", None, false), ("demo-2.0.tar.gz", None, true)];
+    let index = index(files).await;
+    for (yanked, shown, status) in [(Yanked::Keep, 2, 200), (Yanked::Hide, 1, 200), (Yanked::Refuse, 1, 403)]
+    {
+        let proxy = start(&[&index], Rules::new().yanked(yanked)).await;
+        assert_eq!(page(&proxy, "/simple/demo/").await.0.len(), shown, "{yanked:?}");
+        assert_eq!(proxy.get("/simple/demo/demo-1.0.tar.gz", &[]).await.status(), 200);
+        let answer = proxy.get("/simple/demo/demo-2.0.tar.gz", &[]).await;
+        assert_eq!(answer.status(), status, "{yanked:?}");
+        if status == 403 {
+            refused(answer, "Yanked File Refused By This Proxy", "yanked").await;
+        }
+    }
+}

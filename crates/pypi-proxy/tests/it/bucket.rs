@@ -1,0 +1,454 @@
+//! Proxies that share a bucket: each file comes from the index once, and whatever the bucket does, clients get it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures_util::future::join_all;
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt as _};
+use pypi_proxy::bucket::{self, Bucket};
+use pypi_proxy::store::{self, Filling, Store};
+
+use crate::support;
+use crate::support::JSON;
+use crate::support::faulty::{Fault, Faulty};
+use crate::support::proxy::{PATIENCE, Running, Setup};
+use crate::support::raw::{Raw, Step, head, reply};
+use crate::support::source::{Connection, Scripted, content, digest_of};
+
+const PART: u64 = 100_000;
+/// Long enough for a lease to be renewed on a machine that is busy.
+const LEASE: Duration = Duration::from_secs(6);
+
+fn config() -> bucket::Config {
+    bucket::Config::new("p/q")
+        .part_size(PART)
+        .timeout(Duration::from_millis(500))
+        .lease_duration(LEASE)
+        .lease_wait(PATIENCE * 2)
+        .page_wait(PATIENCE)
+}
+
+fn share(objects: &Arc<dyn ObjectStore>) -> Bucket {
+    Bucket::new(objects.clone(), config())
+}
+
+fn memory() -> Arc<dyn ObjectStore> {
+    Arc::new(InMemory::new())
+}
+
+fn file_path(content: &[u8]) -> Path {
+    let name = digest_of(content).to_string();
+    Path::from(format!("p/q/files/sha256/{}/{}/{name}", &name[..2], &name[2..4]))
+}
+
+/// The files of this index, each with its length; each takes some time.
+async fn index(files: &'static [(&'static str, usize)], time: Duration) -> Raw {
+    Raw::start(move |asked| {
+        let all = files.iter().map(|(name, len)| ((*name).to_owned(), content(*len)));
+        if asked.path == "/simple/demo/" {
+            let is_known = asked.head.contains("if-none-match: \"page\"");
+            return match is_known {
+                true => reply("304 Not Modified", &[("etag", "\"page\"")], ""),
+                false => reply("200 OK", &[JSON, ("etag", "\"page\"")], support::hashed_page(all)),
+            };
+        }
+        let Some(body) = asked
+            .path
+            .strip_prefix("/f/")
+            .and_then(|name| files.iter().find(|(file, _)| *file == name).map(|(_, len)| content(*len)))
+        else {
+            return reply("404 Not Found", &[], "");
+        };
+        let mut steps = vec![head("200 OK", &[("content-length", &body.len().to_string())])];
+        for chunk in body.chunks(body.len() / 16 + 1) {
+            steps.push(Step::Send(Bytes::copy_from_slice(chunk)));
+            steps.push(Step::Wait(time / 16));
+        }
+        steps
+    })
+    .await
+}
+
+const SMALL: (&str, usize) = ("demo-1.0.whl", 70_000);
+const LARGE: (&str, usize) = ("demo-2.0.whl", 550_001);
+
+async fn start(dir: &tempfile::TempDir, index: &Raw, bucket: Option<Bucket>) -> Running {
+    let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
+    setup.pages = setup.pages.bucket(bucket.clone());
+    setup.store = setup.store.bucket(bucket);
+    setup.start().await
+}
+
+struct Fleet {
+    proxies: Vec<Running>,
+    dirs: Vec<tempfile::TempDir>,
+}
+
+impl Fleet {
+    async fn start(count: usize, index: &Raw, objects: &Arc<dyn ObjectStore>) -> Self {
+        let dirs: Vec<_> = (0..count).map(|_| tempfile::tempdir().unwrap()).collect();
+        let proxies = join_all(dirs.iter().map(|dir| start(dir, index, Some(share(objects))))).await;
+        Self { proxies, dirs }
+    }
+
+    /// All of them are asked at once, each by several clients.
+    async fn fetch(&self, (name, len): (&str, usize)) {
+        join_all(self.proxies.iter().flat_map(|proxy| (0..4).map(move |_| fetch(proxy, name, len)))).await;
+    }
+}
+
+async fn fetch(proxy: &Running, name: &str, len: usize) {
+    let response = proxy.get(&format!("/simple/demo/{name}"), &[]).await;
+    assert_eq!(response.status(), 200);
+    let bytes = response.bytes().await.unwrap();
+    assert!(bytes == content(len), "{name}: {} bytes", bytes.len());
+}
+
+/// A value of the metrics, whose name may have labels.
+async fn metric(proxy: &Running, name: &str) -> f64 {
+    let text = proxy.get("/metrics", &[]).await.text().await.unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(&format!("pypi_proxy_bucket_{name} ")));
+    line.unwrap_or_else(|| panic!("{name} is not in\n{text}")).parse().unwrap()
+}
+
+/// Waits until something is so, but not for ever.
+async fn until<F: Future<Output = bool>>(what: &str, is_so: impl Fn() -> F) {
+    // A bucket that has failed may be left alone for half a minute.
+    let deadline = Instant::now() + PATIENCE * 2;
+    while !is_so().await {
+        assert!(Instant::now() < deadline, "{what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn settle(proxies: &[Running]) {
+    for proxy in proxies {
+        until("uploads end", || async { metric(proxy, "uploads_pending").await == 0.0 }).await;
+    }
+}
+
+async fn paths(objects: &Arc<dyn ObjectStore>, below: &str) -> Vec<String> {
+    use futures_util::TryStreamExt as _;
+    let list: Vec<_> = objects.list(Some(&Path::from(below))).try_collect().await.unwrap();
+    list.into_iter().map(|object| object.location.to_string()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fleet_is_one_client_to_the_index() {
+    let objects = memory();
+    let index = index(&[SMALL, LARGE], Duration::from_millis(200)).await;
+    let fleet = Fleet::start(3, &index, &objects).await;
+    for (name, len) in [SMALL, LARGE] {
+        fleet.fetch((name, len)).await;
+        assert_eq!(index.count(&format!("/f/{name}")), 1);
+        let object = objects.get(&file_path(&content(len))).await.unwrap();
+        let sha256 = object.attributes.iter().next().unwrap().1.to_string();
+        assert_eq!(sha256, digest_of(&content(len)).to_string());
+        assert_eq!(object.bytes().await.unwrap(), content(len));
+    }
+    settle(&fleet.proxies).await;
+    assert_eq!(paths(&objects, "p/q/leases").await, <[String; 0]>::default());
+    // One that comes later needs the index for nothing but pages, and not even for those.
+    let late = Fleet::start(1, &index, &objects).await;
+    until("the page is shared", || async { paths(&objects, "p/q/pages").await.len() == 1 }).await;
+    let asked = index.asked().len();
+    fetch(&late.proxies[0], SMALL.0, SMALL.1).await;
+    assert_eq!(index.asked().len(), asked);
+    let part = late.proxies[0].get("/simple/demo/demo-2.0.whl", &[("range", "bytes=1000-1999")]).await;
+    assert_eq!(part.status(), 206);
+    assert_eq!(part.bytes().await.unwrap(), content(LARGE.1).slice(1000..2000));
+    assert_eq!(index.asked().len(), asked);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bucket_that_knows_no_conditions_is_of_use_all_the_same() {
+    let objects: Arc<dyn ObjectStore> = Faulty::new(Fault::Unconditional);
+    let index = index(&[LARGE], Duration::from_millis(100)).await;
+    let fleet = Fleet::start(3, &index, &objects).await;
+    fleet.fetch(LARGE).await;
+    assert!(index.count("/f/demo-2.0.whl") <= 3);
+    settle(&fleet.proxies).await;
+    let late = Fleet::start(1, &index, &objects).await;
+    let before = index.count("/f/demo-2.0.whl");
+    late.fetch(LARGE).await;
+    assert_eq!(index.count("/f/demo-2.0.whl"), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_in_the_bucket_that_is_damaged_is_replaced() {
+    let index = index(&[SMALL, LARGE], Duration::ZERO).await;
+    for (name, len) in [SMALL, LARGE] {
+        for damage in [Bytes::from_static(b"short"), content(len + 1), flipped(len)] {
+            let objects = memory();
+            objects.put(&file_path(&content(len)), damage.into()).await.unwrap();
+            let fleet = Fleet::start(1, &index, &objects).await;
+            fleet.fetch((name, len)).await;
+            assert_eq!(metric(&fleet.proxies[0], "corrupt_total").await, 1.0);
+            settle(&fleet.proxies).await;
+            let object = objects.get(&file_path(&content(len))).await.unwrap();
+            assert_eq!(object.bytes().await.unwrap(), content(len));
+        }
+    }
+}
+
+fn flipped(len: usize) -> Bytes {
+    let mut bytes = content(len).to_vec();
+    bytes[len / 2] ^= 1;
+    bytes.into()
+}
+
+/// More than is held back for its hash: who reads it is told at the end, and who comes then gets it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_file_that_is_damaged_ends_with_an_error_and_is_replaced() {
+    const HUGE: (&str, usize) = ("demo-3.0.whl", (8 << 20) + 1);
+    let (objects, index) = (memory(), index(&[HUGE], Duration::ZERO).await);
+    objects.put(&file_path(&content(HUGE.1)), flipped(HUGE.1).into()).await.unwrap();
+    let fleet = Fleet::start(1, &index, &objects).await;
+    let response = fleet.proxies[0].get("/simple/demo/demo-3.0.whl", &[]).await;
+    assert!(response.bytes().await.is_err());
+    fleet.fetch(HUGE).await;
+    settle(&fleet.proxies).await;
+    assert_eq!(metric(&fleet.proxies[0], "corrupt_total").await, 1.0);
+    let object = objects.get(&file_path(&content(HUGE.1))).await.unwrap();
+    assert!(object.bytes().await.unwrap() == content(HUGE.1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_the_file_never_gets_into_the_bucket() {
+    let objects: Arc<Faulty> = Faulty::new(Fault::None);
+    let bucket = Bucket::new(objects.clone(), config());
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(store::Config::new(dir.path()).retries(0).bucket(bucket)).unwrap();
+    let (good, bad) = (Scripted::new(content(LARGE.1), []), Scripted::new(flipped(LARGE.1), []));
+    let broken = Connection { bytes: Some(450_000), fails: true, ..Connection::default() };
+    let cut = Scripted::new(content(LARGE.1), vec![broken; 1000]);
+    for source in [bad, cut] {
+        let begun = objects.begun();
+        // It may be over before its upload begins: then once more.
+        until("an upload is begun", || async {
+            let Filling::Running(fill) = store.fill(good.key(), good.expected(), source.clone()) else {
+                panic!()
+            };
+            assert!(fill.done().await.is_err());
+            objects.begun() > begun
+        })
+        .await;
+        until("the upload is aborted", || async { objects.aborted() == objects.begun() }).await;
+        assert_eq!(objects.len(), 0);
+    }
+    let Filling::Running(fill) = store.fill(good.key(), good.expected(), good.clone()) else { panic!() };
+    fill.done().await.unwrap();
+    until("it is there", || async { objects.get(&file_path(&good.content)).await.is_ok() }).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_dies_is_succeeded() {
+    let (objects, index) = (memory(), index(&[LARGE], Duration::ZERO).await);
+    // What another proxy has left: its lease says nothing of any clock.
+    let lease = Path::from(format!("p/q/leases/{}", digest_of(&content(LARGE.1))));
+    let document = r#"{"owner":"0-0","seconds":2.0,"beat":7}"#;
+    objects.put(&lease, document.into()).await.unwrap();
+    let fleet = Fleet::start(3, &index, &objects).await;
+    fleet.fetch(LARGE).await;
+    assert_eq!(index.count("/f/demo-2.0.whl"), 1);
+    let mut taken_over = 0.0;
+    for proxy in &fleet.proxies {
+        taken_over += metric(proxy, "leases_total{outcome=\"taken_over\"}").await;
+    }
+    assert_eq!(taken_over, 1.0);
+    settle(&fleet.proxies).await;
+    assert_eq!(paths(&objects, "p/q/leases").await, <[String; 0]>::default());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lease_lasts_for_as_long_as_the_file_takes() {
+    let objects = memory();
+    let index = index(&[LARGE], LEASE * 2).await;
+    let fleet = Fleet::start(2, &index, &objects).await;
+    fleet.fetch(LARGE).await;
+    assert_eq!(index.count("/f/demo-2.0.whl"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_holder_that_never_ends_is_waited_for_only_so_long() {
+    let (objects, index) = (memory(), index(&[SMALL], Duration::ZERO).await);
+    let lease = Path::from(format!("p/q/leases/{}", digest_of(&content(SMALL.1))));
+    for nonsense in ["", "{", r#"{"owner":"a","seconds":1e300,"beat":0}"#] {
+        objects.put(&lease, nonsense.into()).await.unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let bucket = Bucket::new(objects.clone(), config().lease_wait(Duration::from_millis(300)));
+        let proxy = start(&dir, &index, Some(bucket)).await;
+        fetch(&proxy, SMALL.0, SMALL.1).await;
+        settle(std::slice::from_ref(&proxy)).await;
+        objects.delete(&file_path(&content(SMALL.1))).await.unwrap();
+    }
+    assert_eq!(index.count("/f/demo-1.0.whl"), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_the_bucket_does_clients_get_their_files() {
+    for fault in [Fault::Failing, Fault::Hanging, Fault::Full, Fault::Denying, Fault::CutShort] {
+        let objects = Faulty::new(fault);
+        let shared: Arc<dyn ObjectStore> = objects.clone();
+        let index = index(&[SMALL, LARGE], Duration::ZERO).await;
+        let mut fleet = Fleet::start(2, &index, &shared).await;
+        fleet.fetch(SMALL).await;
+        fleet.fetch(LARGE).await;
+        let proxy = &fleet.proxies[0];
+        if !matches!(fault, Fault::CutShort) {
+            until("it is told", || async {
+                let health = proxy.json("/health", &[]).await;
+                let reason = health["data"]["reasons"][0].as_str().unwrap_or_default().to_owned();
+                health["data"]["state"] == "degraded"
+                    && reason.contains("bucket")
+                    && !reason.contains("hunter2")
+            })
+            .await;
+            assert_eq!(proxy.get("/readyz", &[]).await.status(), 200);
+        }
+        // It recovers by itself, and gets what it has missed as soon as somebody wants that.
+        objects.set(Fault::None);
+        until("it is well again", || async {
+            fleet.fetch(SMALL).await;
+            fleet.fetch(LARGE).await;
+            let health = proxy.json("/health", &[]).await;
+            let has =
+                objects.has(&file_path(&content(SMALL.1))) && objects.has(&file_path(&content(LARGE.1)));
+            health["data"]["state"] == "ok" && has
+        })
+        .await;
+        for proxy in &mut fleet.proxies {
+            proxy.stop().await;
+        }
+        drop(fleet.dirs);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_on_its_way_to_the_bucket_is_waited_for_at_the_end() {
+    let objects = Faulty::new(Fault::Held);
+    let index = index(&[SMALL, LARGE], Duration::ZERO).await;
+    let shared: Arc<dyn ObjectStore> = objects.clone();
+    let dir = tempfile::tempdir().unwrap();
+    let bucket = Bucket::new(shared.clone(), config().timeout(PATIENCE));
+    let mut proxy = start(&dir, &index, Some(bucket)).await;
+    fetch(&proxy, SMALL.0, SMALL.1).await;
+    fetch(&proxy, LARGE.0, LARGE.1).await;
+    // No client has waited for it.
+    assert!(!objects.has(&file_path(&content(LARGE.1))));
+    let release = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        objects.set(Fault::None);
+    };
+    tokio::join!(proxy.stop(), release);
+    assert!(objects.has(&file_path(&content(SMALL.1))) && objects.has(&file_path(&content(LARGE.1))));
+    assert_eq!(paths(&shared, "p/q/leases").await, <[String; 0]>::default());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn more_uploads_than_may_wait_are_left_out_until_the_next_time() {
+    let objects = Faulty::new(Fault::Held);
+    let index = index(&[SMALL, LARGE], Duration::ZERO).await;
+    let dir = tempfile::tempdir().unwrap();
+    let bucket = Bucket::new(objects.clone(), config().timeout(PATIENCE).max_uploads(1));
+    let proxy = start(&dir, &index, Some(bucket)).await;
+    fetch(&proxy, LARGE.0, LARGE.1).await;
+    fetch(&proxy, SMALL.0, SMALL.1).await;
+    until("one is left out", || async { metric(&proxy, "uploads_total{outcome=\"dropped\"}").await == 1.0 })
+        .await;
+    objects.set(Fault::None);
+    until("it is there all the same", || async {
+        fetch(&proxy, SMALL.0, SMALL.1).await;
+        objects.has(&file_path(&content(SMALL.1)))
+    })
+    .await;
+    assert_eq!(index.count("/f/demo-1.0.whl"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_without_hashes_are_shared_as_well() {
+    let index = Raw::start(|asked| match &*asked.path {
+        "/simple/demo/" => {
+            reply("200 OK", &[("content-type", "text/html")], "<a href=/f/demo-1.0.whl>demo-1.0.whl</a>")
+        }
+        "/f/demo-1.0.whl" => reply("200 OK", &[], content(SMALL.1)),
+        _ => reply("404 Not Found", &[], ""),
+    })
+    .await;
+    let objects = memory();
+    for _ in 0..2 {
+        let fleet = Fleet::start(2, &index, &objects).await;
+        fleet.fetch(SMALL).await;
+        settle(&fleet.proxies).await;
+    }
+    assert_eq!(index.count("/f/demo-1.0.whl"), 1);
+    assert_eq!(paths(&objects, "p/q/names").await, ["p/q/names/demo/demo-1.0.whl"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_damaged_in_the_bucket_is_found() {
+    let objects = memory();
+    for (len, damage) in [(1000, content(1000)), (2000, flipped(2000))] {
+        objects.put(&file_path(&content(len)), damage.into()).await.unwrap();
+    }
+    objects.put(&Path::from("p/q/files/sha256/of/others"), "x".into()).await.unwrap();
+    let bucket = share(&objects);
+    bucket.check().await.unwrap();
+    let verified = bucket.verify(|_, _| ()).await.unwrap();
+    assert_eq!((verified.good, verified.bytes), (1, 1000));
+    assert_eq!(verified.bad, [digest_of(&content(2000))]);
+    assert!(bucket.verify(|_, _| ()).await.unwrap().bad.is_empty());
+    assert_eq!(paths(&objects, "p/q").await.len(), 2);
+    let error = share(&(Faulty::new(Fault::Denying) as Arc<dyn ObjectStore>)).check().await.unwrap_err();
+    assert!(error.is_bucket() && !error.to_string().contains("hunter2"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_forgotten_is_gone_from_the_bucket() {
+    let (objects, index) = (memory(), index(&[SMALL], Duration::ZERO).await);
+    let fleet = Fleet::start(1, &index, &objects).await;
+    let proxy = &fleet.proxies[0];
+    fleet.fetch(SMALL).await;
+    settle(&fleet.proxies).await;
+    until("the page is shared", || async { paths(&objects, "p/q/pages").await.len() == 1 }).await;
+    let gone = proxy.ask(reqwest::Method::DELETE, "/cache/demo/demo-1.0.whl", &[]).await;
+    assert_eq!((gone.status().as_u16(), paths(&objects, "p/q/files").await.len()), (200, 0));
+    let gone = proxy.ask(reqwest::Method::DELETE, "/cache/demo", &[]).await;
+    assert_eq!((gone.status().as_u16(), paths(&objects, "p/q/pages").await.len()), (200, 0));
+    fleet.fetch(SMALL).await;
+    until("the page is shared", || async { paths(&objects, "p/q/pages").await.len() == 1 }).await;
+    assert_eq!(proxy.ask(reqwest::Method::DELETE, "/cache", &[]).await.status(), 200);
+    assert_eq!(paths(&objects, "p/q/pages").await, <[String; 0]>::default());
+}
+
+/// A bucket that is slow to tell of pages is not waited for.
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_wait_for_the_bucket_only_so_long() {
+    let objects: Arc<dyn ObjectStore> = Faulty::new(Fault::Hanging);
+    let index = index(&[SMALL], Duration::ZERO).await;
+    let dir = tempfile::tempdir().unwrap();
+    let slow = config().timeout(Duration::from_secs(3600)).page_wait(Duration::from_millis(100));
+    let proxy = start(&dir, &index, Some(Bucket::new(objects, slow))).await;
+    assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 200);
+}
+
+/// An index that is gone is not missed by a proxy that has just been started.
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_the_bucket_are_served_without_the_index() {
+    let (objects, index) = (memory(), index(&[SMALL], Duration::ZERO).await);
+    let fleet = Fleet::start(1, &index, &objects).await;
+    fleet.fetch(SMALL).await;
+    settle(&fleet.proxies).await;
+    until("the page is shared", || async { paths(&objects, "p/q/pages").await.len() == 1 }).await;
+    index.stop().await;
+    let dir = tempfile::tempdir().unwrap();
+    let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
+    setup.upstreams = setup.upstreams.into_iter().map(|upstream| upstream.ttl(Duration::ZERO)).collect();
+    setup.pages = setup.pages.bucket(share(&objects));
+    setup.store = setup.store.bucket(share(&objects));
+    let late = setup.start().await;
+    fetch(&late, SMALL.0, SMALL.1).await;
+}

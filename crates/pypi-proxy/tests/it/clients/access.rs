@@ -1,0 +1,116 @@
+//! What pip and uv make of a proxy that asks who they are, and that holds things back.
+
+use crate::clients::sandbox::{Program, RichIndex, Sandbox, Shelf, python};
+
+const USERS: &str = "ann:$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n";
+const TOKENS: &str = "0123456789abcdef ci\n";
+
+/// The URL of the index with a login.
+fn index_url(proxy: &Program, login: &str) -> String {
+    format!("http://{login}{}/simple/", proxy.address())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pip_and_uv_log_in_with_what_stands_in_the_url() {
+    let Some(python) = python() else { return };
+    let shelf = Shelf::new(&python).await;
+    let index = RichIndex::start(&python, &shelf).await;
+    let dir = tempfile::tempdir().unwrap();
+    let file = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(file("users"), USERS).unwrap();
+    std::fs::write(file("tokens"), TOKENS).unwrap();
+    let env = [
+        ("PYPI_PROXY_INDEX_URL", &*index.url()),
+        ("PYPI_PROXY_AUTH_HTPASSWD_FILE", &file("users")),
+        ("PYPI_PROXY_AUTH_TOKENS_FILE", &file("tokens")),
+    ];
+    let proxy = Program::start(&dir.path().join("cache"), false, &env).await;
+    let asked = index.lines.count();
+    for login in ["", "ann:wrong@", "__token__:0123456789abcdee@"] {
+        let (sandbox, url) = (Sandbox::new(&python).await, index_url(&proxy, login));
+        let told = sandbox.fails("pip", &["install", "--no-input", "--index-url", &url, "pantry"]).await;
+        assert!(told.contains("No matching distribution found for pantry"), "{told}");
+        assert!(login.is_empty() || told.contains("401 Error, Credentials not correct"), "{told}");
+        let told = sandbox.fails("uv", &["pip", "install", "--default-index", &url, "pantry"]).await;
+        assert!(told.contains("lack of valid authentication credentials (401 Unauthorized)"), "{told}");
+    }
+    // The index has heard nothing of them.
+    assert_eq!(index.lines.count(), asked);
+    for login in ["ann:secret@", "__token__:0123456789abcdef@"] {
+        let url = index_url(&proxy, login);
+        let sandbox = Sandbox::new(&python).await;
+        sandbox.run("pip", &["install", "--index-url", &url, "pantry==1.0"]).await;
+        let sandbox = Sandbox::new(&python).await;
+        sandbox.run("uv", &["pip", "install", "--default-index", &url, "pantry==1.0"]).await;
+        assert_eq!(sandbox.freeze().await, ["pantry==1.0", "pantry-shelf==1.1"]);
+    }
+    let log = proxy.log.all().concat();
+    assert!(log.contains("\"user\":\"ann\"") && log.contains("\"user\":\"ci\""), "{log}");
+    assert!(!log.contains("secret") && !log.contains("0123456789abc"), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pip_and_uv_get_what_is_old_enough_and_are_told_of_the_rest() {
+    let Some(python) = python() else { return };
+    let shelf = Shelf::new(&python).await;
+    let index = RichIndex::start(&python, &shelf).await;
+    let cache = tempfile::tempdir().unwrap();
+    // On the first of March of 2024 or before.
+    let day = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_709_251_200);
+    let age = format!("{}s", day.elapsed().unwrap().as_secs());
+    let env = [
+        ("PYPI_PROXY_INDEX_URL", &*index.url()),
+        ("PYPI_PROXY_MIN_AGE", &age),
+        ("PYPI_PROXY_DENY_PROJECTS", "spice.*"),
+    ];
+    let proxy = Program::start(cache.path(), false, &env).await;
+    let url = index_url(&proxy, "");
+    let young = format!("{url}pantry-shelf/pantry_shelf-3.0-py3-none-any.whl");
+
+    let pip = Sandbox::new(&python).await;
+    pip.run("pip", &["install", "--index-url", &url, "pantry-shelf"]).await;
+    assert_eq!(pip.freeze().await, ["pantry-shelf==2.0"]);
+    let told = pip.fails("pip", &["install", "--index-url", &url, "pantry-shelf==3.0"]).await;
+    assert!(told.contains("from versions: 1.0, 1.1, 2.0, 2.1rc1)"), "{told}");
+    // An address out of a lock file leads to the file itself.
+    let told = pip.fails("pip", &["install", &young]).await;
+    assert!(told.contains("403 Client Error: File Too Young For This Proxy"), "{told}");
+    let told = pip.fails("pip", &["install", "-vv", "--index-url", &url, "spice-rack"]).await;
+    assert!(told.contains("403 Client Error: Project Denied By This Proxy"), "{told}");
+
+    let uv = Sandbox::new(&python).await;
+    uv.run("uv", &["pip", "install", "--default-index", &url, "pantry-shelf"]).await;
+    assert_eq!(uv.freeze().await, ["pantry-shelf==2.0"]);
+    let told = uv.fails("uv", &["pip", "install", "--default-index", &url, "pantry-shelf==3.0"]).await;
+    assert!(told.contains("there is no version of pantry-shelf==3.0"), "{told}");
+    let told = uv.fails("uv", &["pip", "install", &young]).await;
+    assert!(
+        told.contains("Server message: File Too Young For This Proxy, the proxy holds files back"),
+        "{told}"
+    );
+    let told = uv.fails("uv", &["pip", "install", "--default-index", &url, "spice-rack"]).await;
+    assert!(told.contains("403 Forbidden"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pip_and_uv_wait_when_they_ask_too_much() {
+    let Some(python) = python() else { return };
+    let shelf = Shelf::new(&python).await;
+    let index = RichIndex::start(&python, &shelf).await;
+    let cache = tempfile::tempdir().unwrap();
+    let env = [
+        ("PYPI_PROXY_INDEX_URL", &*index.url()),
+        ("PYPI_PROXY_RATE_LIMIT", "1"),
+        ("PYPI_PROXY_RATE_LIMIT_BURST", "1"),
+    ];
+    let proxy = Program::start(cache.path(), false, &env).await;
+    let url = index_url(&proxy, "");
+    for (program, args) in
+        [("pip", &["install", "--index-url"][..]), ("uv", &["pip", "install", "--default-index"])]
+    {
+        let (begun, sandbox) = (proxy.log.count(), Sandbox::new(&python).await);
+        sandbox.run(program, &[args, &[&url, "--no-deps", "pantry==1.0"]].concat()).await;
+        let log = proxy.log.all().split_off(begun).concat();
+        assert!(log.contains("\"status\":429"), "{program}: {log}");
+    }
+}

@@ -1,0 +1,98 @@
+//! What the guide says beside what the clients are configured with elsewhere here.
+
+use http::Response;
+
+use crate::clients::sandbox::{Program, RichIndex, Sandbox, Shelf, guide, python};
+use crate::support::{self, Body, Server, answer};
+
+const PROJECT: &str = "[project]\nname = \"kitchen\"\nversion = \"1.0\"\nrequires-python = \">=3.9\"\ndependencies = [\"pantry-shelf==1.1\"]\n";
+const INSTALLED: [&str; 1] = ["pantry-shelf==1.1"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn variables_and_files_of_users_lead_to_the_proxy() {
+    let Some(python) = python() else { return };
+    let shelf = Shelf::new(&python).await;
+    let index = RichIndex::start(&python, &shelf).await;
+    let cache = tempfile::tempdir().unwrap();
+    let proxy = Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
+    let url = &*proxy.url;
+
+    let mut pip = Sandbox::new(&python).await;
+    pip.export(&guide("pip", url));
+    pip.run("pip", &["install", "pantry-shelf==1.1"]).await;
+    assert_eq!(pip.freeze().await, INSTALLED);
+
+    let mut by_variable = Sandbox::new(&python).await;
+    by_variable.export(&guide("uv", url));
+    let by_file = Sandbox::new(&python).await;
+    let folder = by_file.home().join(".config/uv");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("uv.toml"), guide("uv.toml", url)).unwrap();
+    for uv in [by_variable, by_file] {
+        uv.run("uv", &["pip", "install", "pantry-shelf==1.1"]).await;
+        assert_eq!(uv.freeze().await, INSTALLED);
+    }
+
+    let poetry = Sandbox::new(&python).await;
+    poetry.write("pyproject.toml", &format!("{PROJECT}\n[tool.poetry]\npackage-mode = false\n"));
+    let added = ["source", "add", "--priority=primary", "pypi-proxy", &format!("{url}/simple/")];
+    poetry.run("poetry", &added).await;
+    let project = std::fs::read_to_string(poetry.work().join("pyproject.toml")).unwrap();
+    let told = guide("pyproject.toml for Poetry", url);
+    assert!(project.contains(told.trim()), "{project}");
+
+    let mut pipenv = Sandbox::new(&python).await;
+    pipenv.export(&guide("pipenv", url));
+    pipenv.write("Pipfile", "[packages]\npantry-shelf = \"==1.1\"\n");
+    pipenv.run("pipenv", &["install"]).await;
+    assert_eq!(pipenv.freeze().await, INSTALLED);
+
+    let mut pdm = Sandbox::new(&python).await;
+    pdm.export(&guide("PDM", url));
+    pdm.write("pyproject.toml", &format!("{PROJECT}\n[tool.pdm]\ndistribution = false\n"));
+    pdm.run("pdm", &["install"]).await;
+    assert_eq!(pdm.freeze().await, INSTALLED);
+
+    // The place for those who come from proxpi.
+    let former = Sandbox::new(&python).await;
+    former.run("pip", &["install", "--index-url", &format!("{url}/index/"), "pantry-shelf==1.1"]).await;
+    assert_eq!(former.freeze().await, INSTALLED);
+}
+
+/// A server that has the proxy below `/mirror`.
+async fn front(proxy: String) -> Server {
+    let client = reqwest::Client::builder().no_gzip().no_zstd().no_deflate();
+    let client = client.redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    Server::start(move |path, headers| {
+        let (client, proxy) = (client.clone(), proxy.clone());
+        async move {
+            let Some(path) = path.strip_prefix("/mirror") else { return answer(404, &[], "") };
+            let answer = client.get(format!("{proxy}{path}")).headers(headers).send().await.unwrap();
+            let mut response: Response<Body> = Response::new(support::full(""));
+            *response.status_mut() = answer.status();
+            response.headers_mut().extend(answer.headers().clone());
+            *response.body_mut() = support::full(answer.bytes().await.unwrap());
+            response
+        }
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_server_may_have_the_proxy_below_a_path() {
+    let Some(python) = python() else { return };
+    let shelf = Shelf::new(&python).await;
+    let index = RichIndex::start(&python, &shelf).await;
+    let cache = tempfile::tempdir().unwrap();
+    let proxy = Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
+    let front = front(proxy.url.clone()).await;
+    let url = front.url("/mirror/simple/");
+    for (client, args) in [("pip", &["install"][..]), ("uv", &["pip", "install"])] {
+        let sandbox = Sandbox::new(&python).await;
+        let wanted = ["--index-url", &*url, "pantry[spice]==2.0"];
+        sandbox.run(client, &[args, &wanted].concat()).await;
+        assert_eq!(sandbox.freeze().await.len(), 4, "{client}");
+    }
+    assert!(front.paths().iter().all(|path| path.starts_with("/mirror/simple/")), "{:?}", front.paths());
+    proxy.has_only_good_answers();
+}

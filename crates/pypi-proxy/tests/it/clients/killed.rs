@@ -1,0 +1,118 @@
+//! The proxy is killed while a client gets a file.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, StreamBody};
+use hyper::body::Frame;
+use tokio::sync::watch;
+
+use crate::clients::sandbox::{Program, Sandbox, Shelf, python};
+use crate::support::{JSON, Server, answer, free_address};
+
+const NAME: &str = "pantry_barrel-1.0-py3-none-any.whl";
+const CHUNK: usize = 1 << 16;
+/// What comes of the file before the gate.
+const FIRST: usize = 8 << 20;
+
+/// An index with one large file, of which the rest waits until the gate is open.
+async fn index(content: Bytes, sha256: String, gate: watch::Receiver<bool>) -> Server {
+    let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "pantry-barrel", "versions": ["1.0"], "files": [
+        {"filename": NAME, "url": format!("../../f/{NAME}"), "hashes": {"sha256": sha256}, "size": content.len()},
+    ]});
+    let page = Arc::new(page.to_string());
+    Server::start(move |path, headers| {
+        let (content, page, gate) = (content.clone(), page.clone(), gate.clone());
+        async move {
+            if path == "/simple/pantry-barrel/" {
+                return answer(200, &[JSON], page.to_string());
+            }
+            if !path.starts_with("/f/") {
+                return answer(404, &[], "");
+            }
+            let len = content.len();
+            let range = headers.get("range").map(|range| range.to_str().unwrap().to_owned());
+            let part = match range.map(|range| pypi_proxy::ByteRange::parse(&range, len as u64)) {
+                Some(pypi_proxy::ByteRange::Part { start, end }) => start as usize..end as usize,
+                _ => 0..len,
+            };
+            let is_part = part.len() < len;
+            let place = format!("bytes {}-{}/{len}", part.start, part.end - 1);
+            let response = http::Response::builder()
+                .status(if is_part { 206 } else { 200 })
+                .header("content-length", part.len())
+                .header("etag", "\"barrel\"");
+            let response = if is_part { response.header("content-range", place) } else { response };
+            let chunks = futures_util::stream::unfold(part, move |mut rest| {
+                let (content, mut gate) = (content.clone(), gate.clone());
+                async move {
+                    if rest.is_empty() {
+                        return None;
+                    }
+                    // What the metadata is made of is there.
+                    if rest.start >= FIRST && !is_part {
+                        gate.wait_for(|is_open| *is_open).await.ok()?;
+                    }
+                    let end = rest.end.min(rest.start + CHUNK);
+                    let chunk = content.slice(rest.start..end);
+                    rest.start = end;
+                    Some((Ok::<_, std::io::Error>(Frame::data(chunk)), rest))
+                }
+            });
+            response.body(StreamBody::new(chunks).boxed()).unwrap()
+        }
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_goes_on_when_the_proxy_is_there_again() {
+    let Some(python) = python() else { return };
+    let shelf = Shelf::new(&python).await;
+    let content: Bytes = std::fs::read(shelf.file("pantry-barrel", NAME)).unwrap().into();
+    let sha256 = shelf.sha256("pantry-barrel", NAME);
+    for client in ["pip", "uv"] {
+        let (open, gate) = watch::channel(false);
+        let index = index(content.clone(), sha256.clone(), gate).await;
+        let cache = tempfile::tempdir().unwrap();
+        let index_url = index.url("/simple/");
+        // Nobody gets the address while it is not there.
+        let address = free_address().to_string();
+        let env = [("PYPI_PROXY_INDEX_URL", &*index_url), ("PYPI_PROXY_LISTEN", &*address)];
+        let proxy = Program::start(cache.path(), false, &env).await;
+        let mut sandbox = Sandbox::new(&python).await;
+        sandbox.set("UV_HTTP_RETRIES", "10");
+        let proxy_url = format!("{}/simple/", proxy.url);
+        let mut args = if client == "uv" { vec!["pip"] } else { vec!["--retries=10", "--resume-retries=10"] };
+        args.extend(["install", "--index-url", &proxy_url, "pantry-barrel"]);
+        let mut installing = std::pin::pin!(sandbox.output(client, &args));
+        // Until the client has a part of the file.
+        let waiting = async {
+            while sandbox.size() < 1 << 20 {
+                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            }
+        };
+        tokio::select! {
+            (_, text) = &mut installing => panic!("{client}: {text} {:?}", proxy.log.all()),
+            () = waiting => {}
+        }
+        let restarting = async {
+            proxy.kill().await;
+            open.send(true).unwrap();
+            Program::start(cache.path(), false, &env).await
+        };
+        let ((is_good, text), proxy) = tokio::join!(installing, restarting);
+        assert!(is_good, "{client}: {text} {:?}", proxy.log.all());
+        // uv begins again.
+        let status = if client == "pip" { "\"status\":206" } else { "\"status\":200" };
+        let log = proxy.log.all();
+        assert!(
+            log.iter().any(|line| line.contains("none-any.whl\"") && line.contains(status)),
+            "{client}: {log:?}"
+        );
+        assert_eq!(sandbox.freeze().await, ["pantry-barrel==1.0"]);
+        let filling = std::fs::read(sandbox.packages().join("pantry_barrel/filling")).unwrap();
+        // The wheel has it as it is.
+        assert!(filling.len() > FIRST && memchr::memmem::find(&content, &filling).is_some());
+    }
+}

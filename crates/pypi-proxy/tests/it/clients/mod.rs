@@ -1,0 +1,173 @@
+//! pip, uv, Poetry, pipenv and PDM install through the program.
+//!
+//! `PYPI_CLIENTS_PYTHON` names a Python interpreter that has what `clients/requirements.txt` lists. Without it the tests say
+//! so and pass. How the clients are configured is read from the guide, `docs/pypi-proxy.md`.
+#![cfg(all(unix, feature = "cli"))]
+
+mod access;
+mod guide;
+mod killed;
+mod pip;
+mod poor;
+mod sandbox;
+mod true_index;
+mod uv;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use futures_util::future::join_all;
+use sandbox::{Program, RichIndex, Sandbox, Shelf, guide, python};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Client {
+    Pip,
+    Uv,
+    Poetry,
+    Pipenv,
+    Pdm,
+}
+
+const CLIENTS: [Client; 5] = [Client::Pip, Client::Uv, Client::Poetry, Client::Pipenv, Client::Pdm];
+
+const PROJECT: &str = "[project]\nname = \"kitchen\"\nversion = \"1.0\"\nrequires-python = \">=3.9\"\n\
+                       dependencies = [\"pantry[spice]==2.0\"]\n";
+
+impl Client {
+    /// Installs `pantry[spice]==2.0` by way of a lock, if the client has such a thing.
+    async fn install(self, sandbox: &mut Sandbox, proxy: &str) {
+        match self {
+            Self::Pip => {
+                sandbox.write("pip.conf", &guide("pip.conf", proxy));
+                sandbox.set("PIP_CONFIG_FILE", sandbox.work().join("pip.conf").to_str().unwrap());
+                sandbox.run("pip", &["install", "pantry[spice]==2.0"]).await;
+            }
+            Self::Uv => {
+                let index = guide("pyproject.toml for uv", proxy);
+                sandbox.write("pyproject.toml", &format!("{PROJECT}{index}"));
+                sandbox.run("uv", &["lock"]).await;
+                sandbox.run("uv", &["sync", "--active", "--locked"]).await;
+            }
+            Self::Poetry => {
+                let source = guide("pyproject.toml for Poetry", proxy);
+                sandbox.write(
+                    "pyproject.toml",
+                    &format!("{PROJECT}\n[tool.poetry]\npackage-mode = false\n{source}"),
+                );
+                sandbox.run("poetry", &["lock"]).await;
+                sandbox.run("poetry", &["install"]).await;
+            }
+            Self::Pipenv => {
+                let source = guide("Pipfile", proxy);
+                let packages = "[packages]\npantry = {version = \"==2.0\", extras = [\"spice\"]}\n";
+                sandbox.write("Pipfile", &format!("{source}{packages}"));
+                sandbox.run("pipenv", &["install"]).await;
+            }
+            Self::Pdm => {
+                let source = guide("pyproject.toml for PDM", proxy);
+                sandbox.write(
+                    "pyproject.toml",
+                    &format!("{PROJECT}\n[tool.pdm]\ndistribution = false\n{source}"),
+                );
+                sandbox.run("pdm", &["lock"]).await;
+                sandbox.run("pdm", &["sync"]).await;
+            }
+        }
+    }
+}
+
+const INSTALLED: [&str; 4] =
+    ["pantry==2.0", "pantry-notes==0.3", "pantry-shelf==2.0", "Spice.Rack==0.5+local.1"];
+
+/// One client with a proxy of its own.
+struct Pair {
+    client: Client,
+    _cache: tempfile::TempDir,
+    proxy: Program,
+}
+
+impl Pair {
+    async fn new(client: Client, env: &[(&str, &str)]) -> Self {
+        let cache = tempfile::tempdir().unwrap();
+        let proxy = Program::start(cache.path(), false, env).await;
+        Self { client, _cache: cache, proxy }
+    }
+
+    /// Installs as one who was never here, and gives the files.
+    async fn install(&self, python: &Path) -> BTreeMap<String, String> {
+        let mut sandbox = Sandbox::new(python).await;
+        self.client.install(&mut sandbox, &self.proxy.url).await;
+        let mut freeze = sandbox.freeze().await;
+        let mut expected = INSTALLED.map(str::to_owned);
+        freeze.sort();
+        expected.sort();
+        assert_eq!(freeze, expected, "{:?}", self.client);
+        sandbox.installed()
+    }
+}
+
+async fn pairs(env: &[(&str, &str)]) -> Vec<Pair> {
+    join_all(CLIENTS.map(|client| Pair::new(client, env))).await
+}
+
+/// Has all of them install, and checks that all get the same.
+async fn install_all(pairs: &[Pair], python: &Path) -> BTreeMap<String, String> {
+    let found = join_all(pairs.iter().map(|pair| pair.install(python))).await;
+    for (pair, files) in pairs.iter().zip(&found) {
+        assert_eq!(files, &found[0], "{:?}", pair.client);
+        pair.proxy.has_only_good_answers();
+    }
+    found[0].clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_clients_install_the_same_from_a_rich_index() {
+    let Some(python) = python() else { return };
+    let shelf = Shelf::new(&python).await;
+    let index = RichIndex::start(&python, &shelf).await;
+    let pairs = pairs(&[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
+    let cold = install_all(&pairs, &python).await;
+    assert!(cold.contains_key("pantry_shelf/__init__.py"), "{cold:?}");
+    // What was there before is enough for others.
+    let asked = index.lines.count();
+    assert_eq!(install_all(&pairs, &python).await, cold);
+    assert_eq!(index.lines.all()[asked..], [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_clients_install_the_same_from_an_index_of_links() {
+    let Some(python) = python() else { return };
+    let shelf = Shelf::new(&python).await;
+    let index = poor::start(shelf.path()).await;
+    // Every page is asked for again.
+    let env = [
+        ("PYPI_PROXY_INDEX_URL", &*index.url("/simple/")),
+        ("PYPI_PROXY_INDEX_TTL", "0"),
+        ("PYPI_PROXY_STALE_WHILE_REVALIDATE", "0"),
+    ];
+    let pairs = pairs(&env).await;
+    let cold = install_all(&pairs, &python).await;
+    assert!(cold.contains_key("spice_rack/__init__.py"), "{cold:?}");
+    let asked = index.count();
+    assert_eq!(install_all(&pairs, &python).await, cold);
+    let again = &index.requests()[asked..];
+    assert!(!again.is_empty());
+    for (path, headers) in again {
+        // The answer to these is that nothing has changed.
+        assert!(path.ends_with('/') && headers.contains_key("if-none-match"), "{path} {headers:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_clients_can_be_sent_to_the_index() {
+    let Some(python) = python() else { return };
+    let shelf = Shelf::new(&python).await;
+    let index = RichIndex::start(&python, &shelf).await;
+    let env = [("PYPI_PROXY_INDEX_URL", &*index.url()), ("PYPI_PROXY_DOWNLOAD_TIMEOUT", "0")];
+    let pairs = pairs(&env).await;
+    install_all(&pairs, &python).await;
+    for pair in &pairs {
+        let log = pair.proxy.log.all();
+        assert!(log.iter().any(|line| line.contains("\"status\":302")), "{:?}: {log:?}", pair.client);
+    }
+}

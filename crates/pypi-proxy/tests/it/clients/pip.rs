@@ -1,0 +1,106 @@
+//! What pip can do beyond a plain installation.
+
+use crate::clients::poor;
+use crate::clients::sandbox::{Program, RichIndex, Sandbox, Shelf, python};
+use crate::support::source::digest_of;
+
+/// A place for pip, with the proxy as its index.
+async fn sandbox(python: &std::path::Path, proxy: &Program) -> Sandbox {
+    let mut sandbox = Sandbox::new(python).await;
+    sandbox.set("PIP_INDEX_URL", &format!("{}/simple/", proxy.url));
+    sandbox
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pip_chooses_by_what_pages_tell() {
+    let Some(python) = python() else { return };
+    let shelf = Shelf::new(&python).await;
+    let index = RichIndex::start(&python, &shelf).await;
+    let cache = tempfile::tempdir().unwrap();
+    let proxy = Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
+    let pip = sandbox(&python, &proxy).await;
+
+    // Not those for other versions of Python, nor what is not final.
+    let versions = pip.run("pip", &["index", "versions", "Pantry_Shelf"]).await;
+    assert!(versions.contains("Available versions: 3.0, 2.0, 1.1, 1.0\n"), "{versions}");
+    let missing = pip.fails("pip", &["install", "no-such-project"]).await;
+    assert!(missing.contains("No matching distribution found for no-such-project"), "{missing}");
+    pip.run("pip", &["install", "--pre", "pantry-shelf<2.2"]).await;
+    assert_eq!(pip.freeze().await, ["pantry-shelf==2.1rc1"]);
+
+    // A yanked version only by its number, with the reason.
+    pip.run("pip", &["install", "--no-deps", "pantry"]).await;
+    assert!(pip.freeze().await.contains(&"pantry==2.0".into()));
+    let told = pip.run("pip", &["install", "--no-deps", "pantry==2.1"]).await;
+    assert!(told.contains("Reason for being yanked: it spoils"), "{told}");
+
+    // A source is none of what is built.
+    let refused = pip.fails("pip", &["install", "--only-binary", ":all:", "pantry-notes"]).await;
+    assert!(refused.contains("No matching distribution found for pantry-notes"), "{refused}");
+    let plan = ["install", "--dry-run", "--ignore-installed", "--only-binary", ":all:", "Spice.Rack"];
+    let asked = index.lines.count();
+    let told = pip.run("pip", &plan).await;
+    assert!(told.contains("Would install Spice.Rack-0.5+local.1 pantry-shelf-3.0"), "{told}");
+    // A plan needs metadata, not wheels.
+    let lines = index.lines.all();
+    assert!(!lines[asked..].iter().any(|line| line.contains(".whl ")), "{lines:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pip_finds_the_files_that_it_has_hashes_of() {
+    let Some(python) = python() else { return };
+    let shelf = Shelf::new(&python).await;
+    let index = RichIndex::start(&python, &shelf).await;
+    let cache = tempfile::tempdir().unwrap();
+    let proxy = Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url())]).await;
+    let pip = sandbox(&python, &proxy).await;
+    let files = [
+        ("pantry-shelf", "1.1", "pantry_shelf-1.1-py3-none-any.whl"),
+        ("pantry-notes", "0.3", "pantry_notes-0.3.tar.gz"),
+        ("spice-rack", "0.5+local.1", "spice_rack-0.5+local.1-py3-none-any.whl"),
+    ];
+    let pins = files.map(|(project, version, file)| {
+        format!("{project}=={version} --hash=sha256:{}\n", shelf.sha256(project, file))
+    });
+    pip.write("requirements.txt", &pins.concat());
+    pip.run("pip", &["install", "--require-hashes", "-r", "requirements.txt"]).await;
+    let mut installed = pip.freeze().await;
+    installed.sort();
+    assert_eq!(installed, ["Spice.Rack==0.5+local.1", "pantry-notes==0.3", "pantry-shelf==1.1"]);
+
+    let other = shelf.sha256("pantry-shelf", "pantry_shelf-1.0-py3-none-any.whl");
+    pip.write("wrong.txt", &format!("pantry-shelf==2.0 --hash=sha256:{other}\n"));
+    let told = pip.fails("pip", &["install", "--require-hashes", "-r", "wrong.txt"]).await;
+    assert!(told.contains("DO NOT MATCH THE HASHES"), "{told}");
+
+    pip.run("pip", &["download", "--no-deps", "--dest", "taken", "-r", "requirements.txt"]).await;
+    for (project, _, file) in files {
+        let taken = std::fs::read(pip.work().join("taken").join(file)).unwrap();
+        assert_eq!(digest_of(&taken).to_string(), shelf.sha256(project, file));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_needs_no_whole_wheel_of_an_index_of_links() {
+    let Some(python) = python() else { return };
+    let shelf = Shelf::new(&python).await;
+    let index = poor::start(shelf.path()).await;
+    let cache = tempfile::tempdir().unwrap();
+    let proxy =
+        Program::start(cache.path(), false, &[("PYPI_PROXY_INDEX_URL", &index.url("/simple/"))]).await;
+    let pip = sandbox(&python, &proxy).await;
+    let plan = ["install", "--dry-run", "--only-binary", ":all:", "pantry-barrel", "Spice.Rack"];
+    let told = pip.run("pip", &plan).await;
+    assert!(
+        told.contains("Would install Spice.Rack-0.5+local.1 pantry-barrel-1.0 pantry-shelf-3.0"),
+        "{told}"
+    );
+    pip.write("wanted.in", "pantry-barrel\nspice-rack\npantry-shelf\n");
+    let index_url = format!("{}/simple/", proxy.url);
+    let plan = ["pip", "compile", "--default-index", &index_url, "--no-header", "--no-annotate", "wanted.in"];
+    let told = pip.run("uv", &plan).await;
+    assert!(told.contains("pantry-barrel==1.0\npantry-shelf==3.0\nspice-rack==0.5+local.1\n"), "{told}");
+    for (path, headers) in index.requests() {
+        assert!(!path.ends_with(".whl") || headers.contains_key("range"), "{path} {headers:?}");
+    }
+}

@@ -1,0 +1,165 @@
+//! Sockets that are handed over, and what whoever has started the program is told.
+
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixDatagram;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::process::{Child, Command};
+
+use crate::deploy::{WHEEL, free_address, has, index, wheel};
+use crate::support::program::program;
+
+/// Nothing that is waited for takes so long.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The program with a socket at the descriptor 3, as systemd starts it.
+fn start(dir: &Path, env: &[(&str, &str)], listener: TcpListener, sockets: u32) -> Child {
+    let script = format!(
+        "export LISTEN_PID=$$ LISTEN_FDS={sockets}\nexec {} serve --listen 127.0.0.1:1 3<&0 4<&0 0</dev/null",
+        env!("CARGO_BIN_EXE_pypi-proxy")
+    );
+    let mut command = Command::new("sh");
+    command.env_clear().env("HOME", dir).envs(env.iter().copied()).args(["-c", &script]);
+    command.stdin(Stdio::from(OwnedFd::from(listener))).stderr(Stdio::piped()).kill_on_drop(true);
+    command.spawn().unwrap()
+}
+
+async fn get_wheel(address: SocketAddr) {
+    let answer = reqwest::get(format!("http://{address}/simple/demo/{WHEEL}")).await.unwrap();
+    assert_eq!(answer.status(), 200);
+    assert!(answer.bytes().await.unwrap() == wheel());
+}
+
+fn terminate(child: &Child) {
+    kill_process(Pid::from_raw(child.id().unwrap().cast_signed()).unwrap(), Signal::TERM).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_socket_that_is_handed_over_is_served_and_outlives_the_program() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = index().await;
+    let url = index.url("/simple/");
+    let told = UnixDatagram::bind(dir.path().join("notify")).unwrap();
+    told.set_read_timeout(Some(PATIENCE)).unwrap();
+    let notify = dir.path().join("notify").to_str().unwrap().to_owned();
+    let env = [("PYPI_PROXY_INDEX_URL", &*url), ("NOTIFY_SOCKET", &notify), ("WATCHDOG_USEC", "200000")];
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    let next = || {
+        let mut buffer = [0; 1024];
+        let length = told.recv(&mut buffer).unwrap();
+        String::from_utf8(buffer[..length].to_vec()).unwrap()
+    };
+    for _ in 0..2 {
+        // Whoever comes while it is not there is answered when it is.
+        let early = tokio::spawn(get_wheel(address));
+        let mut child = start(dir.path(), &env, listener.try_clone().unwrap(), 1);
+        assert_eq!(next(), format!("READY=1\nSTATUS=serves at {address}\n"));
+        early.await.unwrap();
+        get_wheel(address).await;
+        for _ in 0..3 {
+            assert_eq!(next(), "WATCHDOG=1\n");
+        }
+        terminate(&child);
+        let end = loop {
+            match next() {
+                text if text == "WATCHDOG=1\n" => {}
+                text => break text,
+            }
+        };
+        assert_eq!(end, "STOPPING=1\n");
+        let status = tokio::time::timeout(PATIENCE, child.wait()).await.unwrap().unwrap();
+        assert_eq!(status.code(), Some(0));
+        told.set_nonblocking(true).unwrap();
+        while told.recv(&mut [0; 1024]).is_ok() {}
+        told.set_nonblocking(false).unwrap();
+    }
+}
+
+/// As when systemd itself stands still: each sender waits then.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_does_not_listen_keeps_neither_requests_nor_the_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = index().await;
+    let url = index.url("/simple/");
+    let deaf = UnixDatagram::bind(dir.path().join("notify")).unwrap();
+    let sender = UnixDatagram::unbound().unwrap();
+    sender.set_nonblocking(true).unwrap();
+    while sender.send_to(b"", dir.path().join("notify")).is_ok() {}
+    let notify = dir.path().join("notify").to_str().unwrap().to_owned();
+    let env = [("PYPI_PROXY_INDEX_URL", &*url), ("NOTIFY_SOCKET", &notify), ("WATCHDOG_USEC", "2000")];
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut child = start(dir.path(), &env, listener, 1);
+    for _ in 0..3 {
+        tokio::time::timeout(PATIENCE, get_wheel(address)).await.unwrap();
+    }
+    terminate(&child);
+    let status = tokio::time::timeout(PATIENCE, child.wait()).await.unwrap().unwrap();
+    assert_eq!(status.code(), Some(0));
+    drop(deaf);
+}
+
+#[tokio::test]
+async fn what_is_no_socket_for_it_ends_it_with_a_word() {
+    let dir = tempfile::tempdir().unwrap();
+    let env = [("PYPI_PROXY_INDEX_URL", "http://127.0.0.1:1/simple/")];
+    let listener = || TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let output = start(dir.path(), &env, listener(), 2).wait_with_output().await.unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        (output.status.code(), &*text),
+        (Some(2), "pypi-proxy: 2 sockets were handed over: it takes one\n")
+    );
+    let datagrams = std::net::UdpSocket::bind(("127.0.0.1", 0)).unwrap();
+    let child = start(dir.path(), &env, TcpListener::from(OwnedFd::from(datagrams)), 1);
+    let output = child.wait_with_output().await.unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.starts_with("pypi-proxy: the socket that was handed over can't be used"), "{text}");
+}
+
+/// Variables that are for another process, as those of a shell that systemd has started.
+#[tokio::test]
+async fn the_socket_of_another_process_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let env =
+        [("LISTEN_PID", "1"), ("LISTEN_FDS", "1"), ("PYPI_PROXY_INDEX_URL", "http://127.0.0.1:1/simple/")];
+    let args = ["serve", "--listen", "198.51.100.1:1"];
+    let output = program(dir.path(), &env, &args).output().await.unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("connections can't be accepted at 198.51.100.1:1"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn systemd_starts_it_for_the_first_connection() {
+    const PROGRAM: &str = "systemd-socket-activate";
+    if !has(PROGRAM, "systemd_starts_it_for_the_first_connection") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let index = index().await;
+    let address = free_address();
+    let mut command = Command::new(PROGRAM);
+    command.arg(format!("--listen={address}"));
+    command.arg(format!("--setenv=PYPI_PROXY_INDEX_URL={}", index.url("/simple/")));
+    command.arg(format!("--setenv=PYPI_PROXY_CACHE_DIR={}", dir.path().join("cache").display()));
+    command.args([env!("CARGO_BIN_EXE_pypi-proxy"), "serve"]);
+    let mut child = command.stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true).spawn().unwrap();
+    let mut is_there = false;
+    for _ in 0..600 {
+        is_there = tokio::net::TcpStream::connect(address).await.is_ok();
+        if is_there {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(is_there);
+    get_wheel(address).await;
+    terminate(&child);
+    assert_eq!(child.wait().await.unwrap().code(), Some(0));
+}

@@ -1,0 +1,468 @@
+//! A disk that fails, a folder that others change, and an index that is gone: clients get what there is.
+#![cfg(unix)]
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::join_all;
+use pypi_proxy::store::{self, Digest, Store};
+
+use crate::support;
+use crate::support::JSON;
+use crate::support::mount::Mount;
+use crate::support::proxy::{PATIENCE, Running, Setup, open};
+use crate::support::raw::{Raw, Step, head, reply};
+use crate::support::source::{content, digest_of};
+
+const LEN: usize = 3_000_000;
+
+/// File number `number` of the index.
+fn wheel(number: usize) -> Bytes {
+    content(LEN + number)
+}
+
+/// An index whose files take a tenth of a second each.
+async fn index() -> Raw {
+    let wheels: Vec<_> = (0..8).map(wheel).collect();
+    Raw::start(move |asked| match &*asked.path {
+        "/simple/demo/" => {
+            let file = |(number, wheel): (usize, &Bytes)| (format!("demo-{number}.0.whl"), wheel.clone());
+            reply(
+                "200 OK",
+                &[JSON, ("etag", "\"page\"")],
+                support::hashed_page(wheels.iter().enumerate().map(file)),
+            )
+        }
+        "/simple/other/" => {
+            reply("200 OK", &[JSON], support::page("other", &[("other-1.0.whl", "/f/other")]))
+        }
+        path => {
+            let number: Option<usize> = path.strip_prefix("/f/demo-").map(|rest| rest[..1].parse().unwrap());
+            let Some(number) = number else { return reply("404 Not Found", &[], "") };
+            let wheel = &wheels[number];
+            let mut steps = vec![head("200 OK", &[("content-length", &wheel.len().to_string())])];
+            for chunk in wheel.chunks(LEN / 10 + 1) {
+                steps.push(Step::Send(Bytes::copy_from_slice(chunk)));
+                steps.push(Step::Wait(Duration::from_millis(10)));
+            }
+            steps
+        }
+    })
+    .await
+}
+
+fn path(number: usize) -> String {
+    format!("/simple/demo/demo-{number}.0.whl")
+}
+
+async fn fetch(proxy: &Running, number: usize) {
+    let response = proxy.get(&path(number), &[]).await;
+    assert_eq!(response.status(), 200);
+    let bytes = response.bytes().await.unwrap();
+    assert!(bytes == wheel(number), "{number}: {}", bytes.len());
+}
+
+/// Some at once, one while it is on its way, and one after that.
+async fn fetch_often(proxy: &Running, number: usize) {
+    let late = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        fetch(proxy, number).await;
+    };
+    tokio::join!(join_all((0..5).map(|_| fetch(proxy, number))), late);
+    fetch(proxy, number).await;
+}
+
+/// All files below a folder.
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        if entry.file_type().unwrap().is_dir() {
+            all.extend(files(&entry.path()));
+        } else {
+            all.push(entry.path());
+        }
+    }
+    all
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_stops_no_client() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let Some(_small) = Mount::small(&dir.path().join("cache"), 1_000_000) else { return };
+    let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+    for number in 0..3 {
+        fetch_often(&proxy, number).await;
+    }
+    assert_eq!((proxy.store.stats().files, files(&dir.path().join("cache/partial")).len()), (0, 0));
+    assert!(proxy.store.stats().unwritten >= 3);
+    assert_eq!(proxy.get("/simple/other/", &[]).await.status(), 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_disk_that_becomes_read_only_stops_no_client() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let cache = dir.path().join("cache");
+    let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+    fetch(&proxy, 0).await;
+    let Some(cover) = Mount::cover(&cache) else { return };
+    // What is there is served, what is not is passed on.
+    fetch(&proxy, 0).await;
+    fetch_often(&proxy, 1).await;
+    assert_eq!((index.count("/f/demo-0.0.whl"), proxy.store.stats().files), (1, 1));
+    assert_eq!(proxy.get("/simple/other/", &[]).await.status(), 200);
+    let refused = proxy.ask(reqwest::Method::DELETE, "/cache/demo/demo-0.0.whl", &[]).await;
+    assert_eq!(refused.status(), 500);
+    assert!(refused.text().await.unwrap().contains("cache folder"));
+    drop(cover);
+    fetch(&proxy, 2).await;
+    assert_eq!(proxy.store.stats().files, 2);
+}
+
+#[test]
+fn a_folder_that_can_not_be_written_is_told_of_at_the_start() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("ro")).unwrap();
+    if let Some(_cover) = Mount::cover(&dir.path().join("ro")) {
+        let error = Store::open(store::Config::new(dir.path().join("ro/cache"))).unwrap_err();
+        assert!(error.is_storage() && !error.is_busy(), "{error:?}");
+    }
+    std::fs::write(dir.path().join("file"), "x").unwrap();
+    assert!(Store::open(store::Config::new(dir.path().join("file"))).unwrap_err().is_storage());
+    assert!(Store::open(store::Config::new(dir.path().join("file/cache"))).unwrap_err().is_storage());
+    assert!(Store::open(store::Config::new("/proc/no-such")).unwrap_err().is_storage());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_can_not_be_written_to_stops_no_client() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+    for part in ["partial", "pages", "refs"] {
+        let path = dir.path().join("cache").join(part);
+        std::fs::remove_dir_all(&path).unwrap();
+        std::fs::write(&path, "in the way").unwrap();
+    }
+    for number in 0..3 {
+        fetch_often(&proxy, number).await;
+    }
+    assert!(proxy.store.stats().unwritten >= 3);
+    // It can be written again.
+    std::fs::remove_file(dir.path().join("cache/partial")).unwrap();
+    std::fs::create_dir(dir.path().join("cache/partial")).unwrap();
+    fetch_often(&proxy, 3).await;
+    assert_eq!((proxy.store.stats().files, index.count("/f/demo-3.0.whl")), (1, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_is_removed_is_done_without_until_the_next_start() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let cache = dir.path().join("cache");
+    let mut proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+    fetch(&proxy, 0).await;
+    let remove = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        // Something may be written into it meanwhile.
+        while let Err(error) = std::fs::remove_dir_all(&cache) {
+            assert_eq!(error.kind(), std::io::ErrorKind::DirectoryNotEmpty);
+        }
+    };
+    tokio::join!(fetch(&proxy, 1), remove);
+    for number in 0..3 {
+        fetch_often(&proxy, number).await;
+    }
+    assert_eq!(proxy.get("/simple/other/", &[]).await.status(), 200);
+    assert_eq!(proxy.ask(reqwest::Method::DELETE, "/cache", &[]).await.status(), 200);
+    assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 200);
+    proxy.stop().await;
+    drop(proxy);
+    // Nothing is left in it that would be taken for something of others.
+    let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+    fetch_often(&proxy, 4).await;
+    assert_eq!(proxy.store.stats().files, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_in_the_folder_lead_nowhere() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let cache = dir.path().join("cache");
+    let outside = dir.path().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::write(outside.join("secret"), "secret").unwrap();
+    drop(open(store::Config::new(&cache)).await.unwrap());
+    let path_of = |root: &Path, digest: Digest| {
+        let name = digest.to_string();
+        root.join(&name[..2]).join(&name[2..])
+    };
+    let place = |digest: Digest| path_of(&cache.join("files"), digest);
+    // A link in the place of a file, and one that leads to a pipe that nobody writes to.
+    let first = place(digest_of(&wheel(0)));
+    std::fs::create_dir_all(first.parent().unwrap()).unwrap();
+    symlink(outside.join("secret"), &first).unwrap();
+    let second = place(digest_of(&wheel(1)));
+    std::fs::create_dir_all(second.parent().unwrap()).unwrap();
+    let pipe = std::process::Command::new("mkfifo").arg(&second).status().unwrap();
+    assert!(pipe.success());
+    // A folder in the place of a file.
+    std::fs::create_dir_all(place(digest_of(&wheel(2)))).unwrap();
+    // Links among the pages, the notes, and what is on its way.
+    std::fs::create_dir(cache.join("pages/0000000000000000")).unwrap();
+    symlink(outside.join("secret"), cache.join("pages/0000000000000000/demo")).unwrap();
+    symlink(&outside, cache.join("refs/other")).unwrap();
+    symlink(outside.join("secret"), cache.join("partial/1-1")).unwrap();
+    symlink(&outside, cache.join("files/zz")).unwrap();
+    let mut proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+    for number in 0..4 {
+        let done = tokio::time::timeout(PATIENCE, fetch(&proxy, number)).await;
+        done.unwrap();
+    }
+    proxy.get("/simple/other/other-1.0.whl", &[]).await;
+    let verified = proxy.store.verify(|_, _| {}).unwrap();
+    assert_eq!((verified.good, verified.bad.len()), (3, 0), "a folder stays");
+    assert_eq!(proxy.ask(reqwest::Method::DELETE, "/cache", &[]).await.status(), 200);
+    proxy.store.collect(None, 0).unwrap();
+    proxy.stop().await;
+    assert_eq!(files(&outside), [outside.join("secret")]);
+    assert_eq!(std::fs::read(outside.join("secret")).unwrap(), b"secret");
+}
+
+#[tokio::test]
+async fn a_folder_that_is_a_link_in_part_is_refused() {
+    for part in ["files", "partial", "refs", "pages", "pypi-proxy-cache"] {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = dir.path().join("cache");
+        drop(Store::open(store::Config::new(&cache)).unwrap());
+        let target = dir.path().join("target");
+        std::fs::rename(cache.join(part), &target).unwrap();
+        symlink(&target, cache.join(part)).unwrap();
+        let error = open(store::Config::new(&cache)).await.unwrap_err();
+        assert!(error.is_storage() && !error.is_busy(), "{part}: {error:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_crash_leaves_is_cleaned_up_and_never_served() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let cache = dir.path().join("cache");
+    let mut proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+    fetch(&proxy, 0).await;
+    proxy.stop().await;
+    drop(proxy);
+    let pages = std::fs::read_dir(cache.join("pages")).unwrap().next().unwrap().unwrap().path();
+    std::fs::create_dir(cache.join("refs/demo")).unwrap();
+    let left = [cache.join("partial/77-0"), pages.join(".tmpabcdef"), cache.join("refs/demo/.tmpabcdef")];
+    for path in &left {
+        std::fs::write(path, "half").unwrap();
+        let old = std::time::SystemTime::now() - Duration::from_secs(10);
+        std::fs::File::options().write(true).open(path).unwrap().set_modified(old).unwrap();
+    }
+    let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+    for name in ["77-0", ".tmpabcdef", "%2etmpabcdef"] {
+        assert_eq!(proxy.get(&format!("/simple/demo/{name}"), &[]).await.status(), 404);
+    }
+    fetch(&proxy, 0).await;
+    let deadline = std::time::Instant::now() + PATIENCE;
+    while left.iter().any(|path| path.exists()) {
+        assert!(std::time::Instant::now() < deadline, "{:?}", files(&cache));
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(index.count("/f/demo-0.0.whl"), 1);
+}
+
+#[tokio::test]
+async fn a_file_that_is_too_large_for_the_cache_takes_nothing_away() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
+    setup.store = setup.store.max_bytes(LEN as u64 + 3);
+    let proxy = setup.start().await;
+    fetch(&proxy, 0).await;
+    fetch_often(&proxy, 5).await;
+    assert_eq!((proxy.store.stats().files, proxy.store.stats().evicted), (1, 0));
+    fetch(&proxy, 0).await;
+    assert_eq!(index.count("/f/demo-0.0.whl"), 1);
+}
+
+#[tokio::test]
+async fn without_a_cache_files_are_not_fetched_for_nobody() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
+    setup.store = setup.store.max_bytes(0);
+    setup.serve = setup.serve.redirect_after(Duration::ZERO);
+    let proxy = setup.start().await;
+    let response = proxy.get(&path(0), &[]).await;
+    assert_eq!(
+        (response.status().as_u16(), &response.headers()["location"]),
+        (302, &index.url("/f/demo-0.0.whl")[..].parse().unwrap())
+    );
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert_eq!(index.count("/f/demo-0.0.whl"), 0);
+}
+
+#[tokio::test]
+async fn what_was_there_is_served_after_a_restart_without_the_index() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let urls = [index.url("/simple")];
+    // Nothing is ever fresh.
+    let setup = || {
+        let mut setup = Setup::new(dir.path(), &urls);
+        setup.upstreams = setup.upstreams.into_iter().map(|config| config.ttl(Duration::ZERO)).collect();
+        setup
+    };
+    let mut proxy = setup().start().await;
+    fetch(&proxy, 0).await;
+    let page = proxy.get("/simple/demo/", &[]).await.bytes().await.unwrap();
+    assert_eq!(page.len(), proxy.get("/simple/demo/", &[]).await.bytes().await.unwrap().len());
+    index.stop().await;
+    for is_restarted in [false, true] {
+        if is_restarted {
+            proxy.stop().await;
+            drop(proxy);
+            proxy = setup().start().await;
+        }
+        let response = proxy.get("/simple/demo/", &[]).await;
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["x-cache"], "stale");
+        assert_eq!(response.bytes().await.unwrap(), page);
+        fetch(&proxy, 0).await;
+        let head = proxy.ask(reqwest::Method::HEAD, &path(0), &[]).await;
+        assert_eq!(head.headers()["content-length"], LEN.to_string());
+        // What was not there is an error, and of the index, not of the project.
+        assert_eq!(proxy.get("/simple/other/", &[]).await.status(), 502);
+        assert_eq!(proxy.get(&path(1), &[]).await.status(), 502);
+        assert_eq!(proxy.get("/simple/demo/demo-9.0.whl", &[]).await.status(), 404);
+    }
+}
+
+#[tokio::test]
+async fn after_a_restart_nobody_waits_for_an_index_that_says_nothing() {
+    let index = Raw::start(|asked| match asked.nth {
+        0 => reply("200 OK", &[JSON], support::page("demo", &[("demo-1.0.whl", "/f/x")])),
+        _ => vec![Step::Stall],
+    })
+    .await;
+    let dir = tempfile::tempdir().unwrap();
+    let setup = || {
+        let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
+        let config = setup.upstreams.remove(0);
+        setup.upstreams.push(config.ttl(Duration::ZERO).read_timeout(Duration::from_secs(3600)));
+        setup
+    };
+    let mut proxy = setup().start().await;
+    let page = proxy.get("/simple/demo/", &[]).await.bytes().await.unwrap();
+    proxy.stop().await;
+    drop(proxy);
+    let proxy = setup().start().await;
+    let again = tokio::time::timeout(PATIENCE, proxy.get("/simple/demo/", &[])).await.unwrap();
+    assert_eq!(again.headers()["x-cache"], "stale");
+    assert_eq!(again.bytes().await.unwrap(), page);
+}
+
+#[tokio::test]
+async fn nonsense_from_the_index_does_not_replace_what_is_kept() {
+    // A page, a page that is none, an older one; then nothing more.
+    let index = Raw::start(|asked| match asked.nth {
+        0 => reply(
+            "200 OK",
+            &[JSON],
+            r#"{"meta":{"_last-serial":7},"files":[{"filename":"a-1.whl","url":"x"}]}"#,
+        ),
+        1 => reply("200 OK", &[JSON], "{\"files\":7}"),
+        2 => reply("200 OK", &[JSON], r#"{"meta":{"_last-serial":6},"files":[]}"#),
+        _ => vec![Step::Reset],
+    })
+    .await;
+    let dir = tempfile::tempdir().unwrap();
+    let setup = || {
+        let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
+        setup.upstreams = setup.upstreams.into_iter().map(|config| config.ttl(Duration::ZERO)).collect();
+        setup.pages = setup.pages.stale_while_revalidate(Duration::ZERO);
+        setup
+    };
+    for start in 0..4 {
+        let mut proxy = setup().start().await;
+        let page = proxy.get("/simple/demo/", &[]).await;
+        assert_eq!(page.status(), 200, "{start}");
+        assert!(page.text().await.unwrap().contains("a-1.whl"), "{start}");
+        proxy.stop().await;
+    }
+    assert!(index.asked().len() >= 4);
+}
+
+#[tokio::test]
+async fn that_a_page_has_not_changed_or_is_gone_is_kept_as_well() {
+    let index = Raw::start(|asked| match asked.nth {
+        0 => reply("200 OK", &[JSON, ("etag", "\"v1\"")], support::page("demo", &[("a-1.whl", "x")])),
+        1 => vec![head("304 Not Modified", &[])],
+        2 => reply("404 Not Found", &[], ""),
+        _ => vec![Step::Reset],
+    })
+    .await;
+    let dir = tempfile::tempdir().unwrap();
+    let setup = |ttl| {
+        let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
+        setup.upstreams = setup.upstreams.into_iter().map(|config| config.ttl(ttl)).collect();
+        setup.pages = setup.pages.stale_while_revalidate(Duration::ZERO);
+        setup
+    };
+    let day = Duration::from_secs(86400);
+    // What the page was asked with, and what comes of it.
+    for (ttl, asked, status) in [(day, 1, 200), (day, 1, 200), (Duration::ZERO, 2, 200), (day, 2, 200)] {
+        if ttl.is_zero() {
+            // Long ago, but for the answer that comes now.
+            let pages = dir.path().join("cache/pages");
+            let folder = std::fs::read_dir(pages).unwrap().next().unwrap().unwrap().path();
+            let file = std::fs::File::options().write(true).open(folder.join("demo")).unwrap();
+            file.set_modified(std::time::SystemTime::now() - day * 2).unwrap();
+        }
+        let mut proxy = setup(ttl).start().await;
+        assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), status);
+        assert_eq!(index.asked().len(), asked);
+        proxy.stop().await;
+        drop(proxy);
+    }
+    let mut proxy = setup(Duration::ZERO).start().await;
+    assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 404);
+    proxy.stop().await;
+    drop(proxy);
+    // A project that was taken away does not come back.
+    let proxy = setup(day).start().await;
+    assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 502);
+}
+
+/// A source whose code has a defect.
+struct Panics;
+
+impl store::Source for Panics {
+    async fn open(
+        &mut self,
+        _from: u64,
+        _known: &pypi_proxy::upstream::Validators,
+    ) -> Result<pypi_proxy::upstream::Body, pypi_proxy::Error> {
+        panic!("on purpose")
+    }
+}
+
+#[tokio::test]
+async fn a_transfer_that_panics_leaves_nobody_waiting() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(store::Config::new(dir.path().join("cache"))).unwrap();
+    let key = store::Key::Digest(digest_of(b"x"));
+    for failed in 1..3 {
+        let filling = store.fill(key.clone(), store::Expected::default(), Panics);
+        let store::Filling::Running(fill) = filling else { panic!("it is not there") };
+        let error = tokio::time::timeout(PATIENCE, fill.done()).await.unwrap().unwrap_err();
+        assert!(error.is_upstream(), "{error:?}");
+        assert!(store.running(&key).is_none());
+        assert_eq!(store.stats().failed, failed);
+    }
+    assert_eq!(files(&dir.path().join("cache/partial")).len(), 0);
+}

@@ -1,0 +1,263 @@
+//! The program when it is killed, and when very much is asked of it.
+#![cfg(all(unix, feature = "cli"))]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use futures_util::future::join_all;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use crate::support;
+use crate::support::JSON;
+use crate::support::program::{program, run, serve};
+use crate::support::raw::{Raw, Step, head, reply};
+use crate::support::source::content;
+
+/// However many processors there are: each would bring threads, and threads have memory of their own.
+const AS_EVERYWHERE: [(&str, &str); 2] = [("TOKIO_WORKER_THREADS", "2"), ("MALLOC_ARENA_MAX", "8")];
+
+const ROUNDS: usize = 50;
+const FILES: usize = 4;
+
+fn name(round: usize, number: usize) -> String {
+    format!("demo-{round}.{number}.whl")
+}
+
+fn wheel(round: usize, number: usize) -> Bytes {
+    content(100_000 + round * FILES + number)
+}
+
+/// An index whose files take some time each.
+async fn slow_index() -> Raw {
+    let rounds = 0..ROUNDS;
+    let all =
+        rounds.flat_map(|round| (0..FILES).map(move |number| (name(round, number), wheel(round, number))));
+    let all: Vec<_> = all.collect();
+    let page = support::hashed_page(all.iter().cloned());
+    Raw::start(move |asked| {
+        let Some(file) = asked.path.strip_prefix("/f/") else {
+            return reply("200 OK", &[JSON], page.clone());
+        };
+        let (_, wheel) = all.iter().find(|(name, _)| name == file).unwrap();
+        let rest = wheel.slice(asked.from()..);
+        assert_eq!(asked.from(), 0, "a new program knows nothing of what was on its way");
+        let mut steps = vec![head("200 OK", &[("content-length", &rest.len().to_string())])];
+        for chunk in rest.chunks(10_000) {
+            steps.push(Step::Send(Bytes::copy_from_slice(chunk)));
+            steps.push(Step::Wait(Duration::from_millis(4)));
+        }
+        steps
+    })
+    .await
+}
+
+/// What came of a file, and whether that seems to be all.
+async fn fetch(url: String, count: &AtomicUsize) -> (Vec<u8>, bool) {
+    let mut bytes = Vec::new();
+    let Ok(response) = reqwest::get(url).await else { return (bytes, false) };
+    if response.status() != 200 {
+        return (bytes, false);
+    }
+    let mut body = response.bytes_stream();
+    loop {
+        match body.next().await {
+            Some(Ok(chunk)) => {
+                count.fetch_add(chunk.len(), Ordering::Relaxed);
+                bytes.extend_from_slice(&chunk);
+            }
+            Some(Err(_)) => return (bytes, false),
+            None => return (bytes, true),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_at_any_time_it_never_has_or_sends_a_wrong_byte() {
+    let index = slow_index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let url = index.url("/simple/");
+    let env = [("PYPI_PROXY_INDEX_URL", &*url), ("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never")];
+    let mut whole = 0;
+    for round in 0..ROUNDS {
+        let proxy = serve(dir.path(), &env).await;
+        // Those of this round, and the last ones, which may be there.
+        let rounds = [round, round.saturating_sub(1)];
+        let wanted = rounds.into_iter().flat_map(|round| (0..FILES).map(move |number| (round, number)));
+        let count = Arc::new(AtomicUsize::new(0));
+        let clients = wanted.map(|(round, number)| {
+            let (url, count) = (format!("{}/simple/demo/{}", proxy.url, name(round, number)), count.clone());
+            async move { (wheel(round, number), fetch(url, &count).await) }
+        });
+        let clients = tokio::spawn(join_all(clients.collect::<Vec<_>>()));
+        // From before the first byte to after the last, which all clients have in the last round.
+        let is_last = round + 1 == ROUNDS;
+        let enough = if is_last { usize::MAX } else { round * 2 * FILES * 100_000 / ROUNDS };
+        while count.load(Ordering::Relaxed) < enough && !clients.is_finished() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        proxy.kill().await;
+        for (wheel, (bytes, is_whole)) in clients.await.unwrap() {
+            assert!(wheel.starts_with(&bytes), "{round}: {} bytes", bytes.len());
+            assert!(!is_whole || bytes.len() == wheel.len(), "{round}: {} bytes", bytes.len());
+            whole += usize::from(is_whole);
+        }
+        let (code, out) = run(dir.path(), &[], &["verify"]).await;
+        assert_eq!(code, 0, "{round}: {out}");
+        assert!(out.contains(" are good"), "{round}: {out}");
+    }
+    // It was killed early and late.
+    assert!(whole > 0 && whole < ROUNDS * FILES * 2, "{whole}");
+    let proxy = serve(dir.path(), &env).await;
+    let all = (0..ROUNDS).flat_map(|round| (0..FILES).map(move |number| (round, number)));
+    for (round, number) in all {
+        let url = format!("{}/simple/demo/{}", proxy.url, name(round, number));
+        assert!(fetch(url, &AtomicUsize::new(0)).await == (wheel(round, number).to_vec(), true), "{round}");
+    }
+    proxy.kill().await;
+}
+
+/// Many clients that want the same file at once, while it comes.
+async fn crowd(clients: usize, len: usize, max_peak: u64) {
+    let wheel = content(len);
+    let own = wheel.clone();
+    let page = support::hashed_page([("demo-1.0.whl".to_owned(), wheel.clone())]);
+    let index = Raw::start(move |asked| {
+        if !asked.path.starts_with("/f/") {
+            return reply("200 OK", &[JSON], page.clone());
+        }
+        let half = own.len() / 2;
+        vec![
+            head("200 OK", &[("content-length", &own.len().to_string())]),
+            Step::Send(own.slice(..half)),
+            // All of them have come by then.
+            Step::Wait(Duration::from_millis(500)),
+            Step::Send(own.slice(half..)),
+        ]
+    })
+    .await;
+    let dir = tempfile::tempdir().unwrap();
+    let url = index.url("/simple/");
+    let env = [
+        ("PYPI_PROXY_INDEX_URL", &*url),
+        ("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never"),
+        ("PYPI_PROXY_ACCESS_LOG", "false"),
+        AS_EVERYWHERE[0],
+        AS_EVERYWHERE[1],
+    ];
+    let proxy = serve(dir.path(), &env).await;
+    let address = proxy.url.strip_prefix("http://").unwrap().to_owned();
+    let tasks: Vec<_> = (0..clients).map(|_| tokio::spawn(compare(address.clone(), wheel.clone()))).collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    assert_eq!(index.count("/f/demo-1.0.whl"), 1);
+    assert_eq!(index.count("/simple/demo/"), 1);
+    if let Some(peak) = proxy.peak() {
+        #[allow(clippy::print_stdout, reason = "a number for who wants to see it")]
+        {
+            println!("peak: {peak} bytes");
+        }
+        assert!(peak <= max_peak, "{peak} bytes");
+    }
+    proxy.kill().await;
+    let (code, out) = run(dir.path(), &[], &["verify"]).await;
+    assert!(code == 0 && out.starts_with("1 files"), "{out}");
+}
+
+/// Fetches the file and compares each byte, which says more than a hash and takes less time.
+async fn compare(address: String, wheel: Bytes) {
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let request = "GET /simple/demo/demo-1.0.whl HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut buffer = vec![0; 64 * 1024];
+    let mut head = Vec::new();
+    let mut at = 0;
+    loop {
+        let count = stream.read(&mut buffer).await.unwrap();
+        if count == 0 {
+            break;
+        }
+        let mut chunk = &buffer[..count];
+        if at == 0 && !head.ends_with(b"\r\n\r\n") {
+            let before = head.len();
+            head.extend_from_slice(chunk);
+            let Some(end) = head.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+            chunk = &chunk[end + 4 - before..];
+            head.truncate(end + 4);
+            assert!(head.starts_with(b"HTTP/1.1 200 OK\r\n"), "{}", String::from_utf8_lossy(&head));
+        }
+        assert!(wheel[at..].starts_with(chunk), "at {at}");
+        at += chunk.len();
+    }
+    assert_eq!(at, wheel.len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crowd_is_one_to_the_index_and_little_in_memory() {
+    // A megabyte for each client. The whole of what a large wheel has, 30 GB for all of them, takes minutes without optimisation.
+    let len = std::env::var("CROWD_BYTES").map_or(5_000_000, |bytes| bytes.parse().unwrap());
+    crowd(500, len, 64 << 20).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_without_end_and_bombs_take_no_memory() {
+    // Hundreds of times as much when it is unpacked.
+    let spaces = vec![b' '; 1 << 20];
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    for _ in 0..256 {
+        std::io::Write::write_all(&mut encoder, &spaces).unwrap();
+    }
+    let bomb = Bytes::from(encoder.finish().unwrap());
+    let index = Raw::start(move |asked| match &*asked.path {
+        "/simple/html/" => {
+            let line = Bytes::from("<a href=\"x-1.0.whl\">x-1.0.whl</a><br>\n".repeat(28_000));
+            let mut steps = vec![head("200 OK", &[("content-type", "text/html")])];
+            steps.extend((0..100).map(|_| Step::Send(line.clone())));
+            steps
+        }
+        "/simple/bomb/" => reply("200 OK", &[JSON, ("content-encoding", "gzip")], bomb.clone()),
+        _ => reply("200 OK", &[JSON], support::page("demo", &[])),
+    })
+    .await;
+    let dir = tempfile::tempdir().unwrap();
+    let url = index.url("/simple/");
+    let [threads, arenas] = AS_EVERYWHERE;
+    let env = [("PYPI_PROXY_INDEX_URL", &*url), ("PYPI_PROXY_MAX_PAGE_SIZE", "8 MiB"), threads, arenas];
+    let proxy = serve(dir.path(), &env).await;
+    for name in ["html", "bomb", "html", "bomb"] {
+        let response = reqwest::get(format!("{}/simple/{name}/", proxy.url)).await.unwrap();
+        assert_eq!(response.status(), 502, "{name}");
+        assert!(response.text().await.unwrap().contains("limit"), "{name}");
+    }
+    let response = reqwest::get(format!("{}/simple/demo/", proxy.url)).await.unwrap();
+    assert_eq!(response.status(), 200);
+    if let Some(peak) = proxy.peak() {
+        assert!(peak < 80 << 20, "{peak} bytes");
+    }
+    proxy.kill().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_or_an_address_that_can_not_be_used_ends_it_with_a_word() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("precious"), "x").unwrap();
+    let folder = dir.path().display().to_string();
+    let env = [("PYPI_PROXY_INDEX_URL", "http://127.0.0.1:9/simple/"), ("PYPI_PROXY_CACHE_DIR", &*folder)];
+    let (code, out) = run(dir.path(), &env, &["serve", "--listen", "127.0.0.1:0"]).await;
+    assert!(code == 1 && out.contains("no cache of this proxy"), "{code}: {out}");
+    assert_eq!(std::fs::read(dir.path().join("precious")).unwrap(), b"x");
+    let own = [env[0]];
+    let first = serve(dir.path(), &own).await;
+    let listen = first.url.strip_prefix("http://").unwrap().to_owned();
+    let (code, out) = run(dir.path(), &own, &["serve", "--listen", "127.0.0.1:0"]).await;
+    assert!(code == 1 && out.contains("another proxy"), "{code}: {out}");
+    let other = dir.path().join("other").display().to_string();
+    let env = [env[0], ("PYPI_PROXY_CACHE_DIR", &*other)];
+    let output = program(dir.path(), &env, &["serve", "--listen", &listen]).output().await.unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && text.contains(&listen), "{text}");
+    first.kill().await;
+}

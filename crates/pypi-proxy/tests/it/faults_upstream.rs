@@ -1,0 +1,747 @@
+//! Upstreams that fail in every way: each time there is the file or a clear error, and the proxy goes on.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::join_all;
+use pypi_proxy::serve::Config;
+
+use crate::support;
+use crate::support::proxy::{PATIENCE, Running, Setup, start, start_with};
+use crate::support::raw::{Asked, Raw, Step, head, reply};
+use crate::support::source::{content, digest_of};
+use crate::support::{JSON, Server, answer};
+
+const LEN: usize = 200_000;
+
+/// What a page tells of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    HashAndSize,
+    Hash,
+    Nothing,
+}
+
+/// What becomes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Good,
+    Bad,
+}
+
+struct Case {
+    name: &'static str,
+    told: Told,
+    answer: fn(&Asked, &Bytes) -> Vec<Step>,
+    end: End,
+    /// How often the file is asked for by one client, at most.
+    asked: usize,
+    /// How long the proxy waits for something to come.
+    stall: Duration,
+}
+
+/// Where nothing comes for certain.
+const SHORT: Duration = Duration::from_secs(1);
+/// Where the rest has to come after that.
+const SOME: Duration = Duration::from_secs(5);
+
+const CASES: &[Case] = {
+    use End::{Bad, Good};
+    use Told::{Hash, HashAndSize, Nothing};
+    const fn case(
+        name: &'static str,
+        told: Told,
+        end: End,
+        asked: usize,
+        answer: fn(&Asked, &Bytes) -> Vec<Step>,
+    ) -> Case {
+        Case { name, told, answer, end, asked, stall: PATIENCE }
+    }
+    const fn stalls(case: Case, stall: Duration) -> Case {
+        Case { stall, ..case }
+    }
+    &[
+        case("good", HashAndSize, Good, 1, |_, wheel| reply("200 OK", &[], wheel.clone())),
+        stalls(case("silent", HashAndSize, Bad, 3, |_, _| vec![Step::Stall]), SHORT),
+        stalls(
+            case("silent-after-head", Hash, Bad, 3, |_, _| {
+                vec![head("200 OK", &[("content-length", "200000")]), Step::Stall]
+            }),
+            SHORT,
+        ),
+        stalls(case("stalls", HashAndSize, Bad, 4, |_, wheel| part(wheel, LEN, LEN / 2, Step::Stall)), SHORT),
+        stalls(
+            case("stalls-once", HashAndSize, Good, 2, |asked, wheel| match asked.nth {
+                0 => part(wheel, LEN, LEN / 2, Step::Stall),
+                _ => rest(asked, wheel, "\"v1\""),
+            }),
+            SOME,
+        ),
+        case("slow", HashAndSize, Good, 1, |_, wheel| {
+            let steps = wheel.chunks(LEN / 4).flat_map(|chunk| {
+                [Step::Wait(Duration::from_millis(400)), Step::Send(Bytes::copy_from_slice(chunk))]
+            });
+            [head("200 OK", &[("content-length", "200000")])].into_iter().chain(steps).collect()
+        }),
+        case("resets", HashAndSize, Bad, 4, |_, wheel| part(wheel, LEN, LEN / 2, Step::Reset)),
+        case("resets-once", HashAndSize, Good, 2, |asked, wheel| match asked.nth {
+            0 => part(wheel, LEN, LEN / 2, Step::Reset),
+            _ => rest(asked, wheel, "\"v1\""),
+        }),
+        // It does not know ranges, and gets further each time.
+        case("resets-without-ranges", HashAndSize, Good, 3, |asked, wheel| match asked.nth {
+            0 => part(wheel, LEN, LEN / 3, Step::Reset),
+            1 => part(wheel, LEN, LEN / 2, Step::Reset),
+            _ => reply("200 OK", &[], wheel.clone()),
+        }),
+        case("resets-at-once", HashAndSize, Bad, 3, |_, _| vec![Step::Reset]),
+        case("closes-early", HashAndSize, Bad, 4, |_, wheel| {
+            vec![head("200 OK", &[("content-length", "200000")]), Step::Send(wheel.slice(..LEN / 2))]
+        }),
+        case("closes-early-without-length", Hash, Bad, 1, |_, wheel| {
+            vec![head("200 OK", &[]), Step::Send(wheel.slice(..LEN / 2))]
+        }),
+        case("closes-early-and-tells-nothing", Nothing, Bad, 4, |_, wheel| {
+            vec![head("200 OK", &[("content-length", "200000")]), Step::Send(wheel.slice(..LEN / 2))]
+        }),
+        case("tells-less", HashAndSize, Bad, 1, |_, wheel| {
+            part(wheel, LEN / 2, LEN, Step::Wait(Duration::ZERO))
+        }),
+        case("tells-less-of-a-hash", Hash, Bad, 1, |_, wheel| {
+            part(wheel, LEN / 2, LEN, Step::Wait(Duration::ZERO))
+        }),
+        case("tells-more", HashAndSize, Bad, 1, |_, wheel| {
+            part(wheel, LEN * 2, LEN, Step::Wait(Duration::ZERO))
+        }),
+        case("tells-more-of-a-hash", Hash, Bad, 4, |_, wheel| {
+            part(wheel, LEN * 2, LEN, Step::Wait(Duration::ZERO))
+        }),
+        case("sends-more", HashAndSize, Bad, 1, |_, wheel| {
+            vec![head("200 OK", &[]), Step::Send(wheel.clone()), Step::Send(wheel.clone())]
+        }),
+        case("tells-nonsense", HashAndSize, Bad, 3, |_, wheel| {
+            vec![head("200 OK", &[("content-length", "-1")]), Step::Send(wheel.clone())]
+        }),
+        case("two-lengths", HashAndSize, Bad, 3, |_, wheel| {
+            let both = [("content-length", "200000"), ("content-length", "100000")];
+            vec![head("200 OK", &both), Step::Send(wheel.clone())]
+        }),
+        case("chunks-that-are-none", HashAndSize, Bad, 3, |_, _| {
+            vec![head("200 OK", &[("transfer-encoding", "chunked")]), Step::Send("zz\r\n".into())]
+        }),
+        case("a-chunk-without-end", HashAndSize, Bad, 3, |_, _| {
+            let chunk = Step::Send("ffffffffffffffff\r\nabc".into());
+            vec![head("200 OK", &[("transfer-encoding", "chunked")]), chunk]
+        }),
+        case("no-http", HashAndSize, Bad, 3, |_, _| vec![Step::Send("SSH-2.0-x\r\n".into())]),
+        // Other bytes, and it says that they are the same.
+        case("changes", HashAndSize, Bad, 2, |asked, wheel| match asked.nth {
+            0 => part(wheel, LEN, LEN / 2, Step::Reset),
+            _ => rest(asked, &wheel.iter().map(|byte| byte ^ 1).collect(), "\"v1\""),
+        }),
+        case("changes-and-tells", Nothing, Bad, 2, |asked, wheel| match asked.nth {
+            0 => part(wheel, LEN, LEN / 2, Step::Reset),
+            _ => rest(asked, &wheel.iter().map(|byte| byte ^ 1).collect(), "\"v2\""),
+        }),
+        case("another-part", HashAndSize, Bad, 4, |asked, wheel| match asked.nth {
+            0 => part(wheel, LEN, LEN / 2, Step::Reset),
+            _ => reply(
+                "206 Partial Content",
+                &[("content-range", "bytes 150000-199999/200000")],
+                wheel.slice(150_000..),
+            ),
+        }),
+        case("a-part-of-another-length", HashAndSize, Bad, 2, |asked, wheel| match asked.nth {
+            0 => part(wheel, LEN, LEN / 2, Step::Reset),
+            _ => reply(
+                "206 Partial Content",
+                &[("content-range", "bytes 100000-199999/300000")],
+                wheel.slice(100_000..),
+            ),
+        }),
+        case("a-part-of-nothing", HashAndSize, Bad, 3, |_, wheel| {
+            reply("206 Partial Content", &[("content-range", "bytes 9-1/2")], wheel.clone())
+        }),
+        case("flipped", HashAndSize, Bad, 1, |_, wheel| {
+            reply("200 OK", &[], wheel.iter().map(|byte| byte ^ 1).collect::<Bytes>())
+        }),
+        case("a-page", Hash, Bad, 1, |_, _| {
+            reply("200 OK", &[("content-type", "text/html")], "<h1>log in</h1>".repeat(1000))
+        }),
+        case("encoded", HashAndSize, Bad, 3, |_, wheel| {
+            reply("200 OK", &[("content-encoding", "gzip")], wheel.clone())
+        }),
+        case("500", HashAndSize, Bad, 3, |_, _| reply("500 Internal Server Error", &[], "secret")),
+        case("503", HashAndSize, Bad, 3, |_, _| {
+            reply("503 Service Unavailable", &[("retry-after", "3600")], "secret")
+        }),
+        case("429", HashAndSize, Bad, 3, |_, _| {
+            reply("429 Too Many Requests", &[("retry-after", "x")], "secret")
+        }),
+        case("503-once", HashAndSize, Good, 2, |asked, wheel| match asked.nth {
+            0 => reply("503 Service Unavailable", &[("retry-after", "1")], ""),
+            _ => reply("200 OK", &[], wheel.clone()),
+        }),
+        case("401", HashAndSize, Bad, 3, |_, _| reply("401 Unauthorized", &[], "secret")),
+        case("404", HashAndSize, Bad, 1, |_, _| reply("404 Not Found", &[], "secret")),
+        case("304", HashAndSize, Bad, 3, |_, _| reply("304 Not Modified", &[], "")),
+        case("204", HashAndSize, Bad, 3, |_, _| vec![head("204 No Content", &[])]),
+        case("loops", HashAndSize, Bad, 20, |asked, _| {
+            reply("302 Found", &[("location", &format!("{}?{}", asked.path, asked.nth))], "")
+        }),
+        case("nowhere", HashAndSize, Bad, 3, |_, _| reply("302 Found", &[("location", "http://[x/")], "")),
+        case("without-a-place", HashAndSize, Bad, 3, |_, _| reply("302 Found", &[], "")),
+    ]
+};
+
+/// Part of the file, and what follows.
+fn part(wheel: &Bytes, told: usize, sent: usize, then: Step) -> Vec<Step> {
+    let head = head("200 OK", &[("content-length", &told.to_string()), ("etag", "\"v1\"")]);
+    vec![head, Step::Send(wheel.slice(..sent)), then]
+}
+
+/// The rest of the file, as it was asked for.
+fn rest(asked: &Asked, wheel: &Bytes, etag: &str) -> Vec<Step> {
+    let from = asked.from();
+    assert!(from > 0, "{}", asked.head);
+    let range = format!("bytes {from}-{}/{}", wheel.len() - 1, wheel.len());
+    reply("206 Partial Content", &[("content-range", &range), ("etag", etag)], wheel.slice(from..))
+}
+
+fn name(case: &Case) -> String {
+    format!("{}-1.0.whl", case.name)
+}
+
+/// Each has a hash of its own.
+fn wheel(case: &Case) -> Bytes {
+    let mut bytes = case.name.as_bytes().to_vec();
+    bytes.extend_from_slice(&content(LEN)[case.name.len()..]);
+    bytes.into()
+}
+
+fn page() -> String {
+    let file = |case: &Case| {
+        let wheel = wheel(case);
+        let sha256 = digest_of(&wheel).to_string();
+        let mut file =
+            serde_json::json!({"filename": name(case), "url": format!("/f/{}", name(case)), "hashes": {}});
+        if case.told != Told::Nothing {
+            file["hashes"] = serde_json::json!({"sha256": sha256});
+        }
+        if case.told == Told::HashAndSize {
+            file["size"] = wheel.len().into();
+        }
+        file
+    };
+    let files: Vec<_> = CASES.iter().map(file).collect();
+    serde_json::json!({"meta": {"api-version": "1.0"}, "name": "demo", "files": files}).to_string()
+}
+
+/// All of a file, or why not.
+async fn fetch(proxy: &Running, path: &str) -> Result<Bytes, String> {
+    let response = proxy.client.get(proxy.url(path)).send().await.map_err(|error| error.to_string())?;
+    let status = response.status();
+    let bytes = response.bytes().await.map_err(|error| error.to_string())?;
+    if status == 200 { Ok(bytes) } else { Err(format!("{status} {}", String::from_utf8_lossy(&bytes))) }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_comes_as_it_is_or_as_an_error() {
+    let index = Raw::start(|asked| match asked.path.strip_prefix("/f/") {
+        None => reply("200 OK", &[JSON], page()),
+        Some(file) => {
+            let file = file.split('?').next().unwrap();
+            let case = CASES.iter().find(|case| name(case) == file).unwrap();
+            (case.answer)(asked, &wheel(case))
+        }
+    })
+    .await;
+    let dirs = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    let stalls = [PATIENCE, SHORT, SOME];
+    let proxies = join_all(dirs.iter().zip(stalls).map(|(dir, stall)| {
+        let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
+        setup.store = setup.store.stall(stall);
+        setup.start()
+    }))
+    .await;
+    join_all(CASES.iter().map(|case| async {
+        let proxy = &proxies[stalls.iter().position(|stall| *stall == case.stall).unwrap()];
+        let (index, wheel) = (&index, wheel(case));
+        let path = format!("/simple/demo/{}", name(case));
+        // Whoever comes with others gets what they get.
+        let (first, second) = tokio::join!(fetch(proxy, &path), fetch(proxy, &path));
+        for result in [first, second] {
+            let end = if result.is_ok() { End::Good } else { End::Bad };
+            assert_eq!(end, case.end, "{}: {:?}", case.name, result.map(|bytes| bytes.len()));
+            match result {
+                Ok(bytes) => assert!(bytes == wheel, "{}", case.name),
+                Err(text) => assert!(!text.contains("secret"), "{}: {text}", case.name),
+            }
+        }
+        let file = format!("/f/{}", name(case));
+        let asked = index.asked().iter().filter(|asked| asked.path.split('?').next() == Some(&file)).count();
+        // If the first has ended before the second came, it starts anew.
+        let times = if case.end == End::Bad { 2 } else { 1 };
+        assert!(asked <= case.asked * times, "{}: {asked} times", case.name);
+    }))
+    .await;
+    for (proxy, stall) in proxies.iter().zip(stalls) {
+        let good = CASES.iter().filter(|case| case.end == End::Good && case.stall == stall).count() as u64;
+        assert_eq!((proxy.store.stats().files, proxy.store.stats().running), (good, 0));
+        let verified = proxy.store.verify(|_, _| {}).unwrap();
+        assert_eq!((verified.good, verified.bad.len()), (good, 0));
+        assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 200);
+    }
+    assert_eq!(fetch(&proxies[0], "/simple/demo/good-1.0.whl").await.unwrap(), wheel(&CASES[0]));
+}
+
+#[tokio::test]
+async fn a_part_of_a_file_that_is_not_here_is_the_part_that_was_asked_for() {
+    let wheel = content(LEN);
+    let own = wheel.clone();
+    let index = Raw::start(move |asked| {
+        let file = asked.path.strip_prefix("/f/");
+        let Some(file) = file else { return reply("200 OK", &[JSON], parts_page(&own)) };
+        let part =
+            |range: &str, bytes: Bytes| reply("206 Partial Content", &[("content-range", range)], bytes);
+        match file.split('-').next().unwrap() {
+            "right" => part("bytes 100-199/200000", own.slice(100..200)),
+            "whole" => reply("200 OK", &[], own.clone()),
+            "earlier" => part("bytes 50-149/200000", own.slice(50..150)),
+            "longer" => part("bytes 100-299/200000", own.slice(100..300)),
+            "another" => part("bytes 100-199/300000", own.slice(100..200)),
+            "short" => part("bytes 100-199/200000", own.slice(100..150)),
+            "more" => part("bytes 100-199/200000", own.slice(100..300)),
+            _ => reply("416 Range Not Satisfiable", &[("content-range", "bytes */10")], ""),
+        }
+    })
+    .await;
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    for (name, is_good) in PARTS {
+        let url = proxy.url(&format!("/simple/demo/{name}-1.0.whl"));
+        let response = proxy.client.get(url).header("range", "bytes=100-199").send().await;
+        let Ok(response) = response else {
+            assert!(!is_good, "{name}");
+            continue;
+        };
+        let (status, range) = (response.status(), response.headers().get("content-range").cloned());
+        let bytes = response.bytes().await;
+        match (is_good, status.as_u16(), bytes) {
+            (true, 206, Ok(bytes)) => {
+                assert_eq!(range.unwrap(), "bytes 100-199/200000", "{name}");
+                assert_eq!(bytes, wheel.slice(100..200), "{name}");
+            }
+            (true, 200, Ok(bytes)) => assert_eq!(bytes, wheel, "{name}"),
+            (false, 502, _) | (false, _, Err(_)) => {}
+            (_, status, bytes) => panic!("{name}: {status} {bytes:?}"),
+        }
+    }
+    assert_eq!(proxy.store.stats().files, 0);
+}
+
+const PARTS: [(&str, bool); 8] = [
+    ("right", true),
+    ("whole", true),
+    ("earlier", false),
+    ("longer", false),
+    ("another", false),
+    ("short", false),
+    ("more", true),
+    ("none", false),
+];
+
+fn parts_page(wheel: &[u8]) -> String {
+    let file = |(name, _): &(&str, bool)| {
+        serde_json::json!({
+            "filename": format!("{name}-1.0.whl"), "url": format!("/f/{name}-1.0.whl"), "size": wheel.len(),
+            "hashes": {"sha256": digest_of(format!("{name}{}", wheel.len()).as_bytes()).to_string()},
+        })
+    };
+    let files: Vec<_> = PARTS.iter().map(file).collect();
+    serde_json::json!({"meta": {"api-version": "1.0"}, "name": "demo", "files": files}).to_string()
+}
+
+#[tokio::test]
+async fn pages_that_fail_are_errors_and_the_next_one_is_a_page() {
+    let good = support::page("good", &[("good-1.0.whl", "/f/x")]);
+    let index = Raw::start(move |asked| match &*asked.path {
+        "/simple/" if asked.nth == 0 => reply("500 x", &[], "secret"),
+        "/simple/" => reply("200 OK", &[JSON], r#"{"projects":[{"name":"good"}]}"#),
+        "/simple/silent/" => vec![Step::Stall],
+        "/simple/half/" => {
+            vec![head("200 OK", &[JSON, ("content-length", "5000")]), Step::Send("{".into()), Step::Stall]
+        }
+        "/simple/reset/" => vec![head("200 OK", &[JSON, ("content-length", "5000")]), Step::Reset],
+        "/simple/short/" => vec![head("200 OK", &[JSON, ("content-length", "5000")]), Step::Send("{".into())],
+        "/simple/huge-head/" => reply("200 OK", &[JSON, ("x-long", &"x".repeat(2 << 20))], good.clone()),
+        "/simple/many-heads/" => {
+            let headers: Vec<_> = (0..5000).map(|_| ("x-many", "1")).collect();
+            reply("200 OK", &headers, good.clone())
+        }
+        "/simple/many-codings/" => reply("200 OK", &[JSON, ("content-encoding", "gzip, gzip, gzip")], "x"),
+        "/simple/no-gzip/" => reply("200 OK", &[JSON, ("content-encoding", "gzip")], good.clone()),
+        "/simple/status-500/" => reply("500 x", &[], "secret"),
+        "/simple/status-503/" => reply("503 x", &[("retry-after", "60")], "secret"),
+        "/simple/status-429/" => {
+            reply("429 x", &[("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT")], "secret")
+        }
+        "/simple/status-999/" => reply("999 x", &[], "secret"),
+        "/simple/not-modified/" => reply("304 Not Modified", &[], ""),
+        "/simple/loop/" => reply("301 x", &[("location", "/simple/loop/")], ""),
+        path if path.starts_with("/simple/loop-grows/") => {
+            reply("301 x", &[("location", &format!("{path}x/"))], "")
+        }
+        _ => reply("200 OK", &[JSON], good.clone()),
+    })
+    .await;
+    // One that waits for some time where nothing comes for certain, and one that waits for the others.
+    let urls = [index.url("/simple")];
+    let short =
+        start_with(&urls, Config::new(), |upstream| upstream.read_timeout(SHORT), |pages| pages).await;
+    let proxy = start(&urls, Config::new()).await;
+    let cases = [
+        ("silent", 504),
+        ("half", 504),
+        ("reset", 502),
+        ("short", 502),
+        ("huge-head", 502),
+        ("many-heads", 502),
+        ("many-codings", 502),
+        ("no-gzip", 502),
+        ("status-500", 502),
+        ("status-503", 503),
+        ("status-429", 503),
+        ("status-999", 502),
+        ("not-modified", 502),
+        ("loop", 502),
+        ("loop-grows", 502),
+    ];
+    join_all(cases.map(|(name, status)| {
+        let proxy = if status == 504 { &short } else { &proxy };
+        async move {
+            let response = proxy.get(&format!("/simple/{name}/"), &[]).await;
+            assert_eq!(response.status(), status, "{name}");
+            assert_eq!(response.headers()["content-type"], "text/plain; charset=utf-8");
+            let text = response.text().await.unwrap();
+            assert!(
+                text.len() > 10 && !text.contains("secret") && !text.contains("127.0.0.1"),
+                "{name}: {text}"
+            );
+        }
+    }))
+    .await;
+    assert_eq!(proxy.get("/simple/good/", &[]).await.status(), 200);
+    // A list that failed is no list without projects, and is asked for again.
+    assert_eq!(proxy.get("/simple/", &[]).await.status(), 502);
+    assert!(proxy.get("/simple/", &[]).await.text().await.unwrap().contains("good"));
+}
+
+#[tokio::test]
+async fn a_client_that_hangs_up_takes_nothing_with_it() {
+    let wheel = content(LEN);
+    let own = wheel.clone();
+    let index = Raw::start(move |asked| match &*asked.path {
+        "/simple/demo/" => {
+            reply("200 OK", &[JSON], support::hashed_page([("demo-1.0.whl".to_owned(), own.clone())]))
+        }
+        _ => {
+            let mut steps = part(&own, LEN, LEN / 2, Step::Wait(Duration::from_millis(200)));
+            steps.push(Step::Send(own.slice(LEN / 2..)));
+            steps
+        }
+    })
+    .await;
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    for _ in 0..3 {
+        let mut response = proxy.get("/simple/demo/demo-1.0.whl", &[]).await;
+        assert!(wheel.starts_with(&response.chunk().await.unwrap().unwrap()));
+        drop(response);
+    }
+    let other = proxy.get("/simple/demo/demo-1.0.whl", &[]).await;
+    assert_eq!(other.bytes().await.unwrap(), wheel);
+    assert_eq!((proxy.store.stats().files, index.count("/f/demo-1.0.whl")), (1, 1));
+}
+
+#[tokio::test]
+async fn an_index_that_asks_for_time_gets_it() {
+    let index = Raw::start(|asked| match &*asked.path {
+        "/simple/demo/" => {
+            let files = [("a-1.0.whl", "/f/a"), ("b-1.0.whl", "/f/b")];
+            reply("200 OK", &[JSON], support::page("demo", &files))
+        }
+        _ => reply("429 Too Many Requests", &[("retry-after", "300")], ""),
+    })
+    .await;
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    // Asking again at once would only make it worse, and waiting five minutes is up to the client.
+    for path in ["/simple/busy/", "/simple/demo/a-1.0.whl"] {
+        for _ in 0..5 {
+            let response = proxy.get(path, &[]).await;
+            assert_eq!(response.status(), 503, "{path}");
+            let wait: u64 = response.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+            assert!((150..=300).contains(&wait), "{path}: {wait}");
+        }
+    }
+    assert_eq!((index.count("/simple/busy/"), index.count("/f/a")), (1, 5));
+}
+
+#[tokio::test]
+async fn large_pages_and_bombs_are_refused_before_they_are_large() {
+    // Made before they are asked for, once.
+    let gzip = Bytes::from(gzip(64 << 20));
+    let zstd = Bytes::from(zstd::bulk::compress(&vec![b' '; 64 << 20], 1).unwrap());
+    let index = Server::start(move |path, _| {
+        let (gzip, zstd) = (gzip.clone(), zstd.clone());
+        async move {
+            match &*path {
+                "/simple/html/" => {
+                    let frames = futures_util::stream::iter((0..1600).map(|_| {
+                        Ok::<_, std::io::Error>(hyper::body::Frame::data(Bytes::from_static(&[b'<'; 65536])))
+                    }));
+                    let body = http_body_util::BodyExt::boxed(http_body_util::StreamBody::new(frames));
+                    http::Response::builder().header("content-type", "text/html").body(body).unwrap()
+                }
+                "/simple/told/" => answer(200, &[("content-type", "text/html")], vec![b' '; 2 << 20]),
+                "/simple/gzip/" => answer(200, &[JSON, ("content-encoding", "gzip")], gzip),
+                "/simple/zstd/" => answer(200, &[JSON, ("content-encoding", "zstd")], zstd),
+                _ => answer(200, &[JSON], support::page("demo", &[])),
+            }
+        }
+    })
+    .await;
+    let dir = tempfile::tempdir().unwrap();
+    let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
+    setup.upstreams = setup.upstreams.into_iter().map(|config| config.max_page(1 << 20)).collect();
+    let proxy = setup.start().await;
+    for name in ["html", "told", "gzip", "zstd"] {
+        let response = proxy.get(&format!("/simple/{name}/"), &[]).await;
+        assert_eq!(response.status(), 502, "{name}");
+        assert!(response.text().await.unwrap().contains("limit"), "{name}");
+    }
+    assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 200);
+}
+
+fn gzip(len: usize) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    std::io::Write::write_all(&mut encoder, &vec![b' '; len]).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[tokio::test]
+async fn files_come_from_the_hosts_that_they_may_come_from() {
+    // A server that only the proxy can reach.
+    let inner = Raw::start(|_| reply("200 OK", &[], "inner secret")).await;
+    let port = inner.address().port();
+    let index = Raw::start(move |asked| {
+        let to = |place: &str| reply("302 Found", &[("location", place)], "");
+        let secret = format!("http://localhost:{port}/latest/meta-data");
+        match &*asked.path {
+            "/simple/demo/" => {
+                let (user, other) = (format!("http://u:p@127.0.0.1:{port}/x"), secret.as_str());
+                let files = [
+                    ("link-1.0.whl", other),
+                    ("user-1.0.whl", &user),
+                    ("file-1.0.whl", "file:///etc/passwd"),
+                    ("ftp-1.0.whl", "ftp://127.0.0.1/x"),
+                    ("data-1.0.whl", "data:text/plain,x"),
+                    ("script-1.0.whl", "javascript:alert(1)"),
+                    ("bad-1.0.whl", "http://[x/"),
+                    ("moved-1.0.whl", "/f/moved"),
+                    ("moved-twice-1.0.whl", "/f/moved-twice"),
+                    ("moved-to-a-file-1.0.whl", "/f/moved-to-a-file"),
+                    ("moved-to-a-user-1.0.whl", "/f/moved-to-a-user"),
+                ];
+                let page = support::page("demo", &files).replace("\"size\":1", "\"size\":12");
+                reply("200 OK", &[JSON], page)
+            }
+            "/simple/moved/" | "/f/moved" => to(&secret),
+            "/f/moved-twice" => to("/f/moved"),
+            "/f/moved-to-a-file" => to("file:///etc/passwd"),
+            "/f/moved-to-a-user" => to(&format!("http://u:p@127.0.0.1:{port}/")),
+            _ => reply("404 Not Found", &[], ""),
+        }
+    })
+    .await;
+    let dir = tempfile::tempdir().unwrap();
+    let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
+    setup.upstreams =
+        setup.upstreams.into_iter().map(|config| config.file_hosts(["files.example.org"])).collect();
+    let proxy = setup.start().await;
+    let page = proxy.get("/simple/demo/?format=json", &[]).await.bytes().await.unwrap();
+    let page: serde_json::Value = serde_json::from_slice(&page).unwrap();
+    let names: Vec<_> =
+        page["files"].as_array().unwrap().iter().map(|file| file["filename"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 11);
+    for name in names {
+        for suffix in ["", ".metadata", ".asc"] {
+            for range in [&[][..], &[("range", "bytes=0-4")]] {
+                let response = proxy.get(&format!("/simple/demo/{name}{suffix}"), range).await;
+                let status = response.status().as_u16();
+                assert!(matches!(status, 403 | 404 | 502), "{name}{suffix}: {status}");
+                assert!(!response.text().await.unwrap().contains("root:"));
+            }
+        }
+    }
+    assert_eq!(proxy.get("/simple/moved/", &[]).await.status(), 403);
+    assert_eq!(inner.asked().len(), 0);
+    // An index of this machine may name another one, as long as nobody has said where files are.
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let text = proxy.get("/simple/demo/link-1.0.whl", &[]).await.text().await.unwrap();
+    assert_eq!((&*text, inner.asked().len()), ("inner secret", 1));
+}
+
+#[tokio::test]
+async fn what_an_index_sends_ends_in_no_header_of_ours() {
+    let index = Raw::start(|asked| {
+        let odd = [
+            ("etag", "\"a\u{80}\u{1f600}\"; x"),
+            ("last-modified", "yesterday\tx"),
+            ("location", "/x%0d%0aset-cookie: a=b"),
+            ("x-pypi-last-serial", "7 8"),
+            ("set-cookie", "a=b"),
+            ("cache-control", "max-age=99999999999999999999"),
+            ("x-accel-redirect", "/etc/passwd"),
+        ];
+        match &*asked.path {
+            "/simple/demo/" => {
+                let files = [
+                    ("demo-1.0.whl", "/f/demo-1.0.whl%0d%0aset-cookie:%20a=b"),
+                    ("demo-2.0.whl", "/f/x\r\nset-cookie: a=b"),
+                    ("demo-3.0.whl\r\nset-cookie: a=b", "/f/x"),
+                    ("demo-4.0\"><script>alert(1)</script>.whl", "/f/x"),
+                    ("../../demo-5.0.whl", "/f/x"),
+                    ("..%2fdemo-6.0.whl", "/f/x"),
+                    ("demo-7.0\u{0}.whl", "/f/x"),
+                    ("demo-8.0\u{202e}.whl", "/f/x"),
+                ];
+                let mut headers = odd.to_vec();
+                headers.push(JSON);
+                reply("200 OK", &headers, support::page("demo", &files))
+            }
+            "/simple/bare/" => {
+                let mut bytes =
+                    b"HTTP/1.1 200 OK\r\netag: \"a\rset-cookie: x=y\"\r\ncontent-length: 2\r\n\r\n{}"
+                        .to_vec();
+                bytes.push(0);
+                vec![Step::Send(bytes.into())]
+            }
+            path => {
+                let mut headers = odd.to_vec();
+                headers.push(("content-disposition", "attachment; filename=../../x"));
+                let body = if path.contains("set-cookie") { "x" } else { "y" };
+                reply("200 OK", &headers, body)
+            }
+        }
+    })
+    .await;
+    let config = [Config::new(), Config::new().redirect_after(Duration::ZERO)];
+    for config in config {
+        let proxy = start(&[index.url("/simple")], config).await;
+        let names =
+            ["demo-1.0.whl", "demo-2.0.whl", "demo-1.0.whl.asc"].map(|name| format!("/simple/demo/{name}"));
+        let pages = ["/simple/demo/", "/simple/demo/?format=json", "/simple/bare/"].map(str::to_owned);
+        for path in pages.iter().chain(&names).chain(&names) {
+            let response = proxy.get(path, &[]).await;
+            let allowed = [
+                "content-type",
+                "content-length",
+                "etag",
+                "cache-control",
+                "vary",
+                "last-modified",
+                "x-cache",
+                "date",
+                "accept-ranges",
+                "location",
+                "transfer-encoding",
+                "x-pypi-last-serial",
+            ];
+            for (name, value) in response.headers() {
+                assert!(allowed.contains(&name.as_str()), "{path}: {name}");
+                assert!(value.as_bytes().iter().all(|byte| matches!(byte, b' '..=b'~')), "{path}: {name}");
+            }
+            let text = response.text().await.unwrap_or_default();
+            assert!(!text.contains("<script>") && !text.contains("../"), "{path}: {text}");
+        }
+        for path in ["demo-3.0.whl", "demo-4.0.whl", "demo-5.0.whl", "demo-6.0.whl", "demo-7.0%00.whl"] {
+            assert_eq!(proxy.get(&format!("/simple/demo/{path}"), &[]).await.status(), 404, "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn hostile_pages_are_pages_or_errors() {
+    let deep = |open: &str, count: usize| open.repeat(count);
+    let pages: Vec<(&str, (&str, &str), Vec<u8>)> = vec![
+        ("deep-json", JSON, deep("[", 200_000).into()),
+        ("deep-object", JSON, deep("{\"a\":", 200_000).into()),
+        ("deep-member", JSON, format!("{{\"files\":[],\"x\":{}{}}}", deep("[", 5000), deep("]", 5000)).into()),
+        ("no-files", JSON, "{}".into()),
+        ("files-no-list", JSON, "{\"files\":{\"a\":1}}".into()),
+        ("files-null", JSON, "{\"files\":[null,1,\"x\",[],{}]}".into()),
+        ("twice", JSON, "{\"files\":[],\"files\":[{\"filename\":\"a-1.whl\",\"url\":\"x\"}]}".into()),
+        ("numbers", JSON, format!("{{\"files\":[{{\"filename\":\"a-1.whl\",\"url\":\"x\",\"size\":{}}}]}}", "9".repeat(30)).into()),
+        ("size-less", JSON, "{\"files\":[{\"filename\":\"a-1.whl\",\"url\":\"x\",\"size\":-1}]}".into()),
+        ("hash", JSON, "{\"files\":[{\"filename\":\"a-1.whl\",\"url\":\"x\",\"hashes\":{\"sha256\":\"../../x\"}}]}".into()),
+        ("no-text", JSON, b"{\"files\":[{\"filename\":\"\xff\xfe\"}]}".to_vec()),
+        ("half-pair", JSON, "{\"files\":[{\"filename\":\"a-1.whl\",\"url\":\"\\ud800\"}]}".into()),
+        ("zeros", JSON, vec![0; 100_000]),
+        ("bom", JSON, "\u{feff}{\"files\":[]}".into()),
+        ("cut", JSON, "{\"files\":[{\"filename\":\"a-1.whl\"".into()),
+        ("empty", JSON, Vec::new()),
+        ("name", JSON, "{\"name\":\"</title><script>alert(1)</script>\",\"files\":[]}".into()),
+        (
+            "marks",
+            JSON,
+            "{\"files\":[{\"filename\":\"a-1.whl\",\"url\":\"x\",\"hashes\":{},\"yanked\":\"\\\"><script>alert(1)</script>\",\"requires-python\":\"\\\"><script>alert(1)</script>\"}]}"
+                .into(),
+        ),
+        ("deep-html", HTML, deep("<div><a href=x>", 100_000).into()),
+        ("open", HTML, format!("<a href=\"{}", "x".repeat(1 << 20)).into()),
+        ("attributes", HTML, format!("<a {}>a-1.whl</a>", deep("data-x=1 ", 100_000)).into()),
+        ("comment", HTML, format!("<!--{}", deep("--!", 100_000)).into()),
+        ("entities", HTML, format!("<a href=\"x\">{}</a>", deep("&amp", 100_000)).into()),
+        ("many", HTML, deep("<a href=a-1.whl>a-1.whl</a>", 20_000).into()),
+        ("base", HTML, "<base href=\"javascript:alert(1)\"><a href=a-1.whl>a-1.whl</a>".into()),
+        ("fragment", HTML, "<a href=\"a-1.whl#sha256=../../../x\">a-1.whl</a>".into()),
+        ("script", HTML, "<a href=\"a-1.whl\" data-yanked='\"><script>alert(1)</script>'>a-1.whl</a>".into()),
+        ("no-text-html", HTML, b"<a href=\"\xff\xfe\">\xff</a>".to_vec()),
+        ("utf-16", HTML, "<a href=x>".encode_utf16().flat_map(u16::to_le_bytes).collect()),
+        ("other-type", ("content-type", "image/png"), vec![0x89, b'P', b'N', b'G', 0, 0]),
+    ];
+    let own = pages.clone();
+    let index = Raw::start(move |asked| {
+        let page = own.iter().find(|(name, ..)| asked.path == format!("/simple/{name}/"));
+        page.map_or_else(
+            || reply("404 x", &[], ""),
+            |(_, kind, body)| reply("200 OK", &[*kind], body.clone()),
+        )
+    })
+    .await;
+    let dir = tempfile::tempdir().unwrap();
+    let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+    for (name, ..) in &pages {
+        for query in ["", "?format=json"] {
+            let response = proxy.get(&format!("/simple/{name}/{query}"), &[]).await;
+            let status = response.status().as_u16();
+            assert!(matches!(status, 200 | 502), "{name}{query}: {status}");
+            let text = response.text().await.unwrap();
+            // In JSON it is a text that is not looked at.
+            assert!(!query.is_empty() || !text.contains("<script>"), "{name}{query}");
+            if status == 200 && !query.is_empty() {
+                let page: serde_json::Value = serde_json::from_str(&text).unwrap();
+                for file in page["files"].as_array().unwrap() {
+                    assert!(!file["filename"].as_str().unwrap().contains('/'), "{name}");
+                    assert_eq!(file["url"], file["filename"]);
+                }
+            }
+        }
+        for path in ["a-1.whl", "a-1.whl.metadata", "a-1.whl.asc"] {
+            let response = proxy.get(&format!("/simple/{name}/{path}"), &[]).await;
+            assert!(response.status().as_u16() >= 400, "{name}/{path}: {}", response.status());
+        }
+    }
+    assert_eq!(proxy.get("/livez", &[]).await.status(), 200);
+}
+
+const HTML: (&str, &str) = ("content-type", "text/html");

@@ -1,0 +1,197 @@
+//! S3 servers, each with one bucket in a folder that a test can look into.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+
+use crate::fleet::{eventually, given, skip};
+use crate::support::free_address;
+use crate::support::source::digest_of;
+
+pub(crate) const NAME: &str = "wheels";
+pub(crate) const PREFIX: &str = "fleet";
+pub(crate) const IDENTITY: &str = "test";
+pub(crate) const SECRET: &str = "testtest";
+
+/// What serves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    S3proxy,
+    Versitygw,
+    /// It ignores the conditions of writes, and ranges.
+    Rclone,
+}
+
+impl Kind {
+    /// The server that is asked for by `FLEET_SERVER`, s3proxy without it.
+    pub(crate) fn wanted() -> Self {
+        match std::env::var("FLEET_SERVER").as_deref() {
+            Err(_) | Ok("" | "s3proxy") => Self::S3proxy,
+            Ok("versitygw") => Self::Versitygw,
+            Ok("rclone") => Self::Rclone,
+            Ok(other) => panic!("FLEET_SERVER: there is no {other}"),
+        }
+    }
+
+    /// Whether a write can depend on what is there.
+    pub(crate) fn has_conditions(self) -> bool {
+        self != Self::Rclone
+    }
+
+    fn command(self, address: SocketAddr, root: &Path) -> Option<Command> {
+        match self {
+            Self::S3proxy => {
+                let jar = given("FLEET_JARS")?.join("s3proxy-jar-with-dependencies.jar");
+                let settings = root.with_file_name("s3proxy.conf");
+                let text = format!(
+                    "s3proxy.endpoint=http://{address}\ns3proxy.authorization=aws-v2-or-v4\n\
+                     s3proxy.identity={IDENTITY}\ns3proxy.credential={SECRET}\n\
+                     jclouds.provider=filesystem-nio2\njclouds.filesystem.basedir={}\n",
+                    root.display()
+                );
+                std::fs::write(&settings, text).unwrap();
+                let mut command = Command::new("java");
+                // Tests are short: what is compiled well comes too late for them.
+                command.args(["-XX:TieredStopAtLevel=1", "-Xmx512m", "-jar"]).arg(jar);
+                command.arg("--properties").arg(settings);
+                Some(command)
+            }
+            Self::Versitygw => {
+                let mut command = Command::new(given("FLEET_VERSITYGW")?.join("versitygw"));
+                command.args(["--access", IDENTITY, "--secret", SECRET, "--port", &address.to_string()]);
+                command.args(["--keep-alive", "--quiet", "posix"]).arg(root);
+                Some(command)
+            }
+            Self::Rclone => {
+                let mut command = Command::new(given("FLEET_PYTHON")?.with_file_name("rclone"));
+                command.args(["serve", "s3", "--auth-key", &format!("{IDENTITY},{SECRET}")]);
+                command.args(["--addr", &address.to_string()]).arg(root);
+                Some(command)
+            }
+        }
+    }
+}
+
+/// A server that runs, with a bucket.
+pub(crate) struct Bucket {
+    pub(crate) kind: Kind,
+    address: SocketAddr,
+    dir: TempDir,
+    child: Child,
+}
+
+impl Bucket {
+    /// Starts the server that is asked for; tells why there is none.
+    pub(crate) async fn start(kind: Kind) -> Option<Self> {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("root").join(NAME)).unwrap();
+        let address = free_address();
+        let Some(child) = spawn(kind, address, dir.path()) else {
+            skip(&format!("{kind:?} is not installed"));
+            return None;
+        };
+        let bucket = Self { kind, address, dir, child };
+        bucket.answers().await;
+        Some(bucket)
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn endpoint(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// It takes connections, and answers none.
+    pub(crate) fn pause(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    pub(crate) fn go_on(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap(), signal).unwrap();
+    }
+
+    /// Ends it in whatever it does. What it has in its folder stays.
+    pub(crate) async fn kill(&mut self) {
+        self.child.kill().await.unwrap();
+    }
+
+    pub(crate) async fn start_again(&mut self) {
+        self.child = spawn(self.kind, self.address, self.dir.path()).unwrap();
+        self.answers().await;
+    }
+
+    async fn answers(&self) {
+        let ask = || async { reqwest::get(self.endpoint()).await.is_ok() };
+        eventually("the server of the bucket answers", Duration::from_secs(60), ask).await;
+    }
+
+    /// The files in the bucket that are below a part of the keys.
+    pub(crate) fn objects(&self, below: &str) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        walk(&self.dir.path().join("root").join(NAME).join(PREFIX).join(below), &mut found);
+        found
+    }
+
+    /// The files. What the server calls otherwise is on its way or left over.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let mut found = self.objects("files/sha256");
+        found.retain(|path| path.file_name().is_some_and(|name| name.len() == 64));
+        found
+    }
+
+    /// Checks that every file is what its name says.
+    pub(crate) fn is_whole(&self) {
+        for path in self.files() {
+            let digest = digest_of(&std::fs::read(&path).unwrap()).to_string();
+            assert!(path.ends_with(&digest), "{}: its hash is {digest}", path.display());
+        }
+    }
+
+    /// Waits until there are that many files and nobody holds one any longer, and checks them.
+    pub(crate) async fn settles(&self, count: usize) {
+        let start = Instant::now();
+        loop {
+            let (files, leases) = (self.files(), self.objects("leases"));
+            // Without conditions one may be renewed that another has just given back: it is dead, and in nobody's way.
+            if files.len() == count && (leases.is_empty() || !self.kind.has_conditions()) {
+                break;
+            }
+            assert!(
+                start.elapsed() < Duration::from_secs(60),
+                "{} files of {count}, {leases:?}",
+                files.len()
+            );
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        self.is_whole();
+    }
+}
+
+fn spawn(kind: Kind, address: SocketAddr, dir: &Path) -> Option<Child> {
+    let log = std::fs::File::create(dir.join("log.txt")).unwrap();
+    let mut command = kind.command(address, &dir.join("root"))?;
+    command.current_dir(dir).stdin(Stdio::null()).kill_on_drop(true);
+    Some(command.stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap())
+}
+
+fn walk(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        // What comes and goes meanwhile is no file.
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => walk(&entry.path(), found),
+            Ok(_) => found.push(entry.path()),
+            Err(_) => {}
+        }
+    }
+}

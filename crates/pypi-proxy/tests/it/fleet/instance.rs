@@ -1,0 +1,240 @@
+//! Instances of the program, each with a folder of its own, and clients that look at every byte.
+
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+use tokio::process::Child;
+use tokio::task::JoinSet;
+
+use crate::fleet::bucket::{self, IDENTITY, SECRET};
+use crate::fleet::index::{File, Index};
+use crate::support::program::{program, run};
+
+/// A request that takes longer has failed.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) struct Instance {
+    dir: TempDir,
+    env: Vec<(String, String)>,
+    child: Child,
+    pub(crate) url: String,
+}
+
+impl Instance {
+    /// One that asks this index, and keeps files in the bucket behind an endpoint.
+    pub(crate) async fn start(index: &Index, endpoint: &str, more: &[(&str, &str)]) -> Self {
+        let index = index.url();
+        let env = [
+            ("PYPI_PROXY_INDEX_URL", &*index),
+            ("GROXPI_STORAGE_TYPE", "hybrid"),
+            ("GROXPI_S3_BUCKET", bucket::NAME),
+            ("GROXPI_S3_PREFIX", bucket::PREFIX),
+            ("GROXPI_S3_FORCE_PATH_STYLE", "true"),
+            ("GROXPI_S3_USE_SSL", "false"),
+            ("AWS_ENDPOINT_URL", endpoint),
+            ("AWS_ACCESS_KEY_ID", IDENTITY),
+            ("AWS_SECRET_ACCESS_KEY", SECRET),
+            ("AWS_REGION", "us-east-1"),
+            // Nobody is sent elsewhere, however slow the machine is.
+            ("PYPI_PROXY_DOWNLOAD_TIMEOUT", "60s"),
+        ];
+        let mut all: Vec<(String, String)> = Vec::new();
+        for (name, value) in env.iter().chain(more) {
+            all.retain(|(known, _)| known != name);
+            all.push(((*name).to_owned(), (*value).to_owned()));
+        }
+        Self::spawn(tempfile::tempdir().unwrap(), all).await
+    }
+
+    async fn spawn(dir: TempDir, env: Vec<(String, String)>) -> Self {
+        let log = dir.path().join("log.jsonl");
+        let pairs: Vec<_> = env.iter().map(|(name, value)| (&**name, &**value)).collect();
+        let args = ["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--access-log=false"];
+        let mut command = program(dir.path(), &pairs, &args);
+        let file = std::fs::File::create(&log).unwrap();
+        let mut child = command.stdout(Stdio::null()).stderr(file).spawn().unwrap();
+        let start = Instant::now();
+        let url = loop {
+            let text = std::fs::read_to_string(&log).unwrap();
+            let address = text.lines().find_map(|line| {
+                let event: serde_json::Value = serde_json::from_str(line).ok()?;
+                Some(event["address"].as_str()?.to_owned())
+            });
+            if let Some(address) = address {
+                break format!("http://{address}");
+            }
+            assert!(child.try_wait().unwrap().is_none(), "it has ended: {text}");
+            assert!(start.elapsed() < PATIENCE, "it does not start: {text}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        };
+        Self { dir, env, child, url }
+    }
+
+    pub(crate) async fn text(&self, path: &str) -> (u16, String) {
+        let response = reqwest::get(format!("{}{path}", self.url)).await.unwrap();
+        (response.status().as_u16(), response.text().await.unwrap())
+    }
+
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.dir.path().join("log.jsonl")).unwrap()
+    }
+
+    /// Waits until `/health` says that it is in this state, `ok` or `degraded`.
+    pub(crate) async fn becomes(&self, state: &str) {
+        let start = Instant::now();
+        loop {
+            let health: serde_json::Value = serde_json::from_str(&self.text("/health").await.1).unwrap();
+            if health["data"]["state"] == state {
+                break;
+            }
+            assert!(start.elapsed() < PATIENCE, "its health is not {state}: {health}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Ends it in whatever it does.
+    pub(crate) async fn kill(mut self) -> Stopped {
+        self.child.kill().await.unwrap();
+        Stopped { dir: self.dir, env: self.env }
+    }
+
+    /// Has it end, and checks what it leaves.
+    pub(crate) async fn end(mut self) {
+        kill_process(Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap(), Signal::TERM).unwrap();
+        let status = tokio::time::timeout(PATIENCE, self.child.wait()).await.expect("it ends").unwrap();
+        assert!(status.success(), "{status}: {}", self.log());
+        Stopped { dir: self.dir, env: self.env }.verify().await;
+    }
+}
+
+/// What is left of an instance.
+pub(crate) struct Stopped {
+    dir: TempDir,
+    env: Vec<(String, String)>,
+}
+
+impl Stopped {
+    pub(crate) async fn verify(&self) {
+        let env: Vec<_> = self.env.iter().map(|(name, value)| (&**name, &**value)).collect();
+        let (code, text) = run(self.dir.path(), &env, &["verify"]).await;
+        assert_eq!(code, 0, "{text}");
+    }
+
+    pub(crate) async fn start_again(self) -> Instance {
+        Instance::spawn(self.dir, self.env).await
+    }
+}
+
+/// Some instances with the same settings.
+pub(crate) async fn instances<const N: usize>(
+    index: &Index,
+    endpoint: &str,
+    more: &[(&str, &str)],
+) -> [Instance; N] {
+    let all = join_all((0..N).map(|_| Instance::start(index, endpoint, more))).await;
+    all.try_into().ok().unwrap()
+}
+
+/// Has all of them end, and checks what they leave.
+pub(crate) async fn end(instances: impl IntoIterator<Item = Instance>) {
+    join_all(instances.into_iter().map(Instance::end)).await;
+}
+
+/// One client, which keeps its connections and goes nowhere else.
+pub(crate) fn client() -> reqwest::Client {
+    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    client.timeout(PATIENCE).build().unwrap()
+}
+
+/// Gets a file. The error tells what is wrong with the answer.
+pub(crate) async fn get(client: &reqwest::Client, proxy: &str, file: &File) -> Result<(), String> {
+    let path = file.path();
+    let told = |error: reqwest::Error| format!("{path}: {error:?}");
+    let response = client.get(format!("{proxy}{path}")).send().await.map_err(told)?;
+    if response.status() != 200 {
+        return Err(format!("{path}: {} {}", response.status(), response.text().await.unwrap_or_default()));
+    }
+    let body = response.bytes().await.map_err(told)?;
+    if body == file.content { Ok(()) } else { Err(format!("{path}: other bytes, {} of them", body.len())) }
+}
+
+/// That many clients get files, each a part of them in an order of its own and by all instances in turn.
+pub(crate) async fn ask_all(clients: usize, instances: &[&Instance], files: &[Arc<File>], part: usize) {
+    let mut tasks = JoinSet::new();
+    for number in 0..clients {
+        let urls: Vec<_> = instances.iter().map(|instance| instance.url.clone()).collect();
+        let start = number * files.len() / clients;
+        let mine: Vec<_> = (start..start + part).map(|at| files[at % files.len()].clone()).collect();
+        tasks.spawn(async move {
+            let client = client();
+            let mut failed = Vec::new();
+            for (at, file) in mine.iter().enumerate() {
+                failed.extend(get(&client, &urls[(number + at) % urls.len()], file).await.err());
+            }
+            failed
+        });
+    }
+    let failed = tasks.join_all().await.concat();
+    assert!(failed.is_empty(), "{} failed: {failed:#?}", failed.len());
+}
+
+/// Clients that ask on and on until they are told to end.
+pub(crate) struct Load {
+    is_over: tokio::sync::watch::Sender<bool>,
+    answered: Arc<AtomicUsize>,
+    tasks: JoinSet<Vec<String>>,
+}
+
+impl Load {
+    /// Each client asks one instance for what is known; ten times a second one of them asks for a file that nobody had yet.
+    pub(crate) fn start(
+        clients: usize,
+        instances: &[&Instance],
+        known: &[Arc<File>],
+        new: &[Arc<File>],
+    ) -> Self {
+        let (is_over, over) = tokio::sync::watch::channel(false);
+        let (known, new): (Arc<[_]>, Arc<[_]>) = (known.into(), new.into());
+        let (answered, next): (Arc<AtomicUsize>, Arc<AtomicUsize>) = Default::default();
+        let (mut tasks, start) = (JoinSet::new(), Instant::now());
+        for number in 0..clients {
+            let url = instances[number % instances.len()].url.clone();
+            let (known, new) = (known.clone(), new.clone());
+            let (answered, next, over) = (answered.clone(), next.clone(), over.clone());
+            tasks.spawn(async move {
+                let client = client();
+                let mut failed = Vec::new();
+                for at in number.. {
+                    if *over.borrow() {
+                        break;
+                    }
+                    let is_due = next.load(Ordering::Relaxed) < start.elapsed().as_millis() as usize / 100;
+                    let file = is_due.then(|| new.get(next.fetch_add(1, Ordering::Relaxed))).flatten();
+                    failed.extend(get(&client, &url, file.unwrap_or(&known[at % known.len()])).await.err());
+                    answered.fetch_add(1, Ordering::Relaxed);
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                failed
+            });
+        }
+        Self { is_over, answered, tasks }
+    }
+
+    /// How many requests have ended.
+    pub(crate) fn answered(&self) -> usize {
+        self.answered.load(Ordering::Relaxed)
+    }
+
+    /// Ends it, and checks that every answer was right.
+    pub(crate) async fn end(self) {
+        self.is_over.send(true).unwrap();
+        let failed = self.tasks.join_all().await.concat();
+        let count = self.answered.load(Ordering::Relaxed);
+        assert!(failed.is_empty(), "{} of {count} failed: {failed:#?}", failed.len());
+    }
+}

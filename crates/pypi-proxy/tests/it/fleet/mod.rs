@@ -1,0 +1,198 @@
+//! Several instances of the program that share a bucket on a real S3 server.
+//!
+//! `FLEET_JARS` names a folder with the jar of s3proxy, `FLEET_GO` one with the server of toxiproxy, and `FLEET_PYTHON` an
+//! interpreter with rclone beside it. What is missing is told, and its tests pass. `FLEET_SERVER` asks for another server
+//! than s3proxy, and `FLEET_SCALE=full` for as many files and clients as the numbers of [`Scale::full`] say.
+#![cfg(all(unix, feature = "cli"))]
+
+mod bucket;
+mod index;
+mod instance;
+mod stops;
+mod toxics;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use bucket::{Bucket, Kind};
+use futures_util::future::join_all;
+use index::Index;
+use instance::{Instance, ask_all, client, end, get, instances};
+use serde_json::json;
+
+/// How much is asked of the fleet.
+#[derive(Clone, Copy)]
+struct Scale {
+    clients: usize,
+    files: usize,
+    /// How long the bucket is away.
+    away: Duration,
+}
+
+impl Scale {
+    const fn full() -> Self {
+        Self { clients: 100, files: 200, away: Duration::from_secs(30) }
+    }
+
+    fn wanted() -> Self {
+        match std::env::var("FLEET_SCALE").as_deref() {
+            Ok("full") => Self::full(),
+            _ => Self { clients: 30, files: 48, away: Duration::from_secs(4) },
+        }
+    }
+}
+
+/// Lengths such as files of an index have: few of them are uploaded in parts.
+fn len(number: usize) -> usize {
+    if number % 24 == 7 { 6 << 20 } else { 5_000 + number % 20 * 10_000 }
+}
+
+/// Tells that something is left out, in spite of the captured output.
+fn skip(reason: &str) {
+    writeln!(std::io::stderr(), "skipped: {reason}").expect("standard error can be written");
+}
+
+/// The place that a variable names.
+fn given(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// Waits until something is so.
+async fn eventually<F: Future<Output = bool>>(what: &str, limit: Duration, is_so: impl Fn() -> F) {
+    let start = Instant::now();
+    while !is_so().await {
+        assert!(start.elapsed() < limit, "not within {limit:?}: {what}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Asserts that the service does its work although the bucket does not.
+async fn is_degraded(instance: &Instance) {
+    instance.becomes("degraded").await;
+    assert_eq!(instance.text("/readyz").await.0, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_file_crosses_upstream_once_and_a_new_instance_has_all_of_them() {
+    let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
+    let scale = Scale::wanted();
+    let index = Index::start(scale.files, len, Duration::ZERO).await;
+    let fleet: [Instance; 3] = instances(&index, &bucket.endpoint(), &[]).await;
+    ask_all(scale.clients, &fleet.each_ref(), &index.files, scale.files * 2 / 5).await;
+    let most = if bucket.kind.has_conditions() { 1 } else { 3 };
+    index.was_asked(&index.files, 1..=most);
+    bucket.settles(scale.files).await;
+    end(fleet).await;
+
+    index.stop().await;
+    let new = Instance::start(&index, &bucket.endpoint(), &[]).await;
+    for file in index.files.iter() {
+        let (status, page) = new.text(&file.page()).await;
+        assert_eq!(status, 200, "{page}");
+    }
+    ask_all(4, &[&new], &index.files, scale.files / 4).await;
+    new.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn small_tiers_evict_while_all_of_them_serve() {
+    let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
+    let scale = Scale::wanted();
+    let index = Index::start(scale.files, |number| 20_000 + number * 100, Duration::ZERO).await;
+    // A tenth of the files.
+    let size = (scale.files * 2_500).to_string();
+    let fleet: [Instance; 3] =
+        instances(&index, &bucket.endpoint(), &[("GROXPI_LOCAL_CACHE_SIZE", &size)]).await;
+    for _ in 0..3 {
+        ask_all(scale.clients / 2, &fleet.each_ref(), &index.files, scale.files / 2).await;
+        // What is evicted before it is in the bucket would have to come from the index again.
+        bucket.settles(scale.files).await;
+    }
+    if bucket.kind.has_conditions() {
+        index.was_asked(&index.files, 1..=1);
+    }
+    end(fleet).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bad_network_to_the_bucket_spoils_no_answer() {
+    let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
+    let Some(network) = toxics::Network::start(bucket.address()).await else { return };
+    let toxics = [
+        ("latency", json!({"latency": 300, "jitter": 100})),
+        ("reset_peer", json!({"timeout": 0})),
+        ("limit_data", json!({"bytes": 20_000})),
+        ("bandwidth", json!({"rate": 500})),
+        ("timeout", json!({"timeout": 0})),
+    ];
+    let each = 8;
+    let index = Index::start(each * toxics.len(), |number| 50_000 + number, Duration::ZERO).await;
+    let settings = [("PYPI_PROXY_BUCKET_TIMEOUT", "1s"), ("PYPI_PROXY_LEASE_WAIT", "3s")];
+    let far = Instance::start(&index, &network.endpoint, &settings).await;
+    let near = Instance::start(&index, &bucket.endpoint(), &settings).await;
+    for (files, (kind, attributes)) in index.files.chunks(each).zip(toxics) {
+        // Half of the files are in the bucket already, the others have to come through the bad network or upstream.
+        let (there, new) = files.split_at(each / 2);
+        ask_all(4, &[&near], there, there.len()).await;
+        network.spoil(kind, "upstream", attributes.clone()).await;
+        network.spoil(kind, "downstream", attributes).await;
+        ask_all(4, &[&far], files, files.len()).await;
+        network.heal().await;
+        far.becomes("ok").await;
+        ask_all(4, &[&near, &far], new, new.len()).await;
+    }
+    assert!(!far.log().contains(bucket::SECRET));
+    end([near, far]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bucket_that_refuses_costs_nobody_a_file() {
+    let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
+    let index = Index::start(12, |number| 50_000 + number, Duration::ZERO).await;
+    let secret = ("AWS_SECRET_ACCESS_KEY", "hunter2-hunter2");
+    for setting in [secret, ("GROXPI_S3_BUCKET", "no-such-bucket")] {
+        let instance = Instance::start(&index, &bucket.endpoint(), &[setting]).await;
+        ask_all(6, &[&instance], &index.files, 12).await;
+        is_degraded(&instance).await;
+        for path in ["/health", "/metrics"] {
+            assert!(!instance.text(path).await.1.contains("hunter2"), "{path}");
+        }
+        assert!(!instance.log().contains("hunter2"));
+        // It does not tell of each request that the bucket refused it.
+        let lines = instance.log().lines().filter(|line| line.contains("\"WARN\"")).count();
+        assert!((1..=6).contains(&lines), "{lines} lines: {}", instance.log());
+        instance.end().await;
+    }
+    assert!(bucket.objects("files").is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_without_conditions_has_nothing_by_halves() {
+    let Some(mut bucket) = Bucket::start(Kind::Rclone).await else { return };
+    let scale = Scale::wanted();
+    let index = Index::start(scale.files, len, Duration::ZERO).await;
+    let fleet: [Instance; 3] =
+        instances(&index, &bucket.endpoint(), &[("PYPI_PROXY_BUCKET_TIMEOUT", "2s")]).await;
+    let (first, rest) = index.files.split_at(scale.files / 2);
+    ask_all(scale.clients, &fleet.each_ref(), first, first.len()).await;
+    bucket.settles(first.len()).await;
+    // Every instance may have fetched what another does, and none more than that.
+    index.was_asked(first, 1..=3);
+    let all = fleet.each_ref();
+    let asking = ask_all(scale.clients, &all, rest, rest.len());
+    let dying = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        bucket.kill().await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        bucket.start_again().await;
+    };
+    tokio::join!(asking, dying);
+    join_all(fleet.iter().map(|instance| instance.becomes("ok"))).await;
+    let clients = client();
+    for (file, instance) in index.files.iter().zip(fleet.iter().cycle()) {
+        get(&clients, &instance.url, file).await.unwrap();
+    }
+    bucket.is_whole();
+    end(fleet).await;
+}

@@ -1,0 +1,88 @@
+//! What is there stops: an instance within a file, the bucket under load.
+
+use std::time::Duration;
+
+use crate::fleet::bucket::{Bucket, Kind};
+use crate::fleet::index::Index;
+use crate::fleet::instance::{Instance, Load, ask_all, client, end, get, instances};
+use crate::fleet::{Scale, eventually, is_degraded, len};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn others_finish_what_a_dead_instance_began() {
+    let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
+    // Each file takes six seconds.
+    let index = Index::start(2, |number| (6 << 20) + number, Duration::from_millis(60)).await;
+    let settings = [("PYPI_PROXY_LEASE_DURATION", "4s"), ("PYPI_PROXY_LEASE_WAIT", "60s")];
+    let [mut first, second, third] = instances(&index, &bucket.endpoint(), &settings).await;
+    // Without conditions a lease keeps nobody from fetching a file.
+    let (alone, again) = if bucket.kind.has_conditions() { (1, 2) } else { (3, 6) };
+    for file in index.files.iter() {
+        let (url, wanted) = (first.url.clone(), file.clone());
+        let leader = tokio::spawn(async move { get(&client(), &url, &wanted).await });
+        let begins = || async { index.asked(file) > 0 && bucket.objects("leases").len() == 1 };
+        eventually("the first has the lease and downloads", Duration::from_secs(30), begins).await;
+        let files = [file.clone()];
+        let others = [&second, &third];
+        let waiting = ask_all(6, &others, &files, 1);
+        let dying = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            index.was_asked(&files, 1..=alone);
+            first.kill().await
+        };
+        let ((), dead) = tokio::join!(waiting, dying);
+        assert!(leader.await.unwrap().is_err(), "a part of a file looks like a part");
+        dead.verify().await;
+        first = dead.start_again().await;
+        // One other has begun again; the rest took it from there.
+        index.was_asked(&files, 2..=again);
+        ask_all(1, &[&first], &files, 1).await;
+        index.was_asked(&files, 2..=again);
+    }
+    bucket.settles(2).await;
+    end([first, second, third]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_bucket_may_stand_still_and_die_under_load() {
+    let Some(mut bucket) = Bucket::start(Kind::wanted()).await else { return };
+    let scale = Scale::wanted();
+    let index = Index::start(scale.files * 5, len, Duration::ZERO).await;
+    let settings = [("PYPI_PROXY_BUCKET_TIMEOUT", "1s"), ("PYPI_PROXY_LEASE_WAIT", "3s")];
+    let fleet: [Instance; 3] = instances(&index, &bucket.endpoint(), &settings).await;
+    let (known, new) = index.files.split_at(scale.files / 2);
+    let (last, new) = new.split_last().unwrap();
+    for instance in &fleet {
+        ask_all(4, &[instance], known, known.len()).await;
+    }
+    let load = Load::start(scale.clients / 3, &fleet.each_ref(), known, new);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+
+    bucket.pause();
+    is_degraded(&fleet[0]).await;
+    let before = load.answered();
+    tokio::time::sleep(scale.away).await;
+    assert!(load.answered() > before, "clients are answered meanwhile");
+    bucket.go_on();
+    for instance in &fleet {
+        instance.becomes("ok").await;
+    }
+
+    bucket.kill().await;
+    is_degraded(&fleet[0]).await;
+    tokio::time::sleep(scale.away / 2).await;
+    bucket.start_again().await;
+    for instance in &fleet {
+        instance.becomes("ok").await;
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    load.end().await;
+
+    // All is as it was: what one fetches, the next one has of the bucket.
+    let before = bucket.files().len();
+    ask_all(1, &[&fleet[0]], std::slice::from_ref(last), 1).await;
+    let arrives = || async { bucket.files().len() > before };
+    eventually("a new file gets into the bucket", Duration::from_secs(30), arrives).await;
+    ask_all(1, &[&fleet[1]], std::slice::from_ref(last), 1).await;
+    index.was_asked(std::slice::from_ref(last), 1..=1);
+    end(fleet).await;
+}

@@ -1,0 +1,63 @@
+//! A network that is as bad as a test wants it: toxiproxy between an instance and a bucket.
+
+use std::net::SocketAddr;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::process::{Child, Command};
+
+use crate::fleet::{eventually, given, skip};
+use crate::support::free_address;
+
+pub(crate) struct Network {
+    api: String,
+    /// What stands for the address behind it.
+    pub(crate) endpoint: String,
+    client: reqwest::Client,
+    _child: Child,
+}
+
+impl Network {
+    /// Starts it before an address; tells why there is none.
+    pub(crate) async fn start(before: SocketAddr) -> Option<Self> {
+        let Some(programs) = given("FLEET_GO") else {
+            skip("toxiproxy is not installed");
+            return None;
+        };
+        let port = free_address().port();
+        let mut command = Command::new(programs.join("server"));
+        command.args(["-host", "127.0.0.1", "-port", &port.to_string()]).env("LOG_LEVEL", "error");
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+        let child = command.spawn().unwrap();
+        let api = format!("http://127.0.0.1:{port}");
+        let ask = || async { reqwest::get(format!("{api}/version")).await.is_ok() };
+        eventually("toxiproxy answers", Duration::from_secs(30), ask).await;
+        let mut network =
+            Self { api, endpoint: String::new(), client: reqwest::Client::new(), _child: child };
+        let plan = json!({"name": "bucket", "listen": "127.0.0.1:0", "upstream": before.to_string()});
+        let made = network.post("/proxies", &plan).await;
+        network.endpoint = format!("http://{}", made["listen"].as_str().unwrap());
+        Some(network)
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> Value {
+        let request = self.client.post(format!("{}{path}", self.api)).body(body.to_string());
+        let response = request.send().await.unwrap();
+        let (status, text) = (response.status(), response.text().await.unwrap());
+        assert!(status.is_success(), "{path}: {status} {text}");
+        serde_json::from_str(&text).unwrap()
+    }
+
+    /// Does this to all that is sent in one direction, `upstream` to the bucket or `downstream` from it.
+    pub(crate) async fn spoil(&self, kind: &str, stream: &str, attributes: Value) {
+        let toxic = json!({"name": stream, "type": kind, "stream": stream, "attributes": attributes});
+        self.post("/proxies/bucket/toxics", &toxic).await;
+    }
+
+    /// All is well again.
+    pub(crate) async fn heal(&self) {
+        let response = self.client.post(format!("{}/reset", self.api)).send().await.unwrap();
+        assert!(response.status().is_success());
+    }
+}

@@ -1,0 +1,37 @@
+//! The integration tests, in one program.
+
+#[path = "../../../parco/tests/support/counting.rs"]
+mod counting;
+#[path = "../support/page_twin.rs"]
+mod page_twin;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod access_limits;
+mod access_logins;
+mod access_program;
+mod access_rules;
+mod bucket;
+mod clients;
+mod compat_originals;
+mod config_discover;
+mod config_settings;
+mod deploy;
+mod faults_disk;
+mod faults_program;
+mod faults_upstream;
+mod fleet;
+mod learn;
+mod metadata;
+mod observe;
+mod page_html;
+mod page_json;
+mod page_list;
+mod pages;
+mod program;
+mod serve;
+mod serve_allocations;
+mod serve_http1;
+mod status_browser;
+mod store;
+mod upstream;

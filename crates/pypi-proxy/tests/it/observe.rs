@@ -1,0 +1,309 @@
+//! What the proxy tells of itself: metrics, health, and the page for people as it comes.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use aws_lc_rs::digest::{SHA256, digest};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use pypi_proxy::serve::Config;
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::support;
+use crate::support::exposition::{Samples, parse};
+use crate::support::proxy::{Running, start};
+use crate::support::source::{content, digest_of};
+use crate::support::{JSON, Server, answer};
+
+const WHEEL: &str = "/simple/demo/demo-1.0-py3-none-any.whl";
+
+/// An index with one project, whose page has a tag.
+async fn index() -> Server {
+    Server::start(|path, headers| async move {
+        let file = |name: &str, sha256: String| {
+            serde_json::json!({
+                "filename": name, "url": format!("../../f/{name}"), "hashes": {"sha256": sha256}, "size": 1000,
+            })
+        };
+        match &*path {
+            "/simple/demo/" if headers.contains_key("if-none-match") => answer(304, &[], ""),
+            "/simple/demo/" => {
+                let sha256 = digest_of(&content(1000)).to_string();
+                let files = [file("demo-1.0-py3-none-any.whl", sha256), file("bad-1.0-py3-none-any.whl", "1".repeat(64))];
+                let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files});
+                answer(200, &[JSON, ("etag", "\"1\"")], page.to_string())
+            }
+            "/simple/down/" => answer(503, &[], ""),
+            path if path.starts_with("/f/") => answer(200, &[], content(1000)),
+            _ => answer(404, &[], ""),
+        }
+    })
+    .await
+}
+
+async fn metrics(proxy: &Running) -> Samples {
+    let answer = proxy.get("/metrics", &[]).await;
+    assert_eq!(answer.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+    parse(&answer.text().await.unwrap())
+}
+
+/// What is counted when an answer has ended may come a moment after the client has it.
+async fn settle(proxy: &Running) -> Samples {
+    loop {
+        let samples = metrics(proxy).await;
+        // This request is one.
+        if samples["pypi_proxy_http_requests_in_flight"] <= 1.0 {
+            return samples;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn everything_is_counted() {
+    let index = index().await;
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let get = async |path: &str| drop(proxy.get(path, &[]).await.bytes().await);
+    for path in ["/simple/demo/", "/simple/demo/", WHEEL, WHEEL, "/simple/none/", "/simple/none/", "/x"] {
+        get(path).await;
+    }
+    // It depends on when the connection breaks whether the client gets the head of this answer.
+    let bad = proxy.client.get(proxy.url("/simple/demo/bad-1.0-py3-none-any.whl")).send().await;
+    if let Ok(bad) = bad {
+        assert!(bad.bytes().await.is_err());
+    }
+    get("/simple/down/").await;
+    proxy.get(WHEEL, &[("range", "bytes=0-99")]).await.bytes().await.unwrap();
+    proxy.ask(Method::HEAD, WHEEL, &[]).await;
+    proxy.ask(Method::DELETE, "/cache/list", &[]).await;
+    let samples = settle(&proxy).await;
+    for (name, value) in [
+        (r#"http_requests_total{route="project",code="2xx"}"#, 2.0),
+        (r#"http_requests_total{route="project",code="4xx"}"#, 2.0),
+        (r#"http_requests_total{route="project",code="5xx"}"#, 1.0),
+        (r#"http_requests_total{route="file",code="2xx"}"#, 5.0),
+        (r#"http_requests_total{route="cache",code="2xx"}"#, 1.0),
+        (r#"http_requests_total{route="unknown",code="4xx"}"#, 1.0),
+        (r#"cache_answers_total{route="project",verdict="hit"}"#, 1.0),
+        (r#"cache_answers_total{route="project",verdict="miss"}"#, 2.0),
+        (r#"cache_answers_total{route="project",verdict="negative"}"#, 1.0),
+        (r#"cache_answers_total{route="file",verdict="hit"}"#, 3.0),
+        (r#"cache_answers_total{route="file",verdict="miss"}"#, 2.0),
+        (r#"http_request_duration_seconds_count{route="file"}"#, 5.0),
+        (r#"http_response_start_seconds_count{route="project"}"#, 5.0),
+        ("http_aborted_total", 1.0),
+        (r#"upstream_requests_total{index="1",kind="page",code="2xx"}"#, 1.0),
+        (r#"upstream_requests_total{index="1",kind="page",code="4xx"}"#, 1.0),
+        (r#"upstream_requests_total{index="1",kind="page",code="5xx"}"#, 1.0),
+        (r#"upstream_requests_total{index="1",kind="file",code="2xx"}"#, 2.0),
+        (r#"upstream_received_bytes_total{index="1",kind="file"}"#, 2000.0),
+        (r#"upstream_response_start_seconds_count{index="1",kind="page"}"#, 3.0),
+        (r#"page_refreshes_total{result="changed"}"#, 1.0),
+        (r#"page_refreshes_total{result="missing"}"#, 1.0),
+        (r#"page_refreshes_total{result="failed"}"#, 1.0),
+        ("files", 1.0),
+        ("file_bytes", 1000.0),
+        ("transfers_finished_total", 1.0),
+        ("transfers_corrupt_total", 1.0),
+        ("transfers", 0.0),
+    ] {
+        assert_eq!(samples.get(&format!("pypi_proxy_{name}")), Some(&value), "{name}: {samples:#?}");
+    }
+    let sent = samples[r#"pypi_proxy_http_sent_bytes_total{route="file"}"#];
+    assert!((2100.0..3100.0).contains(&sent), "two wheels, a part, and the begin of what is corrupt: {sent}");
+    if cfg!(target_os = "linux") {
+        for name in
+            ["process_resident_memory_bytes", "process_open_fds", "process_threads", "process_max_fds"]
+        {
+            assert!(samples[name] >= 1.0, "{name}");
+        }
+        assert!(samples["process_cpu_seconds_total"] > 0.0);
+    }
+    assert!(samples["process_start_time_seconds"] > 1.7e9);
+}
+
+#[tokio::test]
+#[expect(clippy::float_cmp, reason = "they are counts")]
+async fn a_page_that_has_not_changed_is_revalidated() {
+    let index = index().await;
+    let proxy = support::proxy::start_with(
+        &[index.url("/simple")],
+        Config::new(),
+        |upstream| upstream.ttl(Duration::ZERO),
+        |pages| pages.stale_while_revalidate(Duration::ZERO),
+    )
+    .await;
+    for verdict in ["miss", "revalidated"] {
+        assert_eq!(proxy.get("/simple/demo/", &[]).await.headers()["x-cache"], verdict);
+    }
+    let samples = settle(&proxy).await;
+    assert_eq!(samples[r#"pypi_proxy_cache_answers_total{route="project",verdict="revalidated"}"#], 1.0);
+    assert_eq!(samples[r#"pypi_proxy_page_refreshes_total{result="unchanged"}"#], 1.0);
+    assert_eq!(samples[r#"pypi_proxy_upstream_requests_total{index="1",kind="page",code="3xx"}"#], 1.0);
+}
+
+#[tokio::test]
+async fn promtool_accepts_the_metrics() {
+    let program = std::env::var_os("PROMTOOL").unwrap_or_else(|| "promtool".into());
+    let version =
+        Command::new(&program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if !version.is_ok_and(|status| status.success()) {
+        // Past the capture of the test harness, which shows the output of failing tests only.
+        let _ =
+            writeln!(std::io::stderr(), "skipped: promtool_accepts_the_metrics, for there is no promtool");
+        return;
+    }
+    let index = index().await;
+    let urls = [index.url("/simple"), index.url("/other"), index.url("/simple")];
+    let proxy = start(&urls, Config::new()).await;
+    proxy.get(WHEEL, &[]).await.bytes().await.unwrap();
+    let text = proxy.get("/metrics", &[]).await.text().await.unwrap();
+    let mut check = Command::new(program)
+        .args(["check", "metrics"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    check.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = check.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
+
+#[tokio::test]
+async fn health_has_the_members_of_both_originals() {
+    let index = index().await;
+    let secret = index.url("/simple").replace("http://", "http://reader:hunter2@");
+    let proxy = start(&[secret, index.url("/other")], Config::new().admin_token("hunter3".to_owned())).await;
+    proxy.get("/simple/demo/", &[]).await;
+    let answer = proxy.get("/health", &[]).await;
+    assert_eq!(
+        (answer.status().as_u16(), &answer.headers()["content-type"]),
+        (200, &"application/json".parse().unwrap())
+    );
+    let health: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
+    assert_eq!((&health["status"], &health["data"]["state"]), (&"success".into(), &"ok".into()));
+    assert!(health["timestamp"].as_u64().unwrap() > 1_700_000_000);
+    let data = &health["data"];
+    assert!(data["cache_dir"].as_str().unwrap().ends_with("cache"));
+    assert_eq!((&data["cache_size"], &data["storage_type"]), (&0.into(), &"local".into()));
+    assert_eq!(data["index_ttl_seconds"], 1800);
+    assert!(data["index_url"].as_str().unwrap().starts_with("http://***@127.0.0.1:"), "{data}");
+    assert_eq!(data["indexes"][1]["state"], "answers");
+    for path in ["/health", "/metrics", "/", "/status.json"] {
+        let text = proxy.get(path, &[]).await.text().await.unwrap();
+        assert!(text.contains("***@") && !text.contains("hunter"), "{path}");
+    }
+
+    proxy.get("/simple/down/", &[]).await;
+    // What was told holds for the rest of the second.
+    let degraded = loop {
+        let health = proxy.json("/health", &[]).await;
+        if health["data"]["state"] == "degraded" {
+            break health;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    let reasons = degraded["data"]["reasons"].as_array().unwrap();
+    assert_eq!(reasons.len(), 1, "{reasons:?}");
+    // The page is made anew every second.
+    while !proxy.get("/", &[]).await.text().await.unwrap().contains("Degraded: an index fails") {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn it_is_ready_when_an_index_answers_or_a_page_is_kept() {
+    let is_up = Arc::new(AtomicBool::new(true));
+    let own = is_up.clone();
+    let index =
+        Server::start(move |_, _| {
+            let is_up = own.load(Ordering::Relaxed);
+            async move {
+                if is_up { answer(200, &[JSON], support::page("demo", &[])) } else { answer(503, &[], "") }
+            }
+        })
+        .await;
+    // Nobody has asked for anything yet: it asks by itself, once for all who want to know.
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    for _ in 0..3 {
+        let ready = proxy.get("/readyz", &[]).await;
+        assert_eq!((ready.status().as_u16(), ready.text().await.unwrap()), (200, "ok\n".to_owned()));
+    }
+    assert_eq!(index.count(), 1);
+
+    is_up.store(false, Ordering::Relaxed);
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let ready = proxy.get("/readyz", &[]).await;
+    assert_eq!(ready.status(), 503);
+    assert_eq!(ready.text().await.unwrap(), "no index answers, and no page is kept\n");
+    assert_eq!(proxy.get("/livez", &[]).await.status(), 200);
+
+    // A page that is kept is enough.
+    is_up.store(true, Ordering::Relaxed);
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    proxy.get("/simple/demo/", &[]).await;
+    is_up.store(false, Ordering::Relaxed);
+    assert_eq!(proxy.get("/simple/other/", &[]).await.status(), 502);
+    assert_eq!(proxy.get("/readyz", &[]).await.status(), 200);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn it_is_not_ready_if_the_cache_cannot_be_written() {
+    let index = index().await;
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    // Whoever may do everything can write to a folder that nobody may write to, but not to one that is none.
+    let partial = proxy.dir().join("cache/partial");
+    std::fs::remove_dir(&partial).unwrap();
+    std::fs::write(&partial, "").unwrap();
+    let ready = proxy.get("/readyz", &[]).await;
+    assert_eq!(
+        (ready.status().as_u16(), ready.text().await.unwrap()),
+        (503, "the folder of the cache can't be written\n".to_owned())
+    );
+    let health = proxy.json("/health", &[]).await;
+    assert_eq!(health["data"]["reasons"][0], "the folder of the cache can't be written");
+}
+
+#[tokio::test]
+async fn the_page_for_people_needs_no_script_and_allows_no_other() {
+    let index = index().await;
+    let proxy = start(&[index.url("/a&b'c/simple")], Config::new()).await;
+    proxy.get("/simple/", &[]).await;
+    for path in ["/", "/status"] {
+        let answer = proxy.get(path, &[]).await;
+        assert_eq!(answer.status(), 200);
+        assert_eq!(answer.headers()["content-type"], "text/html; charset=utf-8");
+        assert_eq!(answer.headers()["x-content-type-options"], "nosniff");
+        let policy = answer.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        assert!(policy.starts_with("default-src 'none'; ") && !policy.contains("unsafe"), "{policy}");
+        let page = answer.text().await.unwrap();
+        // What both originals link to, relative to wherever the proxy is.
+        for link in ["simple/", "index/", "health", "metrics"] {
+            assert!(page.contains(&format!("<a href=\"{link}\">")), "{link}");
+        }
+        for (start, end) in [("<style>", "</style>"), ("<script>", "</script>")] {
+            let (_, rest) = page.split_once(start).unwrap();
+            let (text, _) = rest.split_once(end).unwrap();
+            let hash = BASE64_STANDARD.encode(digest(&SHA256, text.as_bytes()));
+            assert!(policy.contains(&format!("'sha256-{hash}'")), "{start}");
+        }
+        let markup = page.replace(include_str!("../../src/serve/status/status.js"), "");
+        for word in [" onclick", " style=", "javascript:", " src=", "http-equiv=\"set"] {
+            assert!(!markup.contains(word), "{word}");
+        }
+        assert!(page.contains("/a&amp;b'c/simple/"), "{page}");
+        assert!(page.contains("0 B of 5.0 GiB in 0 files"));
+    }
+    let moved = proxy.get("/status/", &[]).await;
+    assert_eq!((moved.status().as_u16(), moved.headers()["location"].to_str().unwrap()), (308, "../status"));
+    let view = proxy.json("/status.json", &[]).await;
+    assert_eq!(view["tables"]["indexes"][0]["cells"][2], "answers");
+    let head = proxy.ask(Method::HEAD, "/", &[]).await;
+    assert!(head.headers().contains_key("content-length"));
+}

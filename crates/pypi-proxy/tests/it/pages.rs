@@ -1,0 +1,318 @@
+//! What is kept of the pages of indexes, and for how long.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use pypi_proxy::pages::{Config, Pages, Verdict};
+use pypi_proxy::upstream::{self, Upstream};
+use pypi_proxy::{Coding, Error, Form, ProjectName};
+use tokio::sync::Notify;
+
+use crate::support::proxy::PATIENCE;
+use crate::support::{JSON, Server, answer, page};
+
+fn name(text: &str) -> ProjectName {
+    ProjectName::parse(text).unwrap()
+}
+
+fn index(server: &Server, ttl: Duration) -> Arc<Upstream> {
+    let config = upstream::Config::new(&server.url("/simple")).unwrap().ttl(ttl);
+    Arc::new(Upstream::new(config.read_timeout(PATIENCE)).unwrap())
+}
+
+fn pages(server: &Server, ttl: Duration, config: Config) -> Pages {
+    Pages::new(vec![index(server, ttl)], config)
+}
+
+async fn json(pages: &Pages, project: &str) -> Result<(serde_json::Value, Verdict), Error> {
+    let served = pages.project(&name(project)).await?;
+    let variant = served.entry.variant(Form::Json, Coding::Identity).await;
+    Ok((serde_json::from_slice(&variant.body.bytes().unwrap()).unwrap(), served.verdict))
+}
+
+const LONG: Duration = Duration::from_secs(3600);
+
+#[tokio::test]
+async fn a_page_is_asked_for_once_however_many_want_it() {
+    let server = Server::start(|_, _| async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        answer(200, &[JSON], page("six", &[("six-1.0.whl", "/f/six-1.0.whl")]))
+    })
+    .await;
+    let pages = pages(&server, LONG, Config::new());
+    let results = join_all((0..100).map(|_| json(&pages, "six"))).await;
+    assert!(results.iter().all(|result| result.as_ref().unwrap().0["files"][0]["url"] == "six-1.0.whl"));
+    assert_eq!(json(&pages, "six").await.unwrap().1, Verdict::Hit);
+    assert_eq!(server.paths(), ["/simple/six/"]);
+}
+
+#[tokio::test]
+async fn a_client_that_goes_away_stops_it_for_nobody() {
+    let gone = Arc::new(Notify::new());
+    let wait = gone.clone();
+    let server = Server::start(move |_, _| {
+        let wait = wait.clone();
+        async move {
+            wait.notified().await;
+            answer(200, &[JSON], page("six", &[]))
+        }
+    })
+    .await;
+    let pages = pages(&server, LONG, Config::new());
+    let first = tokio::time::timeout(Duration::from_millis(20), pages.project(&name("six"))).await;
+    assert!(first.is_err());
+    gone.notify_one();
+    json(&pages, "six").await.unwrap();
+    assert_eq!(server.count(), 1);
+}
+
+#[tokio::test]
+async fn a_stale_page_is_served_while_the_index_is_asked_whether_it_changed() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let server = Server::start(move |_, headers| {
+        let first = count.fetch_add(1, Ordering::Relaxed) == 0;
+        async move {
+            if headers.get("if-none-match").is_some_and(|etag| etag == "\"v1\"") {
+                return answer(304, &[], "");
+            }
+            assert!(first);
+            answer(200, &[JSON, ("etag", "\"v1\"")], page("six", &[("six-1.0.whl", "u")]))
+        }
+    })
+    .await;
+    let pages = pages(&server, Duration::ZERO, Config::new());
+    let first = pages.project(&name("six")).await.unwrap();
+    assert_eq!(first.verdict, Verdict::Miss);
+    let second = pages.project(&name("six")).await.unwrap();
+    assert_eq!(second.verdict, Verdict::Stale);
+    while server.count() < 2 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(server.last()["if-none-match"], "\"v1\"");
+    // The same content keeps its forms.
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let third = pages.project(&name("six")).await.unwrap();
+    assert!(Arc::ptr_eq(&first.entry, &third.entry));
+}
+
+#[tokio::test]
+async fn an_index_that_fails_does_not_take_its_page_away() {
+    let is_broken = Arc::new(AtomicBool::new(false));
+    let broken = is_broken.clone();
+    let server = Server::start(move |_, _| {
+        let broken = broken.load(Ordering::Relaxed);
+        async move {
+            if broken { answer(503, &[], "secret text") } else { answer(200, &[JSON], page("six", &[])) }
+        }
+    })
+    .await;
+    let strict = Config::new().stale_while_revalidate(Duration::ZERO).stale_if_error(Duration::ZERO);
+    let lenient = Config::new().stale_while_revalidate(Duration::ZERO);
+    let (strict, lenient) = (pages(&server, Duration::ZERO, strict), pages(&server, Duration::ZERO, lenient));
+    json(&strict, "six").await.unwrap();
+    json(&lenient, "six").await.unwrap();
+    is_broken.store(true, Ordering::Relaxed);
+    let error = json(&strict, "six").await.unwrap_err();
+    assert!(error.is_upstream());
+    assert!(!format!("{error} {error:?}").contains("secret"));
+    assert_eq!(json(&lenient, "six").await.unwrap().1, Verdict::Stale);
+    // It is left alone for a while.
+    let count = server.count();
+    for _ in 0..10 {
+        json(&lenient, "six").await.unwrap();
+    }
+    assert_eq!(server.count(), count);
+    assert!(json(&lenient, "other").await.unwrap_err().is_upstream());
+    is_broken.store(false, Ordering::Relaxed);
+    json(&strict, "six").await.unwrap();
+}
+
+#[tokio::test]
+async fn that_there_is_no_project_is_remembered() {
+    let server = Server::start(|_, _| async { answer(404, &[], "") }).await;
+    let pages = pages(&server, LONG, Config::new());
+    for _ in 0..3 {
+        assert!(json(&pages, "nothing").await.unwrap_err().is_not_found());
+    }
+    assert_eq!(server.count(), 1);
+    pages.forget(Some(&name("nothing"))).await.unwrap();
+    assert!(json(&pages, "nothing").await.unwrap_err().is_not_found());
+    assert_eq!(server.count(), 2);
+}
+
+#[tokio::test]
+async fn pages_survive_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(|path, _| async move {
+        match &*path {
+            "/simple/" => answer(200, &[JSON], r#"{"projects":[{"name":"six"}]}"#),
+            _ => answer(200, &[JSON, ("etag", "\"v1\"")], page("six", &[("six-1.0.whl", "/x")])),
+        }
+    })
+    .await;
+    let config = Config::new().dir(dir.path());
+    let before = pages(&server, LONG, config.clone());
+    let (first, _) = json(&before, "six").await.unwrap();
+    before.list().await.unwrap();
+    assert_eq!(server.count(), 2);
+    let after = pages(&server, LONG, config.clone());
+    assert_eq!(json(&after, "six").await.unwrap().0, first);
+    let list = after.list().await.unwrap().entry.variant(Form::Html, Coding::Identity).await;
+    assert!(String::from_utf8_lossy(&list.body.bytes().unwrap()).contains("<a href=\"six/\">six</a>"));
+    assert_eq!(server.count(), 2);
+    let served = after.project(&name("six")).await.unwrap();
+    assert_eq!(served.entry.file("six-1.0.whl").map(|(index, file)| (index, file.url())), Some((0, "/x")));
+    // A file that was damaged is asked for again.
+    for folder in std::fs::read_dir(dir.path()).unwrap() {
+        for file in std::fs::read_dir(folder.unwrap().path()).unwrap() {
+            let path = file.unwrap().path();
+            let mut bytes = std::fs::read(&path).unwrap();
+            let half = bytes.len() / 2;
+            bytes.truncate(half);
+            std::fs::write(&path, bytes).unwrap();
+        }
+    }
+    let damaged = pages(&server, LONG, config.clone());
+    assert_eq!(json(&damaged, "six").await.unwrap().0, first);
+    assert_eq!(server.count(), 3);
+    // Kept pages are what an index that is away leaves.
+    server.stop().await;
+    let offline = pages(&server, Duration::ZERO, config);
+    assert_eq!(json(&offline, "six").await.unwrap().0, first);
+}
+
+#[tokio::test]
+async fn the_first_index_that_has_a_file_is_asked_for_it() {
+    let private = Server::start(|path, _| async move {
+        match &*path {
+            "/simple/six/" => answer(200, &[JSON], page("six", &[("six-1.0.whl", "private")])),
+            _ => answer(404, &[], ""),
+        }
+    })
+    .await;
+    let public = Server::start(|_, _| async {
+        answer(200, &[("content-type", "text/html")], "<a href=six-1.0.whl>x</a><a href=six-2.0.whl>y</a>")
+    })
+    .await;
+    let pages = Pages::new(vec![index(&private, LONG), index(&public, LONG)], Config::new());
+    let served = pages.project(&name("six")).await.unwrap();
+    let file = |name| served.entry.file(name).map(|(index, file)| (index, file.url().to_owned()));
+    assert_eq!(file("six-1.0.whl"), Some((0, "private".into())));
+    assert_eq!(file("six-2.0.whl"), Some((1, "six-2.0.whl".into())));
+    let (value, _) = json(&pages, "six").await.unwrap();
+    let names: Vec<_> =
+        value["files"].as_array().unwrap().iter().map(|file| file["filename"].as_str().unwrap()).collect();
+    assert_eq!(names, ["six-1.0.whl", "six-2.0.whl"]);
+    // Sizes are told of some files only, which version 1.1 does not allow; nor a part of the versions.
+    assert_eq!((&value["meta"]["api-version"], value.get("versions")), (&"1.0".into(), None));
+    let (value, _) = json(&pages, "other").await.unwrap();
+    assert_eq!(value["files"].as_array().unwrap().len(), 2);
+    // What a private index has must not be looked for in another while it is away.
+    private.stop().await;
+    assert!(json(&pages, "third").await.is_err());
+}
+
+#[tokio::test]
+async fn every_form_and_coding_has_the_same_content_and_a_tag_of_its_own() {
+    let server = Server::start(|_, _| async {
+        answer(200, &[JSON], page("six", &[("six-1.0.whl", "u"), ("six-2.0.whl", "u")]))
+    })
+    .await;
+    let pages = pages(&server, LONG, Config::new());
+    let entry = pages.project(&name("six")).await.unwrap().entry;
+    let mut tags = std::collections::HashSet::new();
+    for form in [Form::Json, Form::Html] {
+        let mut made = Vec::new();
+        for coding in [Coding::Identity, Coding::Gzip, Coding::Deflate, Coding::Zstd] {
+            let variant = entry.variant(form, coding).await;
+            tags.insert(variant.etag);
+            made.push(variant.body.bytes().unwrap());
+        }
+        let read = |mut decoder: Box<dyn std::io::Read + '_>| {
+            let mut decoded = Vec::new();
+            decoder.read_to_end(&mut decoded).unwrap();
+            decoded
+        };
+        assert_eq!(read(Box::new(flate2::read::GzDecoder::new(&made[1][..]))), made[0]);
+        assert_eq!(read(Box::new(flate2::read::ZlibDecoder::new(&made[2][..]))), made[0]);
+        assert_eq!(zstd::decode_all(&made[3][..]).unwrap(), made[0]);
+    }
+    assert_eq!(tags.len(), 8);
+}
+
+#[tokio::test]
+async fn a_serial_that_goes_backwards_is_that_of_an_old_copy() {
+    let serial = Arc::new(AtomicUsize::new(7));
+    let own = serial.clone();
+    let server = Server::start(move |_, _| {
+        let serial = own.load(Ordering::Relaxed);
+        async move {
+            answer(
+                200,
+                &[JSON],
+                format!(r#"{{"meta":{{"api-version":"1.0","_last-serial":{serial}}},"files":[]}}"#),
+            )
+        }
+    })
+    .await;
+    let config = Config::new().stale_while_revalidate(Duration::ZERO);
+    let pages = pages(&server, Duration::ZERO, config);
+    for (sent, expected) in [(7, 7), (6, 7), (8, 8)] {
+        serial.store(sent, Ordering::Relaxed);
+        let entry = pages.project(&name("six")).await.unwrap().entry;
+        assert_eq!(entry.last_serial(), Some(expected));
+    }
+}
+
+#[tokio::test]
+async fn memory_is_bounded_by_bytes() {
+    let server = Server::start(|path, _| async move {
+        let files: Vec<_> = (0..100).map(|number| (format!("a-{number}.whl"), path.repeat(10))).collect();
+        let files: Vec<_> = files.iter().map(|(name, url)| (&**name, &**url)).collect();
+        answer(200, &[JSON], page("a", &files))
+    })
+    .await;
+    let pages = pages(&server, LONG, Config::new().max_bytes(200_000));
+    for number in 0..50 {
+        json(&pages, &format!("project-{number}")).await.unwrap();
+        assert!(pages.bytes() <= 200_000);
+    }
+    assert!(pages.bytes() > 50_000);
+    json(&pages, "project-49").await.unwrap();
+    assert_eq!(server.count(), 50);
+    json(&pages, "project-0").await.unwrap();
+    assert_eq!(server.count(), 51);
+}
+
+#[tokio::test]
+async fn answers_that_are_no_pages_are_errors() {
+    let server = Server::start(|path, _| async move {
+        match &*path {
+            "/simple/large/" => answer(200, &[JSON], vec![b' '; 2000]),
+            "/simple/bomb/" => {
+                let body = zstd::bulk::compress(&vec![b' '; 1 << 20], 1).unwrap();
+                answer(200, &[JSON, ("content-encoding", "zstd")], body)
+            }
+            "/simple/broken/" => answer(200, &[JSON], "{\"files\":"),
+            "/simple/version/" => answer(200, &[JSON], r#"{"meta":{"api-version":"2.0"},"files":[]}"#),
+            "/simple/loop/" => answer(302, &[("location", "/simple/loop/")], ""),
+            "/simple/away/" => answer(302, &[("location", "file:///etc/passwd")], ""),
+            _ => answer(500, &[], ""),
+        }
+    })
+    .await;
+    let config = upstream::Config::new(&server.url("/simple")).unwrap().max_page(1000);
+    let pages = Pages::new(vec![Arc::new(Upstream::new(config).unwrap())], Config::new());
+    for project in ["large", "bomb"] {
+        assert!(json(&pages, project).await.unwrap_err().is_limit(), "{project}");
+    }
+    for project in ["broken", "version"] {
+        assert!(json(&pages, project).await.unwrap_err().is_page(), "{project}");
+    }
+    assert!(json(&pages, "loop").await.unwrap_err().is_upstream());
+    let error = json(&pages, "away").await.unwrap_err();
+    assert!(error.is_forbidden() || error.is_upstream(), "{error:?}");
+    assert!(json(&pages, "other").await.unwrap_err().is_upstream());
+}

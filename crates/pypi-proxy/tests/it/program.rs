@@ -1,0 +1,330 @@
+//! The program: its commands, what it logs, how it ends.
+#![cfg(all(unix, feature = "cli"))]
+
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
+use tokio::process::{Child, Command};
+
+use crate::support::source::{content, digest_of};
+use crate::support::{JSON, Server, answer};
+
+/// An index with one project of two versions.
+async fn index() -> Server {
+    Server::start(|path, _| async move {
+        let file = |version: &str| {
+            let name = format!("demo-{version}-py3-none-any.whl");
+            let sha256 = digest_of(&content(1000)).to_string();
+            serde_json::json!({"filename": name, "url": format!("../../f/{name}"), "hashes": {"sha256": sha256}, "size": 1000})
+        };
+        match &*path {
+            "/simple/demo/" => {
+                let files = [file("1.0"), file("1.1"), file("2.0rc1")];
+                let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files});
+                answer(200, &[JSON], page.to_string())
+            }
+            path if path.starts_with("/f/") => answer(200, &[], content(1000)),
+            _ => answer(404, &[], ""),
+        }
+    })
+    .await
+}
+
+/// The program with nothing of this machine's environment.
+fn program(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pypi-proxy"));
+    command.env_clear().envs(env.iter().copied()).env("PYPI_PROXY_CACHE_DIR", dir.join("cache"));
+    // However slow this machine is, nobody is sent to the index.
+    command.env("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never");
+    command.args(args).stdin(Stdio::null()).kill_on_drop(true);
+    command
+}
+
+async fn run(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = program(dir, env, args).output().await.unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+/// A proxy that serves, where it does so, and what it has logged until then.
+async fn serve(dir: &Path, env: &[(&str, &str)]) -> (Child, String, Vec<serde_json::Value>) {
+    let (child, url, log) = serve_logging(dir, env, "json").await;
+    (child, url, log.iter().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+/// The same with a log of this format, as it is.
+async fn serve_logging(dir: &Path, env: &[(&str, &str)], format: &str) -> (Child, String, Vec<String>) {
+    let mut command = program(dir, env, &["serve", "--listen", "127.0.0.1:0", "--log-format", format]);
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut log = Vec::new();
+    let mut lines = BufReader::new(child.stderr.as_mut().unwrap());
+    loop {
+        let mut line = String::new();
+        assert!(lines.read_line(&mut line).await.unwrap() > 0, "it has ended: {log:?}");
+        let address = match serde_json::from_str::<serde_json::Value>(&line) {
+            Ok(event) => event["address"].as_str().map(str::to_owned),
+            Err(_) => line.split_once("address=").map(|(_, address)| address.trim().to_owned()),
+        };
+        log.push(line);
+        if let Some(address) = address {
+            assert!(lines.buffer().is_empty());
+            return (child, format!("http://{address}"), log);
+        }
+    }
+}
+
+/// Tells it to end, and what it has logged since.
+async fn end(mut child: Child, signal: Signal) -> (i32, String) {
+    kill_process(Pid::from_raw(child.id().unwrap().cast_signed()).unwrap(), signal).unwrap();
+    let mut log = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut log).await.unwrap();
+    (child.wait().await.unwrap().code().unwrap(), log)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_serves_with_the_variables_of_either_original() {
+    let index = index().await;
+    for (prefix, signal) in [("GROXPI", Signal::TERM), ("PROXPI", Signal::INT)] {
+        let dir = tempfile::tempdir().unwrap();
+        let url = index.url("/simple/").replace("http://", "http://reader:hunter2@");
+        let (child, proxy, log) = serve(dir.path(), &[(&format!("{prefix}_INDEX_URL"), &url)]).await;
+        assert_eq!(log[0]["origin"], format!("{prefix}_INDEX_URL"));
+        for verdict in ["miss", "hit"] {
+            let answer = reqwest::get(format!("{proxy}/simple/demo/demo-1.0-py3-none-any.whl?token=hunter3"))
+                .await
+                .unwrap();
+            assert_eq!(answer.headers()["x-cache"], verdict);
+            assert_eq!(answer.bytes().await.unwrap(), content(1000));
+        }
+        assert_eq!(index.last()["authorization"], "Basic cmVhZGVyOmh1bnRlcjI=");
+        let (code, rest) = end(child, signal).await;
+        assert_eq!(code, 0, "{rest}");
+        let rest: Vec<serde_json::Value> =
+            rest.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let requests: Vec<_> = rest.iter().filter(|event| event["target"] == "pypi_proxy::access").collect();
+        let expected = ["miss", "hit"];
+        assert_eq!(requests.len(), expected.len(), "{rest:?}");
+        for (event, verdict) in requests.iter().zip(expected) {
+            assert_eq!(event["method"], "GET");
+            assert_eq!(event["path"], "/simple/demo/demo-1.0-py3-none-any.whl");
+            assert_eq!((&event["status"], &event["bytes"]), (&200.into(), &1000.into()));
+            assert_eq!((&event["cache"], &event["whole"]), (&verdict.into(), &true.into()));
+            assert!(event["ms"].is_f64());
+            assert_eq!(event["client"], "127.0.0.1");
+        }
+        assert!(!format!("{log:?}{rest:?}").contains("hunter"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_request_writes_more_than_its_line_into_the_log() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let url = index.url("/simple/");
+    for format in ["json", "text"] {
+        let env = [("PYPI_PROXY_INDEX_URL", &*url)];
+        let (child, proxy, begin) = serve_logging(dir.path(), &env, format).await;
+        let address = proxy.strip_prefix("http://").unwrap();
+        let mut answers = String::new();
+        for path in [
+            "/simple/%0d%0aFORGED%20status=200/".as_bytes(),
+            b"/\"quoted\"\\",
+            "/\u{202e}gpj.exe\u{2028}".as_bytes(),
+            b"/\x1b[2J",
+            b"/a\tb",
+        ] {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            let request = [b"GET ", path, b" HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"];
+            stream.write_all(&request.concat()).await.unwrap();
+            let mut answer = Vec::new();
+            stream.read_to_end(&mut answer).await.unwrap();
+            // What is no request may have no answer.
+            answers += &String::from_utf8_lossy(&answer[..answer.len().min(12)]);
+        }
+        assert!(answers.starts_with("HTTP/1.1 404") && !answers.contains("HTTP/1.1 200"), "{answers}");
+        let (code, log) = end(child, Signal::TERM).await;
+        assert_eq!(code, 0, "{log}");
+        let log = begin.concat() + &log;
+        assert!(log.chars().all(|character| character == '\n' || !character.is_control()), "{log:?}");
+        // What is no request at all has no line.
+        let lines: Vec<_> = log.lines().filter(|line| line.contains("pypi_proxy::access")).collect();
+        assert!((1..=5).contains(&lines.len()), "{log}");
+        assert!(lines.iter().any(|line| line.contains("/simple/%0d%0aFORGED%20status=200/")), "{log}");
+        assert!(!log.lines().any(|line| line.starts_with("FORGED")));
+        for line in lines {
+            if format == "json" {
+                let event: serde_json::Value = serde_json::from_str(line).unwrap();
+                assert!(event["status"].as_u64().unwrap() >= 400 && event["bytes"].is_u64(), "{line}");
+            } else {
+                for member in [
+                    "client=127.0.0.1",
+                    "method=GET",
+                    "path=\"/",
+                    "status=4",
+                    "bytes=",
+                    "ms=",
+                    "cache=\"-\"",
+                    "whole=",
+                ] {
+                    assert!(line.contains(member), "{member}: {line}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_that_nobody_reads_holds_up_no_answer() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let url = index.url("/simple/");
+    let (child, proxy, _) = serve(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)]).await;
+    // Several times as much as a pipe holds.
+    let client = reqwest::Client::new();
+    let path = format!("{proxy}/{}", "x".repeat(4000));
+    for _ in 0..200 {
+        assert_eq!(client.get(&path).send().await.unwrap().status(), 404);
+    }
+    let (code, log) = end(child, Signal::TERM).await;
+    assert_eq!(code, 0);
+    assert!(log.len() > 200 * 4000, "what there was room for in memory is written in the end");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_fetched_before_they_are_wanted() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let requirements = dir.path().join("r.txt");
+    std::fs::write(&requirements, "demo\nDemo==1.0\n").unwrap();
+    let (url, file) = (index.url("/simple/"), requirements.display().to_string());
+    let env = [("PYPI_PROXY_INDEX_URL", &*url)];
+    let (code, out, err) = run(dir.path(), &env, &["warm", &file]).await;
+    assert_eq!((code, &*err), (0, ""));
+    assert!(out.starts_with("2 files"), "{out}");
+    assert!(index.paths().contains(&"/f/demo-1.1-py3-none-any.whl".into()));
+    assert!(!index.paths().iter().any(|path| path.contains("2.0rc1")));
+    let asked = index.count();
+
+    // A proxy that serves does it for others.
+    let (child, proxy, _) = serve(dir.path(), &env).await;
+    let (code, ..) = run(dir.path(), &env, &["warm", &file, "--proxy", &proxy]).await;
+    assert_eq!((code, index.count()), (0, asked), "all of it is there");
+    let listen = proxy.strip_prefix("http://").unwrap();
+    let (code, out, _) = run(dir.path(), &env, &["stats", "--listen", listen]).await;
+    assert!(code == 0 && out.contains("file_bytes  1000\n"), "{out}");
+    let (code, _, err) = run(dir.path(), &env, &["verify"]).await;
+    assert!(code == 1 && err.contains("another proxy"), "{err}");
+    assert_eq!(end(child, Signal::TERM).await.0, 0);
+
+    std::fs::write(&requirements, "missing==1\n-e .\n").unwrap();
+    let (code, _, err) = run(dir.path(), &env, &["warm", &file]).await;
+    assert!(
+        code == 1 && err.contains("missing: there is no such project") && err.contains("r.txt:2"),
+        "{err}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_cache_is_verified_counted_and_emptied() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let requirements = dir.path().join("r.txt");
+    std::fs::write(&requirements, "demo==1.0").unwrap();
+    let url = index.url("/simple/");
+    let env = [("PYPI_PROXY_INDEX_URL", &*url)];
+    run(dir.path(), &env, &["warm", &requirements.display().to_string()]).await;
+    let (code, out, _) = run(dir.path(), &[], &["verify"]).await;
+    assert!(code == 0 && out.starts_with("1 files"), "{out}");
+    let digest = digest_of(&content(1000)).to_string();
+    let path = dir.path().join("cache/files").join(&digest[..2]).join(&digest[2..]);
+    std::fs::write(&path, "damaged").unwrap();
+    let (code, out, _) = run(dir.path(), &[], &["verify"]).await;
+    assert!(code == 1 && out.contains(&digest) && !path.exists(), "{out}");
+    run(dir.path(), &env, &["warm", &requirements.display().to_string()]).await;
+    let (code, out, _) = run(dir.path(), &[], &["gc", "--unused", "1h"]).await;
+    assert!(code == 0 && out.starts_with("removed 0 files") && path.exists(), "{out}");
+    let (code, out, _) = run(dir.path(), &[], &["stats"]).await;
+    assert!(code == 0 && out.contains("files       1\n"), "{out}");
+    let (code, out, _) = run(dir.path(), &[], &["gc", "--cache-size", "999"]).await;
+    assert!(code == 0 && out.starts_with("removed 1 files") && !path.exists(), "{out}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn check_tells_what_works() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let url = index.url("/simple/");
+    let args = ["check", "--listen", "127.0.0.1:0"];
+    let (code, out, _) = run(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)], &args).await;
+    assert!(code == 0 && !out.contains("FAIL"), "{out}");
+    index.stop().await;
+    let (code, out, err) = run(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)], &args).await;
+    assert!(code == 1 && out.contains("FAIL  index") && err.contains("1"), "{out}{err}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_and_settings_that_are_wrong_end_with_two() {
+    let dir = tempfile::tempdir().unwrap();
+    for args in [&["nope"][..], &[], &["serve", "--no-such"], &["config", "--index-ttl", "x"], &["warm"]] {
+        let (code, _, err) = run(dir.path(), &[], args).await;
+        assert!(code == 2 && !err.is_empty(), "{args:?}: {err}");
+    }
+    let env = [("GROXPI_INDEX_TTL", "x"), ("PROXPI_NO_SUCH", "x")];
+    let (code, _, err) = run(dir.path(), &env, &["serve"]).await;
+    assert!(code == 2 && err.contains("GROXPI_INDEX_TTL") && err.contains("PROXPI_NO_SUCH"), "{err}");
+    // Nothing tells an index, and there is no python that could.
+    let (code, _, err) = run(dir.path(), &[("PATH", "")], &["serve"]).await;
+    assert!(code == 2 && err.contains("PYPI_PROXY_INDEX_URL"), "{err}");
+    let (code, out, _) = run(dir.path(), &[], &["config", "--help"]).await;
+    assert!(code == 0 && out.contains("--download-timeout"), "{out}");
+    let (code, out, _) = run(dir.path(), &[("PYPI_PROXY_ADMIN_TOKEN", "hunter2")], &["config"]).await;
+    assert!(code == 0 && out.contains("admin_token") && !out.contains("hunter2"), "{out}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_can_not_be_warmed_is_told_with_the_reason() {
+    let index = Server::start(|_, _| async { answer(500, &[], "") }).await;
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("r.txt");
+    std::fs::write(&file, "demo\n").unwrap();
+    let file = file.display().to_string();
+    let url = index.url("/simple/");
+    let (code, out, err) = run(dir.path(), &[("PYPI_PROXY_INDEX_URL", &url)], &["warm", &file]).await;
+    assert!(code == 1 && out.starts_with("0 files"), "{out}");
+    assert!(err.contains("demo: the proxy answers with 502 Bad Gateway: the upstream fails"), "{err}");
+    index.stop().await;
+    // Nothing listens there, and the URL may be secret.
+    let away = index.url("").replace("http://", "http://user:hunter2@");
+    let (code, _, err) = run(dir.path(), &[], &["warm", &file, "--proxy", &away]).await;
+    assert!(code == 1 && err.contains("demo: ") && !err.contains("hunter2"), "{err}");
+    for proxy in ["127.0.0.1:5000", "ftp://127.0.0.1/", ""] {
+        let (code, _, err) = run(dir.path(), &[], &["warm", &file, "--proxy", proxy]).await;
+        assert!(code == 2 && err.contains("--proxy: it takes a URL"), "{err}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn looking_makes_no_cache_and_no_noise() {
+    let dir = tempfile::tempdir().unwrap();
+    let (code, out, _) = run(dir.path(), &[], &["stats"]).await;
+    assert!(code == 0 && out.starts_with("there is no cache yet: "), "{out}");
+    assert!(!dir.path().join("cache").exists());
+    // Who reads has enough.
+    let mut child = program(dir.path(), &[("PYPI_PROXY_INDEX_URL", "http://127.0.0.1:9/")], &["config"])
+        .stdout(Stdio::from(closed()))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut err = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut err).await.unwrap();
+    assert_eq!((child.wait().await.unwrap().code(), &*err), (Some(1), ""));
+}
+
+/// A pipe that nobody reads.
+fn closed() -> std::io::PipeWriter {
+    let (_, writer) = std::io::pipe().unwrap();
+    writer
+}

@@ -1,0 +1,453 @@
+//! The proxy over loopback: pages and files as clients ask for them.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::join_all;
+use http_body_util::{BodyExt as _, StreamBody};
+use hyper::body::Frame;
+use pypi_proxy::serve::Config;
+use reqwest::Method;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use crate::support;
+use crate::support::proxy::{Setup, start};
+use crate::support::raw::{Raw, reply};
+use crate::support::source::{content, digest_of};
+use crate::support::{Body, JSON, Server, answer};
+
+/// An index with one project, whose wheel has 200,000 bytes.
+async fn index() -> (Server, Bytes) {
+    let wheel = content(200_000);
+    let own = wheel.clone();
+    let server = Server::start(move |path, headers| {
+        let wheel = own.clone();
+        async move {
+            match &*path {
+                "/simple/" => {
+                    answer(200, &[JSON], r#"{"meta":{"api-version":"1.0"},"projects":[{"name":"Demo"}]}"#)
+                }
+                "/simple/demo/" => answer(200, &[JSON], page(&wheel)),
+                "/f/demo-1.0-py3-none-any.whl" | "/f/unhashed-1.0.whl" | "/f/slow-1.0.whl" => {
+                    ranged(&headers, &wheel)
+                }
+                "/f/demo-1.0-py3-none-any.whl.metadata" => answer(200, &[], "Name: demo"),
+                "/f/bad-1.0.whl" => answer(200, &[], vec![0; 200_000]),
+                "/f/broken-1.0.whl" => broken(&wheel),
+                _ => answer(404, &[], "nothing"),
+            }
+        }
+    })
+    .await;
+    (server, wheel)
+}
+
+fn page(wheel: &[u8]) -> String {
+    let sha256 = digest_of(wheel).to_string();
+    let metadata = digest_of(b"Name: demo").to_string();
+    let file = |name: &str, hashes: serde_json::Value| {
+        serde_json::json!({
+            "filename": name, "url": format!("../../f/{name}"), "hashes": hashes, "size": wheel.len(),
+            "core-metadata": {"sha256": metadata}, "upload-time": "2024-01-01T00:00:00Z",
+        })
+    };
+    let hashes = serde_json::json!({"sha256": sha256});
+    serde_json::json!({
+        "meta": {"api-version": "1.1", "_last-serial": 7}, "name": "demo", "versions": ["1.0"],
+        "files": [file("demo-1.0-py3-none-any.whl", hashes.clone()), file("bad-1.0.whl", hashes.clone()),
+            file("broken-1.0.whl", serde_json::json!({"sha256": "1".repeat(64)})), file("unhashed-1.0.whl", serde_json::json!({})),
+            file("missing-1.0.whl", hashes)],
+    })
+    .to_string()
+}
+
+fn ranged(headers: &http::HeaderMap, wheel: &Bytes) -> http::Response<Body> {
+    let range = headers
+        .get("range")
+        .map(|range| pypi_proxy::ByteRange::parse(range.to_str().unwrap(), wheel.len() as u64));
+    match range {
+        Some(pypi_proxy::ByteRange::Part { start, end }) => {
+            let place = format!("bytes {start}-{}/{}", end - 1, wheel.len());
+            let part = wheel.slice(usize::try_from(start).unwrap()..usize::try_from(end).unwrap());
+            answer(206, &[("content-range", &place), ("etag", "\"w\"")], part)
+        }
+        _ => answer(200, &[("etag", "\"w\"")], wheel.clone()),
+    }
+}
+
+/// A connection that breaks half-way, each time.
+fn broken(wheel: &Bytes) -> http::Response<Body> {
+    let frames = [Ok(Frame::data(wheel.slice(..100_000))), Err(std::io::Error::other("reset"))];
+    let body = StreamBody::new(futures_util::stream::iter(frames)).boxed();
+    http::Response::builder().header("content-length", wheel.len()).body(body).unwrap()
+}
+
+const WHEEL: &str = "/simple/demo/demo-1.0-py3-none-any.whl";
+
+#[tokio::test]
+async fn pages_come_in_the_form_and_coding_that_is_asked_for() {
+    let (index, _) = index().await;
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let pip =
+        "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01";
+    for path in ["/simple/demo/", "/index/demo/", "//simple//demo/", "/index/simple/demo/"] {
+        let response = proxy.get(path, &[("accept", pip)]).await;
+        assert_eq!(response.status(), 200, "{path}");
+        assert_eq!(response.headers()["content-type"], "application/vnd.pypi.simple.v1+json");
+        assert_eq!(response.headers()["vary"], "Accept, Accept-Encoding");
+        assert_eq!(response.headers()["x-pypi-last-serial"], "7");
+        let page: serde_json::Value = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
+        assert_eq!(page["files"][0]["url"], "demo-1.0-py3-none-any.whl");
+        assert_eq!(page["files"][0]["upload-time"], "2024-01-01T00:00:00Z");
+    }
+    let zipped = proxy.get("/simple/demo/", &[("accept", pip), ("accept-encoding", "gzip, deflate")]).await;
+    assert_eq!(zipped.headers()["content-encoding"], "gzip");
+    let html = proxy.get("/simple/demo/", &[]).await;
+    assert_eq!(html.headers()["content-type"], "text/html; charset=utf-8");
+    assert!(html.text().await.unwrap().contains("#sha256="));
+    let list = proxy.get("/simple/", &[("accept", pip)]).await.text().await.unwrap();
+    assert!(list.contains(r#""name":"Demo""#));
+    let forced =
+        proxy.get("/simple/?format=application/vnd.pypi.simple.v1%2Bjson", &[("accept", "image/png")]).await;
+    assert_eq!(forced.status(), 200);
+    assert_eq!(proxy.get("/simple/", &[("accept", "image/png")]).await.status(), 406);
+    assert_eq!(proxy.get("/simple/nothing/", &[]).await.status(), 404);
+    assert_eq!(index.paths().iter().filter(|path| *path == "/simple/demo/").count(), 1);
+}
+
+#[tokio::test]
+async fn a_page_that_a_client_has_is_not_sent_again() {
+    let (index, _) = index().await;
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let first = proxy.get("/simple/demo/", &[]).await;
+    let etag = first.headers()["etag"].to_str().unwrap().to_owned();
+    let modified = first.headers()["last-modified"].to_str().unwrap().to_owned();
+    for header in [
+        ("if-none-match", &*format!("\"x\", W/{etag}")),
+        ("if-none-match", "*"),
+        ("if-modified-since", &*modified),
+    ] {
+        let again = proxy.get("/simple/demo/", &[header]).await;
+        assert_eq!(
+            (again.status().as_u16(), again.headers()["etag"].to_str().unwrap()),
+            (304, &*etag),
+            "{header:?}"
+        );
+        assert_eq!(again.bytes().await.unwrap(), "");
+    }
+    // Another form has another tag.
+    let json = [("accept", "application/vnd.pypi.simple.v1+json"), ("if-none-match", &*etag)];
+    assert_eq!(proxy.get("/simple/demo/", &json).await.status(), 200);
+    let head = proxy.ask(Method::HEAD, "/simple/demo/", &[]).await;
+    assert_eq!(
+        head.headers()["content-length"].to_str().unwrap(),
+        first.bytes().await.unwrap().len().to_string()
+    );
+}
+
+#[tokio::test]
+async fn addresses_lead_to_their_usual_form() {
+    let (index, _) = index().await;
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    for (path, status, to) in [
+        ("/simple", 301, "simple/"),
+        ("/simple/demo", 301, "demo/"),
+        ("/index/demo?x=1", 308, "demo/?x=1"),
+        ("/simple/De_Mo/", 301, "../de-mo/"),
+    ] {
+        let response = proxy.get(path, &[]).await;
+        assert_eq!(
+            (response.status().as_u16(), response.headers()["location"].to_str().unwrap()),
+            (status, to),
+            "{path}"
+        );
+    }
+    for path in
+        ["/x", "/simple/demo/../demo/", "/simple/%2e%2e/", "/simple/demo/.tmp-1", "/cache/demo", "/cache"]
+    {
+        let response = proxy.get(path, &[]).await;
+        assert!(matches!(response.status().as_u16(), 404 | 200), "{path}");
+    }
+    assert_eq!(proxy.get("/simple/demo/%2e%2e%2fx", &[]).await.status(), 404);
+    for (method, path, allowed) in
+        [(Method::POST, "/simple/", "GET, HEAD"), (Method::GET, "/cache/list", "DELETE")]
+    {
+        let response = proxy.ask(method, path, &[]).await;
+        assert_eq!(
+            (response.status().as_u16(), response.headers()["allow"].to_str().unwrap()),
+            (405, allowed)
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_fetched_once_for_all() {
+    let (index, wheel) = index().await;
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let answers = join_all((0..50).map(|_| async {
+        let response = proxy.get(WHEEL, &[("accept-encoding", "gzip")]).await;
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-length"], "200000");
+        assert_eq!(response.headers()["content-type"], "application/zip");
+        assert!(response.headers().get("content-encoding").is_none());
+        response.bytes().await.unwrap()
+    }))
+    .await;
+    assert!(answers.iter().all(|bytes| bytes == &wheel));
+    let hit = proxy.get(WHEEL, &[]).await;
+    assert_eq!(hit.headers()["x-cache"], "hit");
+    let etag = hit.headers()["etag"].clone();
+    assert_eq!(hit.bytes().await.unwrap(), wheel);
+    assert_eq!(proxy.get(WHEEL, &[("if-none-match", etag.to_str().unwrap())]).await.status(), 304);
+    assert_eq!(index.paths().iter().filter(|path| path.ends_with(".whl")).count(), 1);
+    let metadata = proxy.get(&format!("{WHEEL}.metadata"), &[]).await;
+    assert_eq!(metadata.text().await.unwrap(), "Name: demo");
+}
+
+#[tokio::test]
+async fn ranges_of_stored_and_of_cold_files_are_the_same() {
+    let (index, wheel) = index().await;
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let cases = [
+        ("bytes=0-99", 206, 0..100),
+        ("bytes=-16384", 206, 183_616..200_000),
+        ("bytes=199999-", 206, 199_999..200_000),
+        ("bytes=-300000", 206, 0..200_000),
+        ("bytes=200000-", 416, 0..0),
+        ("bytes=1-2,5-6", 200, 0..200_000),
+    ];
+    for is_stored in [false, true] {
+        for (range, status, part) in cases.clone() {
+            let response = proxy.get(WHEEL, &[("range", range)]).await;
+            assert_eq!(response.status().as_u16(), status, "{range} {is_stored}");
+            if status == 206 {
+                let place = format!("bytes {}-{}/200000", part.start, part.end - 1);
+                assert_eq!(response.headers()["content-range"], *place);
+            }
+            if status != 416 {
+                assert_eq!(response.headers()["content-length"], *part.len().to_string());
+                assert_eq!(response.bytes().await.unwrap(), wheel.slice(part), "{range} {is_stored}");
+            }
+        }
+        if !is_stored {
+            assert!(proxy.store.stats().files == 0);
+            proxy.get(WHEEL, &[]).await.bytes().await.unwrap();
+        }
+    }
+    let head = proxy.ask(Method::HEAD, WHEEL, &[]).await;
+    assert_eq!((head.status().as_u16(), head.headers()["content-length"].to_str().unwrap()), (200, "200000"));
+    let other = [("range", "bytes=0-9"), ("if-range", "\"other\"")];
+    assert_eq!(proxy.get(WHEEL, &other).await.status(), 200);
+}
+
+#[tokio::test]
+async fn asking_for_the_head_of_a_cold_file_fetches_nothing() {
+    let (index, _) = index().await;
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let head = proxy.ask(Method::HEAD, WHEEL, &[]).await;
+    assert_eq!(
+        (
+            head.headers()["content-length"].to_str().unwrap(),
+            head.headers()["accept-ranges"].to_str().unwrap()
+        ),
+        ("200000", "bytes")
+    );
+    assert!(!index.paths().iter().any(|path| path.ends_with(".whl")));
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_what_it_should_be_is_never_a_success() {
+    let (index, _) = index().await;
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    for name in ["bad-1.0.whl", "broken-1.0.whl"] {
+        for _ in 0..2 {
+            let response = proxy.client.get(proxy.url(&format!("/simple/demo/{name}"))).send().await;
+            // It depends on when the connection breaks whether there is an answer at all.
+            let Ok(response) = response else { continue };
+            assert!(response.status() == 502 || response.bytes().await.is_err(), "{name}");
+        }
+    }
+    assert_eq!(proxy.get("/simple/demo/missing-1.0.whl", &[]).await.status(), 404);
+    assert_eq!(proxy.get("/simple/demo/unknown-1.0.whl", &[]).await.status(), 404);
+    assert_eq!(proxy.store.stats().files, 0);
+    assert!(proxy.store.stats().corrupt >= 2);
+}
+
+#[tokio::test]
+async fn a_file_without_a_hash_is_kept_by_its_name() {
+    let (index, wheel) = index().await;
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    for verdict in ["miss", "hit"] {
+        let response = proxy.get("/simple/demo/unhashed-1.0.whl", &[]).await;
+        assert_eq!(response.headers()["x-cache"], verdict);
+        assert_eq!(response.bytes().await.unwrap(), wheel);
+    }
+    assert_eq!(index.paths().iter().filter(|path| path.ends_with(".whl")).count(), 1);
+}
+
+#[tokio::test]
+async fn clients_can_be_sent_to_the_upstream() {
+    let (index, wheel) = index().await;
+    let proxy = start(&[index.url("/simple")], Config::new().redirect_after(Duration::ZERO)).await;
+    let response = proxy.get(WHEEL, &[]).await;
+    assert_eq!(response.status(), 302);
+    assert_eq!(response.headers()["location"], index.url("/f/demo-1.0-py3-none-any.whl"));
+    while proxy.store.stats().files == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(proxy.get(WHEEL, &[]).await.bytes().await.unwrap(), wheel);
+    // Not where a password is needed.
+    let secret = index.url("/simple").replace("http://", "http://user:secret@");
+    let proxy = start(&[secret], Config::new().redirect_after(Duration::ZERO)).await;
+    assert_eq!(proxy.get(WHEEL, &[]).await.status(), 200);
+    let health = proxy.get("/health", &[]).await.text().await.unwrap();
+    assert!(health.contains("***@") && !health.contains("secret"), "{health}");
+}
+
+#[tokio::test]
+async fn the_cache_forgets_what_it_is_told_to() {
+    let (index, _) = index().await;
+    let proxy = start(&[index.url("/simple")], Config::new().admin_token("token".to_owned())).await;
+    proxy.get("/simple/", &[]).await;
+    proxy.get(WHEEL, &[]).await.bytes().await.unwrap();
+    let paths = ["/cache/list", "/cache/Demo", "/cache/demo/demo-1.0-py3-none-any.whl", "/cache"];
+    for path in paths {
+        for headers in [&[][..], &[("authorization", "Bearer tokem")], &[("authorization", "Basic token")]] {
+            assert_eq!(proxy.ask(Method::DELETE, path, headers).await.status(), 401);
+        }
+        let response = proxy.ask(Method::DELETE, path, &[("authorization", "Bearer token")]).await;
+        assert_eq!(response.status(), 200, "{path}");
+        assert_eq!(response.text().await.unwrap(), r#"{"data":null,"status":"success"}"#);
+    }
+    assert_eq!(proxy.store.stats().files, 0);
+    let count = index.count();
+    proxy.get("/simple/", &[]).await;
+    proxy.get(WHEEL, &[]).await.bytes().await.unwrap();
+    assert_eq!(index.count(), count + 3);
+}
+
+#[tokio::test]
+async fn an_index_that_is_away_is_told_of() {
+    let (index, _) = index().await;
+    index.stop().await;
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let response = proxy.get("/simple/demo/", &[]).await;
+    assert_eq!(response.status(), 502);
+    assert!(!response.text().await.unwrap().contains("127.0.0.1"));
+    assert_eq!(proxy.get("/livez", &[]).await.status(), 200);
+}
+
+#[tokio::test]
+async fn answers_end_before_the_server_does() {
+    let slow = Server::start(|path, _| async move {
+        if path.ends_with('/') {
+            return answer(
+                200,
+                &[JSON],
+                support::page("demo", &[("slow-1.0.whl", "/f/slow-1.0.whl")])
+                    .replace("\"size\":1", "\"size\":5"),
+            );
+        }
+        let chunks = futures_util::stream::unfold(0, |count| async move {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            (count < 5).then(|| (Ok::<_, std::io::Error>(Frame::data(Bytes::from_static(b"x"))), count + 1))
+        });
+        http::Response::new(StreamBody::new(chunks).boxed())
+    })
+    .await;
+    let mut proxy = start(&[slow.url("/simple")], Config::new()).await;
+    let response = proxy.get("/simple/demo/slow-1.0.whl", &[]).await;
+    let (body, ()) = tokio::join!(response.bytes(), proxy.stop());
+    assert_eq!(body.unwrap(), "xxxxx");
+    assert!(tokio::net::TcpStream::connect(proxy.address()).await.is_err());
+}
+
+#[tokio::test]
+async fn requests_one_after_the_other_share_a_connection() {
+    let (index, _) = index().await;
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let mut stream = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
+    stream.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\nHEAD /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    assert_eq!(text.matches("HTTP/1.1 200 OK").count(), 2);
+    assert_eq!(text.matches("\r\n\r\nok\n").count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_path_leads_out_of_the_cache_or_the_index() {
+    let index = Raw::start(|asked| match &*asked.path {
+        "/simple/demo/" => reply("200 OK", &[JSON], support::page("demo", &[("demo-1.0.whl", "/f/x")])),
+        _ => reply("200 OK", &[], "secret"),
+    })
+    .await;
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("secret"), "secret").unwrap();
+    let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+    let ups = [
+        "..",
+        "%2e%2e",
+        "%2E.",
+        ".%2e",
+        "%252e%252e",
+        "%25252e%25252e",
+        "%c0%ae%c0%ae",
+        "%e0%80%ae%e0%80%ae",
+        "%uff0e%uff0e",
+        "%ef%bc%8e%ef%bc%8e",
+        "..%00",
+        "..;",
+        "..%3b",
+        "...",
+        "....",
+        ".%00.",
+        "%00..",
+    ];
+    let slashes = ["/", "%2f", "%2F", "%5c", "\\", "%255c", "%252f", "%c0%af", "%e2%88%95", "//", "/./"];
+    let mut paths: Vec<String> = Vec::new();
+    for up in ups {
+        for slash in slashes {
+            let out = [up, up, up].join(slash);
+            for front in [
+                "",
+                "/simple/",
+                "/index/",
+                "/simple/demo/",
+                "/index/simple/",
+                "/cache/",
+                "/simple/demo/demo-1.0.whl",
+            ] {
+                paths.push(format!("{front}{slash}{out}{slash}secret"));
+                paths.push(format!("{front}{out}"));
+            }
+        }
+    }
+    paths.extend(
+        [
+            "/secret",
+            "http://x/../secret",
+            "*",
+            "/%",
+            "/%2",
+            "/%zz",
+            "/simple/%ff/",
+            "/simple/\u{ff0e}\u{ff0e}/",
+        ]
+        .map(str::to_owned),
+    );
+    let mut stream = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
+    for path in &paths {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.unwrap();
+        let answer = String::from_utf8_lossy(&answer);
+        let status = answer.split(' ').nth(1).unwrap_or("none");
+        // `/simple/...` and the like are the page for people once the slashes are counted as one, or a folder.
+        assert!(matches!(status, "400" | "404" | "405" | "301" | "308"), "{path}: {answer}");
+        assert!(!answer.contains("secret"), "{path}: {answer}");
+        stream = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
+    }
+    assert!(index.asked().iter().all(|asked| asked.path == "/simple/demo/"), "{:?}", index.asked());
+    assert_eq!(proxy.get("/livez", &[]).await.status(), 200);
+}

@@ -1,0 +1,100 @@
+//! How much memory a request for what is there asks for.
+
+use std::io::{Read, Write};
+
+use pypi_proxy::guard::{self, Guard};
+use pypi_proxy::serve::Config;
+
+use crate::counting;
+use crate::support::proxy::start;
+use crate::support::source::{content, digest_of};
+use crate::support::{JSON, Server, answer};
+
+const PAGE: &str = "GET /simple/demo/ HTTP/1.1\r\nHost: x\r\nUser-Agent: pip/26.2\r\nAccept-Encoding: gzip, deflate\r\n\
+    Accept: application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01\r\n\r\n";
+const KNOWN: &str = "GET /simple/demo/ HTTP/1.1\r\nHost: x\r\nAccept: */*\r\nIf-Modified-Since: Sun, 06 Nov 2044 08:49:37 GMT\r\n\r\n";
+const FILE: &str = "GET /simple/demo/demo-1.0.whl HTTP/1.1\r\nHost: x\r\nAccept: */*\r\n\r\n";
+const HEALTH: &str = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n";
+
+#[test]
+fn a_warm_request_allocates_no_more_than_four_times() {
+    check(Config::new(), &[(HEALTH, 4), (PAGE, 4), (KNOWN, 4), (FILE, 4)]);
+}
+
+/// A user and a password have to be decoded.
+#[test]
+fn a_warm_request_of_who_has_logged_in_allocates_little_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let (tokens, users) = (dir.path().join("tokens"), dir.path().join("users"));
+    std::fs::write(&tokens, "0123456789abcdef").unwrap();
+    std::fs::write(&users, "ann:$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW").unwrap();
+    let config =
+        guard::Config::new().tokens_file(tokens).htpasswd_file(users).rate_limit(1_000_000, 1_000_000);
+    let with = |value: &str| FILE.replace("Accept", &format!("Authorization: {value}\r\nAccept"));
+    let (token, password) = (with("Bearer 0123456789abcdef"), with("Basic YW5uOnNlY3JldA=="));
+    check(Config::new().guard(Guard::new(config).unwrap()), &[(&token, 4), (&password, 5)]);
+}
+
+/// The server is on the thread of the test, the client on another.
+fn check(config: Config, requests: &[(&str, usize)]) {
+    const TIMES: usize = 200;
+
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let index = runtime.block_on(index());
+    let proxy = runtime.block_on(start(&[index.url("/simple")], config));
+    for (request, most) in requests {
+        let request = (*request).to_owned();
+        let sent = request.clone();
+        let address = proxy.address();
+        let (warm, is_warm) = tokio::sync::oneshot::channel();
+        let client = runtime.spawn_blocking(move || {
+            let mut stream = std::net::TcpStream::connect(address).unwrap();
+            let mut buffer = vec![0; 256 * 1024];
+            let mut ask = || {
+                stream.write_all(sent.as_bytes()).unwrap();
+                let mut len = 0;
+                while !is_whole(&buffer[..len]) {
+                    len += stream.read(&mut buffer[len..]).unwrap();
+                }
+            };
+            for _ in 0..50 {
+                ask();
+            }
+            warm.send(()).unwrap();
+            for _ in 0..TIMES {
+                ask();
+            }
+        });
+        runtime.block_on(is_warm).unwrap();
+        let (count, ()) = counting::allocations(|| runtime.block_on(client).unwrap());
+        // What happens once in a while is not counted for each.
+        assert!(count <= most * TIMES + 50, "{count} allocations for {TIMES} of {request}");
+    }
+}
+
+async fn index() -> Server {
+    Server::start(|path, _| async move {
+        match &*path {
+            "/simple/demo/" => {
+                let sha256 = digest_of(&content(50_000)).to_string();
+                let file = serde_json::json!({"filename": "demo-1.0.whl", "url": "/f", "hashes": {"sha256": sha256}, "size": 50_000});
+                let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": [file]});
+                answer(200, &[JSON], page.to_string())
+            }
+            "/f" => answer(200, &[], content(50_000)),
+            _ => answer(404, &[], ""),
+        }
+    })
+    .await
+}
+
+/// Whether all of an answer has come.
+fn is_whole(bytes: &[u8]) -> bool {
+    let Some(head) = bytes.windows(4).position(|end| end == b"\r\n\r\n") else { return false };
+    let text = std::str::from_utf8(&bytes[..head]).unwrap();
+    let field = |name| text.lines().find_map(|line| line.strip_prefix(name));
+    let len: usize = field("content-length: ").map_or(0, |len| len.parse().unwrap());
+    let status: u16 = text[9..12].parse().unwrap();
+    assert!(matches!(status, 200 | 304));
+    bytes.len() >= head + 4 + if status == 304 { 0 } else { len }
+}

@@ -1,0 +1,349 @@
+//! Connections of HTTP/1.1: the plain way and that of hyper, time limits, TLS.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use bytes::Bytes;
+use proptest::prelude::*;
+use pypi_proxy::guard::{self, Guard};
+use pypi_proxy::pages;
+use pypi_proxy::rules::{ProjectPattern, Rules};
+use pypi_proxy::serve::{Config, ServerConfig, Tls, parse_head};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use crate::support::proxy::{PATIENCE, Running, Setup, start, start_served, start_with};
+use crate::support::source::{content, digest_of};
+use crate::support::{JSON, Server, answer};
+
+/// Larger than what sockets buffer.
+const LARGE: usize = 16 << 20;
+
+/// An index with files of three sizes, and a page that is large.
+async fn index() -> Server {
+    Server::start(|path, _| async move {
+        match &*path {
+            "/simple/demo/" => {
+                let named = [("small-1.0.whl", 900), ("medium-1.0.whl", 200_000), ("large-1.0.whl", LARGE)];
+                let file = |(name, size): (&str, usize)| {
+                    let sha256 = digest_of(&content(size)).to_string();
+                    serde_json::json!({"filename": name, "url": format!("/f/{size}"), "hashes": {"sha256": sha256}, "size": size})
+                };
+                let filler = (0..400).map(|number| {
+                    serde_json::json!({"filename": format!("demo-{number}.tar.gz"), "url": "/f/1", "hashes": {"sha256": format!("{number:064x}")}})
+                });
+                let files: Vec<_> = named.into_iter().map(file).chain(filler).collect();
+                let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files});
+                answer(200, &[JSON], page.to_string())
+            }
+            path => match path.strip_prefix("/f/").map(str::parse) {
+                Some(Ok(size)) => answer(200, &[], content(size)),
+                _ => answer(404, &[], ""),
+            },
+        }
+    })
+    .await
+}
+
+/// A proxy that has all of it.
+async fn warm(index: &Server) -> Running {
+    let forever = |config: pages::Config| config.negative_ttl(Duration::from_secs(86_400));
+    let proxy = start_with(&[index.url("/simple")], Config::new(), |one| one, forever).await;
+    fill(&proxy).await;
+    proxy
+}
+
+async fn fill(proxy: &Running) {
+    for name in ["small", "medium", "large"] {
+        assert!(proxy.get(&format!("/simple/demo/{name}-1.0.whl"), &[]).await.bytes().await.is_ok());
+    }
+    assert_eq!(proxy.store.stats().files, 3);
+}
+
+/// An answer as its first line, its header without the date, and its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Got {
+    status: String,
+    fields: Vec<String>,
+    body: Bytes,
+}
+
+fn read_answer(stream: &mut impl Read, is_head: bool) -> Got {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        assert_eq!(stream.read(&mut byte).unwrap(), 1, "{:?}", String::from_utf8_lossy(&head));
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8(head).unwrap();
+    let mut lines = head.trim_end().lines();
+    let status = lines.next().unwrap().to_owned();
+    let mut fields: Vec<_> = lines.filter(|line| !line.starts_with("date: ")).map(str::to_owned).collect();
+    fields.sort();
+    let len = fields.iter().find_map(|line| line.strip_prefix("content-length: "));
+    let is_empty = is_head || status.contains("304");
+    let mut body = vec![0; if is_empty { 0 } else { len.unwrap_or("0").parse().unwrap() }];
+    stream.read_exact(&mut body).unwrap();
+    Got { status, fields, body: body.into() }
+}
+
+fn ask(address: std::net::SocketAddr, request: &str) -> Got {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    read_answer(&mut stream, request.starts_with("HEAD"))
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hyper_and_the_plain_way_answer_the_same() {
+    let index = index().await;
+    let proxy = warm(&index).await;
+    let address = proxy.address();
+    blocking(move || {
+        let paths = [
+            "/livez",
+            "/simple/",
+            "/simple/demo/",
+            "/simple/demo",
+            "/simple/Demo/?format=json",
+            "/simple/nothing/",
+            "/simple/demo/small-1.0.whl",
+            "/simple/demo/medium-1.0.whl",
+            "/simple/demo/missing-1.0.whl",
+            "/x",
+            "/simple/demo/?format=none",
+            "/index/demo/",
+        ];
+        let etag = ask(address, "HEAD /simple/demo/medium-1.0.whl HTTP/1.1\r\nhost: x\r\n\r\n");
+        let etag = etag.fields.iter().find(|line| line.starts_with("etag")).unwrap()[6..].to_owned();
+        let fields = [
+            String::new(),
+            "accept: application/vnd.pypi.simple.v1+json\r\naccept-encoding: gzip, deflate\r\n".into(),
+            "accept: application/vnd.pypi.simple.v1+json\r\naccept-encoding: zstd\r\n".into(),
+            "accept: image/png\r\n".into(),
+            "accept-encoding: deflate\r\n".into(),
+            "range: bytes=-1000\r\n".into(),
+            "range: bytes=100-149999\r\nif-range: \"other\"\r\n".into(),
+            format!("range: bytes=5-\r\nif-range: {etag}\r\n"),
+            "range: bytes=99999999-\r\n".into(),
+            format!("if-none-match: {etag}\r\n"),
+            "if-none-match: *\r\n".into(),
+            "if-modified-since: Sun, 06 Nov 2044 08:49:37 GMT\r\n".into(),
+        ];
+        let mut count = 0;
+        for (path, fields) in paths.iter().flat_map(|path| fields.iter().map(move |fields| (path, fields))) {
+            for method in ["GET", "HEAD"] {
+                let request =
+                    |more: &str| format!("{method} {path} HTTP/1.1\r\nhost: x\r\n{fields}{more}\r\n");
+                assert_eq!(parse_head(request("").as_bytes()), Some(request("").len()));
+                assert_eq!(parse_head(request("te: trailers\r\n").as_bytes()), None);
+                // The first time, an index may have to be asked.
+                ask(address, &request(""));
+                let plain = ask(address, &request(""));
+                assert_eq!(plain, ask(address, &request("te: trailers\r\n")), "{}", request(""));
+                count += plain.body.len();
+            }
+        }
+        assert!(count > 1_000_000);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hyper_and_the_plain_way_refuse_the_same() {
+    let (index, dir) = (index().await, tempfile::tempdir().unwrap());
+    let tokens = dir.path().join("tokens");
+    std::fs::write(&tokens, "0123456789abcdef").unwrap();
+    let guard = Guard::new(guard::Config::new().tokens_file(tokens)).unwrap();
+    let rules = Rules::new().deny([ProjectPattern::parse("denied").unwrap()]);
+    let config = Config::new().guard(guard);
+    let proxy =
+        start_with(&[index.url("/simple")], config, |one| one, |pages| pages.rules(rules.clone())).await;
+    let address = proxy.address();
+    blocking(move || {
+        let token = "authorization: Bearer 0123456789abcdef\r\n";
+        let fields = ["", "authorization: Bearer no\r\n", "authorization: Basic !\r\n", token];
+        let paths = ["/simple/demo/small-1.0.whl", "/simple/demo/", "/simple/denied/", "/livez", "/x"];
+        let mut statuses = Vec::new();
+        for (path, fields) in paths.iter().flat_map(|path| fields.iter().map(move |fields| (path, fields))) {
+            for method in ["GET", "HEAD"] {
+                let request =
+                    |more: &str| format!("{method} {path} HTTP/1.1\r\nhost: x\r\n{fields}{more}\r\n");
+                assert_eq!(parse_head(request("").as_bytes()), Some(request("").len()));
+                ask(address, &request(""));
+                let plain = ask(address, &request(""));
+                assert_eq!(plain, ask(address, &request("te: trailers\r\n")), "{}", request(""));
+                statuses.push(plain.status);
+            }
+        }
+        for expected in ["200 OK", "401 Unauthorized", "403 Project Denied By This Proxy", "404 Not Found"] {
+            assert!(statuses.contains(&format!("HTTP/1.1 {expected}")), "{expected}: {statuses:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_that_come_at_once_are_answered_in_turn() {
+    let index = index().await;
+    let proxy = warm(&index).await;
+    let address = proxy.address();
+    blocking(move || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        let get = |path: &str, more: &str| format!("GET {path} HTTP/1.1\r\nhost: x\r\n{more}\r\n");
+        // The fourth is not plain, nor is the body of the fifth.
+        let all = get("/livez", "")
+            + &get("/simple/demo/medium-1.0.whl", "")
+            + &get("/simple/demo/small-1.0.whl", "")
+            + &get("/livez", "te: trailers\r\n")
+            + "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\nabc"
+            + &get("/simple/demo/small-1.0.whl", "connection: close\r\n");
+        for piece in all.as_bytes().chunks(100) {
+            stream.write_all(piece).unwrap();
+            stream.flush().unwrap();
+        }
+        assert_eq!(read_answer(&mut stream, false).body, "ok\n");
+        assert_eq!(read_answer(&mut stream, false).body, content(200_000));
+        assert_eq!(read_answer(&mut stream, false).body, content(900));
+        assert_eq!(read_answer(&mut stream, false).body, "ok\n");
+        assert!(read_answer(&mut stream, false).status.contains("405"));
+        assert_eq!(read_answer(&mut stream, false).body, content(900));
+        assert_eq!(stream.read(&mut [0]).unwrap(), 0);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_file_arrives_as_it_is() {
+    let index = index().await;
+    let proxy = warm(&index).await;
+    let large = content(LARGE);
+    for more in ["", "te: trailers\r\n"] {
+        let address = proxy.address();
+        let get =
+            |range: &str| format!("GET /simple/demo/large-1.0.whl HTTP/1.1\r\nhost: x\r\n{range}{more}\r\n");
+        let (all, part) = (get(""), get("range: bytes=3000000-9999999\r\n"));
+        let (all, part) = blocking(move || (ask(address, &all), ask(address, &part))).await;
+        assert!(all.body == large && part.body == large.slice(3_000_000..10_000_000));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_that_take_too_long_are_left() {
+    let index = index().await;
+    let short = Duration::from_millis(300);
+    // It is filled by one that has patience.
+    let dir = tempfile::tempdir().unwrap();
+    let setup = || Setup::new(dir.path(), &[index.url("/simple")]);
+    let mut patient = setup().start().await;
+    fill(&patient).await;
+    patient.stop().await;
+    drop(patient);
+    let server = ServerConfig::new().header_timeout(short).send_timeout(short).max_connections(1);
+    let proxy = Setup { server, ..setup() }.start().await;
+    let large = "GET /simple/demo/large-1.0.whl HTTP/1.1\r\nhost: x\r\n";
+    // Nothing, half a head, and two that do not read what they ask for. One is served after the other.
+    let requests =
+        [String::new(), "GET / HT".into(), format!("{large}\r\n"), format!("{large}te: trailers\r\n\r\n")];
+    let mut streams = Vec::new();
+    for request in requests {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        // Else the system may take all of the file for a client that takes nothing.
+        socket.set_recv_buffer_size(64 << 10).unwrap();
+        let mut stream = socket.connect(proxy.address()).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        streams.push(stream);
+    }
+    // All are left in the end, and there is room for one that behaves.
+    let address = proxy.address();
+    let live = blocking(move || ask(address, "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n")).await;
+    assert_eq!(live.body, "ok\n");
+    for (at, mut stream) in streams.into_iter().enumerate() {
+        let mut read = Vec::new();
+        let _ = stream.read_to_end(&mut read).await;
+        assert!(read.len() < LARGE, "{at}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_has_begun_ends_when_the_server_does() {
+    let index = index().await;
+    let mut proxy = warm(&index).await;
+    let idle = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
+    let response = proxy.get("/simple/demo/large-1.0.whl", &[]).await;
+    let (body, ()) = tokio::join!(response.bytes(), proxy.stop());
+    assert_eq!(body.unwrap(), content(LARGE));
+    drop(idle);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_serves_over_tls() {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let (certificate, key) = (made.cert.pem(), made.signing_key.serialize_pem());
+    assert!(Tls::from_pem(b"", key.as_bytes()).unwrap_err().is_config());
+    assert!(Tls::from_pem(certificate.as_bytes(), b"x").unwrap_err().is_config());
+    let other = rcgen::KeyPair::generate().unwrap().serialize_pem();
+    let error = Tls::from_pem(certificate.as_bytes(), other.as_bytes()).unwrap_err();
+    assert!(error.is_config() && !format!("{error:?}").contains("PRIVATE"));
+    let tls = Tls::from_pem(certificate.as_bytes(), key.as_bytes()).unwrap();
+
+    let index = index().await;
+    let proxy = start_served(&[index.url("/simple")], Config::new(), ServerConfig::new().tls(tls)).await;
+    let root = reqwest::Certificate::from_pem(certificate.as_bytes()).unwrap();
+    let url = format!("https://localhost:{}/simple/demo/large-1.0.whl", proxy.address().port());
+    for is_old in [true, false] {
+        let mut client = reqwest::Client::builder().tls_certs_only([root.clone()]);
+        if is_old {
+            client = client.http1_only();
+        }
+        let client = client.resolve("localhost", proxy.address()).build().unwrap();
+        let response = client.get(&url).send().await.unwrap();
+        let version = if is_old { reqwest::Version::HTTP_11 } else { reqwest::Version::HTTP_2 };
+        assert_eq!(response.version(), version);
+        assert_eq!(response.bytes().await.unwrap(), content(LARGE));
+    }
+    // Who does not speak TLS gets nothing.
+    let plain = reqwest::get(format!("http://{}/livez", proxy.address())).await;
+    assert!(plain.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bytes_that_are_no_request_do_no_harm() {
+    let index = index().await;
+    let proxy = start(&[index.url("/simple")], Config::new()).await;
+    let invalid = [
+        &b"\0\0\0\0\r\n\r\n"[..],
+        b"\x16\x03\x01\x02\0\x01",
+        b"GET / HTTP/1.1\r\nhost: \x1b\r\n\r\n",
+        b"GET / HTTP/1.1\r\nho st: x\r\n\r\n",
+        &[b'a'; 100_000],
+    ];
+    for (at, bytes) in invalid.into_iter().enumerate() {
+        let mut stream = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
+        let _ = stream.write_all(bytes).await;
+        let _ = stream.shutdown().await;
+        let mut read = Vec::new();
+        let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut read)).await.unwrap();
+        assert!(at == 4 || read.starts_with(b"HTTP/1.1 400"), "{at}: {read:?}");
+    }
+    assert_eq!(proxy.get("/livez", &[]).await.status(), 200);
+}
+
+proptest! {
+    /// Whatever is taken for a request is one for hyper's parser, too, with the same length and no body.
+    #[test]
+    fn no_head_is_read_in_two_ways(bytes in "(GET|HEAD|POST) (/[a-z]{0,4}|[*]|http://x/) HTTP/1[.][01]\r?\n(([hH]ost|[Tt]e|Accept|[Cc]ontent-[Ll]ength|Transfer-Encoding|Connection|X): ?[a-z0-9,; \t]{0,12}\r?\n){0,4}\r?\n.{0,6}") {
+        if let Some(len) = parse_head(bytes.as_bytes()) {
+            let mut fields = [httparse::EMPTY_HEADER; 32];
+            let mut request = httparse::Request::new(&mut fields);
+            prop_assert_eq!(request.parse(bytes.as_bytes()), Ok(httparse::Status::Complete(len)));
+            for field in request.headers {
+                prop_assert!(!field.name.eq_ignore_ascii_case("content-length") && !field.name.eq_ignore_ascii_case("transfer-encoding"));
+            }
+            prop_assert!(matches!(request.method, Some("GET" | "HEAD")));
+        }
+    }
+}

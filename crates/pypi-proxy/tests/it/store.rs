@@ -1,0 +1,448 @@
+//! Files: each is fetched once, for all who want it, and is what its hash says or is not there.
+
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use futures_util::future::join_all;
+use futures_util::{StreamExt, TryStreamExt};
+use proptest::prelude::*;
+use pypi_proxy::store::{Config, Expected, Fill, Filling, Key, Reader, Store, Stored};
+use pypi_proxy::{Error, ProjectName};
+
+use crate::support;
+use crate::support::proxy::open as reopened;
+use crate::support::source::{Connection, Scripted, content, digest_of};
+
+fn open(dir: &tempfile::TempDir) -> Store {
+    Store::open(config(dir)).unwrap()
+}
+
+fn config(dir: &tempfile::TempDir) -> Config {
+    Config::new(dir.path().join("cache")).stall(Duration::from_millis(300))
+}
+
+fn fill(store: &Store, source: &Scripted) -> Fill {
+    match store.fill(source.key(), source.expected(), source.clone()) {
+        Filling::Running(fill) => fill,
+        Filling::Stored(_) => panic!("it is there already"),
+    }
+}
+
+async fn collect(reader: Reader) -> Result<Vec<u8>, Error> {
+    reader
+        .try_fold(Vec::new(), |mut all, chunk| async move {
+            all.extend_from_slice(&chunk);
+            Ok(all)
+        })
+        .await
+}
+
+fn read(stored: &Stored) -> Vec<u8> {
+    let mut bytes = vec![0; usize::try_from(stored.len).unwrap()];
+    std::os::unix::fs::FileExt::read_exact_at(&*stored.file, &mut bytes, 0).unwrap();
+    bytes
+}
+
+/// What lies below the folder of the store, but for its marker.
+fn files(dir: &tempfile::TempDir, part: &str) -> usize {
+    fn count(path: &std::path::Path) -> usize {
+        let Ok(entries) = std::fs::read_dir(path) else { return 0 };
+        entries.flatten().map(|entry| if entry.path().is_dir() { count(&entry.path()) } else { 1 }).sum()
+    }
+    count(&dir.path().join("cache").join(part))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_transfer_feeds_all_readers() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    let slow = Connection { delay: Duration::from_millis(1), ..Connection::default() };
+    let source = Scripted::new(content(1_000_000), [slow]);
+    let readers = (0..100).map(|number| {
+        let (store, source) = (store.clone(), source.clone());
+        async move {
+            tokio::time::sleep(Duration::from_millis(number)).await;
+            match store.fill(source.key(), source.expected(), source.clone()) {
+                Filling::Running(fill) => {
+                    assert_eq!(fill.head().await.unwrap().len, Some(1_000_000));
+                    collect(fill.reader(None)).await.unwrap()
+                }
+                Filling::Stored(stored) => read(&stored),
+            }
+        }
+    });
+    for bytes in join_all(readers).await {
+        assert_eq!(bytes, source.content);
+    }
+    assert_eq!(source.opened(), 1);
+    let stored = store.get(&source.digest()).unwrap();
+    assert_eq!(read(&stored), source.content);
+    let stats = store.stats();
+    assert_eq!((stats.files, stats.bytes, stats.fetched, stats.running), (1, 1_000_000, 1, 0));
+    assert_eq!((files(&dir, "files"), files(&dir, "partial")), (1, 0));
+}
+
+#[tokio::test]
+async fn the_first_bytes_do_not_wait_for_the_rest() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    let slow = Connection { delay: Duration::from_millis(20), ..Connection::default() };
+    let source = Scripted::new(content(100_000), [slow]);
+    let fill = fill(&store, &source);
+    let first = fill.reader(None).next().await.unwrap().unwrap();
+    assert!(!first.is_empty() && first.len() < 50_000);
+    assert!(store.running(&source.key()).is_some());
+    // Nobody reads any more, and it goes on.
+    assert_eq!(fill.done().await.unwrap().unwrap().len, 100_000);
+    assert!(store.running(&source.key()).is_none());
+}
+
+#[tokio::test]
+async fn ranges_are_read_while_it_grows() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    let source = Scripted::new(
+        content(300_000),
+        [Connection { delay: Duration::from_millis(1), ..Connection::default() }],
+    );
+    let fill = fill(&store, &source);
+    let ranges = [0..1, 0..300_000, 299_999..300_000, 123_456..234_567, 5..5, 299_000..400_000];
+    let results = join_all(ranges.iter().map(|range| collect(fill.reader(Some(range.clone()))))).await;
+    for (range, result) in ranges.into_iter().zip(results) {
+        let range = usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap().min(300_000);
+        assert_eq!(result.unwrap(), source.content[range]);
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_the_file_never_looks_like_it() {
+    let whole = content(200_000);
+    let mut flipped = whole.to_vec();
+    flipped[150_000] ^= 1;
+    let longer = [&whole[..], b"x"].concat();
+    let expected = Expected { sha256: Some(digest_of(&whole)), size: Some(200_000) };
+    let without_size = Expected { size: None, ..expected };
+    let untold = Connection { tells_len: false, ..Connection::default() };
+    let cases: [(&str, Bytes, Expected, Connection); 6] = [
+        ("flipped", flipped.clone().into(), expected, Connection::default()),
+        ("flipped, length not told", flipped.into(), without_size, untold.clone()),
+        ("longer", longer.clone().into(), expected, untold.clone()),
+        ("another length is told", longer.into(), expected, Connection::default()),
+        ("shorter, length not told", whole.slice(..100_000), without_size, untold),
+        ("empty", Bytes::new(), without_size, Connection::default()),
+    ];
+    for (name, bytes, expected, connection) in cases {
+        let dir = tempfile::tempdir().unwrap();
+        let store = open(&dir);
+        let source = Scripted::new(bytes.clone(), vec![connection; 8]);
+        let key = Key::Digest(digest_of(&whole));
+        let Filling::Running(fill) = store.fill(key, expected, source) else { panic!() };
+        let mut reader = fill.reader(None);
+        let mut len = 0;
+        let end = loop {
+            match reader.next().await {
+                Some(Ok(chunk)) => len += chunk.len(),
+                end => break end,
+            }
+        };
+        assert!(matches!(&end, Some(Err(error)) if error.is_corrupt()), "{name}: {end:?}");
+        assert!(reader.next().await.is_none());
+        // A client that was told the length sees that it is cut short.
+        assert!(expected.size.is_none() || len < whole.len(), "{name}");
+        assert!(fill.done().await.unwrap_err().is_corrupt(), "{name}");
+        assert_eq!((files(&dir, "files"), files(&dir, "partial")), (0, 0), "{name}");
+        assert_eq!((store.stats().corrupt, store.stats().files), (1, 0));
+    }
+}
+
+#[tokio::test]
+async fn broken_connections_are_resumed() {
+    let breaks = |bytes: usize, resumes, fails| Connection {
+        bytes: Some(bytes),
+        resumes,
+        fails,
+        ..Connection::default()
+    };
+    let scripts = [
+        vec![breaks(50_000, true, true), breaks(30_000, true, false)],
+        // The source does not know ranges.
+        vec![breaks(50_000, true, true), breaks(90_000, false, true), breaks(150_000, false, true)],
+        vec![breaks(0, true, true), breaks(0, true, false)],
+        // Nothing for a while.
+        vec![Connection { delay: Duration::from_secs(60), ..Connection::default() }],
+    ];
+    for script in scripts {
+        let dir = tempfile::tempdir().unwrap();
+        let store = open(&dir);
+        let count = script.len();
+        let source = Scripted::new(content(200_000), script);
+        let fill = fill(&store, &source);
+        assert_eq!(collect(fill.reader(None)).await.unwrap(), source.content);
+        assert_eq!((source.opened(), store.stats().resumed), (count + 1, count as u64));
+    }
+}
+
+#[tokio::test]
+async fn a_source_that_never_ends_is_given_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(config(&dir).retries(2)).unwrap();
+    let nothing = Connection { bytes: Some(0), fails: true, ..Connection::default() };
+    let source = Scripted::new(content(1000), vec![nothing; 10]);
+    let fill = fill(&store, &source);
+    assert!(collect(fill.reader(None)).await.is_err());
+    assert_eq!(source.opened(), 3);
+    assert_eq!(store.stats().failed, 1);
+    // The next who wants it starts anew.
+    assert!(matches!(store.fill(source.key(), source.expected(), source.clone()), Filling::Running(_)));
+}
+
+#[tokio::test]
+async fn without_a_hash_a_file_that_changes_on_its_way_is_refused() {
+    let first = Connection { bytes: Some(50_000), fails: true, ..Connection::default() };
+    for (etag, is_good) in [("\"v1\"", true), ("\"v2\"", false)] {
+        let dir = tempfile::tempdir().unwrap();
+        let store = open(&dir);
+        let then = Connection { etag, ..Connection::default() };
+        let source = Scripted::new(content(100_000), [first.clone(), then]);
+        let six = ProjectName::parse("six").unwrap();
+        let key = Key::Name(six.clone(), "six-1.0.whl".into());
+        let Filling::Running(fill) = store.fill(key, Expected::default(), source.clone()) else { panic!() };
+        let result = fill.done().await;
+        assert_eq!(result.is_ok(), is_good, "{result:?}");
+        let digest = is_good.then(|| source.digest());
+        assert_eq!(store.lookup(&six, "six-1.0.whl"), digest);
+        drop((fill, store));
+        let store = reopened(config(&dir)).await.unwrap();
+        assert_eq!(store.lookup(&six, "six-1.0.whl"), digest);
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_too_large_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(config(&dir).max_file(1000)).unwrap();
+    for tells_len in [true, false] {
+        let source = Scripted::new(content(1001), [Connection { tells_len, ..Connection::default() }]);
+        let expected = Expected { size: None, ..source.expected() };
+        let Filling::Running(fill) = store.fill(source.key(), expected, source) else { panic!() };
+        assert!(fill.done().await.unwrap_err().is_limit());
+    }
+}
+
+#[tokio::test]
+async fn what_nobody_wanted_the_longest_goes_first_and_takes_no_reader_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(config(&dir).max_bytes(250_000)).unwrap();
+    let sources: Vec<_> = (0..3).map(|number| Scripted::new(content(100_000 + number), [])).collect();
+    fill(&store, &sources[0]).done().await.unwrap();
+    fill(&store, &sources[1]).done().await.unwrap();
+    let first = store.get(&sources[0].digest()).unwrap();
+    let second = store.get(&sources[1].digest()).unwrap();
+    store.get(&sources[0].digest()).unwrap();
+    fill(&store, &sources[2]).done().await.unwrap();
+    assert!(store.get(&sources[1].digest()).is_none());
+    assert_eq!(read(&second), sources[1].content);
+    assert_eq!(read(&first), sources[0].content);
+    assert!(store.get(&sources[0].digest()).is_some() && store.get(&sources[2].digest()).is_some());
+    assert_eq!((store.stats().evicted, files(&dir, "files")), (1, 2));
+    // The order survives a restart.
+    drop(store);
+    let old = SystemTime::now() - Duration::from_secs(1000);
+    let path = dir.path().join("cache/files");
+    let name = sources[2].digest().to_string();
+    std::fs::File::open(path.join(&name[..2]).join(&name[2..])).unwrap().set_modified(old).unwrap();
+    let store = reopened(config(&dir).max_bytes(250_000)).await.unwrap();
+    while store.stats().files < 2 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    fill(&store, &sources[1]).done().await.unwrap();
+    assert!(store.get(&sources[2].digest()).is_none());
+    assert!(store.get(&sources[0].digest()).is_some());
+}
+
+#[tokio::test]
+async fn what_nobody_wants_any_more_goes_even_if_there_is_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(config(&dir).unused(Duration::from_secs(1))).unwrap();
+    let (old, new) = (Scripted::new(content(10), []), Scripted::new(content(20), []));
+    for source in [&old, &new] {
+        fill(&store, source).done().await.unwrap();
+    }
+    let wanted = SystemTime::now() - Duration::from_secs(3600);
+    store.get(&old.digest()).unwrap().file.set_modified(wanted).unwrap();
+    while store.stats().files == 2 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(store.get(&old.digest()).is_none() && store.get(&new.digest()).is_some());
+}
+
+#[tokio::test]
+async fn without_room_files_are_passed_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(config(&dir).max_bytes(0)).unwrap();
+    let source = Scripted::new(content(100_000), []);
+    let fill = fill(&store, &source);
+    assert_eq!(collect(fill.reader(None)).await.unwrap(), source.content);
+    assert!(store.get(&source.digest()).is_none());
+    assert_eq!((files(&dir, "files"), files(&dir, "partial")), (0, 0));
+}
+
+#[tokio::test]
+async fn a_disk_that_can_not_be_written_stops_no_client() {
+    let dir = tempfile::tempdir().unwrap();
+    // No reader of the first file is given up, however busy the machine is.
+    let window = |lag| config(&dir).max_window(50_000).lag(lag);
+    let store = Store::open(window(support::proxy::PATIENCE)).unwrap();
+    // The folder for what is on its way is gone.
+    std::fs::remove_dir(dir.path().join("cache/partial")).unwrap();
+    let source = Scripted::new(content(1_000_000), []);
+    let held = fill(&store, &source);
+    let (fast, slow) = (held.reader(None), held.reader(None));
+    // What is held is waited for as a reader is.
+    let fill = store.running(&source.key()).unwrap();
+    drop(held);
+    let slow = slow.then(|chunk| async {
+        tokio::time::sleep(Duration::from_micros(200)).await;
+        chunk
+    });
+    let slow = async { slow.try_fold(0, |sum, chunk| async move { Ok(sum + chunk.len()) }).await };
+    let (fast, slow) = tokio::join!(collect(fast), slow);
+    assert_eq!(fast.unwrap(), source.content);
+    assert_eq!(slow.unwrap(), 1_000_000);
+    assert!(fill.done().await.unwrap().is_none());
+    assert_eq!(store.stats().unwritten, 1);
+    // One that stands still holds up the others for a while, and no longer.
+    drop((fill, store));
+    let store = reopened(window(Duration::from_secs(3))).await.unwrap();
+    std::fs::remove_dir(dir.path().join("cache/partial")).unwrap();
+    let source = Scripted::new(content(1_000_001), []);
+    let Filling::Running(fill) = store.fill(source.key(), source.expected(), source.clone()) else {
+        panic!()
+    };
+    let (good, mut still) = (fill.reader(None), fill.reader(None));
+    assert_eq!(collect(good).await.unwrap(), source.content);
+    let mut len = 0;
+    let error = loop {
+        match still.next().await.unwrap() {
+            Ok(chunk) => len += chunk.len(),
+            Err(error) => break error,
+        }
+    };
+    assert!(error.is_storage() && len < 1_000_001, "{error}");
+}
+
+#[tokio::test]
+async fn a_folder_of_others_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("precious"), "data").unwrap();
+    assert!(Store::open(Config::new(dir.path()).max_bytes(0)).unwrap_err().is_storage());
+    assert_eq!(std::fs::read(dir.path().join("precious")).unwrap(), b"data");
+
+    let dir = tempfile::tempdir().unwrap();
+    drop(open(&dir));
+    let target = tempfile::tempdir().unwrap();
+    let partial = dir.path().join("cache/partial");
+    std::fs::remove_dir(&partial).unwrap();
+    std::os::unix::fs::symlink(target.path(), &partial).unwrap();
+    let error = reopened(config(&dir)).await.unwrap_err();
+    assert!(error.is_storage() && !error.is_busy(), "{error:?}");
+}
+
+#[tokio::test]
+async fn links_and_strangers_in_the_folder_are_not_served() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    let secret = tempfile::tempdir().unwrap();
+    std::fs::write(secret.path().join("secret"), "secret").unwrap();
+    let digest = digest_of(b"secret");
+    let name = digest.to_string();
+    let folder = dir.path().join("cache/files").join(&name[..2]);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::os::unix::fs::symlink(secret.path().join("secret"), folder.join(&name[2..])).unwrap();
+    std::fs::write(folder.join("stranger"), "x").unwrap();
+    assert!(store.get(&digest).is_none());
+    drop(store);
+    let store = reopened(config(&dir).max_bytes(0)).await.unwrap();
+    assert_eq!(store.verify(|_, _| {}).unwrap().good, 0);
+    assert!(folder.join("stranger").exists() && secret.path().join("secret").exists());
+}
+
+#[tokio::test]
+async fn two_proxies_do_not_share_a_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    assert!(Store::open(config(&dir)).unwrap_err().is_busy());
+    drop(store);
+    reopened(config(&dir)).await.unwrap();
+}
+
+#[tokio::test]
+async fn damaged_files_are_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    let sources: Vec<_> = (0..3).map(|number| Scripted::new(content(1000 + number), [])).collect();
+    for source in &sources {
+        fill(&store, source).done().await.unwrap();
+    }
+    let path = |source: &Scripted| {
+        let name = source.digest().to_string();
+        dir.path().join("cache/files").join(&name[..2]).join(&name[2..])
+    };
+    let mut bytes = sources[0].content.to_vec();
+    bytes[0] ^= 1;
+    std::fs::write(path(&sources[0]), bytes).unwrap();
+    // One that is shorter is found without reading it.
+    std::fs::write(path(&sources[1]), "short").unwrap();
+    drop(store);
+    let store = reopened(config(&dir).max_handles(0)).await.unwrap();
+    let mut seen = 0;
+    let verified = store.verify(|_, _| seen += 1).unwrap();
+    let mut bad = vec![sources[0].digest(), sources[1].digest()];
+    bad.sort_unstable();
+    let mut found = verified.bad.clone();
+    found.sort_unstable();
+    assert_eq!((verified.good, verified.bytes, found, seen), (1, 1002, bad, 3));
+    assert!(store.get(&sources[0].digest()).is_none());
+    assert!(store.remove(&sources[2].digest()).unwrap());
+    assert!(!store.remove(&sources[2].digest()).unwrap());
+    assert!(store.get(&sources[2].digest()).is_none());
+}
+
+prop_compose! {
+    fn connection()(bytes in proptest::option::of(0usize..4000), fails: bool, resumes: bool, chunk in 1usize..3000) -> Connection {
+        Connection { bytes, fails, resumes, chunk, ..Connection::default() }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever connections do, readers get the file or an error.
+    #[test]
+    fn readers_get_the_file_or_an_error(
+        len in 0usize..5000,
+        script in proptest::collection::vec(connection(), 0..4),
+        ranges in proptest::collection::vec((0u64..5000, 0u64..5000), 1..5),
+        tells_len: bool,
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            let dir = tempfile::tempdir().unwrap();
+            let store = open(&dir);
+            let script: Vec<_> = script.into_iter().map(|connection| Connection { tells_len, ..connection }).collect();
+            let source = Scripted::new(content(len), script);
+            let fill = fill(&store, &source);
+            let results = join_all(ranges.iter().map(|(start, len)| collect(fill.reader(Some(*start..*start + *len))))).await;
+            let is_good = fill.done().await.is_ok();
+            for ((start, count), result) in ranges.iter().zip(results) {
+                let end = usize::try_from(start + count).unwrap().min(len);
+                let start = usize::try_from(*start).unwrap().min(end);
+                match result {
+                    Ok(bytes) => assert_eq!(bytes, source.content[start..end]),
+                    Err(_) => assert!(!is_good),
+                }
+            }
+            assert_eq!(store.get(&source.digest()).is_some(), is_good);
+        });
+    }
+}

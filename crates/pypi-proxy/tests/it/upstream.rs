@@ -1,0 +1,164 @@
+//! What an index is asked, and what is accepted of its answers.
+
+use std::time::Duration;
+
+use futures_util::TryStreamExt;
+use pypi_proxy::upstream::{Answer, Config, Upstream, Validators};
+use pypi_proxy::{Error, ProjectName};
+
+use crate::support;
+use crate::support::proxy::PATIENCE;
+use crate::support::{JSON, Server, answer, page};
+
+fn six() -> ProjectName {
+    ProjectName::parse("six").unwrap()
+}
+
+fn upstream(url: &str) -> Upstream {
+    Upstream::new(Config::new(url).unwrap().read_timeout(PATIENCE)).unwrap()
+}
+
+async fn collect(body: Result<pypi_proxy::upstream::Body, Error>) -> Result<Vec<u8>, Error> {
+    body?
+        .try_fold(Vec::new(), |mut all, chunk| async move {
+            all.extend_from_slice(&chunk);
+            Ok(all)
+        })
+        .await
+}
+
+#[tokio::test]
+async fn credentials_go_to_the_index_and_nowhere_else() {
+    let files = Server::start(|_, _| async { answer(200, &[], "file") }).await;
+    let elsewhere = files.url("/f/six.whl");
+    let index = Server::start(move |path, _| {
+        let elsewhere = elsewhere.clone();
+        async move {
+            match &*path {
+                "/simple/six/" => answer(200, &[JSON], page("six", &[])),
+                "/moved.whl" => answer(302, &[("location", &elsewhere)], ""),
+                _ => answer(200, &[], "own"),
+            }
+        }
+    })
+    .await;
+    let url = index.url("/simple").replace("http://", "http://us%40er:se%3Acret@");
+    let upstream = upstream(&url);
+    assert!(matches!(upstream.page(Some(&six()), &Validators::default()).await.unwrap(), Answer::Page(_)));
+    // us@er:se:cret
+    assert_eq!(index.last()["authorization"], "Basic dXNAZXI6c2U6Y3JldA==");
+    assert!(index.last()["accept"].to_str().unwrap().starts_with("application/vnd.pypi.simple.v1+json"));
+    let own = upstream.resolve(&six(), "/own.whl").unwrap();
+    assert_eq!(collect(upstream.file(&own, 0, &Validators::default()).await).await.unwrap(), b"own");
+    assert!(index.last().contains_key("authorization"));
+    assert_eq!(index.last()["accept-encoding"], "identity");
+    for link in [files.url("/f/six.whl"), index.url("/moved.whl")] {
+        let url = upstream.resolve(&six(), &link).unwrap();
+        assert_eq!(collect(upstream.file(&url, 0, &Validators::default()).await).await.unwrap(), b"file");
+        assert!(!files.last().contains_key("authorization"), "{link}");
+    }
+    assert!(!format!("{upstream:?}").contains("cret"));
+    assert!(!format!("{:?} {0}", Config::new(&url).unwrap()).contains("cret"));
+}
+
+#[test]
+fn what_is_no_index_is_refused_without_its_password() {
+    for url in [
+        "",
+        "six",
+        "ftp://u:secret@example.org/",
+        "http://",
+        "file:///simple",
+        "https://u:secret@:0/",
+        "/simple",
+    ] {
+        let error = Config::new(url).unwrap_err();
+        assert!(error.is_config());
+        assert!(!format!("{error} {error:?}").contains("secret"));
+    }
+    assert_eq!(Config::new("HTTP://Example.org/a/b?x=1#y").unwrap().to_string(), "http://example.org/a/b/");
+    for pem in ["no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
+        let config = Config::new("https://example.org").unwrap().authority(pem);
+        assert!(Upstream::new(config).unwrap_err().is_config(), "{pem}");
+    }
+}
+
+#[test]
+fn urls_are_resolved_against_the_page() {
+    let upstream = upstream("https://example.org/base/simple");
+    let resolve = |url: &str| upstream.resolve(&six(), url).map(|url| url.to_string());
+    assert_eq!(resolve("six-1.0.whl").unwrap(), "https://example.org/base/simple/six/six-1.0.whl");
+    assert_eq!(resolve("../../f/six-1.0.whl").unwrap(), "https://example.org/base/f/six-1.0.whl");
+    assert_eq!(resolve("//files.example.org/x").unwrap(), "https://files.example.org/x");
+    assert!(resolve("http://files.example.org/x").unwrap_err().is_forbidden());
+    assert!(resolve("https://127.0.0.1/x").unwrap_err().is_forbidden());
+    assert!(resolve("https://[x/").unwrap_err().is_upstream());
+}
+
+#[tokio::test]
+async fn the_rest_of_a_file_is_asked_for_as_long_as_it_is_the_same() {
+    let server = Server::start(|path, headers| async move {
+        let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap().to_owned());
+        match &*path {
+            "/weak" => assert_eq!((text("if-range"), text("range")), (None, Some("bytes=4-".into()))),
+            _ => assert_eq!(
+                (text("if-range").as_deref(), text("range").as_deref()),
+                (Some("\"v1\""), Some("bytes=4-"))
+            ),
+        }
+        match &*path {
+            "/changed" => answer(200, &[("etag", "\"v2\"")], "new content"),
+            _ => answer(206, &[("content-range", "bytes 4-9/10"), ("etag", "\"v1\"")], "456789"),
+        }
+    })
+    .await;
+    let upstream = upstream(&server.url("/simple"));
+    let known = Validators { etag: Some("\"v1\"".into()), last_modified: None };
+    let body = upstream.file(&server.url("/same").parse().unwrap(), 4, &known).await.unwrap();
+    assert_eq!((body.start, body.len, body.validators.clone()), (4, Some(10), known.clone()));
+    assert_eq!(collect(Ok(body)).await.unwrap(), b"456789");
+    let body = upstream.file(&server.url("/changed").parse().unwrap(), 4, &known).await.unwrap();
+    assert_eq!((body.start, body.len), (0, Some(11)));
+    let weak = Validators { etag: Some("W/\"v1\"".into()), last_modified: None };
+    upstream.file(&server.url("/weak").parse().unwrap(), 4, &weak).await.unwrap();
+}
+
+#[tokio::test]
+async fn parts_and_tails_are_asked_for() {
+    let server = Server::start(|path, headers| async move {
+        let range = headers["range"].to_str().unwrap();
+        match (&*path, range) {
+            ("/part", "bytes=2-3") => answer(206, &[("content-range", "bytes 2-3/10")], "23"),
+            ("/tail", "bytes=-3") => answer(206, &[("content-range", "bytes 7-9/*")], "789"),
+            ("/other", _) => answer(206, &[("content-range", "bytes 8-9/10")], "89"),
+            ("/none", _) => answer(206, &[], "89"),
+            ("/encoded", _) => answer(200, &[("content-encoding", "gzip")], "x"),
+            ("/missing", _) => answer(404, &[], ""),
+            _ => answer(500, &[], ""),
+        }
+    })
+    .await;
+    let upstream = upstream(&server.url("/simple"));
+    let url = |path: &str| server.url(path).parse().unwrap();
+    let body = upstream.part(&url("/part"), 2..4).await.unwrap();
+    assert_eq!((body.start, body.len), (2, Some(10)));
+    assert_eq!(collect(Ok(body)).await.unwrap(), b"23");
+    let body = upstream.tail(&url("/tail"), 3).await.unwrap();
+    assert_eq!((body.start, body.len), (7, None));
+    for path in ["/other", "/none", "/encoded", "/broken"] {
+        assert!(upstream.part(&url(path), 2..4).await.unwrap_err().is_upstream(), "{path}");
+    }
+    assert!(upstream.part(&url("/missing"), 2..4).await.unwrap_err().is_not_found());
+}
+
+#[tokio::test]
+async fn an_index_that_says_nothing_takes_too_long() {
+    let server = Server::start(|_, _| std::future::pending::<http::Response<support::Body>>()).await;
+    let config = Config::new(&server.url("/simple")).unwrap().read_timeout(Duration::from_millis(200));
+    let error = Upstream::new(config).unwrap().page(None, &Validators::default()).await.unwrap_err();
+    assert!(error.is_timeout(), "{error:?}");
+    server.stop().await;
+    let error = upstream(&server.url("/simple")).page(None, &Validators::default()).await.unwrap_err();
+    assert!(error.is_upstream(), "{error:?}");
+    assert!(!format!("{error:?}").contains("/simple"), "{error:?}");
+}

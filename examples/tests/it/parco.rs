@@ -1,0 +1,81 @@
+//! Runs what the examples of parco do. They check themselves; streams of two programs are compared here.
+#![allow(
+    clippy::duplicate_mod,
+    reason = "each program has the models that they share as a module of its own"
+)]
+
+#[path = "../../parco_builder.rs"]
+#[allow(dead_code, reason = "a test has a `main` of its own")]
+mod parco_builder;
+#[path = "../../parco_compiler.rs"]
+#[allow(dead_code, reason = "a test has a `main` of its own")]
+mod parco_compiler;
+#[path = "../../parco_exchange.rs"]
+#[allow(dead_code, reason = "a test has a `main` of its own")]
+mod parco_exchange;
+#[path = "../../parco_parser.rs"]
+#[allow(dead_code, reason = "a test has a `main` of its own")]
+mod parco_parser;
+#[path = "../../parco_registry.rs"]
+#[allow(dead_code, reason = "a test has a `main` of its own")]
+mod parco_registry;
+#[path = "../../parco_registry_global.rs"]
+#[allow(dead_code, reason = "a test has a `main` of its own")]
+mod parco_registry_global;
+
+#[test]
+fn one_schema_for_both_directions() {
+    let model = parco_builder::round_trip().unwrap();
+    assert_eq!(model.grades.len(), 2);
+}
+
+/// What README.md shows is what the program prints, but for the time and the order of the grades.
+#[test]
+fn the_output_in_the_readme() {
+    use parco::WireExt as _;
+    use parco_builder::example::Example;
+
+    let readme = include_str!("../../../README.md");
+    let mut lines = readme.lines().skip_while(|line| !line.starts_with("    [3, 104, 101, 121, "));
+    let (bytes, model) = (lines.next().unwrap().trim(), lines.next().unwrap().trim());
+    let bytes: Vec<u8> = serde_json::from_str(bytes).unwrap();
+    let decoded: Example = parco_builder::schema().decode_exact(&bytes).unwrap();
+    assert_eq!(decoded, Example::new(decoded.created_at));
+    let sorted = |text: &str| text.replace(r#"{"math": 5, "english": 6}"#, r#"{"english": 6, "math": 5}"#);
+    assert_eq!(sorted(model), sorted(&format!("{decoded:?}")));
+}
+
+#[test]
+fn one_schema_for_each_direction() {
+    assert_eq!(parco_compiler::compile().unwrap(), parco_parser::MESSAGE);
+    assert_eq!(parco_parser::parse().unwrap().friends.len(), 4);
+}
+
+#[test]
+fn registries() {
+    let stream = parco_registry::exchange().unwrap();
+    assert_eq!(parco_registry_global::exchange().unwrap(), stream);
+    assert!(stream.starts_with(b"\0\x07monkeys\x0a\x01\0\0\x28\x42\x0bPlaza mayor\0\x0bfelix catus\x07"));
+}
+
+#[test]
+fn messages_between_rust_and_go() {
+    use std::io::Write as _;
+
+    // A Go that is too old would fetch a newer one.
+    let listed = std::process::Command::new("go")
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../benches/peers/go"))
+        .env("GOTOOLCHAIN", "local")
+        .args(["list", "./parcowire/cmd/exchange"])
+        .output();
+    if listed.is_err() {
+        let _ = writeln!(std::io::stderr(), "skipped: messages_between_rust_and_go, for there is no Go");
+        return;
+    }
+    if listed.is_ok_and(|output| String::from_utf8_lossy(&output.stderr).contains("requires go >=")) {
+        let _ = writeln!(std::io::stderr(), "skipped: messages_between_rust_and_go, for Go is too old");
+        return;
+    }
+    assert_eq!(parco_exchange::to_go().unwrap(), "3 passed, 0 failed");
+    assert_eq!(parco_exchange::from_go().unwrap(), 100);
+}

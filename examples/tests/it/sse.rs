@@ -1,0 +1,65 @@
+//! Runs the programs with event streams.
+
+#[path = "../../sse_chat.rs"]
+#[allow(dead_code, reason = "a test has a `main` of its own")]
+mod sse_chat;
+#[path = "../../sse_contract_service.rs"]
+#[allow(dead_code, reason = "a test has a `main` of its own")]
+mod sse_contract_service;
+
+use http_body_util::BodyExt as _;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+#[tokio::test]
+async fn an_answer_is_streamed() {
+    let mut out = Vec::new();
+    sse_chat::chat("Why?", &mut out).await.unwrap();
+    let out = String::from_utf8(out).unwrap();
+    assert!(out.starts_with("> Why?\nAn event stream is a response that does not end"), "{out}");
+    assert!(out.ends_with("流れ続ける応答。\n"), "{out}");
+}
+
+/// As a harness does it: the events of a stream come back by callbacks.
+#[tokio::test]
+async fn a_harness_is_told_of_events() {
+    let service = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let url = format!("http://{}/", service.local_addr().unwrap());
+    let service = tokio::spawn(sse_contract_service::serve(service));
+
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let callback = move |request: axum::extract::Request| {
+        let tell = tell.clone();
+        async move {
+            let body = request.into_body().collect().await.unwrap().to_bytes();
+            tell.send(serde_json::from_slice::<Value>(&body).unwrap()).unwrap();
+        }
+    };
+    let harness = axum::Router::new()
+        .route(
+            "/stream",
+            axum::routing::get(|| async {
+                ([("content-type", "text/event-stream")], "id: 7\ndata: one\n\n")
+            }),
+        )
+        .route("/callback/{number}", axum::routing::post(callback));
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let harness = tokio::spawn(axum::serve(listener, harness).into_future());
+
+    let client = reqwest::Client::new();
+    let capabilities = client.get(&url).send().await.unwrap().bytes().await.unwrap();
+    let capabilities: Value = serde_json::from_slice(&capabilities).unwrap();
+    assert!(capabilities["capabilities"].as_array().unwrap().contains(&json!("restart")));
+    let parameters = json!({
+        "tag": "test", "streamUrl": format!("{base}/stream"), "callbackUrl": format!("{base}/callback"),
+    });
+    let opened = client.post(&url).body(parameters.to_string()).send().await.unwrap();
+    assert_eq!(opened.status(), 201);
+    let first = told.recv().await.unwrap();
+    assert_eq!((&first["kind"], &first["event"]["data"]), (&json!("event"), &json!("one")));
+
+    client.delete(&url).send().await.unwrap();
+    service.await.unwrap().unwrap();
+    harness.abort();
+}
