@@ -27,20 +27,14 @@
 //! The files a suite leaves behind are described in this package's `README.md`.
 
 mod alloc;
-pub mod client;
-pub mod conformance;
 mod count;
+pub mod event_stream;
 mod implementation;
-pub mod json;
+pub mod memory;
 mod options;
-pub mod parco;
-pub mod psrp;
-pub mod pypi;
 mod record;
-pub mod sse;
 mod suite;
 mod table;
-pub mod types;
 
 pub use crate::alloc::CountingAllocator;
 pub use crate::count::{Counts, count};

@@ -136,7 +136,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     let kept_path = workspace.target.join("bench/slices.jsonl");
     let mut kept = Kept::open(&kept_path, begun, options.resume)?;
     let wanted = match &keys {
-        Some(keys) if options.systems.is_empty() => suites::of_keys(keys),
+        Some(keys) if options.systems.is_empty() => suites::of_keys(&workspace, keys)?,
         _ => options.systems.clone(),
     };
     let mut suites = suites::build(&workspace, &wanted)?;

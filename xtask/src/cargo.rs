@@ -2,14 +2,15 @@
 
 use std::env;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 
 use crate::workspace::Workspace;
 
-/// What all steps of the gate that run something are built with, so that each crate is compiled once for all of them:
-/// cargo builds a dependency again for every other set of features that the selected packages ask of it.
+/// Selects all packages with all features. Cargo compiles a dependency again for every set of features that the selected
+/// packages ask of it, so all steps of the full gate use this selection.
 pub(crate) const WHOLE: [&str; 2] = ["--workspace", "--all-features"];
 
 /// `cargo ARGUMENTS` in the root of the workspace, with the cargo that runs this program.
@@ -20,15 +21,72 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Command {
     command
 }
 
-/// Builds a program with what the tests have built, and tells where it is.
+/// Builds a program with the features that the tests are built with, and returns its path.
 ///
 /// # Errors
 ///
 /// Fails where it does not build.
 pub(crate) fn tested_program(workspace: &Workspace, name: &str) -> Result<PathBuf> {
     let mut command = command(workspace, &["build"]);
-    // The features of dependencies that only tests ask for are turned on where an example is built.
+    // Building an example selects the features of development dependencies, as building tests does.
     command.args(WHOLE).args(["--bin", name, "--example", "psrp_server"]);
     ensure!(command.status().context("cannot start cargo")?.success(), "{name} does not build");
     Ok(workspace.program("debug", name))
+}
+
+/// What a call of cargo with `--message-format=json` printed.
+pub(crate) struct Messages {
+    pub(crate) is_success: bool,
+    messages: Vec<Value>,
+}
+
+impl Messages {
+    /// Runs a command that has the argument `--message-format=json`.
+    pub(crate) fn of(mut command: Command) -> Result<Self> {
+        let output =
+            command.stdin(Stdio::null()).stderr(Stdio::inherit()).output().context("cannot start cargo")?;
+        Ok(Self::parse(output.status.success(), &String::from_utf8_lossy(&output.stdout)))
+    }
+
+    pub(crate) fn parse(is_success: bool, text: &str) -> Self {
+        let messages = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        Self { is_success, messages }
+    }
+
+    /// Name and path of every benchmark binary.
+    pub(crate) fn benches(&self) -> Vec<(String, PathBuf)> {
+        let artifacts = self.messages.iter().filter(|message| {
+            message["reason"] == "compiler-artifact" && message["target"]["kind"][0] == "bench"
+        });
+        artifacts
+            .filter_map(|message| {
+                let name = message["target"]["name"].as_str()?.to_owned();
+                Some((name, PathBuf::from(message["executable"].as_str()?)))
+            })
+            .collect()
+    }
+
+    /// Errors and warnings of the compiler, which the JSON format hides from the terminal.
+    pub(crate) fn diagnostics(&self) -> impl Iterator<Item = &str> {
+        self.messages.iter().filter_map(|message| message["message"]["rendered"].as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Messages of cargo 1.95, without the fields that are not read.
+    const MESSAGES: &str = r#"{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"benches"},"executable":null}
+{"reason":"compiler-artifact","target":{"kind":["bench"],"name":"sse"},"executable":"/t/release/deps/sse-1"}
+{"reason":"compiler-message","message":{"level":"error","rendered":"error: no\n"}}
+{"reason":"build-finished","success":true}
+"#;
+
+    #[test]
+    fn finds_suites_and_diagnostics() {
+        let messages = Messages::parse(true, MESSAGES);
+        assert_eq!(messages.benches(), [("sse".to_owned(), PathBuf::from("/t/release/deps/sse-1"))]);
+        assert_eq!(messages.diagnostics().collect::<Vec<_>>(), ["error: no\n"]);
+    }
 }

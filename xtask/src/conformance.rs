@@ -1,7 +1,7 @@
-//! `cargo xtask conformance CRATE PATH...`: runs files of test vectors through a crate.
+//! `cargo xtask conformance SYSTEM PATH...`: runs files of test vectors through a crate.
 //!
-//! The cases run in the `conformance` program of the `benches` package, where the peers are at hand as well. This
-//! command builds it with optimisation and hands its arguments on.
+//! The cases run in the program of the package `conformance`. This command builds it for one system and passes the
+//! files on.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -14,24 +14,29 @@ use crate::cargo;
 use crate::workspace::Workspace;
 
 pub(crate) const HELP: &str = "\
-usage: cargo xtask conformance CRATE [--peers] PATH...
+usage: cargo xtask conformance SYSTEM [--peers] PATH...
 
-Prints the ids of the cases that fail and ends with `N passed, N failed`; the exit code is 0 if none failed.
-With --peers the same cases run through the peers as well; their counts do not change the exit code.
+Runs test vectors through a crate: json, parco, perplexity, psrp or sse. Prints the ids of the cases that fail and ends
+with `N passed, N failed`; the exit code is 0 if none failed. With --peers (json and sse) the same cases run through the
+peers as well; their counts do not change the exit code.
 ";
+
+const SYSTEMS: [&str; 5] = ["json", "parco", "perplexity", "psrp", "sse"];
+const SYSTEMS_WITH_PEERS: [&str; 2] = ["json", "sse"];
 
 pub(crate) fn command(mut args: Args) -> Result<()> {
     let peers = args.flag("--peers");
     let words = args.positionals()?;
     args.finish()?;
-    if words.len() < 2 {
-        bail!("{HELP}");
-    }
+    let [system, files @ ..] = &words[..] else { bail!("{HELP}") };
+    ensure!(SYSTEMS.contains(&system.as_str()) && !files.is_empty(), "{HELP}");
+    ensure!(!peers || SYSTEMS_WITH_PEERS.contains(&system.as_str()), "{system} has no peers");
     let workspace = Workspace::find()?;
-    let mut cargo = cargo::command(&workspace, &["build", "--quiet", "--profile", "bench"]);
-    cargo.args(["--package", "benches", "--all-features", "--bin", "conformance"]);
+    let feature = if peers { format!("{system}-peers") } else { system.clone() };
+    let mut cargo = cargo::command(&workspace, &["build", "--quiet", "--package", "conformance"]);
+    cargo.args(["--features", &feature]);
     ensure!(cargo.status()?.success(), "the program does not build");
-    run(&workspace.program("release", "conformance"), &words[0], peers, &words[1..])
+    run(&workspace.program("debug", "conformance"), system, files)
 }
 
 /// Runs files through a program that is built.
@@ -39,9 +44,8 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
 /// # Errors
 ///
 /// Fails where a case does.
-pub(crate) fn run(program: &Path, system: &str, peers: bool, files: &[impl AsRef<OsStr>]) -> Result<()> {
-    let mut command = Command::new(program);
-    command.arg(system).args(peers.then_some("--peers")).args(files);
-    let status = command.status().context("cannot start the program")?;
+pub(crate) fn run(program: &Path, system: &str, files: &[impl AsRef<OsStr>]) -> Result<()> {
+    let status =
+        Command::new(program).arg(system).args(files).status().context("cannot start the program")?;
     if status.success() { Ok(()) } else { bail!("not every case passed") }
 }

@@ -12,8 +12,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::interop::{self, Language};
-use crate::process::{self, Finished};
-use crate::test::is_installed;
+use crate::process::{self, Finished, is_installed};
 use crate::workspace::Workspace;
 use crate::{cargo, note};
 
@@ -61,15 +60,13 @@ const CHECKS: [(&str, Check); 7] = [
 ///
 /// Fails if a file is not as it should be.
 pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
-    let status = cargo::command(workspace, &["build", "--package", "pypi-proxy"]).status()?;
-    ensure!(status.success(), "the program can't be built: {status}");
     let place = workspace.target.join("deploy");
     let pins = workspace.root.join("xtask/src/deploy/requirements.txt");
     let mut scene = Scene {
         files: workspace.root.join("docs/deploy"),
         scratch: PathBuf::new(),
         linters: interop::install(Language::Python, &pins, &place.join("linters")),
-        program: workspace.target.join("debug/pypi-proxy"),
+        program: cargo::tested_program(workspace, "pypi-proxy")?,
     };
     let mut missing = Vec::new();
     for (name, check) in CHECKS {

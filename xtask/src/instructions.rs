@@ -35,6 +35,20 @@ struct Origin {
     machine: String,
 }
 
+impl Origin {
+    /// The installed tools, with an instruction set.
+    fn of_machine(machine: String) -> Self {
+        // A tool that does not print its version differs from all that do.
+        let version = |program: &str, argument: &str| first_line(program, &[argument]).unwrap_or_default();
+        Self {
+            rustc: version("rustc", "-V"),
+            libc: version("ldd", "--version"),
+            valgrind: version("valgrind", "--version"),
+            machine,
+        }
+    }
+}
+
 /// The file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Baseline {
@@ -47,7 +61,7 @@ struct Baseline {
 pub(crate) enum Verdict {
     /// All counts are as in the file.
     Same,
-    /// They can't be compared, for this reason.
+    /// They cannot be compared, for this reason.
     Incomparable(String),
 }
 
@@ -82,11 +96,18 @@ pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Verdi
     let path = file(workspace);
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let baseline: Baseline = toml::from_str(&text)?;
+    let incomparable = |here: Origin| {
+        Ok(Verdict::Incomparable(format!("counted with {:?}, here is {here:?}", baseline.origin)))
+    };
+    // The build takes minutes and is needed only to find out the instruction set.
+    let here = Origin::of_machine(baseline.origin.machine.clone());
+    if here != baseline.origin {
+        return incomparable(here);
+    }
     let counter = Counter::build(workspace)?;
     let here = counter.origin()?;
     if here != baseline.origin {
-        let reason = format!("counted with {:?}, here is {here:?}", baseline.origin);
-        return Ok(Verdict::Incomparable(reason));
+        return incomparable(here);
     }
     let counted = counter.count(systems)?;
     let mut problems = Vec::new();
@@ -128,7 +149,7 @@ struct Counter {
 
 impl Counter {
     fn build(workspace: &Workspace) -> Result<Self> {
-        let mut command = cargo::command(workspace, &["build", "--profile", "bench"]);
+        let mut command = cargo::command(workspace, &["build", "--release"]);
         command.args(["--package", "instructions"]);
         ensure!(command.status().context("cannot start cargo")?.success(), "the rows do not build");
         Ok(Self {
@@ -150,14 +171,7 @@ impl Counter {
     }
 
     fn origin(&self) -> Result<Origin> {
-        // What does not tell its version is told apart from all that do.
-        let version = |program: &str, argument: &str| first_line(program, &[argument]).unwrap_or_default();
-        Ok(Origin {
-            rustc: version("rustc", "-V"),
-            libc: version("ldd", "--version"),
-            valgrind: version("valgrind", "--version"),
-            machine: self.run(&["--machine"])?.0.trim().to_owned(),
-        })
+        Ok(Origin::of_machine(self.run(&["--machine"])?.0.trim().to_owned()))
     }
 
     /// Instructions of one operation, by row.

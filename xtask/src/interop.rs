@@ -1,17 +1,17 @@
-//! The step `interop` of the gate: tests beside programs in other languages, the official SDKs among them.
+//! Programs in other languages that tests run beside, the official SDKs among them.
 //!
-//! What they need is installed below the target directory, in the versions that the tests pin, and once only. A language
-//! that is not here, or whose registry cannot be reached, is told and left out.
+//! They are installed once, below the target directory, in the versions that the tests pin. Tests find them through
+//! environment variables and skip without them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
 use crate::workspace::Workspace;
-use crate::{cargo, note, process};
+use crate::{note, process};
 
 /// An installation that takes longer is taken for one that never ends. Some are compiled.
 const INSTALL_LIMIT: Duration = Duration::from_secs(900);
@@ -22,8 +22,6 @@ pub(crate) struct Suite {
     name: &'static str,
     /// The package that pins what the tests run beside.
     package: &'static str,
-    /// The test targets.
-    tests: &'static [&'static str],
     peers: &'static [Peer],
 }
 
@@ -54,7 +52,6 @@ const SUITES: [Suite; 4] = [
     Suite {
         name: "perplexity-mock",
         package: "perplexity-mock",
-        tests: &["sdks"],
         peers: &[
             Peer {
                 language: Language::Python,
@@ -71,9 +68,6 @@ const SUITES: [Suite; 4] = [
     Suite {
         name: "psrp",
         package: "psrp",
-        // `cli` has a stand-in for PowerShell, `ssh` the server of OpenSSH, `wsman` a service that pypsrp agrees with,
-        // `psrp_server` the client of psrpcore.
-        tests: &["peers", "live_client", "cli", "ssh", "wsman", "psrp_server"],
         peers: &[Peer {
             language: Language::Python,
             pins: "peers/requirements.txt",
@@ -83,7 +77,6 @@ const SUITES: [Suite; 4] = [
     Suite {
         name: "pypi-proxy",
         package: "pypi-proxy",
-        tests: &["clients"],
         peers: &[Peer {
             language: Language::Python,
             pins: "clients/requirements.txt",
@@ -97,7 +90,6 @@ const SUITES: [Suite; 4] = [
 pub(crate) const FLEET: Suite = Suite {
     name: "fleet",
     package: "pypi-proxy",
-    tests: &["fleet"],
     peers: &[
         Peer { language: Language::Maven, pins: "fleet/maven.txt", variable: "FLEET_JARS" },
         Peer { language: Language::Go, pins: "fleet/go.txt", variable: "FLEET_GO" },
@@ -109,7 +101,6 @@ pub(crate) const FLEET: Suite = Suite {
 pub(crate) const VERSITYGW: Suite = Suite {
     name: "versitygw",
     package: "pypi-proxy",
-    tests: &[],
     peers: &[Peer { language: Language::Go, pins: "fleet/versitygw.txt", variable: "FLEET_VERSITYGW" }],
 };
 
@@ -192,30 +183,23 @@ impl Language {
     }
 }
 
-/// Runs the tests with every language that can be had. Gives the reasons of those that cannot.
-pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
-    let mut missing = Vec::new();
-    let mut command = cargo::command(workspace, &["test"]);
-    command.args(cargo::WHOLE);
+/// What `install_all` installed: the environment variables of the tests, with their values, and what is missing.
+#[derive(Debug, Default)]
+pub(crate) struct Installed {
+    pub(crate) variables: Vec<(&'static str, PathBuf)>,
+    pub(crate) missing: Vec<String>,
+}
+
+/// Installs everything that tests run beside.
+pub(crate) fn install_all(workspace: &Workspace) -> Installed {
+    let mut installed = Installed::default();
     for suite in &SUITES {
-        let products = suite.install(workspace, &mut missing);
-        for (variable, product) in &products {
-            match product {
-                Some(product) => command.env(variable, product),
-                None => command.env_remove(variable),
-            };
-        }
-        if products.iter().any(|(_, product)| product.is_some()) {
-            command.args(suite.tests.iter().flat_map(|test| ["--test", test]));
-        }
+        let products = suite.install(workspace, &mut installed.missing);
+        installed
+            .variables
+            .extend(products.into_iter().filter_map(|(variable, product)| Some((variable, product?))));
     }
-    if command.get_args().any(|argument| argument == "--test") {
-        // And with it the example that `psrp_server` starts.
-        cargo::tested_program(workspace, "psrp")?;
-        let status = command.stdin(Stdio::null()).status().context("cannot start cargo")?;
-        ensure!(status.success(), "the tests: {status}");
-    }
-    Ok(missing)
+    installed
 }
 
 impl Suite {

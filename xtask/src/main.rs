@@ -8,6 +8,7 @@ mod completeness;
 mod conformance;
 mod data;
 mod deploy;
+mod features;
 mod fleet;
 mod fuzz;
 mod instructions;
@@ -22,6 +23,7 @@ mod progress;
 mod release;
 mod report;
 mod rounds;
+mod setup;
 mod stats;
 mod suites;
 mod test;
@@ -65,14 +67,15 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "conformance",
-        summary: "CRATE [--peers] FILE...: run files of test vectors",
+        summary: "SYSTEM [--peers] FILE...: run files of test vectors",
         run: conformance::command,
     },
     Command {
         name: "test",
-        summary: "[STEP...]: everything that has to hold before a change lands",
+        summary: "[--full] [STEP...]: the checks before a change, or all that there are",
         run: test::command,
     },
+    Command { name: "setup", summary: "install the tools of `test --full`", run: setup::command },
     Command { name: "fuzz", summary: "[TARGET...] [--seconds N]: run the fuzz targets", run: fuzz::command },
     Command { name: "tidy", summary: "check the rules of this repository", run: tidy::command },
     Command {
@@ -102,6 +105,7 @@ fn main() -> ExitCode {
             "fuzz" => fuzz::HELP,
             "load" => load::HELP,
             "report" => report::HELP,
+            "setup" => setup::HELP,
             "test" => test::HELP,
             _ => command.summary,
         });

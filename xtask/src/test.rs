@@ -1,8 +1,9 @@
-//! `cargo xtask test`: everything that has to hold before a change lands, in one command.
+//! `cargo xtask test`: the checks of a contributor, and with `--full` all that a change has to pass.
 //!
 //! A step that cannot run on this machine is skipped, and the reason is printed; a step that fails does not keep the
 //! others from running.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -10,16 +11,23 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::args::Args;
+use crate::cargo::Messages;
 use crate::instructions::Verdict;
+use crate::interop::{self, Installed};
 use crate::workspace::Workspace;
-use crate::{cargo, completeness, note, process, release, say, tidy};
+use crate::{cargo, completeness, features, note, process, release, say, setup, tidy};
 
 pub(crate) const HELP: &str = "\
-usage: cargo xtask test [STEP...]
+usage: cargo xtask test [--full] [STEP...]
 
-Runs all steps, or the named ones: toolchain, fmt, tidy, clippy, features, system, tests, interop, deploy, docs,
-benches, rows, load, conformance, peers, instructions, deny, machete, package, semver. A step that cannot run here says why
-it is skipped.
+Runs what a contributor needs before a change: toolchain, fmt, tidy, clippy, tests (with those of the documentation)
+and docs, without the benchmark suites.
+
+With --full runs everything, with the suites and the programs in other languages: also tools, features, interop, deploy,
+benches, rows, load, conformance, peers, instructions, deny, machete, package and semver. `cargo xtask setup` installs
+what it uses; a step that cannot run here says why it is skipped.
+
+A STEP runs alone, with the libraries and programs of --full unless it is a step of both.
 ";
 
 pub(crate) enum Outcome {
@@ -27,48 +35,81 @@ pub(crate) enum Outcome {
     Skipped(String),
 }
 
+impl Outcome {
+    /// Skipped, if there is a reason, or else passed.
+    fn skipped_if_any(reasons: &[String]) -> Self {
+        if reasons.is_empty() { Self::Passed } else { Self::Skipped(reasons.join("; ")) }
+    }
+}
+
+/// One run of the gate.
+struct Gate {
+    workspace: Workspace,
+    is_full: bool,
+    /// Programs in other languages, for the tests of the full gate.
+    installed: OnceCell<Installed>,
+}
+
 struct Step {
     name: &'static str,
-    run: fn(&Workspace) -> Result<Outcome>,
+    /// Not a step of the contributor's check.
+    is_full_only: bool,
+    run: fn(&Gate) -> Result<Outcome>,
+}
+
+const fn step(name: &'static str, run: fn(&Gate) -> Result<Outcome>) -> Step {
+    Step { name, is_full_only: false, run }
+}
+
+const fn full(name: &'static str, run: fn(&Gate) -> Result<Outcome>) -> Step {
+    Step { name, is_full_only: true, run }
 }
 
 const STEPS: &[Step] = &[
-    Step { name: "toolchain", run: toolchain },
-    Step { name: "fmt", run: |workspace| cargo(workspace, &["fmt", "--all", "--check"]) },
-    Step { name: "tidy", run: |workspace| tidy::check(workspace).map(|()| Outcome::Passed) },
-    Step { name: "clippy", run: clippy },
-    Step { name: "features", run: features },
-    Step { name: "system", run: system },
-    Step { name: "tests", run: |workspace| whole(workspace, "test", &[]) },
-    Step { name: "interop", run: interop },
-    Step { name: "deploy", run: deploy },
-    Step { name: "docs", run: docs },
+    step("toolchain", toolchain),
+    step("fmt", |gate| cargo(&gate.workspace, &["fmt", "--all", "--check"])),
+    step("tidy", |gate| tidy::check(&gate.workspace).map(|()| Outcome::Passed)),
+    full("tools", |_| Ok(Outcome::skipped_if_any(&setup::missing()))),
+    step("clippy", |gate| gate.cargo("clippy", &["--all-targets", "--", "-D", "warnings"])),
+    full("features", features),
+    full("interop", |gate| Ok(Outcome::skipped_if_any(&gate.installed().missing))),
+    step("tests", tests),
+    full("deploy", |gate| Ok(Outcome::skipped_if_any(&crate::deploy::test(&gate.workspace)?))),
+    step("docs", docs),
     // A suite that is not told to measure runs every operation once and compares its result.
-    Step { name: "benches", run: |workspace| whole(workspace, "test", &["--benches"]) },
-    Step { name: "rows", run: |workspace| completeness::check(workspace).map(|()| Outcome::Passed) },
-    Step { name: "load", run: load },
-    Step { name: "conformance", run: conformance },
-    Step { name: "peers", run: peers },
-    Step { name: "instructions", run: instructions },
-    Step { name: "deny", run: deny },
-    Step { name: "machete", run: release::machete },
-    Step { name: "package", run: release::package },
-    Step { name: "semver", run: release::semver },
+    full("benches", |gate| gate.cargo("test", &["--benches"])),
+    full("rows", |gate| completeness::check(&gate.workspace).map(|()| Outcome::Passed)),
+    full("load", load),
+    full("conformance", conformance),
+    full("peers", peers),
+    full("instructions", instructions),
+    full("deny", deny),
+    full("machete", |gate| release::machete(&gate.workspace)),
+    full("package", |gate| release::package(&gate.workspace)),
+    full("semver", |gate| release::semver(&gate.workspace)),
 ];
 
 pub(crate) fn command(mut args: Args) -> Result<()> {
+    let is_full = args.flag("--full");
     let wanted = args.positionals()?;
     args.finish()?;
     for name in &wanted {
         ensure!(STEPS.iter().any(|step| step.name == name), "unknown step {name}\n\n{HELP}");
     }
-    let workspace = Workspace::find()?;
+    let is_wanted = |step: &&Step| {
+        if wanted.is_empty() {
+            is_full || !step.is_full_only
+        } else {
+            wanted.iter().any(|name| name == step.name)
+        }
+    };
+    let gate = Gate { workspace: Workspace::find()?, is_full, installed: OnceCell::new() };
     let (mut passed, mut skipped, mut failed) = (0, 0, Vec::new());
     let mut lines = String::new();
-    for step in STEPS.iter().filter(|step| wanted.is_empty() || wanted.iter().any(|name| name == step.name)) {
+    for step in STEPS.iter().filter(is_wanted) {
         note(&format!("\n==> {}", step.name));
         let start = Instant::now();
-        let outcome = (step.run)(&workspace);
+        let outcome = (step.run)(&gate);
         let seconds = start.elapsed().as_secs_f64();
         let text = match outcome {
             Ok(Outcome::Passed) => {
@@ -91,6 +132,30 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }
 }
 
+impl Gate {
+    /// `cargo SUBCOMMAND` for the packages of this gate, with all features.
+    fn selected(&self, subcommand: &str) -> Result<Command> {
+        let mut command = cargo::command(&self.workspace, &[subcommand]);
+        command.args(cargo::WHOLE);
+        if !self.is_full {
+            for package in tidy::packages(&self.workspace)?.iter().filter(|package| package.has_peers()) {
+                command.args(["--exclude", &package.name]);
+            }
+        }
+        Ok(command)
+    }
+
+    fn cargo(&self, subcommand: &str, arguments: &[&str]) -> Result<Outcome> {
+        let mut command = self.selected(subcommand)?;
+        command.args(arguments);
+        finish(command)
+    }
+
+    fn installed(&self) -> &Installed {
+        self.installed.get_or_init(|| interop::install_all(&self.workspace))
+    }
+}
+
 pub(crate) fn finish(mut command: Command) -> Result<Outcome> {
     command.stdin(Stdio::null());
     let program = command.get_program().to_string_lossy().into_owned();
@@ -103,14 +168,9 @@ pub(crate) fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<Outcome
     finish(cargo::command(workspace, arguments))
 }
 
-/// Cargo over all packages with all features.
-fn whole(workspace: &Workspace, subcommand: &str, arguments: &[&str]) -> Result<Outcome> {
-    cargo(workspace, &[&[subcommand], &cargo::WHOLE[..], arguments].concat())
-}
-
-/// Refuses to judge with another compiler than the pinned one: its lints and its code differ.
-fn toolchain(workspace: &Workspace) -> Result<Outcome> {
-    let file = fs::read_to_string(workspace.root.join("rust-toolchain.toml"))?;
+/// Rejects another compiler than the pinned one: its lints and its code differ.
+fn toolchain(gate: &Gate) -> Result<Outcome> {
+    let file = fs::read_to_string(gate.workspace.root.join("rust-toolchain.toml"))?;
     let file: toml::Table = file.parse()?;
     let pinned = file["toolchain"]["channel"].as_str().context("rust-toolchain.toml names no channel")?;
     let running = process::first_line("rustc", &["-V"]).context("rustc cannot be run")?;
@@ -119,118 +179,54 @@ fn toolchain(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-fn clippy(workspace: &Workspace) -> Result<Outcome> {
-    whole(workspace, "clippy", &["--all-targets", "--", "-D", "warnings"])
-}
-
-/// Builds every library without default features, with each feature alone, and without any; and the suites with the
-/// features that they are measured with.
-fn features(workspace: &Workspace) -> Result<Outcome> {
-    for package in tidy::packages(workspace)? {
-        if !package.is_library() {
-            continue;
-        }
-        let name = package.name.as_str();
-        let build = |features: &[&str]| {
-            let mut arguments = vec!["clippy", "--quiet", "--package", name, "--no-default-features"];
-            arguments.extend(features);
-            arguments.extend(["--", "-D", "warnings"]);
-            cargo(workspace, &arguments).with_context(|| format!("{name} {features:?}"))
-        };
-        build(&[])?;
-        for feature in package.features() {
-            build(&["--features", &feature])?;
+/// Checks every library with the feature sets of [`features::sets`]. Clippy lints them with all features.
+fn features(gate: &Gate) -> Result<Outcome> {
+    for package in tidy::packages(&gate.workspace)?.iter().filter(|package| package.is_library()) {
+        for set in features::sets(&gate.workspace, package)? {
+            let list = set.iter().map(String::as_str).collect::<Vec<_>>().join(",");
+            let arguments = ["check", "--quiet", "--message-format=json", "--package", &package.name];
+            let mut command = cargo::command(&gate.workspace, &arguments);
+            command.args(["--no-default-features", "--features", &list]);
+            let messages = Messages::of(command)?;
+            messages.diagnostics().for_each(say);
+            let is_clean = messages.is_success && messages.diagnostics().next().is_none();
+            ensure!(is_clean, "{} with the features {list:?}", package.name);
         }
     }
-    cargo(workspace, &["clippy", "--quiet", "--package", "benches", "--benches", "--", "-D", "warnings"])
+    Ok(Outcome::Passed)
 }
 
-/// What the tests use but can do without: the package, where its program may be, and what skips without it.
-const SYSTEM: [(&str, &[&str], &str); 5] = [
-    ("chromium", &["chromium"], "the browser tests"),
-    ("openssh-server", &["sshd", "/usr/sbin/sshd"], "the tests with OpenSSH"),
-    // It is `promtool` that is used.
-    ("prometheus", &["promtool"], "the checks of metrics and rules"),
-    ("nginx-light", &["nginx"], "the tests behind nginx"),
-    // It is its tools that are used.
-    ("systemd", &["systemd-analyze", "systemd-socket-activate"], "the checks of units"),
-];
-
-/// Installs what the tests use but can do without. Only where nobody's own machine is changed by that: in CI.
-fn system(_: &Workspace) -> Result<Outcome> {
-    let is_missing =
-        |(_, programs, _): &&(&str, &[&str], &str)| !programs.iter().any(|name| is_installed(name));
-    let missing: Vec<_> = SYSTEM.iter().filter(is_missing).collect();
-    if missing.is_empty() {
-        return Ok(Outcome::Passed);
+/// Runs the tests; in the full gate beside the programs of other languages that could be installed.
+fn tests(gate: &Gate) -> Result<Outcome> {
+    let mut command = gate.selected("test")?;
+    if gate.is_full {
+        command.envs(gate.installed().variables.iter().map(|(variable, path)| (variable, path)));
     }
-    let without = |why: &str| {
-        let list: Vec<_> =
-            missing.iter().map(|(package, _, what)| format!("no {package} for {what}")).collect();
-        Ok(Outcome::Skipped(format!("{}; {why}", list.join(", "))))
-    };
-    if std::env::var_os("CI").is_none() {
-        return without("outside CI nothing is installed");
-    }
-    if process::first_line("id", &["-u"]).as_deref() != Some("0") || !is_installed("apt-get") {
-        return without("there is no way to install it here");
-    }
-    let apt = |arguments: &[&str]| {
-        let mut command = Command::new("apt-get");
-        command
-            .args(["-qq", "-y", "-o", "DPkg::Lock::Timeout=120", "--no-install-recommends"])
-            .args(arguments);
-        command.env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null());
-        finish(command)
-    };
-    let packages = missing.iter().map(|(package, _, _)| *package);
-    let install: Vec<_> = ["install"].into_iter().chain(packages).collect();
-    match apt(&["update"]).and_then(|_| apt(&install)) {
-        Ok(_) => Ok(Outcome::Passed),
-        Err(error) => without(&format!("it cannot be installed: {error:#}")),
-    }
-}
-
-/// Whether there is a program, on the search path or at a place.
-pub(crate) fn is_installed(name: &str) -> bool {
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&paths).any(|path| path.join(name).is_file())
-}
-
-/// What could not be had is told; with the rest the tests have passed.
-fn interop(workspace: &Workspace) -> Result<Outcome> {
-    let missing = crate::interop::test(workspace)?;
-    Ok(if missing.is_empty() { Outcome::Passed } else { Outcome::Skipped(missing.join("; ")) })
-}
-
-/// As with the peers, what could not be had is told.
-fn deploy(workspace: &Workspace) -> Result<Outcome> {
-    let missing = crate::deploy::test(workspace)?;
-    Ok(if missing.is_empty() { Outcome::Passed } else { Outcome::Skipped(missing.join("; ")) })
-}
-
-fn docs(workspace: &Workspace) -> Result<Outcome> {
-    let mut command = cargo::command(workspace, &["doc", "--no-deps"]);
-    command.args(cargo::WHOLE).env("RUSTDOCFLAGS", "-D warnings");
     finish(command)
 }
 
-/// Asks the proxy for all that is measured under load, and times nothing.
-fn load(_: &Workspace) -> Result<Outcome> {
+fn docs(gate: &Gate) -> Result<Outcome> {
+    let mut command = gate.selected("doc")?;
+    command.arg("--no-deps").env("RUSTDOCFLAGS", "-D warnings");
+    finish(command)
+}
+
+/// Requests everything from the proxy that is measured under load, and times nothing.
+fn load(_: &Gate) -> Result<Outcome> {
     for program in ["gzip", "zstd", "sha256sum"] {
-        if !is_installed(program) {
+        if !process::is_installed(program) {
             return Ok(Outcome::Skipped(format!("there is no {program} here")));
         }
     }
     if !cfg!(target_os = "linux") {
-        return Ok(Outcome::Skipped("processor time and memory are read as Linux tells them".into()));
+        return Ok(Outcome::Skipped("processor time and memory are read as Linux reports them".into()));
     }
     crate::load::command(Args::new(["--check".to_owned()]))?;
     Ok(Outcome::Passed)
 }
 
-fn conformance(workspace: &Workspace) -> Result<Outcome> {
-    let program = cargo::tested_program(workspace, "conformance")?;
+fn conformance(gate: &Gate) -> Result<Outcome> {
+    let program = cargo::tested_program(&gate.workspace, "conformance")?;
     for (system, files) in [
         ("json", "crates/json/tests/data/json-test-suite/test_parsing"),
         ("parco", "crates/parco/tests/data/parco-vectors.json"),
@@ -244,38 +240,38 @@ fn conformance(workspace: &Workspace) -> Result<Outcome> {
         ("psrp", "crates/psrp/tests/data/conversation.json"),
         ("sse", "crates/sse/tests/data/sse-cases.json"),
     ] {
-        crate::conformance::run(&program, system, true, &[workspace.root.join(files)])?;
+        crate::conformance::run(&program, system, &[gate.workspace.root.join(files)])?;
     }
     Ok(Outcome::Passed)
 }
 
-/// Peers may be missing; what is there has to build, and to pass the tests that it has of its own.
-fn peers(workspace: &Workspace) -> Result<Outcome> {
+/// Builds the peers in other languages that are available, and runs the tests that they have of their own.
+fn peers(gate: &Gate) -> Result<Outcome> {
     crate::peers::command(Args::new(["check".to_owned()]))?;
     if process::first_line("go", &["version"]).is_none() {
         return Ok(Outcome::Skipped(
-            "the peers that can be had are ready; no go, whose peers have tests".into(),
+            "the available peers are ready; there is no go, whose peers have tests".into(),
         ));
     }
     for arguments in [["vet", "./..."], ["test", "./..."]] {
         let mut command = Command::new("go");
-        command.args(arguments).current_dir(workspace.root.join("benches/peers/go"));
+        command.args(arguments).current_dir(gate.workspace.root.join("benches/peers/go"));
         finish(command)?;
     }
     Ok(Outcome::Passed)
 }
 
 /// Compares how many instructions hot paths take.
-fn instructions(workspace: &Workspace) -> Result<Outcome> {
-    Ok(match crate::instructions::compare(workspace, &[])? {
+fn instructions(gate: &Gate) -> Result<Outcome> {
+    Ok(match crate::instructions::compare(&gate.workspace, &[])? {
         Verdict::Same => Outcome::Passed,
         Verdict::Incomparable(reason) => Outcome::Skipped(reason),
     })
 }
 
-fn deny(workspace: &Workspace) -> Result<Outcome> {
+fn deny(gate: &Gate) -> Result<Outcome> {
     if process::first_line("cargo-deny", &["--version"]).is_none() {
         return Ok(Outcome::Skipped("cargo-deny is not installed".into()));
     }
-    cargo(workspace, &["deny", "check", "bans", "licenses", "sources"])
+    cargo(&gate.workspace, &["deny", "--offline", "check", "bans", "licenses", "sources"])
 }

@@ -174,6 +174,30 @@ impl Package {
             && self.directory.join("src/lib.rs").is_file()
     }
 
+    /// The names of the benchmark binaries.
+    pub(crate) fn benches(&self) -> Vec<String> {
+        let benches = self.manifest.get("bench").and_then(toml::Value::as_array);
+        let names = benches.into_iter().flatten().filter_map(|bench| bench["name"].as_str());
+        names.map(str::to_owned).collect()
+    }
+
+    /// Whether the package is a suite or the conformance runner, which depend on competing libraries.
+    pub(crate) fn has_peers(&self) -> bool {
+        self.name == "conformance" || !self.benches().is_empty()
+    }
+
+    /// The features that a set of features turns on, itself and optional dependencies included.
+    pub(crate) fn enabled_by(&self, set: &BTreeSet<String>) -> BTreeSet<String> {
+        let features = self.manifest.get("features").and_then(toml::Value::as_table);
+        let (mut enabled, mut open) = (BTreeSet::new(), Vec::from_iter(set.clone()));
+        while let Some(name) = open.pop() {
+            let implied = features.and_then(|features| features.get(&name)?.as_array());
+            open.extend(implied.into_iter().flatten().filter_map(toml::Value::as_str).map(str::to_owned));
+            enabled.insert(name);
+        }
+        enabled
+    }
+
     pub(crate) fn features(&self) -> Vec<String> {
         let features = self.manifest.get("features").and_then(toml::Value::as_table);
         features
@@ -188,9 +212,11 @@ impl Package {
 /// All members, with their manifests.
 pub(crate) fn packages(workspace: &Workspace) -> Result<Vec<Package>> {
     let mut directories: Vec<PathBuf> =
-        ["benches", "benches/instructions", "examples", "xtask"].map(|name| workspace.root.join(name)).into();
-    for entry in fs::read_dir(workspace.root.join("crates"))? {
-        directories.push(entry?.path());
+        ["benches", "examples", "xtask"].map(|name| workspace.root.join(name)).into();
+    for folder in ["benches", "crates"] {
+        for entry in fs::read_dir(workspace.root.join(folder))? {
+            directories.push(entry?.path());
+        }
     }
     directories.sort();
     directories

@@ -42,9 +42,8 @@
 //! | feature | what it brings |
 //! | --- | --- |
 //! | `client` (default) | [`Client`] and all that does I/O, on reqwest and tokio |
-//! | `rustls` (default) | TLS by rustls with aws-lc-rs; https needs this or one of the next two |
+//! | `rustls` (default) | TLS by rustls with aws-lc-rs; https needs this or the next one |
 //! | `rustls-no-provider` | TLS by rustls with a provider of cryptography that the program installs |
-//! | `native-tls` | TLS by the library of the platform; it goes before rustls |
 //! | `gzip` (default), `brotli`, `zstd` | compressed answers, event streams included |
 //! | `http2` (default) | HTTP/2 where TLS negotiates it |
 //! | `system-proxy` (default) | proxies of the environment or the settings of the platform |

@@ -1,5 +1,5 @@
 //! TLS by rustls needs a provider of cryptography, which a program may bring.
-#![cfg(all(feature = "rustls-no-provider", not(any(feature = "rustls", feature = "native-tls"))))]
+#![cfg(all(feature = "rustls-no-provider", not(feature = "rustls")))]
 
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 

@@ -146,7 +146,8 @@ fn tests(
     options: &Options,
     variables: &[(&str, Option<PathBuf>)],
 ) -> Result<Vec<(String, bool)>> {
-    let mut command = cargo::command(workspace, &["test", "--package", "pypi-proxy", "--test", "fleet"]);
+    let mut command =
+        cargo::command(workspace, &["test", "--package", "pypi-proxy", "--test", "it", "fleet::"]);
     // One after the other, for each has the machine full.
     command.args(["--", "--test-threads=1"]).env("FLEET_SERVER", &options.server);
     command.env("FLEET_SCALE", if options.is_quick { "" } else { "full" });

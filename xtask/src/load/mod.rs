@@ -185,10 +185,8 @@ pub(crate) fn build(workspace: &Workspace, is_check: bool) -> Result<PathBuf> {
     if is_check {
         return cargo::tested_program(workspace, "pypi-proxy");
     }
-    let mut command = cargo::command(
-        workspace,
-        &["build", "--profile", "bench", "--package", "pypi-proxy", "--bin", "pypi-proxy"],
-    );
+    let mut command =
+        cargo::command(workspace, &["build", "--release", "--package", "pypi-proxy", "--bin", "pypi-proxy"]);
     let status = command.status().context("cannot start cargo")?;
     ensure!(status.success(), "our program cannot be built");
     Ok(workspace.program("release", "pypi-proxy"))

@@ -84,7 +84,7 @@ impl Default for Connect {
 
 impl Connect {
     /// Trusts the further authorities.
-    #[cfg(any(feature = "rustls", feature = "rustls-no-provider", feature = "native-tls"))]
+    #[cfg(any(feature = "rustls", feature = "rustls-no-provider"))]
     fn trusting(&self, builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder> {
         let malformed = || Error::config("a certificate of an authority is malformed");
         let certificates = reqwest::Certificate::from_pem_bundle(self.authorities.as_bytes())
@@ -95,14 +95,14 @@ impl Connect {
         Ok(builder.tls_certs_merge(certificates))
     }
 
-    #[cfg(not(any(feature = "rustls", feature = "rustls-no-provider", feature = "native-tls")))]
+    #[cfg(not(any(feature = "rustls", feature = "rustls-no-provider")))]
     fn trusting(&self, _builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder> {
         Err(Error::config("authorities are of no use without a feature for TLS"))
     }
 
     fn client(&self) -> Result<reqwest::Client> {
         // Without a provider reqwest would panic.
-        #[cfg(all(feature = "rustls-no-provider", not(any(feature = "rustls", feature = "native-tls"))))]
+        #[cfg(all(feature = "rustls-no-provider", not(feature = "rustls")))]
         if rustls::crypto::CryptoProvider::get_default().is_none() {
             return Err(Error::config("no provider of cryptography is installed for rustls"));
         }

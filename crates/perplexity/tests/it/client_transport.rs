@@ -79,7 +79,7 @@ fn once<T: Send + 'static>(value: T) -> impl Fn() -> T + Send + Sync + 'static {
     move || value.lock().unwrap().take().expect("there is one answer")
 }
 
-#[cfg(any(feature = "rustls", feature = "native-tls"))]
+#[cfg(feature = "rustls")]
 mod tls {
     use futures_util::future::join_all;
     use perplexity::TimeoutPhase;

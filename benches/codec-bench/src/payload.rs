@@ -1,0 +1,136 @@
+//! The published messages, with data that reproduce the published sizes.
+
+use super::message::Message;
+
+/// The three published sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it all")]
+pub enum Size {
+    Small,
+    Medium,
+    Large,
+}
+
+impl Size {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Small, Self::Medium, Self::Large];
+
+    /// The end of a row's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Small => "small",
+            Self::Medium => "medium",
+            Self::Large => "large",
+        }
+    }
+
+    /// How many values and how many map entries the message has.
+    pub fn entries(self) -> usize {
+        match self {
+            Self::Small => 10,
+            Self::Medium => 100,
+            Self::Large => 1000,
+        }
+    }
+
+    /// The published length in the format of the original.
+    pub fn parco_len(self) -> u64 {
+        match self {
+            Self::Small => 91,
+            Self::Medium => 742,
+            Self::Large => 8123,
+        }
+    }
+
+    /// The published length as JSON.
+    pub fn json_len(self) -> u64 {
+        match self {
+            Self::Small => 269,
+            Self::Medium => 1681,
+            Self::Large => 16_637,
+        }
+    }
+
+    /// The published length as MessagePack, with integers as wide as Go's types.
+    pub fn msgpack_len(self) -> u64 {
+        match self {
+            Self::Small => 155,
+            Self::Medium => 991,
+            Self::Large => 10_171,
+        }
+    }
+
+    /// The first state of the generator with which the JSON form has the published length.
+    fn seed(self) -> u64 {
+        match self {
+            Self::Small => 0,
+            Self::Medium => 19,
+            Self::Large => 17,
+        }
+    }
+}
+
+/// The published message of a size.
+pub fn message(size: Size) -> Message {
+    let (name, text, number) = match size {
+        Size::Small => ("small size", "oh hi Mark".to_owned(), 42),
+        Size::Medium => ("medium size", "oh hi Mark! ".repeat(10), 42_134),
+        Size::Large => ("large size", "oh hi Mark! ".repeat(100), 65_535),
+    };
+    let mut random = SplitMix(size.seed());
+    // All values are drawn before the first entry of the map.
+    let values = (0..size.entries()).map(|_| random.below(65_535) as u16).collect();
+    let map = (0..size.entries()).map(|index| (index.to_string(), random.below(255) as u8)).collect();
+    Message {
+        name: name.to_owned(),
+        text,
+        number,
+        values,
+        map,
+        flag: true,
+        float32: f32::MAX,
+        float64: f64::MAX,
+    }
+}
+
+/// SplitMix64: three lines in every language, so that all programs have the same data.
+struct SplitMix(u64);
+
+impl SplitMix {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference;
+
+    #[test]
+    fn messages_have_the_published_lengths() {
+        for size in Size::ALL {
+            let message = message(size);
+            assert_eq!(serde_json::to_vec(&message).unwrap().len() as u64, size.json_len());
+            assert_eq!(reference::parco(&message).len() as u64, size.parco_len());
+        }
+    }
+
+    /// Weighted sums over the data of two messages in the vectors that all programs share.
+    #[test]
+    fn the_generator_is_the_shared_one() {
+        for (size, values, entries) in
+            [(Size::Medium, 167_050_330, 630_131), (Size::Large, 16_437_333_851, 64_763_968)]
+        {
+            let message = message(size);
+            let sum: u64 = (1..).zip(&message.values).map(|(weight, &value)| weight * u64::from(value)).sum();
+            assert_eq!(sum, values);
+            let weight = |key: &str| key.parse::<u64>().unwrap() + 1;
+            let sum: u64 = message.map.iter().map(|(key, &value)| weight(key) * u64::from(value)).sum();
+            assert_eq!(sum, entries);
+        }
+    }
+}

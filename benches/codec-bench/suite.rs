@@ -1,0 +1,283 @@
+//! The `codec` suite: the rows of the fifth report, whose original is the binary codec parco, each beside live peers;
+//! and decoding, which the report has no row for.
+//!
+//! All implementations of a row encode one message, or the same in another form whose map has the same order, so that
+//! everybody meets the entries in the same sequence.
+
+use benches::{Impl, Row, Suite};
+use codec_bench::codec::{self, Borrow, Codec, Discard, Fresh, FromReader, View, implementation, verified};
+use codec_bench::json::{SerdeJson, SimdJson, SonicRs};
+use codec_bench::message::{Check, Form, Message};
+use codec_bench::msgpack::{RmpGoWidths, RmpSerdeCompact, RmpSerdeNamed, Zerompk};
+use codec_bench::payload::{self, Size};
+use codec_bench::peers::{
+    Bincode1, Bincode2Fixed, Bincode2Varint, Bitcode, Borsh, Nanoserde, Postcard, Savefile, SerdeZap, Speedy,
+    Wincode, WincodeVec,
+};
+use codec_bench::prost::Prost;
+use codec_bench::rkyv::Rkyv;
+use codec_bench::same_bytes::{SpeedyLayout, SpeedyWideLayout, WincodeLayout, WincodeWideLayout};
+use codec_bench::{limits, ours, reference};
+
+benches::counting_allocator!();
+
+/// Bytes in a buffer that is kept.
+const REUSED: &str = "encode reused buffer";
+/// Bytes in a new vector.
+const FRESH: &str = "encode new vector";
+/// Bytes that only their length is left of.
+const DISCARDED: &str = "encode discarded";
+/// A message that owns its texts, values and keys.
+const OWNED: &str = "owned";
+/// A message whose texts and keys borrow from the bytes.
+const BORROWED: &str = "borrowed";
+/// Bytes that were validated and are read in place.
+const VIEW: &str = "view";
+
+/// Adds codecs to a row, each as `$kind` takes it.
+macro_rules! add {
+    ($row:expr, $kind:ident, $message:expr, [$($codec:ty),+ $(,)?]) => {{
+        let row = $row;
+        $(let row = $kind::<$codec>(row, $message);)+
+        row
+    }};
+}
+
+/// Adds every codec that can encode and decode the message, and some more.
+macro_rules! everybody {
+    ($row:expr, $kind:ident, $message:expr $(, $more:ty)*) => {
+        add!(
+            $row,
+            $kind,
+            $message,
+            [
+                Wincode,
+                Bitcode,
+                SerdeZap,
+                Nanoserde,
+                Bincode1,
+                Bincode2Fixed,
+                Bincode2Varint,
+                Savefile,
+                Zerompk,
+                Speedy,
+                Postcard,
+                Borsh,
+                RmpSerdeCompact,
+                RmpSerdeNamed,
+                Prost,
+                Rkyv,
+                SerdeJson,
+                $($more),*
+            ]
+        )
+    };
+}
+
+/// Adds the codecs that write to a sink and read from a reader, and some more.
+macro_rules! streaming {
+    ($row:expr, $kind:ident, $message:expr $(, $more:ty)*) => {
+        add!(
+            $row,
+            $kind,
+            $message,
+            [
+                Wincode,
+                SerdeZap,
+                Bincode1,
+                Bincode2Fixed,
+                Bincode2Varint,
+                Savefile,
+                Zerompk,
+                Speedy,
+                Borsh,
+                RmpSerdeCompact,
+                RmpSerdeNamed,
+                SerdeJson,
+                $($more),*
+            ]
+        )
+    };
+}
+
+fn main() {
+    let mut suite = Suite::from_args("codec", env!("CARGO_TARGET_TMPDIR"));
+    for size in Size::ALL {
+        let message = &payload::message(size);
+        compile(&mut suite, size, message);
+        discard_compile(&mut suite, size, message);
+        json(&mut suite, size, message);
+        msgpack(&mut suite, size, message);
+        parse(&mut suite, size, message);
+        parse_reader(&mut suite, size, message);
+    }
+    suite.finish();
+}
+
+/// A message into a buffer that is kept. Codecs with the same bytes as the original come first.
+fn compile(suite: &mut Suite, size: Size, message: &Message) {
+    let row = suite.row(format!("parco_compile_{}", size.name())).payload(size.parco_len()).elements(1);
+    let row = match size {
+        Size::Large => add!(
+            row,
+            reused,
+            message,
+            [ours::DerivedWide, ours::BuiltWide, WincodeWideLayout, SpeedyWideLayout]
+        ),
+        _ => add!(row, reused, message, [ours::Derived, ours::Built, WincodeLayout, SpeedyLayout]),
+    };
+    let row = everybody!(row, reused, message, WincodeVec);
+    let payload = reference::parco(message);
+    let mut buffer = Vec::new();
+    let sum = message.map.keys().map(|key| u64::from(key.as_bytes()[0])).sum();
+    row.run(Impl::limit("memory copy"), size.parco_len(), || limits::copy(&payload, &mut buffer)).run(
+        Impl::limit("map visit"),
+        sum,
+        || limits::visit(&message.map),
+    );
+}
+
+/// A message to a sink that only adds up lengths, by the codecs that can write to one.
+fn discard_compile(suite: &mut Suite, size: Size, message: &Message) {
+    let row =
+        suite.row(format!("parco_discard_compile_{}", size.name())).payload(size.parco_len()).elements(1);
+    let row = match size {
+        Size::Large => {
+            add!(row, discarded, message, [ours::DerivedWide, WincodeWideLayout, SpeedyWideLayout])
+        }
+        _ => add!(row, discarded, message, [ours::Derived, WincodeLayout, SpeedyLayout]),
+    };
+    streaming!(row, discarded, message, Postcard);
+}
+
+/// JSON in a new vector, as the report has it, and in a buffer that is kept.
+fn json(suite: &mut Suite, size: Size, message: &Message) {
+    let row = suite.row(format!("json_compile_{}", size.name())).payload(size.json_len()).elements(1);
+    let row = add!(row, fresh, message, [ours::Json, SerdeJson, SimdJson, SonicRs]);
+    add!(row, reused_form, message, [ours::Json, SerdeJson, SimdJson, SonicRs]);
+}
+
+/// MessagePack in a new vector, as the report has it, and in a buffer that is kept.
+fn msgpack(suite: &mut Suite, size: Size, message: &Message) {
+    let row = suite.row(format!("msgpack_compile_{}", size.name())).payload(size.msgpack_len()).elements(1);
+    let row = add!(row, fresh, message, [RmpGoWidths, RmpSerdeNamed, RmpSerdeCompact, Zerompk]);
+    add!(row, reused_form, message, [RmpGoWidths, RmpSerdeNamed, RmpSerdeCompact, Zerompk]);
+}
+
+/// A message from bytes, in three forms that share a row and have a class each.
+fn parse(suite: &mut Suite, size: Size, message: &Message) {
+    let row = suite.row(format!("parco_parse_{}", size.name())).payload(size.parco_len()).elements(1);
+    let row = match size {
+        Size::Large => add!(
+            row,
+            owned,
+            message,
+            [ours::DerivedWide, ours::BuiltWide, WincodeWideLayout, SpeedyWideLayout]
+        ),
+        _ => add!(row, owned, message, [ours::Derived, ours::Built, WincodeLayout, SpeedyLayout]),
+    };
+    let row = everybody!(row, owned, message, SimdJson, SonicRs);
+    let row = match size {
+        Size::Large => add!(row, borrowed, message, [ours::DerivedWide]),
+        _ => add!(row, borrowed, message, [ours::Derived]),
+    };
+    let row = add!(
+        row,
+        borrowed,
+        message,
+        [
+            Wincode,
+            Bitcode,
+            SerdeZap,
+            Bincode1,
+            Bincode2Fixed,
+            Bincode2Varint,
+            Zerompk,
+            Speedy,
+            Postcard,
+            RmpSerdeCompact,
+            RmpSerdeNamed,
+            SerdeJson,
+            SonicRs,
+        ]
+    );
+    match size {
+        Size::Large => add!(row, view, message, [ours::DerivedWide, Rkyv]),
+        _ => add!(row, view, message, [ours::Derived, Rkyv]),
+    };
+}
+
+/// A message from a reader, by the codecs that have one.
+fn parse_reader(suite: &mut Suite, size: Size, message: &Message) {
+    let row = suite.row(format!("parco_parse_reader_{}", size.name())).payload(size.parco_len()).elements(1);
+    let row = match size {
+        Size::Large => add!(row, from_reader, message, [ours::DerivedWide]),
+        _ => add!(row, from_reader, message, [ours::Derived]),
+    };
+    streaming!(row, from_reader, message);
+}
+
+/// The length of verified bytes; a failed verification has none, and then no value is right.
+fn expected(bytes: &[u8]) -> u64 {
+    if bytes.is_empty() { u64::MAX } else { bytes.len() as u64 }
+}
+
+fn reused<'a, C: Codec>(row: Row<'a>, message: &Message) -> Row<'a> {
+    encode::<C>(row, message, "")
+}
+
+/// The same in a row that has new vectors as well.
+fn reused_form<'a, C: Codec>(row: Row<'a>, message: &Message) -> Row<'a> {
+    encode::<C>(row, message, "reused")
+}
+
+fn encode<'a, C: Codec>(row: Row<'a>, message: &Message, form: &str) -> Row<'a> {
+    let (mut codec, message) = (C::default(), C::Message::of(message));
+    let len = expected(&verified::<C>(&message));
+    row.run(implementation::<C>(form).class(REUSED).payload(len), len, || codec::encode(&mut codec, &message))
+}
+
+fn fresh<'a, C: Fresh>(row: Row<'a>, message: &Message) -> Row<'a> {
+    let message = C::Message::of(message);
+    let len = expected(&verified::<C>(&message));
+    row.run(implementation::<C>("").class(FRESH).payload(len), len, || codec::fresh::<C>(&message))
+}
+
+fn discarded<'a, C: Discard>(row: Row<'a>, message: &Message) -> Row<'a> {
+    let message = C::Message::of(message);
+    let len = expected(&verified::<C>(&message));
+    row.run(implementation::<C>("").class(DISCARDED).payload(len), len, || codec::discard::<C>(&message))
+}
+
+fn owned<'a, C: Codec>(row: Row<'a>, message: &Message) -> Row<'a> {
+    let (mut codec, message) = (C::default(), C::Message::of(message));
+    let bytes = verified::<C>(&message);
+    let implementation = implementation::<C>(OWNED).class(OWNED).payload(expected(&bytes));
+    row.run(implementation, message.check(), || codec::decode(&mut codec, &bytes))
+}
+
+fn from_reader<'a, C: FromReader>(row: Row<'a>, message: &Message) -> Row<'a> {
+    let message = C::Message::of(message);
+    let bytes = verified::<C>(&message);
+    let whole = C::from_reader(&mut &bytes[..]).is_some_and(|decoded| decoded == *message);
+    let check = if whole { message.check() } else { u64::MAX };
+    let implementation = implementation::<C>("").class(OWNED).payload(expected(&bytes));
+    row.run(implementation, check, || codec::from_reader::<C>(&bytes))
+}
+
+fn borrowed<'a, C: Borrow>(row: Row<'a>, message: &Message) -> Row<'a> {
+    let mut codec = C::default();
+    let bytes = verified::<C>(&C::Message::of(message));
+    let whole = codec.borrow(&bytes).is_some_and(|borrowed| borrowed.copied() == *message);
+    let check = if whole { message.check() } else { u64::MAX };
+    let implementation = implementation::<C>(BORROWED).class(BORROWED).payload(expected(&bytes));
+    row.run(implementation, check, || codec::borrow(&mut codec, &bytes))
+}
+
+fn view<'a, C: View>(row: Row<'a>, message: &Message) -> Row<'a> {
+    let bytes = verified::<C>(&C::Message::of(message));
+    let whole = C::view(&bytes).is_some_and(|view| C::copied(&view).as_ref() == Some(message));
+    let check = if whole { message.check() } else { u64::MAX };
+    let implementation = implementation::<C>(VIEW).class(VIEW).payload(expected(&bytes));
+    row.run(implementation, check, || codec::view::<C>(&bytes))
+}

@@ -1,0 +1,146 @@
+//! Who encodes and decodes: the `json` crate, and the peers as their documentation calls them first.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::peers::{self, SimdJson};
+
+/// An encoder and decoder for types of serde.
+pub trait Codec: Default {
+    /// What the report calls it.
+    const NAME: &'static str;
+    /// Its version, where it is not ours.
+    const VERSION: Option<&'static str>;
+
+    /// A document in a new vector.
+    fn to_vec<T: Serialize>(value: &T) -> Option<Vec<u8>>;
+
+    /// A document at the end of a buffer.
+    fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()>;
+
+    /// The value of a document. `self` is memory that is kept.
+    fn decode<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T>;
+}
+
+/// The `json` crate.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ours;
+
+impl Codec for Ours {
+    const NAME: &'static str = "ours";
+    const VERSION: Option<&'static str> = None;
+
+    fn to_vec<T: Serialize>(value: &T) -> Option<Vec<u8>> {
+        json::to_vec(value).ok()
+    }
+
+    fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()> {
+        json::to_buf(buffer, value).ok()
+    }
+
+    fn decode<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T> {
+        json::from_slice(document).ok()
+    }
+}
+
+/// serde_json.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SerdeJson;
+
+impl Codec for SerdeJson {
+    const NAME: &'static str = "serde_json";
+    const VERSION: Option<&'static str> = Some(peers::SERDE_JSON);
+
+    fn to_vec<T: Serialize>(value: &T) -> Option<Vec<u8>> {
+        serde_json::to_vec(value).ok()
+    }
+
+    fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()> {
+        serde_json::to_writer(buffer, value).ok()
+    }
+
+    fn decode<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T> {
+        serde_json::from_slice(document).ok()
+    }
+}
+
+/// simd-json, which changes its input: every call copies the document, and all working memory is kept.
+impl Codec for SimdJson {
+    const NAME: &'static str = "simd-json";
+    const VERSION: Option<&'static str> = Some(peers::SIMD_JSON);
+
+    fn to_vec<T: Serialize>(value: &T) -> Option<Vec<u8>> {
+        simd_json::serde::to_vec(value).ok()
+    }
+
+    fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()> {
+        simd_json::serde::to_writer(buffer, value).ok()
+    }
+
+    fn decode<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T> {
+        self.owned(document).ok()
+    }
+}
+
+/// sonic-rs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SonicRs;
+
+impl Codec for SonicRs {
+    const NAME: &'static str = "sonic-rs";
+    const VERSION: Option<&'static str> = Some(peers::SONIC_RS);
+
+    fn to_vec<T: Serialize>(value: &T) -> Option<Vec<u8>> {
+        sonic_rs::to_vec(value).ok()
+    }
+
+    fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()> {
+        sonic_rs::to_writer(buffer, value).ok()
+    }
+
+    fn decode<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T> {
+        sonic_rs::from_slice(document).ok()
+    }
+}
+
+/// The decoders behind `json` that are not its own, see `json::Backend`.
+#[cfg(feature = "all-backends")]
+pub mod backends {
+    use super::{Codec, DeserializeOwned, Serialize};
+
+    macro_rules! backends {
+        ($($(#[$meta:meta])* $name:ident = $text:literal;)+) => {
+            $(
+                $(#[$meta])*
+                #[derive(Clone, Copy, Debug, Default)]
+                pub struct $name;
+
+                impl Codec for $name {
+                    const NAME: &'static str = $text;
+                    const VERSION: Option<&'static str> = None;
+
+                    fn to_vec<T: Serialize>(value: &T) -> Option<Vec<u8>> {
+                        json::to_vec(value).ok()
+                    }
+
+                    fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()> {
+                        json::to_buf(buffer, value).ok()
+                    }
+
+                    fn decode<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T> {
+                        const CODEC: json::Codec =
+                            json::Codec::strict().with_backend(json::Backend::$name);
+                        CODEC.from_slice(document).ok()
+                    }
+                }
+            )+
+        };
+    }
+
+    backends! {
+        /// serde_json behind `json`.
+        SerdeJson = "ours on serde_json";
+        /// simd-json behind `json`.
+        SimdJson = "ours on simd-json";
+    }
+}

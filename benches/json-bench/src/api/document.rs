@@ -1,0 +1,114 @@
+//! The documents of the published rows, to the byte.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// Texts to decode and the texts that the original encodes; the README beside the file tells their origin.
+const FILE: &str = include_str!("../../../../crates/perplexity/tests/data/perplexity-bench-data.json");
+
+/// One value in both forms.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// What the unmarshal row decodes, white space included.
+    pub input: Vec<u8>,
+    /// What the original encodes in the marshal row.
+    pub output: Vec<u8>,
+    value: Value,
+}
+
+impl Document {
+    /// The document whose texts have these names in the file.
+    ///
+    /// # Panics
+    /// The file has no such texts.
+    pub fn of(input: &str, output: &str) -> Self {
+        let file: Value = serde_json::from_str(FILE).unwrap_or_default();
+        let text = |form: &str, name: &str| match file[form][name].as_str() {
+            Some(text) => text.as_bytes().to_vec(),
+            None => panic!("{form} has no {name}"),
+        };
+        let input = text("unmarshal_inputs_exact_text", input);
+        let output = text("marshal_expected_output", output);
+        let value = serde_json::from_slice(&output).unwrap_or_default();
+        Self { input, output, value }
+    }
+
+    /// Whether `encoded` is the output, whatever the order of its members and the form of its numbers.
+    pub fn is_encoded_in(&self, encoded: &[u8]) -> bool {
+        serde_json::from_slice(encoded).is_ok_and(|encoded| same(&encoded, &self.value))
+    }
+
+    /// Whether `decoded` has everything that the input has. The input lacks the empty message that the output has.
+    pub fn is_decoded_in<T: Serialize>(&self, decoded: &T) -> bool {
+        let mut expected = self.value.clone();
+        drop_empty_messages(&mut expected);
+        serde_json::to_value(decoded).is_ok_and(|mut decoded| {
+            drop_empty_messages(&mut decoded);
+            same(&decoded, &expected)
+        })
+    }
+}
+
+/// Whether two values are equal when `0` and `0.0` are: encoders write floats without a fraction in either form.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))
+        }
+        _ => a == b,
+    }
+}
+
+fn drop_empty_messages(value: &mut Value) {
+    let empty = serde_json::json!({"role": "", "content": null});
+    for choice in value.get_mut("choices").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(choice) = choice.as_object_mut()
+            && choice.get("message") == Some(&empty)
+        {
+            choice.remove("message");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_have_the_published_lengths() {
+        for (input, output, lengths) in [
+            ("UsageInfo_Unmarshal", "UsageInfo", (301, 247)),
+            ("StreamChunk_Unmarshal", "StreamChunk", (418, 411)),
+            ("ChatMessage_Unmarshal_SimpleText", "ChatMessage_SimpleText", (69, 59)),
+            ("ChatMessage_Unmarshal_StructuredContent", "ChatMessage_StructuredContent", (166, 139)),
+            ("ToolCall_Unmarshal", "ToolCall", (167, 140)),
+            ("ReasoningStep_Unmarshal", "ReasoningStep", (480, 385)),
+            ("SearchResponse_Unmarshal", "SearchResponse", (583, 452)),
+            ("ComplexResponse_Unmarshal", "ComplexResponse", (1241, 1000)),
+        ] {
+            let document = Document::of(input, output);
+            assert_eq!((document.input.len(), document.output.len()), lengths, "{output}");
+            assert!(document.is_encoded_in(&document.output));
+            assert!(!document.is_encoded_in(b"{}") && !document.is_encoded_in(b"{"));
+        }
+    }
+
+    #[test]
+    fn a_missing_or_changed_member_is_noticed() {
+        let chunk = Document::of("StreamChunk_Unmarshal", "StreamChunk");
+        let output: Value = serde_json::from_slice(&chunk.output).unwrap();
+        assert!(chunk.is_decoded_in(&output));
+        let mut without_message = output.clone();
+        without_message["choices"][0].as_object_mut().unwrap().remove("message");
+        assert!(chunk.is_decoded_in(&without_message));
+        assert!(!chunk.is_encoded_in(without_message.to_string().as_bytes()));
+        let mut changed = output.clone();
+        changed["usage"]["cost"]["total_cost"] = 0.002.into();
+        assert!(!chunk.is_decoded_in(&changed));
+        let mut further = output;
+        further["object"] = "chunk".into();
+        assert!(!chunk.is_decoded_in(&further));
+    }
+}

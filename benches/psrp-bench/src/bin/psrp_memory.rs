@@ -1,0 +1,33 @@
+//! How much memory a session takes whose pipeline writes many objects: client and server in one process, over a pipe in
+//! memory, the client looking at each object as it comes.
+//!
+//!     cargo run --release -p psrp-bench --bin psrp_memory
+//!
+//! Prints the peak of the resident memory of the process, which Linux tells, after ten thousand objects and after a
+//! million.
+
+use std::fs;
+use std::io::Write as _;
+
+use anyhow::{Context, Result, ensure};
+use psrp_bench::session::{Far, Sessions, sum};
+
+fn main() -> Result<()> {
+    let sessions = Sessions::new(Far::Server)?;
+    let pool = sessions.open()?;
+    let mut out = std::io::stdout().lock();
+    for count in [10_000, 1_000_000] {
+        let found = sessions.stream(&pool, count)?;
+        ensure!(u64::try_from(found) == Ok(sum(count)), "another sum");
+        writeln!(out, "{count} objects: peak of {} KiB", peak()?)?;
+    }
+    Ok(())
+}
+
+/// The most memory that was resident, in KiB.
+fn peak() -> Result<u64> {
+    let status = fs::read_to_string("/proc/self/status").context("only Linux tells")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let number = line.and_then(|line| line.split_whitespace().next()).context("no peak")?;
+    Ok(number.parse()?)
+}

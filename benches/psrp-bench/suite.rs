@@ -1,0 +1,536 @@
+//! The `psrp` suite: the rows of the second report, whose original is the remoting protocol of go-psrpcore, beside live
+//! peers; and two rows of a large document.
+//!
+//! Where a row of the original does less than its name says, ours has two variants: one that does the same, called
+//! `as the original`, and one that does what the name says. The two rows of maps have nothing of the protocol in them.
+//!
+//! psrp-rs is a program of its own below `peers/rust`: linked in here, it would turn on TLS, HTTP/2 and compression in
+//! the client that the suites `sse` and `client` measure. ironposh is not on the registry.
+
+use std::hint::black_box;
+
+use benches::{Impl, Row, Suite};
+use psrp::clixml::{Reader, Writer, escape, from_slice, unescape};
+use psrp::fragment::{Assembler, Fragment, Fragmenter, Priority};
+use psrp::message::{Destination, Message, MessageHeader, MessageType};
+use psrp::outofproc::{Packet, PacketReader, Role};
+use psrp::{Error, Value};
+use psrp_bench::maps::{self, Locked, Sharded};
+use psrp_bench::payload::{self, IDENTITY, members};
+use psrp_bench::round_trip::{self, Kept};
+use psrp_bench::session::{self, Far, Sessions};
+use psrp_bench::transport::{self, Link};
+use psrp_bench::{document, limits};
+use uuid::Uuid;
+
+benches::counting_allocator!();
+
+/// Bytes in a new vector.
+const FRESH: &str = "new vector";
+/// Bytes in a buffer that is kept.
+const REUSED: &str = "reused buffer";
+/// What was decoded borrows nothing.
+const OWNED: &str = "owned";
+/// What was decoded borrows from the input or from what decoded it.
+const BORROWED: &str = "borrowed";
+/// Sessions with a server that decodes no document.
+const PLAIN: &str = "client, plain server";
+/// Sessions with all of a server.
+const WHOLE: &str = "client and server";
+/// The two rows of maps.
+const MAP: &str = "map, no protocol";
+
+fn main() {
+    let mut suite = Suite::from_args("psrp", env!("CARGO_TARGET_TMPDIR"));
+    serialize(&mut suite, "serialize_small_object", &payload::small(), wrapped);
+    serialize(&mut suite, "serialize_medium_object", &payload::numbered("Property", 10), wrapped);
+    serialize(&mut suite, "serialize_large_object", &payload::numbered("Property", 50), wrapped);
+    serialize(&mut suite, "serialize_with_references", &payload::references(), wrapped);
+    serialize(&mut suite, "serialize_string", &Value::from("test string value"), Writer::write);
+    serialize(&mut suite, "serialize_int32", &Value::from(12345), Writer::write);
+    serialize(&mut suite, "serialize_hashtable", &payload::hashtable(), Writer::write);
+    serialize_again(&mut suite);
+    deserialize(&mut suite, "deserialize_small_object", &payload::small());
+    deserialize(&mut suite, "deserialize_ps_object", &payload::described());
+    for (row, length) in [("fragment_encode_1kb", 1024), ("fragment_encode_large_32kb", 32768)] {
+        encode_fragment(&mut suite, row, length);
+    }
+    decode_fragment(&mut suite);
+    assemble(&mut suite);
+    messages(&mut suite, "message", Destination::Server, MessageType::CreatePipeline);
+    messages(&mut suite, "messages_message", Destination::Client, MessageType::PipelineOutput);
+    send_data(&mut suite, "transport_send_data_4kb", 4096, false);
+    send_data(&mut suite, "transport_send_data_small_256b", 256, false);
+    send_data(&mut suite, "outofproc_send_data", 1024, true);
+    send_command(&mut suite);
+    receive(&mut suite, "transport_receive_packet_data", &data_packet(None, b"testdata"));
+    receive(&mut suite, "transport_receive_packet_command", &Packet::Command(Some(IDENTITY)));
+    parse_line(&mut suite);
+    round_trip(&mut suite, "round_trip_small", &payload::small());
+    round_trip(&mut suite, "round_trip_medium", &payload::numbered("Prop", 20));
+    transport_round_trip(&mut suite);
+    texts(&mut suite);
+    shared_maps(&mut suite);
+    large_document(&mut suite);
+    sessions(&mut suite);
+    suite.finish();
+}
+
+/// A value as a document.
+fn wrapped<'w>(writer: &'w mut Writer, value: &Value) -> Result<&'w [u8], Error> {
+    writer.write_document([(None, value)])
+}
+
+/// A value as a part of the document before.
+fn continued<'w>(writer: &'w mut Writer, value: &Value) -> Result<&'w [u8], Error> {
+    writer.continue_document([(None, value)])
+}
+
+/// The length of what was made; 0 where that failed.
+fn length<T: AsRef<[u8]>>(bytes: Result<T, Error>) -> u64 {
+    bytes.map_or(0, |bytes| black_box(bytes.as_ref()).len() as u64)
+}
+
+/// The length of a document of the value; no length where another value is read from it.
+fn verified(value: &Value, write: impl for<'w> Fn(&'w mut Writer, &Value) -> Result<&'w [u8], Error>) -> u64 {
+    let mut writer = Writer::new();
+    match write(&mut writer, value) {
+        Ok(document) if from_slice(document).is_ok_and(|read| read == *value) => document.len() as u64,
+        _ => u64::MAX,
+    }
+}
+
+fn serialize(
+    suite: &mut Suite,
+    name: &str,
+    value: &Value,
+    write: impl for<'w> Fn(&'w mut Writer, &Value) -> Result<&'w [u8], Error>,
+) {
+    let expected = verified(value, &write);
+    let (mut copying, mut lending) = (Writer::new(), Writer::new());
+    suite
+        .row(name)
+        .payload(expected)
+        .run(Impl::ours("copied").class(FRESH), expected, || {
+            length(write(&mut copying, black_box(value)).map(<[u8]>::to_vec))
+        })
+        .run(Impl::ours("lent").class(REUSED), expected, || length(write(&mut lending, black_box(value))));
+}
+
+/// The two rows whose serializer is not reset: from the second document on, all they write is a reference.
+fn serialize_again(suite: &mut Suite) {
+    let value = payload::small();
+    let whole = verified(&value, wrapped);
+    let (mut writer, mut other) = (Writer::new(), Writer::new());
+    let reference = length(continued(&mut writer, &value).map(|_| "<Ref RefId=\"0\" />")) + 87;
+    suite
+        .row("serialize_unsafe_small_object")
+        .payload(reference)
+        .run(Impl::ours("as the original: a reference, lent").class(REUSED), reference, || {
+            length(continued(&mut writer, black_box(&value)))
+        })
+        .run(Impl::ours("whole object, lent").class(REUSED).payload(whole), whole, || {
+            length(wrapped(&mut other, black_box(&value)))
+        });
+
+    let value = payload::described();
+    let whole = verified(&value, wrapped);
+    let (mut writer, mut other, mut lending) = (Writer::new(), Writer::new(), Writer::new());
+    length(continued(&mut writer, &value));
+    suite
+        .row("serialize_ps_object")
+        .payload(reference)
+        .run(Impl::ours("as the original: a reference, copied").class(FRESH), reference, || {
+            length(continued(&mut writer, black_box(&value)).map(<[u8]>::to_vec))
+        })
+        .run(Impl::ours("whole object, copied").class(FRESH).payload(whole), whole, || {
+            length(wrapped(&mut other, black_box(&value)).map(<[u8]>::to_vec))
+        })
+        .run(Impl::ours("whole object, lent").class(REUSED).payload(whole), whole, || {
+            length(wrapped(&mut lending, black_box(&value)))
+        });
+}
+
+fn deserialize(suite: &mut Suite, name: &str, value: &Value) {
+    let mut writer = Writer::new();
+    let document = wrapped(&mut writer, value).unwrap_or_default();
+    let is_right = from_slice(document).is_ok_and(|read| read == *value);
+    let expected = if is_right { members(value) } else { u64::MAX };
+    suite.row(name).payload(document.len() as u64).run(Impl::ours("value").class(OWNED), expected, || {
+        from_slice(black_box(document)).map_or(0, |value| members(black_box(&value)))
+    });
+}
+
+/// Adds how long it takes to copy the finished bytes.
+fn copies(row: Row<'_>, bytes: &[u8]) {
+    let mut buffer = Vec::new();
+    let expected = bytes.len() as u64;
+    row.run(Impl::limit("memory copy").class(REUSED), expected, || limits::copy(bytes, &mut buffer));
+}
+
+/// The fragment of a message that has only one.
+fn fragment(blob: &[u8]) -> Fragment<'_> {
+    Fragment { object_id: 1, fragment_id: 0, start: true, end: true, blob: blob.into() }
+}
+
+/// A fragment in a buffer.
+fn encoded_fragment(fragment: &Fragment<'_>, mut buffer: Vec<u8>) -> Vec<u8> {
+    buffer.clear();
+    let _ = black_box(fragment).encode(&mut buffer);
+    buffer
+}
+
+fn encode_fragment(suite: &mut Suite, name: &str, blob: usize) {
+    let blob = vec![0; blob];
+    let value = fragment(&blob);
+    let encoded = encoded_fragment(&value, Vec::new());
+    let is_right = Fragment::decode(&encoded).is_ok_and(|(read, rest)| read == value && rest.is_empty());
+    let expected = if is_right { blob.len() as u64 + 21 } else { u64::MAX };
+    let mut buffer = Vec::new();
+    let row = suite
+        .row(name)
+        .payload(expected)
+        .run(Impl::ours("new vector").class(FRESH), expected, || {
+            black_box(encoded_fragment(&value, Vec::with_capacity(encoded.len()))).len() as u64
+        })
+        .run(Impl::ours("reused buffer").class(REUSED), expected, || {
+            buffer = encoded_fragment(&value, std::mem::take(&mut buffer));
+            black_box(&buffer).len() as u64
+        })
+        .run(Impl::limit("memory copy, new vector").class(FRESH), expected, || limits::copy_to_new(&encoded));
+    copies(row, &encoded);
+}
+
+fn decode_fragment(suite: &mut Suite) {
+    let blob = [0; 1024];
+    let encoded = encoded_fragment(&fragment(&blob), Vec::new());
+    let is_right = Fragment::decode(&encoded).is_ok_and(|(read, _)| read == fragment(&blob));
+    let expected = if is_right { 1024 } else { u64::MAX };
+    let row = suite
+        .row("fragment_decode_1kb")
+        .payload(encoded.len() as u64)
+        .run(Impl::ours("owned").class(OWNED), expected, || {
+            let decoded = Fragment::decode(black_box(&encoded)).map(|(fragment, _)| fragment.into_owned());
+            decoded.map_or(0, |fragment| black_box(&fragment).blob.len() as u64)
+        })
+        .run(Impl::ours("borrowed").class(BORROWED), expected, || {
+            let decoded = Fragment::decode(black_box(&encoded));
+            decoded.map_or(0, |(fragment, _)| black_box(&fragment).blob.len() as u64)
+        });
+    copies(row, &encoded);
+}
+
+/// Five fragments, though the name of the row says four. The assembler of the original takes fragments that are decoded
+/// already; ours takes bytes.
+fn assemble(suite: &mut Suite) {
+    let message = [0; 4096];
+    let fragments: Vec<_> = Fragmenter::new()
+        .fragment_size(1024)
+        .split(&message)
+        .map(|fragment| encoded_fragment(&fragment, Vec::new()))
+        .collect();
+    let expected = if fragments.len() == 5 { 4096 } else { u64::MAX };
+    let mut kept = Assembler::new();
+    let row = suite
+        .row("fragment_assemble_4")
+        .payload(4096)
+        .run(Impl::ours("new assembler, owned").class(OWNED), expected, || {
+            assembled(&mut Assembler::new(), &fragments)
+                .map_or(0, |message| black_box(message.to_vec()).len() as u64)
+        })
+        .run(Impl::ours("new assembler, borrowed").class(BORROWED), expected, || {
+            assembled(&mut Assembler::new(), &fragments).map_or(0, |message| black_box(message).len() as u64)
+        })
+        .run(Impl::ours("reused assembler, borrowed").class(BORROWED), expected, || {
+            assembled(&mut kept, &fragments).map_or(0, |message| black_box(message).len() as u64)
+        });
+    copies(row, &message);
+}
+
+/// The message after the last of the fragments.
+fn assembled<'a>(assembler: &'a mut Assembler, fragments: &'a [Vec<u8>]) -> Option<&'a [u8]> {
+    let (last, others) = black_box(fragments).split_last()?;
+    for fragment in others {
+        if !matches!(assembler.next(&mut &fragment[..]), Ok(None)) {
+            return None;
+        }
+    }
+    assembler.next(&mut &last[..]).ok()?
+}
+
+fn messages(suite: &mut Suite, prefix: &str, destination: Destination, message_type: MessageType) {
+    let data = [0; 1024];
+    let header = MessageHeader {
+        destination,
+        message_type,
+        pool_id: Uuid::new_v4(),
+        pipeline_id: Some(Uuid::new_v4()),
+    };
+    let message = Message { header, data: &data };
+    let mut encoded = Vec::new();
+    message.encode(&mut encoded);
+    let is_right = Message::decode(&encoded).is_ok_and(|read| read == message);
+    let expected = if is_right { 1064 } else { u64::MAX };
+    let mut buffer = Vec::new();
+    let row = suite
+        .row(format!("{prefix}_encode"))
+        .payload(1064)
+        .run(Impl::ours("new vector").class(FRESH), expected, || {
+            let mut buffer = Vec::with_capacity(encoded.len());
+            black_box(&message).encode(&mut buffer);
+            black_box(&buffer).len() as u64
+        })
+        .run(Impl::ours("reused buffer").class(REUSED), expected, || {
+            buffer.clear();
+            black_box(&message).encode(&mut buffer);
+            black_box(&buffer).len() as u64
+        })
+        .run(Impl::limit("memory copy, new vector").class(FRESH), expected, || limits::copy_to_new(&encoded));
+    copies(row, &encoded);
+
+    let expected = if is_right { 1024 } else { u64::MAX };
+    let row = suite
+        .row(format!("{prefix}_decode"))
+        .payload(1064)
+        .run(Impl::ours("owned").class(OWNED), expected, || {
+            let decoded =
+                Message::decode(black_box(&encoded)).map(|message| (message.header, message.data.to_vec()));
+            decoded.map_or(0, |message| black_box(&message).1.len() as u64)
+        })
+        .run(Impl::ours("borrowed").class(BORROWED), expected, || {
+            Message::decode(black_box(&encoded)).map_or(0, |message| black_box(&message).data.len() as u64)
+        });
+    copies(row, &encoded);
+}
+
+fn data_packet(target: Option<Uuid>, data: &[u8]) -> Packet<'_> {
+    Packet::Data { target, priority: Priority::Default, data }
+}
+
+/// The line of a packet; empty where another packet is read from it.
+fn line(packet: &Packet<'_>) -> Vec<u8> {
+    let (mut line, mut data) = (Vec::new(), Vec::new());
+    let encoded = packet.encode(&mut line);
+    let is_right = encoded.is_ok() && Packet::parse(&line, &mut data).is_ok_and(|read| read == *packet);
+    if is_right { line } else { Vec::new() }
+}
+
+/// A packet to a buffer that is emptied before, or to a writer that keeps nothing.
+fn send<'a>(suite: &'a mut Suite, name: &str, packet: &Packet<'_>, discarded: bool) -> Row<'a> {
+    let expected = line(packet).len() as u64;
+    let (sink, link, mut buffer) = (Link::new(std::io::sink()), Link::new(Vec::new()), Vec::new());
+    suite
+        .row(name)
+        .payload(expected)
+        .run(Impl::ours("lock and writer").class(REUSED), expected, || {
+            let packet = black_box(packet);
+            if discarded { sink.send(packet, |_| {}) } else { link.send(packet, Vec::clear) }
+        })
+        .run(Impl::ours("buffer").class(REUSED), expected, || transport::encode(packet, &mut buffer))
+}
+
+fn send_data(suite: &mut Suite, name: &str, length: usize, discarded: bool) {
+    let data = vec![0; length];
+    let row = send(suite, name, &data_packet(Some(IDENTITY), &data), discarded);
+    let expected = data.len().div_ceil(3) * 4;
+    let mut text = vec![0; expected];
+    row.run(Impl::limit("base64 of the data").class(REUSED), expected as u64, || {
+        limits::base64(&data, &mut text)
+    });
+}
+
+fn send_command(suite: &mut Suite) {
+    let _ = send(suite, "transport_send_command", &Packet::Command(Some(IDENTITY)), false);
+}
+
+/// A packet from a reader of bytes, with everything made anew as in the original, and from bytes that are there.
+fn receive(suite: &mut Suite, name: &str, packet: &Packet<'_>) {
+    let (line, expected) = (line(packet), transport::data(packet).len() as u64);
+    let mut kept = PacketReader::new(Role::Client);
+    suite
+        .row(name)
+        .payload(line.len() as u64)
+        .run(Impl::ours("new reader, owned").class(OWNED), expected, || {
+            transport::receive(black_box(&line[..])).map_or(u64::MAX, |data| black_box(&data).len() as u64)
+        })
+        .run(Impl::ours("new reader, bytes at hand").class(BORROWED), expected, || {
+            let mut reader = PacketReader::new(Role::Client);
+            received(transport::receive_in_place(&mut reader, black_box(&line)))
+        })
+        .run(Impl::ours("reused reader, bytes at hand").class(BORROWED), expected, || {
+            received(transport::receive_in_place(&mut kept, black_box(&line)))
+        });
+}
+
+fn received(packet: Option<Packet<'_>>) -> u64 {
+    packet.map_or(u64::MAX, |packet| transport::data(black_box(&packet)).len() as u64)
+}
+
+fn parse_line(suite: &mut Suite) {
+    let line = line(&data_packet(Some(IDENTITY), b"some test data payload"));
+    let line = line.trim_ascii_end();
+    let mut kept = Vec::new();
+    suite
+        .row("outofproc_parse_packet")
+        .payload(line.len() as u64)
+        .run(Impl::ours("new vector").class(OWNED), 22, || {
+            let mut data = Vec::new();
+            received(Packet::parse(black_box(line), &mut data).ok())
+        })
+        .run(Impl::ours("reused buffer").class(BORROWED), 22, || {
+            received(Packet::parse(black_box(line), &mut kept).ok())
+        });
+}
+
+/// The original decodes what it had before the fragments; ours does so in one variant, and in the others goes on with
+/// what each step made. Identifiers are asked of the system, two for each message, on both sides.
+fn round_trip(suite: &mut Suite, name: &str, value: &Value) {
+    let arrived = |read: Result<Option<Value>, Error>| match read {
+        Ok(Some(read)) => members(black_box(&read)),
+        _ => u64::MAX,
+    };
+    let right = |read: Result<Option<Value>, Error>| read.is_ok_and(|read| read.as_ref() == Some(value));
+    let is_right = right(round_trip::beside(value)) && right(round_trip::through(value));
+    let expected = if is_right { members(value) } else { u64::MAX - 1 };
+    let mut kept = Kept::default();
+    suite
+        .row(name)
+        .payload(verified(value, Writer::write))
+        .run(Impl::ours("as the original").class(OWNED), expected, || {
+            arrived(round_trip::beside(black_box(value)))
+        })
+        .run(Impl::ours("through the bytes").class(OWNED), expected, || {
+            arrived(round_trip::through(black_box(value)))
+        })
+        .run(Impl::ours("through the bytes, reused buffers").class(BORROWED), expected, || {
+            arrived(kept.through(black_box(value)))
+        });
+}
+
+fn transport_round_trip(suite: &mut Suite) {
+    let data = [0; 1024];
+    let packet = data_packet(Some(IDENTITY), &data);
+    let mut buffer = Vec::new();
+    let mut reader = PacketReader::new(Role::Client);
+    suite
+        .row("transport_round_trip")
+        .payload(line(&packet).len() as u64)
+        .run(Impl::ours("new reader, owned").class(OWNED), 1024, || {
+            let mut buffer = Vec::new();
+            transport::encode(&packet, &mut buffer);
+            transport::receive(&buffer[..]).map_or(u64::MAX, |data| black_box(&data).len() as u64)
+        })
+        .run(Impl::ours("reused reader, bytes at hand").class(BORROWED), 1024, || {
+            transport::encode(&packet, &mut buffer);
+            received(transport::receive_in_place(&mut reader, &buffer))
+        });
+}
+
+/// Texts with escapes; one that needs none is not copied, on both sides.
+fn texts(suite: &mut Suite) {
+    const ESCAPED: &str = "line1_x000D__x000A_line2_x0009_col2_x000D__x000A_line3";
+    const LINES: &str = "line1\r\nline2\tcol2\r\nline3";
+    let plain = "hello world this is a normal string with no escapes";
+    let unencoded = "hello world this is a normal string with no encoding needed";
+    let pairs = "music _xD834__xDD1E_ and _xD83D__xDE00_ emoji";
+    let literal = "literal _x000D_ and _X000A_ patterns";
+    let rows = [
+        ("decode_no_escapes", plain, plain),
+        ("decode_with_escapes", ESCAPED, LINES),
+        ("decode_surrogate_pair", pairs, "music \u{1D11E} and \u{1F600} emoji"),
+        ("encode_no_encoding_needed", unencoded, unencoded),
+        ("encode_with_control_chars", LINES, ESCAPED),
+        ("encode_escape_escape_pattern", literal, "literal _x005F_x000D_ and _x005F_X000A_ patterns"),
+    ];
+    for (name, from, to) in rows {
+        let change = if name.starts_with("decode") { unescape } else { escape };
+        let expected = if change(from) == to { to.len() as u64 } else { u64::MAX };
+        suite.row(format!("clixml_string_{name}")).payload(from.len() as u64).run(
+            Impl::ours("text").class(OWNED),
+            expected,
+            || black_box(change(black_box(from))).len() as u64,
+        );
+    }
+}
+
+fn shared_maps(suite: &mut Suite) {
+    let keys = maps::keys();
+    let (locked, sharded) = (Locked::new(&keys), Sharded::new(&keys));
+    suite.row("runspace_map_rwmutex").run_batches(Impl::ours("RwLock of a map").class(MAP), 1, |times| {
+        maps::look_up(&locked, &keys, times)
+    });
+    suite
+        .row("runspace_map_syncmap")
+        .run_batches(Impl::ours("sharded map").class(MAP), 1, |times| maps::look_up(&sharded, &keys, times));
+}
+
+/// Ten million bytes to values and back. The document is indented, as `Export-Clixml` writes it; what we write is not.
+fn large_document(suite: &mut Suite) {
+    const LEN: u64 = 10_000_055;
+    const ENCODED: u64 = 7_857_800;
+    let (decoding, encoding) = ("clixml_document_10mb", "clixml_document_10mb_encode");
+    let selected = suite.selects(decoding) || suite.selects(encoding);
+    let (document, count) = document::exported(if selected { 10_000_000 } else { 0 });
+    let document = document.as_bytes();
+    let values: Vec<Value> = read_all(document).unwrap_or_default();
+
+    suite
+        .row(decoding)
+        .payload(LEN)
+        .elements(count)
+        .run(Impl::ours("values").class(OWNED), count, || {
+            read_all(black_box(document)).map_or(0, |values| black_box(&values).len() as u64)
+        })
+        .run(Impl::limit("events of quick-xml"), limits::events(document), || limits::events(document));
+
+    let items = || values.iter().map(|value| (None, value));
+    let mut writer = Writer::new();
+    let encoded = writer.write_document(items()).map(<[u8]>::to_vec).unwrap_or_default();
+    let is_right = read_all(&encoded).is_ok_and(|read| read == values);
+    let expected = if is_right { encoded.len() as u64 } else { u64::MAX };
+    let row = suite.row(encoding).payload(ENCODED).elements(count);
+    let row = row.run(Impl::ours("copied").class(FRESH), expected, || {
+        length(writer.write_document(items()).map(<[u8]>::to_vec))
+    });
+    let row = row.run(Impl::ours("lent").class(REUSED), expected, || length(writer.write_document(items())));
+    copies(row, &encoded);
+}
+
+/// Client and server in one thread, over a pipe in memory, which is where the original has its sessions too. It has no
+/// server: that of its rows decodes nothing, and so does the plain one of ours.
+fn sessions(suite: &mut Suite) {
+    const COUNT: u64 = 10_000;
+    let (Ok(plain), Ok(whole)) = (Sessions::new(Far::Plain), Sessions::new(Far::Server)) else { return };
+    suite
+        .row("session_open_invoke_close")
+        .run_batches(Impl::ours("client, plain server").class(PLAIN), 1, |times| {
+            plain.whole(times).unwrap_or(u64::MAX)
+        })
+        .run_batches(Impl::ours("client and server").class(WHOLE), 1, |times| {
+            whole.whole(times).unwrap_or(u64::MAX)
+        });
+    let name = "session_10000_objects";
+    let pool = |sessions: &Sessions| if suite.selects(name) { sessions.open().ok() } else { None };
+    let (plain_pool, whole_pool) = (pool(&plain), pool(&whole));
+    let found = |sum: Option<Result<i64, Error>>| {
+        sum.and_then(Result::ok).and_then(|sum| u64::try_from(sum).ok()).unwrap_or(u64::MAX)
+    };
+    let sum = session::sum(COUNT);
+    suite
+        .row(name)
+        .elements(COUNT)
+        .run(Impl::ours("client, plain server: stream").class(PLAIN), sum, || {
+            found(plain_pool.as_ref().map(|pool| plain.stream(pool, COUNT)))
+        })
+        .run(Impl::ours("client and server: stream").class(WHOLE), sum, || {
+            found(whole_pool.as_ref().map(|pool| whole.stream(pool, COUNT)))
+        })
+        .run(Impl::ours("client and server: collected").class(WHOLE), sum, || {
+            found(whole_pool.as_ref().map(|pool| whole.collect(pool, COUNT)))
+        });
+}
+
+/// The values of a document.
+fn read_all(document: &[u8]) -> Result<Vec<Value>, Error> {
+    Reader::new(document).map(|item| item.map(|(_, value)| value)).collect()
+}

@@ -1,0 +1,114 @@
+//! The `pypi_proxy_requests` suite: a request for a page that the proxy has, over a connection that stays open.
+//!
+//! Client and server share the process, so that all allocations are the server's: the client has none.
+
+use std::future;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::{io, thread};
+
+use benches::{Impl, Suite};
+use pypi_proxy::pages::{self, Pages};
+use pypi_proxy::serve::{self, Proxy, Server, ServerConfig};
+use pypi_proxy::store::{self, Store};
+use pypi_proxy::upstream::{self, Upstream};
+
+benches::counting_allocator!();
+
+const REQUEST: &[u8] = b"GET /simple/demo/ HTTP/1.1\r\nHost: x\r\nUser-Agent: pip/26.2\r\nAccept: \
+    application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01\r\n\r\n";
+const PAGE: &str = r#"{"meta":{"api-version":"1.1"},"name":"demo","versions":[],"files":[{"filename":"demo-1.0-py3-none-any.whl","url":"/f/demo-1.0-py3-none-any.whl","hashes":{"sha256":"0000000000000000000000000000000000000000000000000000000000000000"},"size":50000}]}"#;
+
+fn main() {
+    let mut suite = Suite::from_args("pypi_proxy", env!("CARGO_TARGET_TMPDIR"));
+    if suite.selects("allocs_per_request") {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let address = start(&runtime, dir.path());
+        let mut client = Client::connect(address).unwrap();
+        let length = client.ask().unwrap();
+        row(&mut suite, length, || client.ask().unwrap());
+    } else {
+        row(&mut suite, 0, || 0);
+    }
+    suite.finish();
+}
+
+fn row(suite: &mut Suite, length: u64, ask: impl FnMut() -> u64) {
+    suite.row("allocs_per_request").elements(1).run(Impl::ours("page"), length, ask);
+}
+
+/// Starts an index and a proxy of it.
+fn start(runtime: &tokio::runtime::Runtime, dir: &std::path::Path) -> SocketAddr {
+    let index = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let url = format!("http://{}/simple", index.local_addr().unwrap());
+    thread::spawn(move || index.incoming().flatten().for_each(|stream| drop(answer(stream))));
+    let _guard = runtime.enter();
+    let upstreams = vec![Arc::new(Upstream::new(upstream::Config::new(&url).unwrap()).unwrap())];
+    let store = Store::open(store::Config::new(dir.join("cache"))).unwrap();
+    let pages = Pages::new(upstreams.clone(), pages::Config::new().dir(store.pages_dir()));
+    let proxy = Proxy::new(upstreams, pages, store, serve::Config::new());
+    let listener = runtime.block_on(tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
+    let address = listener.local_addr().unwrap();
+    runtime.spawn(Server::new(proxy, ServerConfig::new()).serve(listener, future::pending::<()>()));
+    address
+}
+
+/// Answers one request as the index, whatever it asks for.
+fn answer(stream: TcpStream) -> io::Result<()> {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    while reader.read_line(&mut line)? > 2 {
+        line.clear();
+    }
+    write!(
+        reader.get_mut(),
+        "HTTP/1.1 200 OK\r\nContent-Type: application/vnd.pypi.simple.v1+json\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{PAGE}",
+        PAGE.len()
+    )
+}
+
+/// A client that allocates nothing once it is there.
+struct Client {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+impl Client {
+    fn connect(address: SocketAddr) -> io::Result<Self> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, buffer: vec![0; 16 * 1024] })
+    }
+
+    /// Asks for the page, and returns how long its body is.
+    fn ask(&mut self) -> io::Result<u64> {
+        self.stream.write_all(REQUEST)?;
+        let mut len = 0;
+        loop {
+            let read = self.stream.read(&mut self.buffer[len..])?;
+            len += read;
+            let (head, body) = match memchr::memmem::find(&self.buffer[..len], b"\r\n\r\n") {
+                Some(end) => (&self.buffer[..end], len - end - 4),
+                None if read == 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                None => continue,
+            };
+            assert!(head.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(head));
+            let length = length(head).ok_or(io::ErrorKind::InvalidData)?;
+            if body as u64 == length {
+                return Ok(length);
+            }
+        }
+    }
+}
+
+/// The length of the body that a head announces.
+fn length(head: &[u8]) -> Option<u64> {
+    const NAME: &[u8] = b"content-length: ";
+    let mut lines = head.split(|byte| *byte == b'\n');
+    let line = lines.find(|line| line.len() > NAME.len() && line[..NAME.len()].eq_ignore_ascii_case(NAME))?;
+    std::str::from_utf8(line[NAME.len()..].trim_ascii()).ok()?.parse().ok()
+}

@@ -1,0 +1,60 @@
+//! Memory-bandwidth limits of the machine: reading, copying and UTF-8 validation of a buffer.
+
+use std::hint::black_box;
+
+/// Reads every byte once: a 64-bit wrapping sum over the input, chunk by chunk. Streamed from memory it shows the
+/// read bandwidth.
+pub fn sum(input: &[u8], chunk: usize) -> u64 {
+    input.chunks(chunk).map(|chunk| black_box(sum_words(chunk))).fold(0, u64::wrapping_add)
+}
+
+/// Four independent sums keep the loads, not the additions, the bottleneck.
+fn sum_words(bytes: &[u8]) -> u64 {
+    let mut sums = [0_u64; 4];
+    let (blocks, tail) = bytes.as_chunks::<32>();
+    for block in blocks {
+        let (words, _) = block.as_chunks::<8>();
+        for (sum, word) in sums.iter_mut().zip(words) {
+            *sum = sum.wrapping_add(u64::from_ne_bytes(*word));
+        }
+    }
+    let tail = tail.iter().fold(0_u64, |sum, &byte| sum.wrapping_add(u64::from(byte)));
+    sums.iter().fold(tail, |sum, &part| sum.wrapping_add(part))
+}
+
+/// Copies the input chunk by chunk into one buffer that stays in cache, as a read from a socket does; gives the
+/// number of bytes copied.
+pub fn copy(input: &[u8], buffer: &mut [u8]) -> u64 {
+    let mut copied = 0;
+    for chunk in input.chunks(buffer.len()) {
+        buffer[..chunk.len()].copy_from_slice(chunk);
+        copied += black_box(&*buffer)[..chunk.len()].len() as u64;
+    }
+    copied
+}
+
+/// Validates every byte as UTF-8, chunk by chunk, and gives the number of valid bytes.
+pub fn validate(input: &[u8], chunk: usize) -> u64 {
+    input
+        .chunks(chunk)
+        .map(|chunk| match std::str::from_utf8(chunk) {
+            Ok(text) => text.len() as u64,
+            Err(error) => error.valid_up_to() as u64,
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sum_reads_every_byte() {
+        assert_eq!(sum(&[1; 67], 64), 2 * 4 * 0x0101_0101_0101_0101 + 3);
+    }
+
+    #[test]
+    fn copy_counts_every_byte() {
+        assert_eq!(copy(&[7; 100], &mut [0; 64]), 100);
+    }
+}

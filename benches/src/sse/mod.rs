@@ -1,9 +1,0 @@
-//! Inputs, implementations and limits of the `sse` suite.
-
-pub mod encode;
-pub mod http;
-pub mod limits;
-pub mod ours;
-pub mod payload;
-pub mod peers;
-pub mod tally;

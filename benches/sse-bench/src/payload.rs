@@ -1,0 +1,127 @@
+//! The inputs, built once and outside every timed region.
+
+use benches::event_stream::{Input, Stop};
+
+/// One row of the first report's decoder table.
+#[derive(Debug, Clone)]
+pub struct SeedRow {
+    /// The row, as in the seed rows' keys.
+    pub row: &'static str,
+    /// Events that one operation decodes.
+    pub events: u64,
+    /// Bytes of event data that one operation decodes.
+    pub data: u64,
+    /// The stream.
+    pub input: Input,
+}
+
+/// The ten rows of the first report's decoder table, with its exact inputs and stop rules.
+pub fn seed_rows() -> Vec<SeedRow> {
+    let row = |row, events, data, input: String, stop| SeedRow {
+        row,
+        events,
+        data,
+        input: Input::whole(input, stop),
+    };
+    let simple = || String::from("data: {\"test\": \"value\"}\n\n");
+    vec![
+        row("decode_simple_event", 1, 17, simple(), Stop::First),
+        row(
+            "decode_complex_event",
+            1,
+            100,
+            "event: message\nid: msg-123\ndata: {\"id\":\"test\",\"model\":\"sonar\",\"choices\":[{\"index\":0,\
+             \"delta\":{\"role\":\"assistant\",\"content\":\"Hello\"}}]}\n\n"
+                .into(),
+            Stop::First,
+        ),
+        row(
+            "decode_multiline_data",
+            1,
+            56,
+            "data: {\"chunk\": \"line1\"}\ndata: {\"chunk\": \"line2\"}\ndata: {\"chunk\": \"line3\"}\n\n".into(),
+            Stop::First,
+        ),
+        row(
+            "decode_large_payload",
+            1,
+            4476,
+            format!(
+                "data: {{\"id\":\"test-123\",\"model\":\"sonar-pro\",\"choices\":[{{\"index\":0,\"delta\":\
+                 {{\"role\":\"assistant\",\"content\":\"{}\"}}}}],\"usage\":{{\"completion_tokens\":500,\
+                 \"prompt_tokens\":100,\"total_tokens\":600}}}}\n\n",
+                "This is a long response with lots of text. ".repeat(100)
+            ),
+            Stop::First,
+        ),
+        row(
+            "decode_multiple_events",
+            4,
+            42,
+            "data: {\"chunk\": 1}\n\ndata: {\"chunk\": 2}\n\ndata: {\"chunk\": 3}\n\ndata: [DONE]\n\n".into(),
+            Stop::Done,
+        ),
+        row(
+            "decode_with_all_fields",
+            1,
+            24,
+            "event: message\nid: msg-456\nretry: 1000\ndata: {\"status\": \"processing\"}\n\n".into(),
+            Stop::First,
+        ),
+        row("decode_stream_simulation", 6, 287, stream_simulation(), Stop::Done),
+        row("decode_allocations", 1, 17, simple(), Stop::First),
+        row("decode_buffered_stream", 100, 1200, buffered_stream(), Stop::End),
+        row(
+            "decode_comment_filtering",
+            1,
+            18,
+            ": This is a comment\n: Another comment\ndata: {\"actual\": \"data\"}\n\n".into(),
+            Stop::First,
+        ),
+    ]
+}
+
+fn stream_simulation() -> String {
+    [
+        r#"{"id":"1","choices":[{"delta":{"role":"assistant"}}]}"#,
+        r#"{"id":"1","choices":[{"delta":{"content":"Hello"}}]}"#,
+        r#"{"id":"1","choices":[{"delta":{"content":" world"}}]}"#,
+        r#"{"id":"1","choices":[{"delta":{"content":"!"}}]}"#,
+        r#"{"id":"1","choices":[{"finish_reason":"stop"}],"usage":{"total_tokens":10}}"#,
+        "[DONE]",
+    ]
+    .map(|data| format!("data: {data}\n\n"))
+    .concat()
+}
+
+fn buffered_stream() -> String {
+    (0..100).map(|i| format!("data: {{\"chunk\": {}}}\n\n", i % 10)).collect()
+}
+
+/// One data line of `bytes` characters.
+pub fn one_line(bytes: usize) -> Vec<u8> {
+    format!("data: {}\n\n", "a".repeat(bytes)).into_bytes()
+}
+
+/// At least `bytes` bytes of 20-byte events.
+pub fn short_events(bytes: usize) -> Vec<u8> {
+    buffered_stream().repeat(bytes.div_ceil(2000)).into_bytes()
+}
+
+/// One event of `lines` data lines of 80 bytes each.
+pub fn many_lines(lines: usize) -> Vec<u8> {
+    let mut out = format!("data: {}\n", "x".repeat(73)).repeat(lines);
+    out.push('\n');
+    out.into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seed_inputs_have_the_published_sizes() {
+        let sizes: Vec<_> = seed_rows().iter().map(|row| row.input.bytes.len()).collect();
+        assert_eq!(sizes, [25, 135, 76, 4484, 74, 71, 335, 25, 2000, 64]);
+    }
+}

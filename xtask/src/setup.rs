@@ -1,0 +1,107 @@
+//! `cargo xtask setup`: installs the tools of the full gate.
+
+use std::process::{Command, Stdio};
+
+use anyhow::{Result, bail};
+
+use crate::args::Args;
+use crate::process::{self, is_installed};
+use crate::test::finish;
+use crate::workspace::Workspace;
+use crate::{cargo, note};
+
+pub(crate) const HELP: &str = "\
+usage: cargo xtask setup
+
+Installs the tools that `cargo xtask test --full` uses: packages of Debian, as root, and cargo-deny and cargo-machete.
+What cannot be installed is named, and the steps that need it are skipped. Go, Node.js, Python, Java and Maven are used
+where they are, and not installed.
+";
+
+/// A package of Debian.
+struct SystemPackage {
+    name: &'static str,
+    /// One of these programs shows that it is installed.
+    programs: &'static [&'static str],
+    purpose: &'static str,
+}
+
+const SYSTEM_PACKAGES: [SystemPackage; 7] = [
+    SystemPackage { name: "chromium", programs: &["chromium"], purpose: "the browser tests" },
+    SystemPackage {
+        name: "openssh-server",
+        programs: &["sshd", "/usr/sbin/sshd"],
+        purpose: "the tests with OpenSSH",
+    },
+    SystemPackage { name: "prometheus", programs: &["promtool"], purpose: "the checks of metrics and rules" },
+    SystemPackage { name: "nginx-light", programs: &["nginx"], purpose: "the tests behind nginx" },
+    SystemPackage {
+        name: "systemd",
+        programs: &["systemd-analyze", "systemd-socket-activate"],
+        purpose: "the checks of units",
+    },
+    SystemPackage { name: "valgrind", programs: &["valgrind"], purpose: "the instruction counts" },
+    SystemPackage { name: "zstd", programs: &["zstd"], purpose: "the check of the load run" },
+];
+
+/// Plugins of cargo, in tested versions.
+const PLUGINS: [(&str, &str, &str); 2] = [
+    ("cargo-deny", "0.20.2", "the checks of licences and bans"),
+    ("cargo-machete", "0.9.2", "the check for unused dependencies"),
+];
+
+fn missing_packages() -> impl Iterator<Item = &'static SystemPackage> {
+    SYSTEM_PACKAGES.iter().filter(|package| !package.programs.iter().any(|program| is_installed(program)))
+}
+
+fn missing_plugins() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
+    PLUGINS.iter().filter(|(name, ..)| process::first_line(name, &["--version"]).is_none())
+}
+
+/// The tools of the full gate that are not installed.
+pub(crate) fn missing() -> Vec<String> {
+    let packages = missing_packages().map(|package| format!("no {} for {}", package.name, package.purpose));
+    packages.chain(missing_plugins().map(|(name, _, purpose)| format!("no {name} for {purpose}"))).collect()
+}
+
+pub(crate) fn command(args: Args) -> Result<()> {
+    args.finish()?;
+    let workspace = Workspace::find()?;
+    let packages: Vec<&str> = missing_packages().map(|package| package.name).collect();
+    if !packages.is_empty()
+        && let Err(error) = install_packages(&packages)
+    {
+        note(&format!("{} cannot be installed: {error:#}", packages.join(", ")));
+    }
+    for (name, version, _) in missing_plugins() {
+        // Without optimisation they build three times as fast, and take a second to run.
+        let mut install =
+            cargo::command(&workspace, &["install", "--debug", "--locked", "--quiet", "--version"]);
+        install.args([version, name]).env("CARGO_PROFILE_DEV_DEBUG", "0");
+        if let Err(error) = finish(install) {
+            note(&format!("{name} cannot be installed: {error:#}"));
+        }
+    }
+    for line in missing() {
+        note(&line);
+    }
+    Ok(())
+}
+
+fn install_packages(packages: &[&str]) -> Result<()> {
+    if process::first_line("id", &["-u"]).as_deref() != Some("0") || !is_installed("apt-get") {
+        bail!("this needs root and apt-get");
+    }
+    let apt = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        command
+            .args(["-qq", "-y", "-o", "DPkg::Lock::Timeout=120", "--no-install-recommends"])
+            .args(arguments)
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .stdout(Stdio::null());
+        finish(command)
+    };
+    apt(&["update"])?;
+    apt(&[&["install"], packages].concat())?;
+    Ok(())
+}
