@@ -199,6 +199,9 @@ fn features(gate: &Gate) -> Result<Outcome> {
 /// Runs the tests; in the full gate beside the programs of other languages that could be installed.
 fn tests(gate: &Gate) -> Result<Outcome> {
     let mut command = gate.selected("test")?;
+    // Tests of servers and timeouts mostly wait.
+    let threads = 2 * std::thread::available_parallelism()?.get();
+    command.env("RUST_TEST_THREADS", threads.to_string());
     if gate.is_full {
         command.envs(gate.installed().variables.iter().map(|(variable, path)| (variable, path)));
     }

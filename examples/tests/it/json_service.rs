@@ -2,7 +2,7 @@
 
 #[path = "../../json_service.rs"]
 #[allow(dead_code, reason = "a test has a `main` of its own")]
-mod json_service;
+mod program;
 
 use std::io::ErrorKind;
 use std::process::Stdio;
@@ -15,7 +15,7 @@ use tokio::process::Command;
 async fn start() -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(json_service::serve(listener));
+    tokio::spawn(program::serve(listener));
     format!("http://{address}")
 }
 

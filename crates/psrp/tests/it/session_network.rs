@@ -14,9 +14,8 @@ use psrp::value::{SecureString, Value};
 use psrp::{Error, server};
 use uuid::Uuid;
 
-use crate::vectors_wire as vectors;
-
 #[cfg(feature = "crypto")]
+use crate::vectors_wire as vectors;
 
 const PIPELINES: usize = 3;
 const INPUTS: i32 = 3;
