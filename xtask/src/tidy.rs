@@ -18,7 +18,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/json/src/scan/x86.rs",
     "crates/parco/src/text.rs",
     "crates/parco/src/write.rs",
-    "crates/parco/tests/support/counting.rs",
+    "crates/test-support/src/counting.rs",
     "crates/sse/src/bytes/text.rs",
     "crates/sse/src/scan.rs",
     "crates/sse/src/scan/x86.rs",
@@ -172,6 +172,7 @@ impl Package {
     pub(crate) fn is_library(&self) -> bool {
         self.directory.parent().is_some_and(|parent| parent.ends_with("crates"))
             && self.directory.join("src/lib.rs").is_file()
+            && self.manifest["package"].get("publish").is_none()
     }
 
     /// The names of the benchmark binaries.

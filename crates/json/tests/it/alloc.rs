@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use json::Codec;
 use serde::{Deserialize, Serialize};
 
-use crate::counting::allocations;
+use test_support::counting::allocations;
 
 #[derive(Serialize, Deserialize)]
 struct Record<'a> {

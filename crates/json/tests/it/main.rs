@@ -1,7 +1,5 @@
 //! The integration tests, in one program.
 
-#[path = "../../../parco/tests/support/counting.rs"]
-mod counting;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -7,8 +7,8 @@ use std::io;
 use parco::wire::{Le, U8, U16, Varchar};
 use parco::{Decode, Decoder, Encode, Encoder, Entries, Seq};
 
-use crate::support::counting::{allocations, usage};
 use crate::support::forms::{Material, Node};
+use test_support::counting::{allocations, usage};
 
 /// The message of the published benchmarks.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]

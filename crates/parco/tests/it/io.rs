@@ -10,8 +10,8 @@ use proptest::prelude::*;
 
 use crate::support;
 use crate::support::checks::Pieces;
-use crate::support::counting::usage;
 use crate::support::forms::{Borrowed, Inner, Node};
+use test_support::counting::usage;
 
 /// Keeps every write, takes so many bytes at once, and fails when it has taken so many.
 struct Sink {

@@ -15,8 +15,8 @@ use parco::{
 use proptest::prelude::*;
 
 use crate::support::checks;
-use crate::support::counting::usage;
 use crate::support::forms::{Empty, Inner, Material, Named, Node};
+use test_support::counting::usage;
 
 fn limited(limits: Limits) -> Options {
     Options::new().limits(limits)

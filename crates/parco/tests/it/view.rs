@@ -9,8 +9,8 @@ use parco::{Decode, Encode, Entries, Get, Mode, Options, Put, Segment, Seq, Wire
 use proptest::prelude::*;
 
 use crate::support::checks;
-use crate::support::counting::allocations;
 use crate::support::forms::{Inner, InnerRef, Material, View};
+use test_support::counting::allocations;
 
 /// Whatever the element, the view shows what the vector has.
 fn check<E, T>(values: Vec<T>)

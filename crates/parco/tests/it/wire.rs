@@ -11,7 +11,6 @@ use parco::wire::{
 use parco::{Fault, Get, Input, Put, Segment, WireExt};
 use proptest::prelude::*;
 
-use crate::support;
 use crate::support::checks;
 
 proptest! {
@@ -222,7 +221,7 @@ fn reserved_bytes_are_passed_over() {
     assert_eq!(Skip::<0>::NEW.to_vec(&()).unwrap(), [0; 0]);
     Skip::<5>::NEW.decode_exact::<()>(&[1, 2, 3, 4, 5]).unwrap();
     let many = vec![7; 20_000];
-    let (used, result) = support::counting::usage(|| Skip::<20_000>::NEW.decode_exact::<()>(&many));
+    let (used, result) = test_support::counting::usage(|| Skip::<20_000>::NEW.decode_exact::<()>(&many));
     result.unwrap();
     assert_eq!(used.count, 0);
     assert_eq!(Skip::<20_000>::NEW.to_vec(&()).unwrap().len(), 20_000);

@@ -1,6 +1,6 @@
 //! What holds for any bytes and any value.
 //!
-//! Property tests and fuzz targets share it. Users have `counting` and `forms` beside this module.
+//! Property tests and fuzz targets share it. Users have `forms` beside this module.
 
 #![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
 
@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 use parco::schema::{self, Dynamic, Value};
 use parco::{Decode, DecodeOwned, Decoder, DuplicateKeys, Encode, Error, Mode, Options, WireExt};
 
-use super::counting::usage;
 use super::forms::{Borrowed, Everything, Frame, Inner, Material, Named, Node, Owned, View};
+use test_support::counting::usage;
 
 /// Gives its bytes in pieces of the sizes that `cuts` gives, over and over, with an interruption in front of each
 /// piece of size zero.

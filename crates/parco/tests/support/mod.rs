@@ -3,5 +3,4 @@
 #![allow(unreachable_pub, reason = "every user takes its own part of this module")]
 
 pub mod checks;
-pub mod counting;
 pub mod forms;

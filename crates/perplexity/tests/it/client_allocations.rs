@@ -6,8 +6,8 @@ use http::Method;
 use perplexity::types::chat::{Completion, DeltaChunk};
 use perplexity::{EventStream, StreamItem};
 
-use crate::counting::allocations;
 use crate::support::{Script, Step};
+use test_support::counting::allocations;
 
 /// A number, which takes no memory of its own.
 #[derive(Debug, serde::Deserialize)]

@@ -1,7 +1,5 @@
 //! The integration tests, in one program.
 
-#[path = "../../../parco/tests/support/counting.rs"]
-mod counting;
 #[cfg(feature = "client")]
 #[path = "../support/replies.rs"]
 mod replies;

@@ -4,7 +4,7 @@ use psrp::clixml::{Stream, Writer, escape, unescape};
 use psrp::value::{SecureString, TimeSpan};
 use psrp::{Object, Value};
 
-use crate::counting::allocations;
+use test_support::counting::allocations;
 
 /// One of everything that a document can remember.
 fn rich() -> Value {

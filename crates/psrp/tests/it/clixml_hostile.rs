@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use psrp::Value;
 use psrp::clixml::{Limits, ReadOptions, Reader, from_slice, to_vec};
 
-use crate::counting::usage;
 use crate::support::values::any_value;
+use test_support::counting::usage;
 
 /// The bytes that reading asks for at most, for each byte of input. An empty object is six bytes in a document and an
 /// allocation of 160; vectors that hold values grow by doubling.

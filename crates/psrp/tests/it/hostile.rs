@@ -10,7 +10,7 @@ use psrp::message::{MessageHeader, MessageType, Payload};
 use psrp::outofproc::{PacketReader, ReaderOptions, Role};
 use psrp::{Error, Value};
 
-use crate::counting::usage;
+use test_support::counting::usage;
 
 /// Reads a document as a message has it, in no more memory than a multiple of its bytes.
 fn read(xml: &str) -> Result<Value, Error> {

@@ -16,8 +16,8 @@ use psrp::server;
 use psrp::value::Value;
 use uuid::Uuid;
 
-use crate::counting;
 use crate::served::{Ask, on_start, open, pipe, serve};
+use test_support::counting;
 
 /// Writes numbers to each pipeline whose script says how many, as far as there is room. How many were written in all.
 fn numbers(written: Arc<AtomicUsize>) -> impl FnMut(&mut server::RunspacePool, Ask) -> bool + Send {

@@ -2,8 +2,6 @@
 
 #[path = "../support/conversation.rs"]
 mod conversation;
-#[path = "../../../parco/tests/support/counting.rs"]
-mod counting;
 #[path = "../support/fragment_twin.rs"]
 mod fragment_twin;
 #[cfg(all(feature = "tokio", feature = "crypto"))]

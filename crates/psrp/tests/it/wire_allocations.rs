@@ -7,7 +7,7 @@ use psrp::message::{Destination, Message, MessageHeader, MessageType};
 use psrp::outofproc::{Packet, PacketReader, Role};
 use uuid::Uuid;
 
-use crate::counting::{allocations, usage};
+use test_support::counting::{allocations, usage};
 
 const TARGET: Option<Uuid> = Some(Uuid::from_u128(7));
 

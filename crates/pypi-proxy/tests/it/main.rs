@@ -1,7 +1,5 @@
 //! The integration tests, in one program.
 
-#[path = "../../../parco/tests/support/counting.rs"]
-mod counting;
 #[path = "../support/page_twin.rs"]
 mod page_twin;
 #[path = "../support/mod.rs"]

@@ -5,10 +5,10 @@ use std::io::{Read, Write};
 use pypi_proxy::guard::{self, Guard};
 use pypi_proxy::serve::Config;
 
-use crate::counting;
 use crate::support::proxy::start;
 use crate::support::source::{content, digest_of};
 use crate::support::{JSON, Server, answer};
+use test_support::counting;
 
 const PAGE: &str = "GET /simple/demo/ HTTP/1.1\r\nHost: x\r\nUser-Agent: pip/26.2\r\nAccept-Encoding: gzip, deflate\r\n\
     Accept: application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01\r\n\r\n";

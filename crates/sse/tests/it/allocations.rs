@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use sse::{Block, Decoder, Event};
 
-use crate::counting::allocations;
+use test_support::counting::allocations;
 
 /// Allocations of a fresh decoder, and how many events it gave, through both borrowing entry points.
 fn decode(input: &[u8], chunk_size: usize) -> (usize, usize) {

@@ -5,8 +5,6 @@ mod cases;
 #[cfg(feature = "body")]
 #[path = "../support/chunked.rs"]
 mod chunked;
-#[path = "../../../parco/tests/support/counting.rs"]
-mod counting;
 #[path = "../support/twin.rs"]
 mod literal_decoder;
 #[cfg(feature = "reqwest")]

@@ -1,7 +1,6 @@
 //! An allocator that counts, for the claims about memory.
 
 #![allow(unsafe_code, reason = "a global allocator is the only way to count")]
-#![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

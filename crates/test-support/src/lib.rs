@@ -1,0 +1,75 @@
+//! What the tests of several crates share.
+//!
+//! - [`in_pieces`] feeds an input to a streaming entry point in pieces of several sizes and compares the outcomes, and
+//!   [`limits`] gives the limits at which implementations go wrong.
+//! - [`counting`] measures allocations. Linking this crate installs its allocator.
+
+pub mod counting;
+
+use std::fmt::Debug;
+
+/// Sizes of the pieces that streaming entry points are fed with: single bytes, a size that aligns with nothing, the payload
+/// of a TCP segment, and a common read buffer.
+pub const PIECE_SIZES: [usize; 4] = [1, 7, 1460, 65_536];
+
+/// Runs `decode` on the whole input and on the input in pieces of each of [`PIECE_SIZES`], and returns the outcome.
+///
+/// # Panics
+///
+/// Panics if an outcome differs from that of the whole input.
+#[track_caller]
+pub fn in_pieces<T: PartialEq + Debug>(input: &[u8], mut decode: impl FnMut(&[&[u8]]) -> T) -> T {
+    let whole = decode(&[input]);
+    for size in PIECE_SIZES {
+        let pieces: Vec<&[u8]> = input.chunks(size).collect();
+        let outcome = decode(&pieces);
+        assert!(
+            outcome == whole,
+            "in pieces of {size} bytes: {}\nwhole: {}",
+            shortened(&outcome),
+            shortened(&whole)
+        );
+    }
+    whole
+}
+
+/// Limits at which an off-by-one error shows for an input of `size` bytes: 1 and the sizes around `size`, without 0.
+pub fn limits(size: usize) -> impl Iterator<Item = usize> {
+    let mut limits = vec![1, size.saturating_sub(1), size, size + 1];
+    limits.retain(|limit| *limit > 0);
+    limits.dedup();
+    limits.into_iter()
+}
+
+fn shortened(outcome: &impl Debug) -> String {
+    const LONGEST: usize = 2000;
+    let mut text = format!("{outcome:?}");
+    if let Some((end, _)) = text.char_indices().nth(LONGEST) {
+        text.truncate(end);
+        text += "…";
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_cover_the_input() {
+        let input = vec![7; 3000];
+        assert_eq!(in_pieces(&input, |pieces| pieces.concat().len()), 3000);
+    }
+
+    #[test]
+    fn a_difference_is_reported() {
+        let outcome = std::panic::catch_unwind(|| in_pieces(b"12345678", |pieces| pieces.len()));
+        assert!(outcome.is_err());
+    }
+
+    #[test]
+    fn limits_surround_the_size() {
+        assert_eq!(limits(10).collect::<Vec<_>>(), [1, 9, 10, 11]);
+        assert_eq!(limits(1).collect::<Vec<_>>(), [1, 2]);
+    }
+}
