@@ -65,6 +65,9 @@ pub fn is_using_simd() -> bool {
 pub(crate) fn applies(backend: Backend, text: &str, rules: &Rules) -> bool {
     match backend {
         Backend::Native => true,
+        // Only the native decoder reads base64.
+        #[cfg(any(feature = "serde-json", feature = "simd-json"))]
+        _ if rules.bytes == de::BytesForm::Base64 => false,
         #[cfg(feature = "serde-json")]
         Backend::SerdeJson => de::survey(text, rules).is_ok(),
         #[cfg(feature = "simd-json")]

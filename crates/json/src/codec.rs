@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::backend::{self, Backend};
-use crate::de::{self, Duplicates, Lone, Rules};
+use crate::de::{self, BytesForm, Duplicates, Lone, Rules};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::mode::{self, Mode};
@@ -38,7 +38,11 @@ pub struct Codec {
 impl Codec {
     /// A codec of a mode, with the default limits and backend.
     pub const fn new(mode: Mode) -> Self {
-        Self { mode, limits: Limits::new(), duplicates: Duplicates::Last, backend: Backend::Native }
+        let duplicates = match mode {
+            Mode::Compat => Duplicates::Last,
+            Mode::Strict | Mode::Fast => Duplicates::ByType,
+        };
+        Self { mode, limits: Limits::new(), duplicates, backend: Backend::Native }
     }
 
     /// A codec of [`Mode::Strict`].
@@ -69,7 +73,8 @@ impl Codec {
         self
     }
 
-    /// Chooses what becomes of duplicate keys. Default: [`Duplicates::Last`].
+    /// Chooses how duplicate keys are handled. Default: [`Duplicates::Last`] in [`Mode::Compat`], otherwise
+    /// [`Duplicates::ByType`].
     #[must_use]
     pub const fn with_duplicates(mut self, duplicates: Duplicates) -> Self {
         self.duplicates = duplicates;
@@ -108,11 +113,11 @@ impl Codec {
     }
 
     fn rules(&self) -> Rules {
-        let lone = match self.mode {
-            Mode::Compat => Lone::Replace,
-            Mode::Strict | Mode::Fast => Lone::Error,
+        let (lone, bytes) = match self.mode {
+            Mode::Compat => (Lone::Replace, BytesForm::Base64),
+            Mode::Strict | Mode::Fast => (Lone::Error, BytesForm::Text),
         };
-        Rules { limits: self.limits, lone, duplicates: self.duplicates }
+        Rules { limits: self.limits, lone, duplicates: self.duplicates, bytes }
     }
 
     /// Encodes `value`.

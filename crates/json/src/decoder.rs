@@ -33,9 +33,11 @@ const CHUNK: usize = 8 << 10;
 pub struct Decoder<R> {
     reader: R,
     codec: Codec,
+    /// Initialized memory, of which `start..end` is read and not decoded.
     buffer: Vec<u8>,
     /// Where the next document, or white space before it, begins in the buffer.
     start: usize,
+    end: usize,
     /// How many bytes of the stream precede the buffer.
     before: u64,
     ended: bool,
@@ -61,7 +63,7 @@ impl<R: Read> Decoder<R> {
 
     /// A decoder with a codec of its own.
     pub fn with_codec(reader: R, codec: Codec) -> Self {
-        Self { reader, codec, buffer: Vec::new(), start: 0, before: 0, ended: false }
+        Self { reader, codec, buffer: Vec::new(), start: 0, end: 0, before: 0, ended: false }
     }
 
     /// The next document; `None` at the end of the stream and after an error that leaves no place to go on.
@@ -90,18 +92,18 @@ impl<R: Read> Decoder<R> {
         }
         let mut boundary = Boundary::new();
         let end = loop {
-            if let Some(len) = boundary.find(&self.buffer[self.start..]) {
+            if let Some(len) = boundary.find(self.pending()) {
                 break self.start + len;
             }
             let limit = self.codec.limits().document;
-            if self.buffer.len() - self.start > limit {
+            if self.end - self.start > limit {
                 let start = self.before + self.start as u64;
                 let at = start.saturating_add(limit as u64);
                 return Err(Error::new(Kind::Limit(Limit::Document, limit), Some(at)));
             }
             if !self.fill()? {
                 // A number may end with the stream; anything else is cut off, or malformed before its end.
-                break self.buffer.len();
+                break self.end;
             }
         };
         let start = self.start;
@@ -113,10 +115,10 @@ impl<R: Read> Decoder<R> {
     /// Whether there is anything but white space.
     fn skip_space(&mut self) -> Result<bool> {
         loop {
-            let rest = &self.buffer[self.start..];
-            let space = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
+            let is_space = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+            let space = self.pending().iter().take_while(is_space).count();
             self.start += space;
-            if self.start < self.buffer.len() {
+            if self.start < self.end {
                 return Ok(true);
             }
             if !self.fill()? {
@@ -125,26 +127,33 @@ impl<R: Read> Decoder<R> {
         }
     }
 
+    /// What is read and not decoded.
+    fn pending(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
     /// Reads more; `false` at the end of the stream.
     fn fill(&mut self) -> Result<bool> {
         if self.start > 0 {
-            self.buffer.drain(..self.start);
+            self.buffer.copy_within(self.start..self.end, 0);
             self.before += self.start as u64;
+            self.end -= self.start;
             self.start = 0;
         }
-        let len = self.buffer.len();
-        // As much as there is already, so that a long document is not read in small pieces.
-        let wanted =
-            len.max(CHUNK).min(self.codec.limits().document.saturating_sub(len).saturating_add(CHUNK));
-        self.buffer.resize(len + wanted, 0);
+        if self.end == self.buffer.len() {
+            // Doubled, so that all growth together initializes at most twice the length of a document.
+            let limit = self.codec.limits().document.saturating_add(CHUNK);
+            let len = self.buffer.len().saturating_mul(2).clamp(CHUNK, limit.max(self.end + 1));
+            self.buffer.resize(len, 0);
+        }
         let read = loop {
-            match self.reader.read(&mut self.buffer[len..]) {
+            match self.reader.read(&mut self.buffer[self.end..]) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                result => break result,
+                result => break result.map_err(Error::io)?,
             }
         };
-        self.buffer.truncate(len + read.as_ref().copied().unwrap_or(0));
-        read.map(|count| count > 0).map_err(Error::io)
+        self.end += read;
+        Ok(read > 0)
     }
 
     /// How many bytes of the stream are decoded, white space before the next document included if it was seen.

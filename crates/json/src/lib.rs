@@ -49,7 +49,8 @@
 //! - All of a document is checked against RFC 8259, skipped values included, and all of it is UTF-8.
 //! - Integers are exact in types that can hold them, floats are rounded correctly and once. NaN and the infinities
 //!   are errors in both directions.
-//! - The last of duplicate keys counts, for structs as well as for maps, unless [`Duplicates::Error`] refuses them.
+//! - Duplicate keys are handled as by serde_json, where a derived struct rejects them and a map keeps the last value, or
+//!   as [`Duplicates`] says. An error of a `Deserialize` implementation is final.
 //! - [`Limits`] bound depth, documents and strings. No document makes decoding panic, run forever, or hold more memory
 //!   than a multiple of its length.
 //! - What [`Mode::Strict`] writes is byte for byte what serde_json writes, except that serde_json writes NaN as `null`;
@@ -59,12 +60,13 @@
 //! # Where it differs from serde_json
 //!
 //! Half surrogate pairs and malformed UTF-8 are refused in skipped values and raw values, too. `-0` is an integer
-//! if the type is one. A derived struct accepts duplicate fields. 128 levels of nesting are accepted, not 127. An
+//! if the type is one. 128 levels of nesting are accepted, not 127. An
 //! `f32` out of range is an error. A value like `{"$serde_json::private::RawValue": "1"}` has a meaning of its own for
 //! [`Value`], as it has there.
 //!
-//! [`Mode::Compat`] reads like the other modes and not like Go: keys are compared with their case, and invalid UTF-8 is
-//! an error instead of U+FFFD. Only half surrogate pairs become U+FFFD, as they do in Go.
+//! [`Mode::Compat`] reads like Go in three points: lone surrogates become U+FFFD, the last of duplicate keys counts, and
+//! bytes are read from base64. In all others it reads like the other modes: keys are compared with their case, and invalid
+//! UTF-8 is an error instead of U+FFFD.
 
 mod backend;
 mod boundary;

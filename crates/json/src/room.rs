@@ -1,31 +1,34 @@
-//! How much room a new document gets.
+//! Initial capacity of the vector for a new document.
 //!
-//! Documents of a service resemble each other, so that the length of the last one is a good guess for the next and
-//! the vector hardly ever grows.
+//! Documents of a service resemble each other, so the length of the last ones is a good estimate. The smaller of the last
+//! two counts: a thread that alternates large and small documents never allocates a large vector for a small document,
+//! and whatever the sequence, a vector that is too large was preceded by two documents of its size.
 
 use std::cell::Cell;
 
-/// The room that is never saved on, in bytes; the encoder asks for a block more than a string needs.
+/// Bytes added to the estimate; the encoder reserves a block more than a string needs.
 const SLACK: usize = 32;
 
-/// No document gets more than this in advance, in bytes.
-const MAX_ROOM: usize = 1 << 20;
+/// Maximum initial capacity, in bytes.
+const MAX_CAPACITY: usize = 1 << 20;
 
 thread_local! {
-    /// The length of the last document that this thread encoded.
-    static LAST: Cell<usize> = const { Cell::new(128) };
+    /// The lengths of the last two documents that this thread encoded, the last one first.
+    static LENGTHS: Cell<(usize, usize)> = const { Cell::new((128, 128)) };
 }
 
-/// A vector for a new document.
+/// Returns a vector for a new document.
 #[inline]
 pub(crate) fn vector() -> Vec<u8> {
-    Vec::with_capacity(LAST.get().min(MAX_ROOM) + SLACK)
+    let (last, before) = LENGTHS.get();
+    Vec::with_capacity(last.min(before).min(MAX_CAPACITY) + SLACK)
 }
 
-/// Learns from a finished document. Where the guess was far too high, the vector gives the memory back.
+/// Records the length of a finished document, and shrinks its vector if less than half of it is used.
 #[inline]
 pub(crate) fn learn(document: &mut Vec<u8>) {
-    LAST.set(document.len());
+    let (last, _) = LENGTHS.get();
+    LENGTHS.set((document.len(), last));
     if document.len() + SLACK < document.capacity() / 2 {
         document.shrink_to_fit();
     }

@@ -27,8 +27,11 @@ pub(crate) enum Kind {
         allow(dead_code, reason = "only adaptors have transports")
     )]
     Transport,
-    /// The server ended the stream.
-    #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "elsewhere the end is not an error"))]
+    /// The stream ended, or ended before `[DONE]`.
+    #[cfg_attr(
+        not(any(feature = "reqwest", feature = "json")),
+        allow(dead_code, reason = "elsewhere the end is not an error")
+    )]
     Ended,
     /// The server answered, but not with an event stream.
     #[cfg_attr(not(feature = "reqwest"), allow(dead_code, reason = "only the client sees statuses"))]
@@ -78,8 +81,8 @@ impl Error {
         matches!(self.kind, Kind::Transport)
     }
 
-    /// Whether the server ended the stream in an orderly way. Only the client takes that for an error, because
-    /// event streams are meant to last.
+    /// Whether the stream ended in an orderly way where it should not: under a client that reconnects, because event
+    /// streams are meant to last, and before `[DONE]` where JSON is read up to that.
     pub fn is_ended(&self) -> bool {
         matches!(self.kind, Kind::Ended)
     }

@@ -103,6 +103,7 @@ mod blocking {
     use std::io::BufRead;
 
     use super::{DeserializeOwned, Done};
+    use crate::error::{Error, Kind};
     use crate::{Reader, Result};
 
     impl<R: BufRead> Reader<R> {
@@ -117,6 +118,8 @@ mod blocking {
         }
 
         /// Like [`json`](Self::json), up to the event whose data starts with `[DONE]`.
+        ///
+        /// Input that ends without it is truncated: the last item is [`Error::is_ended`](crate::Error::is_ended).
         ///
         /// # Examples
         ///
@@ -140,12 +143,14 @@ mod blocking {
         reader: Reader<R>,
         done: Done,
         ended: bool,
+        /// An error has been reported, which explains a missing `[DONE]`.
+        failed: bool,
         value: PhantomData<fn() -> T>,
     }
 
     impl<R, T> JsonReader<R, T> {
         fn new(reader: Reader<R>, done: Done) -> Self {
-            Self { reader, done, ended: false, value: PhantomData }
+            Self { reader, done, ended: false, failed: false, value: PhantomData }
         }
 
         /// Returns the reader of events, positioned after the last event that was parsed or ended the stream.
@@ -163,11 +168,15 @@ mod blocking {
             }
             match self.reader.next_ref() {
                 Ok(Some(event)) if self.done == Done::Data || !event.is_done() => Some(event.json()),
-                Ok(_) => {
+                Ok(last) => {
                     self.ended = true;
-                    None
+                    let is_truncated = self.done == Done::End && last.is_none() && !self.failed;
+                    is_truncated.then(|| Err(Error::new(Kind::Ended)))
                 }
-                Err(error) => Some(Err(error)),
+                Err(error) => {
+                    self.failed = true;
+                    Some(Err(error))
+                }
             }
         }
     }
@@ -185,6 +194,7 @@ mod stream {
     use pin_project_lite::pin_project;
 
     use super::{DeserializeOwned, Done};
+    use crate::error::{Error, Kind};
     use crate::{Event, Result};
 
     /// Parses the data of streams of events, such as [`EventStream`](crate::EventStream).
@@ -199,6 +209,8 @@ mod stream {
         }
 
         /// Like [`json`](Self::json), up to the event whose data starts with `[DONE]`.
+        ///
+        /// Input that ends without it is truncated: the last item is [`Error::is_ended`](crate::Error::is_ended).
         ///
         /// # Examples
         ///
@@ -234,13 +246,15 @@ mod stream {
             events: S,
             done: Done,
             ended: bool,
+            // An error has been reported, which explains a missing `[DONE]`.
+            failed: bool,
             value: PhantomData<fn() -> T>,
         }
     }
 
     impl<S, T> JsonStream<S, T> {
         fn new(events: S, done: Done) -> Self {
-            Self { events, done, ended: false, value: PhantomData }
+            Self { events, done, ended: false, failed: false, value: PhantomData }
         }
 
         /// Borrows the stream of events, which knows the last event id.
@@ -264,10 +278,14 @@ mod stream {
             }
             Poll::Ready(match ready!(this.events.poll_next(cx)) {
                 Some(Ok(event)) if *this.done == Done::Data || !event.is_done() => Some(event.json()),
-                Some(Err(error)) => Some(Err(error)),
-                _ => {
+                Some(Err(error)) => {
+                    *this.failed = true;
+                    Some(Err(error))
+                }
+                last => {
                     *this.ended = true;
-                    None
+                    let is_truncated = *this.done == Done::End && last.is_none() && !*this.failed;
+                    is_truncated.then(|| Err(Error::new(Kind::Ended)))
                 }
             })
         }

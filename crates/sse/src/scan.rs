@@ -334,7 +334,12 @@ impl<'c, E: Engine> Lines<'c, E> {
             self.ahead += BLOCK;
             while masks.eol == 0 {
                 earlier_high |= masks.high;
-                masks = self.masks_ahead()?;
+                let Some(next) = self.masks_ahead() else {
+                    // `ahead` has moved on: what is left of the chunk has no line end.
+                    self.masks = Masks::default();
+                    return None;
+                };
+                masks = next;
                 self.ahead += BLOCK;
             }
             self.masks = masks;

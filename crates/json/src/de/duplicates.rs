@@ -11,15 +11,18 @@ use super::skip::Observer;
 use super::string::Text;
 use crate::error::{Error, Result, Syntax};
 
-/// What becomes of a key that its object has already.
+/// How duplicate keys of an object are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Duplicates {
-    /// The last value counts, for structs as well as for maps: the document means the same as without the entries
-    /// that later ones replace. They must be JSON, but may be of any type.
+    /// The type decides, as with serde_json: a derived struct rejects a second field of the same name, maps and
+    /// [`Value`](crate::Value) keep the last value.
     #[default]
+    ByType,
+    /// The last value counts, for structs as well as for maps, as in Go: entries that a later one replaces are
+    /// skipped. They must be JSON, but may be of any type. Costs a pass over the document that finds the keys.
     Last,
-    /// The document is refused; the offset is that of the second key.
+    /// The document is rejected, at the offset of the second key. Costs a pass over the document.
     Error,
 }
 
@@ -83,8 +86,8 @@ pub(super) fn refuse(text: &str, rules: &Rules) -> Result<()> {
     walk(text, rules, &[], true).map(|_| ())
 }
 
-/// Where the keys begin that a later key of the same object replaces, in ascending order. Empty if the document is
-/// malformed.
+/// Offsets of the keys that a later key of the same object replaces, in ascending order. Empty if the document is
+/// malformed; decoding it reports how.
 pub(super) fn superseded(text: &str, rules: &Rules, rewritten: &[Rewritten]) -> Vec<usize> {
     walk(text, rules, rewritten, false).unwrap_or_default()
 }

@@ -17,8 +17,6 @@ mod string;
 mod survey;
 mod value;
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 
 pub use self::duplicates::Duplicates;
@@ -38,6 +36,16 @@ pub(crate) struct Rules {
     pub(crate) limits: Limits,
     pub(crate) lone: Lone,
     pub(crate) duplicates: Duplicates,
+    pub(crate) bytes: BytesForm,
+}
+
+/// How a string is read where a type asks for bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BytesForm {
+    /// The bytes of the text, as serde_json does.
+    Text,
+    /// Base64 (RFC 4648, section 4), as Go does.
+    Base64,
 }
 
 /// The document as text, if it is within the limit and UTF-8.
@@ -68,31 +76,20 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) ->
     decode_rewritten(text, rules, &[])
 }
 
+/// Decodes once: the verdict of a `Deserialize` implementation is final.
 fn decode_rewritten<'de, T: Deserialize<'de>>(
     text: &'de str,
     rules: &Rules,
     rewritten: &[Rewritten],
 ) -> Result<T> {
-    decode_once(text, rules, rewritten, &[]).or_else(|error| {
-        if !error.is_data() {
-            return Err(error);
-        }
-        // serde's derived structs refuse a field that comes twice. Only documents that fail pay for being looked
-        // through for such keys.
-        let superseded = superseded(text, rules, rewritten);
-        if superseded.is_empty() { Err(error) } else { decode_once(text, rules, rewritten, &superseded) }
-    })
-}
-
-fn decode_once<'de, T: Deserialize<'de>>(
-    text: &'de str,
-    rules: &Rules,
-    rewritten: &[Rewritten],
-    superseded: &[usize],
-) -> Result<T> {
+    let superseded = match rules.duplicates {
+        Duplicates::Last => superseded(text, rules, rewritten),
+        Duplicates::ByType | Duplicates::Error => Vec::new(),
+    };
     let mut parser = Parser::new(text, &rules.limits, rules.lone);
     parser.rewritten = rewritten;
-    parser.superseded = superseded;
+    parser.superseded = &superseded;
+    parser.bytes_form = rules.bytes;
     let value = T::deserialize(&mut parser)?;
     parser.end()?;
     Ok(value)
@@ -108,20 +105,23 @@ pub(crate) fn validate(text: &str, rules: &Rules) -> Result<()> {
     parser.end()
 }
 
-/// The entries of an object without its braces: each key and the text of the whole entry.
-pub(crate) fn entries(text: &[u8]) -> Result<Vec<(Cow<'_, str>, &[u8])>> {
+/// The text of the string at the start of `document`, without its escapes.
+pub(crate) fn leading_string(document: &[u8]) -> Result<String> {
+    let end = string_len(document).ok_or_else(|| Error::eof(document.len()))?;
     let limits = Limits::unlimited();
-    let text = self::text(text, &limits)?;
-    let mut parser = Parser::new(text, &limits, Lone::Replace);
-    let mut entries = Vec::new();
+    let mut parser = Parser::new(text(&document[..end], &limits)?, &limits, Lone::Replace);
+    parser.key_start()?;
+    Ok(parser.string()?.as_str().to_owned())
+}
+
+/// Length of the string at the start of `document`, with its quotes.
+pub(crate) fn string_len(document: &[u8]) -> Option<usize> {
+    let mut at = 1;
     loop {
-        let start = parser.key_start()?;
-        let key = Cow::Owned(parser.string()?.as_str().to_owned());
-        parser.colon()?;
-        parser.skip_value(&mut ())?;
-        entries.push((key, &text.as_bytes()[start..parser.position()]));
-        if !parser.comma() {
-            return Ok(entries);
+        at += memchr::memchr2(b'"', b'\\', document.get(at..)?)?;
+        match document[at] {
+            b'"' => return Some(at + 1),
+            _ => at += 2,
         }
     }
 }

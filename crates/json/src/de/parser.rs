@@ -1,5 +1,6 @@
 //! The position in a document, and the tokens between values.
 
+use super::BytesForm;
 use super::in_place::Rewritten;
 use super::string::Lone;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
@@ -14,6 +15,7 @@ pub(crate) struct Parser<'de, 'p> {
     pub(super) levels: usize,
     pub(super) limits: &'p Limits,
     pub(super) lone: Lone,
+    pub(super) bytes_form: BytesForm,
     /// Holds strings that had escapes.
     pub(super) scratch: String,
     /// Where keys begin whose object has the same key once more, in ascending order.
@@ -34,16 +36,12 @@ impl<'de, 'p> Parser<'de, 'p> {
             levels: limits.depth,
             limits,
             lone,
+            bytes_form: BytesForm::Text,
             scratch: String::new(),
             superseded: &[],
             rewritten: &[],
             string_limit: limits.string,
         }
-    }
-
-    /// Bytes read so far.
-    pub(super) fn position(&self) -> usize {
-        self.at
     }
 
     /// The next byte that is not white space (section 2), `None` at the end.
@@ -146,14 +144,6 @@ impl<'de, 'p> Parser<'de, 'p> {
             }
             _ => Err(self.unexpected(Syntax::Colon)),
         }
-    }
-
-    /// Passes a comma, if there is one.
-    #[inline(always)]
-    pub(super) fn comma(&mut self) -> bool {
-        let found = self.peek() == Some(b',');
-        self.at += usize::from(found);
-        found
     }
 
     /// Passes one of the literal names of section 3.

@@ -28,10 +28,10 @@ impl Observer for Survey {
     }
 }
 
-/// Checks a document the way every backend must see it. Half surrogate pairs and refused duplicate keys are errors
-/// in any mode: no backend but the own one knows the rules for them.
+/// Checks a document the way every backend must see it. Lone surrogates are errors in any mode, and so are duplicate
+/// keys unless the type decides: only the native decoder knows the rules for them.
 pub(crate) fn survey(text: &str, rules: &Rules) -> Result<Survey> {
-    if rules.duplicates == duplicates::Duplicates::Error {
+    if rules.duplicates != duplicates::Duplicates::ByType {
         duplicates::refuse(text, rules)?;
     }
     let mut survey = Survey::default();

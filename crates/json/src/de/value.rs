@@ -1,8 +1,10 @@
 //! What serde sees of a value.
 
+use base64_simd::STANDARD;
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{self, IntoDeserializer, Unexpected, Visitor};
 
+use super::BytesForm;
 use super::access::{Elements, Entries, RawEntry, UnitOnly, Variant};
 use super::number::Number;
 use super::parser::Parser;
@@ -61,7 +63,12 @@ impl<'de> Parser<'de, '_> {
     /// Visits the bytes of a string whose first quote is passed.
     pub(super) fn visit_rest_of_bytes<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         let start = self.at - 1;
+        let form = self.bytes_form;
         let result = match self.string()? {
+            text if form == BytesForm::Base64 => match STANDARD.decode_to_vec(text.as_str()) {
+                Ok(bytes) => visitor.visit_byte_buf(bytes),
+                Err(_) => Err(de::Error::invalid_value(Unexpected::Str(""), &"a string in base64")),
+            },
             Text::Borrowed(text) => visitor.visit_borrowed_bytes(text.as_bytes()),
             Text::Scratch(text) => visitor.visit_bytes(text.as_bytes()),
         };
@@ -171,7 +178,7 @@ macro_rules! wide {
             fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
                 let (b'-' | b'0'..=b'9') = self.expect()? else { return Err(self.mismatch(&visitor)) };
                 let start = self.at;
-                match self.integer_text()?.map(str::parse) {
+                match self.integer_text()?.map(|text| if text == "-0" { "0" } else { text }.parse()) {
                     Some(Ok(value)) => locate(visitor.$visit(value), start),
                     Some(Err(_)) => Err(super::number::out_of_range(start)),
                     None => {

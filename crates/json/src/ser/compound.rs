@@ -2,10 +2,11 @@
 
 use serde::{Serialize, ser};
 
+use super::Serializer;
 use super::form::Form;
 use super::key::Key;
 use super::raw::{self, RawText};
-use super::{Serializer, sort};
+use super::sort::{self, Unsorted};
 use crate::error::{Error, Result};
 use crate::scan::push_entry;
 
@@ -28,20 +29,22 @@ pub(crate) struct Compound<'s, F> {
     last_key: usize,
     /// Whether the keys came in the order of their bytes so far. Only kept up to date where keys are sorted.
     in_order: bool,
+    /// How many unsorted maps had been noted when the object began.
+    first_inner: usize,
 }
 
 impl<'s, F: Form> Compound<'s, F> {
     #[inline]
     pub(super) fn array(serializer: &'s mut Serializer<F>, tail: Tail) -> Self {
         serializer.out.push(b'[');
-        Self { serializer, first: true, tail, start: 0, last_key: 0, in_order: true }
+        Self { serializer, first: true, tail, start: 0, last_key: 0, in_order: true, first_inner: 0 }
     }
 
     #[inline]
     pub(super) fn object(serializer: &'s mut Serializer<F>, tail: Tail) -> Self {
         serializer.out.push(b'{');
-        let start = serializer.out.len();
-        Self { serializer, first: true, tail, start, last_key: start, in_order: true }
+        let (start, first_inner) = (serializer.out.len(), serializer.unsorted.len());
+        Self { serializer, first: true, tail, start, last_key: start, in_order: true, first_inner }
     }
 
     #[inline]
@@ -119,7 +122,8 @@ impl<F: Form> ser::SerializeMap for Compound<'_, F> {
     #[inline]
     fn end(self) -> Result<()> {
         if F::SORTED && !self.in_order {
-            sort::sort_entries(&mut self.serializer.out, self.start)?;
+            let Serializer { out, unsorted, .. } = &mut *self.serializer;
+            unsorted.push(Unsorted::new(out, self.start, unsorted, self.first_inner)?);
         }
         self.close(b'}')
     }

@@ -1,5 +1,7 @@
 //! The two ways to write the same value.
 
+use base64_simd::STANDARD;
+
 use super::number;
 use crate::scan::{Html, Json, Set};
 
@@ -67,25 +69,8 @@ impl Form for Go {
 
     /// Go writes `[]byte` in base64 (RFC 4648, section 4).
     fn push_bytes(out: &mut Vec<u8>, value: &[u8]) {
-        const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-        let sextet = |word: u32, shift: u32| ALPHABET[(word >> shift & 63) as usize];
         out.push(b'"');
-        let (triples, rest) = value.as_chunks::<3>();
-        for [a, b, c] in triples {
-            let word = u32::from_be_bytes([0, *a, *b, *c]);
-            out.extend_from_slice(&[sextet(word, 18), sextet(word, 12), sextet(word, 6), sextet(word, 0)]);
-        }
-        match rest {
-            [a] => {
-                let word = u32::from_be_bytes([0, *a, 0, 0]);
-                out.extend_from_slice(&[sextet(word, 18), sextet(word, 12), b'=', b'=']);
-            }
-            [a, b] => {
-                let word = u32::from_be_bytes([0, *a, *b, 0]);
-                out.extend_from_slice(&[sextet(word, 18), sextet(word, 12), sextet(word, 6), b'=']);
-            }
-            _ => {}
-        }
+        STANDARD.encode_append(value, out);
         out.push(b'"');
     }
 }

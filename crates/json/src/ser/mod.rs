@@ -18,6 +18,7 @@ use self::compound::{Compound, Fields, Tail};
 pub(crate) use self::form::{Form, Go, Plain};
 pub(crate) use self::pretty::indent;
 pub(crate) use self::raw::{RAW_TOKEN, Raw};
+use self::sort::Unsorted;
 use crate::error::{Error, Result};
 use crate::room;
 use crate::scan::{push_body, push_string};
@@ -26,6 +27,8 @@ use crate::scan::{push_body, push_string};
 pub(crate) struct Serializer<F> {
     out: Vec<u8>,
     raw: Raw,
+    /// Maps whose entries have to be put in order.
+    unsorted: Vec<Unsorted>,
     form: PhantomData<F>,
 }
 
@@ -33,8 +36,9 @@ impl<F: Form> Serializer<F> {
     /// Returns `value` in a vector of its own.
     #[inline]
     pub(crate) fn document<T: Serialize + ?Sized>(raw: Raw, value: &T) -> Result<Vec<u8>> {
-        let mut serializer = Self { out: room::vector(), raw, form: PhantomData };
+        let mut serializer = Self { out: room::vector(), raw, unsorted: Vec::new(), form: PhantomData };
         value.serialize(&mut serializer)?;
+        sort::sort(&mut serializer.out, serializer.unsorted);
         room::learn(&mut serializer.out);
         Ok(serializer.out)
     }
@@ -43,8 +47,12 @@ impl<F: Form> Serializer<F> {
     pub(crate) fn append<T: Serialize + ?Sized>(buffer: &mut Vec<u8>, raw: Raw, value: &T) -> Result<()> {
         let before = buffer.len();
         // Owned for the time being: through a reference every byte would cost another indirection.
-        let mut serializer = Self { out: std::mem::take(buffer), raw, form: PhantomData };
+        let mut serializer =
+            Self { out: std::mem::take(buffer), raw, unsorted: Vec::new(), form: PhantomData };
         let result = value.serialize(&mut serializer);
+        if result.is_ok() {
+            sort::sort(&mut serializer.out, serializer.unsorted);
+        }
         *buffer = serializer.out;
         if result.is_err() {
             buffer.truncate(before);

@@ -7,7 +7,7 @@ use serde::{Serialize, ser};
 
 use super::Serializer;
 use super::form::Form;
-use crate::de::{self, Duplicates, Lone, Rules};
+use crate::de::{self, BytesForm, Duplicates, Lone, Rules};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
@@ -36,7 +36,12 @@ pub(super) fn is_token(name: &'static str) -> bool {
 fn push_raw<F: Form>(serializer: &mut Serializer<F>, text: &str) -> Result<()> {
     if serializer.raw != Raw::Trust {
         // The limit of depth protects readers; what this program has in memory is only checked for being JSON.
-        let rules = Rules { limits: Limits::unlimited(), lone: Lone::Replace, duplicates: Duplicates::Last };
+        let rules = Rules {
+            limits: Limits::unlimited(),
+            lone: Lone::Replace,
+            duplicates: Duplicates::ByType,
+            bytes: BytesForm::Text,
+        };
         de::validate(text, &rules).map_err(|_| <Error as ser::Error>::custom("a raw value is not JSON"))?;
     }
     match serializer.raw {

@@ -52,7 +52,10 @@ fn encoding_into_a_buffer_with_room_allocates_nothing() {
 #[test]
 fn encoding_into_a_vector_of_its_own_allocates_once() {
     let record = record();
-    json::to_vec(&record).unwrap();
+    // The length of the last two documents is the estimate for the next.
+    for _ in 0..2 {
+        json::to_vec(&record).unwrap();
+    }
     let (count, _) = allocations(|| json::to_vec(&record).unwrap());
     assert_eq!(count, 1);
 }
@@ -92,4 +95,15 @@ fn an_encoder_keeps_its_buffer() {
     let (count, result) = allocations(|| encoder.encode(&record));
     result.unwrap();
     assert_eq!(count, 0);
+}
+
+#[test]
+fn a_wrong_estimate_of_the_length_costs_little() {
+    let large = "x".repeat(1 << 20);
+    for _ in 0..4 {
+        json::to_vec(&large).unwrap();
+        let (usage, document) = test_support::counting::usage(|| json::to_vec("small").unwrap());
+        assert!(usage.bytes < 1024, "{usage:?}");
+        drop(document);
+    }
 }

@@ -137,9 +137,132 @@ fn numbers_keep_their_value_where_the_type_can_hold_it() {
 }
 
 #[test]
-fn the_last_of_duplicate_keys_counts_unless_they_are_refused() {
-    let text = r#"{"x":1,"y":2,"\u0078":3}"#;
+fn duplicate_keys_are_a_matter_of_the_type_unless_the_codec_says_otherwise() {
+    let text = r#"{"role":"user","role":"admin"}"#;
+    #[derive(Debug, serde::Deserialize)]
+    #[allow(dead_code, reason = "it is only decoded")]
+    struct Grant {
+        role: String,
+    }
+    assert_eq!(json::from_str::<Value>(text).unwrap()["role"], "admin");
+    let error = json::from_str::<Grant>(text).unwrap_err();
+    assert!(error.is_data() && error.to_string().contains("duplicate field"), "{error}");
+    assert_eq!(Codec::compat().from_str::<Grant>(text).unwrap().role, "admin");
+    for codec in [Codec::strict(), Codec::fast(), Codec::compat().with_duplicates(Duplicates::ByType)] {
+        assert!(codec.from_str::<Grant>(text).is_err());
+        assert!(codec.from_slice_mut::<Grant>(&mut text.replace("admin", "\\u0041").into_bytes()).is_err());
+    }
+}
+
+/// Rejects every map with more than one entry, whatever its keys, and counts how often it is asked.
+struct AtMostOne;
+
+thread_local! {
+    static CALLS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+}
+
+impl<'de> Deserialize<'de> for AtMostOne {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        CALLS.set(CALLS.get() + 1);
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = AtMostOne;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a map with one entry")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<AtMostOne, A::Error> {
+                let mut count = 0;
+                while map.next_entry::<String, IgnoredAny>()?.is_some() {
+                    count += 1;
+                }
+                if count == 1 { Ok(AtMostOne) } else { Err(serde::de::Error::custom("too many")) }
+            }
+        }
+        deserializer.deserialize_map(Visitor)
+    }
+}
+
+#[test]
+fn the_rejection_of_a_type_is_final() {
+    let text = r#"{"a":1,"a":2}"#;
+    for mode in [json::Mode::Strict, json::Mode::Fast] {
+        CALLS.set(0);
+        let codec = Codec::new(mode);
+        assert!(codec.from_str::<AtMostOne>(text).is_err_and(|error| error.is_data()), "{mode:?}");
+        assert!(codec.from_slice::<AtMostOne>(text.as_bytes()).is_err());
+        assert!(codec.from_slice_mut::<AtMostOne>(&mut text.as_bytes().to_vec()).is_err());
+        assert_eq!(CALLS.get(), 3, "each decodes once");
+    }
+}
+
+#[test]
+fn bytes_come_back_in_every_mode() {
+    #[derive(Debug, PartialEq)]
+    struct Bytes(Vec<u8>);
+
+    impl serde::Serialize for Bytes {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_bytes(&self.0)
+        }
+    }
+
+    impl<'de> Deserialize<'de> for Bytes {
+        fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct Visitor;
+            impl<'de> serde::de::Visitor<'de> for Visitor {
+                type Value = Bytes;
+
+                fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    f.write_str("bytes")
+                }
+
+                fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
+                    Ok(Bytes(bytes.to_vec()))
+                }
+
+                fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Bytes, A::Error> {
+                    let mut bytes = Vec::new();
+                    while let Some(byte) = seq.next_element()? {
+                        bytes.push(byte);
+                    }
+                    Ok(Bytes(bytes))
+                }
+            }
+            deserializer.deserialize_byte_buf(Visitor)
+        }
+    }
+
     for codec in support::codecs() {
+        for len in 0..20_u8 {
+            let bytes = Bytes((0..len).map(|byte| byte.wrapping_mul(53)).collect());
+            let text = codec.to_string(&bytes).unwrap();
+            assert_eq!(codec.from_str::<Bytes>(&text).unwrap(), bytes, "{codec:?} {text}");
+        }
+    }
+    assert_eq!(outcome(Codec::compat().from_str::<Bytes>(r#" "AQ""#)), Err(("data", Some(1))));
+    assert_eq!(json::from_str::<Bytes>(r#""AQID""#).unwrap(), Bytes(b"AQID".to_vec()));
+}
+
+#[test]
+fn a_negative_zero_is_an_integer_of_any_width() {
+    macro_rules! widths {
+        ($($type:ty)*) => {$(
+            assert_eq!(json::from_str::<$type>("-0").unwrap(), 0, stringify!($type));
+            for text in ["-0.0", "1.0", "1e2", "-1e0"] {
+                let error = json::from_str::<$type>(text).unwrap_err();
+                assert!(error.is_data(), "{} {text}", stringify!($type));
+            }
+        )*};
+    }
+    widths! { i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize }
+}
+
+#[test]
+fn the_last_of_duplicate_keys_counts_where_the_codec_says_so() {
+    let text = r#"{"x":1,"y":2,"\u0078":3}"#;
+    for codec in support::codecs().into_iter().map(|codec| codec.with_duplicates(Duplicates::Last)) {
         assert_eq!(codec.from_str::<Point>(text).unwrap(), Point { x: 3, y: 2 }, "{codec:?}");
         assert_eq!(codec.from_str::<Value>(text).unwrap(), serde_json::json!({"x": 3, "y": 2}));
         let refusing = codec.with_duplicates(Duplicates::Error);
@@ -149,10 +272,11 @@ fn the_last_of_duplicate_keys_counts_unless_they_are_refused() {
         assert!(refusing.from_str::<Value>(r#"[{"x":1},{"x":{"x":1}}]"#).is_ok());
     }
     // A value that is replaced may have any type, but must be JSON.
-    assert_eq!(json::from_str::<Point>(r#"{"x":[],"y":2,"x":3}"#).unwrap(), Point { x: 3, y: 2 });
-    assert_eq!(outcome(json::from_str::<Point>(r#"{"x":[,"y":2,"x":3}"#)), Err(("data", Some(5))));
+    let codec = Codec::compat();
+    assert_eq!(codec.from_str::<Point>(r#"{"x":[],"y":2,"x":3}"#).unwrap(), Point { x: 3, y: 2 });
+    assert_eq!(outcome(codec.from_str::<Point>(r#"{"x":[,"y":2,"x":3}"#)), Err(("data", Some(5))));
     let mut document = *br#"{"x":1,"y":2,"\u0078":3}"#;
-    assert_eq!(json::from_slice_mut::<Point>(&mut document).unwrap(), Point { x: 3, y: 2 });
+    assert_eq!(codec.from_slice_mut::<Point>(&mut document).unwrap(), Point { x: 3, y: 2 });
 }
 
 #[test]

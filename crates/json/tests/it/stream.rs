@@ -183,3 +183,67 @@ proptest! {
         prop_assert_eq!(found, all(&bytes, usize::MAX));
     }
 }
+
+/// Every entry point for streams gives the same in pieces of any size, at every limit.
+#[test]
+fn pieces_and_limits_change_nothing() {
+    let long = format!("[\"{}\"]", "é\\n".repeat(40_000));
+    for input in
+        ["{\"a\":[1,2.5e3,\"\u{e9}\"]} true 12 \"x\" null", "{\"a\"", "[1,]", "{} ]", "\"\\u00", "", &long]
+    {
+        for limit in test_support::limits(input.len()) {
+            let codec = Codec::strict().with_limits(Limits::new().max_document(limit));
+            test_support::in_pieces(input.as_bytes(), |pieces| {
+                let mut decoder = Decoder::with_codec(Pieces(pieces.iter().copied().collect()), codec);
+                let mut found = Vec::new();
+                loop {
+                    match support::outcome(decoder.decode::<Value>()) {
+                        Ok(None) => return found,
+                        Ok(Some(value)) => found.push(Ok(value)),
+                        Err(error) => found.push(Err(error)),
+                    }
+                }
+            });
+        }
+    }
+}
+
+/// Reads one piece at a time.
+struct Pieces<'a>(std::collections::VecDeque<&'a [u8]>);
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.0.front().is_some_and(|piece| piece.is_empty()) {
+            self.0.pop_front();
+        }
+        let Some(piece) = self.0.front_mut() else { return Ok(0) };
+        piece.read(buffer)
+    }
+}
+
+/// A reader that notes how much memory it is offered, which is what the decoder has initialized for it.
+struct Offered<'a> {
+    bytes: &'a [u8],
+    largest: usize,
+}
+
+impl Read for &mut Offered<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.largest = self.largest.max(buffer.len());
+        let len = buffer.len().min(self.bytes.len()).min(1460);
+        self.bytes.read(&mut buffer[..len])
+    }
+}
+
+#[test]
+fn small_reads_initialize_no_more_than_twice_the_document() {
+    for size in [1 << 20, 4 << 20] {
+        let document = format!("\"{}\"", "a".repeat(size));
+        let mut reader = Offered { bytes: document.as_bytes(), largest: 0 };
+        let (usage, value) = test_support::counting::usage(|| Decoder::new(&mut reader).decode::<String>());
+        assert_eq!(value.unwrap().unwrap().len(), size);
+        // The buffer in all its sizes, each twice the one before, and the string.
+        assert!(usage.bytes < 6 * size, "{usage:?}");
+        assert!(reader.largest <= 2 * size);
+    }
+}

@@ -7,11 +7,11 @@ use http::Method;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Body, Client, IntoUrl, Request, RequestBuilder};
 
-use super::request::{Template, check_last_event_id, take_last_event_id};
+use super::request::{Template, check_last_event_id, check_scheme, take_last_event_id};
 use super::retry::Retry;
 use super::silence::Silence;
 use super::source::Settings;
-use super::transport::{Transport, default_client, request_error};
+use super::transport::{Transport, default_client, has_tls, request_error};
 use super::{Backoff, EventSource};
 use crate::Config;
 use crate::error::{Error, Kind, Result};
@@ -34,9 +34,7 @@ pub struct EventSourceBuilder {
 impl EventSource {
     /// Starts to configure a client that sends GET requests to this URL, which is `http` or `https`.
     ///
-    /// `https` needs one of reqwest's TLS features. Without them every connection fails, which looks like a
-    /// network that is down: the client reports [`Message::Reconnecting`](crate::Message::Reconnecting) and
-    /// goes on trying.
+    /// `https` needs one of reqwest's TLS features; without them [`build`](EventSourceBuilder::build) fails.
     pub fn builder(url: impl IntoUrl) -> EventSourceBuilder {
         let url = url.into_url().map_err(request_error);
         EventSourceBuilder::new(None, url.map(|url| Request::new(Method::GET, url)))
@@ -183,10 +181,11 @@ impl EventSourceBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::is_request`] for an invalid URL, header or id, a body that cannot be sent twice, and when the
-    /// default HTTP client cannot be built.
+    /// [`Error::is_request`] for an invalid URL, header or id, an `https` URL in a build without TLS, a body that
+    /// cannot be sent twice, and when the default HTTP client cannot be built.
     pub fn build(self) -> Result<EventSource> {
         let mut request = self.request?;
+        check_scheme(request.url().scheme(), has_tls())?;
         let header = take_last_event_id(request.headers_mut())?;
         let last_event_id = self.last_event_id.or(header).unwrap_or_default();
         check_last_event_id(&last_event_id)?;

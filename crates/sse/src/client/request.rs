@@ -15,9 +15,6 @@ pub(super) struct Template {
 impl Template {
     /// Completes the request with the headers of the standard, where the caller has not chosen others.
     pub(super) fn new(mut request: reqwest::Request) -> Result<Self> {
-        if !matches!(request.url().scheme(), "http" | "https") {
-            return Err(Error::with_source(Kind::Request, "scheme of the URL is neither http nor https"));
-        }
         let headers = request.headers_mut();
         headers.entry(ACCEPT).or_insert(HeaderValue::from_static(MIME_TYPE));
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
@@ -42,6 +39,17 @@ impl Template {
         }
         Some(request)
     }
+}
+
+/// Checks that reqwest can connect to a URL of this scheme.
+pub(super) fn check_scheme(scheme: &str, has_tls: bool) -> Result<()> {
+    let problem = match scheme {
+        "http" => return Ok(()),
+        "https" if has_tls => return Ok(()),
+        "https" => "reqwest is built without TLS (enable one of its TLS features)",
+        _ => "scheme of the URL is neither http nor https",
+    };
+    Err(Error::with_source(Kind::Request, problem))
 }
 
 /// Takes an id that the caller set as a plain header, because a later id has to replace it.
@@ -81,6 +89,13 @@ mod tests {
         assert_eq!(request.headers()[ACCEPT], "text/event-stream");
         assert_eq!(request.headers()[CACHE_CONTROL], "no-cache");
         assert_eq!(request.headers().len(), 2);
+    }
+
+    #[test]
+    fn https_needs_tls() {
+        assert!(check_scheme("https", true).is_ok() && check_scheme("http", false).is_ok());
+        assert!(check_scheme("https", false).unwrap_err().is_request());
+        assert!(check_scheme("ftp", true).unwrap_err().is_request());
     }
 
     #[test]

@@ -5,12 +5,13 @@ use std::time::Duration;
 /// When and how often an [`EventSource`](crate::EventSource) connects again.
 ///
 /// After the n-th loss in a row, counted from 0, the client waits `base * factor^n`, at most the cap and at
-/// least the floor. A `retry` field replaces the base. [`Jitter`] shortens the longer waits, but never below
-/// the base: the standard forbids to connect earlier than after the reconnection time.
+/// least the floor. A `retry` field of the server replaces the base. [`Jitter`] shortens the longer waits, but
+/// never below the base: the standard forbids reconnecting earlier than the server asked (section 9.2.3), so a
+/// `retry` field above the cap is honoured, too.
 ///
-/// The series starts over at the base after a connection that was open for
-/// [`reset_after`](Self::reset_after), and after one that sent a valid `retry` field, because such a server
-/// has said itself when it wants the client back.
+/// The series starts over at the base after a connection that was open for [`reset_after`](Self::reset_after).
+/// A `retry` field does not start it over: a server that sends `retry: 0` and closes is contacted less and less
+/// often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
     base: Duration,
@@ -62,7 +63,7 @@ impl Backoff {
         self
     }
 
-    /// Sets the longest wait, whatever the server asks for. Default: 60 s.
+    /// Sets the maximum wait, unless the server asks for a longer one. Default: 60 s.
     #[must_use]
     pub const fn cap(mut self, cap: Duration) -> Self {
         self.cap = cap;
@@ -93,10 +94,10 @@ impl Backoff {
         self
     }
 
-    /// Limits how often in a row the client connects again before it gives up with the last error; 0 means
-    /// that it never does. Default: no limit.
+    /// Limits how often in a row the client reconnects before it gives up with the last error. Default: no limit.
     ///
-    /// The count starts over together with the series of waits.
+    /// With 0 the client never reconnects, and the stream ends without an error when the server ends it. The count
+    /// starts over together with the series of waits.
     #[must_use]
     pub const fn max_attempts(mut self, attempts: u32) -> Self {
         self.max_attempts = Some(attempts);
@@ -114,7 +115,7 @@ impl Default for Backoff {
 #[derive(Debug)]
 pub(super) struct Retry {
     config: Backoff,
-    /// The reconnection time: configured, or the latest one a server sent.
+    /// The reconnection time: the configured one, at most the cap, or the latest one that a server sent.
     base: Duration,
     /// Losses since the last healthy connection.
     attempts: u32,
@@ -131,13 +132,18 @@ pub(super) struct Outcome {
 
 impl Retry {
     pub(super) const fn new(config: Backoff) -> Self {
-        Self { config, base: config.base, attempts: 0 }
+        let base = if config.base.as_nanos() > config.cap.as_nanos() { config.cap } else { config.base };
+        Self { config, base, attempts: 0 }
+    }
+
+    /// Whether the client never reconnects.
+    pub(super) const fn is_disabled(&self) -> bool {
+        matches!(self.config.max_attempts, Some(0))
     }
 
     /// Takes note of how a connection went.
     pub(super) fn note(&mut self, outcome: Outcome) {
-        let healthy = outcome.open_for.is_some_and(|open_for| open_for >= self.config.reset_after);
-        if healthy || outcome.retry.is_some() {
+        if outcome.open_for.is_some_and(|open_for| open_for >= self.config.reset_after) {
             self.attempts = 0;
         }
         self.base = outcome.retry.unwrap_or(self.base);
@@ -151,7 +157,7 @@ impl Retry {
         if max_attempts.is_some_and(|max| self.attempts >= max) {
             return None;
         }
-        let least = self.base.min(cap).max(floor);
+        let least = self.base.max(floor);
         let growth = factor.saturating_pow(self.attempts);
         let most = least.checked_mul(growth).unwrap_or(Duration::MAX).min(cap).max(least);
         self.attempts = self.attempts.saturating_add(1);
@@ -212,22 +218,30 @@ mod tests {
     }
 
     #[test]
-    fn retry_field_replaces_the_base_and_starts_over() {
+    fn retry_field_replaces_the_base_only() {
         let mut retry = Retry::new(Backoff::new().jitter(Jitter::None));
         assert_eq!(delays(&mut retry, 0), [3000, 6000, 12_000]);
         retry.note(retry_field(500));
-        assert_eq!(retry.next_delay(0), Some(SECOND / 2));
-        assert_eq!(delays(&mut retry, 0), [1000, 2000]);
+        assert_eq!(delays(&mut retry, 0), [4000, 8000]);
     }
 
     #[test]
-    fn floor_and_cap_guard_the_retry_field() {
-        let mut retry = Retry::new(Backoff::new());
-        retry.note(retry_field(0));
-        assert_eq!(delays(&mut retry, u32::MAX), [100, 200, 400]);
-        for huge in [61_000, u64::MAX] {
-            retry.note(retry_field(huge));
-            assert_eq!(delays(&mut retry, 0), [60_000, 60_000]);
+    fn repeated_retry_fields_neither_slow_the_backoff_nor_count_as_success() {
+        let mut retry = Retry::new(Backoff::new().jitter(Jitter::None).max_attempts(3));
+        let delays: Vec<_> = std::iter::from_fn(|| {
+            retry.note(retry_field(0));
+            retry.next_delay(0)
+        })
+        .collect();
+        assert_eq!(delays, [100, 200, 400].map(Duration::from_millis));
+    }
+
+    #[test]
+    fn the_cap_does_not_shorten_what_the_server_asks_for() {
+        for millis in [600_000, u64::MAX] {
+            let mut retry = Retry::new(Backoff::new());
+            retry.note(retry_field(millis));
+            assert_eq!(delays(&mut retry, 0), [millis, millis]);
         }
     }
 
@@ -301,14 +315,14 @@ mod tests {
             let (cap, floor) = (Duration::from_millis(cap), Duration::from_millis(floor));
             let config = Backoff::new().base(Duration::from_millis(base)).factor(factor);
             let mut retry = Retry::new(config.cap(cap).floor(floor));
+            let mut asked = None;
             for (random, field) in losses {
                 let field = field.map(Duration::from_millis);
                 retry.note(Outcome { open_for: None, retry: field });
                 let delay = retry.next_delay(random).expect("attempts are not limited");
-                prop_assert!(delay >= floor && delay <= cap.max(floor));
-                if let Some(field) = field {
-                    prop_assert_eq!(delay, field.min(cap).max(floor));
-                }
+                asked = field.or(asked);
+                let least = asked.unwrap_or(cap.min(Duration::from_millis(base))).max(floor);
+                prop_assert!(delay >= least && delay <= cap.max(least));
             }
         }
     }

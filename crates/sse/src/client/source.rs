@@ -171,22 +171,30 @@ impl EventSource {
         Outcome { open_for: Some(connection.age()), retry: connection.retry() }
     }
 
-    /// The connection is gone, or never came about, for a reason that may pass.
-    fn lose(&mut self, error: Error) -> Result<Message> {
+    /// Handles the loss of a connection, or a failed attempt, for a reason that may pass. Returns the next item of the
+    /// stream.
+    fn lose(&mut self, error: Error) -> Option<Result<Message>> {
         let outcome = self.leave(Phase::Closed);
         self.retry.note(outcome);
-        let Some(delay) = self.retry.next_delay(random()) else { return Err(error) };
+        let Some(delay) = self.retry.next_delay(random()) else {
+            // The end of the response is what a client that never reconnects waits for.
+            let is_expected = error.is_ended() && self.retry.is_disabled();
+            return if is_expected { None } else { Some(Err(error)) };
+        };
         self.phase = Phase::Waiting(Box::pin(sleep(delay)));
-        Ok(Message::Reconnecting { error, delay })
+        Some(Ok(Message::Reconnecting { error, delay }))
     }
 
-    /// There is no use in connecting again.
-    fn fail(&mut self, error: Error) -> Result<Message> {
+    /// Closes the client after an error that another attempt would meet again.
+    fn fail(&mut self, error: Error) -> Option<Result<Message>> {
         self.leave(Phase::Closed);
-        Err(error)
+        Some(Err(error))
     }
 
-    fn answered(&mut self, answer: Result<http::Response<reqwest::Body>, Failure>) -> Result<Message> {
+    fn answered(
+        &mut self,
+        answer: Result<http::Response<reqwest::Body>, Failure>,
+    ) -> Option<Result<Message>> {
         let response = match answer {
             Ok(response) => response,
             Err(failure) if failure.futile => return self.fail(failure.error),
@@ -204,7 +212,7 @@ impl EventSource {
         let decoder = Decoder::with_config(self.settings.decoder).with_last_event_id(&self.last_event_id);
         let connection = Connection::new(response.into_body(), decoder, self.settings.comments);
         self.leave(Phase::Open(Box::new(connection)));
-        Ok(Message::Open)
+        Some(Ok(Message::Open))
     }
 }
 
@@ -230,8 +238,8 @@ impl Stream for EventSource {
                     }
                 },
                 Phase::Open(connection) => match ready!(connection.poll_step(&mut this.silence, cx)) {
-                    Step::Message(message) => Ok(message),
-                    Step::Skipped(error) => Err(error),
+                    Step::Message(message) => Some(Ok(message)),
+                    Step::Skipped(error) => Some(Err(error)),
                     Step::Lost(error) => this.lose(error),
                     Step::Terminated(error) => this.fail(error),
                 },
@@ -242,7 +250,7 @@ impl Stream for EventSource {
                 }
                 Phase::Closed => return Poll::Ready(None),
             };
-            return Poll::Ready(Some(message));
+            return Poll::Ready(message);
         }
     }
 }

@@ -195,6 +195,41 @@ async fn waits_grow_while_the_server_is_down() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_server_that_sends_retry_and_closes_is_given_up() {
+    let backoff = Backoff::new().jitter(Jitter::None).max_attempts(3);
+    let (mut source, log) =
+        Setup { backoff, ..Setup::default() }.source([(); 4].map(|()| chunks(["retry: 0\n\n"])));
+    let mut messages = Vec::new();
+    while let Some(message) = source.next().await {
+        messages.push(message);
+    }
+    assert!(messages.pop().unwrap().unwrap_err().is_ended());
+    assert_eq!(log.lock().unwrap().len(), 4);
+    for (pause, millis) in pauses(&log).into_iter().zip([100, 200, 400]) {
+        assert_pause(pause, millis);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_server_may_ask_for_more_than_the_cap() {
+    let (mut source, log) = Setup::default().source([chunks(["retry: 600000\n\n"]), Answer::Status(204)]);
+    expect(&mut source, ["open", &format!("wait 600000 ms: {ENDED}")]).await;
+    next(&mut source).await;
+    assert_pause(pauses(&log)[0], 600_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_is_no_error_for_a_client_that_never_reconnects() {
+    let backoff = Backoff::new().max_attempts(0);
+    let (mut source, _) = Setup { backoff, ..Setup::default() }.source([chunks(["data: x\n\n"])]);
+    expect(&mut source, ["open", "event x", "end", "end"]).await;
+    assert_eq!(source.state(), ReadyState::Closed);
+
+    let (mut source, _) = Setup { backoff, ..Setup::default() }.source([Answer::Refused]);
+    expect(&mut source, ["error: transport of the event stream failed", "end"]).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn healthy_connection_starts_the_waits_over() {
     let (feed, receiver) = mpsc::unbounded_channel();
     let setup = Setup { backoff: Backoff::new().jitter(Jitter::None), ..Setup::default() };

@@ -71,6 +71,39 @@ pub(super) fn default_client() -> Result<reqwest::Client> {
     reqwest::Client::builder().redirect(policy).build().map_err(request_error)
 }
 
+/// Whether reqwest is built with TLS, which depends on its features and not on those of this crate.
+pub(super) fn has_tls() -> bool {
+    // The builder has a method of this name in builds with TLS alone. In others this calls the one of the trait.
+    reqwest::Client::builder().tls_info(false).is_built_with_tls()
+}
+
+struct NoTls;
+
+#[allow(dead_code, reason = "unused in builds with TLS")]
+trait TlsInfoFallback: Sized {
+    fn tls_info(self, _enabled: bool) -> NoTls {
+        NoTls
+    }
+}
+
+impl TlsInfoFallback for reqwest::ClientBuilder {}
+
+trait TlsSupport {
+    fn is_built_with_tls(&self) -> bool;
+}
+
+impl TlsSupport for NoTls {
+    fn is_built_with_tls(&self) -> bool {
+        false
+    }
+}
+
+impl TlsSupport for reqwest::ClientBuilder {
+    fn is_built_with_tls(&self) -> bool {
+        true
+    }
+}
+
 /// The connection failed.
 pub(super) fn transport_error(error: reqwest::Error) -> Error {
     Error::with_source(Kind::Transport, without_urls(error))

@@ -79,6 +79,20 @@ async fn stream_goes_on_without_a_mark() {
 }
 
 #[tokio::test]
+async fn an_end_before_the_mark_is_an_error() {
+    let truncated = "data: 1\n\n";
+    let mut values = Reader::new(truncated.as_bytes()).json_until_done::<u32>();
+    assert_eq!(values.next().unwrap().unwrap(), 1);
+    assert!(values.next().unwrap().unwrap_err().is_ended());
+    assert!(values.next().is_none());
+
+    let mut values = stream::iter([Ok::<_, io::Error>(truncated)]).sse().json_until_done::<u32>();
+    assert_eq!(values.next().await.unwrap().unwrap(), 1);
+    assert!(values.next().await.unwrap().unwrap_err().is_ended());
+    assert!(values.next().await.is_none());
+}
+
+#[tokio::test]
 async fn other_errors_pass_through() {
     let chunks = || [Ok("data: 1\n\n"), Err(io::Error::from(io::ErrorKind::TimedOut)), Ok("data: 2\n\n")];
     let mut values = stream::iter(chunks()).sse().json_until_done::<u32>();

@@ -16,6 +16,7 @@ mod allocations;
 mod body;
 mod browser;
 mod bytes;
+mod chunking;
 mod client_contract;
 mod client_http;
 mod client_reconnect;

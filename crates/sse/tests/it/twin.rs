@@ -30,6 +30,15 @@ proptest! {
     }
 
     #[test]
+    fn limits_do_not_depend_on_the_chunks(
+        input in stream(),
+        cuts in prop::collection::vec(0u8..200, 0..12),
+        limit in 1_usize..300,
+    ) {
+        twin::check_limit(&input, &cuts, limit);
+    }
+
+    #[test]
     fn what_was_decoded_survives_encoding(input in stream(), cuts in prop::collection::vec(0u8..30, 0..12)) {
         twin::check_round_trip(&input, &cuts);
     }

@@ -133,6 +133,24 @@ pub fn check_decoding(input: &[u8], cuts: &[u8]) {
     assert_eq!(fed(chunks), expected.events);
 }
 
+/// Events and offsets of blocks past the limit, through [`Decoder::feed`].
+fn limited<'a>(limit: usize, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Result<String, Option<u64>>> {
+    let mut decoder = Decoder::with_config(sse::Config::new().max_event_size(limit));
+    let mut items = Vec::new();
+    for chunk in chunks {
+        decoder.feed(chunk, |event| {
+            items.push(event.map(|event| event.data().to_owned()).map_err(|error| error.offset()));
+            ControlFlow::Continue(())
+        });
+    }
+    items
+}
+
+/// Panics unless a decoder with this limit gives the same for the whole input and for these chunks.
+pub fn check_limit(input: &[u8], cuts: &[u8], limit: usize) {
+    assert_eq!(limited(limit, cut(input, cuts)), limited(limit, [input]));
+}
+
 /// Panics unless every event that decoding `input` gives survives encoding and decoding again.
 pub fn check_round_trip(input: &[u8], cuts: &[u8]) {
     let mut decoder = Decoder::new();
