@@ -89,23 +89,24 @@ fn inputs() -> Vec<Vec<u8>> {
             format!(":{}\r\ndata: é{}\r\n\r\nid: 1\rdata: x\r\r", "c".repeat(length), "é".repeat(length));
         inputs.extend([terminated, unterminated, comment].map(String::into_bytes));
     }
-    inputs.push(line("data", 300_000).into_bytes());
+    inputs.push(line("data", 70_000).into_bytes());
     inputs
 }
 
 #[test]
 fn pieces_and_limits_change_nothing() {
     for input in inputs() {
-        let sizes = [input.len(), input.len() / 2, 70, 64];
-        for limit in sizes.into_iter().flat_map(limits).chain([usize::MAX]) {
+        for limit in [input.len(), 70].into_iter().flat_map(limits) {
             for overflow in [Overflow::Resync, Overflow::Terminate] {
                 let config = Config::new().max_event_size(limit).overflow(overflow);
                 let decode = |run: EntryPoint, pieces: &[&[u8]]| run(Decoder::with_config(config), pieces);
                 let expected = in_pieces(&input, |pieces| decode(feed, pieces));
+                // `FramedRead` ends after the first error.
+                let until_error =
+                    expected.iter().position(Result::is_err).map_or(expected.len(), |at| at + 1);
                 for (name, run) in ENTRY_POINTS {
-                    let mut found = in_pieces(&input, |pieces| decode(run, pieces));
-                    // Streams and readers end with the error of a terminated decoder.
-                    found.truncate(expected.len());
+                    let found = in_pieces(&input, |pieces| decode(run, pieces));
+                    let expected = if name == "codec" { &expected[..until_error] } else { &expected };
                     assert_eq!(found, expected, "{name}, limit {limit}, {overflow:?}");
                 }
             }
