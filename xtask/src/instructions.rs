@@ -23,6 +23,9 @@ const TOLERANCE: f64 = 0.03;
 /// How often an operation is performed in the runs that are compared. The first ones fill buffers.
 const FEW: u64 = 2;
 const MANY: u64 = 12;
+/// The smaller size of input where growth is measured, and the limit of the growth for four times that size.
+const GROWTH_SIZE: u64 = 256;
+const MAX_GROWTH: f64 = 4.4;
 /// A run takes a second or two.
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -129,6 +132,33 @@ pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Verdi
         "{}\nIf that is meant: cargo xtask bench --instructions --save",
         problems.join("\n")
     );
+    Ok(Verdict::Same)
+}
+
+/// Checks that work whose input is four times as large takes at most [`MAX_GROWTH`] times as many instructions.
+///
+/// # Errors
+///
+/// Fails where some work takes more.
+pub(crate) fn check_growth(workspace: &Workspace) -> Result<Verdict> {
+    if first_line("valgrind", &["--version"]).is_none() {
+        return Ok(Verdict::Incomparable("valgrind is not installed".to_owned()));
+    }
+    let program = cargo::tested_program(workspace, "instructions")?;
+    let counter = Counter { program, scratch: workspace.scratch().join("linear") };
+    let (list, _) = counter.run(&["--linear"])?;
+    let mut problems = Vec::new();
+    for work in list.lines() {
+        let count = |size: u64| anyhow::Ok(counter.run(&["--linear", work, &size.to_string()])?.1 as f64);
+        // The start of the program, and what does not depend on the size.
+        let fixed = count(1)?;
+        let growth = (count(4 * GROWTH_SIZE)? - fixed) / (count(GROWTH_SIZE)? - fixed);
+        say(&format!("{work:<36} {growth:>6.2}\n"));
+        if growth > MAX_GROWTH {
+            problems.push(format!("{work}: four times the input takes {growth:.2} times the instructions"));
+        }
+    }
+    ensure!(problems.is_empty(), "{}", problems.join("\n"));
     Ok(Verdict::Same)
 }
 

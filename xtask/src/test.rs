@@ -24,7 +24,7 @@ Runs what a contributor needs before a change: toolchain, fmt, tidy, clippy, tes
 and docs, without the benchmark suites.
 
 With --full runs everything, with the suites and the programs in other languages: also tools, features, interop, deploy,
-benches, rows, load, conformance, peers, instructions, deny, machete, package and semver. `cargo xtask setup` installs
+benches, rows, load, conformance, peers, instructions, linear, deny, machete, package and semver. `cargo xtask setup` installs
 what it uses; a step that cannot run here says why it is skipped.
 
 A STEP runs alone, with the libraries and programs of --full unless it is a step of both.
@@ -39,6 +39,15 @@ impl Outcome {
     /// Skipped, if there is a reason, or else passed.
     fn skipped_if_any(reasons: &[String]) -> Self {
         if reasons.is_empty() { Self::Passed } else { Self::Skipped(reasons.join("; ")) }
+    }
+}
+
+impl From<Verdict> for Outcome {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Same => Self::Passed,
+            Verdict::Incomparable(reason) => Self::Skipped(reason),
+        }
     }
 }
 
@@ -82,7 +91,8 @@ const STEPS: &[Step] = &[
     full("load", load),
     full("conformance", conformance),
     full("peers", peers),
-    full("instructions", instructions),
+    full("instructions", |gate| Ok(crate::instructions::compare(&gate.workspace, &[])?.into())),
+    full("linear", |gate| Ok(crate::instructions::check_growth(&gate.workspace)?.into())),
     full("deny", deny),
     full("machete", |gate| release::machete(&gate.workspace)),
     full("package", |gate| release::package(&gate.workspace)),
@@ -264,14 +274,6 @@ fn peers(gate: &Gate) -> Result<Outcome> {
         finish(command)?;
     }
     Ok(Outcome::Passed)
-}
-
-/// Compares how many instructions hot paths take.
-fn instructions(gate: &Gate) -> Result<Outcome> {
-    Ok(match crate::instructions::compare(&gate.workspace, &[])? {
-        Verdict::Same => Outcome::Passed,
-        Verdict::Incomparable(reason) => Outcome::Skipped(reason),
-    })
 }
 
 fn deny(gate: &Gate) -> Result<Outcome> {
