@@ -34,7 +34,7 @@ pub(crate) fn tested_program(workspace: &Workspace, name: &str) -> Result<PathBu
     Ok(workspace.program("debug", name))
 }
 
-/// What a call of cargo with `--message-format=json` printed.
+/// Messages of a call of cargo with `--message-format=json`.
 pub(crate) struct Messages {
     pub(crate) is_success: bool,
     messages: Vec<Value>,

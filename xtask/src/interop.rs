@@ -183,7 +183,7 @@ impl Language {
     }
 }
 
-/// What `install_all` installed: the environment variables of the tests, with their values, and what is missing.
+/// Environment variables that name the installed programs to the tests, and why others are missing.
 #[derive(Debug, Default)]
 pub(crate) struct Installed {
     pub(crate) variables: Vec<(&'static str, PathBuf)>,

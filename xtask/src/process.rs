@@ -81,7 +81,7 @@ pub(crate) fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
     output.status.success().then(|| text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
-/// Whether there is a program of this name on the search path, or at this path.
+/// Returns whether the search path has a program of this name, or this path is one.
 pub(crate) fn is_installed(name: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).any(|path| path.join(name).is_file())

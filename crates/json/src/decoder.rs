@@ -33,7 +33,7 @@ const CHUNK: usize = 8 << 10;
 pub struct Decoder<R> {
     reader: R,
     codec: Codec,
-    /// Initialized memory, of which `start..end` is read and not decoded.
+    /// Initialized memory. The buffered input is `start..end`.
     buffer: Vec<u8>,
     /// Where the next document, or white space before it, begins in the buffer.
     start: usize,
@@ -127,7 +127,7 @@ impl<R: Read> Decoder<R> {
         }
     }
 
-    /// What is read and not decoded.
+    /// Buffered input.
     fn pending(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }

@@ -1,4 +1,4 @@
-//! What the tests of several crates share.
+//! Test utilities that several crates share.
 //!
 //! - [`in_pieces`] feeds an input to a streaming entry point in pieces of several sizes and compares the outcomes, and
 //!   [`limits`] gives the limits at which implementations go wrong.

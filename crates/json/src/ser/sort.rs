@@ -16,7 +16,7 @@ pub(super) struct Unsorted {
     place: Range<usize>,
     /// Its entries, in the order of their keys.
     entries: Vec<Range<usize>>,
-    /// How many maps had been noted when this one began. Those noted since then are inside of it.
+    /// Number of maps noted before this one began. Those noted since then are inside it.
     first_inner: usize,
 }
 

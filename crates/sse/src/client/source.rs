@@ -171,8 +171,7 @@ impl EventSource {
         Outcome { open_for: Some(connection.age()), retry: connection.retry() }
     }
 
-    /// Handles the loss of a connection, or a failed attempt, for a reason that may pass. Returns the next item of the
-    /// stream.
+    /// Handles a lost connection or a failed attempt, and waits for the next one. Returns the next item of the stream.
     fn lose(&mut self, error: Error) -> Option<Result<Message>> {
         let outcome = self.leave(Phase::Closed);
         self.retry.note(outcome);
