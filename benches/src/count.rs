@@ -7,9 +7,9 @@ use crate::alloc::counted;
 
 /// Fills lazy tables and pools, whose one-off cost is no property of the operation.
 const WARM_UP_CALLS: u32 = 100;
-const WARM_UP_TIME: Duration = Duration::from_millis(20);
+const WARM_UP_TIME: Duration = Duration::from_millis(10);
 /// A batch is as long as this allows, so that operations of many milliseconds stay affordable.
-const BATCH_TIME: Duration = Duration::from_millis(20);
+const BATCH_TIME: Duration = Duration::from_millis(10);
 const BATCH_CALLS: u32 = 100;
 
 /// What one operation allocates.
@@ -27,7 +27,7 @@ pub struct Counts {
 
 /// Counts what `operation` allocates, by the rules of [`CountingAllocator`](crate::CountingAllocator).
 ///
-/// Up to 100 calls or 20 ms warm up, then two equal batches are counted and the smaller is returned. All zeros where
+/// Up to 100 calls or 10 ms warm up, then two equal batches are counted and the smaller is returned. All zeros where
 /// the binary does not install the allocator.
 pub fn count<T>(mut operation: impl FnMut() -> T) -> Counts {
     count_batches(|iterations| {

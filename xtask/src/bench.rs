@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use crate::args::Args;
 use crate::data::peers::PeersFile;
@@ -28,7 +29,7 @@ Measures every suite, or those named, and writes target/report/{report.json, rep
 
   --row ROW           only rows whose key (system/row) contains ROW
   --table ID          only rows of this published table, such as perplexity.raw_sse; may be repeated
-  --rounds N          alternating rounds, default 4
+  --rounds N          alternating rounds, default 3
   --quick             two rounds of short slices unless --rounds says otherwise: a first look
   --resume            go on with the run that was stopped: its slices are in target/bench/slices.jsonl
   --peers LANGUAGES   only peers in these, of rust,go,python,node; default: all that can be built here
@@ -42,7 +43,7 @@ Counts the instructions of hot paths under valgrind and fails where one differs 
 benches/data/instructions.toml; --save writes that file.
 ";
 
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 3;
 const QUICK_ROUNDS: usize = 2;
 /// A busy machine makes wall times meaningless.
 const MAX_LOAD_PER_CORE: f64 = 0.5;
@@ -139,14 +140,20 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
         Some(keys) if options.systems.is_empty() => suites::of_keys(&workspace, keys)?,
         _ => options.systems.clone(),
     };
-    let mut suites = suites::build(&workspace, &wanted)?;
+    let systems = suites::select(&workspace, &wanted)?;
+    let prepare = || peers::prepare(&peers_file, &workspace, options.languages.as_deref(), Some(&systems));
+    // Downloads for the peers pass while the suites are compiled.
+    let (suites, prepared) = thread::scope(|scope| {
+        let prepared = scope.spawn(prepare);
+        (suites::build(&workspace, &systems), prepared.join())
+    });
+    let mut suites = suites?;
+    let prepared = prepared.map_err(|_| anyhow!("making the peers ready panicked"))?;
     if options.languages.as_ref().is_some_and(|languages| !languages.iter().any(|one| one == "rust")) {
         for suite in &mut suites {
             suite.listed.retain(|listed| listed.role != Role::Peer);
         }
     }
-    let systems: Vec<String> = suites.iter().map(|suite| suite.system.clone()).collect();
-    let prepared = peers::prepare(&peers_file, &workspace, options.languages.as_deref(), Some(&systems));
     let is_wanted = |key: &str| {
         options.row.as_deref().is_none_or(|row| key.contains(row))
             && keys.as_ref().is_none_or(|keys| keys.iter().any(|pattern| crate::data::matches(pattern, key)))

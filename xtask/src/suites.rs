@@ -14,26 +14,34 @@ use crate::{cargo, tidy};
 /// One benchmark binary.
 #[derive(Debug)]
 pub(crate) struct Suite {
-    pub(crate) system: String,
     pub(crate) executable: PathBuf,
     /// Rows and implementations in the suite's order.
     pub(crate) listed: Vec<Listed>,
 }
 
-/// Builds the named suites, or all if `systems` is empty, and lists their rows.
+/// The named suites, or all if `systems` is empty.
+///
+/// # Errors
+///
+/// Fails for an unknown name.
+pub(crate) fn select(workspace: &Workspace, systems: &[String]) -> Result<Vec<String>> {
+    let mut known: Vec<String> = tidy::packages(workspace)?.iter().flat_map(tidy::Package::benches).collect();
+    for system in systems {
+        ensure!(known.contains(system), "there is no suite {system}; there are {}", known.join(", "));
+    }
+    known.retain(|name| systems.is_empty() || systems.contains(name));
+    Ok(known)
+}
+
+/// Builds suites and lists their rows.
 ///
 /// Each package of suites is built by a call of cargo of its own: in one call, the features that one package asks of a
 /// peer would change what the others measure.
 pub(crate) fn build(workspace: &Workspace, systems: &[String]) -> Result<Vec<Suite>> {
-    let packages = tidy::packages(workspace)?;
-    let known: Vec<String> = packages.iter().flat_map(tidy::Package::benches).collect();
-    for system in systems {
-        ensure!(known.contains(system), "there is no suite {system}; there are {}", known.join(", "));
-    }
     let mut executables = Vec::new();
-    for package in &packages {
+    for package in tidy::packages(workspace)? {
         let mut benches = package.benches();
-        benches.retain(|bench| systems.is_empty() || systems.contains(bench));
+        benches.retain(|bench| systems.contains(bench));
         if !benches.is_empty() {
             executables.extend(compile(workspace, &package.name, &benches)?);
         }
@@ -82,7 +90,7 @@ fn listed(executables: Vec<(String, PathBuf)>) -> Result<Vec<Suite>> {
         .map(|(system, executable)| {
             let listed =
                 list(&executable).with_context(|| format!("cannot list the rows of the suite {system}"))?;
-            Ok(Suite { system, executable, listed })
+            Ok(Suite { executable, listed })
         })
         .collect()
 }

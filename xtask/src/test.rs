@@ -280,5 +280,5 @@ fn deny(gate: &Gate) -> Result<Outcome> {
     if process::first_line("cargo-deny", &["--version"]).is_none() {
         return Ok(Outcome::Skipped("cargo-deny is not installed".into()));
     }
-    cargo(&gate.workspace, &["deny", "--offline", "check", "bans", "licenses", "sources"])
+    cargo(&gate.workspace, &["deny", "check", "bans", "licenses", "sources"])
 }

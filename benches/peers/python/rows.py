@@ -5,7 +5,10 @@ import sys
 
 
 def run(system, rows, implementations, bench):
-    """Lists the rows, or measures one: `bench(runner, row, name)` checks an implementation and hands it to pyperf."""
+    """Lists the rows, or measures one: `bench(runner, row, name)` passes an implementation to pyperf.
+
+    pyperf calls `bench` in two processes. The second, the worker, measures, and checks the result first.
+    """
     if "--list" in sys.argv[1:]:
         for row in rows:
             for name in implementations:
