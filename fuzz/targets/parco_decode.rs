@@ -1,12 +1,16 @@
 //! Any bytes in any chunks: nothing panics, memory follows the input, and all ways of decoding agree. The first bytes
-//! of the input choose the chunks.
+//! of the input choose the chunks and the limits.
 #![no_main]
 
 #[path = "../../crates/parco/tests/support/mod.rs"]
 mod support;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
-    if let Some((cuts, bytes)) = input.split_at_checked(3) {
+    if let Some((choice, bytes)) = input.split_at_checked(8) {
+        let (cuts, limits) = choice.split_at(3);
         support::checks::check_bytes(bytes, cuts);
+        if let Ok(limits) = limits.try_into() {
+            support::checks::check_limits(bytes, cuts, support::checks::limits(limits));
+        }
     }
 });

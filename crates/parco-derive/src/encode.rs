@@ -37,7 +37,11 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
             }
 
             #[inline]
-            fn size_of_fields(&self) -> ::core::result::Result<usize, #krate::Fault> {
+            #[allow(unused_variables)]
+            fn size_of_fields(
+                &self,
+                levels: #krate::Levels,
+            ) -> ::core::result::Result<usize, #krate::Fault> {
                 ::core::result::Result::Ok(#size)
             }
         }
@@ -82,7 +86,7 @@ impl Output<'_> {
     fn size(&self, field: &Field, place: TokenStream) -> TokenStream {
         let (krate, form, ty) = (self.krate(), self.form(field), &field.ty);
         quote_spanned! {at(field.span())=>
-            <#form as #krate::Put<#ty>>::size(&<#form as #krate::wire::StaticWire>::NEW, #place)?
+            <#form as #krate::Put<#ty>>::size(&<#form as #krate::wire::StaticWire>::NEW, #place, levels)?
         }
     }
 
@@ -125,7 +129,7 @@ impl Output<'_> {
             });
             quote! {
                 #pattern => {
-                    #size_id(&<#form as #krate::wire::StaticWire>::NEW, &IDS[#index])? #(+ #sizes)*
+                    #size_id(&<#form as #krate::wire::StaticWire>::NEW, &IDS[#index], levels)? #(+ #sizes)*
                 }
             }
         });

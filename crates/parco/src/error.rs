@@ -19,7 +19,7 @@ impl Fault {
     pub const INVALID_LENGTH: Self = Self(Kind::InvalidLength);
     /// Bytes that are no value of the target, where no other fault is closer.
     pub const INVALID_VALUE: Self = Self(Kind::InvalidValue);
-    /// A limit of [`Limits`](crate::Limits) that the input exceeds.
+    /// A limit of [`Limits`](crate::Limits) that the message exceeds.
     pub const LIMIT: Self = Self(Kind::Limit);
     /// A type, value or id that the schema does not know.
     pub const UNKNOWN_TYPE: Self = Self(Kind::UnknownType);
@@ -49,6 +49,7 @@ pub(crate) enum Kind {
     DuplicateKey,
     TrailingBytes,
     Limit,
+    Depth,
     UnknownZone,
     BufferFull,
     Io,
@@ -68,6 +69,7 @@ impl Kind {
             Self::DuplicateKey => "a map has a key twice",
             Self::TrailingBytes => "bytes follow the value",
             Self::Limit => "a limit is exceeded",
+            Self::Depth => "structs are nested deeper than max_depth allows",
             Self::UnknownZone => "the time zone is not known",
             Self::BufferFull => "the buffer is too small",
             Self::Io => "input or output failed",
@@ -241,7 +243,7 @@ impl Error {
 
     /// Whether one of [`Limits`](crate::Limits) is exceeded.
     pub fn is_limit(&self) -> bool {
-        self.0.kind == Kind::Limit
+        matches!(self.0.kind, Kind::Limit | Kind::Depth)
     }
 
     /// Whether a time zone has no meaning here.
@@ -265,7 +267,7 @@ impl Error {
     pub fn go_message(&self) -> Option<&'static str> {
         Some(match self.0.kind {
             Kind::UnexpectedEnd => "unsufficient bytes read",
-            Kind::Overflow | Kind::Limit => "bytes overflow",
+            Kind::Overflow | Kind::Limit | Kind::Depth => "bytes overflow",
             Kind::BufferFull => "unsufficient bytes written",
             Kind::InvalidLength => "invalid length",
             Kind::AlreadyRegistered => "builder is registered already",

@@ -41,7 +41,12 @@ pub fn encode_to_writer<T: Encode + ?Sized>(value: &T, writer: impl Write) -> Re
 /// # Ok::<(), parco::Error>(())
 /// ```
 pub fn decode_from_reader<T: DecodeOwned>(reader: impl Read) -> Result<T, Error> {
-    Decoder::new(reader).decode()?.ok_or_else(|| Error::at(Kind::UnexpectedEnd, 0))
+    let mut decoder = Decoder::new(reader);
+    let form = <T as DecodeForm<'_>>::Form::NEW;
+    if !decoder.fill(&form)? {
+        return Err(Error::at(Kind::UnexpectedEnd, 0));
+    }
+    form.decode_exact(&decoder.buffer)
 }
 
 /// Writes messages to a stream, each with one `write_all`, from a buffer that it keeps.
@@ -56,12 +61,18 @@ pub fn decode_from_reader<T: DecodeOwned>(reader: impl Read) -> Result<T, Error>
 pub struct Encoder<W> {
     writer: W,
     buffer: Vec<u8>,
+    options: Options,
 }
 
 impl<W: Write> Encoder<W> {
     /// Messages go to this stream.
     pub const fn new(writer: W) -> Self {
-        Self { writer, buffer: Vec::new() }
+        Self::with_options(writer, Options::new())
+    }
+
+    /// Messages go to this stream, with the maximum depth of these options.
+    pub const fn with_options(writer: W, options: Options) -> Self {
+        Self { writer, buffer: Vec::new(), options }
     }
 
     /// Writes a message.
@@ -80,7 +91,7 @@ impl<W: Write> Encoder<W> {
     /// As [`encode`](Self::encode).
     pub fn encode_as<F: Put<T>, T: ?Sized>(&mut self, form: &F, value: &T) -> Result<(), Error> {
         self.buffer.clear();
-        form.encode(value, &mut self.buffer)?;
+        form.encode_with(self.options, value, &mut self.buffer)?;
         if self.buffer.is_empty() {
             return Ok(());
         }
@@ -116,6 +127,9 @@ impl<W> fmt::Debug for Encoder<W> {
 ///
 /// Numbers are read one by one, so a stream that costs a system call per read belongs into a `BufReader`.
 ///
+/// A message without bytes, such as `()`, can be read once where the stream ends, and then there is none. To know that,
+/// the call after such a message reads the first byte of the next one, and keeps it if it is not part of its own.
+///
 /// ```
 /// let stream: &[u8] = &[3, 0, b'h', b'e', b'y', 1, 0, b'x'];
 /// let mut decoder = parco::Decoder::new(stream);
@@ -130,6 +144,10 @@ pub struct Decoder<R> {
     reader: R,
     buffer: Vec<u8>,
     options: Options,
+    /// The first byte of the next message, read to know that the stream has not ended.
+    ahead: Option<u8>,
+    /// The last call took no bytes, so the stream may have ended.
+    idle: bool,
 }
 
 impl<R: Read> Decoder<R> {
@@ -140,7 +158,7 @@ impl<R: Read> Decoder<R> {
 
     /// Messages come from this stream and are decoded so.
     pub const fn with_options(reader: R, options: Options) -> Self {
-        Self { reader, buffer: Vec::new(), options }
+        Self { reader, buffer: Vec::new(), options, ahead: None, idle: false }
     }
 
     /// Reads a message; `None` at the end of the stream.
@@ -161,7 +179,12 @@ impl<R: Read> Decoder<R> {
     ///
     /// As [`decode`](Self::decode).
     pub fn decode_as<'de, F: Get<'de, T>, T>(&'de mut self, form: &F) -> Result<Option<T>, Error> {
-        if !self.fill(form)? {
+        if self.idle && !self.peek()? {
+            return Ok(None);
+        }
+        let is_there = self.fill(form)?;
+        self.idle = self.buffer.is_empty();
+        if !is_there {
             return Ok(None);
         }
         form.decode_exact_with(self.options, &self.buffer).map(Some)
@@ -169,20 +192,46 @@ impl<R: Read> Decoder<R> {
 
     /// Reads one message into the buffer; false at the end of the stream.
     fn fill<F: Wire>(&mut self, form: &F) -> Result<bool, Error> {
+        let mut feed = self.feed();
+        let walked = form.walk(&mut feed);
+        if feed.ended && feed.buffer.is_empty() {
+            return Ok(false);
+        }
+        match walked {
+            Ok(()) => {
+                self.ahead = if feed.ahead { feed.buffer.pop() } else { None };
+                Ok(true)
+            }
+            Err(fault) => Err(feed.into_error(fault)),
+        }
+    }
+
+    /// Reads the first byte of the next message; false at the end of the stream.
+    fn peek(&mut self) -> Result<bool, Error> {
+        let mut feed = self.feed();
+        match feed.at_end() {
+            Ok(false) => {
+                self.ahead = feed.buffer.pop();
+                Ok(true)
+            }
+            Ok(true) => Ok(false),
+            Err(fault) => Err(feed.into_error(fault)),
+        }
+    }
+
+    /// The stream as input, with nothing walked over.
+    fn feed(&mut self) -> Feed<'_, R> {
         self.buffer.clear();
-        let mut feed = Feed {
+        let ahead = self.ahead.take();
+        self.buffer.extend(ahead);
+        Feed {
             reader: &mut self.reader,
             buffer: &mut self.buffer,
             options: self.options,
             state: State::default(),
             error: None,
-            ahead: false,
+            ahead: ahead.is_some(),
             ended: false,
-        };
-        match form.walk(&mut feed) {
-            _ if feed.ended && feed.buffer.is_empty() => Ok(false),
-            Ok(()) => Ok(true),
-            Err(fault) => Err(feed.into_error(fault)),
         }
     }
 
@@ -196,7 +245,8 @@ impl<R: Read> Decoder<R> {
         &mut self.reader
     }
 
-    /// Gives the stream back, positioned behind the last message.
+    /// Gives the stream back, positioned behind the last message, or one byte further after several messages without
+    /// bytes in a row.
     pub fn into_inner(self) -> R {
         self.reader
     }

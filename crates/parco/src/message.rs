@@ -7,6 +7,8 @@ use crate::form::{Decode, DecodeForm, Encode};
 use crate::options::Options;
 use crate::read::{Context, Reader};
 use crate::wire::{Get, Put, StaticWire, Wire};
+#[cfg(feature = "bytes")]
+use crate::write::Reserve;
 use crate::write::{self, Filled};
 
 /// Encodes into a new vector.
@@ -45,13 +47,15 @@ pub fn encode_to_slice<T: Encode + ?Sized>(value: &T, slice: &mut [u8]) -> Resul
     T::Form::NEW.encode_to_slice(value, slice)
 }
 
-/// Encodes to the end of a [`BufMut`](bytes::BufMut), such as `BytesMut`.
+/// Encodes to the end of a buffer of the crate `bytes`, such as `BytesMut`.
+///
+/// A buffer that can grow is asked once for the size of the message, and the message is written there.
 ///
 /// # Errors
 ///
 /// Fails if a value does not fit its wire form, or if the buffer has no room; the buffer is then as before.
 #[cfg(feature = "bytes")]
-pub fn encode_to_buf<T: Encode + ?Sized>(value: &T, buf: &mut impl bytes::BufMut) -> Result<(), Error> {
+pub fn encode_to_buf<T: Encode + ?Sized>(value: &T, buf: &mut impl Reserve) -> Result<(), Error> {
     T::Form::NEW.encode_to_buf(value, buf)
 }
 
@@ -102,6 +106,35 @@ pub fn decode_into<'de, T: Decode<'de>>(bytes: &'de [u8], value: &mut T) -> Resu
 }
 
 impl Options {
+    /// As [`to_vec`], with the maximum depth of these options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a value does not fit its wire form.
+    pub fn to_vec<T: Encode + ?Sized>(self, value: &T) -> Result<Vec<u8>, Error> {
+        T::Form::NEW.to_vec_with(self, value)
+    }
+
+    /// As [`encode`], with the maximum depth of these options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a value does not fit its wire form; the vector's contents are then as before.
+    #[inline]
+    pub fn encode<T: Encode + ?Sized>(self, value: &T, vec: &mut Vec<u8>) -> Result<(), Error> {
+        T::Form::NEW.encode_with(self, value, vec)
+    }
+
+    /// As [`encoded_len`], with the maximum depth of these options.
+    ///
+    /// # Errors
+    ///
+    /// Fails where encoding would.
+    #[inline]
+    pub fn encoded_len<T: Encode + ?Sized>(self, value: &T) -> Result<usize, Error> {
+        T::Form::NEW.encoded_len_with(self, value)
+    }
+
     /// As [`decode`], with these options.
     ///
     /// # Errors
@@ -156,8 +189,20 @@ pub trait WireExt {
     where
         Self: Put<T>,
     {
+        self.to_vec_with(Options::new(), value)
+    }
+
+    /// As [`to_vec`](Self::to_vec), with the maximum depth of these options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the form cannot carry the value.
+    fn to_vec_with<T: ?Sized>(&self, options: Options, value: &T) -> Result<Vec<u8>, Error>
+    where
+        Self: Put<T>,
+    {
         let mut vec = Vec::new();
-        self.encode(value, &mut vec)?;
+        self.encode_with(options, value, &mut vec)?;
         Ok(vec)
     }
 
@@ -171,7 +216,20 @@ pub trait WireExt {
     where
         Self: Put<T>,
     {
-        write::append(vec, |writer| self.put(value, writer))
+        self.encode_with(Options::new(), value, vec)
+    }
+
+    /// As [`encode`](Self::encode), with the maximum depth of these options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the form cannot carry the value; the vector's contents are then as before.
+    #[inline]
+    fn encode_with<T: ?Sized>(&self, options: Options, value: &T, vec: &mut Vec<u8>) -> Result<(), Error>
+    where
+        Self: Put<T>,
+    {
+        write::append(vec, options.levels(), |writer| self.put(value, writer))
     }
 
     /// As [`encode_to_slice`].
@@ -183,8 +241,25 @@ pub trait WireExt {
     where
         Self: Put<T>,
     {
+        self.encode_to_slice_with(Options::new(), value, slice)
+    }
+
+    /// As [`encode_to_slice`](Self::encode_to_slice), with the maximum depth of these options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the form cannot carry the value, or the slice is too small.
+    fn encode_to_slice_with<T: ?Sized>(
+        &self,
+        options: Options,
+        value: &T,
+        slice: &mut [u8],
+    ) -> Result<usize, Error>
+    where
+        Self: Put<T>,
+    {
         let room = slice.len();
-        match write::fill(write::as_uninit(slice), |writer| self.put(value, writer))? {
+        match write::fill(write::as_uninit(slice), options.levels(), |writer| self.put(value, writer))? {
             Filled::InPlace(written) => Ok(written),
             Filled::Spilled(message) if message.len() <= room => {
                 slice[..message.len()].copy_from_slice(&message);
@@ -200,11 +275,31 @@ pub trait WireExt {
     ///
     /// Fails if the form cannot carry the value, or the buffer has no room.
     #[cfg(feature = "bytes")]
-    fn encode_to_buf<T: ?Sized>(&self, value: &T, buf: &mut impl bytes::BufMut) -> Result<(), Error>
+    fn encode_to_buf<T: ?Sized>(&self, value: &T, buf: &mut impl Reserve) -> Result<(), Error>
     where
         Self: Put<T>,
     {
-        write::append_to_buf(buf, |writer| self.put(value, writer))
+        self.encode_to_buf_with(Options::new(), value, buf)
+    }
+
+    /// As [`encode_to_buf`](Self::encode_to_buf), with the maximum depth of these options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the form cannot carry the value, or the buffer has no room.
+    #[cfg(feature = "bytes")]
+    fn encode_to_buf_with<T: ?Sized>(
+        &self,
+        options: Options,
+        value: &T,
+        buf: &mut impl Reserve,
+    ) -> Result<(), Error>
+    where
+        Self: Put<T>,
+    {
+        // A value that has no size fails below, with the path to what is wrong.
+        let size = self.size(value, options.levels()).unwrap_or(0);
+        write::append_to_buf(buf, size, options.levels(), |writer| self.put(value, writer))
     }
 
     /// As [`encoded_len`].
@@ -217,7 +312,20 @@ pub trait WireExt {
     where
         Self: Put<T>,
     {
-        self.size(value).map_err(|fault| Error::bare(fault.0))
+        self.encoded_len_with(Options::new(), value)
+    }
+
+    /// As [`encoded_len`](Self::encoded_len), with the maximum depth of these options.
+    ///
+    /// # Errors
+    ///
+    /// Fails where encoding would.
+    #[inline]
+    fn encoded_len_with<T: ?Sized>(&self, options: Options, value: &T) -> Result<usize, Error>
+    where
+        Self: Put<T>,
+    {
+        self.size(value, options.levels()).map_err(|fault| Error::bare(fault.0))
     }
 
     /// As [`decode`].

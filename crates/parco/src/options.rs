@@ -1,6 +1,8 @@
-//! What a decoder accepts: [`Limits`] and [`Options`].
+//! What codecs accept: [`Limits`] and [`Options`].
 
-/// Bounds on what foreign bytes can make a decoder do.
+use crate::error::{Fault, Kind};
+
+/// Bounds on what untrusted bytes can make a decoder do. [`max_depth`](Self::max_depth) applies to encoding as well.
 ///
 /// Lengths and counts are checked before anything is allocated, and the least number of bytes that a count stands for
 /// must be present. So memory follows the size of the input, and these limits bound it further. What exceeds one of
@@ -80,12 +82,38 @@ impl Limits {
         self
     }
 
-    /// How deep structs may be nested in each other; the message itself is the first level. Default:
+    /// Maximum depth of structs nested in each other; the message itself is the first level. Default:
     /// [`MAX_DEPTH`](Self::MAX_DEPTH).
+    ///
+    /// Encoding fails at the same depth as decoding, so that a message that was written can be read.
     #[must_use]
     pub const fn max_depth(mut self, levels: u32) -> Self {
         self.depth = levels;
         self
+    }
+}
+
+/// Levels of structs that may still be nested below a place in a message; see [`Limits::max_depth`].
+///
+/// [`Put::size`](crate::Put::size) passes it down. The default is that of a whole message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Levels(pub(crate) u32);
+
+impl Levels {
+    /// The levels that are left inside a struct.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the struct is deeper than [`Limits::max_depth`] allows.
+    #[inline]
+    pub fn deeper(self) -> Result<Self, Fault> {
+        self.0.checked_sub(1).map(Self).ok_or(Fault(Kind::Depth))
+    }
+}
+
+impl Default for Levels {
+    fn default() -> Self {
+        Self(Limits::MAX_DEPTH)
     }
 }
 
@@ -113,7 +141,7 @@ pub enum DuplicateKeys {
     Reject,
 }
 
-/// How to decode: limits, strictness, duplicate keys.
+/// How to decode: limits, strictness, duplicate keys. For encoding, [`Limits::max_depth`] is the only one that matters.
 ///
 /// The functions of the crate's root use the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -137,6 +165,10 @@ impl Options {
             mode: Mode::Strict,
             duplicates: DuplicateKeys::LastWins,
         }
+    }
+
+    pub(crate) const fn levels(&self) -> Levels {
+        Levels(self.limits.depth)
     }
 
     /// Sets the limits.

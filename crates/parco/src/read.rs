@@ -4,7 +4,7 @@ use core::fmt;
 use core::mem;
 
 use crate::error::{Error, Fault, Kind, Segment, Trace};
-use crate::options::{DuplicateKeys, Mode, Options};
+use crate::options::{DuplicateKeys, Levels, Mode, Options};
 
 /// What a decoder reads from: a slice, the limits, and where it is.
 ///
@@ -30,8 +30,6 @@ pub(crate) struct Context {
 pub(crate) struct State {
     allocated: usize,
     depth: u32,
-    /// The input goes on behind the slice, so that its end says nothing.
-    partial: bool,
     pub(crate) trace: Trace,
 }
 
@@ -86,6 +84,46 @@ pub trait Input {
     /// Leaves a struct.
     fn leave(&mut self);
 
+    /// Starts a value that consists of parts. Returns how many of them are behind the input already.
+    ///
+    /// That is 0 unless the input resumes a walk that stopped at its end.
+    #[inline]
+    fn resume(&mut self) -> usize {
+        0
+    }
+
+    /// Notes that this many parts of the value that was started last have been walked over.
+    #[inline]
+    fn passed(&mut self, parts: usize) {
+        let _ = parts;
+    }
+
+    /// Notes that all parts of the value that was started last have been walked over.
+    #[inline]
+    fn complete(&mut self) {}
+
+    /// Walks over a value of `count` parts, except those that are behind the input already.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the first part that cannot be walked over.
+    #[inline]
+    fn walk_parts(
+        &mut self,
+        count: usize,
+        mut walk: impl FnMut(&mut Self, usize) -> Result<(), Fault>,
+    ) -> Result<(), Fault>
+    where
+        Self: Sized,
+    {
+        for part in self.resume()..count {
+            walk(self, part)?;
+            self.passed(part + 1);
+        }
+        self.complete();
+        Ok(())
+    }
+
     /// Checks the length of a string or blob against the limits.
     ///
     /// # Errors
@@ -130,7 +168,7 @@ impl State {
     #[inline]
     pub(crate) fn enter(&mut self, options: &Options) -> Result<(), Fault> {
         if self.depth == options.limits.depth {
-            return Err(Fault(Kind::Limit));
+            return Err(Fault(Kind::Depth));
         }
         self.depth += 1;
         Ok(())
@@ -197,6 +235,12 @@ impl<'c, 'de> Reader<'c, 'de> {
         self.context.options.duplicates == DuplicateKeys::Reject
     }
 
+    /// The levels of structs that may still be entered.
+    #[inline]
+    pub(crate) fn levels(&self) -> Levels {
+        Levels(self.context.options.limits.depth - self.context.state.depth)
+    }
+
     #[inline]
     pub(crate) fn mode(&self) -> Mode {
         self.context.options.mode
@@ -224,14 +268,6 @@ impl Context {
     #[inline]
     pub(crate) fn new(input: &[u8], options: Options) -> Self {
         Self { total: input.len(), options, state: State::default() }
-    }
-
-    /// For a slice that is the first part of an input.
-    #[cfg(feature = "codec")]
-    pub(crate) fn of_part(input: &[u8], options: Options) -> Self {
-        let mut context = Self::new(input, options);
-        context.state.partial = true;
-        context
     }
 
     #[cold]
@@ -277,9 +313,6 @@ impl Input for Reader<'_, '_> {
 
     #[inline]
     fn at_end(&mut self) -> Result<bool, Fault> {
-        if self.context.state.partial && self.rest.is_empty() {
-            return Err(self.context.short(1));
-        }
         Ok(self.rest.is_empty())
     }
 

@@ -15,7 +15,7 @@ use crate::builder::boxed::{ErasedInput, Erasure};
 use crate::error::{Error, Fault, Kind, Segment};
 use crate::form::{DecodeOwned, Encode};
 use crate::message::WireExt;
-use crate::options::Options;
+use crate::options::{Levels, Options};
 use crate::read::{Context, Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::wire::{Get, Own, Put, StaticWire, Wire};
@@ -138,6 +138,8 @@ where
 
     /// Encodes the frame of a model under the given id to the end of a vector.
     ///
+    /// For another maximum depth, [`WireExt::encode_with`](crate::WireExt::encode_with) encodes a [`Frame`].
+    ///
     /// # Errors
     ///
     /// Fails if the id does not fit its form ([`Error::is_overflow`]), if it is not registered or registered for
@@ -150,7 +152,7 @@ where
         W: Put<Q>,
         T: Any,
     {
-        write::append(vec, |writer| self.put_frame(id, item, writer))
+        write::append(vec, Levels::default(), |writer| self.put_frame(id, item, writer))
     }
 
     /// Decodes a frame from the start of a slice and returns what follows it.
@@ -259,9 +261,9 @@ where
         self.put_frame(&frame.id, &*frame.value, writer)
     }
 
-    fn size(&self, frame: &Frame<I>) -> Result<usize, Fault> {
-        let id = self.id.size(&frame.id)?;
-        Ok(id + self.models.get(&frame.id).ok_or(Fault::UNKNOWN_TYPE)?.size(&*frame.value)?)
+    fn size(&self, frame: &Frame<I>, levels: Levels) -> Result<usize, Fault> {
+        let id = self.id.size(&frame.id, levels)?;
+        Ok(id + self.models.get(&frame.id).ok_or(Fault::UNKNOWN_TYPE)?.size(&*frame.value, levels)?)
     }
 }
 
@@ -382,7 +384,7 @@ trait Model: Send + Sync {
     fn walk(&self, input: &mut dyn ErasedInput) -> Result<(), Fault>;
     fn schema(&self, describe: &mut Describe) -> Schema;
     fn put(&self, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault>;
-    fn size(&self, item: &dyn Any) -> Result<usize, Fault>;
+    fn size(&self, item: &dyn Any, levels: Levels) -> Result<usize, Fault>;
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Box<dyn Any + Send>, Fault>;
     /// Reads a model into an `Option` of its type, or tells that it is one of another.
     fn get_into(&self, reader: &mut Reader<'_, '_>, value: &mut dyn Any) -> Result<bool, Fault>;
@@ -409,8 +411,8 @@ where
         self.form.put(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?, writer)
     }
 
-    fn size(&self, item: &dyn Any) -> Result<usize, Fault> {
-        self.form.size(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?)
+    fn size(&self, item: &dyn Any, levels: Levels) -> Result<usize, Fault> {
+        self.form.size(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?, levels)
     }
 
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Box<dyn Any + Send>, Fault> {

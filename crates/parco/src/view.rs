@@ -7,19 +7,19 @@ use core::marker::PhantomData;
 
 use crate::error::{Fault, Kind};
 use crate::form::{DecodeForm, EncodeForm};
-use crate::options::{Limits, Mode, Options};
+use crate::options::{Levels, Limits, Mode, Options};
 use crate::read::{Context, Reader};
-use crate::wire::{Get, Header, Map, Order, Put, Slice, StaticWire, U16};
+use crate::wire::{Get, Header, Map, Order, Put, Slice, StaticWire, U16, walk_elements};
 use crate::write::Writer;
 
-/// Options for bytes that were accepted before: nothing is left to limit.
-fn trusted(bytes: &[u8], mode: Mode) -> Context {
+/// Options for bytes that were accepted before: nothing is left to limit. `levels` were enough for their structs.
+fn trusted(bytes: &[u8], mode: Mode, levels: Levels) -> Context {
     let limits = Limits::default()
         .max_bytes(usize::MAX)
         .max_elements(usize::MAX)
         .max_zero_sized(usize::MAX)
         .max_allocation(usize::MAX)
-        .max_depth(u32::MAX);
+        .max_depth(levels.0);
     Context::new(bytes, Options::new().limits(limits).mode(mode))
 }
 
@@ -46,6 +46,8 @@ pub struct Seq<'de, E, T> {
     bytes: &'de [u8],
     len: usize,
     mode: Mode,
+    /// The levels of structs that were left when the view was read.
+    levels: Levels,
     form: PhantomData<fn() -> (E, T)>,
 }
 
@@ -57,6 +59,8 @@ pub struct Entries<'de, K, V, A, B> {
     bytes: &'de [u8],
     len: usize,
     mode: Mode,
+    /// The levels of structs that were left when the view was read.
+    levels: Levels,
     form: EntryForm<K, V, A, B>,
 }
 
@@ -68,7 +72,7 @@ where
     pub fn iter(&self) -> SeqIter<'de, E, T> {
         SeqIter {
             rest: self.bytes,
-            context: trusted(self.bytes, self.mode),
+            context: trusted(self.bytes, self.mode, self.levels),
             left: self.len,
             form: PhantomData,
         }
@@ -80,7 +84,7 @@ where
         if index >= self.len {
             return None;
         }
-        let mut context = trusted(self.bytes, self.mode);
+        let mut context = trusted(self.bytes, self.mode, self.levels);
         let mut reader = Reader::new(&self.bytes[index * size..], &mut context);
         Some(accepted(E::NEW.get(&mut reader)))
     }
@@ -107,7 +111,7 @@ where
     pub fn iter(&self) -> EntriesIter<'de, K, V, A, B> {
         EntriesIter {
             rest: self.bytes,
-            context: trusted(self.bytes, self.mode),
+            context: trusted(self.bytes, self.mode, self.levels),
             left: self.len,
             form: PhantomData,
         }
@@ -233,7 +237,7 @@ macro_rules! common {
 
         impl<$($generic),*> Default for $view<'_, $($generic),*> {
             fn default() -> Self {
-                Self { bytes: &[], len: 0, mode: Mode::Strict, form: PhantomData }
+                Self { bytes: &[], len: 0, mode: Mode::Strict, levels: Levels(0), form: PhantomData }
             }
         }
 
@@ -309,7 +313,7 @@ impl<'de, H: Header, E: StaticWire + Get<'de, T>, T> Get<'de, Seq<'de, E, T>> fo
         let start = reader.rest();
         self.element().check_all(len, reader)?;
         let bytes = &start[..start.len() - reader.rest().len()];
-        Ok(Seq { bytes, len, mode: reader.mode(), form: PhantomData })
+        Ok(Seq { bytes, len, mode: reader.mode(), levels: reader.levels(), form: PhantomData })
     }
 }
 
@@ -327,17 +331,23 @@ where
             let _: (A, B) = self.get_entry(index, reader)?;
         }
         let bytes = &start[..start.len() - reader.rest().len()];
-        Ok(Entries { bytes, len, mode: reader.mode(), form: PhantomData })
+        Ok(Entries { bytes, len, mode: reader.mode(), levels: reader.levels(), form: PhantomData })
     }
 }
 
 /// Written as it came. A view that was read leniently is refused, for its bytes may be none that an encoder writes.
 impl<'de, H: Header, E: StaticWire, T> Put<Seq<'de, E, T>> for Slice<H, E> {
     fn put(&self, view: &Seq<'de, E, T>, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        put_view::<H>(view.len, view.bytes, view.mode, writer)
+        self.size(view, writer.levels())?;
+        writer.prefixed(H::header(view.len as u64), H::WIDTH, view.bytes);
+        Ok(())
     }
 
-    fn size(&self, view: &Seq<'de, E, T>) -> Result<usize, Fault> {
+    fn size(&self, view: &Seq<'de, E, T>, levels: Levels) -> Result<usize, Fault> {
+        if view.levels > levels {
+            let mut context = trusted(view.bytes, view.mode, levels);
+            walk_elements(self.element(), view.len, &mut Reader::new(view.bytes, &mut context))?;
+        }
         size_of_view::<H>(view.len, view.bytes, view.mode)
     }
 }
@@ -350,10 +360,16 @@ where
     V: StaticWire,
 {
     fn put(&self, view: &Entries<'de, K, V, A, B>, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        put_view::<H>(view.len, view.bytes, view.mode, writer)
+        self.size(view, writer.levels())?;
+        writer.prefixed(H::header(view.len as u64), H::WIDTH, view.bytes);
+        Ok(())
     }
 
-    fn size(&self, view: &Entries<'de, K, V, A, B>) -> Result<usize, Fault> {
+    fn size(&self, view: &Entries<'de, K, V, A, B>, levels: Levels) -> Result<usize, Fault> {
+        if view.levels > levels {
+            let mut context = trusted(view.bytes, view.mode, levels);
+            self.walk_entries(view.len, &mut Reader::new(view.bytes, &mut context))?;
+        }
         size_of_view::<H>(view.len, view.bytes, view.mode)
     }
 }
@@ -364,12 +380,6 @@ fn size_of_view<H: Header>(len: usize, bytes: &[u8], mode: Mode) -> Result<usize
     }
     H::check(len)?;
     Ok(H::WIDTH + bytes.len())
-}
-
-fn put_view<H: Header>(len: usize, bytes: &[u8], mode: Mode, writer: &mut Writer<'_>) -> Result<(), Fault> {
-    size_of_view::<H>(len, bytes, mode)?;
-    writer.prefixed(H::header(len as u64), H::WIDTH, bytes);
-    Ok(())
 }
 
 impl<'de, O: Order, E: StaticWire + Get<'de, T>, T> DecodeForm<'de, O> for Seq<'de, E, T> {

@@ -14,6 +14,7 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use crate::error::{Error, Fault, Segment, Trace};
+use crate::options::Levels;
 
 /// Where encoded bytes go: memory of the caller, written from its current end.
 ///
@@ -22,6 +23,8 @@ use crate::error::{Error, Fault, Segment, Trace};
 pub struct Writer<'a> {
     at: *mut u8,
     end: *mut u8,
+    /// Levels of structs that may still be entered.
+    levels: Levels,
     room: &'a mut Room,
 }
 
@@ -89,8 +92,31 @@ impl Room {
 
 impl<'a> Writer<'a> {
     #[inline]
-    fn new(room: &'a mut Room, end: *mut MaybeUninit<u8>) -> Self {
-        Self { at: room.start, end: end.cast(), room }
+    fn new(room: &'a mut Room, end: *mut MaybeUninit<u8>, levels: Levels) -> Self {
+        Self { at: room.start, end: end.cast(), levels, room }
+    }
+
+    /// Enters a struct.
+    ///
+    /// # Errors
+    ///
+    /// Fails below the deepest level that [`Limits::max_depth`](crate::Limits::max_depth) allows.
+    #[inline]
+    pub fn enter(&mut self) -> Result<(), Fault> {
+        self.levels = self.levels.deeper()?;
+        Ok(())
+    }
+
+    /// Leaves a struct.
+    #[inline]
+    pub fn leave(&mut self) {
+        self.levels.0 += 1;
+    }
+
+    /// The levels of structs that may still be entered.
+    #[inline]
+    pub(crate) fn levels(&self) -> Levels {
+        self.levels
     }
 
     /// The number of bytes written so far.
@@ -267,12 +293,13 @@ impl fmt::Debug for Writer<'_> {
 /// Encodes into a region, or into memory of its own where that is too small.
 pub(crate) fn fill(
     region: &mut [MaybeUninit<u8>],
+    levels: Levels,
     put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
 ) -> Result<Filled, Error> {
     let spare = region.as_mut_ptr_range();
     let end = spare.end;
     let mut room = Room::new(spare, Memory::Region);
-    let mut writer = Writer::new(&mut room, end);
+    let mut writer = Writer::new(&mut room, end, levels);
     let result = put(&mut writer);
     let written = writer.written();
     match (result, room.memory) {
@@ -290,12 +317,13 @@ pub(crate) fn fill(
 #[inline(always)]
 pub(crate) fn append(
     vec: &mut Vec<u8>,
+    levels: Levels,
     put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
 ) -> Result<(), Error> {
     let spare = vec.spare_capacity_mut().as_mut_ptr_range();
     let end = spare.end;
     let mut room = Room::new(spare, Memory::Vec(vec));
-    let mut writer = Writer::new(&mut room, end);
+    let mut writer = Writer::new(&mut room, end, levels);
     let result = put(&mut writer);
     let written = writer.written();
     match (result, room.memory) {
@@ -310,7 +338,61 @@ pub(crate) fn append(
     }
 }
 
-/// Encodes into the spare room of a buffer.
+/// A buffer that [`encode_to_buf`](crate::encode_to_buf) appends to.
+///
+/// Implemented for the buffers of `bytes` and the standard library. For another [`BufMut`](bytes::BufMut), an empty
+/// `impl` is enough if it cannot grow.
+#[cfg(feature = "bytes")]
+pub trait Reserve: bytes::BufMut {
+    /// Makes room for `additional` bytes in one chunk, if the buffer can grow.
+    fn reserve(&mut self, additional: usize) {
+        let _ = additional;
+    }
+}
+
+#[cfg(feature = "bytes")]
+impl Reserve for bytes::BytesMut {
+    fn reserve(&mut self, additional: usize) {
+        Self::reserve(self, additional);
+    }
+}
+
+#[cfg(feature = "bytes")]
+impl Reserve for Vec<u8> {
+    fn reserve(&mut self, additional: usize) {
+        Self::reserve(self, additional);
+    }
+}
+
+#[cfg(feature = "bytes")]
+impl Reserve for &mut [u8] {}
+
+#[cfg(feature = "bytes")]
+impl Reserve for &mut [MaybeUninit<u8>] {}
+
+#[cfg(feature = "bytes")]
+impl<A: bytes::BufMut, B: bytes::BufMut> Reserve for bytes::buf::Chain<A, B> {}
+
+#[cfg(feature = "bytes")]
+impl<B: Reserve> Reserve for bytes::buf::Limit<B> {
+    fn reserve(&mut self, additional: usize) {
+        let most = self.limit();
+        self.get_mut().reserve(additional.min(most));
+    }
+}
+
+#[cfg(feature = "bytes")]
+impl<B: Reserve + ?Sized> Reserve for &mut B {
+    fn reserve(&mut self, additional: usize) {
+        (**self).reserve(additional);
+    }
+}
+
+/// Bytes behind a message that its last header may touch, because headers are written as eight bytes.
+#[cfg(feature = "bytes")]
+const SLACK: usize = 8;
+
+/// Encodes into the spare room of a buffer, with `size` bytes of it if it can grow.
 ///
 /// # Errors
 ///
@@ -318,12 +400,15 @@ pub(crate) fn append(
 /// was.
 #[cfg(feature = "bytes")]
 pub(crate) fn append_to_buf(
-    buf: &mut impl bytes::BufMut,
+    buf: &mut impl Reserve,
+    size: usize,
+    levels: Levels,
     put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
 ) -> Result<(), Error> {
+    buf.reserve(size.saturating_add(SLACK));
     // SAFETY: a `Writer` writes nothing but initialised bytes.
     let chunk = unsafe { buf.chunk_mut().as_uninit_slice_mut() };
-    match fill(chunk, put)? {
+    match fill(chunk, levels, put)? {
         // SAFETY: so many bytes at the start of the chunk are initialised.
         Filled::InPlace(written) => unsafe { buf.advance_mut(written) },
         Filled::Spilled(message) if message.len() <= buf.remaining_mut() => buf.put_slice(&message),

@@ -101,6 +101,15 @@ impl<T> Iter<T> {
     pub fn get_ref(&self) -> &EventStream<T> {
         &self.stream
     }
+
+    /// Accepts partial answers; see [`EventStream::allow_partial`].
+    #[must_use]
+    pub fn allow_partial(self) -> Self
+    where
+        T: StreamItem,
+    {
+        Self { stream: self.stream.allow_partial(), runtime: self.runtime }
+    }
 }
 
 impl<T: StreamItem> Iterator for Iter<T> {

@@ -5,7 +5,7 @@ use core::fmt;
 
 use super::{Builder, Fields};
 use crate::error::{Fault, Segment};
-use crate::options::Options;
+use crate::options::{Levels, Options};
 use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::wire::{Get, Put, Wire};
@@ -33,7 +33,7 @@ trait Erased<M>: Send + Sync {
     fn walk(&self, input: &mut dyn ErasedInput) -> Result<(), Fault>;
     fn schema(&self, describe: &mut Describe) -> Schema;
     fn put(&self, value: &M, writer: &mut Writer<'_>) -> Result<(), Fault>;
-    fn size(&self, value: &M) -> Result<usize, Fault>;
+    fn size(&self, value: &M, levels: Levels) -> Result<usize, Fault>;
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<M, Fault>;
     fn get_into(&self, reader: &mut Reader<'_, '_>, value: &mut M) -> Result<(), Fault>;
 }
@@ -62,8 +62,8 @@ where
         Put::put(self, value, writer)
     }
 
-    fn size(&self, value: &M) -> Result<usize, Fault> {
-        Put::size(self, value)
+    fn size(&self, value: &M, levels: Levels) -> Result<usize, Fault> {
+        Put::size(self, value, levels)
     }
 
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<M, Fault> {
@@ -98,8 +98,8 @@ impl<M> Put<M> for Boxed<M> {
         self.0.put(value, writer)
     }
 
-    fn size(&self, value: &M) -> Result<usize, Fault> {
-        self.0.size(value)
+    fn size(&self, value: &M, levels: Levels) -> Result<usize, Fault> {
+        self.0.size(value, levels)
     }
 }
 
@@ -130,6 +130,9 @@ pub(crate) trait ErasedInput {
     fn blame(&mut self, fault: Fault, count: usize) -> Fault;
     fn enter(&mut self) -> Result<(), Fault>;
     fn leave(&mut self);
+    fn resume(&mut self) -> usize;
+    fn passed(&mut self, parts: usize);
+    fn complete(&mut self);
 }
 
 impl<I: Input> ErasedInput for I {
@@ -180,6 +183,18 @@ impl<I: Input> ErasedInput for I {
     fn leave(&mut self) {
         Input::leave(self);
     }
+
+    fn resume(&mut self) -> usize {
+        Input::resume(self)
+    }
+
+    fn passed(&mut self, parts: usize) {
+        Input::passed(self, parts);
+    }
+
+    fn complete(&mut self) {
+        Input::complete(self);
+    }
 }
 
 /// An [`Input`] behind a pointer, as an [`Input`] again.
@@ -222,5 +237,17 @@ impl Input for Erasure<'_> {
 
     fn leave(&mut self) {
         self.0.leave();
+    }
+
+    fn resume(&mut self) -> usize {
+        self.0.resume()
+    }
+
+    fn passed(&mut self, parts: usize) {
+        self.0.passed(parts);
+    }
+
+    fn complete(&mut self) {
+        self.0.complete();
     }
 }

@@ -5,6 +5,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use crate::error::{Fault, Segment};
+use crate::options::Levels;
 use crate::read::Reader;
 use crate::wire::{Get, Put};
 use crate::write::Writer;
@@ -76,12 +77,12 @@ pub trait PutField<M> {
     /// Fails if the form cannot carry the value.
     fn put_field(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault>;
 
-    /// The exact number of bytes.
+    /// The exact number of bytes, with `levels` of structs left.
     ///
     /// # Errors
     ///
     /// Fails where writing would.
-    fn size_of_field(&self, model: &M) -> Result<usize, Fault>;
+    fn size_of_field(&self, model: &M, levels: Levels) -> Result<usize, Fault>;
 }
 
 /// A field that can be read into a model `M`.
@@ -116,8 +117,8 @@ where
     }
 
     #[inline(always)]
-    fn size_of_field(&self, model: &M) -> Result<usize, Fault> {
-        self.form.size(&(self.getter.0)(model))
+    fn size_of_field(&self, model: &M, levels: Levels) -> Result<usize, Fault> {
+        self.form.size(&(self.getter.0)(model), levels)
     }
 }
 
@@ -133,8 +134,8 @@ where
     }
 
     #[inline(always)]
-    fn size_of_field(&self, model: &M) -> Result<usize, Fault> {
-        self.form.size((self.getter.0)(model))
+    fn size_of_field(&self, model: &M, levels: Levels) -> Result<usize, Fault> {
+        self.form.size((self.getter.0)(model), levels)
     }
 }
 
@@ -145,8 +146,8 @@ impl<M, W: Put<()>, S> PutField<M> for Field<W, Reserved, S> {
     }
 
     #[inline(always)]
-    fn size_of_field(&self, _: &M) -> Result<usize, Fault> {
-        self.form.size(&())
+    fn size_of_field(&self, _: &M, levels: Levels) -> Result<usize, Fault> {
+        self.form.size(&(), levels)
     }
 }
 

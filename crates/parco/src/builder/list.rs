@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::field::{Field, GetField, PutField};
 use crate::error::Fault;
+use crate::options::Levels;
 use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::wire::{Wire, both};
@@ -53,12 +54,12 @@ pub trait PutFields<M>: Fields {
     /// Fails with the first that cannot be written.
     fn put_fields(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault>;
 
-    /// The exact number of bytes.
+    /// The exact number of bytes, with `levels` of structs left.
     ///
     /// # Errors
     ///
     /// Fails where writing would.
-    fn size_of_fields(&self, model: &M) -> Result<usize, Fault>;
+    fn size_of_fields(&self, model: &M, levels: Levels) -> Result<usize, Fault>;
 }
 
 /// Fields that can be read into a model `M`.
@@ -99,7 +100,7 @@ impl<M> PutFields<M> for End {
     }
 
     #[inline(always)]
-    fn size_of_fields(&self, _: &M) -> Result<usize, Fault> {
+    fn size_of_fields(&self, _: &M, _: Levels) -> Result<usize, Fault> {
         Ok(0)
     }
 }
@@ -159,8 +160,8 @@ where
     }
 
     #[inline(always)]
-    fn size_of_fields(&self, model: &M) -> Result<usize, Fault> {
-        Ok(self.before.size_of_fields(model)? + self.last.size_of_field(model)?)
+    fn size_of_fields(&self, model: &M, levels: Levels) -> Result<usize, Fault> {
+        Ok(self.before.size_of_fields(model, levels)? + self.last.size_of_field(model, levels)?)
     }
 }
 

@@ -53,6 +53,7 @@ pub use field::{ByRef, ByValue, Bytes, Field, GetField, Owned, PutField, Reserve
 pub use list::{End, Fields, GetFields, PutFields, Then};
 
 use crate::error::{Fault, Segment};
+use crate::options::Levels;
 use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::wire::{Get, Put, Wire};
@@ -165,10 +166,12 @@ impl<M, L: Fields, K> Wire for Builder<M, L, K> {
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        input.enter()?;
-        self.fields.walk(input)?;
-        input.leave();
-        Ok(())
+        input.walk_parts(1, |input, _| {
+            input.enter()?;
+            self.fields.walk(input)?;
+            input.leave();
+            Ok(())
+        })
     }
 
     fn schema(&self, describe: &mut Describe) -> Schema {
@@ -184,13 +187,16 @@ impl<M, L: Fields, K> Wire for Builder<M, L, K> {
 impl<M, L: PutFields<M>, K> Put<M> for Builder<M, L, K> {
     #[inline]
     fn put(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        writer.enter()?;
         writer.reserve(self.fields.min_size());
-        self.fields.put_fields(model, writer)
+        self.fields.put_fields(model, writer)?;
+        writer.leave();
+        Ok(())
     }
 
     #[inline]
-    fn size(&self, model: &M) -> Result<usize, Fault> {
-        self.fields.size_of_fields(model)
+    fn size(&self, model: &M, levels: Levels) -> Result<usize, Fault> {
+        self.fields.size_of_fields(model, levels.deeper()?)
     }
 }
 

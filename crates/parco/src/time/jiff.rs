@@ -6,6 +6,7 @@ use jiff::{Timestamp, Zoned};
 use super::{FromNanos, ToNanos};
 use crate::error::{Fault, Kind};
 use crate::form::{DecodeForm, EncodeForm};
+use crate::options::Levels;
 use crate::read::Reader;
 use crate::wire::{Get, Order, Put, TimeLocation, TimeUtc};
 use crate::write::Writer;
@@ -38,7 +39,7 @@ impl Put<Zoned> for TimeLocation {
         Self::put_parts(value, name(value)?.as_bytes(), writer)
     }
 
-    fn size(&self, value: &Zoned) -> Result<usize, Fault> {
+    fn size(&self, value: &Zoned, _: Levels) -> Result<usize, Fault> {
         Self::size_of_parts(value, name(value)?.as_bytes())
     }
 }

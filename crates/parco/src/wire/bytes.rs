@@ -10,6 +10,7 @@ use core::marker::PhantomData;
 
 use super::{Get, Header, Le, Put, StaticWire, U8, U16, U32, U64, Wire};
 use crate::error::Fault;
+use crate::options::Levels;
 use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::text::text;
@@ -233,7 +234,7 @@ macro_rules! form {
             }
 
             #[inline]
-            fn size(&self, value: &T) -> Result<usize, Fault> {
+            fn size(&self, value: &T, _: Levels) -> Result<usize, Fault> {
                 let len = value.octets().len();
                 H::check(len)?;
                 Ok(H::WIDTH + len)

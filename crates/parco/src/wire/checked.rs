@@ -2,6 +2,7 @@
 
 use super::{Get, GoInt, GoUint, I8, I16, I32, I64, Order, Put, StaticWire, U8, U16, U32, U64, Wire};
 use crate::error::Fault;
+use crate::options::Levels;
 use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::write::Writer;
@@ -51,9 +52,9 @@ macro_rules! checked {
             }
 
             #[inline]
-            fn size(&self, value: &i64) -> Result<usize, Fault> {
+            fn size(&self, value: &i64, levels: Levels) -> Result<usize, Fault> {
                 let value = <$value>::try_from(*value).map_err(|_| Fault::OVERFLOW)?;
-                self.0.size(&value)
+                self.0.size(&value, levels)
             }
         }
 

@@ -9,8 +9,9 @@ use std::collections::HashMap;
 #[cfg(feature = "std")]
 use std::hash::{BuildHasher, Hash};
 
-use super::{Get, Header, Put, StaticWire, Wire, both};
+use super::{Get, Header, Put, StaticWire, Wire};
 use crate::error::{Fault, Kind, Segment};
+use crate::options::Levels;
 use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::write::Writer;
@@ -68,19 +69,26 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         &self,
         count: usize,
         mut entries: impl Iterator<Item = (&'a A, &'a B)>,
+        levels: Levels,
     ) -> Result<usize, Fault>
     where
         K: Put<A>,
         V: Put<B>,
     {
         H::check(count)?;
-        let entries = match both(self.key.fixed_size(), self.value.fixed_size()) {
-            Some(size) => size * count,
-            None => entries.try_fold(0, |sum, (key, value)| {
-                Ok::<_, Fault>(sum + self.key.size(key)? + self.value.size(value)?)
-            })?,
-        };
-        Ok(H::WIDTH + entries)
+        entries.try_fold(H::WIDTH, |sum, (key, value)| {
+            Ok(sum + self.key.size(key, levels)? + self.value.size(value, levels)?)
+        })
+    }
+
+    #[inline]
+    pub(crate) fn walk_entries<I: Input>(&self, count: usize, input: &mut I) -> Result<(), Fault> {
+        input.walk_parts(count, |input, index| {
+            if let Err(fault) = self.key.walk(input) {
+                return Err(input.locate(fault, Segment::Key(index)));
+            }
+            self.value.walk(input).map_err(|fault| input.locate(fault, Segment::Value(index)))
+        })
     }
 
     /// Reads the entry with this index.
@@ -151,15 +159,8 @@ impl<H: Header, K: Wire, V: Wire> Wire for Map<H, K, V> {
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        for index in 0..self.count(input)? {
-            if let Err(fault) = self.key.walk(input) {
-                return Err(input.locate(fault, Segment::Key(index)));
-            }
-            if let Err(fault) = self.value.walk(input) {
-                return Err(input.locate(fault, Segment::Value(index)));
-            }
-        }
-        Ok(())
+        let count = self.count(input)?;
+        self.walk_entries(count, input)
     }
 
     fn schema(&self, describe: &mut Describe) -> Schema {
@@ -184,8 +185,8 @@ macro_rules! put {
             }
 
             #[inline]
-            fn size(&self, $map: &$type) -> Result<usize, Fault> {
-                self.size_entries($map.len(), $entries)
+            fn size(&self, $map: &$type, levels: Levels) -> Result<usize, Fault> {
+                self.size_entries($map.len(), $entries, levels)
             }
         }
     )*};
@@ -316,8 +317,8 @@ impl<A: Ord, B, S, H: Header, K: Put<A>, V: Put<B>> Put<HashMap<A, B, S>> for So
         self.0.put_entries(entries.len(), entries.into_iter(), writer)
     }
 
-    fn size(&self, map: &HashMap<A, B, S>) -> Result<usize, Fault> {
-        Put::size(&self.0, map)
+    fn size(&self, map: &HashMap<A, B, S>, levels: Levels) -> Result<usize, Fault> {
+        Put::size(&self.0, map, levels)
     }
 }
 

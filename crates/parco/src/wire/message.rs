@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 
 use super::{Get, Put, StaticWire, Wire};
 use crate::error::Fault;
+use crate::options::Levels;
 use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::write::Writer;
@@ -49,12 +50,12 @@ pub trait EncodeFields: Shape<Encoding> {
     /// Fails with the first field that cannot be written.
     fn put_fields(&self, writer: &mut Writer<'_>) -> Result<(), Fault>;
 
-    /// The exact number of bytes.
+    /// The exact number of bytes, with `levels` of structs left below this one.
     ///
     /// # Errors
     ///
     /// Fails where writing would.
-    fn size_of_fields(&self) -> Result<usize, Fault>;
+    fn size_of_fields(&self, levels: Levels) -> Result<usize, Fault>;
 }
 
 /// What `#[derive(Decode)]` implements: the fields of a message, one after the other.
@@ -106,10 +107,12 @@ impl<M: Shape<Role>, Role> Wire for Message<M, Role> {
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        input.enter()?;
-        M::walk(input)?;
-        input.leave();
-        Ok(())
+        input.walk_parts(1, |input, _| {
+            input.enter()?;
+            M::walk(input)?;
+            input.leave();
+            Ok(())
+        })
     }
 
     fn schema(&self, describe: &mut Describe) -> Schema {
@@ -124,12 +127,15 @@ impl<M: Shape<Role>, Role> StaticWire for Message<M, Role> {
 impl<M: EncodeFields> Put<M> for Message<M, Encoding> {
     #[inline]
     fn put(&self, value: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        value.put_fields(writer)
+        writer.enter()?;
+        value.put_fields(writer)?;
+        writer.leave();
+        Ok(())
     }
 
     #[inline]
-    fn size(&self, value: &M) -> Result<usize, Fault> {
-        value.size_of_fields()
+    fn size(&self, value: &M, levels: Levels) -> Result<usize, Fault> {
+        value.size_of_fields(levels.deeper()?)
     }
 }
 

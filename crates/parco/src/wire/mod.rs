@@ -11,7 +11,7 @@
 //!
 //! use parco::schema::{Describe, Schema};
 //! use parco::wire::{Be, StaticWire, U32, Wire};
-//! use parco::{Decode, Encode, Fault, Get, Input, Put, Reader, Writer};
+//! use parco::{Decode, Encode, Fault, Get, Input, Levels, Put, Reader, Writer};
 //!
 //! /// An address as the number `U32<Be>`.
 //! struct Address;
@@ -44,7 +44,7 @@
 //!         Ok(())
 //!     }
 //!
-//!     fn size(&self, _: &Ipv4Addr) -> Result<usize, Fault> {
+//!     fn size(&self, _: &Ipv4Addr, _: Levels) -> Result<usize, Fault> {
 //!         Ok(4)
 //!     }
 //! }
@@ -141,6 +141,7 @@ pub use message::{DecodeFields, Decoding, EncodeFields, Encoding, Message, Shape
 pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, U8, U16, U32, U64};
 pub use option::Opt;
 pub use own::Own;
+pub(crate) use sequence::walk_elements;
 pub use sequence::{Array, Slice};
 pub use smart::Via;
 pub use time::{TimeLocation, TimeUtc};
@@ -149,6 +150,7 @@ pub use zeros::Skip;
 pub use crate::time::{FromNanos, ToNanos};
 
 use crate::error::{Fault, Segment};
+use crate::options::Levels;
 use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::write::Writer;
@@ -194,6 +196,9 @@ pub trait Wire {
 
     /// Reads over one value without making it: lengths, limits and flags are checked, text is not.
     ///
+    /// A form with a variable number of parts walks over them by [`Input::walk_parts`], so that a
+    /// `StreamCodec` can resume after the last complete part when more input arrives.
+    ///
     /// # Errors
     ///
     /// Fails where no value of this form starts here.
@@ -218,12 +223,14 @@ pub trait Put<T: ?Sized>: Wire {
     /// Fails if the form cannot carry the value. What was written until then does not reach the caller.
     fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault>;
 
-    /// The exact number of bytes that [`put`](Self::put) writes.
+    /// The exact number of bytes that [`put`](Self::put) writes, with `levels` of structs left.
+    ///
+    /// A form that contains others passes `levels` on to them.
     ///
     /// # Errors
     ///
     /// Fails where writing would.
-    fn size(&self, value: &T) -> Result<usize, Fault>;
+    fn size(&self, value: &T, levels: Levels) -> Result<usize, Fault>;
 
     /// Writes values one after the other, as a slice has them.
     ///

@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 
 use super::{Endian, Get, Order, Put, StaticWire, Wire};
 use crate::error::{Fault, Kind};
+use crate::options::Levels;
 use crate::read::{Input, Reader};
 use crate::schema::{Describe, Number, Schema};
 use crate::write::Writer;
@@ -91,7 +92,7 @@ macro_rules! wire {
             }
 
             #[inline]
-            fn size(&self, _: &$value) -> Result<usize, Fault> {
+            fn size(&self, _: &$value, _: Levels) -> Result<usize, Fault> {
                 Ok($width)
             }
 
@@ -261,7 +262,7 @@ impl Put<bool> for Bool {
     }
 
     #[inline]
-    fn size(&self, _: &bool) -> Result<usize, Fault> {
+    fn size(&self, _: &bool, _: Levels) -> Result<usize, Fault> {
         Ok(1)
     }
 
@@ -290,7 +291,7 @@ mod tests {
         fn check<H: Header>() {
             let max = usize::try_from(H::MAX).unwrap();
             let mut bytes = Vec::new();
-            crate::write::append(&mut bytes, |writer| H::put_length(max, writer)).unwrap();
+            crate::write::append(&mut bytes, Levels::default(), |writer| H::put_length(max, writer)).unwrap();
             assert_eq!(bytes.len(), H::WIDTH);
             let mut context = Context::new(&bytes, crate::Options::new());
             let mut reader = Reader::new(&bytes, &mut context);

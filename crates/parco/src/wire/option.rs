@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 
 use super::{Get, Put, StaticWire, Wire};
 use crate::error::Fault;
+use crate::options::Levels;
 use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::write::Writer;
@@ -48,9 +49,9 @@ impl<T, W: Put<T>> Put<Option<T>> for Opt<W> {
     }
 
     #[inline]
-    fn size(&self, value: &Option<T>) -> Result<usize, Fault> {
+    fn size(&self, value: &Option<T>, levels: Levels) -> Result<usize, Fault> {
         match value {
-            Some(value) => Ok(1 + self.0.size(value)?),
+            Some(value) => Ok(1 + self.0.size(value, levels)?),
             None => Ok(1),
         }
     }

@@ -6,6 +6,7 @@ use core::marker::PhantomData;
 use super::{Get, Put, StaticWire, Wire};
 use crate::error::Fault;
 use crate::form::{DecodeForm, DecodeOwned, Encode, EncodeForm};
+use crate::options::Levels;
 use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::write::Writer;
@@ -64,8 +65,8 @@ impl<T: Encode + DecodeOwned> Put<T> for Own<T> {
     }
 
     #[inline]
-    fn size(&self, value: &T) -> Result<usize, Fault> {
-        Writing::<T>::NEW.size(value)
+    fn size(&self, value: &T, levels: Levels) -> Result<usize, Fault> {
+        Writing::<T>::NEW.size(value, levels)
     }
 
     #[inline]

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 
 use super::{Get, Header, Put, StaticWire, Wire};
 use crate::error::{Fault, Segment};
+use crate::options::Levels;
 use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::write::Writer;
@@ -67,12 +68,17 @@ impl<H: Header, E: Wire> Slice<H, E> {
     }
 
     #[inline]
-    fn size_iter<'a, T: 'a>(&self, count: usize, values: impl Iterator<Item = &'a T>) -> Result<usize, Fault>
+    fn size_iter<'a, T: 'a>(
+        &self,
+        count: usize,
+        values: impl Iterator<Item = &'a T>,
+        levels: Levels,
+    ) -> Result<usize, Fault>
     where
         E: Put<T>,
     {
         H::check(count)?;
-        Ok(H::WIDTH + size_of_elements(&self.element, count, values)?)
+        Ok(H::WIDTH + size_of_elements(&self.element, values, levels)?)
     }
 
     #[inline]
@@ -93,13 +99,10 @@ impl<H: Header, E: Wire> Slice<H, E> {
 #[inline]
 fn size_of_elements<'a, T: 'a, E: Put<T>>(
     element: &E,
-    count: usize,
     mut values: impl Iterator<Item = &'a T>,
+    levels: Levels,
 ) -> Result<usize, Fault> {
-    match element.fixed_size() {
-        Some(size) => Ok(size * count),
-        None => values.try_fold(0, |sum, value| Ok(sum + element.size(value)?)),
-    }
+    values.try_fold(0, |sum, value| Ok(sum + element.size(value, levels)?))
 }
 
 impl<H: Header, E: Wire> Wire for Slice<H, E> {
@@ -128,13 +131,14 @@ impl<H: Header, E: Wire> Wire for Slice<H, E> {
 }
 
 #[inline]
-fn walk_elements<E: Wire, I: Input>(element: &E, count: usize, input: &mut I) -> Result<(), Fault> {
-    for index in 0..count {
-        if let Err(fault) = element.walk(input) {
-            return Err(input.locate(fault, Segment::Index(index)));
-        }
-    }
-    Ok(())
+pub(crate) fn walk_elements<E: Wire, I: Input>(
+    element: &E,
+    count: usize,
+    input: &mut I,
+) -> Result<(), Fault> {
+    input.walk_parts(count, |input, index| {
+        element.walk(input).map_err(|fault| input.locate(fault, Segment::Index(index)))
+    })
 }
 
 impl<H: Header, E: StaticWire> StaticWire for Slice<H, E> {
@@ -149,8 +153,8 @@ impl<T, H: Header, E: Put<T>> Put<[T]> for Slice<H, E> {
     }
 
     #[inline]
-    fn size(&self, values: &[T]) -> Result<usize, Fault> {
-        self.size_iter(values.len(), values.iter())
+    fn size(&self, values: &[T], levels: Levels) -> Result<usize, Fault> {
+        self.size_iter(values.len(), values.iter(), levels)
     }
 }
 
@@ -163,8 +167,8 @@ macro_rules! contiguous {
             }
 
             #[inline]
-            fn size(&self, values: &$type) -> Result<usize, Fault> {
-                Put::<[T]>::size(self, values)
+            fn size(&self, values: &$type, levels: Levels) -> Result<usize, Fault> {
+                Put::<[T]>::size(self, values, levels)
             }
         }
     )*};
@@ -181,8 +185,8 @@ macro_rules! iterable {
             }
 
             #[inline]
-            fn size(&self, values: &$type) -> Result<usize, Fault> {
-                self.size_iter(values.len(), values.iter())
+            fn size(&self, values: &$type, levels: Levels) -> Result<usize, Fault> {
+                self.size_iter(values.len(), values.iter(), levels)
             }
         }
     )*};
@@ -198,8 +202,8 @@ impl<T, S, H: Header, E: Put<T>> Put<HashSet<T, S>> for Slice<H, E> {
     }
 
     #[inline]
-    fn size(&self, values: &HashSet<T, S>) -> Result<usize, Fault> {
-        self.size_iter(values.len(), values.iter())
+    fn size(&self, values: &HashSet<T, S>, levels: Levels) -> Result<usize, Fault> {
+        self.size_iter(values.len(), values.iter(), levels)
     }
 }
 
@@ -319,8 +323,8 @@ impl<T, const N: usize, E: Put<T>> Put<[T; N]> for Array<N, E> {
     }
 
     #[inline]
-    fn size(&self, values: &[T; N]) -> Result<usize, Fault> {
-        size_of_elements(&self.0, N, values.iter())
+    fn size(&self, values: &[T; N], levels: Levels) -> Result<usize, Fault> {
+        size_of_elements(&self.0, values.iter(), levels)
     }
 }
 
@@ -333,9 +337,9 @@ impl<T, const N: usize, E: Put<T>> Put<[T]> for Array<N, E> {
     }
 
     #[inline]
-    fn size(&self, values: &[T]) -> Result<usize, Fault> {
+    fn size(&self, values: &[T], levels: Levels) -> Result<usize, Fault> {
         let values: &[T; N] = values.try_into().map_err(|_| Fault::INVALID_LENGTH)?;
-        Put::<[T; N]>::size(self, values)
+        Put::<[T; N]>::size(self, values, levels)
     }
 }
 
@@ -347,8 +351,8 @@ impl<T, const N: usize, E: Put<T>> Put<Vec<T>> for Array<N, E> {
     }
 
     #[inline]
-    fn size(&self, values: &Vec<T>) -> Result<usize, Fault> {
-        Put::<[T]>::size(self, values)
+    fn size(&self, values: &Vec<T>, levels: Levels) -> Result<usize, Fault> {
+        Put::<[T]>::size(self, values, levels)
     }
 }
 

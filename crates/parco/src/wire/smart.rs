@@ -7,6 +7,7 @@ use core::ops::Deref;
 
 use super::{Get, Put, StaticWire, Wire};
 use crate::error::Fault;
+use crate::options::Levels;
 use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::write::Writer;
@@ -28,8 +29,8 @@ impl<P: Deref, W: Put<P::Target>> Put<P> for Via<W> {
     }
 
     #[inline]
-    fn size(&self, value: &P) -> Result<usize, Fault> {
-        self.0.size(value)
+    fn size(&self, value: &P, levels: Levels) -> Result<usize, Fault> {
+        self.0.size(value, levels)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{FromOctets, Get, I64, Le, Octets, Opt, Put, SmallVarchar, StaticWire, Wire};
 use crate::error::Fault;
-use crate::options::Mode;
+use crate::options::{Levels, Mode};
 use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::time::{FromNanos, Located, Timestamp, ToNanos};
@@ -66,7 +66,7 @@ impl<T: ToNanos> Put<T> for TimeUtc {
     }
 
     #[inline]
-    fn size(&self, value: &T) -> Result<usize, Fault> {
+    fn size(&self, value: &T, _: Levels) -> Result<usize, Fault> {
         nanos(value).map(|_| 8)
     }
 }
@@ -104,7 +104,8 @@ impl TimeLocation {
     /// Fails where writing would.
     #[inline]
     pub(crate) fn size_of_parts<T: ToNanos>(at: &T, zone: &[u8]) -> Result<usize, Fault> {
-        Ok(TimeUtc.size(at)? + 1 + SmallVarchar::NEW.size(zone)?)
+        nanos(at)?;
+        Ok(8 + 1 + SmallVarchar::NEW.size(zone, Levels::default())?)
     }
 
     /// Reads an instant and the name of a zone, which is never empty.
@@ -157,7 +158,7 @@ impl<Z: Octets> Put<Located<Z>> for TimeLocation {
     }
 
     #[inline]
-    fn size(&self, value: &Located<Z>) -> Result<usize, Fault> {
+    fn size(&self, value: &Located<Z>, _: Levels) -> Result<usize, Fault> {
         Self::size_of_parts(&value.at, value.zone.octets())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Get, Put, StaticWire, Wire};
 use crate::error::Fault;
+use crate::options::Levels;
 use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::write::Writer;
@@ -43,7 +44,7 @@ impl<const N: usize> Put<()> for Skip<N> {
     }
 
     #[inline]
-    fn size(&self, (): &()) -> Result<usize, Fault> {
+    fn size(&self, (): &(), _: Levels) -> Result<usize, Fault> {
         Ok(N)
     }
 }

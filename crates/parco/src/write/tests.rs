@@ -12,6 +12,7 @@ use proptest::prelude::*;
 
 use super::{Filled, Writer, append, as_uninit, fill};
 use crate::error::{Error, Fault, Segment};
+use crate::options::Levels;
 use crate::wire::{Be, Bool, F32, F64, GoInt, I8, I16, I32, I64, Le, Put, StaticWire, U8, U16, U32, U64};
 
 /// What can be done with a writer.
@@ -153,7 +154,7 @@ proptest! {
     #[test]
     fn a_vector_gets_what_the_twin_gets(steps in steps(), (before, spare) in contents()) {
         let mut vec = vector(&before, spare);
-        append(&mut vec, |writer| write(&steps, writer)).unwrap();
+        append(&mut vec, Levels::default(), |writer| write(&steps, writer)).unwrap();
         prop_assert_eq!(vec, [before, twin(&steps)].concat());
     }
 
@@ -163,7 +164,7 @@ proptest! {
         // From nothing to more than enough.
         let size = (expected.len() + 20) * share / 24;
         let mut region = vec![0xaa; size];
-        let found = match fill(as_uninit(&mut region), |writer| write(&steps, writer)).unwrap() {
+        let found = match fill(as_uninit(&mut region), Levels::default(), |writer| write(&steps, writer)).unwrap() {
             Filled::InPlace(written) => region[..written].to_vec(),
             Filled::Spilled(message) => message,
         };
@@ -184,9 +185,9 @@ proptest! {
             assert_eq!(error.path(), [Segment::Field("list"), Segment::Index(3)]);
         };
         let mut vec = vector(&before, spare);
-        check(append(&mut vec, failing).unwrap_err());
+        check(append(&mut vec, Levels::default(), failing).unwrap_err());
         prop_assert_eq!(&vec, &before);
-        check(fill(&mut [MaybeUninit::uninit(); 40], failing).err().unwrap());
+        check(fill(&mut [MaybeUninit::uninit(); 40], Levels::default(), failing).err().unwrap());
     }
 
     #[test]
@@ -197,11 +198,11 @@ proptest! {
             resume_unwind(Box::new("from a value"))
         };
         let mut vec = vector(&before, spare);
-        catch_unwind(AssertUnwindSafe(|| append(&mut vec, panicking))).unwrap_err();
+        catch_unwind(AssertUnwindSafe(|| append(&mut vec, Levels::default(), panicking))).unwrap_err();
         prop_assert_eq!(&vec, &before);
-        catch_unwind(|| fill(&mut [MaybeUninit::uninit(); 40], panicking).is_ok()).unwrap_err();
+        catch_unwind(|| fill(&mut [MaybeUninit::uninit(); 40], Levels::default(), panicking).is_ok()).unwrap_err();
         // The vector is still one.
-        append(&mut vec, |writer| write(&steps, writer)).unwrap();
+        append(&mut vec, Levels::default(), |writer| write(&steps, writer)).unwrap();
         prop_assert_eq!(vec, [before, twin(&steps)].concat());
     }
 }
@@ -213,7 +214,7 @@ fn every_length_is_copied_at_every_width() {
         let steps: Vec<Step> =
             (0..=8).map(|width| Step::Prefixed(*b"headers!", width, bytes.clone())).collect();
         let mut vec = Vec::new();
-        append(&mut vec, |writer| write(&steps, writer)).unwrap();
+        append(&mut vec, Levels::default(), |writer| write(&steps, writer)).unwrap();
         assert_eq!(vec, twin(&steps), "{len}");
     }
 }
@@ -229,7 +230,7 @@ fn every_region_spills_or_holds() {
     let expected = twin(&steps);
     for size in 0..=expected.len() + 10 {
         let mut region = vec![0xaa; size];
-        match fill(as_uninit(&mut region), |writer| write(&steps, writer)).unwrap() {
+        match fill(as_uninit(&mut region), Levels::default(), |writer| write(&steps, writer)).unwrap() {
             Filled::InPlace(written) => assert_eq!(region[..written], expected),
             Filled::Spilled(message) => {
                 assert_eq!(message, expected);
@@ -253,14 +254,14 @@ fn room_without_bounds_is_refused() {
             }
             Ok(())
         };
-        append(&mut vec, asking).unwrap();
+        append(&mut vec, Levels::default(), asking).unwrap();
         assert_eq!(vec, [b"before".as_slice(), &[1; 16]].concat());
     }
     let huge = |writer: &mut Writer<'_>| {
         writer.reserve(usize::MAX);
         Ok(())
     };
-    assert!(catch_unwind(|| fill(&mut [MaybeUninit::uninit(); 4], huge).is_ok()).is_err());
+    assert!(catch_unwind(|| fill(&mut [MaybeUninit::uninit(); 4], Levels::default(), huge).is_ok()).is_err());
 }
 
 #[test]
@@ -269,13 +270,13 @@ fn a_header_wider_than_eight_bytes_is_refused() {
         writer.prefixed([0; 8], 9, &[]);
         Ok(())
     };
-    assert!(catch_unwind(|| append(&mut Vec::new(), wide).is_ok()).is_err());
+    assert!(catch_unwind(|| append(&mut Vec::new(), Levels::default(), wide).is_ok()).is_err());
 }
 
 #[test]
 fn flags_are_arrays_too() {
     let mut vec = Vec::new();
-    append(&mut vec, |writer| Bool.put_all(&[true, false, true], writer)).unwrap();
+    append(&mut vec, Levels::default(), |writer| Bool.put_all(&[true, false, true], writer)).unwrap();
     assert_eq!(vec, [1, 0, 1]);
 }
 
@@ -292,10 +293,10 @@ mod buffers {
             let expected = [before.clone(), twin(&steps)].concat();
             let mut buffer = BytesMut::with_capacity(before.len() + spare);
             buffer.extend_from_slice(&before);
-            append_to_buf(&mut buffer, |writer| write(&steps, writer)).unwrap();
+            append_to_buf(&mut buffer, steps.len(), Levels::default(), |writer| write(&steps, writer)).unwrap();
             prop_assert_eq!(&buffer[..], &expected);
             let mut vec = vector(&before, spare);
-            append_to_buf(&mut vec, |writer| write(&steps, writer)).unwrap();
+            append_to_buf(&mut vec, expected.len(), Levels::default(), |writer| write(&steps, writer)).unwrap();
             prop_assert_eq!(vec, expected);
         }
 
@@ -316,7 +317,7 @@ mod buffers {
 
             let mut region = vec![0xaa; size];
             let mut slice = &mut region[..];
-            check(append_to_buf(&mut slice, put));
+            check(append_to_buf(&mut slice, expected.len(), Levels::default(), put));
             let left = slice.len();
             prop_assert_eq!(left, if fits { size - expected.len() } else { size });
             if fits {
@@ -327,12 +328,12 @@ mod buffers {
             }
 
             let mut limited = BytesMut::new().limit(size);
-            check(append_to_buf(&mut limited, put));
+            check(append_to_buf(&mut limited, expected.len(), Levels::default(), put));
             prop_assert_eq!(&limited.into_inner()[..], if fits { &expected[..] } else { &[] });
 
             let (mut one, mut other) = (vec![0; size * cut / 24], vec![0; size - size * cut / 24]);
             let mut chain = one.as_mut_slice().chain_mut(other.as_mut_slice());
-            check(append_to_buf(&mut chain, put));
+            check(append_to_buf(&mut chain, expected.len(), Levels::default(), put));
             prop_assert_eq!(chain.remaining_mut(), left);
             if fits {
                 let all = [one, other].concat();
@@ -345,13 +346,13 @@ mod buffers {
             let mut buffer = BytesMut::with_capacity(before.len() + spare);
             buffer.extend_from_slice(&before);
             let failing = |writer: &mut Writer<'_>| write(&steps, writer).and(Err(Fault::OVERFLOW));
-            let error = append_to_buf(&mut buffer, failing).unwrap_err();
+            let error = append_to_buf(&mut buffer, steps.len(), Levels::default(), failing).unwrap_err();
             prop_assert!(error.is_overflow());
             prop_assert_eq!(error.offset(), Some(twin(&steps).len()));
             prop_assert_eq!(&buffer[..], &before);
             let panicking =
                 |writer: &mut Writer<'_>| write(&steps, writer).and_then(|()| resume_unwind(Box::new(())));
-            catch_unwind(AssertUnwindSafe(|| append_to_buf(&mut buffer, panicking))).unwrap_err();
+            catch_unwind(AssertUnwindSafe(|| append_to_buf(&mut buffer, steps.len(), Levels::default(), panicking))).unwrap_err();
             prop_assert_eq!(&buffer[..], &before);
         }
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::io;
 
 use parco::wire::{Le, U8, U16, Varchar};
-use parco::{Decode, Decoder, Encode, Encoder, Entries, Seq};
+use parco::{Decode, Decoder, Encode, Encoder, Entries, Limits, Options, Seq};
 
 use crate::support::forms::{Material, Node};
 use test_support::counting::{allocations, usage};
@@ -118,6 +118,47 @@ fn buffers_with_room_allocate_nothing() {
     assert_eq!(count, 0);
 }
 
+/// A buffer that grows is asked once for the size of the message, which is written there.
+#[cfg(feature = "bytes")]
+#[test]
+fn buffers_without_room_reserve_once() {
+    fn check<B: parco::Reserve>(mut buffer: B, message: &Bench) {
+        let len = parco::encoded_len(message).unwrap();
+        let (used, result) = usage(|| parco::encode_to_buf(message, &mut buffer));
+        result.unwrap();
+        assert_eq!(used.count, 1, "{used:?}");
+        assert!(used.bytes <= len + 64, "{used:?} for {len} bytes");
+    }
+    for size in SIZES {
+        let message = bench(size);
+        check(bytes::BytesMut::new(), &message);
+        check(Vec::new(), &message);
+        check(bytes::BufMut::limit(bytes::BytesMut::new(), 1 << 20), &message);
+        // What the buffer has already is moved, nothing else.
+        check(bytes::BytesMut::from(&b"x"[..]), &message);
+    }
+}
+
+#[cfg(feature = "codec")]
+#[test]
+fn codecs_encode_in_place() {
+    use tokio_util::codec::{Encoder as _, LengthDelimitedCodec};
+
+    let message = bench(1000);
+    let len = parco::encoded_len(&message).unwrap();
+    let mut buffer = bytes::BytesMut::new();
+    let mut codec = parco::StreamCodec::<Bench>::new();
+    let (used, result) = usage(|| codec.encode(&message, &mut buffer));
+    result.unwrap();
+    assert!(used.count == 1 && used.bytes <= len + 64, "{used:?} for {len} bytes");
+    let mut codec = parco::FrameCodec::<Bench>::new(LengthDelimitedCodec::new());
+    let mut buffer = bytes::BytesMut::new();
+    let (used, result) = usage(|| codec.encode(&message, &mut buffer));
+    result.unwrap();
+    // The message, and its copy in the frame.
+    assert!(used.bytes <= 2 * len + 256, "{used:?} for {len} bytes");
+}
+
 #[test]
 fn decoding_borrowed_allocates_for_containers_only() {
     for size in SIZES {
@@ -197,7 +238,8 @@ fn errors_allocate_a_bounded_amount() {
         assert!(result.unwrap_err().is_unexpected_end());
         assert!(count <= 2, "{count}");
     }
-    let deep = parco::to_vec(&Node::chain(65, true)).unwrap();
+    let deeper = Options::new().limits(Limits::default().max_depth(65));
+    let deep = deeper.to_vec(&Node::chain(65, true)).unwrap();
     let (used, result) = usage(|| parco::decode_exact::<Node>(&deep));
     assert!(result.unwrap_err().is_limit());
     assert!(used.count <= 64 + 10 && used.bytes < 32 << 10, "{used:?}");

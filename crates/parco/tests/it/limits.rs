@@ -6,11 +6,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use parco::wire::{
-    Array, Be, Blob, Le, LongText, Map, Skip, Slice, SmallVarchar, StaticWire, Text, U8, U16, U32, U64,
+    Array, Be, Blob, Decoding, Le, LongText, Map, Message, Own, Skip, Slice, SmallVarchar, StaticWire, Text,
+    U8, U16, U32, U64,
 };
 use parco::{
     Decode, DecodeOwned, Decoder, DuplicateKeys, Encode, Entries, Error, Get, Limits, Mode, Options, Segment,
-    Seq, WireExt,
+    Seq, WireExt, builder, schema,
 };
 use proptest::prelude::*;
 
@@ -210,7 +211,9 @@ fn structs_are_nested_as_deep_as_the_limit() {
     for through_children in [true, false] {
         for (depth, is_allowed) in [(1, true), (64, true), (65, false), (200, false)] {
             let chain = Node::chain(depth, through_children);
-            let bytes = parco::to_vec(&chain).unwrap();
+            let exactly = limited(Limits::default().max_depth(depth as u32));
+            let bytes = exactly.to_vec(&chain).unwrap();
+            assert_eq!(exactly.encoded_len(&chain).unwrap(), bytes.len());
             if is_allowed {
                 assert_eq!(parco::decode_exact::<Node>(&bytes).unwrap(), chain);
                 assert_eq!(parco::decode_from_reader::<Node>(&bytes[..]).unwrap(), chain);
@@ -220,12 +223,116 @@ fn structs_are_nested_as_deep_as_the_limit() {
                 let (steps, size) = if through_children { (2, 2) } else { (1, 3) };
                 assert_eq!((error.path().len(), error.offset()), (64 * steps, Some(64 * size)));
             }
-            let options = limited(Limits::default().max_depth(depth as u32));
-            assert_eq!(options.decode_exact::<Node>(&bytes).unwrap(), chain);
-            let options = limited(Limits::default().max_depth(depth as u32 - 1));
-            assert!(message_fails::<Node>(options, &bytes).is_limit());
+            assert_eq!(exactly.decode_exact::<Node>(&bytes).unwrap(), chain);
+            let shallower = limited(Limits::default().max_depth(depth as u32 - 1));
+            assert!(message_fails::<Node>(shallower, &bytes).is_limit());
+            assert!(shallower.to_vec(&chain).unwrap_err().is_limit());
+            assert!(shallower.encoded_len(&chain).unwrap_err().is_limit());
         }
     }
+}
+
+/// What is too deep to be read is not written, whatever it is written to.
+#[test]
+fn encoding_stops_at_the_depth_of_decoding() {
+    let chain = Node::chain(65, false);
+    let fails = |result: Result<(), Error>| {
+        let error = result.unwrap_err();
+        assert!(error.is_limit());
+        assert!(
+            error.to_string().starts_with("structs are nested deeper than max_depth allows at .next.next")
+        );
+        assert_eq!((error.path().len(), error.offset()), (64, Some(64 * 3)));
+    };
+    let mut vec = b"before".to_vec();
+    fails(parco::encode(&chain, &mut vec));
+    assert_eq!(vec, b"before");
+    fails(parco::to_vec(&chain).map(|_| ()));
+    fails(parco::encode_to_slice(&chain, &mut [0; 1000]).map(|_| ()));
+    fails(parco::encode_to_writer(&chain, &mut vec));
+    assert_eq!(vec, b"before");
+    assert!(parco::encoded_len(&chain).unwrap_err().is_limit());
+
+    let deeper = limited(Limits::default().max_depth(65));
+    let bytes = deeper.to_vec(&chain).unwrap();
+    let mut encoder = parco::Encoder::with_options(Vec::new(), deeper);
+    encoder.encode(&chain).unwrap();
+    assert_eq!(encoder.into_inner(), bytes);
+    #[cfg(feature = "codec")]
+    {
+        use tokio_util::codec::{Encoder as _, LengthDelimitedCodec};
+        let mut buffer = bytes::BytesMut::new();
+        fails(parco::encode_to_buf(&chain, &mut buffer));
+        parco::StreamCodec::<Node>::new().encode(&chain, &mut buffer).unwrap_err();
+        parco::FrameCodec::<Node>::new(LengthDelimitedCodec::new()).encode(&chain, &mut buffer).unwrap_err();
+        assert!(buffer.is_empty());
+        parco::StreamCodec::<Node>::with_options(deeper).encode(&chain, &mut buffer).unwrap();
+        assert_eq!(buffer[..], bytes);
+    }
+}
+
+/// Each kind of struct takes the same levels in both directions.
+#[test]
+fn every_kind_of_struct_has_one_depth() {
+    fn check<T, F: parco::Put<T> + for<'de> Get<'de, T>>(form: &F, value: &T) {
+        let unlimited = limited(Limits::default().max_depth(u32::MAX));
+        let bytes = form.to_vec_with(unlimited, value).unwrap();
+        for depth in 0..12 {
+            let options = limited(Limits::default().max_depth(depth));
+            let written = form.to_vec_with(options, value);
+            let read = form.decode_exact_with::<T>(options, &bytes);
+            let streamed = Decoder::with_options(&bytes[..], options).decode_as::<F, T>(form);
+            assert_eq!(written.is_ok(), read.is_ok(), "at {depth}");
+            assert_eq!(form.encoded_len_with(options, value).is_ok(), read.is_ok(), "at {depth}");
+            assert_eq!(streamed.is_ok(), read.is_ok(), "at {depth}");
+            let errors = [written.err(), read.err()];
+            assert!(errors.iter().flatten().all(Error::is_limit), "{errors:?}");
+        }
+    }
+    check(&Own::<Node>::NEW, &Node::chain(7, true));
+    check(&Own::<Node>::NEW, &Node::chain(7, false));
+    check(&Own::<Named>::NEW, &Named::Other(vec![Named::Other(vec![Named::One(1)]), Named::One(2)]));
+    check(&Own::<Vec<Inner>>::NEW, &vec![Inner::default()]);
+    check(&Own::<BTreeMap<u8, Vec<Empty>>>::NEW, &BTreeMap::from([(1, vec![Empty {}])]));
+    check(&Own::<[Option<Box<Empty>>; 2]>::NEW, &[None, Some(Box::new(Empty {}))]);
+    let inner = builder::<Inner>().varchar(|inner| &inner.text, |inner, text| inner.text = text.into());
+    check(&inner, &Inner::default());
+    let outer = builder::<Node>().slice(
+        U8,
+        Own::<Node>::NEW,
+        |node| &node.children,
+        |node, children| node.children = children,
+    );
+    check(&outer, &Node::chain(4, true));
+    check(&outer.boxed(), &Node::chain(4, true));
+    let dynamic = schema::of_decoded::<Named>().compile().unwrap();
+    let bytes = parco::to_vec(&Named::Other(vec![Named::Other(vec![Named::One(1)])])).unwrap();
+    check::<schema::Value, _>(&dynamic, &dynamic.decode_exact(&bytes).unwrap());
+}
+
+/// A view is written as it came, and not where its structs would be too deep.
+#[test]
+fn views_are_not_written_deeper_than_they_can_be_read() {
+    #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
+    struct Tree<'a> {
+        #[parco(header = u8)]
+        children: Seq<'a, Message<Self, Decoding<'a>>, Self>,
+    }
+    #[derive(Debug, Encode, Decode)]
+    struct Wrapped<'a>(Tree<'a>);
+    let chain = |len: usize| [vec![1; len - 1], vec![0]].concat();
+    let (most, less) = (chain(64), chain(63));
+    let tree: Tree<'_> = parco::decode_exact(&most).unwrap();
+    assert_eq!(parco::to_vec(&tree).unwrap(), most);
+    assert!(parco::decode_exact::<Wrapped<'_>>(&most).unwrap_err().is_limit());
+    assert!(parco::to_vec(&Wrapped(tree)).unwrap_err().is_limit());
+    assert!(parco::encoded_len(&Wrapped(tree)).unwrap_err().is_limit());
+    let tree: Tree<'_> = parco::decode_exact(&less).unwrap();
+    assert_eq!(parco::to_vec(&Wrapped(tree)).unwrap(), less);
+    assert_eq!(parco::encoded_len(&Wrapped(tree)).unwrap(), less.len());
+    // A view inside of a view was read with fewer levels left.
+    let child = tree.children.get(0).unwrap();
+    assert_eq!(parco::to_vec(&Wrapped(child)).unwrap(), less[1..]);
 }
 
 /// Counts that promise the same bytes again on every level buy memory for each level, but not for all that they promise.
@@ -383,8 +490,57 @@ fn the_end_of_a_stream_is_one_message_at_most() {
     assert_eq!(decoder.decode::<Late>().unwrap(), None);
 }
 
+/// A message without bytes is there once where the stream ends, and what follows it is not lost.
+#[test]
+fn messages_without_bytes_end_with_the_stream() {
+    let mut decoder = Decoder::new(&[][..]);
+    assert_eq!(decoder.decode::<()>().unwrap(), Some(()));
+    assert_eq!(decoder.decode::<()>().unwrap(), None);
+    assert_eq!(decoder.decode::<Empty>().unwrap(), None);
+    assert_eq!(decoder.decode::<[(); 3]>().unwrap(), None);
+    let mut decoder = Decoder::new(&[7][..]);
+    assert_eq!(decoder.decode::<u8>().unwrap(), Some(7));
+    assert_eq!(decoder.decode::<u8>().unwrap(), None);
+    assert_eq!(decoder.decode::<()>().unwrap(), None);
+
+    let mut encoder = parco::Encoder::new(Vec::new());
+    encoder.encode(&()).unwrap();
+    encoder.encode(&0x0201_u16).unwrap();
+    encoder.encode(&Empty {}).unwrap();
+    let bytes = encoder.into_inner();
+    let mut decoder = Decoder::new(&bytes[..]);
+    assert_eq!(decoder.decode::<()>().unwrap(), Some(()));
+    assert_eq!(*decoder.get_ref(), &bytes[..]);
+    assert_eq!(decoder.decode::<Empty>().unwrap(), Some(Empty {}));
+    assert_eq!(decoder.decode::<u16>().unwrap(), Some(0x0201));
+    assert_eq!(decoder.decode::<Empty>().unwrap(), Some(Empty {}));
+    assert_eq!(decoder.decode::<Empty>().unwrap(), None);
+    assert_eq!(decoder.decode::<u16>().unwrap(), None);
+
+    // One message alone is not looked behind.
+    let mut stream = &[7_u8][..];
+    parco::decode_from_reader::<()>(&mut stream).unwrap();
+    assert_eq!(stream, [7]);
+    parco::decode_from_reader::<()>(std::io::empty()).unwrap();
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Lower limits accept less, and nothing else.
+    #[test]
+    fn any_limits_do_no_harm(
+        bytes in prop::collection::vec(any::<u8>(), 0..300),
+        material in prop::collection::vec(any::<u8>(), 0..300),
+        choice in prop::array::uniform5(any::<u8>()),
+    ) {
+        let limits = checks::limits(choice);
+        checks::check_limits(&bytes, &choice, limits);
+        let mut source = Material(&material);
+        checks::check_limits(&parco::to_vec(&source.everything()).unwrap(), &choice, limits);
+        checks::check_limits(&parco::to_vec(&source.node(5)).unwrap(), &choice, limits);
+        checks::check_limits(&parco::to_vec(&source.named(5)).unwrap(), &choice, limits);
+    }
 
     /// What the fuzz target `parco_decode` checks for longer.
     #[test]

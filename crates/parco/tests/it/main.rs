@@ -15,6 +15,7 @@ mod vector_runner;
 mod alloc;
 mod builder;
 mod builder_derive;
+mod chunking;
 mod codec;
 mod compile_fail;
 mod derive;

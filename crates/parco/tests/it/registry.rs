@@ -230,7 +230,7 @@ fn frames_without_bytes_do_not_go_on_forever() {
             Ok(())
         }
 
-        fn size(&self, _: &u8) -> Result<usize, parco::Fault> {
+        fn size(&self, _: &u8, _: parco::Levels) -> Result<usize, parco::Fault> {
             Ok(0)
         }
     }

@@ -58,9 +58,12 @@ fn recursive_values_survive_to_the_limit() {
     assert_eq!(form.decode_exact::<Value>(&bytes).unwrap(), value);
     assert_eq!(form.encoded_len(&value).unwrap(), bytes.len());
 
-    let deeper = form.to_vec(&chain_of(65)).unwrap();
-    assert!(form.decode_exact::<Value>(&deeper).unwrap_err().is_limit());
     let options = Options::new().limits(Limits::default().max_depth(65));
+    assert!(form.to_vec(&chain_of(65)).unwrap_err().is_limit());
+    assert!(form.encoded_len(&chain_of(65)).unwrap_err().is_limit());
+    let deeper = form.to_vec_with(options, &chain_of(65)).unwrap();
+    assert_eq!(form.encoded_len_with(options, &chain_of(65)).unwrap(), deeper.len());
+    assert!(form.decode_exact::<Value>(&deeper).unwrap_err().is_limit());
     assert!(form.decode_with::<Value>(options, &deeper).is_ok());
 }
 
@@ -69,11 +72,11 @@ fn nesting_ends_before_the_stack_does() {
     let form = chain();
     let unlimited = Options::new().limits(Limits::default().max_depth(u32::MAX));
     let most = Dynamic::MAX_NESTING / 2;
-    let bytes = form.to_vec(&chain_of(most)).unwrap();
+    let bytes = form.to_vec_with(unlimited, &chain_of(most)).unwrap();
     assert!(form.decode_with::<Value>(unlimited, &bytes).is_ok());
 
-    assert!(form.to_vec(&chain_of(most + 1)).unwrap_err().is_limit());
-    assert!(form.encoded_len(&chain_of(most + 1)).unwrap_err().is_limit());
+    assert!(form.to_vec_with(unlimited, &chain_of(most + 1)).unwrap_err().is_limit());
+    assert!(form.encoded_len_with(unlimited, &chain_of(most + 1)).unwrap_err().is_limit());
     // A byte and a flag, again and again.
     let endless = [1; 1 << 20];
     assert!(form.decode_with::<Value>(unlimited, &endless).unwrap_err().is_limit());

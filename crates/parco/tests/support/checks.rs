@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::sync::OnceLock;
 
 use parco::schema::{self, Dynamic, Value};
-use parco::{Decode, DecodeOwned, Decoder, DuplicateKeys, Encode, Error, Mode, Options, WireExt};
+use parco::{Decode, DecodeOwned, Decoder, DuplicateKeys, Encode, Error, Limits, Mode, Options, WireExt};
 
 use super::forms::{Borrowed, Everything, Frame, Inner, Material, Named, Node, Owned, View};
 use test_support::counting::usage;
@@ -49,7 +49,7 @@ const PER_BYTE: usize = 256;
 /// What an error and the first growth of containers take.
 const CONSTANT: usize = 16 << 10;
 /// How deep messages may be nested; on each level a count can promise as many elements as bytes follow.
-const LEVELS: usize = parco::Limits::MAX_DEPTH as usize;
+const LEVELS: usize = Limits::MAX_DEPTH as usize;
 /// What a count is believed to promise at most.
 const BELIEVED: usize = 64 << 10;
 
@@ -70,6 +70,62 @@ fn encoded<T: Encode>(value: &T) -> Vec<u8> {
 /// All options that decide what is accepted.
 pub fn options() -> [Options; 3] {
     [Options::new(), Options::new().mode(Mode::Compat), Options::new().duplicate_keys(DuplicateKeys::Reject)]
+}
+
+/// Limits chosen by five bytes: small ones, those around the size of short inputs, and the defaults.
+pub fn limits(choice: [u8; 5]) -> Limits {
+    const SIZES: [usize; 12] = [0, 1, 2, 3, 4, 8, 16, 50, 150, 300, 1000, 1 << 20];
+    let [bytes, elements, zero_sized, allocation, depth] =
+        choice.map(|byte| SIZES.get(usize::from(byte % 16)).copied());
+    Limits::default()
+        .max_bytes(bytes.unwrap_or(Limits::MAX_BYTES))
+        .max_elements(elements.unwrap_or(Limits::MAX_ELEMENTS))
+        .max_zero_sized(zero_sized.unwrap_or(Limits::MAX_ZERO_SIZED).min(Limits::MAX_ZERO_SIZED))
+        .max_allocation(allocation.unwrap_or(Limits::MAX_ALLOCATION))
+        .max_depth(depth.map_or(Limits::MAX_DEPTH, |levels| Limits::MAX_DEPTH.min(levels as u32)))
+}
+
+/// Limits below the defaults accept less, with an error of their own, and encoding keeps to the same depth.
+fn check_limited<T: DecodeOwned + Encode>(input: &[u8], cuts: &[u8], limits: Limits) {
+    let options = Options::new().limits(limits);
+    let default = parco::decode::<T>(input);
+    let limited = bounded(input, || options.decode::<T>(input));
+    let mut decoder = Decoder::with_options(Pieces::new(input, cuts), options);
+    match (bounded(input, || decoder.decode::<T>()), &limited) {
+        (Ok(Some(streamed)), Ok((value, _))) => assert_eq!(encoded(&streamed), encoded(value)),
+        (Ok(None), _) => assert!(input.is_empty()),
+        (Err(error), Err(_)) => in_input(&error, input),
+        // The size of a message that is read from a stream is limited as well.
+        (Err(error), Ok(_)) => assert!(error.is_limit(), "{error}"),
+        (Ok(Some(_)), Err(error)) => panic!("the stream gives what the slice does not: {error}"),
+    }
+    match (limited, &default) {
+        (Ok((value, rest)), Ok((accepted, other))) => {
+            assert_eq!((encoded(&value), rest), (encoded(accepted), *other));
+        }
+        (Ok(_), Err(error)) => panic!("limits accept more: {error}"),
+        (Err(error), Ok(_)) => assert!(error.is_limit(), "{error}"),
+        (Err(error), Err(_)) => in_input(&error, input),
+    }
+    if let Ok((value, _)) = default {
+        let bytes = encoded(&value);
+        match options.to_vec(&value) {
+            Ok(again) => assert_eq!(again, bytes),
+            // What is too deep to write is too deep to read.
+            Err(error) => {
+                assert!(error.is_limit(), "{error}");
+                assert!(options.decode_exact::<T>(&bytes).is_err_and(|error| error.is_limit()));
+            }
+        }
+    }
+}
+
+/// Any bytes with these limits.
+pub fn check_limits(input: &[u8], cuts: &[u8], limits: Limits) {
+    check_limited::<Everything>(input, cuts, limits);
+    check_limited::<Node>(input, cuts, limits);
+    check_limited::<Named>(input, cuts, limits);
+    check_limited::<Owned>(input, cuts, limits);
 }
 
 /// An error is in the input, and its text can be made.

@@ -43,34 +43,55 @@ pub(super) async fn read(mut body: Body, limit: usize) -> Result<Bytes, Failure>
     if announced.is_some_and(|length| length > limit) {
         return Err(too_large());
     }
-    let mut only = Bytes::new();
-    let mut joined = BytesMut::new();
+    let mut read = Joined::default();
     while let Some(data) = poll_fn(|cx| poll_data(&mut body, cx)).await {
         let data = data.map_err(Failure::of_reqwest)?;
-        let length = only.len() + joined.len() + data.len();
-        if length > limit {
+        if data.len() > limit - read.len() {
             return Err(too_large());
         }
-        if only.is_empty() && joined.is_empty() {
-            only = data;
-            continue;
-        }
-        if joined.is_empty() {
-            joined.reserve(announced.unwrap_or(length * 2));
-            joined.extend_from_slice(&std::mem::take(&mut only));
-        }
-        joined.extend_from_slice(&data);
+        read.push(data, announced);
     }
-    Ok(if joined.is_empty() { only } else { joined.freeze() })
+    Ok(read.into_bytes())
+}
+
+/// Chunks in one piece. A single chunk is not copied, several are copied into a buffer that grows by doubling.
+#[derive(Default)]
+struct Joined {
+    only: Bytes,
+    several: BytesMut,
+}
+
+impl Joined {
+    fn len(&self) -> usize {
+        self.only.len() + self.several.len()
+    }
+
+    /// Appends a chunk. `expected` is the length of all of them, if it is known.
+    fn push(&mut self, data: Bytes, expected: Option<usize>) {
+        if self.len() == 0 {
+            self.only = data;
+            return;
+        }
+        if self.several.is_empty() {
+            let length = self.only.len() + data.len();
+            self.several.reserve(expected.unwrap_or(length * 2));
+            self.several.extend_from_slice(&std::mem::take(&mut self.only));
+        }
+        self.several.extend_from_slice(&data);
+    }
+
+    fn into_bytes(self) -> Bytes {
+        if self.several.is_empty() { self.only } else { self.several.freeze() }
+    }
 }
 
 /// Reads as much of the body of an error as `limit` and `time` allow, and takes what there is if it breaks off.
 pub(super) async fn read_some(mut body: Body, limit: usize, time: Duration) -> Bytes {
-    let mut read = Bytes::new();
+    let mut read = Joined::default();
     let reading = async {
-        while let Some(Ok(data)) = poll_fn(|cx| poll_data(&mut body, cx)).await {
-            let data = data.slice(..data.len().min(limit - read.len()));
-            read = if read.is_empty() { data } else { [read.as_ref(), &data].concat().into() };
+        while let Some(Ok(mut data)) = poll_fn(|cx| poll_data(&mut body, cx)).await {
+            data.truncate(limit - read.len());
+            read.push(data, None);
             if read.len() == limit {
                 break;
             }
@@ -78,7 +99,7 @@ pub(super) async fn read_some(mut body: Body, limit: usize, time: Duration) -> B
     };
     // Running out of time is one way to be done.
     let _ = timeout(time, reading).await;
-    read
+    read.into_bytes()
 }
 
 /// Reads and forgets the rest of a body if it is short and comes soon; otherwise its connection is closed.
@@ -143,14 +164,14 @@ impl LiveBody {
 
     /// Reads the rest.
     pub(crate) async fn read(mut self, limit: usize) -> Result<Bytes, Error> {
-        let mut read = BytesMut::new();
+        let mut read = Joined::default();
         while let Some(chunk) = poll_fn(|cx| self.poll_chunk(cx)).await {
             let chunk = chunk?;
             if chunk.len() > limit - read.len() {
                 return Err(Error::too_large(limit));
             }
-            read.extend_from_slice(&chunk);
+            read.push(chunk, None);
         }
-        Ok(read.freeze())
+        Ok(read.into_bytes())
     }
 }

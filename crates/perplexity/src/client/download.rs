@@ -84,9 +84,10 @@ impl FusedStream for Download {
 }
 
 fn filename(disposition: &str) -> Option<String> {
-    let parameters = || disposition.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
+    let parameters = parameters(disposition);
     let find = |wanted: &str| {
-        parameters().find(|(name, _)| name.trim().eq_ignore_ascii_case(wanted)).map(|(_, value)| value.trim())
+        let mut parameters = parameters.iter();
+        parameters.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value)
     };
     // The encoded form is the better one where there are both.
     let encoded = find("filename*").and_then(|value| {
@@ -95,11 +96,57 @@ fn filename(disposition: &str) -> Option<String> {
         let is_utf8 = charset.eq_ignore_ascii_case("utf-8");
         if is_utf8 { percent_decode_str(text).decode_utf8().ok().map(Into::into) } else { None }
     });
-    let plain = || find("filename").map(|value| value.trim_matches('"').replace("\\\"", "\""));
-    let name: String = encoded.or_else(plain)?;
+    let name: String = encoded.or_else(|| find("filename").cloned())?;
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let is_name = !matches!(last, "" | "." | "..") && !last.contains(char::is_control);
     is_name.then(|| last.to_owned())
+}
+
+/// The parameters behind the disposition type: names, and values without quotes and escapes.
+///
+/// A backslash escapes quotes and itself only, because servers also send the folders of Windows.
+fn parameters(disposition: &str) -> Vec<(&str, String)> {
+    let mut parameters = Vec::new();
+    let mut rest = disposition.split_once(';').map_or("", |(_, rest)| rest);
+    while let Some(at) = rest.find(['=', ';']) {
+        let (name, behind) = (rest[..at].trim(), &rest[at + 1..]);
+        if rest[at..].starts_with(';') {
+            rest = behind;
+            continue;
+        }
+        let behind = behind.trim_start();
+        let (value, end) = match behind.strip_prefix('"') {
+            Some(quoted) => {
+                let (value, end) = unquoted(quoted);
+                (value, 1 + end)
+            }
+            None => {
+                let end = behind.find(';').unwrap_or(behind.len());
+                (behind[..end].trim_end().to_owned(), end)
+            }
+        };
+        parameters.push((name, value));
+        // What stands between the closing quote and the next parameter means nothing.
+        rest = behind[end..].split_once(';').map_or("", |(_, rest)| rest);
+    }
+    parameters
+}
+
+/// The text up to the closing quote, and where that ends.
+fn unquoted(quoted: &str) -> (String, usize) {
+    let mut value = String::new();
+    let mut characters = quoted.char_indices().peekable();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '"' => return (value, at + 1),
+            '\\' => match characters.next_if(|(_, next)| matches!(next, '"' | '\\')) {
+                Some((_, escaped)) => value.push(escaped),
+                None => value.push('\\'),
+            },
+            _ => value.push(character),
+        }
+    }
+    (value, quoted.len())
 }
 
 #[cfg(test)]
@@ -115,6 +162,30 @@ mod tests {
         assert_eq!(name(both).as_deref(), Some("\u{e9}.txt"));
         assert_eq!(name("attachment; filename*=latin1''x; filename=y").as_deref(), Some("y"));
         assert_eq!(name("inline"), None);
+    }
+
+    /// Inside of quotes, semicolons, equals signs and escaped quotes are part of the name (RFC 6266, section 4.1).
+    #[test]
+    fn quoted_filenames() {
+        for (disposition, expected) in [
+            ("attachment; filename=\"a; b.csv\"", "a; b.csv"),
+            ("attachment; filename=\"a; filename=b.csv\"", "a; filename=b.csv"),
+            ("attachment; name=\"x; filename=y\"; filename=\"z.csv\"", "z.csv"),
+            ("attachment; filename=\"a \\\"b\\\".csv\"; size=3", "a \"b\".csv"),
+            ("attachment; filename = \"a=b.csv\" ; x", "a=b.csv"),
+            ("attachment; filename=\"a; b.csv\"; filename*=UTF-8''c%3B%20d.csv", "c; d.csv"),
+            ("attachment; x; filename=a.csv", "a.csv"),
+            ("attachment; filename=\"unterminated; a.csv", "unterminated; a.csv"),
+            ("attachment; filename=\"\u{e9};.csv\"", "\u{e9};.csv"),
+            (";filename=a b.csv ;", "a b.csv"),
+        ] {
+            assert_eq!(filename(disposition).as_deref(), Some(expected), "{disposition}");
+        }
+        for disposition in
+            ["attachment; filename=", "attachment; filename=\"\"", "attachment; \"filename=a\"", ";;=;"]
+        {
+            assert_eq!(filename(disposition), None, "{disposition}");
+        }
     }
 
     #[test]

@@ -22,7 +22,8 @@ use crate::retry::{Attempts, Outcome};
 /// How much of the body of an error is kept, in bytes.
 const ERROR_BODY: usize = 1 << 20;
 
-/// How long reading that may take. The status is there already, so a late body is worth no long wait.
+/// Maximum time to read that, within the deadline of the attempt. The status is there already, so a late body is worth
+/// no long wait.
 const ERROR_TIME: Duration = Duration::from_secs(5);
 
 /// When an answer is complete enough to be handed out.
@@ -127,13 +128,15 @@ impl Client {
                     let outcome = Outcome::Status { status: head.status, headers: &head.headers };
                     let delay = attempts.failed(&outcome, total.map(|total| total.left()));
                     let Some(delay) = delay else {
-                        let body = body::read_some(body, ERROR_BODY, ERROR_TIME).await;
+                        let time = deadline.map_or(ERROR_TIME, |deadline| deadline.left().min(ERROR_TIME));
+                        let body = body::read_some(body, ERROR_BODY, time).await;
                         let (made, now) = (attempts.made(), policy.now());
                         return Err(error::refusal(head.status, head.headers, body, made, self.key(), now));
                     };
                     self.retrying(span, attempts.made(), delay, outcome);
                     let refused = Instant::now();
-                    body::drain(body).await;
+                    // Running out of time is found by the next attempt.
+                    let _ = Deadline::bound(total, body::drain(body)).await;
                     pause(delay.saturating_sub(refused.elapsed())).await;
                     continue;
                 }

@@ -20,9 +20,11 @@ use crate::error::TimeoutPhase;
 pub struct Timeouts {
     /// From a request until the headers of its answer, per attempt. Default: 900 s.
     pub headers: Option<Duration>,
-    /// From a request until the end of its answer, per attempt; not for streams and downloads. Default: 900 s.
+    /// From a request until the end of its response, per attempt; not for streams and downloads. The body of an error
+    /// is cut off there as well. Default: 900 s.
     pub attempt: Option<Duration>,
-    /// Over all attempts and the waits between them, for streams and downloads until the headers. Default: none.
+    /// Over all attempts, the waits between them and the body of an error; for streams and downloads until the headers.
+    /// Default: none.
     pub total: Option<Duration>,
     /// Between two reads of a stream or a download. Default: 900 s.
     pub idle: Option<Duration>,

@@ -67,6 +67,8 @@ pub(crate) enum Kind {
         parsed: body::Parsed,
         body: bytes::Bytes,
     },
+    /// A stream ended before the server said that the answer is complete.
+    Incomplete,
     /// An answer or an event exceeds a limit in bytes.
     TooLarge(usize),
 }
@@ -128,6 +130,7 @@ impl fmt::Display for Error {
                 write!(f, "answer is not what was expected at `{path}`")?
             }
             Kind::Stream { parsed, .. } => write!(f, "server reported in the stream: {}", parsed.message)?,
+            Kind::Incomplete => f.write_str("stream ended before the answer was complete")?,
             Kind::TooLarge(limit) => write!(f, "answer exceeds the limit of {limit} bytes")?,
         }
         write!(f, "{}", self.inner.origin)

@@ -64,6 +64,10 @@ impl Error {
         Self::new(Kind::Timeout(phase))
     }
 
+    pub(crate) fn incomplete() -> Self {
+        Self::new(Kind::Incomplete)
+    }
+
     pub(crate) fn too_large(limit: usize) -> Self {
         Self::new(Kind::TooLarge(limit))
     }
@@ -120,6 +124,7 @@ impl Error {
             Kind::Timeout(_) => "timeout",
             Kind::Decode { .. } => "decode",
             Kind::Stream { .. } => "stream",
+            Kind::Incomplete => "incomplete",
             Kind::TooLarge(_) => "too_large",
         }
     }
@@ -218,6 +223,12 @@ impl Error {
         matches!(self.inner.kind, Kind::Stream { .. })
     }
 
+    /// Whether the body of a stream ended before the server said that the answer is complete; see
+    /// [`EventStream::allow_partial`](crate::EventStream::allow_partial).
+    pub fn is_incomplete(&self) -> bool {
+        matches!(self.inner.kind, Kind::Incomplete)
+    }
+
     /// Whether an answer or an event exceeds its limit in bytes; see
     /// [`ClientBuilder::max_body_size`](crate::ClientBuilder::max_body_size).
     pub fn is_limit(&self) -> bool {
@@ -234,7 +245,7 @@ impl Error {
                 let status = parsed.code.as_deref().and_then(|code| code.parse().ok());
                 status.is_some_and(crate::retry::is_transient)
             }
-            Kind::Connection | Kind::Timeout(_) => true,
+            Kind::Connection | Kind::Timeout(_) | Kind::Incomplete => true,
             _ => false,
         }
     }

@@ -100,6 +100,22 @@ impl Interpreter {
         };
         let used = chunk.len() - rest.len();
         chunk.advance(used);
+        self.noted(step)
+    }
+
+    /// Takes the last step, at the end of the body: an event without its empty line, as some servers send it.
+    ///
+    /// One that cannot be decoded was cut off with the connection and is dropped.
+    pub(super) fn finish<T: StreamItem>(&mut self) -> Step<T> {
+        let step = match self.decoder.finish_lenient() {
+            Ok(event) => event.and_then(|event| interpret(&event, Malformed::Skip)).unwrap_or(Step::More),
+            Err(error) => Step::Failed(Error::too_large(self.max_event_size).with_source(error)),
+        };
+        self.noted(if matches!(step, Step::Skipped(_)) { Step::More } else { step })
+    }
+
+    /// Keeps what a step tells about the stream.
+    fn noted<T: StreamItem>(&mut self, step: Step<T>) -> Step<T> {
         match &step {
             Step::Item(item) => {
                 self.complete |= item.is_last();
@@ -209,6 +225,10 @@ mod tests {
                 }
             }
         }
+        let has_ended = seen.last().is_some_and(|last| last == "done" || last.contains(' '));
+        if !has_ended && let Step::Item(part) = interpreter.finish::<Part>() {
+            seen.push(format!("{}{}", part.n, part.text));
+        }
         (seen, interpreter.is_complete(), interpreter.sequence())
     }
 
@@ -230,6 +250,28 @@ mod tests {
         assert_eq!(whole(STREAMS[0]), ["1", "2\u{e9}\u{1f600}", "done"]);
         assert_eq!(seen([STREAMS[1].as_bytes()], Malformed::End), (vec!["1".to_owned()], true, Some(1)));
         assert_eq!(seen([STREAMS[2].as_bytes()], Malformed::End), (vec!["1".to_owned()], false, Some(1)));
+    }
+
+    /// The last event needs no empty line and no line end, and one that is cut off is none.
+    #[test]
+    fn unterminated_events() {
+        for end in ["", "\n", "\r", "\r\n", "\n\n"] {
+            assert_eq!(whole(&format!("data: {{\"n\":1}}\n\ndata: {{\"n\":2}}{end}")), ["1", "2"], "{end:?}");
+            let bytes = format!("data: {{\"n\":1,\"last\":true}}{end}");
+            assert!(seen([bytes.as_bytes()], Malformed::End).1, "{end:?}");
+        }
+        for end in ["", "\n", "\r", "\r\n"] {
+            assert_eq!(whole(&format!("data: {{\"n\":1}}\n\ndata: {{\"n\":{end}")), ["1"], "{end:?}");
+        }
+        let mut interpreter = Interpreter::new();
+        let mut chunk = Bytes::from("data: [DONE]");
+        assert!(matches!(interpreter.step::<Part>(&mut chunk), Step::More));
+        assert!(!interpreter.is_complete());
+        assert!(matches!(interpreter.finish::<Part>(), Step::Done));
+        assert!(interpreter.is_complete());
+        let mut chunk = Bytes::from("event: error\ndata: {\"message\":\"broken\"}\n");
+        assert!(matches!(interpreter.step::<Part>(&mut chunk), Step::More));
+        assert!(matches!(interpreter.finish::<Part>(), Step::Failed(error) if error.is_stream()));
     }
 
     #[test]

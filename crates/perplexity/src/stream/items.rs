@@ -131,7 +131,7 @@ impl Accumulate for Event {
 impl<T: Accumulate> EventStream<T> {
     /// Reads to the end and puts the answer together, with its citations, results, images and usage.
     ///
-    /// Afterwards [`finished_cleanly`](Self::finished_cleanly) tells whether it is all of the answer.
+    /// An answer that is not complete is an error, unless [`allow_partial`](Self::allow_partial) is chosen.
     ///
     /// # Errors
     /// As [`next`](Self::next); the items up to the error are lost.

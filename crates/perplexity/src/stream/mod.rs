@@ -101,9 +101,10 @@ pub enum Malformed {
 /// The items of an answer that arrives as events.
 ///
 /// # The end
-/// The stream ends with `[DONE]`, and where the server closes the connection in an orderly way without it;
-/// [`finished_cleanly`](Self::finished_cleanly) tells whether the answer was complete. After an error the stream is
-/// over, unless [`Malformed::Skip`] is chosen. Signs of life, comments and events without data are not reported.
+/// The stream ends with `[DONE]`, or where the body ends after the last item of an answer. A body that ends earlier is
+/// an error ([`Error::is_incomplete`]), unless [`allow_partial`](Self::allow_partial) is chosen. The last event needs no
+/// empty line. After an error the stream is over, unless [`Malformed::Skip`] is chosen. Signs of life, comments and
+/// events without data are not reported.
 ///
 /// # Buffering and cancellation
 /// The stream reads from the connection only when it is polled, has no task and no queue, and holds one chunk and at
@@ -117,6 +118,10 @@ pub struct EventStream<T> {
     body: Option<LiveBody>,
     /// `[DONE]` was seen: what is left of the body is of no interest.
     done: bool,
+    /// The body has ended.
+    exhausted: bool,
+    /// An answer that is not complete is no error.
+    partial: bool,
     chunk: Bytes,
     interpreter: Interpreter,
     span: CallSpan,
@@ -134,6 +139,8 @@ impl<T: StreamItem> EventStream<T> {
             head,
             body,
             done: false,
+            exhausted: false,
+            partial: false,
             chunk: Bytes::new(),
             interpreter: Interpreter::new(),
             span,
@@ -150,6 +157,15 @@ impl<T: StreamItem> EventStream<T> {
         self
     }
 
+    /// Accepts partial answers: where the body ends before the answer is complete, the stream ends without an error.
+    /// [`finished_cleanly`](Self::finished_cleanly) then tells whether the answer is complete.
+    ///
+    /// It is also for servers that send neither `[DONE]` nor a last item.
+    pub fn allow_partial(mut self) -> Self {
+        self.partial = true;
+        self
+    }
+
     /// Limits the size of an event, in bytes. To be called before the first item is taken. Default: 64 MiB.
     pub fn with_max_event_size(mut self, bytes: usize) -> Self {
         self.interpreter.set_max_event_size(bytes);
@@ -162,6 +178,8 @@ impl<T: StreamItem> EventStream<T> {
             head: self.head,
             body: self.body,
             done: self.done,
+            exhausted: self.exhausted,
+            partial: self.partial,
             chunk: self.chunk,
             interpreter: self.interpreter,
             span: self.span,
@@ -195,8 +213,9 @@ impl<T: StreamItem> EventStream<T> {
     /// The next item, `None` at the end.
     ///
     /// # Errors
-    /// [`Error::is_connection`] and [`Error::is_timeout`] if the connection is lost or silent, [`Error::is_stream`] if
-    /// the server reports a failure, [`Error::is_decode`] and [`Error::is_limit`] if an event is of no use.
+    /// [`Error::is_connection`] and [`Error::is_timeout`] if the connection is lost or silent, [`Error::is_incomplete`]
+    /// if the body ends before the answer is complete, [`Error::is_stream`] if the server reports a failure,
+    /// [`Error::is_decode`] and [`Error::is_limit`] if an event cannot be decoded or is too large.
     pub async fn next(&mut self) -> Option<Result<T>> {
         poll_fn(|cx| self.poll_item(cx)).await
     }
@@ -209,38 +228,54 @@ impl<T: StreamItem> EventStream<T> {
     fn poll_item(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T>>> {
         for _ in 0..CHUNKS_PER_POLL {
             let Some(body) = &mut self.body else { return Poll::Ready(None) };
+            if self.exhausted {
+                return Poll::Ready(self.closed());
+            }
             if self.done {
                 ready!(body.poll_drain(cx));
                 self.body = None;
                 return Poll::Ready(None);
             }
-            if !self.chunk.is_empty() {
-                match self.interpreter.step(&mut self.chunk) {
-                    Step::Item(item) => return Poll::Ready(Some(Ok(self.observed(item)))),
-                    Step::Skipped(error) => {
-                        return Poll::Ready(Some(Err(error.with_origin(self.head.origin()))));
-                    }
-                    Step::Failed(error) => return Poll::Ready(Some(Err(self.failed(error)))),
-                    Step::Done => {
-                        self.done = true;
+            let step = if self.chunk.is_empty() {
+                match ready!(body.poll_chunk(cx)) {
+                    Some(Ok(chunk)) => {
+                        self.chunk = chunk;
                         continue;
                     }
-                    // Gives the memory back before the wait for the next chunk.
-                    Step::More => self.chunk = Bytes::new(),
+                    Some(Err(error)) => Step::Failed(error),
+                    None => {
+                        self.exhausted = true;
+                        self.interpreter.finish()
+                    }
                 }
-            }
-            match ready!(body.poll_chunk(cx)) {
-                Some(Ok(chunk)) => self.chunk = chunk,
-                Some(Err(error)) => return Poll::Ready(Some(Err(self.failed(error)))),
-                None if self.is_something_else() => {
-                    let error = self.failed(Error::not_events());
-                    return Poll::Ready(Some(Err(error)));
+            } else {
+                self.interpreter.step(&mut self.chunk)
+            };
+            match step {
+                Step::Item(item) => return Poll::Ready(Some(Ok(self.observed(item)))),
+                Step::Skipped(error) => {
+                    return Poll::Ready(Some(Err(error.with_origin(self.head.origin()))));
                 }
-                None => self.body = None,
+                Step::Failed(error) => return Poll::Ready(Some(Err(self.failed(error)))),
+                Step::Done => self.done = true,
+                // Gives the memory back before the wait for the next chunk.
+                Step::More => self.chunk = Bytes::new(),
             }
         }
         cx.waker().wake_by_ref();
         Poll::Pending
+    }
+
+    /// What the end of the body is: the end of the answer, or an error.
+    fn closed(&mut self) -> Option<Result<T>> {
+        self.body = None;
+        if self.finished_cleanly() {
+            return None;
+        }
+        if self.is_something_else() {
+            return Some(Err(self.failed(Error::not_events())));
+        }
+        (!self.partial).then(|| Err(self.failed(Error::incomplete())))
     }
 
     /// Whether the answer had no event and does not claim to be a stream: a page of a proxy, or a whole answer.

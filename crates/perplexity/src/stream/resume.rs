@@ -79,7 +79,11 @@ impl Stream for ResumingStream {
                             this.left = this.resumes;
                             return Poll::Ready(Some(Ok(event)));
                         }
-                        Some(Err(error)) if error.is_connection() || error.is_timeout() => Some(Err(error)),
+                        Some(Err(error))
+                            if error.is_connection() || error.is_timeout() || error.is_incomplete() =>
+                        {
+                            Some(Err(error))
+                        }
                         Some(Err(error)) => {
                             this.state = State::Ended;
                             return Poll::Ready(Some(Err(error)));

@@ -11,6 +11,28 @@ fn recorded_answers_come_out_as_they_should() {
     assert!(report.without_document < 30, "{} without a document", report.without_document);
 }
 
+/// Endpoints of the client that the recording has no case of.
+#[test]
+fn answers_outside_of_the_recording_have_types() {
+    let file = r#"{"id":"f","object":"file","bytes":1,"created_at":2,"filename":"a","purpose":"batch"}"#;
+    let page = format!(r#"{{"object":"list","data":[{file}],"has_more":false}}"#);
+    let chat = r#"{"id":"c","model":"sonar","choices":[]}"#;
+    for (method, target, body) in [
+        ("POST", "/v1/files", file),
+        ("GET", "/v1/files?limit=1", &page),
+        ("GET", "/v1/files/f", file),
+        ("POST", "/v1/sonar", chat),
+    ] {
+        let line = serde_json::json!({
+            "client": "none", "scenario": "made up", "attempt": 0,
+            "request": {"method": method, "target": target},
+            "response": {"status": 200, "headers": [["content-type", "application/json"]], "body": body},
+        });
+        let report = replies::run(&line.to_string()).unwrap();
+        assert_eq!((report.failures, report.passed), (vec![], 1), "{method} {target}");
+    }
+}
+
 #[test]
 fn failures_are_told() {
     let run = |target: &str, status: u16, kind: &str, body: &str| {

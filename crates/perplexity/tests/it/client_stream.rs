@@ -68,8 +68,54 @@ async fn missing_done_is_a_clean_end_after_the_last_item_only() {
     while stream.next().await.transpose().unwrap().is_some() {}
     assert!(stream.finished_cleanly());
     let mut stream = chat(&Script::new([Step::pieces(CHUNKS[..2].iter().copied())])).await;
-    while stream.next().await.transpose().unwrap().is_some() {}
+    stream.next().await.unwrap().unwrap();
+    let error = stream.next().await.unwrap().unwrap_err();
+    assert!(error.is_incomplete() && error.is_retryable());
+    assert_eq!(error.to_string(), "stream ended before the answer was complete (request id rid-1)");
+    assert!(stream.next().await.is_none());
     assert!(!stream.finished_cleanly());
+}
+
+/// A part of an answer is not taken for all of it, unless the caller asks for that.
+#[tokio::test(start_paused = true)]
+async fn partial_answers_are_errors_unless_they_are_allowed() {
+    let cut = || Script::new([Step::pieces(CHUNKS[..2].iter().copied())]);
+    assert!(chat(&cut()).await.accumulate().await.unwrap_err().is_incomplete());
+    assert!(chat(&cut()).await.deltas_only().accumulate().await.unwrap_err().is_incomplete());
+    assert!(chat(&cut()).await.text().concat().await.unwrap_err().is_incomplete());
+
+    let mut stream = chat(&cut()).await.allow_partial();
+    assert_eq!(stream.accumulate().await.unwrap().text(), Some("Hel"));
+    assert!(!stream.finished_cleanly());
+    let text = chat(&cut()).await.deltas_only().allow_partial().text().concat().await.unwrap();
+    assert_eq!(text, "Hel");
+    // A broken connection is an error in either case.
+    let (step, feed) = Step::fed();
+    feed.send(CHUNKS[0]);
+    feed.fail();
+    let mut stream = chat(&Script::new([step])).await.allow_partial();
+    assert!(stream.accumulate().await.unwrap_err().is_connection());
+}
+
+/// Servers leave out the empty line behind the last event, and its line end.
+#[tokio::test(start_paused = true)]
+async fn the_last_event_needs_no_empty_line() {
+    for end in ["", "\n", "\r\n"] {
+        let done = format!("data: [DONE]{end}");
+        let script = Script::new([Step::pieces([CHUNKS[0], CHUNKS[2], &done])]);
+        let mut stream = chat(&script).await;
+        assert_eq!(stream.accumulate().await.unwrap().text(), Some("Hello"));
+        assert!(stream.finished_cleanly());
+
+        let last = format!("{}{end}", CHUNKS[2].trim_end());
+        let mut stream = chat(&Script::new([Step::pieces([CHUNKS[0], &last])])).await;
+        assert_eq!(stream.accumulate().await.unwrap().text(), Some("Hello"));
+        assert!(stream.finished_cleanly());
+
+        let failure = format!("event: error\ndata: {{\"error\":{{\"message\":\"broken\"}}}}{end}");
+        let mut stream = chat(&Script::new([Step::pieces([CHUNKS[0], &failure])])).await;
+        assert!(stream.accumulate().await.unwrap_err().is_stream());
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -124,7 +170,8 @@ async fn answers_that_are_no_streams_are_errors() {
         assert!(stream.next().await.unwrap().unwrap_err().is_decode());
         assert!(stream.next().await.is_none());
     }
-    assert!(chat(&script).await.next().await.is_none());
+    // A stream without events is one, but no answer.
+    assert!(chat(&script).await.next().await.unwrap().unwrap_err().is_incomplete());
 }
 
 #[tokio::test(start_paused = true)]
@@ -249,6 +296,16 @@ async fn lost_streams_are_resumed_after_the_last_event() {
             "https://example.org/base/v1/responses/r%2F1?starting_after=3&stream=true",
         ]
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn resuming_gives_up_on_an_answer_that_stays_incomplete() {
+    let script = Script::new([Step::pieces([EVENTS[0]]), Step::pieces([EVENTS[1]]), Step::pieces([""])]);
+    let stream = script.client().responses().stream(&agent()).await.unwrap();
+    let events: Vec<_> = stream.resuming(1).collect().await;
+    assert_eq!(events.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, false]);
+    assert!(events[2].as_ref().unwrap_err().is_incomplete());
+    assert_eq!(script.left(), 0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -97,8 +97,8 @@ async fn texts_that_are_only_repeated_come_once() {
     assert_text(&every_split(ask, &body).await, &["Hel", "lo \u{e9}\u{1f600}"], true);
     // Empty deltas beside them change nothing.
     let part = |text: &str| message(text).replace("\"message\"", "\"delta\":{\"content\":\"\"},\"message\"");
-    let body = [part(""), part("Hel"), part("Hello")].concat();
-    assert_text(&every_split(ask, &body).await, &["Hel", "lo"], false);
+    let body = [part(""), part("Hel"), part("Hello"), DONE.into()].concat();
+    assert_text(&every_split(ask, &body).await, &["Hel", "lo"], true);
 }
 
 #[tokio::test(start_paused = true)]
@@ -136,12 +136,17 @@ async fn what_has_no_text_says_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_missing_done_is_no_error() {
-    let body = [delta("Hel"), delta("lo")].concat();
-    assert_text(&every_split(ask, &body).await, &["Hel", "lo"], false);
-    // An event that the connection cuts off is none.
-    let body = [delta("Hello").as_str(), "data: {\"choices\":"].concat();
-    assert_text(&every_split(ask, &body).await, &["Hello"], false);
+async fn an_answer_without_an_end_is_incomplete() {
+    let incomplete = "stream ended before the answer was complete (request id rid-1)";
+    // An event that the connection cuts off is none, one that only has no empty line is one.
+    let cut = [delta("Hel").as_str(), delta("lo").trim_end(), "\n\ndata: {\"choices\":"].concat();
+    let unterminated = [delta("Hel").as_str(), delta("lo").trim_end()].concat();
+    for body in [[delta("Hel"), delta("lo")].concat(), cut, unterminated] {
+        let seen = every_split(ask, &body).await;
+        assert_eq!(seen.pieces, ["Hel", "lo"]);
+        assert_eq!((seen.error.as_deref(), &*seen.whole), (Some(incomplete), incomplete));
+        assert!(!seen.complete);
+    }
     let body = [delta("Hello").as_str(), DONE, &delta("never"), "event: error\ndata: {}\n\n"].concat();
     assert_text(&every_split(ask, &body).await, &["Hello"], true);
 }
@@ -167,7 +172,7 @@ async fn failures_end_the_text() {
 #[tokio::test(start_paused = true)]
 async fn only_the_first_choice_is_the_text() {
     let other = |text: &str| delta(text).replace("\"index\":0", "\"index\":1");
-    let body = [other("Bon"), delta("Hel"), other("jour"), delta("lo")].concat();
+    let body = [other("Bon"), delta("Hel"), other("jour"), delta("lo"), DONE.into()].concat();
     let seen = every_split(ask, &body).await;
     assert_eq!(seen.pieces, ["Hel", "lo"]);
     assert!(seen.whole.contains("Bonjour"), "{}", seen.whole);
@@ -188,7 +193,7 @@ async fn agents_that_send_the_answer_at_the_end_only() {
 
 #[tokio::test(start_paused = true)]
 async fn texts_of_items_that_were_taken_before_do_not_come_again() {
-    let body = [message("Hel"), message("Hello"), delta("!")].concat();
+    let body = [message("Hel"), message("Hello"), delta("!"), DONE.into()].concat();
     let mut stream = open(ask, &[body.as_bytes()]).await;
     stream.next().await.unwrap().unwrap();
     let rest: Vec<_> = stream.text().map(Result::unwrap).collect().await;

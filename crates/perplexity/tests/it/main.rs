@@ -13,6 +13,8 @@ mod support;
 mod wire;
 
 mod client_allocations;
+mod client_chunking;
+mod client_endpoints;
 mod client_env;
 mod client_middleware;
 mod client_replies;

@@ -4,7 +4,7 @@ use json::Value;
 use perplexity::types::{chat, responses};
 
 use crate::wire;
-use crate::wire::{Check, Exchange, answer_check, lost, request_check};
+use crate::wire::{Exchange, answer_check, lost, request_check};
 
 fn exchanges() -> Vec<Exchange> {
     wire::exchanges(include_str!("../data/perplexity-wire.jsonl")).unwrap()
@@ -21,10 +21,10 @@ fn answers_lose_nothing() {
         let check = answer_check(&method, &path).unwrap_or_else(|| panic!("no type for {method} {path}"));
         // A prepared answer that is not JSON.
         if name.starts_with("badjson200") {
-            assert!(check(&answer.body).unwrap_err().is_syntax(), "{name}");
+            assert!(check.run(&answer.body).unwrap_err().is_syntax(), "{name}");
             continue;
         }
-        let lost = check(&answer.body).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let lost = check.run(&answer.body).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(lost, Vec::<String>::new(), "{name}");
         checked += 1;
     }
@@ -38,7 +38,7 @@ fn requests_lose_nothing() {
         let Some(request) = request else { continue };
         let body = Value::Object(request).to_string();
         let check = request_check(&path).unwrap_or_else(|| panic!("no type for {path}"));
-        let lost = check(&body).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let lost = check.run(&body).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(lost, Vec::<String>::new(), "{name}");
         checked += 1;
     }
@@ -65,7 +65,7 @@ fn streams(path: &str) -> Vec<(String, String)> {
 fn parts_of_streams_lose_nothing() {
     let mut checked = 0;
     for (path, check) in [
-        ("/chat/completions", lost::<chat::Completion> as Check),
+        ("/chat/completions", lost::<chat::Completion> as fn(&str) -> _),
         ("/v1/responses", lost::<responses::Event>),
     ] {
         for (name, body) in streams(path) {

@@ -76,17 +76,17 @@ pub(crate) fn run(text: &str) -> Result<Report, Problem> {
 fn document(exchange: &Exchange, body: &str) -> Result<(), Problem> {
     let check = wire::answer_check(&exchange.method, &exchange.path).ok_or("no type for this endpoint")?;
     if json::from_str::<Value>(body).is_err() {
-        let refused = check(body).is_err_and(|error| error.is_syntax());
+        let refused = check.run(body).is_err_and(|error| error.is_syntax());
         expect!(refused, "broken JSON is not refused as broken");
         return Ok(());
     }
-    let lost = check(body)?;
+    let lost = check.run(body)?;
     expect!(lost.is_empty(), "lost {}", lost.join(", "));
     Ok(())
 }
 
 async fn stream(path: &str, answer: &Answer) -> Result<(), Problem> {
-    match path {
+    match wire::sdk_path(path).as_ref() {
         "/chat/completions" => items::<chat::Completion>(answer).await,
         _ => items::<responses::Event>(answer).await,
     }
@@ -114,7 +114,10 @@ async fn items<T: StreamItem + Serialize + PartialEq>(answer: &Answer) -> Result
         let lost = wire::lost::<T>(&data)?;
         expect!(lost.is_empty(), "lost {}", lost.join(", "));
     }
-    expect!(stream.next().await.is_none(), "there are more items than events");
+    let end = stream.next().await;
+    let is_incomplete = matches!(&end, Some(Err(error)) if error.is_incomplete());
+    expect!(end.is_none() || is_incomplete, "there are more items than events");
+    expect!(is_incomplete != stream.finished_cleanly(), "the end of the answer is not what the stream says");
     Ok(())
 }
 

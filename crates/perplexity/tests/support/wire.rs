@@ -3,6 +3,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+use std::borrow::Cow;
+
 use json::{Map, Value};
 use perplexity::types::{
     Deleted, async_chat, batches, browser, chat, decisions, embeddings, files, models, responses, search,
@@ -113,47 +115,86 @@ pub(crate) fn compare(before: &Value, after: &Value, path: &str, skip_nulls: boo
     }
 }
 
-/// What is checked of one body.
-pub(crate) type Check = fn(&str) -> json::Result<Vec<String>>;
+/// What is checked of one body: that it goes through a type without a loss.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Check {
+    pub(crate) type_name: &'static str,
+    lost: fn(&str) -> json::Result<Vec<String>>,
+}
+
+impl Check {
+    fn of<T: DeserializeOwned + Serialize>() -> Self {
+        Self { type_name: std::any::type_name::<T>(), lost: lost::<T> }
+    }
+
+    pub(crate) fn run(self, body: &str) -> json::Result<Vec<String>> {
+        (self.lost)(body)
+    }
+}
+
+/// The path that the official SDKs use, for one of the other style.
+pub(crate) fn sdk_path(path: &str) -> Cow<'_, str> {
+    for (other, sdk) in [
+        ("/v1/sonar", "/chat/completions"),
+        ("/v1/async/sonar", "/async/chat/completions"),
+        ("/v1/agent", "/v1/responses"),
+    ] {
+        match path.strip_prefix(other) {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => return format!("{sdk}{rest}").into(),
+            _ => {}
+        }
+    }
+    path.into()
+}
 
 /// The check of an answer in JSON; `None` for an endpoint that has none.
 pub(crate) fn answer_check(method: &str, path: &str) -> Option<Check> {
+    let path = sdk_path(path);
     let segments: Vec<_> = path.split('/').skip(1).collect();
     Some(match (method, &segments[..]) {
-        ("POST", ["chat", "completions"]) => lost::<chat::Completion>,
-        ("POST", ["search"]) => lost::<search::Response>,
-        ("GET", ["async", "chat", "completions"]) => lost::<async_chat::List>,
-        (_, ["async", "chat", "completions", ..]) => lost::<async_chat::AsyncCompletion>,
-        ("POST", ["v1", "responses", _, "cancel"]) => lost::<responses::Cancelled>,
-        ("GET", ["v1", "responses", _, "files"]) => lost::<responses::FileList>,
-        (_, ["v1", "responses"] | ["v1", "responses", _]) => lost::<responses::Response>,
-        ("POST", ["v1", "embeddings"]) => lost::<embeddings::Response>,
-        ("POST", ["v1", "contextualizedembeddings"]) => lost::<embeddings::ContextualizedResponse>,
-        ("POST", ["v1", "browser", "sessions"]) => lost::<browser::Session>,
-        ("GET", ["v1", "models"]) => lost::<models::List>,
-        ("POST", ["v1", "decisions"]) => lost::<decisions::Response>,
-        ("GET", ["v1", "files", _]) => lost::<files::FileObject>,
-        ("DELETE", ["v1", "files", _]) => lost::<Deleted>,
-        (_, ["v1", "batches", ..]) => lost::<batches::Batch>,
-        ("GET", ["v1", "skills", _, "download"]) => lost::<skills::Download>,
-        ("GET", ["v1", "skills", _, "revisions"]) => lost::<skills::Revisions>,
-        (_, ["v1", "skills", ..]) => lost::<skills::ManagedSkill>,
+        ("POST", ["chat", "completions"]) => Check::of::<chat::Completion>(),
+        ("POST", ["search"]) => Check::of::<search::Response>(),
+        ("GET", ["async", "chat", "completions"]) => Check::of::<async_chat::List>(),
+        ("POST", ["async", "chat", "completions"]) | ("GET", ["async", "chat", "completions", _]) => {
+            Check::of::<async_chat::AsyncCompletion>()
+        }
+        ("POST", ["v1", "responses", _, "cancel"]) => Check::of::<responses::Cancelled>(),
+        ("GET", ["v1", "responses", _, "files"]) => Check::of::<responses::FileList>(),
+        ("POST", ["v1", "responses"]) | ("GET", ["v1", "responses", _]) => Check::of::<responses::Response>(),
+        ("POST", ["v1", "embeddings"]) => Check::of::<embeddings::Response>(),
+        ("POST", ["v1", "contextualizedembeddings"]) => Check::of::<embeddings::ContextualizedResponse>(),
+        ("POST", ["v1", "browser", "sessions"]) => Check::of::<browser::Session>(),
+        ("GET", ["v1", "models"]) => Check::of::<models::List>(),
+        ("POST", ["v1", "decisions"]) => Check::of::<decisions::Response>(),
+        ("GET", ["v1", "files"]) => Check::of::<files::List>(),
+        ("POST", ["v1", "files"]) | ("GET", ["v1", "files", _]) => Check::of::<files::FileObject>(),
+        ("DELETE", ["v1", "files", _]) => Check::of::<Deleted>(),
+        ("GET", ["v1", "batches"]) => Check::of::<batches::List>(),
+        ("POST", ["v1", "batches"] | ["v1", "batches", _, "cancel"]) | ("GET", ["v1", "batches", _]) => {
+            Check::of::<batches::Batch>()
+        }
+        ("GET", ["v1", "skills"]) => Check::of::<skills::List>(),
+        ("GET", ["v1", "skills", _, "download"]) => Check::of::<skills::Download>(),
+        ("GET", ["v1", "skills", _, "revisions"]) => Check::of::<skills::Revisions>(),
+        ("POST", ["v1", "skills"]) | ("GET" | "PUT", ["v1", "skills", _]) => {
+            Check::of::<skills::ManagedSkill>()
+        }
         _ => return None,
     })
 }
 
 /// The check of a request in JSON; `None` for an endpoint that takes none.
 pub(crate) fn request_check(path: &str) -> Option<Check> {
-    Some(match path {
-        "/chat/completions" => lost::<chat::Request>,
-        "/search" => lost::<search::Request>,
-        "/async/chat/completions" => lost::<async_chat::Request>,
-        "/v1/responses" => lost::<responses::Request>,
-        "/v1/embeddings" => lost::<embeddings::Request>,
-        "/v1/contextualizedembeddings" => lost::<embeddings::ContextualizedRequest>,
-        "/v1/browser/sessions" => lost::<browser::CreateRequest>,
-        "/v1/decisions" => lost::<decisions::Request>,
-        "/v1/batches" => lost::<batches::CreateRequest>,
+    Some(match sdk_path(path).as_ref() {
+        "/chat/completions" => Check::of::<chat::Request>(),
+        "/search" => Check::of::<search::Request>(),
+        "/async/chat/completions" => Check::of::<async_chat::Request>(),
+        "/v1/responses" => Check::of::<responses::Request>(),
+        "/v1/embeddings" => Check::of::<embeddings::Request>(),
+        "/v1/contextualizedembeddings" => Check::of::<embeddings::ContextualizedRequest>(),
+        "/v1/browser/sessions" => Check::of::<browser::CreateRequest>(),
+        "/v1/decisions" => Check::of::<decisions::Request>(),
+        "/v1/batches" => Check::of::<batches::CreateRequest>(),
         _ => return None,
     })
 }

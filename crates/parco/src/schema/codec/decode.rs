@@ -7,6 +7,7 @@ use super::super::compile::{Dynamic, Index, Kind as Type, Length};
 use super::super::{Number, Value};
 use super::{Depth, model, read_header, read_integer};
 use crate::error::{Fault, Kind, Segment};
+use crate::options::Levels;
 use crate::read::{Input, Reader};
 use crate::time::Located;
 use crate::wire::{Get as _, TimeLocation, Wire as _};
@@ -42,11 +43,10 @@ impl Dynamic {
             Type::Map { header, key, value } => {
                 let count = header.read(input)?;
                 input.check_elements(count, self.least(*key).saturating_add(self.least(*value)))?;
-                for index in 0..count {
+                input.walk_parts(count, |input, index| {
                     self.walk_part(*key, Segment::Key, index, input, depth)?;
-                    self.walk_part(*value, Segment::Value, index, input, depth)?;
-                }
-                Ok(())
+                    self.walk_part(*value, Segment::Value, index, input, depth)
+                })
             }
             Type::Option(inner) => {
                 if input.flag()? {
@@ -56,11 +56,11 @@ impl Dynamic {
             }
             Type::Struct(fields) => {
                 input.enter()?;
-                for (name, field) in fields {
-                    if let Err(fault) = self.walk_node(*field, input, depth) {
-                        return Err(input.locate(fault, Segment::Name(name.clone())));
-                    }
-                }
+                input.walk_parts(fields.len(), |input, index| {
+                    let (name, field) = &fields[index];
+                    self.walk_node(*field, input, depth)
+                        .map_err(|fault| input.locate(fault, Segment::Name(name.clone())))
+                })?;
                 input.leave();
                 Ok(())
             }
@@ -69,9 +69,12 @@ impl Dynamic {
             Type::TimeLocation => TimeLocation.walk(input),
             Type::Multi { header, models } => {
                 input.enter()?;
-                let id = self.walk_id(*header, input)?;
-                let inner = model(models, &id).map_err(|fault| self.blame_id(*header, &id, fault, input))?;
-                self.walk_node(inner, input, depth)?;
+                input.walk_parts(1, |input, _| {
+                    let id = self.walk_id(*header, input)?;
+                    let inner =
+                        model(models, &id).map_err(|fault| self.blame_id(*header, &id, fault, input))?;
+                    self.walk_node(inner, input, depth)
+                })?;
                 input.leave();
                 Ok(())
             }
@@ -99,7 +102,7 @@ impl Dynamic {
     /// Reports an id that was just read where it starts.
     #[cold]
     fn blame_id<I: Input>(&self, header: Index, id: &Value, fault: Fault, input: &mut I) -> Fault {
-        match self.size_node(header, id, Depth(0)) {
+        match self.size_node(header, id, Depth(0), Levels::default()) {
             Ok(size) => input.blame(fault, size),
             Err(_) => fault,
         }
@@ -129,9 +132,9 @@ impl Dynamic {
             (Type::Number(..) | Type::Skip(_) | Type::TimeUtc, Some(size)) => {
                 input.pass(size.checked_mul(count).ok_or(Fault::OVERFLOW)?)
             }
-            _ => {
-                (0..count).try_for_each(|index| self.walk_part(element, Segment::Index, index, input, depth))
-            }
+            _ => input.walk_parts(count, |input, index| {
+                self.walk_part(element, Segment::Index, index, input, depth)
+            }),
         }
     }
 

@@ -4,6 +4,7 @@ use super::super::compile::{Dynamic, Index, Kind as Type};
 use super::super::{Number, Value};
 use super::{Depth, model, write_bits};
 use crate::error::{Fault, Segment};
+use crate::options::Levels;
 use crate::wire::{Endian, TimeLocation};
 use crate::write::Writer;
 
@@ -83,19 +84,23 @@ impl Dynamic {
                 }
             }
             (Type::Struct(fields), Value::Struct(values)) if fields.len() == values.len() => {
+                writer.enter()?;
                 for ((name, field), value) in fields.iter().zip(values) {
                     if let Err(fault) = self.put_node(*field, value, writer, depth) {
                         return Err(writer.locate(fault, Segment::Name(name.clone())));
                     }
                 }
+                writer.leave();
             }
             (Type::Skip(count), Value::Skip) => writer.zeros(*count),
             (Type::TimeLocation, Value::Located { unix_nanos, zone }) => {
                 TimeLocation::put_parts(unix_nanos, zone.as_bytes(), writer)?;
             }
             (Type::Multi { header, models }, Value::Multi { id, value }) => {
+                writer.enter()?;
                 self.put_node(*header, id, writer, depth)?;
                 self.put_node(model(models, id)?, value, writer, depth)?;
+                writer.leave();
             }
             _ => return Err(Fault::UNKNOWN_TYPE),
         }
@@ -126,7 +131,13 @@ impl Dynamic {
         Ok(())
     }
 
-    pub(super) fn size_node(&self, index: Index, value: &Value, depth: Depth) -> Result<usize, Fault> {
+    pub(super) fn size_node(
+        &self,
+        index: Index,
+        value: &Value,
+        depth: Depth,
+        levels: Levels,
+    ) -> Result<usize, Fault> {
         let depth = depth.deeper()?;
         let node = &self.nodes[index];
         if let Some((width, _)) = layout(&node.kind) {
@@ -140,41 +151,52 @@ impl Dynamic {
             }
             (Type::Slice(header, element), Value::List(values)) => {
                 header.check(values.len())?;
-                node.least + self.size_elements(*element, values, depth)?
+                node.least + self.size_elements(*element, values, depth, levels)?
             }
             (Type::Array(len, element), Value::List(values)) => {
                 if values.len() != *len {
                     return Err(Fault::INVALID_LENGTH);
                 }
-                self.size_elements(*element, values, depth)?
+                self.size_elements(*element, values, depth, levels)?
             }
             (Type::Map { header, key, value }, Value::Map(entries)) => {
                 header.check(entries.len())?;
                 entries.iter().try_fold(node.least, |sum, (a_key, a_value)| {
-                    let key = self.size_node(*key, a_key, depth)?;
-                    Ok(sum + key + self.size_node(*value, a_value, depth)?)
+                    let key = self.size_node(*key, a_key, depth, levels)?;
+                    Ok(sum + key + self.size_node(*value, a_value, depth, levels)?)
                 })?
             }
-            (Type::Option(inner), Value::Option(Some(value))) => 1 + self.size_node(*inner, value, depth)?,
+            (Type::Option(inner), Value::Option(Some(value))) => {
+                1 + self.size_node(*inner, value, depth, levels)?
+            }
             (Type::Option(_), Value::Option(None)) => 1,
             (Type::Struct(fields), Value::Struct(values)) if fields.len() == values.len() => {
+                let levels = levels.deeper()?;
                 let mut fields = fields.iter().zip(values);
-                fields
-                    .try_fold(0, |sum, ((_, field), value)| Ok(sum + self.size_node(*field, value, depth)?))?
+                fields.try_fold(0, |sum, ((_, field), value)| {
+                    Ok(sum + self.size_node(*field, value, depth, levels)?)
+                })?
             }
             (Type::TimeLocation, Value::Located { unix_nanos, zone }) => {
                 TimeLocation::size_of_parts(unix_nanos, zone.as_bytes())?
             }
             (Type::Multi { header, models }, Value::Multi { id, value }) => {
-                let header = self.size_node(*header, id, depth)?;
-                header + self.size_node(model(models, id)?, value, depth)?
+                let levels = levels.deeper()?;
+                let header = self.size_node(*header, id, depth, levels)?;
+                header + self.size_node(model(models, id)?, value, depth, levels)?
             }
             (Type::Skip(count), Value::Skip) => *count,
             _ => return Err(Fault::UNKNOWN_TYPE),
         })
     }
 
-    fn size_elements(&self, element: Index, values: &[Value], depth: Depth) -> Result<usize, Fault> {
-        values.iter().try_fold(0, |sum, value| Ok(sum + self.size_node(element, value, depth)?))
+    fn size_elements(
+        &self,
+        element: Index,
+        values: &[Value],
+        depth: Depth,
+        levels: Levels,
+    ) -> Result<usize, Fault> {
+        values.iter().try_fold(0, |sum, value| Ok(sum + self.size_node(element, value, depth, levels)?))
     }
 }

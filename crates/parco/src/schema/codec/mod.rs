@@ -6,7 +6,7 @@ mod encode;
 use super::compile::{Dynamic, Index, Length, Model};
 use super::{Describe, Number, Schema, Value};
 use crate::error::Fault;
-use crate::options::Mode;
+use crate::options::{Levels, Mode};
 use crate::read::{Input, Reader};
 use crate::wire::{Endian, Get, Put, Wire};
 use crate::write::Writer;
@@ -114,8 +114,8 @@ impl Put<Value> for Dynamic {
         self.put_node(0, value, writer, Depth(0))
     }
 
-    fn size(&self, value: &Value) -> Result<usize, Fault> {
-        self.size_node(0, value, Depth(0))
+    fn size(&self, value: &Value, levels: Levels) -> Result<usize, Fault> {
+        self.size_node(0, value, Depth(0), levels)
     }
 }
 

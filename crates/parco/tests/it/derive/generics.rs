@@ -113,9 +113,12 @@ fn depth_is_limited() {
     for _ in 0..64 {
         list = List { value: 0, next: Some(Box::new(list)) };
     }
-    let bytes = parco::to_vec(&list).unwrap();
-    assert!(parco::decode_exact::<List>(&bytes).unwrap_err().is_limit());
+    assert!(parco::to_vec(&list).unwrap_err().is_limit());
+    assert!(parco::encoded_len(&list).unwrap_err().is_limit());
     let options = parco::Options::new().limits(parco::Limits::default().max_depth(65));
+    let bytes = options.to_vec(&list).unwrap();
+    assert_eq!(options.encoded_len(&list).unwrap(), bytes.len());
+    assert!(parco::decode_exact::<List>(&bytes).unwrap_err().is_limit());
     assert_eq!(options.decode_exact::<List>(&bytes).unwrap(), list);
 }
 
