@@ -49,6 +49,8 @@
 //! - The bytes are those of the Go library, and its readers accept what is written here.
 //! - Foreign bytes lead to a value or an [`Error`] with kind, offset and path. Memory follows the bytes that are there
 //!   and not those that a header claims; [`Limits`] bound it further.
+//! - Encoding and decoding stop at the same nesting depth ([`Limits::max_depth`]), so that a message that was written is
+//!   not too deep to be read.
 //! - An error leaves a vector or buffer as it was; a slice that is written to is not specified then.
 //! - Encoding into a vector that is used again allocates nothing, but to sort a [`wire::SortedMap`].
 //!

@@ -59,6 +59,7 @@
 //!   refusal or of a failure within a stream, from which the key is taken out, the request id, and names of members.
 //! - A call starts no task. Dropping its future or its stream cancels it.
 //! - Calls are repeated only before anything of their answer was handed out, and the body is encoded once.
+//! - A stream that ends before the answer is complete is an error, unless [`EventStream::allow_partial`] is chosen.
 //! - Bodies and events have a limit ([`ClientBuilder::max_body_size`], [`EventStream::with_max_event_size`]), and so
 //!   have waits that a server asks for ([`RetryPolicy::max_retry_after`]).
 //!
