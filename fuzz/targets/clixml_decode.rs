@@ -1,36 +1,64 @@
-//! Any bytes: reading neither panics nor hangs, what was read survives writing, and the filter of console output loses
-//! nothing.
+//! Any bytes with any limits: reading neither panics nor hangs, what was read survives writing, and the filter of console
+//! output loses nothing and finds the same in any pieces. The first bytes of the input choose the limits and the pieces.
 #![no_main]
 
-use std::io::Write;
+use psrp::clixml::{ConsoleEvent, ConsoleFilter, Limits, ReadOptions, Reader, Stream, WriteOptions, Writer};
+use psrp::Value;
 
-use psrp::clixml::{ConsoleEvent, ConsoleFilter, Limits, Reader, WriteOptions, Writer};
+#[derive(Debug, PartialEq)]
+enum Seen {
+    Text(Vec<u8>),
+    Record(Stream, Value),
+}
+
+fn filtered(options: &ReadOptions, input: &[u8], piece: usize) -> Vec<Seen> {
+    let mut filter = ConsoleFilter::with_options(options.clone());
+    let mut seen = Vec::new();
+    let mut see = |event: ConsoleEvent<'_>| match (event, seen.last_mut()) {
+        (ConsoleEvent::Text(part), Some(Seen::Text(text))) => text.extend_from_slice(part),
+        (ConsoleEvent::Text(part), _) => seen.push(Seen::Text(part.to_vec())),
+        (ConsoleEvent::Record(stream, value), _) => seen.push(Seen::Record(stream, value)),
+        _ => {}
+    };
+    for piece in input.chunks(piece) {
+        filter.push(piece, &mut see);
+    }
+    filter.finish(&mut see);
+    seen
+}
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    let Some((&[size, decoded, depth, nodes, piece], input)) = input.split_first_chunk() else { return };
+    // Small limits, and no limit for the largest number.
+    let limit = |number: u8, unit: usize| if number == u8::MAX { usize::MAX } else { usize::from(number) * unit };
+    let limits = Limits::new()
+        .max_size(limit(size, 4))
+        .max_decoded_size(limit(decoded, 64))
+        .max_depth(limit(depth, 1))
+        .max_nodes(limit(nodes, 1));
+    let options = ReadOptions::new().limits(limits);
     let mut writer = Writer::with_options(WriteOptions::new().max_depth(Limits::MAX_DEPTH));
-    for item in Reader::new(input) {
+    for item in Reader::with_options(input, options.clone()) {
         match item {
             Ok((_, value)) => {
                 // Only references can make a value that is too deep to be written, or refer to what is gone.
                 let Ok(written) = writer.write(&value) else { continue };
-                let again = psrp::clixml::from_slice(written).expect("what was written can be read");
-                assert_eq!(again, value);
+                let all = ReadOptions::new().limits(
+                    Limits::new()
+                        .max_size(usize::MAX)
+                        .max_decoded_size(usize::MAX)
+                        .max_depth(Limits::MAX_DEPTH)
+                        .max_nodes(usize::MAX),
+                );
+                let again = Reader::with_options(written, all).next().expect("a value was written");
+                assert_eq!(again.expect("what was written can be read").1, value);
             }
             Err(error) => assert!(error.offset().is_some_and(|offset| offset <= input.len() as u64)),
         }
     }
-    let mut filter = ConsoleFilter::new();
-    let (mut records, mut passed) = (0, Vec::new());
-    let mut see = |event: ConsoleEvent<'_>| match event {
-        ConsoleEvent::Text(text) => passed.write_all(text).expect("a vector takes all"),
-        ConsoleEvent::Record(..) => records += 1,
-        _ => {}
-    };
-    for piece in input.chunks(7) {
-        filter.push(piece, &mut see);
-    }
-    filter.finish(&mut see);
-    if records == 0 && !input.windows(9).any(|window| window == b"#< CLIXML") {
-        assert_eq!(passed, input);
+    let whole = filtered(&options, input, input.len().max(1));
+    assert_eq!(filtered(&options, input, usize::from(piece).max(1)), whole);
+    if !input.windows(9).any(|window| window == b"#< CLIXML") {
+        assert!(input.is_empty() || whole == [Seen::Text(input.to_vec())]);
     }
 });

@@ -1,5 +1,5 @@
-//! Any bytes in any chunks: packets do not depend on the chunks, what one line parses to is written and read again, and
-//! nothing panics. The first bytes of the input choose the chunks.
+//! Any bytes in any chunks with any limit: packets do not depend on the chunks, what one line parses to is written and read
+//! again, and nothing panics. The first bytes of the input choose the chunks and the limit.
 #![no_main]
 
 #[path = "../../crates/psrp/tests/support/fragment_twin.rs"]
@@ -8,8 +8,8 @@ mod fragment_twin;
 mod packet_twin;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
-    if let Some((cuts, bytes)) = input.split_at_checked(3) {
+    if let Some((&[max, ref cuts @ ..], bytes)) = input.split_first_chunk::<4>() {
         let sizes: Vec<_> = cuts.iter().map(|&cut| usize::from(cut)).collect();
-        packet_twin::check(bytes, &fragment_twin::chunks(bytes, &sizes), 300);
+        packet_twin::check(bytes, &fragment_twin::chunks(bytes, &sizes), usize::from(max) * 2);
     }
 });

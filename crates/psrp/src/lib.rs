@@ -105,6 +105,8 @@
 //! | levels of a document | 49 | [`Limits::max_depth`], up to 512 | the reader fails there |
 //! | levels through references | 512 | fixed: [`Limits::MAX_DEPTH`] | the reader fails there |
 //! | values, references, type names of a document | 1,048,576 | [`Limits::max_nodes`] | the reader fails there |
+//! | bytes of memory that the values of a document take | 64 MiB | [`Limits::max_decoded_size`] | the reader fails there, with at most three times as much allocated; a [`ConsoleFilter`] passes the document on as text |
+//! | the same of a message that is received, with what its typed form copies | 64 MiB | [client], [server] | the pipeline that it belongs to fails, a pool breaks by its own |
 //! | levels of a value that is written | 49 | [`WriteOptions::max_depth`], up to 512 | nothing of it is written; or [a text](clixml::WriteOptions::replace_too_deep) in its place |
 //! | bytes that a typed message copies out of shared objects | 64 MiB | [`Payload::from_value_within`] | there is no message |
 //! | bytes of a fragment that is sent | 32 KiB | [`Fragmenter::fragment_size`], [client], [server] | the message takes more fragments |
@@ -118,7 +120,7 @@
 //! | bytes of messages that wait to be sent | 64 MiB | [client], [server] | the message is not sent |
 //! | bytes of messages received in part, all targets together | 64 MiB | [client], [server] | the pipeline that there is no more room for fails; the pool is broken if it is its own message |
 //! | bytes that a pipeline receives | none for a client, 50 MiB for a server | [client], [server] | the pipeline fails |
-//! | bytes of events that nobody has polled | 64 MiB | [client], [server] | the pool is broken: nobody would hear of less |
+//! | bytes of memory of events that were not polled | 128 MiB | [client], [server] | the pool is broken: nobody would hear of less |
 //! | values that become a Rust type or JSON | 4,194,304 | `serde::Budget::max_values` | the conversion fails there |
 //! | levels of these | 128 | `serde::Budget::max_depth` | the conversion fails there |
 //!
@@ -128,6 +130,7 @@
 //! [`Limits::max_size`]: clixml::Limits::max_size
 //! [`Limits::max_depth`]: clixml::Limits::max_depth
 //! [`Limits::max_nodes`]: clixml::Limits::max_nodes
+//! [`Limits::max_decoded_size`]: clixml::Limits::max_decoded_size
 //! [`Limits::MAX_DEPTH`]: clixml::Limits::MAX_DEPTH
 //! [`ConsoleFilter`]: clixml::ConsoleFilter
 //! [`WriteOptions::max_depth`]: clixml::WriteOptions::max_depth
@@ -147,6 +150,7 @@
 //!   its writer does I/O: bytes go in, values and bytes come out.
 //! - What PowerShell's serializer writes is written byte for byte as it does, by its published rules. Values keep all
 //!   members that were read, records also those that they do not know, and enumerations numbers without a name.
+//! - A malformed message of a pipeline fails that pipeline; the pool and its other pipelines go on.
 //! - Foreign bytes lead to a value or an [`Error`] with kind and position, in the bytes or in the value. Memory follows the
 //!   bytes that are there, not what a header says; references share. The [limits](#limits) bound the rest.
 //! - Errors and `Debug` show no secure string and no key. No error shows a value of the input, and no

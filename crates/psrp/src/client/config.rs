@@ -4,6 +4,7 @@ use std::fmt;
 
 use uuid::Uuid;
 
+use crate::clixml::Limits;
 #[cfg(feature = "crypto")]
 use crate::crypto::ClientKey;
 use crate::fragment::{AssemblerOptions, Fragmenter};
@@ -17,6 +18,7 @@ pub struct Config {
     pub(super) init: InitRunspacePool,
     pub(super) fragment_size: usize,
     pub(super) max_object_size: usize,
+    pub(super) max_decoded_size: usize,
     pub(super) max_pipelines: usize,
     pub(super) max_host_calls: usize,
     pub(super) max_event_bytes: usize,
@@ -32,12 +34,14 @@ impl Config {
     pub const DEFAULT_FRAGMENT_SIZE: usize = Fragmenter::DEFAULT_FRAGMENT_SIZE;
     /// Default of [`max_object_size`](Self::max_object_size): 10 MiB.
     pub const DEFAULT_MAX_OBJECT_SIZE: usize = AssemblerOptions::DEFAULT_MAX_OBJECT_SIZE;
+    /// Default of [`max_decoded_size`](Self::max_decoded_size): 64 MiB.
+    pub const DEFAULT_MAX_DECODED_SIZE: usize = Limits::DEFAULT_MAX_DECODED_SIZE;
     /// Default of [`max_pipelines`](Self::max_pipelines): 1024.
     pub const DEFAULT_MAX_PIPELINES: usize = 1024;
     /// Default of [`max_host_calls`](Self::max_host_calls): 64.
     pub const DEFAULT_MAX_HOST_CALLS: usize = 64;
-    /// Default of [`max_event_bytes`](Self::max_event_bytes): 64 MiB.
-    pub const DEFAULT_MAX_EVENT_BYTES: usize = 64 << 20;
+    /// Default of [`max_event_bytes`](Self::max_event_bytes): 128 MiB.
+    pub const DEFAULT_MAX_EVENT_BYTES: usize = 128 << 20;
     /// Default of [`max_requests`](Self::max_requests): 1024.
     pub const DEFAULT_MAX_REQUESTS: usize = 1024;
     /// Default of [`max_pending_bytes`](Self::max_pending_bytes): 64 MiB.
@@ -55,6 +59,7 @@ impl Config {
             init: InitRunspacePool::default(),
             fragment_size: Self::DEFAULT_FRAGMENT_SIZE,
             max_object_size: Self::DEFAULT_MAX_OBJECT_SIZE,
+            max_decoded_size: Self::DEFAULT_MAX_DECODED_SIZE,
             max_pipelines: Self::DEFAULT_MAX_PIPELINES,
             max_host_calls: Self::DEFAULT_MAX_HOST_CALLS,
             max_event_bytes: Self::DEFAULT_MAX_EVENT_BYTES,
@@ -112,6 +117,16 @@ impl Config {
         self
     }
 
+    /// Maximum decoded size of a message that is received: the bytes of memory that its values take, and what its typed
+    /// form copies out of them. A pipeline with a larger message fails; the pool goes on, unless the message is its own.
+    /// [`max_event_bytes`](Self::max_event_bytes) should be larger. Default:
+    /// [`DEFAULT_MAX_DECODED_SIZE`](Self::DEFAULT_MAX_DECODED_SIZE), 64 MiB.
+    #[must_use]
+    pub fn max_decoded_size(mut self, bytes: usize) -> Self {
+        self.max_decoded_size = bytes;
+        self
+    }
+
     /// Limits how many pipelines there may be at a time. Default:
     /// [`DEFAULT_MAX_PIPELINES`](Self::DEFAULT_MAX_PIPELINES), 1024.
     #[must_use]
@@ -128,9 +143,9 @@ impl Config {
         self
     }
 
-    /// Limits the messages of all events that were not polled yet to so many bytes, with 64 bytes more for each. A
-    /// transport that polls until there are no events, whenever it has handed something in, stays far below. Default:
-    /// [`DEFAULT_MAX_EVENT_BYTES`](Self::DEFAULT_MAX_EVENT_BYTES), 64 MiB.
+    /// Maximum decoded size of all events that were not polled yet, with 64 bytes more for each. A transport that polls
+    /// until there are no events, whenever it has handed something in, stays far below. Default:
+    /// [`DEFAULT_MAX_EVENT_BYTES`](Self::DEFAULT_MAX_EVENT_BYTES), 128 MiB.
     #[must_use]
     pub fn max_event_bytes(mut self, bytes: usize) -> Self {
         self.max_event_bytes = bytes;
@@ -194,6 +209,7 @@ impl Config {
         Sizes {
             fragment_size: self.fragment_size,
             max_object_size: self.max_object_size,
+            max_decoded_size: self.max_decoded_size,
             max_partial_bytes: self.max_partial_bytes,
             max_pending_bytes: self.max_pending_bytes,
             max_event_bytes: self.max_event_bytes,
@@ -211,6 +227,7 @@ impl fmt::Debug for Config {
             .field("max_runspaces", &self.init.max_runspaces)
             .field("fragment_size", &self.fragment_size)
             .field("max_object_size", &self.max_object_size)
+            .field("max_decoded_size", &self.max_decoded_size)
             .field("max_pipelines", &self.max_pipelines)
             .field("max_host_calls", &self.max_host_calls)
             .field("max_event_bytes", &self.max_event_bytes)

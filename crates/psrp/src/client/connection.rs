@@ -2,6 +2,7 @@
 
 use super::{Event, PipelineEvent, RunspacePool};
 use crate::error::{Error, Kind};
+use crate::link::record_of;
 use crate::message::{
     ConnectRunspacePool, Payload, PipelineState, PipelineStateInfo, RunspacePoolState, RunspacePoolStateInfo,
 };
@@ -162,11 +163,8 @@ impl RunspacePool {
     /// Breaks the pool because of an error, which is given back.
     pub(super) fn break_down(&mut self, error: Error) -> Error {
         if !matches!(self.state, RunspacePoolState::Closed | RunspacePoolState::Broken) {
-            let category =
-                if error.is_limit() { ErrorCategory::LimitsExceeded } else { ErrorCategory::ProtocolError };
-            let record = ErrorRecord::new(error.to_string(), category);
             let state = RunspacePoolState::Broken;
-            self.end(RunspacePoolStateInfo { state, error: Some(Box::new(record)) }, 0);
+            self.end(RunspacePoolStateInfo { state, error: Some(Box::new(record_of(&error))) }, 0);
         }
         error
     }

@@ -7,13 +7,13 @@ use super::{Event, PipelineEvent, RunspacePool};
 use crate::error::Error;
 use crate::fragment::Priority;
 use crate::host::HostCall;
-use crate::link::{Awaited, Intake, Link, Receiver, give_up, not_now, receive, violation};
+use crate::link::{Awaited, Decoded, Intake, Link, Receiver, give_up, not_now, receive, violation};
 use crate::message::{
     Availability, Message, MessageType, Payload, PipelineState, PipelineStateInfo, RunspaceAvailability,
     RunspacePoolState, RunspacePoolStateInfo, SessionCapability,
 };
 use crate::outofproc::Packet;
-use crate::record::{ErrorCategory, ErrorRecord};
+use crate::record::ErrorRecord;
 
 impl Receiver for RunspacePool {
     fn link(&mut self) -> &mut Link {
@@ -32,12 +32,12 @@ impl Receiver for RunspacePool {
         matches!(self.state, RunspacePoolState::Closed | RunspacePoolState::Broken)
     }
 
-    fn deliver(&mut self, message: &[u8]) -> Result<(), Error> {
-        self.take(message)
+    fn deliver(&mut self, message: Option<&Message<'_>>) -> Result<(), Error> {
+        message.map_or(Ok(()), |message| self.take(message))
     }
 
-    fn fail_limited(&mut self, id: Uuid, reason: String) {
-        self.fail_pipeline(id, ErrorRecord::new(reason, ErrorCategory::LimitsExceeded));
+    fn fail_unread(&mut self, id: Uuid, reason: ErrorRecord) {
+        self.fail_pipeline(id, reason);
     }
 
     fn fail_pool(&mut self, error: Error) -> Error {
@@ -51,9 +51,11 @@ impl RunspacePool {
     /// # Errors
     ///
     /// Fails if it violates the protocol or exceeds a limit of the pool. The pool is broken then, its pipelines have
-    /// failed, and each further packet is refused ([`Error::is_state`]). A pipeline whose messages exceed a limit fails by
-    /// itself, which is an event; the rest of what comes for it is dropped, as are acknowledgements that nobody waits for,
-    /// and packets for pipelines that are gone.
+    /// failed, and each further packet is refused ([`Error::is_state`]).
+    ///
+    /// A message of a pipeline that is malformed or exceeds a limit fails that pipeline alone, which is an event, and the
+    /// rest of its messages is dropped. Acknowledgements that nobody waits for and packets for pipelines that are gone are
+    /// dropped too.
     pub fn handle_packet(&mut self, packet: Packet<'_>) -> Result<(), Error> {
         match packet {
             Packet::Data { target, priority, data } => self.handle_input(priority, target, data),
@@ -113,10 +115,8 @@ impl RunspacePool {
         receive(self, priority, target, bytes)
     }
 
-    fn take(&mut self, message: &[u8]) -> Result<(), Error> {
-        let Some(message) = self.link.accept(message)? else { return Ok(()) };
-        let len = message.data.len();
-        self.events.reserve(len)?;
+    fn take(&mut self, message: &Message<'_>) -> Result<(), Error> {
+        self.events.reserve(0)?;
         let id = message.header.pipeline_id;
         match message.header.message_type {
             MessageType::Other(_) => Ok(()),
@@ -130,12 +130,13 @@ impl RunspacePool {
             | MessageType::InformationRecord
             | MessageType::PipelineHostCall => {
                 let id = id.ok_or_else(|| violation("a message of a pipeline without its identifier"))?;
-                self.take_of_pipeline(id, &message, len)
+                self.take_of_pipeline(id, message)
             }
             _ => {
-                let (payload, needs_key) = self.link.decode(&message)?;
+                let Decoded { payload, size, needs_key } = self.link.decode(message)?;
+                self.events.reserve(size)?;
                 self.need_key(needs_key)?;
-                self.take_of_pool(payload, len)
+                self.take_of_pool(payload, size)
             }
         }
     }
@@ -250,27 +251,28 @@ impl RunspacePool {
         if !call.is_void()
             && let Err(error) = self.host_calls.insert(pipeline, call.call_id, call.method)
         {
-            let Some(id) = pipeline.filter(|_| error.is_limit()) else { return Err(error) };
-            give_up(self, id, error.to_string());
+            let Some(id) = pipeline else { return Err(error) };
+            give_up(self, id, &error);
             return Ok(());
         }
         self.events.push(Event::HostCall { pipeline, call }, len);
         Ok(())
     }
 
-    fn take_of_pipeline(&mut self, id: Uuid, message: &Message<'_>, len: usize) -> Result<(), Error> {
+    fn take_of_pipeline(&mut self, id: Uuid, message: &Message<'_>) -> Result<(), Error> {
         let Some(entry) = self.pipelines.get_mut(&id) else { return Ok(()) };
         entry.is_created = true;
         if entry.is_closing || entry.is_terminal() || entry.state == PipelineState::NotStarted {
             return Ok(());
         }
-        let (payload, needs_key) = match self.link.decode(message) {
-            Err(error) if error.is_limit() => {
-                give_up(self, id, error.to_string());
+        let Decoded { payload, size: len, needs_key } = match self.link.decode(message) {
+            Ok(decoded) => decoded,
+            Err(error) => {
+                give_up(self, id, &error);
                 return Ok(());
             }
-            decoded => decoded?,
         };
+        self.events.reserve(len)?;
         self.need_key(needs_key)?;
         let event = match payload {
             Payload::PipelineOutput(value) => PipelineEvent::Output(value),
@@ -281,21 +283,24 @@ impl RunspacePool {
             Payload::ProgressRecord(record) => PipelineEvent::Progress(record),
             Payload::InformationRecord(record) => PipelineEvent::Information(record),
             Payload::PipelineHostCall(call) => return self.take_host_call(Some(id), call, len),
-            Payload::PipelineState(info) => return self.take_pipeline_state(id, info, len),
+            Payload::PipelineState(info) => {
+                self.take_pipeline_state(id, info, len);
+                return Ok(());
+            }
             _ => return Ok(()),
         };
         self.events.push(Event::Pipeline { id, event }, len);
         Ok(())
     }
 
-    fn take_pipeline_state(&mut self, id: Uuid, info: PipelineStateInfo, len: usize) -> Result<(), Error> {
+    fn take_pipeline_state(&mut self, id: Uuid, info: PipelineStateInfo, len: usize) {
         use PipelineState::{Disconnected, Other, Running, Stopping};
 
-        let Some(entry) = self.pipelines.get_mut(&id) else { return Ok(()) };
+        let Some(entry) = self.pipelines.get_mut(&id) else { return };
         match info.state {
-            Other(_) => return Err(violation("an unknown state of a pipeline")),
+            Other(_) => return give_up(self, id, &violation("an unknown state of a pipeline")),
             // That it runs was sent before the server knew that it is to stop.
-            Running if entry.state == Stopping => return Ok(()),
+            Running if entry.state == Stopping => return,
             Disconnected if entry.state == Disconnected => {}
             Disconnected => entry.before_disconnect = Some(entry.state),
             _ => entry.before_disconnect = None,
@@ -305,6 +310,5 @@ impl RunspacePool {
             self.host_calls.forget(id);
         }
         self.events.push(Event::Pipeline { id, event: PipelineEvent::State(info) }, len);
-        Ok(())
     }
 }

@@ -29,9 +29,10 @@ pub enum ConsoleEvent<'a> {
 /// between what other programs write. The filter is given the bytes as they come, in any pieces, and passes on text and
 /// records.
 ///
-/// Bytes are never lost: a document that can't be read is text, and so is one that does not end, or is longer than
-/// [`Limits::max_size`](super::Limits::max_size) of the options. Up to that many bytes are held back until the end of a document
-/// is there; of other text no more than what may be the beginning of the mark, and white space behind a document.
+/// Bytes are never lost: a document that can't be read is text. So is one that does not end before the next mark, or within
+/// [`Limits::max_size`](super::Limits::max_size) bytes, its mark and the white space in front of it included. At most that
+/// many bytes are buffered until the end of a document is there; of other text at most what may be the beginning of the mark,
+/// and white space behind a document. How the bytes are divided changes nothing but where texts are cut.
 ///
 /// ```
 /// use psrp::clixml::{ConsoleEvent, ConsoleFilter, Stream};
@@ -56,7 +57,8 @@ pub struct ConsoleFilter {
     held: Vec<u8>,
     /// Where the document begins in what is held back, once it is seen.
     start: Option<usize>,
-    /// How much of what is held back is white space in front of it; then, has no end of its start tag; then, of itself.
+    /// How many bytes of what is held back need not be looked at again: white space at first, then a part of the document
+    /// that has no end of its start tag, then one that has neither the end of the document nor a mark.
     searched: usize,
     /// Whether the start tag of the document has ended.
     open: bool,
@@ -76,8 +78,10 @@ enum State {
 enum Block {
     /// A document may begin there, or has not ended yet.
     Unfinished,
-    /// No document.
+    /// No document, or one that is too long.
     Text,
+    /// A document that does not end before the mark that is here.
+    Cut(usize),
     /// A document, from here to there.
     Document(usize, usize),
 }
@@ -133,20 +137,20 @@ impl ConsoleFilter {
             let mark = if self.state == State::Marked { MARK.len() } else { 0 };
             match self.block(rest, mark) {
                 Block::Unfinished if rest.len() <= self.options.limits.size => return at,
-                Block::Unfinished => {
-                    text(rest, sink);
-                    at = input.len();
-                    self.enter(State::Text);
-                }
-                Block::Text => {
-                    text(&rest[..mark], sink);
-                    at += mark;
-                    self.enter(State::Text);
-                }
-                Block::Document(start, end) => {
+                Block::Document(start, end) if end <= self.options.limits.size => {
                     self.document(&rest[..end], start, sink);
                     at += end;
                     self.enter(State::Follows);
+                }
+                Block::Cut(end) => {
+                    text(&rest[..end], sink);
+                    at += end;
+                    self.enter(State::Marked);
+                }
+                Block::Unfinished | Block::Text | Block::Document(..) => {
+                    text(&rest[..mark], sink);
+                    at += mark;
+                    self.enter(State::Text);
                 }
             }
         }
@@ -179,36 +183,31 @@ impl ConsoleFilter {
             }
         };
         if !self.open {
-            let from = self.searched;
-            let Some(tag) = memchr::memchr(b'>', &input[from..]) else {
-                self.searched = input.len();
-                return Block::Unfinished;
-            };
-            let end = from + tag + 1;
-            if input[..end].ends_with(b"/>") {
-                return Block::Document(start, end);
+            match find(&input[self.searched..], b">") {
+                Found::Nothing(searched) => {
+                    self.searched += searched;
+                    return Block::Unfinished;
+                }
+                Found::Mark(at) => return Block::Cut(self.searched + at),
+                Found::End(at) => self.searched += at,
+            }
+            if input[..self.searched].ends_with(b"/>") {
+                return Block::Document(start, self.searched);
             }
             self.open = true;
-            self.searched = end;
         }
-        match memmem::find(&input[self.searched..], END) {
-            Some(end) => Block::Document(start, self.searched + end + END.len()),
-            None => {
-                // The end may be there in part.
-                self.searched = self.searched.max(input.len().saturating_sub(END.len() - 1));
+        match find(&input[self.searched..], END) {
+            Found::Nothing(searched) => {
+                self.searched += searched;
                 Block::Unfinished
             }
+            Found::Mark(at) => Block::Cut(self.searched + at),
+            Found::End(at) => Block::Document(start, self.searched + at),
         }
     }
 
-    /// Passes on what is in a document, or the text if there is another one in it.
+    /// Passes on what is in a document, or its text if it can't be read.
     fn document(&self, block: &[u8], start: usize, sink: &mut impl FnMut(ConsoleEvent<'_>)) {
-        // A document has no `<` in its texts: another mark means that the first one was cut off.
-        let (text_end, start) = match memmem::rfind(&block[start..], MARK) {
-            None => (0, start),
-            Some(mark) => (start + mark, start + mark + MARK.len()),
-        };
-        text(&block[..text_end], sink);
         let items: Result<Vec<_>, Error> =
             Reader::with_options(&block[start..], self.options.clone()).collect();
         match items {
@@ -217,7 +216,7 @@ impl ConsoleFilter {
                     sink(ConsoleEvent::Record(stream.unwrap_or(Stream::Output), value));
                 }
             }
-            Err(_) => text(&block[text_end..], sink),
+            Err(_) => text(block, sink),
         }
     }
 }
@@ -231,6 +230,33 @@ impl fmt::Debug for ConsoleFilter {
             .field("held", &self.held.len())
             .finish_non_exhaustive()
     }
+}
+
+/// What comes first in a part of a document.
+enum Found {
+    /// Neither; so many bytes need not be looked at again.
+    Nothing(usize),
+    /// A mark begins here. A document has no `<` in its texts: it was cut off.
+    Mark(usize),
+    /// The end that was looked for ends here.
+    End(usize),
+}
+
+/// Looks for an end or a mark. Each byte is looked at once, however many there are of either.
+fn find(input: &[u8], end: &[u8]) -> Found {
+    for at in memchr::memchr2_iter(MARK[0], end[0], input) {
+        let rest = &input[at..];
+        if rest.starts_with(end) {
+            return Found::End(at + end.len());
+        }
+        if rest.starts_with(MARK) {
+            return Found::Mark(at);
+        }
+        if MARK.starts_with(rest) || end.starts_with(rest) {
+            return Found::Nothing(at);
+        }
+    }
+    Found::Nothing(input.len())
 }
 
 fn text(bytes: &[u8], sink: &mut impl FnMut(ConsoleEvent<'_>)) {

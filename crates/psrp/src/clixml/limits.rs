@@ -14,6 +14,7 @@ pub struct Limits {
     pub(crate) size: usize,
     pub(crate) depth: usize,
     pub(crate) nodes: usize,
+    pub(crate) decoded_size: usize,
 }
 
 impl Limits {
@@ -23,6 +24,8 @@ impl Limits {
     pub const DEFAULT_MAX_DEPTH: usize = 49;
     /// Default of [`max_nodes`](Self::max_nodes): 1,048,576.
     pub const DEFAULT_MAX_NODES: usize = 1 << 20;
+    /// Default of [`max_decoded_size`](Self::max_decoded_size): 64 MiB.
+    pub const DEFAULT_MAX_DECODED_SIZE: usize = 64 << 20;
     /// The largest value that [`max_depth`](Self::max_depth) takes, and the longest way through objects when references are
     /// followed.
     ///
@@ -31,7 +34,12 @@ impl Limits {
 
     /// The defaults.
     pub const fn new() -> Self {
-        Self { size: Self::DEFAULT_MAX_SIZE, depth: Self::DEFAULT_MAX_DEPTH, nodes: Self::DEFAULT_MAX_NODES }
+        Self {
+            size: Self::DEFAULT_MAX_SIZE,
+            depth: Self::DEFAULT_MAX_DEPTH,
+            nodes: Self::DEFAULT_MAX_NODES,
+            decoded_size: Self::DEFAULT_MAX_DECODED_SIZE,
+        }
     }
 
     /// The longest input, in bytes. Default: [`DEFAULT_MAX_SIZE`](Self::DEFAULT_MAX_SIZE), 10 MiB.
@@ -50,11 +58,23 @@ impl Limits {
         self
     }
 
-    /// The most values, references and type names of one input. An empty object takes six bytes in a document and more
-    /// than a hundred in memory: this bounds the latter. Default: [`DEFAULT_MAX_NODES`](Self::DEFAULT_MAX_NODES), 1,048,576.
+    /// Maximum number of values, references and type names in one input. Default:
+    /// [`DEFAULT_MAX_NODES`](Self::DEFAULT_MAX_NODES), 1,048,576.
     #[must_use]
     pub const fn max_nodes(mut self, count: usize) -> Self {
         self.nodes = count;
+        self
+    }
+
+    /// Maximum decoded size of one input: the bytes of memory that its values take, all items together. An empty object
+    /// takes six bytes in a document and about two hundred in memory. Default:
+    /// [`DEFAULT_MAX_DECODED_SIZE`](Self::DEFAULT_MAX_DECODED_SIZE), 64 MiB.
+    ///
+    /// While it decodes, a reader allocates at most three times this limit, and at most six times the size of the longest
+    /// text.
+    #[must_use]
+    pub const fn max_decoded_size(mut self, bytes: usize) -> Self {
+        self.decoded_size = bytes;
         self
     }
 }

@@ -107,9 +107,9 @@ impl HostResult {
 
 fn answers(value: &Value, budget: &mut Budget) -> Result<Vec<(PsString, Value)>, Mismatch> {
     let entries = value.entries().ok_or_else(|| Mismatch::new("is no dictionary"))?;
+    budget.items::<(PsString, Value)>(entries.len())?;
     let mut answers = Vec::with_capacity(entries.len());
     for (index, (key, answer)) in entries.iter().enumerate() {
-        budget.item()?;
         let name = PsString::read(key, budget).map_err(|mismatch| mismatch.in_item(index))?;
         answers.push((name, Value::read(answer, budget)?));
     }

@@ -58,9 +58,9 @@
 //!
 //! | limit of a client | default | is set with | beyond it |
 //! | --- | --- | --- | --- |
-//! | bytes of events that nobody has taken | 4 MiB | [`Options::max_buffered_bytes`] | nothing more is read; eight times as much while a stop waits |
+//! | bytes of memory of events that were not taken | 4 MiB | [`Options::max_buffered_bytes`] | nothing more is read; eight times as much while a stop waits |
 //! | bytes of messages that wait to be sent | 1 MiB | [`Options::max_pending_bytes`] | input and new pipelines wait |
-//! | bytes of a collected [`Output`] | 256 MiB | [`Options::max_output_bytes`] | fails, and the pipeline is stopped |
+//! | bytes of memory of a collected [`Output`] | 256 MiB | [`Options::max_output_bytes`] | fails, and the pipeline is stopped |
 //! | time to connect and open | 3 minutes | [`Options::open_timeout`] | fails, and the connection is ended |
 //! | time to stop a pipeline | 1 minute | [`Options::stop_timeout`] | fails; a pipeline that is dropped is closed then |
 //! | time to close a pool, and again to end the connection | 1 minute | [`Options::close_timeout`] | fails; the connection is dropped |
@@ -91,7 +91,7 @@
 //! | limit of a server | default | is set with | beyond it |
 //! | --- | --- | --- | --- |
 //! | bytes that handlers have written and the client has not read | 1 MiB | [`serve::Options::max_unsent_bytes`] | handlers wait, and as much is read at most |
-//! | bytes of input that a handler has not read | 1 MiB | [`serve::Options::max_input_bytes`] | nothing is acknowledged; beyond four times of it, of all pipelines, nothing is read |
+//! | bytes of memory of input that a handler has not read | 1 MiB | [`serve::Options::max_input_bytes`] | nothing is acknowledged; beyond four times of it, of all pipelines, nothing is read |
 //! | time for a handler to stop by itself | 30 seconds | [`serve::Options::stop_timeout`] | its future is dropped |
 //! | time to send what there is at the end | 5 seconds | [`serve::Options::close_timeout`] | it is dropped |
 //! | sessions of a socket | 16 | `serve::UnixServer::max_sessions` | clients wait |

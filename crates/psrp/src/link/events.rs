@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::error::{Error, Kind};
 
-/// Events that wait, with a limit of the bytes of their messages.
+/// Events that wait, with a limit of their decoded size.
 #[derive(Debug)]
 pub(crate) struct Events<E> {
     queue: VecDeque<(E, usize)>,
@@ -13,16 +13,16 @@ pub(crate) struct Events<E> {
 }
 
 impl<E> Events<E> {
-    /// What an event counts besides the bytes of its message.
+    /// What an event counts besides its decoded size.
     const EACH: usize = 64;
 
     pub(crate) fn new(max_bytes: usize) -> Self {
         Self { queue: VecDeque::new(), bytes: 0, max_bytes }
     }
 
-    /// Whether there is room for the event of a message with so many bytes.
-    pub(crate) fn reserve(&self, len: usize) -> Result<(), Error> {
-        if self.bytes.saturating_add(len).saturating_add(Self::EACH) > self.max_bytes {
+    /// Fails if there is no room for an event of this decoded size.
+    pub(crate) fn reserve(&self, size: usize) -> Result<(), Error> {
+        if self.bytes.saturating_add(size).saturating_add(Self::EACH) > self.max_bytes {
             return Err(Error::with(Kind::Limit, "bytes of events that wait"));
         }
         Ok(())

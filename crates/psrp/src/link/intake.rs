@@ -2,16 +2,18 @@
 
 use uuid::Uuid;
 
-use super::Link;
-use crate::error::Error;
+use super::{Link, record_of};
+use crate::error::{Error, Kind};
 use crate::fragment::Priority;
+use crate::message::Message;
+use crate::record::ErrorRecord;
 
 /// What has come for one pipeline.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Intake {
     /// In fragments.
     bytes: usize,
-    /// It has exceeded a limit: the rest is dropped.
+    /// A message was malformed or exceeded a limit: the rest is dropped.
     is_given_up: bool,
 }
 
@@ -35,18 +37,19 @@ pub(crate) trait Receiver {
     /// Whether the pool has ended, so that the rest does not matter.
     fn has_ended(&self) -> bool;
 
-    /// Takes a whole message.
-    fn deliver(&mut self, message: &[u8]) -> Result<(), Error>;
+    /// Takes a message, `None` for one of another pool. Errors are those of the pool; a message of a pipeline that is
+    /// malformed or exceeds a limit fails that pipeline instead.
+    fn deliver(&mut self, message: Option<&Message<'_>>) -> Result<(), Error>;
 
-    /// Fails a pipeline whose messages exceed a limit.
-    fn fail_limited(&mut self, id: Uuid, reason: String);
+    /// Fails a pipeline whose messages can't be read.
+    fn fail_unread(&mut self, id: Uuid, reason: ErrorRecord);
 
     /// Ends the pool because of an error.
     fn fail_pool(&mut self, error: Error) -> Error;
 }
 
-/// Takes fragments for a pipeline, or for the pool itself. What exceeds a limit fails the pipeline if it is one's, and the
-/// pool otherwise.
+/// Takes fragments for a pipeline, or for the pool itself. Fragments and headers of messages that are malformed or exceed a
+/// limit fail the pipeline that they were sent to, or else the pool.
 pub(crate) fn receive(
     pool: &mut impl Receiver,
     priority: Priority,
@@ -61,7 +64,7 @@ pub(crate) fn receive(
             return Ok(());
         }
         if intake.bytes > max {
-            give_up(pool, id, "too much data for one command".into());
+            give_up(pool, id, &Error::with(Kind::Limit, "too much data for one command"));
             return Ok(());
         }
     }
@@ -69,7 +72,11 @@ pub(crate) fn receive(
     let result = loop {
         match assembler.next(&mut bytes) {
             Ok(Some(message)) => {
-                pool.deliver(message).map_err(|error| pool.fail_pool(error))?;
+                let message = match pool.link().accept(message) {
+                    Ok(message) => message,
+                    Err(error) => break Err(error),
+                };
+                pool.deliver(message.as_ref()).map_err(|error| pool.fail_pool(error))?;
                 let is_over = |id| pool.intake(id).is_none_or(|intake| intake.is_given_up);
                 if target.is_some_and(is_over) || pool.has_ended() {
                     return Ok(());
@@ -80,18 +87,18 @@ pub(crate) fn receive(
         }
     };
     match (result, target) {
-        (Err(error), Some(id)) if error.is_limit() => {
-            give_up(pool, id, error.to_string());
+        (Err(error), Some(id)) => {
+            give_up(pool, id, &error);
             Ok(())
         }
         (result, _) => result.map_err(|error| pool.fail_pool(error)),
     }
 }
 
-/// Fails a pipeline whose messages exceed a limit. What else comes for it is dropped.
-pub(crate) fn give_up(pool: &mut impl Receiver, id: Uuid, reason: String) {
+/// Fails a pipeline whose messages can't be read. What else comes for it is dropped.
+pub(crate) fn give_up(pool: &mut impl Receiver, id: Uuid, error: &Error) {
     let Some(intake) = pool.intake(id) else { return };
     intake.is_given_up = true;
     pool.link().inbox.forget(Some(id));
-    pool.fail_limited(id, reason);
+    pool.fail_unread(id, record_of(error));
 }

@@ -17,6 +17,7 @@ use crate::error::{Error, Kind};
 use crate::fragment::{Fragmenter, Priority};
 use crate::message::{Destination, Message, MessageHeader, MessageType, Payload};
 use crate::outofproc::Packet;
+use crate::record::{ErrorCategory, ErrorRecord};
 use crate::value::Value;
 
 pub(crate) use calls::HostCalls;
@@ -43,14 +44,31 @@ pub(crate) fn violation(what: impl Into<Box<str>>) -> Error {
     Error::with(Kind::Protocol, what)
 }
 
+/// The record of an error of the peer: a limit that it has exceeded, or a violation of the protocol.
+pub(crate) fn record_of(error: &Error) -> ErrorRecord {
+    let category =
+        if error.is_limit() { ErrorCategory::LimitsExceeded } else { ErrorCategory::ProtocolError };
+    ErrorRecord::new(error.to_string(), category)
+}
+
 /// How much one end of a session takes and keeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     pub(crate) fragment_size: usize,
     pub(crate) max_object_size: usize,
+    pub(crate) max_decoded_size: usize,
     pub(crate) max_partial_bytes: usize,
     pub(crate) max_pending_bytes: usize,
     pub(crate) max_event_bytes: usize,
+}
+
+/// What a message carries.
+pub(crate) struct Decoded {
+    pub(crate) payload: Payload,
+    /// Bytes that it takes in memory.
+    pub(crate) size: usize,
+    /// Whether it has secure strings that a key is missing for.
+    pub(crate) needs_key: bool,
 }
 
 pub(crate) struct Link {
@@ -78,7 +96,9 @@ impl Link {
             pool_id,
             writer,
             // A document is smaller than the message that it comes in.
-            reading: ReadOptions::new().limits(Limits::new().max_size(sizes.max_object_size)),
+            reading: ReadOptions::new().limits(
+                Limits::new().max_size(sizes.max_object_size).max_decoded_size(sizes.max_decoded_size),
+            ),
             outbox: Outbox::new(fragmenter, waits, sizes.max_pending_bytes),
             waiting: Waiting::default(),
             inbox: Inbox::new(sizes.max_object_size, sizes.max_partial_bytes),
@@ -219,16 +239,17 @@ impl Link {
         Ok((!is_other).then_some(message))
     }
 
-    /// What a message means, its secure strings decrypted if there is a key. The second is whether it has some that a
-    /// key is missing for; they are decrypted when it comes, wherever their clones are by then.
-    pub(crate) fn decode(&mut self, message: &Message<'_>) -> Result<(Payload, bool), Error> {
-        let payload = Payload::decode_with(message.header.message_type, message.data, self.reading.clone())?;
+    /// Decodes a message, and decrypts its secure strings if there is a key. Strings that a key is missing for are
+    /// decrypted when it comes, wherever their clones are by then.
+    pub(crate) fn decode(&mut self, message: &Message<'_>) -> Result<Decoded, Error> {
+        let message_type = message.header.message_type;
+        let (payload, size) = Payload::decode_sized(message_type, message.data, self.reading.clone())?;
         // Text can't contain this: it is escaped.
         let is_secret = memchr::memmem::find(message.data, b"<SS").is_some();
         if is_secret && let Some(value) = payload.to_value() {
             // The strings of the payload are clones of these, which share what was decrypted.
-            return Ok((payload, self.key.decrypt_or_remember(&value)));
+            return Ok(Decoded { needs_key: self.key.decrypt_or_remember(&value), payload, size });
         }
-        Ok((payload, false))
+        Ok(Decoded { payload, size, needs_key: false })
     }
 }

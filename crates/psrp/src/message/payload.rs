@@ -179,11 +179,25 @@ impl Payload {
         if let MessageType::Other(id) = message_type {
             return Ok(Self::Other(id, data.into()));
         }
-        let value = match data.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(data) {
-            [] => None,
-            data => Some(only_value(Reader::with_options(data, options))?),
-        };
+        let (value, _) = read_value(data, options)?;
         Self::from_value(message_type, value)
+    }
+
+    /// As [`decode_with`](Self::decode_with), and returns the decoded size of the message too: what its value takes in
+    /// memory and what is copied out of it. The limit of the options applies to the sum.
+    pub(crate) fn decode_sized(
+        message_type: MessageType,
+        data: &[u8],
+        options: ReadOptions,
+    ) -> Result<(Self, usize), Error> {
+        if let MessageType::Other(id) = message_type {
+            return Ok((Self::Other(id, data.into()), data.len()));
+        }
+        let max_size = options.max_decoded_size();
+        let (value, size) = read_value(data, options)?;
+        let mut budget = Budget::new(max_size.saturating_sub(size));
+        let payload = Self::read(message_type, value, &mut budget)?;
+        Ok((payload, max_size - budget.left()))
     }
 
     /// The data of the message, to be put after a [`MessageHeader`](super::MessageHeader). The bytes lie in the writer
@@ -228,9 +242,15 @@ impl Payload {
     }
 }
 
-fn only_value(mut items: Reader<'_>) -> Result<Value, Error> {
+/// The value of a message, if its data are not empty, and its decoded size.
+fn read_value(data: &[u8], options: ReadOptions) -> Result<(Option<Value>, usize), Error> {
+    let data = data.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(data);
+    if data.is_empty() {
+        return Ok((None, 0));
+    }
+    let mut items = Reader::with_options(data, options);
     match (items.next().transpose()?, items.next().transpose()?) {
-        (Some((_, value)), None) => Ok(value),
+        (Some((_, value)), None) => Ok((Some(value), items.decoded_size())),
         _ => Err(Error::with(Kind::Structure, "a message without a value or with more than one")),
     }
 }

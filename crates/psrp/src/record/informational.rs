@@ -94,6 +94,7 @@ impl InformationalRecord {
     }
 
     pub(crate) fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+        budget.items::<Self>(1)?;
         let mut from = Reader::new(value, budget)?;
         let extended = from.optional(EXTENDED)? == Some(true);
         let own: &[&str] = &[MESSAGE, EXTENDED];

@@ -153,6 +153,7 @@ impl InvocationInfo {
     }
 
     pub(super) fn take(from: &mut Reader<'_, '_>) -> Result<Self, Mismatch> {
+        from.budget.items::<Self>(1)?;
         Ok(Self {
             call: InvocationCall::take(from)?,
             extent: match from.optional(Self::SERIALIZE_EXTENT)? {

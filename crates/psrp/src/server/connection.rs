@@ -2,7 +2,7 @@
 
 use super::{Event, RunspacePool};
 use crate::error::Error;
-use crate::link::{not_now, violation};
+use crate::link::{not_now, record_of, violation};
 use crate::message::{
     ConnectRunspacePool, InitRunspacePool, Payload, RunspaceLimits, RunspacePoolState, RunspacePoolStateInfo,
 };
@@ -188,14 +188,7 @@ impl RunspacePool {
         match self.state {
             Broken | Closed => {}
             Connecting => self.give_up_connecting(),
-            _ => {
-                let category = if error.is_limit() {
-                    ErrorCategory::LimitsExceeded
-                } else {
-                    ErrorCategory::ProtocolError
-                };
-                self.fall(ErrorRecord::new(error.to_string(), category));
-            }
+            _ => self.fall(record_of(&error)),
         }
         error
     }

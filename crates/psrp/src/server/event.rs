@@ -86,8 +86,9 @@ pub enum PipelineEvent {
     EndOfInput,
     /// To stop; [`Pipeline::stop`](super::Pipeline::stop) says that it has.
     Stop,
-    /// It failed by something that the application has not done: the client exceeded a limit, or a message that waited for
-    /// the key could not be written. The client was told. Nothing can be written any more.
+    /// It failed by something that the application has not done: a message of the client was malformed or exceeded a
+    /// limit, or a message that waited for the key could not be written. The client was told. Nothing can be written any
+    /// more.
     Failed(Box<ErrorRecord>),
     /// The client has closed the pipeline, or the pool has ended. It is gone, whatever it did is to be given up.
     Closed,

@@ -9,10 +9,10 @@ use crate::client::PipelineRequest;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::host::HostResponse;
-use crate::link::{Intake, Link, Receiver, give_up, not_now, receive, violation};
-use crate::message::{Message, Payload, PipelineState, RunspacePoolState, SessionCapability};
+use crate::link::{Decoded, Intake, Link, Receiver, give_up, not_now, receive, violation};
+use crate::message::{Message, MessageType, Payload, PipelineState, RunspacePoolState, SessionCapability};
 use crate::outofproc::Packet;
-use crate::record::{ErrorCategory, ErrorRecord};
+use crate::record::ErrorRecord;
 
 impl Receiver for RunspacePool {
     fn link(&mut self) -> &mut Link {
@@ -32,14 +32,18 @@ impl Receiver for RunspacePool {
         false
     }
 
-    fn deliver(&mut self, message: &[u8]) -> Result<(), Error> {
-        self.take(message)
+    fn deliver(&mut self, message: Option<&Message<'_>>) -> Result<(), Error> {
+        match message {
+            Some(message) => self.take(message),
+            None if self.state == RunspacePoolState::Connecting => Err(violation("a client of another pool")),
+            None => Ok(()),
+        }
     }
 
-    fn fail_limited(&mut self, id: Uuid, reason: String) {
+    fn fail_unread(&mut self, id: Uuid, reason: ErrorRecord) {
         // A client that starts a pipeline again learns that it is not heard.
         if self.pipelines.get(&id).is_some_and(|entry| entry.state != PipelineState::Failed) {
-            self.fail_pipeline(id, ErrorRecord::new(reason, ErrorCategory::LimitsExceeded));
+            self.fail_pipeline(id, reason);
         }
     }
 
@@ -55,9 +59,10 @@ impl RunspacePool {
     ///
     /// Fails if it violates the protocol or exceeds a limit of the pool. The pool is broken then, its pipelines are gone,
     /// each further packet is refused ([`Error::is_state`]), and [`poll_transmit`](Self::poll_transmit) has what tells the
-    /// client why. If a client was about to connect, the pool is only disconnected again. A pipeline whose messages exceed
-    /// a limit fails by itself, which the client is told; the rest of its data, and data for pipelines that are gone, are
-    /// acknowledged and dropped.
+    /// client why. If a client was about to connect, the pool is only disconnected again.
+    ///
+    /// A message of a pipeline that is malformed or exceeds a limit fails that pipeline alone, which the client is told. The
+    /// rest of its data, and data for pipelines that are gone, are acknowledged and dropped.
     pub fn handle_packet(&mut self, packet: Packet<'_>) -> Result<(), Error> {
         use RunspacePoolState::{Broken, Closed, Connecting, Disconnected};
 
@@ -158,24 +163,35 @@ impl RunspacePool {
         }
     }
 
-    fn take(&mut self, message: &[u8]) -> Result<(), Error> {
+    /// The pipeline that a message is about, if it is there and the state of the pool allows messages of pipelines.
+    fn pipeline_of(&self, message: &Message<'_>) -> Option<Uuid> {
+        let is_of_pipeline = matches!(
+            message.header.message_type,
+            MessageType::CreatePipeline
+                | MessageType::GetCommandMetadata
+                | MessageType::PipelineInput
+                | MessageType::EndOfPipelineInput
+                | MessageType::PipelineHostResponse
+        );
+        let id =
+            message.header.pipeline_id.filter(|_| is_of_pipeline && self.state == RunspacePoolState::Opened);
+        id.filter(|id| self.pipelines.contains_key(id))
+    }
+
+    fn take(&mut self, message: &Message<'_>) -> Result<(), Error> {
         use RunspacePoolState::{Connecting, Opened, Opening};
 
-        let Some(message) = self.link.accept(message)? else {
-            return match self.state {
-                Connecting => Err(violation("a client of another pool")),
-                _ => Ok(()),
-            };
-        };
-        let len = message.data.len();
-        self.events.reserve(len)?;
-        let payload = match (self.link.decode(&message), message.header.pipeline_id) {
-            (Err(error), Some(id)) if error.is_limit() && self.pipelines.contains_key(&id) => {
-                give_up(self, id, error.to_string());
+        self.events.reserve(0)?;
+        let Decoded { payload, size: len, .. } = match (self.link.decode(message), self.pipeline_of(message))
+        {
+            (Ok(decoded), _) => decoded,
+            (Err(error), Some(id)) => {
+                give_up(self, id, &error);
                 return Ok(());
             }
-            (decoded, _) => decoded?.0,
+            (Err(error), None) => return Err(error),
         };
+        self.events.reserve(len)?;
         if let Payload::SessionCapability(capability) = payload {
             if !matches!(self.state, Opening | Connecting) || self.peer.is_some() {
                 return Err(violation("capabilities of an open session"));
@@ -197,7 +213,7 @@ impl RunspacePool {
             (Opened, _, Payload::ConnectRunspacePool(_)) => Err(violation("the pool has a client")),
             (Opening, Some(_), Payload::InitRunspacePool(_))
             | (Opening | Connecting, Some(_), Payload::ConnectRunspacePool(_))
-            | (Opened, ..) => self.take_payload(&message, payload, len),
+            | (Opened, ..) => self.take_payload(message, payload, len),
             _ => Err(violation("a message before the pool is open")),
         }
     }

@@ -281,6 +281,12 @@ impl RunspacePool {
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop()
     }
+
+    /// The next event with the bytes that it counts in [`Config::max_event_bytes`].
+    #[cfg(feature = "tokio")]
+    pub(crate) fn poll_sized_event(&mut self) -> Option<(Event, usize)> {
+        self.events.pop_sized()
+    }
 }
 
 /// Shows states, not what is sent.

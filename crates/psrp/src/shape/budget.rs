@@ -26,8 +26,18 @@ impl Budget {
         Ok(())
     }
 
+    /// What is left.
+    pub(crate) fn left(&self) -> usize {
+        self.0
+    }
+
     pub(crate) fn item(&mut self) -> Result<(), Mismatch> {
         self.bytes(ITEM)
+    }
+
+    /// The items of a list or a boxed struct, without what they own.
+    pub(crate) fn items<T>(&mut self, count: usize) -> Result<(), Mismatch> {
+        self.bytes(count.saturating_mul(size_of::<T>().max(ITEM)))
     }
 
     pub(crate) fn text(&mut self, text: &PsString) -> Result<(), Mismatch> {

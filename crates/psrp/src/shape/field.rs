@@ -115,6 +115,7 @@ impl<T: Field> Field for Box<T> {
     }
 
     fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+        budget.items::<T>(1)?;
         T::read(value, budget).map(Self::new)
     }
 }
@@ -137,11 +138,12 @@ impl<T: Field> Field for Vec<T> {
 
     fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
         let items = value.items().ok_or_else(|| Mismatch::new("is no list"))?;
-        let item = |(index, item): (usize, &Value)| {
-            budget.item()?;
-            T::read(item, budget).map_err(|mismatch| mismatch.in_item(index))
-        };
-        items.iter().enumerate().map(item).collect()
+        budget.items::<T>(items.len())?;
+        let mut read = Self::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            read.push(T::read(item, budget).map_err(|mismatch| mismatch.in_item(index))?);
+        }
+        Ok(read)
     }
 
     fn from_nil() -> Option<Self> {

@@ -30,7 +30,7 @@ impl Mismatch {
 
     #[cold]
     pub(crate) fn limit() -> Self {
-        let what = "its shared objects take too much memory when they are copied";
+        let what = "takes too much memory when it is copied";
         Self(Box::new(Inner { kind: Kind::Limit, what, way: Vec::new() }))
     }
 

@@ -106,6 +106,26 @@ impl Value {
         matches!(self, Self::Nil)
     }
 
+    /// Bytes that a primitive takes on the heap. Objects, cycles and sets of members are charged where they are made.
+    #[inline]
+    pub(crate) fn heap_size(&self) -> usize {
+        match self {
+            Self::String(text) | Self::Uri(text) | Self::Xml(text) | Self::ScriptBlock(text) => {
+                text.heap_size()
+            }
+            Self::Bytes(bytes) => bytes.len(),
+            Self::SecureString(secret) => secret.heap_size(),
+            Self::Progress(record) => {
+                let operation = record.current_operation.as_ref().map_or(0, PsString::heap_size);
+                size_of::<Progress>()
+                    + record.activity.heap_size()
+                    + record.status_description.heap_size()
+                    + operation
+            }
+            _ => 0,
+        }
+    }
+
     /// The object behind this value, also through a [`Cycle`].
     pub fn as_object(&self) -> Option<Object> {
         match self {

@@ -20,6 +20,11 @@ pub(crate) struct Content {
     pub(crate) extended: Members,
 }
 
+/// Bytes of an allocation that an [`Arc`] shares: a value of this size and two counters.
+pub(crate) const fn shared_size(value: usize) -> usize {
+    value + 2 * size_of::<usize>()
+}
+
 /// What an object wraps besides its members.
 #[derive(Clone, Default)]
 #[non_exhaustive]
@@ -55,6 +60,9 @@ impl Object {
     pub fn builder() -> ObjectBuilder {
         ObjectBuilder(Content::default())
     }
+
+    /// Bytes that an object without members takes on the heap.
+    pub(crate) const SIZE: usize = shared_size(size_of::<Content>());
 
     pub(crate) fn from_content(content: Content) -> Self {
         Self(Arc::new(content))
@@ -250,6 +258,9 @@ impl ObjectBuilder {
 pub struct Cycle(Arc<OnceLock<Weak<Content>>>);
 
 impl Cycle {
+    /// Bytes that a reference takes on the heap.
+    pub(crate) const SIZE: usize = shared_size(size_of::<OnceLock<Weak<Content>>>());
+
     pub(crate) fn unset() -> Self {
         Self(Arc::new(OnceLock::new()))
     }

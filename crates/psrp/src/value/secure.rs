@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use zeroize::Zeroizing;
 
+use super::object::shared_size;
 use crate::crypto::Cipher;
 use crate::error::Error;
 
@@ -46,6 +47,11 @@ impl SecureString {
             Repr::Encrypted { bytes, .. } => Some(bytes),
             Repr::Plain(_) => None,
         }
+    }
+
+    /// Bytes that a string takes on the heap once it is decrypted: the text is not longer than the encrypted form.
+    pub(crate) fn heap_size(&self) -> usize {
+        shared_size(size_of::<Repr>()) + 2 * self.encrypted().map_or(0, <[u8]>::len)
     }
 
     /// Decrypts it, unless the text is there. This and all of its clones have the text from then on.

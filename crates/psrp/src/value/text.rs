@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use compact_str::CompactString;
 
+use super::object;
+
 /// A string of UTF-16 code units, kept as UTF-8 as long as that loses nothing.
 ///
 /// PowerShell strings may contain a lone surrogate, which no Rust `str` can. Such strings are kept as code units; all
@@ -64,6 +66,16 @@ impl PsString {
         match &self.0 {
             Repr::Utf8(_) => None,
             Repr::Utf16(units) => Some(units),
+        }
+    }
+
+    /// Bytes that the text takes on the heap.
+    #[inline]
+    pub(crate) fn heap_size(&self) -> usize {
+        match &self.0 {
+            Repr::Utf8(text) if text.is_heap_allocated() => text.capacity(),
+            Repr::Utf8(_) => 0,
+            Repr::Utf16(units) => object::shared_size(size_of_val(&**units)),
         }
     }
 

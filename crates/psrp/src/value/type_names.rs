@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::PsString;
+use super::object::shared_size;
 
 /// The type names of an object (MS-PSRP 2.2.5.2.3), from the most derived type to `System.Object`; shared by all
 /// objects that a document gives the same list.
@@ -36,6 +37,9 @@ impl TypeNames {
             own.eq_ignore_ascii_case(name)
         })
     }
+
+    /// Bytes that a list takes on the heap besides its names.
+    pub(crate) const SIZE: usize = shared_size(0);
 
     /// The address of the list, its identity while a handle to it lives.
     pub(crate) fn address(&self) -> usize {

@@ -195,7 +195,9 @@ fn assert_end(mut pool: RunspacePool, what: &str) {
     let before = pool.state();
     let live: BTreeSet<_> = pool
         .pipelines()
-        .filter(|(_, state)| !matches!(state, PipelineState::Completed | PipelineState::Stopped))
+        .filter(|(_, state)| {
+            !matches!(state, PipelineState::Completed | PipelineState::Stopped | PipelineState::Failed)
+        })
         .map(|(id, _)| id)
         .collect();
     let had_pipelines = pool.pipelines().len() > 0;

@@ -13,7 +13,7 @@ use psrp::client::PipelineEvent;
 use psrp::io::{Options, RunspacePool};
 use psrp::message::{CreatePipeline, PipelineState, PowerShell};
 use psrp::server;
-use psrp::value::Value;
+use psrp::value::{Object, Value};
 use uuid::Uuid;
 
 use crate::served::{Ask, on_start, open, pipe, serve};
@@ -21,6 +21,14 @@ use test_support::counting;
 
 /// Writes numbers to each pipeline whose script says how many, as far as there is room. How many were written in all.
 fn numbers(written: Arc<AtomicUsize>) -> impl FnMut(&mut server::RunspacePool, Ask) -> bool + Send {
+    values(written, Value::from)
+}
+
+/// The same with the value of each number.
+fn values(
+    written: Arc<AtomicUsize>,
+    value: impl Fn(i32) -> Value + Send,
+) -> impl FnMut(&mut server::RunspacePool, Ask) -> bool + Send {
     let mut left: Vec<(Uuid, usize)> = Vec::new();
     move |machine, ask| {
         let start = |pipeline: &mut server::Pipeline<'_>, script: &str| {
@@ -41,7 +49,7 @@ fn numbers(written: Arc<AtomicUsize>) -> impl FnMut(&mut server::RunspacePool, A
                     pipeline.complete().unwrap();
                     left.remove(0);
                 } else {
-                    pipeline.write_output(i32::try_from(*count).unwrap()).unwrap();
+                    pipeline.write_output(value(i32::try_from(*count).unwrap())).unwrap();
                     *count -= 1;
                     written.fetch_add(1, Ordering::Relaxed);
                 }
@@ -92,6 +100,22 @@ async fn a_slow_reader_slows_the_server() {
     drop(run);
     assert_eq!(other.await.unwrap().output.len(), 10);
     pool.close().await.unwrap();
+}
+
+/// What is small on the wire and large in memory counts as what it takes in memory.
+#[tokio::test]
+async fn a_slow_reader_of_large_values_slows_the_server() {
+    let written = Arc::new(AtomicUsize::new(0));
+    let empty = |_| Value::from(Object::list((0..1000).map(|_| Object::builder().build())));
+    let options = Options::new().max_buffered_bytes(1 << 20);
+    let (pool, _server) = open(options, values(Arc::clone(&written), empty)).await;
+    let mut run = pool.start(PowerShell::script("200")).await.unwrap();
+    // A list takes about 20 KB on the wire, ten times as much in memory.
+    let first = settle(&written).await;
+    assert!((4..20).contains(&first), "{first}");
+    for _ in 0..200 {
+        run.next().await.unwrap().unwrap();
+    }
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use psrp::fragment::{
 };
 use psrp::message::{MessageType, Payload};
 use psrp::outofproc::{PacketReader, ReaderOptions, Role};
+use psrp::record::InformationRecord;
 use psrp::{Error, Object, Value};
 
 /// Tries the amounts at the limit and one beyond it, with the default (`None`) and with a limit that is set.
@@ -51,6 +52,15 @@ fn documents_that_are_read() {
 }
 
 #[test]
+fn memory_that_documents_take() {
+    edge(Limits::DEFAULT_MAX_DECODED_SIZE, 1000, |set, size| {
+        let limits = set.map_or(Limits::new(), |size| Limits::new().max_decoded_size(size));
+        let text = "x".repeat(size - size_of::<Value>());
+        read(&format!("<S>{text}</S>"), limits.max_size(usize::MAX))
+    });
+}
+
+#[test]
 fn values_that_are_written() {
     edge(WriteOptions::DEFAULT_MAX_DEPTH, 60, |set, depth| {
         let options = set.map_or(WriteOptions::new(), |depth| WriteOptions::new().max_depth(depth));
@@ -61,8 +71,8 @@ fn values_that_are_written() {
 
 #[test]
 fn what_messages_copy() {
-    /// What a member counts besides its text.
-    const MEMBER: usize = 32;
+    /// What the record and a member count besides the text.
+    const MEMBER: usize = 32 + size_of::<InformationRecord>();
     edge(Payload::DEFAULT_MAX_SIZE, 1000, |set, size| {
         let source = "x".repeat(size - MEMBER);
         let record = Object::builder().extended("MessageData", Value::Nil).extended("Source", source);

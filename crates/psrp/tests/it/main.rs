@@ -26,6 +26,7 @@ mod support;
 #[path = "../support/vectors_wire.rs"]
 mod vectors_wire;
 
+mod chunking;
 mod cli;
 mod clixml_allocations;
 mod clixml_console;
@@ -37,6 +38,7 @@ mod clixml_write;
 mod conversation_client;
 mod conversation_server;
 mod crypto;
+mod decoded_size;
 mod depth;
 mod fragments;
 mod host_calls;
@@ -65,6 +67,7 @@ mod serve_limits;
 mod serve_pipelines;
 mod session_features;
 mod session_limits;
+mod session_malformed;
 mod session_model_client;
 mod session_model_server;
 mod session_network;

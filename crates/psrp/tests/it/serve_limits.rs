@@ -11,7 +11,7 @@ use psrp::io::serve::{Ended, Options, serve};
 use psrp::io::{self, Transport};
 use psrp::message::{CreatePipeline, PipelineState, PowerShell, RunspacePoolState};
 use psrp::outofproc::Packet;
-use psrp::{Error, server};
+use psrp::{Error, Object, server};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use uuid::Uuid;
@@ -147,6 +147,27 @@ async fn a_client_that_waits_for_nothing_is_not_read_from() {
     }
     // Four times the limit, and what is in the pipe and its ends.
     assert!((40..80).contains(&sent), "{sent}");
+    raw.handler.gate.0.add_permits(1);
+    Tests::reach(&raw.handler.objects, sent).await;
+}
+
+/// What is small on the wire and large in memory counts as what it takes in memory.
+#[tokio::test(start_paused = true)]
+async fn input_counts_what_it_takes_in_memory() {
+    let mut raw = Raw::opened(Options::new().max_input_bytes(100_000)).await;
+    let id = raw.start("slow").await;
+    let empty = Object::list((0..500).map(|_| Object::builder().build()));
+    let mut sent = 0;
+    loop {
+        raw.machine.pipeline(id).unwrap().send_input(empty.clone()).unwrap();
+        if timeout(WHILE, raw.send_all()).await.is_err() {
+            break;
+        }
+        sent += 1;
+        assert!(sent < 1000, "nothing stops the input");
+    }
+    // About 10 KB on the wire each, ten times as much in memory: four times the limit, and what is in the pipe.
+    assert!((3..20).contains(&sent), "{sent}");
     raw.handler.gate.0.add_permits(1);
     Tests::reach(&raw.handler.objects, sent).await;
 }

@@ -64,6 +64,12 @@ impl ReadOptions {
     }
 }
 
+impl ReadOptions {
+    pub(crate) const fn max_decoded_size(&self) -> usize {
+        self.limits.decoded_size
+    }
+}
+
 /// Shows whether there is a cipher, not which.
 impl fmt::Debug for ReadOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -179,6 +185,11 @@ impl<'a> Reader<'a> {
     /// Where in the input the reader is, in bytes.
     pub fn offset(&self) -> u64 {
         self.source.offset()
+    }
+
+    /// Bytes that all items so far take in memory.
+    pub(crate) fn decoded_size(&self) -> usize {
+        self.tree.decoded_size()
     }
 
     fn read(&mut self) -> Result<Option<(Option<Stream>, Value)>, Error> {

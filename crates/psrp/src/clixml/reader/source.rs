@@ -239,12 +239,19 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Reads to the end tag of the element that was opened last, whatever there is.
-    pub(super) fn skip(&mut self) -> Result<(), Error> {
-        let mut open = 1_usize;
+    /// Reads to the end tag of the element that was opened last, whatever there is. `charge` is called for each level of
+    /// nesting.
+    pub(super) fn skip(&mut self, mut charge: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
+        let (mut open, mut deepest) = (1_usize, 1);
         while open > 0 {
             match self.next()? {
-                Event::Start(_) => open += 1,
+                Event::Start(_) => {
+                    open += 1;
+                    if open > deepest {
+                        deepest = open;
+                        charge().map_err(|error| error.or_offset(self.offset()))?;
+                    }
+                }
                 Event::End(_) => open -= 1,
                 Event::Eof => return Err(self.ended()),
                 _ => {}

@@ -21,6 +21,8 @@ pub(super) struct Tree {
     options: ReadOptions,
     /// How many values and type names there were.
     nodes: usize,
+    /// Bytes that the values take in memory, those that were handed out included.
+    decoded_size: usize,
     /// How many objects and sets of members are open.
     depth: usize,
     objects: Table<Known>,
@@ -38,6 +40,12 @@ pub(super) struct Tree {
 }
 
 type Member = (PsString, Value);
+
+/// Bytes that an identifier takes in a table, without its text.
+const IDENTIFIER: usize = 64;
+
+/// Bytes that the XML reader keeps for each level of elements that are skipped.
+const SKIPPED_LEVEL: usize = 16;
 
 /// An element that has other elements in it. Numbers are where its part of a vector of the tree begins.
 enum Place {
@@ -87,6 +95,7 @@ impl Tree {
         Self {
             options,
             nodes: 0,
+            decoded_size: 0,
             depth: 0,
             objects: Table::new(),
             type_names: Table::new(),
@@ -97,6 +106,11 @@ impl Tree {
             entries: Vec::new(),
             names: Vec::new(),
         }
+    }
+
+    /// Bytes that all values so far take in memory.
+    pub(super) fn decoded_size(&self) -> usize {
+        self.decoded_size
     }
 
     /// Forgets what identifiers stand for: another document begins.
@@ -175,6 +189,7 @@ impl Tree {
                 let name = leaf.name.ok_or_else(without_name)?;
                 let name = if name.plain { name.text.into() } else { PsString::from_escaped(name.text) };
                 let value = primitive::value(leaf.tag, leaf.text.into(), self.options.cipher.as_deref())?;
+                self.charge(size_of::<PsString>() + name.heap_size() + value.heap_size())?;
                 self.members.push((name, value));
             }
             place => {
@@ -182,6 +197,7 @@ impl Tree {
                     self.expect_part(from, leaf.name.map(|name| name.text))?;
                 }
                 let value = primitive::value(leaf.tag, leaf.text.into(), self.options.cipher.as_deref())?;
+                self.charge(value.heap_size())?;
                 self.put(PsString::default(), value)?;
             }
         }
@@ -207,11 +223,11 @@ impl Tree {
         match self.places.last() {
             Some(Place::Object) => self.part(source, start, attributes),
             Some(Place::Adapted(_)) => {
-                let name = member_name(attributes)?;
+                let name = self.member_name(attributes)?;
                 self.value(source, start, attributes, name)
             }
             Some(Place::Extended(_) | Place::Set(..)) => {
-                let name = member_name(attributes)?;
+                let name = self.member_name(attributes)?;
                 match start.tag {
                     Tag::Extended => self.set(start, name),
                     _ => self.value(source, start, attributes, name),
@@ -259,6 +275,7 @@ impl Tree {
             Tag::Progress => return Err(structure("an incomplete progress record")),
             _ => return Err(structure("an element that is no value")),
         };
+        self.charge(value.heap_size())?;
         Ok(Step::Value(name, value))
     }
 
@@ -306,7 +323,7 @@ impl Tree {
             }
             Tag::Unknown if self.options.unknown == Unknown::Skip => {
                 if !start.empty {
-                    source.skip()?;
+                    source.skip(|| self.charge(SKIPPED_LEVEL))?;
                 }
             }
             Tag::Unknown => return Err(structure("an unknown element in an object")),
@@ -319,10 +336,12 @@ impl Tree {
 
     /// Opens an object.
     fn open(&mut self, attributes: &Attributes<'_>, name: PsString) -> Result<(), Error> {
+        self.charge(Object::SIZE)?;
         let id = match attributes.ref_id {
             None => None,
             Some(id) => {
                 let id = attributes::value(id)?;
+                self.charge(IDENTIFIER + id.len())?;
                 Some(self.objects.insert(&id, Known::Open(self.frames.len())))
             }
         };
@@ -343,6 +362,7 @@ impl Tree {
     /// Opens a named set of extended members.
     fn set(&mut self, start: &Start<'_>, name: PsString) -> Result<Step, Error> {
         self.enter()?;
+        self.charge(size_of::<Members>())?;
         if start.empty {
             return Ok(Step::Value(name, Value::MemberSet(Box::default())));
         }
@@ -436,6 +456,9 @@ impl Tree {
                 Ok(value)
             }
             Some(&Known::Open(index)) => {
+                if self.frames[index].cycle.is_none() {
+                    self.charge(Cycle::SIZE)?;
+                }
                 let cycle = self.frames[index].cycle.get_or_insert_with(Cycle::unset);
                 Ok(Value::Cycle(cycle.clone()))
             }
@@ -467,8 +490,7 @@ impl Tree {
         let mut open = !start.empty;
         while open {
             if let Some(name) = source.element_text("T") {
-                self.count()?;
-                self.names.push(name.into_string());
+                self.type_name(name)?;
                 continue;
             }
             match source.markup()? {
@@ -480,13 +502,10 @@ impl Tree {
             }
             match source.next()? {
                 Event::Start(tag) if tag.name().as_ref() == "T" => {
-                    self.count()?;
-                    self.names.push(source.text()?.into_string());
+                    let name = source.text()?;
+                    self.type_name(name)?;
                 }
-                Event::Empty(tag) if tag.name().as_ref() == "T" => {
-                    self.count()?;
-                    self.names.push(PsString::default());
-                }
+                Event::Empty(tag) if tag.name().as_ref() == "T" => self.type_name(Text::Raw(""))?,
                 Event::End(_) => open = false,
                 Event::Start(_) | Event::Empty(_) => {
                     return Err(source.structure("a list of type names has nothing but type names"));
@@ -494,16 +513,36 @@ impl Tree {
                 event => source.blank(&event)?,
             }
         }
+        self.charge(TypeNames::SIZE)?;
         let names = TypeNames::new(self.names.drain(..));
         if let Some(id) = attributes.ref_id {
-            self.type_names.insert(&attributes::value(id)?, names.clone());
+            let id = attributes::value(id)?;
+            self.charge(IDENTIFIER + id.len())?;
+            self.type_names.insert(&id, names.clone());
         }
         Ok(names)
     }
 
+    fn type_name(&mut self, text: Text<'_>) -> Result<(), Error> {
+        self.count()?;
+        let name = text.into_string();
+        self.charge(size_of::<PsString>() + name.heap_size())?;
+        self.names.push(name);
+        Ok(())
+    }
+
+    fn member_name(&mut self, attributes: &Attributes<'_>) -> Result<PsString, Error> {
+        let name = attributes.name.ok_or_else(without_name)?;
+        let name = PsString::from_escaped(&attributes::value(name)?);
+        self.charge(size_of::<PsString>() + name.heap_size())?;
+        Ok(name)
+    }
+
     /// Gives the innermost object its text.
     fn set_text(&mut self, text: Text<'_>) -> Result<(), Error> {
-        match self.content().to_string.replace(text.into_string()) {
+        let text = text.into_string();
+        self.charge(text.heap_size())?;
+        match self.content().to_string.replace(text) {
             None => Ok(()),
             Some(_) => Err(structure("an object with two texts")),
         }
@@ -543,7 +582,8 @@ impl Tree {
         if self.depth >= self.options.limits.depth {
             return Err(Error::with(Kind::Limit, "elements are nested too deep"));
         }
-        self.count()
+        self.count()?;
+        self.charge(size_of::<Value>())
     }
 
     fn count(&mut self) -> Result<(), Error> {
@@ -551,6 +591,16 @@ impl Tree {
             return Err(Error::with(Kind::Limit, "too many values"));
         }
         self.nodes += 1;
+        Ok(())
+    }
+
+    /// Charges for memory that a value takes.
+    #[inline]
+    fn charge(&mut self, bytes: usize) -> Result<(), Error> {
+        self.decoded_size = self.decoded_size.saturating_add(bytes);
+        if self.decoded_size > self.options.limits.decoded_size {
+            return Err(Error::with(Kind::Limit, "decoded size of the values (set max_decoded_size)"));
+        }
         Ok(())
     }
 }
@@ -589,11 +639,6 @@ fn add(members: &mut Members, more: Members) {
             members.push(name, value);
         }
     }
-}
-
-fn member_name(attributes: &Attributes<'_>) -> Result<PsString, Error> {
-    let name = attributes.name.ok_or_else(without_name)?;
-    Ok(PsString::from_escaped(&attributes::value(name)?))
 }
 
 fn without_name() -> Error {

@@ -80,8 +80,8 @@ impl Options {
         self
     }
 
-    /// Nothing more is read while so many bytes of events wait to be taken, as their messages travelled and with 64
-    /// bytes more for each. One message more may come. Default:
+    /// Nothing more is read while events of so many bytes wait to be taken. Each counts its decoded size and 64 bytes
+    /// more. One message more may come. Default:
     /// [`DEFAULT_MAX_BUFFERED_BYTES`](Self::DEFAULT_MAX_BUFFERED_BYTES), 4 MiB.
     #[must_use]
     pub fn max_buffered_bytes(mut self, bytes: usize) -> Self {
@@ -97,8 +97,8 @@ impl Options {
         self
     }
 
-    /// Limits what one pipeline may send when it is collected as an [`Output`](super::Output), as its messages
-    /// travelled and with 64 bytes more for each. Default:
+    /// Maximum decoded size of what one pipeline sends when it is collected as an [`Output`](super::Output), with 64
+    /// bytes more for each message. Default:
     /// [`DEFAULT_MAX_OUTPUT_BYTES`](Self::DEFAULT_MAX_OUTPUT_BYTES), 256 MiB.
     #[must_use]
     pub fn max_output_bytes(mut self, bytes: usize) -> Self {

@@ -51,8 +51,8 @@ impl Options {
         self
     }
 
-    /// Acknowledges the input of a pipeline while no more than so many bytes of it wait for the handler, which is what
-    /// clients wait for before they send more. When four times as much waits for the handlers of all pipelines, nothing
+    /// Acknowledges the input of a pipeline while no more than so many bytes of it, by its decoded size, wait for the
+    /// handler, which is what clients wait for before they send more. When four times as much waits for the handlers of all pipelines, nothing
     /// is read any more until they have taken some; then a client that waits for no acknowledgement can't stop a
     /// pipeline either. Default: [`DEFAULT_MAX_INPUT_BYTES`](Self::DEFAULT_MAX_INPUT_BYTES), 1 MiB.
     #[must_use]

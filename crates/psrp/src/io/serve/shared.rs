@@ -15,9 +15,6 @@ use crate::record::ErrorRecord;
 use crate::server::{self, RunspacePool};
 use crate::value::Value;
 
-/// What a value of the input counts beside the bytes of its message.
-const EACH: usize = 64;
-
 /// A run of a pipeline. A client may use an identifier again, for another run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
@@ -35,8 +32,6 @@ pub(super) struct Slot {
     input_bytes: usize,
     input_ended: bool,
     reader: Option<Waker>,
-    /// Bytes of data that came since the last value of the input.
-    received: usize,
     /// Whether the client waits for an acknowledgement until the handler has read.
     is_withheld: bool,
     /// Whether something waits for the key.
@@ -53,7 +48,6 @@ impl Slot {
             input_bytes: 0,
             input_ended: !has_input,
             reader: None,
-            received: 0,
             is_withheld: false,
             is_parked: false,
         }
@@ -323,13 +317,6 @@ impl State {
         slot.end();
     }
 
-    /// Notes that data have come.
-    pub(super) fn count(&mut self, target: Option<Uuid>, bytes: usize) {
-        if let Some(slot) = target.and_then(|id| self.slots.get_mut(&id)) {
-            slot.received += bytes;
-        }
-    }
-
     /// Acknowledges data, unless much input waits.
     pub(super) fn acknowledge(&mut self, target: Option<Uuid>, max_input: usize) {
         match target.and_then(|id| self.slots.get_mut(&id)) {
@@ -338,12 +325,11 @@ impl State {
         }
     }
 
-    /// Hands a value of the input to the handler; `None` is the end.
-    pub(super) fn put_input(&mut self, id: Uuid, value: Option<Value>) {
+    /// Hands a value of the input and its decoded size to the handler; `None` is the end.
+    pub(super) fn put_input(&mut self, id: Uuid, value: Option<(Value, usize)>) {
         let Some(slot) = self.slots.get_mut(&id) else { return };
         match value {
-            Some(value) => {
-                let bytes = EACH + std::mem::take(&mut slot.received);
+            Some((value, bytes)) => {
                 slot.input.push_back((value, bytes));
                 slot.input_bytes += bytes;
                 self.input_bytes += bytes;

@@ -84,11 +84,7 @@ impl<H: Handler> Work<H> {
         }
         match packet {
             Packet::Data { target, priority, data } => {
-                {
-                    let mut state = self.shared.lock();
-                    state.pool.handle_input(priority, target, data)?;
-                    state.count(target, data.len());
-                }
+                self.shared.lock().pool.handle_input(priority, target, data)?;
                 self.take_events();
                 self.shared.lock().acknowledge(target, self.max_input);
             }
@@ -103,13 +99,13 @@ impl<H: Handler> Work<H> {
     fn take_events(&mut self) {
         loop {
             // The lock is not held while the event is looked at, for that may call the handler.
-            let event = self.shared.lock().pool.poll_event();
-            let Some(event) = event else { return };
-            self.take_event(event);
+            let event = self.shared.lock().pool.poll_sized_event();
+            let Some((event, size)) = event else { return };
+            self.take_event(event, size);
         }
     }
 
-    fn take_event(&mut self, event: Event) {
+    fn take_event(&mut self, event: Event, size: usize) {
         match event {
             Event::Opened(init) => {
                 let session = self.session(Some(*init));
@@ -149,13 +145,13 @@ impl<H: Handler> Work<H> {
             }
             Event::HostResponse { response, .. } => self.shared.lock().answer(response),
             Event::Closed => self.ended = Some(Ended::Closed),
-            Event::Pipeline { id, event } => self.take_pipeline_event(id, event),
+            Event::Pipeline { id, event } => self.take_pipeline_event(id, event, size),
             // Nobody waits for a message of the pool, and that it is broken is seen by its state.
             Event::SessionCapability(_) | Event::NotSent { .. } | Event::Broken(_) => {}
         }
     }
 
-    fn take_pipeline_event(&mut self, id: Uuid, event: PipelineEvent) {
+    fn take_pipeline_event(&mut self, id: Uuid, event: PipelineEvent, size: usize) {
         match event {
             PipelineEvent::Start(request) => {
                 self.runs += 1;
@@ -172,7 +168,7 @@ impl<H: Handler> Work<H> {
                     }
                 }
             }
-            PipelineEvent::Input(value) => self.shared.lock().put_input(id, Some(value)),
+            PipelineEvent::Input(value) => self.shared.lock().put_input(id, Some((value, size))),
             PipelineEvent::EndOfInput => self.shared.lock().put_input(id, None),
             PipelineEvent::Stop => {
                 let Some(run) = self.shared.lock().run(id) else { return };

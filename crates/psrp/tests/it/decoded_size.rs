@@ -1,0 +1,275 @@
+//! How much memory decoded values take: never more than a small multiple of what the limits say, however small they are on
+//! the wire.
+
+use std::fmt::Write;
+
+use psrp::Error;
+use psrp::client::{self, Event, PipelineEvent};
+use psrp::clixml::{Limits, ReadOptions, Reader};
+use psrp::fragment::Priority;
+use psrp::message::{
+    CreatePipeline, Destination, Message, MessageHeader, MessageType, PipelineState, PowerShell,
+    RunspacePoolState,
+};
+use psrp::record::ErrorCategory;
+use psrp::server;
+use test_support::counting::peak;
+
+use crate::session::Session;
+
+/// What reading allocates at a time for each byte of the limit, and for each byte of the longest text.
+const PER_DECODED: usize = 3;
+const PER_TEXT: usize = 6;
+/// What a reader allocates for the smallest document.
+const FIXED: usize = 16 << 10;
+
+/// Documents that are small on the wire and large in memory: the parts of each around as many elements as fit into a size.
+fn hostile(size: usize) -> Vec<(&'static str, String)> {
+    let mut documents = Vec::new();
+    for (start, element, end) in [
+        ("<Obj><LST>", "<Nil/>", "</LST></Obj>"),
+        ("<Obj><LST>", "<S/>", "</LST></Obj>"),
+        ("<Obj><LST>", "<S>0123456789012345678901234</S>", "</LST></Obj>"),
+        ("<Obj><LST>", "<S>_xD800_</S>", "</LST></Obj>"),
+        ("<Obj><LST>", "<BA>AAAA</BA>", "</LST></Obj>"),
+        ("<Obj><LST>", "<SS>AAAA</SS>", "</LST></Obj>"),
+        ("<Obj><LST>", "<Obj />", "</LST></Obj>"),
+        ("<Obj><LST>", "<Obj><S/></Obj>", "</LST></Obj>"),
+        ("<Obj><LST>", "<Obj><LST/></Obj>", "</LST></Obj>"),
+        ("<Obj><LST>", "<Obj><LST><Nil/></LST></Obj>", "</LST></Obj>"),
+        ("<Obj><LST>", "<Obj><TN/></Obj>", "</LST></Obj>"),
+        ("<Obj><LST>", "<Obj><TN><T/></TN></Obj>", "</LST></Obj>"),
+        ("<Obj><LST>", "<Obj><ToString>0123456789012345678901234</ToString></Obj>", "</LST></Obj>"),
+        ("<Obj><LST>", "<Obj RefId='0'><LST><Ref RefId='0'/></LST></Obj>", "</LST></Obj>"),
+        ("<Obj><LST>", "<Obj><MS><MS N=''/></MS></Obj>", "</LST></Obj>"),
+        ("<Obj><LST>", "<Obj><MS><MS N=''><Nil N=''/></MS></MS></Obj>", "</LST></Obj>"),
+        ("<Obj><IE>", "<Obj><MS><Nil N=''/></MS><Props><Nil N=''/></Props></Obj>", "</IE></Obj>"),
+        ("<Obj><MS>", "<Nil N=''/>", "</MS></Obj>"),
+        ("<Obj><MS>", "<Obj N=''/>", "</MS></Obj>"),
+        ("<Obj>", "<MS><Nil N=''/></MS>", "</Obj>"),
+        ("<Obj><DCT>", "<En><Nil N='Value'/></En>", "</DCT></Obj>"),
+        ("<Obj><DCT>", "<En><S N='Key'/><Nil N='Value'/></En>", "</DCT></Obj>"),
+        ("<Obj><TN>", "<T/>", "</TN></Obj>"),
+        (
+            "<Obj><LST>",
+            "<PR><AV/><AI>0</AI><Nil/><PI>0</PI><PC>0</PC><T>Completed</T><SR>0</SR><SD/></PR>",
+            "</LST></Obj>",
+        ),
+        ("<Obj>", "<X>", ""),
+        ("", "<Nil/>", ""),
+        ("", "<Obj />", ""),
+        ("", "<Obj RefId='x'/>", ""),
+        ("<Obj><LST><S>", "&#65;", "</S></LST></Obj>"),
+        ("<Obj><LST><S>", "_x0041_", "</S></LST></Obj>"),
+        ("<Obj><LST><S>", "_xD800_", "</S></LST></Obj>"),
+        ("<Obj><LST><S>", "&#xD800;", "</S></LST></Obj>"),
+        ("<Obj><MS><Nil N='", "_xD800_", "'/></MS></Obj>"),
+    ] {
+        let count = (size - start.len() - end.len()) / element.len();
+        documents.push((element, [start, &element.repeat(count), end].concat()));
+    }
+    // Identifiers in order, with gaps, and in no order.
+    for (what, step) in [("counted", 1), ("with gaps", 4), ("sparse", 700_001)] {
+        let mut xml = String::from("<Obj><LST>");
+        for number in (0..).step_by(step) {
+            let id = (number + 3) % 4_000_000_000_usize;
+            write!(xml, "<Obj RefId='{id}'><TN RefId='{id}'/></Obj>").unwrap();
+            if xml.len() > size {
+                break;
+            }
+        }
+        documents.push((what, xml + "</LST></Obj>"));
+    }
+    documents
+}
+
+/// The length of the longest text of a document: it is decoded before it is charged.
+fn longest_text(xml: &str) -> usize {
+    xml.split(['<', '>', '\'']).map(str::len).max().unwrap_or(0)
+}
+
+/// Reads all items, and drops each one.
+fn read(xml: &str, limits: Limits) -> Result<(), Error> {
+    Reader::with_options(xml.as_bytes(), ReadOptions::new().limits(limits))
+        .try_for_each(|item| item.map(drop))
+}
+
+#[test]
+fn reading_takes_a_multiple_of_the_limit() {
+    for limit in [1, 1000, 100_000, 1 << 20] {
+        let limits = Limits::new().max_nodes(usize::MAX).max_decoded_size(limit);
+        for (what, xml) in hostile(100_000) {
+            let mut result = Ok(());
+            let taken = peak(|| result = read(&xml, limits));
+            let most = limit * PER_DECODED + longest_text(&xml) * PER_TEXT + FIXED;
+            assert!(taken <= most, "{what} with a limit of {limit}: {taken} of {most} bytes, {result:?}");
+        }
+    }
+}
+
+/// The same where the limit is only just not exceeded, so that the values are there as a whole.
+#[test]
+fn what_is_accepted_takes_what_it_was_charged() {
+    for (what, xml) in hostile(20_000) {
+        let limits = Limits::new().max_nodes(usize::MAX);
+        let accepts = |limit: usize| {
+            let result = read(&xml, limits.max_decoded_size(limit));
+            !result.is_err_and(|error| error.is_limit())
+        };
+        let (mut below, mut above) = (0_usize, 1 << 21);
+        while below + 1 < above {
+            let middle = below.midpoint(above);
+            if accepts(middle) {
+                above = middle;
+            } else {
+                below = middle;
+            }
+        }
+        let mut items = Vec::new();
+        let taken = peak(|| {
+            let reader = Reader::with_options(
+                xml.as_bytes(),
+                ReadOptions::new().limits(limits.max_decoded_size(above)),
+            );
+            items = reader.map_while(Result::ok).map(|(_, value)| value).collect();
+        });
+        let most = above * PER_DECODED + longest_text(&xml) * PER_TEXT + FIXED;
+        assert!(taken <= most, "{what}: {taken} of {most} bytes");
+        drop(items);
+    }
+}
+
+#[test]
+fn the_default_limits_hold() {
+    let xml = format!("<Obj><LST>{}</LST></Obj>", "<Obj />".repeat(1_000_000));
+    let mut result = Ok(());
+    let taken = peak(|| result = read(&xml, Limits::new()));
+    assert!(taken <= Limits::DEFAULT_MAX_DECODED_SIZE * PER_DECODED, "{taken}");
+    assert!(result.unwrap_err().is_limit());
+}
+
+fn with_input() -> CreatePipeline {
+    let mut create = CreatePipeline::new(PowerShell::script("$input"));
+    create.no_input = false;
+    create
+}
+
+fn fragments(
+    to: Destination,
+    message_type: MessageType,
+    session: &Session,
+    id: uuid::Uuid,
+    data: &str,
+) -> Vec<u8> {
+    let header =
+        MessageHeader { destination: to, message_type, pool_id: session.client.id(), pipeline_id: Some(id) };
+    let (mut message, mut bytes) = (Vec::new(), Vec::new());
+    Message { header, data: data.as_bytes() }.encode(&mut message);
+    psrp::fragment::Fragmenter::new().encode(&message, &mut bytes);
+    bytes
+}
+
+#[test]
+fn a_message_that_takes_too_much_memory_fails_its_pipeline() {
+    let data = format!("<Obj><LST>{}</LST></Obj>", "<Obj />".repeat(500_000));
+    let small = format!("<Obj><LST>{}</LST></Obj>", "<Obj />".repeat(1000));
+    let client = client::Config::new().max_decoded_size(100_000);
+    let server = server::Config::new().max_decoded_size(100_000);
+    let configs =
+        [(client::Config::new(), server::Config::new(), data.as_str()), (client, server, small.as_str())];
+    for (client, server, data) in configs {
+        let mut session = Session::with(client, server).open();
+        let [first, second] = [session.run(with_input()), session.run(with_input())];
+        session.client_events();
+        session.server_events();
+        let output = fragments(Destination::Client, MessageType::PipelineOutput, &session, first, data);
+        session.client.handle_input(Priority::Default, Some(first), &output).unwrap();
+        let events = session.pipeline_events(first);
+        let Some(PipelineEvent::State(info)) = events.last() else { panic!("{events:?}") };
+        assert_eq!(info.state, PipelineState::Failed);
+        assert_eq!(info.error.as_ref().unwrap().category, ErrorCategory::LimitsExceeded);
+        assert_eq!(session.client_state(second), PipelineState::Running);
+        let input = fragments(Destination::Server, MessageType::PipelineInput, &session, first, data);
+        session.server.handle_input(Priority::Default, Some(first), &input).unwrap();
+        assert_eq!(session.server_state(first), PipelineState::Failed);
+        assert_eq!(session.server_state(second), PipelineState::Running);
+    }
+}
+
+/// What the typed form of a message copies out of shared objects counts as well.
+#[test]
+fn typed_copies_are_charged() {
+    const LIMIT: usize = 2 << 20;
+
+    let data = format!(
+        "<Obj><MS><Obj N='PowerShell'><MS><Obj N='Cmds'><LST><Obj RefId='0'><MS><S N='Cmd'>x</S></MS></Obj>{}\
+         </LST></Obj></MS></Obj></MS></Obj>",
+        "<Ref RefId='0'/>".repeat(30_000)
+    );
+    let config = server::Config::new().max_decoded_size(LIMIT);
+    let mut session = Session::with(client::Config::new(), config).open();
+    let id = session.client.create_pipeline(with_input()).unwrap();
+    session.exchange();
+    let bytes = fragments(Destination::Server, MessageType::CreatePipeline, &session, id, &data);
+    let taken = peak(|| session.server.handle_input(Priority::Default, Some(id), &bytes).unwrap());
+    assert_eq!(session.server_state(id), PipelineState::Failed);
+    assert!(taken <= LIMIT * PER_DECODED + bytes.len() * 2, "{taken}");
+}
+
+/// Events that nobody polls, each in a message of its own.
+#[test]
+fn events_count_what_they_take() {
+    const LIMIT: usize = 2 << 20;
+
+    let objects = format!("<Obj><LST>{}</LST></Obj>", "<Obj />".repeat(1000));
+    let invocation = "<Obj><MS><B N='SerializeExtendedInfo'>true</B></MS></Obj>";
+    for (message_type, data) in [
+        (MessageType::PipelineOutput, ""),
+        (MessageType::PipelineOutput, "<Nil/>"),
+        (MessageType::PipelineOutput, &*objects),
+        (MessageType::ErrorRecord, "<Obj/>"),
+        (MessageType::ErrorRecord, invocation),
+        (MessageType::PipelineInput, ""),
+        (MessageType::PipelineInput, &*objects),
+    ] {
+        let is_input = message_type == MessageType::PipelineInput;
+        let (client, server) =
+            (client::Config::new(), server::Config::new().max_data_per_command(usize::MAX));
+        let client = client.max_event_bytes(LIMIT);
+        let mut session = Session::with(client, server.max_event_bytes(LIMIT)).open();
+        let id = session.run(with_input());
+        let to = if is_input { Destination::Server } else { Destination::Client };
+        let bytes = fragments(to, message_type, &session, id, data);
+        let mut result = Ok(());
+        let mut count = 0;
+        let taken = peak(|| {
+            while result.is_ok() && count < 1_000_000 {
+                count += 1;
+                result = match to {
+                    Destination::Client => session.client.handle_input(Priority::Default, Some(id), &bytes),
+                    Destination::Server => session.server.handle_input(Priority::Default, Some(id), &bytes),
+                };
+            }
+        });
+        let what = format!("{message_type:?} {data:.20}");
+        assert!(result.unwrap_err().is_limit(), "{what}");
+        assert!(taken <= LIMIT * PER_DECODED + bytes.len() * 2 + FIXED, "{what}: {taken} for {count} events");
+        let state = if is_input { session.server.state() } else { session.client.state() };
+        assert_eq!(state, RunspacePoolState::Broken, "{what}");
+    }
+}
+
+/// A message that is as large as it may be does not break the pool.
+#[test]
+fn the_largest_message_is_an_event() {
+    let text = "x".repeat(client::Config::DEFAULT_MAX_DECODED_SIZE - size_of::<psrp::Value>());
+    let config = client::Config::new().max_object_size(usize::MAX);
+    let mut session = Session::with(config, server::Config::new()).open();
+    let id = session.run(PowerShell::script("1"));
+    session.client_events();
+    let bytes =
+        fragments(Destination::Client, MessageType::PipelineOutput, &session, id, &format!("<S>{text}</S>"));
+    session.client.handle_input(Priority::Default, Some(id), &bytes).unwrap();
+    let events = session.client_events();
+    assert!(matches!(&events[..], [Event::Pipeline { event: PipelineEvent::Output(_), .. }]));
+}
