@@ -3,9 +3,12 @@
 use std::convert::Infallible;
 use std::io;
 use std::net::IpAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::BytesMut;
+use futures_util::FutureExt as _;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -17,7 +20,7 @@ use tokio_io_timeout::TimeoutStream;
 
 use super::access::Access;
 use super::answer::Asked;
-use super::http1::{self, Manner};
+use super::http1::{self, Manner, Rewind};
 use super::{Proxy, Tls};
 
 /// The most bytes of a connection in memory, but for one chunk: the headers of a request, and what waits to be sent.
@@ -63,8 +66,8 @@ impl ServerConfig {
         self
     }
 
-    /// How long a client may take for the headers of a request, and for beginning one on an idle connection of HTTP/1.
-    /// Default: [`Self::DEFAULT_HEADER_TIMEOUT`].
+    /// How long a client may take for the TLS handshake, for the preface of HTTP/2, for the header of a request, and for
+    /// beginning one on an idle connection of HTTP/1. Default: [`Self::DEFAULT_HEADER_TIMEOUT`].
     #[must_use]
     pub fn header_timeout(mut self, time: Duration) -> Self {
         self.header_timeout = time;
@@ -162,10 +165,15 @@ impl Server {
     async fn connection(&self, stream: TcpStream, watcher: Watcher, mut closing: watch::Receiver<()>) {
         let config = &self.config;
         let client = stream.peer_addr().ok().map(|address| address.ip());
+        let closing = async move {
+            // Nothing is ever sent: the other end goes when the server does.
+            let _ = closing.changed().await;
+        };
+        let mut closing = std::pin::pin!(closing.fuse());
         if let Some(tls) = &config.tls {
             let accepted = tokio::time::timeout(config.header_timeout, tls.accept(stream)).await;
             if let Ok(Ok(stream)) = accepted {
-                self.general(stream, client, watcher).await;
+                self.general(Rewind::new(BytesMut::new(), stream), client, watcher, closing).await;
             }
             return;
         }
@@ -175,24 +183,32 @@ impl Server {
             client,
             is_logged: config.access_log,
         };
-        let closing = std::pin::pin!(async move {
-            // Nothing is ever sent: the other end goes when the server does.
-            let _ = closing.changed().await;
-        });
-        if let Some(stream) = http1::serve(stream, &self.proxy, manner, closing).await {
-            self.general(stream, client, watcher).await;
+        if let Some(stream) = http1::serve(stream, &self.proxy, manner, closing.as_mut()).await {
+            self.general(stream, client, watcher, closing).await;
         }
     }
 
-    /// The same for whatever a client may send.
+    /// The same for whatever a client may send: hyper serves it. The protocol is known before hyper reads, because hyper
+    /// waits for the preface of HTTP/2 without a deadline.
     async fn general(
         &self,
-        stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+        mut stream: Rewind<impl AsyncRead + AsyncWrite + Send + Unpin + 'static>,
         client: Option<IpAddr>,
         watcher: Watcher,
+        closing: Pin<&mut impl Future<Output = ()>>,
     ) {
         let config = &self.config;
-        let mut builder = auto::Builder::new(TokioExecutor::new());
+        let is_http2 = tokio::select! {
+            biased;
+            result = tokio::time::timeout(config.header_timeout, stream.is_http2()) => result,
+            () = closing => return,
+        };
+        let builder = auto::Builder::new(TokioExecutor::new());
+        let mut builder = match is_http2 {
+            Ok(Ok(true)) => builder.http2_only(),
+            Ok(Ok(false)) => builder.http1_only(),
+            Ok(Err(_)) | Err(_) => return,
+        };
         builder
             .http1()
             .timer(TokioTimer::new())

@@ -9,6 +9,9 @@ use super::super::answer::{Asked, AskedFields};
 /// A request with more fields is left to hyper.
 const MAX_FIELDS: usize = 32;
 
+/// The connection preface of HTTP/2 (RFC 9113, 3.4).
+pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
 /// What the bytes of a connection begin with.
 pub(in super::super) enum Head<'b> {
     /// Too few bytes to tell.
@@ -38,6 +41,10 @@ impl<'b> Head<'b> {
             Ok(httparse::Status::Partial) => Self::Partial,
             Ok(httparse::Status::Complete(len)) => {
                 Self::plain(&request, len).map_or(Self::Foreign, Self::Request)
+            }
+            // Read under the same deadline as any other head: hyper would wait for the rest without one.
+            Err(httparse::Error::Version) if bytes.len() < PREFACE.len() && PREFACE.starts_with(bytes) => {
+                Self::Partial
             }
             // HTTP/2 begins like a request of a version that there is not.
             Err(httparse::Error::Version) => Self::Foreign,
@@ -215,5 +222,13 @@ mod tests {
         }
         assert!(matches!(Head::read(b"GET / HTTP/1.1\r\nHost: x\r\n"), Head::Partial));
         assert!(matches!(Head::read(b""), Head::Partial));
+    }
+
+    #[test]
+    fn an_incomplete_preface_of_http2_is_partial() {
+        for len in 0..PREFACE.len() {
+            assert!(matches!(Head::read(&PREFACE[..len]), Head::Partial), "{len}");
+        }
+        assert!(matches!(Head::read(PREFACE), Head::Foreign));
     }
 }

@@ -11,4 +11,5 @@ mod write;
 
 pub(super) use connection::{Manner, serve};
 pub use head::parse as parse_head;
+pub(super) use rewind::Rewind;
 pub(super) use write::Whole;
