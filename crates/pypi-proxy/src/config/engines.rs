@@ -250,6 +250,7 @@ impl<'s> Engines<'s> {
             .max_connections(usize::try_from(settings.max_connections.0).unwrap_or(usize::MAX))
             .header_timeout(settings.header_timeout.0)
             .send_timeout(settings.send_timeout.0)
+            .max_header_fields(count(settings.max_header_fields.0))
             .drain(settings.drain_timeout.0)
             .access_log(settings.access_log.0);
         Ok(config.tls(tls))

@@ -83,6 +83,8 @@ settings! {
             "How long a client may take for the headers of a request, and an idle connection may last.";
         send_timeout: Period = "1m", [], [], Plain,
             "How long a client may take nothing of an answer before its connection is closed.";
+        max_header_fields: Count = "100", [], [], Plain,
+            "Maximum header fields of a request. A request with more is answered with 431.";
         drain_timeout: Period = "30s", [], [], Plain,
             "How long answers may take to end when the proxy does.";
         tls_cert: Option<PathBuf> = "", [], [], Plain,
@@ -302,6 +304,7 @@ impl Settings {
         }
         let at_least_one = [
             ("max_connections", &self.max_connections),
+            ("max_header_fields", &self.max_header_fields),
             ("max_concurrent_downloads", &self.max_concurrent_downloads),
             ("rate_limit_burst", &self.rate_limit_burst),
         ];

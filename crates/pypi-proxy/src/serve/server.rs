@@ -21,6 +21,7 @@ use tokio_io_timeout::TimeoutStream;
 use super::access::Access;
 use super::answer::Asked;
 use super::http1::{self, Manner, Rewind};
+use super::refuse::too_large;
 use super::{Proxy, Tls};
 
 /// The most bytes of a connection in memory, but for one chunk: the headers of a request, and what waits to be sent.
@@ -32,6 +33,7 @@ pub struct ServerConfig {
     max_connections: usize,
     header_timeout: Duration,
     send_timeout: Duration,
+    max_header_fields: usize,
     drain: Duration,
     access_log: bool,
     tls: Option<Tls>,
@@ -44,6 +46,8 @@ impl ServerConfig {
     pub const DEFAULT_HEADER_TIMEOUT: Duration = Duration::from_secs(30);
     /// Default of [`ServerConfig::send_timeout`]: 60 seconds.
     pub const DEFAULT_SEND_TIMEOUT: Duration = Duration::from_secs(60);
+    /// Default of [`ServerConfig::max_header_fields`]: 100.
+    pub const DEFAULT_MAX_HEADER_FIELDS: usize = http1::DEFAULT_MAX_FIELDS;
     /// Default of [`ServerConfig::drain`]: 30 seconds.
     pub const DEFAULT_DRAIN: Duration = Duration::from_secs(30);
 
@@ -53,6 +57,7 @@ impl ServerConfig {
             max_connections: Self::DEFAULT_MAX_CONNECTIONS,
             header_timeout: Self::DEFAULT_HEADER_TIMEOUT,
             send_timeout: Self::DEFAULT_SEND_TIMEOUT,
+            max_header_fields: Self::DEFAULT_MAX_HEADER_FIELDS,
             drain: Self::DEFAULT_DRAIN,
             access_log: true,
             tls: None,
@@ -79,6 +84,14 @@ impl ServerConfig {
     #[must_use]
     pub fn send_timeout(mut self, time: Duration) -> Self {
         self.send_timeout = time;
+        self
+    }
+
+    /// Maximum header fields of a request, from 1 to 10,000. A request with more is answered with 431. Default:
+    /// [`Self::DEFAULT_MAX_HEADER_FIELDS`].
+    #[must_use]
+    pub fn max_header_fields(mut self, count: usize) -> Self {
+        self.max_header_fields = count.clamp(1, 10_000);
         self
     }
 
@@ -180,6 +193,7 @@ impl Server {
         let manner = Manner {
             header_timeout: config.header_timeout,
             send_timeout: config.send_timeout,
+            max_fields: config.max_header_fields,
             client,
             is_logged: config.access_log,
         };
@@ -214,22 +228,35 @@ impl Server {
             .timer(TokioTimer::new())
             .header_read_timeout(config.header_timeout)
             .max_buf_size(MAX_BUFFER)
+            .max_headers(config.max_header_fields)
             .pipeline_flush(true);
         builder.http2().timer(TokioTimer::new()).keep_alive_interval(config.header_timeout);
-        let (proxy, is_logged) = (self.proxy.clone(), config.access_log);
+        let (proxy, is_logged, max_fields) =
+            (self.proxy.clone(), config.access_log, config.max_header_fields);
         let service = service_fn(move |request| {
             let proxy = proxy.clone();
             async move {
                 let asked = Asked::of(&request);
                 let client = proxy.client(client, &asked);
                 let access = Access::begin(proxy.clone(), client, &asked, is_logged);
-                Ok::<_, Infallible>(access.watch(proxy.answer_to(&asked, client).await))
+                // HTTP/2 limits the bytes of a header, not its fields.
+                let answer = if request.headers().len() > max_fields {
+                    proxy.refuse(too_large())
+                } else {
+                    proxy.answer_to(&asked, client).await
+                };
+                Ok::<_, Infallible>(access.watch(answer))
             }
         });
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(config.send_timeout));
         let connection = builder.serve_connection(TokioIo::new(Box::pin(stream)), service).into_owned();
-        let _ = watcher.watch(connection).await;
+        let ended = watcher.watch(connection).await;
+        // Hyper has answered with 431 itself.
+        let is_too_large = |error: &hyper::Error| error.is_parse_too_large();
+        if ended.is_err_and(|error| error.downcast_ref().is_some_and(is_too_large)) {
+            Access::too_large(&self.proxy, client, is_logged).0.ended();
+        }
     }
 }
 

@@ -207,7 +207,8 @@ impl Proxy {
         }
     }
 
-    fn refuse(&self, (answer, reason): Denial) -> Answer {
+    /// Counts a refused request.
+    pub(super) fn refuse(&self, (answer, reason): Denial) -> Answer {
         self.0.meter.refuse(reason);
         answer
     }

@@ -1,5 +1,7 @@
 //! Clients that hold connections, send large heads, or ask for an endpoint in another spelling.
 
+use std::io::{Read as _, Write as _};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +13,8 @@ use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-use crate::support::proxy::{PATIENCE, start_served};
+use crate::support::exposition;
+use crate::support::proxy::{PATIENCE, Running, start_served};
 
 /// No index listens here. These tests never need one.
 const NO_INDEX: &str = "http://127.0.0.1:1/simple";
@@ -100,5 +103,235 @@ async fn a_slow_preface_of_http2_is_served() {
         let mut head = [0; 9];
         tokio::time::timeout(PATIENCE, stream.read_exact(&mut head)).await.unwrap().unwrap();
         assert_eq!(head[3], 4, "{size}: {head:?}");
+    }
+}
+
+async fn sample(proxy: &Running, name: &str) -> f64 {
+    let text = proxy.get("/metrics", &[]).await.text().await.unwrap();
+    exposition::parse(&text)[name]
+}
+
+/// A request with so many header fields, and this one among them.
+fn with_fields(count: usize, special: &str) -> String {
+    let more: String = (2..count).map(|number| format!("x-{number}: y\r\n")).collect();
+    let host = if count > 1 { "host: x\r\n" } else { "" };
+    format!("GET /livez HTTP/1.1\r\n{host}{more}{special}\r\n\r\n")
+}
+
+/// The statuses of the responses to what is sent in these pieces, on one connection that the server closes.
+fn statuses(address: SocketAddr, pieces: &[&[u8]]) -> Vec<u16> {
+    exchange(address, pieces, false)
+}
+
+/// The same of a client whose sending side ends behind the last piece.
+fn statuses_until_end(address: SocketAddr, pieces: &[&[u8]]) -> Vec<u16> {
+    exchange(address, pieces, true)
+}
+
+fn exchange(address: SocketAddr, pieces: &[&[u8]], is_ended: bool) -> Vec<u16> {
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    stream.set_nodelay(true).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    for piece in pieces {
+        // The server may have refused it already.
+        if stream.write_all(piece).is_err() {
+            break;
+        }
+    }
+    if is_ended {
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+    }
+    let mut read = Vec::new();
+    let _ = stream.read_to_end(&mut read);
+    let text = String::from_utf8_lossy(&read);
+    text.split("HTTP/1.1 ").skip(1).map(|response| response[..3].parse().unwrap()).collect()
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work).await.unwrap()
+}
+
+const CLOSE: &str = "connection: close";
+/// A field that leaves the request to hyper.
+const FOREIGN: &str = "te: trailers\r\nconnection: close";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_has_at_most_100_header_fields() {
+    let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let address = proxy.address();
+    blocking(move || {
+        let status = |head: &str| statuses(address, &[head.as_bytes()]);
+        for count in [2, 32, 33, 99, 100] {
+            assert_eq!(status(&with_fields(count, CLOSE)), [200], "{count}");
+            assert_eq!(status(&with_fields(count - 1, FOREIGN)), [200], "{count}");
+        }
+        for count in [101, 102, 1000] {
+            assert_eq!(status(&with_fields(count, CLOSE)), [431], "{count}");
+            assert_eq!(status(&with_fields(count - 1, FOREIGN)), [431], "{count}");
+        }
+    })
+    .await;
+    // The same over HTTP/2.
+    let client = reqwest::Client::builder().http2_prior_knowledge().build().unwrap();
+    for (count, status) in [(90, 200), (101, 431)] {
+        let mut request = client.get(proxy.url("/livez"));
+        for number in 0..count {
+            request = request.header(format!("x-{number}"), "y");
+        }
+        let response = request.send().await.unwrap();
+        assert_eq!((response.version(), response.status().as_u16()), (reqwest::Version::HTTP_2, status));
+    }
+    assert_eq!(sample(&proxy, r#"pypi_proxy_http_refused_total{reason="head"}"#).await, 7.0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_head_that_is_too_large_for_hyper_is_counted() {
+    let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let address = proxy.address();
+    let large = |bytes: usize| with_fields(10, &format!("x: {}\r\n{CLOSE}", "y".repeat(bytes)));
+    let (fits, too_large) = (large(30_000), large(200_000));
+    blocking(move || {
+        assert_eq!(statuses(address, &[fits.as_bytes()]), [200]);
+        // The rest is not read: the connection may be reset before the response is.
+        assert_ne!(statuses(address, &[too_large.as_bytes()]), [200]);
+    })
+    .await;
+    let refused = r#"pypi_proxy_http_refused_total{reason="head"}"#;
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    while sample(&proxy, refused).await < 1.0 {
+        assert!(tokio::time::Instant::now() < deadline, "it is not counted");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// The reader of heads, whatever a connection cuts them into.
+#[tokio::test(flavor = "multi_thread")]
+async fn heads_in_pieces_are_answered_as_whole_ones() {
+    // At this size, an incomplete head is left to hyper.
+    const MAX_HEAD: usize = 16 * 1024;
+    let sized = |size: usize, special: &str| {
+        let head = |filler: usize| with_fields(5, &format!("x: {}\r\n{special}", "y".repeat(filler)));
+        head(size - head(0).len())
+    };
+    let get = with_fields(3, "accept: */*");
+    let mut inputs: Vec<(Vec<u8>, &[u16])> = vec![
+        (with_fields(3, CLOSE).into(), &[200]),
+        (with_fields(3, FOREIGN).into(), &[200]),
+        (with_fields(100, CLOSE).into(), &[200]),
+        (with_fields(101, CLOSE).into(), &[431]),
+        (with_fields(400, CLOSE).into(), &[431]),
+        // Several at once, and the end of the connection behind them.
+        ([&*get, &get, &with_fields(3, FOREIGN)].concat().into(), &[200, 200, 200]),
+        ([&*get, &with_fields(101, CLOSE), &get].concat().into(), &[200, 431]),
+        // No request.
+        (b"GET / HTTP/1.1\r\nhost: \x1b\r\n\r\n".into(), &[400]),
+        (b"\0\0\0\0\r\n\r\n".into(), &[400]),
+    ];
+    for size in [MAX_HEAD - 1, MAX_HEAD, MAX_HEAD + 1, 2 * MAX_HEAD] {
+        inputs.push((sized(size, CLOSE).into(), &[200]));
+    }
+    let unterminated: Vec<(Vec<u8>, &[u16])> = vec![
+        (get.trim_end().into(), &[]),
+        ([&*get, "GET /livez HT"].concat().into(), &[200]),
+        (PREFACE[..20].into(), &[]),
+    ];
+    let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let address = proxy.address();
+    blocking(move || {
+        for (at, (input, expected)) in inputs.iter().enumerate() {
+            let outcome = test_support::in_pieces(input, |pieces| statuses(address, pieces));
+            assert_eq!(outcome, *expected, "{at}");
+        }
+        for (at, (input, expected)) in unterminated.iter().enumerate() {
+            let outcome = test_support::in_pieces(input, |pieces| statuses_until_end(address, pieces));
+            assert_eq!(outcome, *expected, "unterminated {at}");
+        }
+    })
+    .await;
+    // The same at other limits, terminated and not.
+    const FIELDS: usize = 7;
+    for max in test_support::limits(FIELDS) {
+        let server = ServerConfig::new().max_header_fields(max);
+        let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), server).await;
+        let address = proxy.address();
+        blocking(move || {
+            for special in [CLOSE, FOREIGN] {
+                let count = FIELDS - special.matches('\r').count();
+                let head = with_fields(count, special);
+                let outcome = test_support::in_pieces(head.as_bytes(), |pieces| statuses(address, pieces));
+                assert_eq!(outcome, [if max < FIELDS { 431 } else { 200 }], "{max}: {special}");
+                let cut = head.trim_end().as_bytes();
+                let outcome = test_support::in_pieces(cut, |pieces| statuses_until_end(address, pieces));
+                // The last field is not complete.
+                let expected: &[u16] = if max < FIELDS - 1 { &[431] } else { &[] };
+                assert_eq!(outcome, expected, "{max}: {special}");
+            }
+        })
+        .await;
+    }
+}
+
+#[cfg(feature = "cli")]
+mod program {
+    use std::path::Path;
+    use std::process::Stdio;
+
+    use tokio::process::Child;
+
+    use super::*;
+    use crate::support::program::program;
+
+    /// The program, where it serves, and the file of its log.
+    struct Logged {
+        _child: Child,
+        events: Vec<serde_json::Value>,
+        log: std::path::PathBuf,
+    }
+
+    impl Logged {
+        async fn start(dir: &Path, args: &[&str]) -> Self {
+            let log = dir.join("log.jsonl");
+            let mut all = vec!["serve", "--listen", "127.0.0.1:0", "--log-format", "json"];
+            all.extend(["--index-url", NO_INDEX]);
+            all.extend(args);
+            let mut command = program(dir, &[], &all);
+            let file = std::fs::File::create(&log).unwrap();
+            let child = command.stdout(Stdio::null()).stderr(file).spawn().unwrap();
+            let mut logged = Self { _child: child, events: Vec::new(), log };
+            logged.wait(|event| event["address"].is_string()).await;
+            logged
+        }
+
+        /// Waits for an event.
+        async fn wait(&mut self, is_it: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
+            let deadline = tokio::time::Instant::now() + PATIENCE;
+            loop {
+                let text = std::fs::read_to_string(&self.log).unwrap();
+                self.events = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+                if let Some(event) = self.events.iter().find(|event| is_it(event)) {
+                    return event.clone();
+                }
+                assert!(tokio::time::Instant::now() < deadline, "{text}");
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        }
+
+        /// The address in the first event with this field.
+        fn address(&self, field: &str) -> SocketAddr {
+            self.events.iter().find_map(|event| event[field].as_str()).unwrap().parse().unwrap()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_with_too_many_header_fields_is_logged() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut logged = Logged::start(dir.path(), &["--max-header-fields", "5"]).await;
+        let address = logged.address("address");
+        let found =
+            blocking(move || [5, 6].map(|count| statuses(address, &[with_fields(count, CLOSE).as_bytes()])));
+        assert_eq!(found.await, [[200], [431]]);
+        let event = logged.wait(|event| event["status"] == 431).await;
+        assert_eq!((&event["method"], &event["path"]), (&"-".into(), &"-".into()), "{event}");
+        assert_eq!(event["client"], "127.0.0.1");
     }
 }

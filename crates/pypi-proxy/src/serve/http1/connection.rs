@@ -24,6 +24,10 @@ const MAX_HEAD: usize = 16 * 1024;
 /// Memory for what is read at once.
 const READ: usize = 2 * 1024;
 
+/// For how long, and for how many bytes, a refused client may go on sending before the connection is closed.
+const LINGER: Duration = Duration::from_secs(5);
+const MAX_LINGER: u64 = 256 * 1024;
+
 /// The answer to what is no request.
 const INVALID: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
@@ -32,6 +36,8 @@ const INVALID: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnec
 pub(in super::super) struct Manner {
     pub(in super::super) header_timeout: Duration,
     pub(in super::super) send_timeout: Duration,
+    /// Maximum header fields of a request.
+    pub(in super::super) max_fields: usize,
     pub(in super::super) client: Option<IpAddr>,
     pub(in super::super) is_logged: bool,
 }
@@ -49,11 +55,21 @@ pub(in super::super) async fn serve(
     let mut patience = Patience::new(manner.header_timeout);
     let mut is_closing = false;
     loop {
-        let Plain { asked, is_kept, len } = match Head::read(&input) {
+        let Plain { asked, is_kept, len } = match Head::read(&input, manner.max_fields) {
             Head::Request(plain) => plain,
             Head::Foreign => return Some(Rewind::new(input, stream)),
             Head::Invalid => {
                 let _ = stream.write_all(INVALID).await;
+                linger(stream, &manner).await;
+                return None;
+            }
+            Head::TooManyFields => {
+                let (mut access, answer) = Access::too_large(proxy, manner.client, manner.is_logged);
+                let (patience, memory, clock) = (&mut patience, &mut memory, &mut clock);
+                let mut writer =
+                    Writer { stream: &stream, patience, timeout: manner.send_timeout, memory, clock };
+                writer.write(answer, false, false, &mut access).await.ok()?;
+                linger(stream, &manner).await;
                 return None;
             }
             Head::Partial if input.len() >= MAX_HEAD => return Some(Rewind::new(input, stream)),
@@ -95,4 +111,14 @@ pub(in super::super) async fn serve(
         }
         input.advance(len);
     }
+}
+
+/// Closes a connection of which not everything was read: with unread bytes the system would reset it, and the client might
+/// never see the response.
+async fn linger(mut stream: TcpStream, manner: &Manner) {
+    let _ = stream.shutdown().await;
+    let mut rest = stream.take(MAX_LINGER);
+    let mut nowhere = tokio::io::sink();
+    let discard = tokio::io::copy(&mut rest, &mut nowhere);
+    let _ = tokio::time::timeout(LINGER.min(manner.header_timeout), discard).await;
 }
