@@ -26,6 +26,8 @@ use super::{Proxy, Tls};
 
 /// The most bytes of a connection in memory, but for one chunk: the headers of a request, and what waits to be sent.
 const MAX_BUFFER: usize = 64 * 1024;
+/// How long accepting pauses after an error that may pass.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// How connections are treated.
 #[derive(Clone, Debug)]
@@ -140,30 +142,22 @@ impl Server {
     /// Accepts connections of HTTP/1.1 and HTTP/2 (without TLS: with prior knowledge) until `shutdown` is ready, and lets
     /// the answers that have begun end.
     ///
+    /// An error of one connection, or a lack of memory, of open files or of the network, is no reason to end: the server
+    /// waits for 100 milliseconds and goes on.
+    ///
     /// # Errors
     ///
-    /// Fails if the listener does, for another reason than that there are too many open files or that a client has gone.
+    /// Fails if the listener is not usable at all.
     pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) -> io::Result<()> {
-        let permits = Arc::new(Semaphore::new(self.config.max_connections));
-        let graceful = GracefulShutdown::new();
-        let (close, closing) = watch::channel(());
         let drain = self.config.drain;
         let server = Arc::new(self);
-        let mut shutdown = std::pin::pin!(shutdown);
+        let graceful = GracefulShutdown::new();
+        let (close, closing) = watch::channel(());
         let sampler = tokio::spawn(server.proxy.clone().keep_history());
-        loop {
-            let accepted = tokio::select! {
-                () = &mut shutdown => break,
-                accepted = accept(&listener, &permits) => accepted,
-            };
-            let Some((stream, permit)) = accepted? else { continue };
-            let _ = stream.set_nodelay(true);
-            let (server, watcher, closing) = (server.clone(), graceful.watcher(), closing.clone());
-            tokio::spawn(async move {
-                server.connection(stream, watcher, closing).await;
-                drop(permit);
-            });
-        }
+        let result = tokio::select! {
+            () = shutdown => Ok(()),
+            error = server.accept_all(&listener, &graceful, &closing) => Err(error),
+        };
         sampler.abort();
         drop((listener, close, closing));
         let ended = async {
@@ -171,7 +165,43 @@ impl Server {
             server.proxy.settle().await;
         };
         let _ = tokio::time::timeout(drain, ended).await;
-        Ok(())
+        result
+    }
+
+    /// Accepts connections for as long as the listener is usable.
+    async fn accept_all(
+        self: &Arc<Self>,
+        listener: &impl Listen,
+        graceful: &GracefulShutdown,
+        closing: &watch::Receiver<()>,
+    ) -> io::Error {
+        let permits = Arc::new(Semaphore::new(self.config.max_connections));
+        let mut is_failing = false;
+        loop {
+            let Ok(permit) = permits.clone().acquire_owned().await else {
+                return io::Error::other("the limit of connections was closed");
+            };
+            match listener.accept().await {
+                Ok(stream) => {
+                    is_failing = false;
+                    let _ = stream.set_nodelay(true);
+                    let (server, watcher, closing) = (self.clone(), graceful.watcher(), closing.clone());
+                    tokio::spawn(async move {
+                        server.connection(stream, watcher, closing).await;
+                        drop(permit);
+                    });
+                }
+                // The client has gone. The next one may be there already.
+                Err(error) if is_of_client(&error) => {}
+                Err(error) if is_of_listener(&error) => return error,
+                Err(error) => {
+                    if !std::mem::replace(&mut is_failing, true) {
+                        tracing::warn!(%error, "connections can't be accepted for now");
+                    }
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
     }
 
     /// Serves a connection to its end. What goes wrong with it is the client's business.
@@ -260,29 +290,101 @@ impl Server {
     }
 }
 
-/// The next connection, `None` if there was none after all.
-async fn accept(
-    listener: &TcpListener,
-    permits: &Arc<Semaphore>,
-) -> io::Result<Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)>> {
-    let Ok(permit) = permits.clone().acquire_owned().await else { return Ok(None) };
-    match listener.accept().await {
-        Ok((stream, _)) => Ok(Some((stream, permit))),
-        Err(error)
-            if matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset) =>
-        {
-            Ok(None)
-        }
-        Err(error) if error.raw_os_error().is_some_and(is_out_of_files) => {
-            // Some will be closed; asking at once would only burn time.
-            tokio::time::sleep(Duration::from_millis(100)).await;
-            Ok(None)
-        }
-        Err(error) => Err(error),
+/// Where connections come from.
+trait Listen {
+    fn accept(&self) -> impl Future<Output = io::Result<TcpStream>> + Send;
+}
+
+impl Listen for TcpListener {
+    async fn accept(&self) -> io::Result<TcpStream> {
+        Self::accept(self).await.map(|(stream, _)| stream)
     }
 }
 
-fn is_out_of_files(code: i32) -> bool {
-    let code = rustix::io::Errno::from_raw_os_error(code);
-    code == rustix::io::Errno::MFILE || code == rustix::io::Errno::NFILE
+/// Whether one connection has failed before it was accepted.
+fn is_of_client(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset)
+}
+
+/// Whether the listener itself is not usable, so that no later attempt can succeed.
+fn is_of_listener(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+
+    let fatal = [Errno::BADF, Errno::FAULT, Errno::INVAL, Errno::NOTSOCK];
+    error.raw_os_error().is_some_and(|code| fatal.contains(&Errno::from_raw_os_error(code)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::sync::Mutex;
+
+    use rustix::io::Errno;
+
+    use super::*;
+    use crate::pages::{self, Pages};
+    use crate::serve::Config;
+    use crate::store::{self, Store};
+
+    /// A listener whose attempts fail with these errors; after the last one nothing happens.
+    struct Failing(Mutex<VecDeque<Errno>>);
+
+    impl Failing {
+        fn new(errors: impl IntoIterator<Item = Errno>) -> Self {
+            Self(Mutex::new(errors.into_iter().collect()))
+        }
+
+        fn left(&self) -> usize {
+            self.0.lock().unwrap().len()
+        }
+    }
+
+    impl Listen for Failing {
+        async fn accept(&self) -> io::Result<TcpStream> {
+            let error = self.0.lock().unwrap().pop_front();
+            match error {
+                Some(error) => Err(error.into()),
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    async fn accept_all(listener: &Failing) -> Option<io::Error> {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(store::Config::new(dir.path().join("cache"))).unwrap();
+        let proxy =
+            Proxy::new(Vec::new(), Pages::new(Vec::new(), pages::Config::new()), store, Config::new());
+        let server = Arc::new(Server::new(proxy, ServerConfig::new()));
+        let (_close, closing) = watch::channel(());
+        let graceful = GracefulShutdown::new();
+        let accepting = server.accept_all(listener, &graceful, &closing);
+        tokio::time::timeout(Duration::from_secs(3600), accepting).await.ok()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn transient_errors_of_accept_do_not_end_the_server() {
+        let transient = [
+            Errno::NOMEM,
+            Errno::NOBUFS,
+            Errno::PROTO,
+            Errno::NETDOWN,
+            Errno::NETUNREACH,
+            Errno::HOSTUNREACH,
+            Errno::MFILE,
+            Errno::NFILE,
+            Errno::CONNABORTED,
+            Errno::PERM,
+        ];
+        let listener = Failing::new(transient);
+        let ended = accept_all(&listener).await;
+        assert!(ended.is_none(), "{ended:?}");
+        assert_eq!(listener.left(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_listener_that_is_not_usable_ends_the_server() {
+        let listener = Failing::new([Errno::NOMEM, Errno::BADF]);
+        let ended = accept_all(&listener).await.unwrap();
+        assert_eq!(Errno::from_io_error(&ended), Some(Errno::BADF));
+    }
 }
