@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use clap::ArgMatches;
 use pypi_proxy::ProjectName;
-use pypi_proxy::config::{Engines, Settings};
+use pypi_proxy::config::{Engines, Listen, Settings};
 use pypi_proxy::store::Store;
 use pypi_proxy::upstream::{Answer, Upstream, Validators};
 
@@ -92,7 +92,13 @@ fn store(settings: &Settings, engines: &Engines<'_>, report: &mut Report) -> Res
 }
 
 fn listener(settings: &Settings, report: &mut Report) -> Result<(), Failure> {
-    let listen = &settings.listen.value;
+    for listen in std::iter::once(&settings.listen.value).chain(&settings.admin_listen.value) {
+        is_free(listen, report)?;
+    }
+    Ok(())
+}
+
+fn is_free(listen: &Listen, report: &mut Report) -> Result<(), Failure> {
     match TcpListener::bind((&*listen.host, listen.port)) {
         Ok(_) => report.line(true, "listen", format!("{listen} is free"))?,
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {

@@ -71,6 +71,8 @@ settings! {
     "Serving" {
         listen: Listen = "127.0.0.1:5000", ["HOST", "PORT"], [], Plain,
             "Where connections are accepted. If only one of the variables HOST and PORT is set, the other is 0.0.0.0 or 5000.";
+        admin_listen: Option<Listen> = "", [], [], Plain,
+            "Where metrics, /health, the status page and purging are served, with the same TLS, logins and admin_token. They are no longer served at listen then; /livez and /readyz are served at both. Without it, all are served at listen.";
         download_timeout: Patience = "0.9s", ["GROXPI_DOWNLOAD_TIMEOUT"], ["PROXPI_DOWNLOAD_TIMEOUT"], Plain,
             "How long a client waits for the first byte of a file that is not stored before it is sent to the index itself, while the file is fetched all the same. After 0 it is sent there at once. Not done for indexes with credentials, and not done by default where there is a bucket.";
         binary_file_mime_type: Switch = "false", ["GROXPI_BINARY_FILE_MIME_TYPE"], ["PROXPI_BINARY_FILE_MIME_TYPE"], Plain,

@@ -22,7 +22,7 @@ use super::access::Access;
 use super::answer::Asked;
 use super::http1::{self, Manner, Rewind};
 use super::refuse::too_large;
-use super::{Proxy, Tls};
+use super::{Proxy, Scope, Tls};
 
 /// The most bytes of a connection in memory, but for one chunk: the headers of a request, and what waits to be sent.
 const MAX_BUFFER: usize = 64 * 1024;
@@ -131,12 +131,22 @@ impl Default for ServerConfig {
 pub struct Server {
     proxy: Proxy,
     config: ServerConfig,
+    admin: Option<TcpListener>,
 }
 
 impl Server {
     /// Serves this proxy.
     pub fn new(proxy: Proxy, config: ServerConfig) -> Self {
-        Self { proxy, config }
+        Self { proxy, config, admin: None }
+    }
+
+    /// Serves metrics, `/health`, the status page and purging at this listener, and no longer at that of [`Self::serve`];
+    /// `/livez` and `/readyz` are at both. The configuration applies to each listener: TLS, timeouts, and the number of
+    /// connections, so that clients of one take no connections of the other. Default: none.
+    #[must_use]
+    pub fn admin(mut self, listener: impl Into<Option<TcpListener>>) -> Self {
+        self.admin = listener.into();
+        self
     }
 
     /// Accepts connections of HTTP/1.1 and HTTP/2 (without TLS: with prior knowledge) until `shutdown` is ready, and lets
@@ -148,18 +158,30 @@ impl Server {
     /// # Errors
     ///
     /// Fails if the listener is not usable at all.
-    pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) -> io::Result<()> {
-        let drain = self.config.drain;
+    pub async fn serve(
+        mut self,
+        listener: TcpListener,
+        shutdown: impl Future<Output = ()>,
+    ) -> io::Result<()> {
+        let (drain, admin) = (self.config.drain, self.admin.take());
         let server = Arc::new(self);
         let graceful = GracefulShutdown::new();
         let (close, closing) = watch::channel(());
         let sampler = tokio::spawn(server.proxy.clone().keep_history());
+        let scope = if admin.is_some() { Scope::Index } else { Scope::All };
+        let admin_error = async {
+            match &admin {
+                Some(admin) => server.accept_all(admin, Scope::Admin, &graceful, &closing).await,
+                None => std::future::pending().await,
+            }
+        };
         let result = tokio::select! {
             () = shutdown => Ok(()),
-            error = server.accept_all(&listener, &graceful, &closing) => Err(error),
+            error = server.accept_all(&listener, scope, &graceful, &closing) => Err(error),
+            error = admin_error => Err(error),
         };
         sampler.abort();
-        drop((listener, close, closing));
+        drop((listener, admin, close, closing));
         let ended = async {
             graceful.shutdown().await;
             server.proxy.settle().await;
@@ -172,6 +194,7 @@ impl Server {
     async fn accept_all(
         self: &Arc<Self>,
         listener: &impl Listen,
+        scope: Scope,
         graceful: &GracefulShutdown,
         closing: &watch::Receiver<()>,
     ) -> io::Error {
@@ -187,7 +210,7 @@ impl Server {
                     let _ = stream.set_nodelay(true);
                     let (server, watcher, closing) = (self.clone(), graceful.watcher(), closing.clone());
                     tokio::spawn(async move {
-                        server.connection(stream, watcher, closing).await;
+                        server.connection(stream, scope, watcher, closing).await;
                         drop(permit);
                     });
                 }
@@ -205,7 +228,13 @@ impl Server {
     }
 
     /// Serves a connection to its end. What goes wrong with it is the client's business.
-    async fn connection(&self, stream: TcpStream, watcher: Watcher, mut closing: watch::Receiver<()>) {
+    async fn connection(
+        &self,
+        stream: TcpStream,
+        scope: Scope,
+        watcher: Watcher,
+        mut closing: watch::Receiver<()>,
+    ) {
         let config = &self.config;
         let client = stream.peer_addr().ok().map(|address| address.ip());
         let closing = async move {
@@ -216,7 +245,8 @@ impl Server {
         if let Some(tls) = &config.tls {
             let accepted = tokio::time::timeout(config.header_timeout, tls.accept(stream)).await;
             if let Ok(Ok(stream)) = accepted {
-                self.general(Rewind::new(BytesMut::new(), stream), client, watcher, closing).await;
+                let stream = Rewind::new(BytesMut::new(), stream);
+                self.general(stream, client, scope, watcher, closing).await;
             }
             return;
         }
@@ -226,9 +256,10 @@ impl Server {
             max_fields: config.max_header_fields,
             client,
             is_logged: config.access_log,
+            scope,
         };
         if let Some(stream) = http1::serve(stream, &self.proxy, manner, closing.as_mut()).await {
-            self.general(stream, client, watcher, closing).await;
+            self.general(stream, client, scope, watcher, closing).await;
         }
     }
 
@@ -238,6 +269,7 @@ impl Server {
         &self,
         mut stream: Rewind<impl AsyncRead + AsyncWrite + Send + Unpin + 'static>,
         client: Option<IpAddr>,
+        scope: Scope,
         watcher: Watcher,
         closing: Pin<&mut impl Future<Output = ()>>,
     ) {
@@ -273,7 +305,7 @@ impl Server {
                 let answer = if request.headers().len() > max_fields {
                     proxy.refuse(too_large())
                 } else {
-                    proxy.answer_to(&asked, client).await
+                    proxy.answer_to(&asked, client, scope).await
                 };
                 Ok::<_, Infallible>(access.watch(answer))
             }
@@ -357,7 +389,7 @@ mod tests {
         let server = Arc::new(Server::new(proxy, ServerConfig::new()));
         let (_close, closing) = watch::channel(());
         let graceful = GracefulShutdown::new();
-        let accepting = server.accept_all(listener, &graceful, &closing);
+        let accepting = server.accept_all(listener, Scope::All, &graceful, &closing);
         tokio::time::timeout(Duration::from_secs(3600), accepting).await.ok()
     }
 

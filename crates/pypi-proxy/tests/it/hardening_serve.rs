@@ -5,7 +5,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pypi_proxy::serve::{Config, ServerConfig, Tls};
+use pypi_proxy::pages::{self, Pages};
+use pypi_proxy::serve::{Config, Proxy, Scope, Server, ServerConfig, Tls};
+use pypi_proxy::store::{self, Store};
+use pypi_proxy::upstream::{self, Upstream};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -271,6 +274,122 @@ async fn heads_in_pieces_are_answered_as_whole_ones() {
     }
 }
 
+/// The status of `GET` or `DELETE` for a path as it is written here: no client rewrites it.
+fn status(address: SocketAddr, method: &str, path: &str, special: &str) -> u16 {
+    let request = format!("{method} {path} HTTP/1.1\r\nhost: x\r\n{special}\r\n\r\n");
+    statuses(address, &[request.as_bytes()])[0]
+}
+
+const ADMIN: [&str; 5] = ["/", "/metrics", "/status", "/status.json", "/health"];
+const BOTH: [&str; 2] = ["/livez", "/readyz"];
+
+/// A server in front that compares paths byte by byte must not be bypassed.
+#[tokio::test(flavor = "multi_thread")]
+async fn endpoints_have_one_spelling() {
+    let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let address = proxy.address();
+    blocking(move || {
+        for special in [CLOSE, FOREIGN] {
+            for path in ADMIN {
+                assert_eq!(status(address, "GET", path, special), 200, "{path}");
+            }
+            let others = [
+                "//",
+                "/metrics/",
+                "//metrics",
+                "/%6detrics",
+                "/%6Detrics/",
+                "/metrics//",
+                "/./metrics",
+                "/x/../metrics",
+                "/metrics;x",
+                "/METRICS",
+                "//status",
+                "/%73tatus",
+                "/status.json/",
+                "//status.json",
+                "/status%2ejson",
+                "/health/",
+                "//health",
+            ];
+            for path in others {
+                assert_eq!(status(address, "GET", path, special), 404, "{path}");
+            }
+            // The browser that asks for this one is led to the right one.
+            assert_eq!(status(address, "GET", "/status/", special), 308);
+            for (path, expected) in [
+                ("/cache", 200),
+                ("/cache/list", 200),
+                ("/cache/six", 200),
+                ("/cache/", 404),
+                ("//cache", 404),
+            ] {
+                assert_eq!(status(address, "DELETE", path, special), expected, "{path}");
+            }
+            for path in
+                ["/%63ache", "/cache/%6cist", "//cache/six", "/cache//six", "/cache/six/", "/cache/%73ix"]
+            {
+                assert_eq!(status(address, "DELETE", path, special), 404, "{path}");
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_admin_listener_keeps_metrics_off_the_public_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(store::Config::new(dir.path().join("cache"))).unwrap();
+    let index = Arc::new(Upstream::new(upstream::Config::new(NO_INDEX).unwrap()).unwrap());
+    let pages = Pages::new(vec![index.clone()], pages::Config::new());
+    let proxy = Proxy::new(vec![index], pages, store, Config::new());
+    // The same for a server of somebody else.
+    for (scope, path, expected) in [
+        (Scope::All, "/metrics", 200),
+        (Scope::Admin, "/metrics", 200),
+        (Scope::Index, "/metrics", 404),
+        (Scope::All, "/simple", 301),
+        (Scope::Index, "/simple", 301),
+        (Scope::Admin, "/simple", 404),
+    ] {
+        let request = http::Request::get(path).body(()).unwrap();
+        assert_eq!(proxy.answer_in(scope, &request).await.status(), expected, "{scope:?} {path}");
+    }
+    let listen = async || tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let (public, admin) = (listen().await, listen().await);
+    let (public_address, admin_address) = (public.local_addr().unwrap(), admin.local_addr().unwrap());
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let server = Server::new(proxy, ServerConfig::new().max_connections(1)).admin(admin);
+    let task = tokio::spawn(server.serve(public, async {
+        let _ = stopped.await;
+    }));
+    blocking(move || {
+        for special in [CLOSE, FOREIGN] {
+            for path in ADMIN {
+                assert_eq!(status(public_address, "GET", path, special), 404, "{path}");
+                assert_eq!(status(admin_address, "GET", path, special), 200, "{path}");
+            }
+            for path in ["/cache", "/cache/list"] {
+                assert_eq!(status(public_address, "DELETE", path, special), 404, "{path}");
+                assert_eq!(status(admin_address, "DELETE", path, special), 200, "{path}");
+            }
+            for path in BOTH {
+                assert_ne!(status(public_address, "GET", path, special), 404, "{path}");
+                assert_ne!(status(admin_address, "GET", path, special), 404, "{path}");
+            }
+            assert_eq!(status(public_address, "GET", "/simple", special), 301);
+            assert_eq!(status(admin_address, "GET", "/simple", special), 404);
+            assert_eq!(status(admin_address, "GET", "/simple/", special), 404);
+        }
+        // The only public connection is taken.
+        let _held = std::net::TcpStream::connect(public_address).unwrap();
+        assert_eq!(status(admin_address, "GET", "/livez", CLOSE), 200);
+    })
+    .await;
+    drop(stop);
+    task.await.unwrap().unwrap();
+}
+
 #[cfg(feature = "cli")]
 mod program {
     use std::path::Path;
@@ -279,7 +398,7 @@ mod program {
     use tokio::process::Child;
 
     use super::*;
-    use crate::support::program::program;
+    use crate::support::program::{program, run};
 
     /// The program, where it serves, and the file of its log.
     struct Logged {
@@ -333,5 +452,29 @@ mod program {
         let event = logged.wait(|event| event["status"] == 431).await;
         assert_eq!((&event["method"], &event["path"]), (&"-".into(), &"-".into()), "{event}");
         assert_eq!(event["client"], "127.0.0.1");
+    }
+
+    #[tokio::test]
+    async fn the_program_serves_an_admin_listener() {
+        let dir = tempfile::tempdir().unwrap();
+        let logged = Logged::start(dir.path(), &["--admin-listen", "127.0.0.1:0"]).await;
+        let (public, admin) = (logged.address("address"), logged.address("admin_address"));
+        blocking(move || {
+            for path in ADMIN {
+                assert_eq!(status(public, "GET", path, CLOSE), 404, "{path}");
+                assert_eq!(status(admin, "GET", path, CLOSE), 200, "{path}");
+            }
+            assert_eq!(status(public, "DELETE", "/cache", CLOSE), 404);
+            assert_eq!(status(admin, "DELETE", "/cache", CLOSE), 200);
+            assert_eq!(status(public, "GET", "/livez", CLOSE), 200);
+        })
+        .await;
+        // A command that asks the proxy knows where.
+        let (public, admin) = (public.to_string(), admin.to_string());
+        let env = [("PYPI_PROXY_LISTEN", &*public), ("PYPI_PROXY_ADMIN_LISTEN", &admin)];
+        let (code, text) = run(dir.path(), &env, &["stats"]).await;
+        assert!(code == 0 && text.contains("files"), "{code}: {text}");
+        let (code, text) = run(dir.path(), &env, &["healthcheck"]).await;
+        assert_eq!(code, 0, "{text}");
     }
 }

@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::super::access::Access;
-use super::super::service::Proxy;
+use super::super::service::{Proxy, Scope};
 use super::head::{Head, Plain};
 use super::patience::Patience;
 use super::rewind::Rewind;
@@ -40,6 +40,7 @@ pub(in super::super) struct Manner {
     pub(in super::super) max_fields: usize,
     pub(in super::super) client: Option<IpAddr>,
     pub(in super::super) is_logged: bool,
+    pub(in super::super) scope: Scope,
 }
 
 /// Answers requests until the connection ends, until one comes that is not for us, which is returned unread, or until
@@ -98,7 +99,7 @@ pub(in super::super) async fn serve(
         let is_kept = is_kept && !is_closing;
         let client = proxy.client(manner.client, &asked);
         let mut access = Access::begin(proxy.clone(), client, &asked, manner.is_logged);
-        let answer = proxy.answer_to(&asked, client).await;
+        let answer = proxy.answer_to(&asked, client, manner.scope).await;
         access.answered(&answer);
         let is_head = *asked.method == Method::HEAD;
         let (patience, memory, clock) = (&mut patience, &mut memory, &mut clock);
