@@ -44,7 +44,7 @@ pub(super) fn index(settings: &Settings) -> Result<Option<Found>, Failure> {
 pub(super) fn store(settings: &Settings) -> Result<store::Config, Failure> {
     let dir =
         settings.folder().ok_or_else(|| Failure::usage("there is no folder for caches: set cache_dir"))?;
-    Ok(store::Config::new(dir).max_bytes(u64::MAX))
+    Ok(store::Config::new(dir).allow_shared_dir(settings.allow_shared_cache_dir.0).max_bytes(u64::MAX))
 }
 
 /// The URL at which a proxy with these settings serves.

@@ -151,6 +151,7 @@ impl<'s> Engines<'s> {
         #[cfg(not(feature = "s3"))]
         let bucket = None;
         Ok(store::Config::new(dir)
+            .allow_shared_dir(settings.allow_shared_cache_dir.0)
             .max_bytes(settings.folder_size())
             .unused(settings.folder_ttl())
             .bucket(bucket)

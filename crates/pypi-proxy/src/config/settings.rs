@@ -131,6 +131,8 @@ settings! {
     "Files" {
         cache_dir: Option<CacheDir> = "", ["GROXPI_CACHE_DIR"], ["PROXPI_CACHE_DIR"], Plain,
             "The folder for pages and files, which has to be empty or a cache of ours. Of a variable of groxpi or proxpi, the folder pypi-proxy in it. Without it, the user's folder for caches.";
+        allow_shared_cache_dir: Switch = "false", [], [], Plain,
+            "Whether the folder is used even if another user owns it or other users can write to it. They can replace what is served.";
         cache_size: CacheSize = "5 GiB", ["GROXPI_CACHE_SIZE"], ["PROXPI_CACHE_SIZE"], Plain,
             "The most bytes of stored files; those that nobody wanted the longest go first. In the variable of groxpi, 0 means unlimited.";
         max_file_size: Size = "20 GiB", [], [], Plain,

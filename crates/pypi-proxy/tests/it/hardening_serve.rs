@@ -17,7 +17,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::support::exposition;
-use crate::support::proxy::{PATIENCE, Running, start_served};
+use crate::support::proxy::{PATIENCE, Running, open, start_served};
 
 /// No index listens here. These tests never need one.
 const NO_INDEX: &str = "http://127.0.0.1:1/simple";
@@ -390,6 +390,67 @@ async fn an_admin_listener_keeps_metrics_off_the_public_one() {
     task.await.unwrap().unwrap();
 }
 
+/// What other users can write to, they can replace.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_cache_directory_of_other_users_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let dir = tempfile::tempdir().unwrap();
+    let cache = dir.path().join("cache");
+    let config = || store::Config::new(&cache);
+    let set_mode = |path: &std::path::Path, mode: u32| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    std::fs::create_dir(&cache).unwrap();
+    for mode in [0o777, 0o1777, 0o775, 0o722, 0o2770] {
+        set_mode(&cache, mode);
+        let error = open(config()).await.unwrap_err();
+        assert!(error.is_storage() && !error.is_busy(), "{mode:o}: {error}");
+        let text = error.to_string();
+        let has = |word: &str| text.contains(word);
+        assert!(has("writable by other users") && has("allow_shared_cache_dir"), "{mode:o}: {text}");
+        assert!(has(&cache.display().to_string()), "{mode:o}: {text}");
+        // Nothing was written there.
+        assert_eq!(std::fs::read_dir(&cache).unwrap().count(), 0);
+    }
+    set_mode(&cache, 0o777);
+    open(config().allow_shared_dir(true)).await.unwrap();
+    for mode in [0o700, 0o755, 0o750] {
+        set_mode(&cache, mode);
+        open(config()).await.unwrap();
+    }
+    // A part of it counts as well.
+    let pages = cache.join("pages");
+    set_mode(&pages, 0o777);
+    let error = open(config()).await.unwrap_err();
+    assert!(error.to_string().contains(&pages.display().to_string()), "{error}");
+    set_mode(&pages, 0o755);
+    // Only root can give it to somebody else. Root itself may own it.
+    let somebody = Some(rustix::fs::Uid::from_raw(12345));
+    if rustix::fs::chown(&cache, somebody, None).is_ok() {
+        let error = open(config()).await.unwrap_err();
+        assert!(error.to_string().contains("owned by another user (uid 12345)"), "{error}");
+        open(config().allow_shared_dir(true)).await.unwrap();
+    }
+}
+
+/// The proxy makes directories that it accepts itself, whatever the umask is.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_cache_directory_is_made_for_one_user() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let dir = tempfile::tempdir().unwrap();
+    let cache = dir.path().join("deep/cache");
+    open(store::Config::new(&cache)).await.unwrap();
+    for path in ["", "files", "partial", "refs", "pages"] {
+        let mode = std::fs::metadata(cache.join(path)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o022, 0, "{path}: {mode:o}");
+    }
+    open(store::Config::new(&cache)).await.unwrap();
+}
+
 #[cfg(feature = "cli")]
 mod program {
     use std::path::Path;
@@ -475,6 +536,27 @@ mod program {
         let (code, text) = run(dir.path(), &env, &["stats"]).await;
         assert!(code == 0 && text.contains("files"), "{code}: {text}");
         let (code, text) = run(dir.path(), &env, &["healthcheck"]).await;
+        assert_eq!(code, 0, "{text}");
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn the_program_refuses_a_cache_directory_that_others_can_write_to() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let dir = tempfile::tempdir().unwrap();
+        let cache = dir.path().join("cache");
+        std::fs::create_dir(&cache).unwrap();
+        std::fs::set_permissions(&cache, std::fs::Permissions::from_mode(0o777)).unwrap();
+        let cache = cache.to_str().unwrap();
+        let env = [("PYPI_PROXY_CACHE_DIR", cache), ("PYPI_PROXY_INDEX_URL", NO_INDEX)];
+        for command in ["serve", "verify", "gc", "stats"] {
+            let args = [command, "--listen", "127.0.0.1:0"];
+            let ended = tokio::time::timeout(PATIENCE, run(dir.path(), &env, &args)).await;
+            let (code, text) = ended.expect("it does not serve");
+            assert!(code == 1 && text.contains("is writable by other users"), "{command}: {code}: {text}");
+        }
+        let (code, text) = run(dir.path(), &env, &["verify", "--allow-shared-cache-dir"]).await;
         assert_eq!(code, 0, "{text}");
     }
 }
