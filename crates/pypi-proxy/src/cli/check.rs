@@ -34,10 +34,14 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     for upstream in engines.upstreams()? {
-        runtime.block_on(index(&upstream, &mut report))?;
+        if settings.offline.0 {
+            report.line(true, "index", format!("{upstream}: not asked, because offline is set"))?;
+        } else {
+            runtime.block_on(index(&upstream, &mut report))?;
+        }
     }
     store(&settings, &engines, &mut report)?;
-    if let Some(bucket) = settings.bucket()? {
+    if let Some(bucket) = settings.bucket()?.filter(|_| !settings.offline.0) {
         let checked = runtime.block_on(bucket.check());
         let text = match &checked {
             Ok(()) => "objects can be written, read and removed".to_owned(),

@@ -103,6 +103,8 @@ settings! {
             "Further indexes. A file that several have is taken from the first.";
         extra_index_ttls: List<Period> = "", ["GROXPI_EXTRA_INDEX_TTLS"], ["PROXPI_EXTRA_INDEX_TTL", "PROXPI_EXTRA_INDEX_TTLS"], Plain,
             "The same as index_ttl for each of the further indexes. Without it, 3 minutes each.";
+        offline: Switch = "false", [], [], Plain,
+            "Whether no connection to an index or to a bucket is opened. What is cached is served, pages of any age; anything else is answered with 504.";
         connect_timeout: Timeout = "", ["GROXPI_CONNECT_TIMEOUT"], ["PROXPI_CONNECT_TIMEOUT"], Plain,
             "How long making a connection to an index may take. Without it 10 seconds, or 3.1 if a variable of groxpi or proxpi sets read_timeout.";
         read_timeout: Timeout = "", ["GROXPI_READ_TIMEOUT"], ["PROXPI_READ_TIMEOUT"], Plain,
@@ -119,6 +121,8 @@ settings! {
             "How long after index_ttl a page is served while a newer one is asked for.";
         stale_if_error: Period = "7d", [], [], Plain,
             "How long after index_ttl a page is served if its index fails.";
+        stale_wait: Period = "1.5s", [], [], Plain,
+            "How long a client waits for a newer page if there is one that stale_if_error allows.";
         negative_ttl: Period = "1m", [], [], Plain,
             "How long it is remembered that there is no such project.";
         response_cache_size: Size = "128 MiB", ["GROXPI_RESPONSE_CACHE_SIZE"], [], Plain,

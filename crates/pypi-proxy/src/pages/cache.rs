@@ -297,22 +297,32 @@ impl Pages {
             Look::Served(result) => return result,
             Look::Wait(running) => running,
         };
-        // What was kept is there, and may be enough.
-        if running.changed().await.is_ok() {
-            if let Some(served) = self.kept(&slot) {
+        let mut is_late = false;
+        let mut late = std::pin::pin!(tokio::time::sleep(self.0.config.stale_wait));
+        loop {
+            tokio::select! {
+                changed = running.changed() => {
+                    // Without the sender, the indexes were asked.
+                    if changed.is_err() {
+                        return self.outcome(&slot);
+                    }
+                }
+                () = &mut late, if !is_late => is_late = true,
+            }
+            // What was kept is there, and may be enough.
+            if let Some(served) = self.kept(&slot, is_late) {
                 return Ok(served);
             }
-            let _ = running.changed().await;
         }
-        // The sender is gone: it tells what there is by then.
-        self.outcome(&slot)
     }
 
     /// What was kept, while the indexes are asked.
-    fn kept(&self, slot: &Slot) -> Option<Served> {
+    fn kept(&self, slot: &Slot, is_late: bool) -> Option<Served> {
         let state = slot.state();
         state.running.as_ref()?;
-        let served = self.stale(&state, self.0.config.stale_while_revalidate)?;
+        let config = &self.0.config;
+        let time = if is_late { config.stale_if_error } else { config.stale_while_revalidate };
+        let served = self.stale(&state, time)?;
         let is_fresh = Instant::now() < state.fresh_until;
         Some(if is_fresh { Served { verdict: Verdict::Hit, ..served } } else { served })
     }

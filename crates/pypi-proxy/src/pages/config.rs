@@ -13,6 +13,7 @@ pub struct Config {
     pub(super) dir: Option<PathBuf>,
     pub(super) stale_while_revalidate: Duration,
     pub(super) stale_if_error: Duration,
+    pub(super) stale_wait: Duration,
     pub(super) negative_ttl: Duration,
     pub(super) max_bytes: u64,
     pub(super) rules: Option<Arc<Rules>>,
@@ -24,6 +25,8 @@ impl Config {
     pub const DEFAULT_STALE_WHILE_REVALIDATE: Duration = Duration::from_secs(3600);
     /// Default of [`Config::stale_if_error`]: a week.
     pub const DEFAULT_STALE_IF_ERROR: Duration = Duration::from_secs(7 * 86400);
+    /// Default of [`Config::stale_wait`]: 1.5 seconds.
+    pub const DEFAULT_STALE_WAIT: Duration = Duration::from_millis(1500);
     /// Default of [`Config::negative_ttl`]: a minute.
     pub const DEFAULT_NEGATIVE_TTL: Duration = Duration::from_secs(60);
     /// Default of [`Config::max_bytes`]: 128 MiB.
@@ -35,6 +38,7 @@ impl Config {
             dir: None,
             stale_while_revalidate: Self::DEFAULT_STALE_WHILE_REVALIDATE,
             stale_if_error: Self::DEFAULT_STALE_IF_ERROR,
+            stale_wait: Self::DEFAULT_STALE_WAIT,
             negative_ttl: Self::DEFAULT_NEGATIVE_TTL,
             max_bytes: Self::DEFAULT_MAX_BYTES,
             rules: None,
@@ -61,6 +65,14 @@ impl Config {
     #[must_use]
     pub fn stale_if_error(mut self, time: Duration) -> Self {
         self.stale_if_error = time;
+        self
+    }
+
+    /// How long a client waits for a newer page while there is one that [`Self::stale_if_error`] allows; after that it gets
+    /// the older one, and the request to the index goes on. Default: [`Self::DEFAULT_STALE_WAIT`].
+    #[must_use]
+    pub fn stale_wait(mut self, time: Duration) -> Self {
+        self.stale_wait = time;
         self
     }
 

@@ -83,6 +83,13 @@ fn upstreams(proxy: &Inner, out: &mut Exposition) {
         let is_up = index.meter().condition() != Condition::Fails;
         out.value(&[("index", id)], u8::from(is_up));
     }
+    out.gauge(
+        "pypi_proxy_index_left_alone",
+        "Whether an index is not asked for pages for a while, because it did not respond.",
+    );
+    for (id, index) in &indexes {
+        out.value(&[("index", id)], u8::from(index.is_left_alone()));
+    }
     out.counter(
         "pypi_proxy_upstream_requests_total",
         "Requests that an index or the host of its files answered.",
