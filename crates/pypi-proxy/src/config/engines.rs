@@ -176,6 +176,8 @@ impl<'s> Engines<'s> {
             .stale_if_error(if settings.offline.0 { ANY_AGE } else { settings.stale_if_error.0 })
             .stale_wait(settings.stale_wait.0)
             .negative_ttl(settings.negative_ttl.0)
+            .max_fetches(count(settings.max_concurrent_pages.0))
+            .max_queued(count(settings.max_queued_pages.0))
             .max_bytes(settings.response_cache_size.0)
             .rules(self.rules())
     }

@@ -125,6 +125,10 @@ settings! {
             "How long a client waits for a newer page if there is one that stale_if_error allows.";
         negative_ttl: Period = "1m", [], [], Plain,
             "How long it is remembered that there is no such project.";
+        max_concurrent_pages: Count = "64", [], [], Plain,
+            "Maximum pages that are requested from the indexes at once; more are queued.";
+        max_queued_pages: Count = "1000", [], [], Plain,
+            "Queue limit of these pages. When the queue is full, a page that stale_if_error allows is served; any other is answered with 503 and Retry-After.";
         response_cache_size: Size = "128 MiB", ["GROXPI_RESPONSE_CACHE_SIZE"], [], Plain,
             "The most memory for pages.";
         response_cache_ttl: Option<Period> = "", ["GROXPI_RESPONSE_CACHE_TTL"], [], Idle,
@@ -313,6 +317,7 @@ impl Settings {
         let at_least_one = [
             ("max_connections", &self.max_connections),
             ("max_header_fields", &self.max_header_fields),
+            ("max_concurrent_pages", &self.max_concurrent_pages),
             ("max_concurrent_downloads", &self.max_concurrent_downloads),
             ("rate_limit_burst", &self.rate_limit_burst),
         ];

@@ -16,6 +16,8 @@ pub struct Config {
     pub(super) stale_wait: Duration,
     pub(super) negative_ttl: Duration,
     pub(super) max_bytes: u64,
+    pub(super) max_fetches: usize,
+    pub(super) max_queued: usize,
     pub(super) rules: Option<Arc<Rules>>,
     pub(super) bucket: Option<Bucket>,
 }
@@ -32,6 +34,11 @@ impl Config {
     /// Default of [`Config::max_bytes`]: 128 MiB.
     pub const DEFAULT_MAX_BYTES: u64 = 128 << 20;
 
+    /// Default of [`Config::max_fetches`]: 64.
+    pub const DEFAULT_MAX_FETCHES: usize = 64;
+    /// Default of [`Config::max_queued`]: 1,000.
+    pub const DEFAULT_MAX_QUEUED: usize = 1000;
+
     /// Pages in memory only, with the defaults.
     pub fn new() -> Self {
         Self {
@@ -41,6 +48,8 @@ impl Config {
             stale_wait: Self::DEFAULT_STALE_WAIT,
             negative_ttl: Self::DEFAULT_NEGATIVE_TTL,
             max_bytes: Self::DEFAULT_MAX_BYTES,
+            max_fetches: Self::DEFAULT_MAX_FETCHES,
+            max_queued: Self::DEFAULT_MAX_QUEUED,
             rules: None,
             bucket: None,
         }
@@ -83,7 +92,24 @@ impl Config {
         self
     }
 
-    /// The most bytes of pages in memory, in all their forms. The page that is served counts, but is not dropped for
+    /// Maximum pages that are requested from the indexes at once, at least 1; more are queued. Default:
+    /// [`Self::DEFAULT_MAX_FETCHES`].
+    #[must_use]
+    pub fn max_fetches(mut self, count: usize) -> Self {
+        self.max_fetches = count.clamp(1, 1_000_000);
+        self
+    }
+
+    /// Queue limit of pages that are to be requested from the indexes. When the queue is full, an older page is served if
+    /// [`Self::stale_if_error`] allows one; else the error has [`Error::retry_after`](crate::Error::retry_after). Default:
+    /// [`Self::DEFAULT_MAX_QUEUED`].
+    #[must_use]
+    pub fn max_queued(mut self, count: usize) -> Self {
+        self.max_queued = count.min(1_000_000);
+        self
+    }
+
+    /// The most bytes of pages in memory, in all their forms, and of names that there is no project of. The page that is served counts, but is not dropped for
     /// itself. Default: [`Self::DEFAULT_MAX_BYTES`].
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {

@@ -11,9 +11,11 @@ use pypi_proxy::serve::{self, Proxy};
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{self, Upstream};
 
-use crate::support::proxy::PATIENCE;
+use crate::support::exposition;
+use crate::support::proxy::{PATIENCE, start_with};
 use crate::support::raw::{Raw, Step, reply};
 use crate::support::{JSON, page};
+use test_support::counting;
 
 /// No test waits for this long.
 const NEVER: Duration = Duration::from_secs(86_400);
@@ -112,6 +114,129 @@ async fn an_index_that_does_not_respond_is_left_alone() {
     while get(&proxy, "/simple/there/").await.0 != StatusCode::NOT_FOUND {
         assert!(tokio::time::Instant::now() < deadline, "it is never asked again");
         tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Requests for distinct projects each need the index.
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_are_requested_a_few_at_a_time() {
+    const RUNNING: usize = 2;
+    const QUEUED: usize = 3;
+
+    let index = Raw::start(|asked| match asked.path.as_str() {
+        "/simple/cached/" if asked.nth == 0 => reply("200 OK", &[JSON], page("cached", &[])),
+        "/simple/other/" => reply("404 Not Found", &[], ""),
+        _ => vec![Step::Stall],
+    })
+    .await;
+    let proxy = start_with(
+        &[index.url("/simple")],
+        serve::Config::new(),
+        |upstream| upstream.ttl(Duration::ZERO).read_timeout(NEVER),
+        |pages| pages.max_fetches(RUNNING).max_queued(QUEUED).stale_while_revalidate(Duration::ZERO),
+    )
+    .await;
+    let gauges = async || {
+        let samples = exposition::parse(&proxy.get("/metrics", &[]).await.text().await.unwrap());
+        ["fetches", "fetches_queued", "fetches_rejected_total"]
+            .map(|name| samples[&format!("pypi_proxy_page_{name}")])
+    };
+    let becomes = async |expected: [f64; 3]| {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let found = gauges().await;
+            if found == expected {
+                break;
+            }
+            assert!(tokio::time::Instant::now() < deadline, "{found:?} is not {expected:?}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    assert_eq!(proxy.get("/simple/cached/", &[]).await.status(), 200);
+    let mut clients = tokio::task::JoinSet::new();
+    for number in 0..RUNNING + QUEUED {
+        let request = proxy.client.get(proxy.url(&format!("/simple/project-{number}/")));
+        clients.spawn(async move { request.send().await.unwrap().status() });
+    }
+    becomes([2.0, 3.0, 0.0]).await;
+    let count = index.asked().len();
+    assert_eq!(count, 1 + RUNNING);
+    for number in 0..20 {
+        let rejected = proxy.get(&format!("/simple/more-{number}/"), &[]).await;
+        assert_eq!(
+            (rejected.status().as_u16(), &rejected.headers()["retry-after"]),
+            (503, &"1".parse().unwrap())
+        );
+    }
+    // A cached page is served, though the index can't be asked for a newer one.
+    let cached = proxy.get("/simple/cached/", &[]).await;
+    assert_eq!((cached.status().as_u16(), &cached.headers()["x-cache"]), (200, &"stale".parse().unwrap()));
+    becomes([2.0, 3.0, 20.0]).await;
+    assert_eq!(index.asked().len(), count);
+    // What was rejected leaves nothing behind: the cached page and five others are there.
+    let samples = exposition::parse(&proxy.get("/metrics", &[]).await.text().await.unwrap());
+    assert!(samples["pypi_proxy_pages"] <= 6.0, "{}", samples["pypi_proxy_pages"]);
+    // There is room again once those end.
+    index.stop().await;
+    while let Some(status) = clients.join_next().await {
+        assert_eq!(status.unwrap(), 502);
+    }
+    becomes([0.0, 0.0, 20.0]).await;
+}
+
+/// A server on a thread of its own, so that its memory is not counted: it has no project.
+fn empty_index() -> std::net::SocketAddr {
+    use std::io::{BufRead as _, Write as _};
+
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = std::io::BufReader::new(stream.unwrap());
+            std::thread::spawn(move || {
+                let mut line = String::new();
+                while stream.read_line(&mut line).is_ok_and(|len| len > 0) {
+                    if line == "\r\n" {
+                        let response = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
+                        stream.get_mut().write_all(response).unwrap();
+                    }
+                    line.clear();
+                }
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn a_missing_project_is_counted_with_its_memory() {
+    const COUNT: usize = 2000;
+
+    let address = empty_index();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for indexes in [1, 3] {
+        let new = |number: usize| {
+            let url = format!("http://{address}/simple-{number}/");
+            Arc::new(Upstream::new(upstream::Config::new(&url).unwrap()).unwrap())
+        };
+        let pages = Pages::new((0..indexes).map(new).collect(), pages::Config::new());
+        let ask = |from: usize, to: usize| {
+            runtime.block_on(async {
+                for number in from..to {
+                    let project = name(&format!("a-name-of-usual-length-{number}"));
+                    assert!(pages.project(&project).await.unwrap_err().is_not_found());
+                }
+            });
+        };
+        // Connections and what else is there once.
+        ask(0, 100);
+        let before = pages.bytes();
+        let held = counting::peak(|| ask(100, 100 + COUNT));
+        let counted = usize::try_from(pages.bytes() - before).unwrap();
+        assert!(
+            counted >= held * 9 / 10 && counted <= held * 2,
+            "{counted} of {held} bytes, {indexes} indexes"
+        );
     }
 }
 
