@@ -18,6 +18,8 @@ pub(crate) enum Kind {
     Upstream,
     /// An upstream that takes too long.
     Timeout,
+    /// An upstream that is not asked, because the proxy is offline.
+    Offline,
     /// A project or file that there is none of.
     NotFound,
     /// Something that a rule of the configuration forbids.
@@ -42,6 +44,7 @@ impl Kind {
             Self::Config => "a setting is wrong",
             Self::Upstream => "the upstream fails",
             Self::Timeout => "the upstream takes too long",
+            Self::Offline => "not cached, and the proxy is offline",
             Self::NotFound => "there is no such thing",
             Self::Forbidden => "a rule forbids this",
             Self::Corrupt => "not the file that was expected",
@@ -170,7 +173,12 @@ impl Error {
     /// Whether an upstream can't be reached or does not do what is asked of it. Taking too long is another thing:
     /// [`is_timeout`](Self::is_timeout).
     pub fn is_upstream(&self) -> bool {
-        self.0.kind == Kind::Upstream
+        self.0.kind == Kind::Upstream || self.is_offline()
+    }
+
+    /// Whether an upstream is not asked because the proxy is offline.
+    pub fn is_offline(&self) -> bool {
+        self.0.kind == Kind::Offline
     }
 
     /// Whether an upstream takes too long.

@@ -44,6 +44,8 @@
 //!   they were fetched or asked for.
 
 #[cfg(feature = "proxy")]
+mod breaker;
+#[cfg(feature = "proxy")]
 pub mod bucket;
 #[cfg(feature = "proxy")]
 pub mod config;

@@ -3,7 +3,6 @@
 //! The bucket is any `ObjectStore` of the crate `object_store`; with the feature `s3` it may be one of S3. It is a help,
 //! never a need: whatever it does, files and pages come from the indexes.
 
-mod breaker;
 mod config;
 mod failure;
 mod lease;

@@ -17,10 +17,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use super::Config;
-use super::breaker::{Breaker, Leave};
 use super::failure::{Failure, describe, failed, sort};
 use super::meter::{Ended, Meter, Operation};
 use crate::Error;
+use crate::breaker::{Breaker, Leave};
 
 /// What is sent may take a second longer for this many bytes.
 const RATE: u64 = 256 << 10;

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use clap::ArgMatches;
 use pypi_proxy::ProjectName;
-use pypi_proxy::config::{Engines, Settings};
+use pypi_proxy::config::{Engines, Listen, Settings};
 use pypi_proxy::store::Store;
 use pypi_proxy::upstream::{Answer, Upstream, Validators};
 
@@ -34,10 +34,14 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     for upstream in engines.upstreams()? {
-        runtime.block_on(index(&upstream, &mut report))?;
+        if settings.offline.0 {
+            report.line(true, "index", format!("{upstream}: not asked, because offline is set"))?;
+        } else {
+            runtime.block_on(index(&upstream, &mut report))?;
+        }
     }
     store(&settings, &engines, &mut report)?;
-    if let Some(bucket) = settings.bucket()? {
+    if let Some(bucket) = settings.bucket()?.filter(|_| !settings.offline.0) {
         let checked = runtime.block_on(bucket.check());
         let text = match &checked {
             Ok(()) => "objects can be written, read and removed".to_owned(),
@@ -92,7 +96,13 @@ fn store(settings: &Settings, engines: &Engines<'_>, report: &mut Report) -> Res
 }
 
 fn listener(settings: &Settings, report: &mut Report) -> Result<(), Failure> {
-    let listen = &settings.listen.value;
+    for listen in std::iter::once(&settings.listen.value).chain(&settings.admin_listen.value) {
+        is_free(listen, report)?;
+    }
+    Ok(())
+}
+
+fn is_free(listen: &Listen, report: &mut Report) -> Result<(), Failure> {
     match TcpListener::bind((&*listen.host, listen.port)) {
         Ok(_) => report.line(true, "listen", format!("{listen} is free"))?,
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {

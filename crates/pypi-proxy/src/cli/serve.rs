@@ -1,7 +1,7 @@
 //! `serve`: the main job.
 
 use clap::ArgMatches;
-use pypi_proxy::config::Settings;
+use pypi_proxy::config::{Listen, Origin, Settings};
 use tokio::net::TcpListener;
 
 use super::failure::Failure;
@@ -50,11 +50,19 @@ async fn serve(settings: &Settings, handed: Option<std::net::TcpListener>) -> Re
     let (server, _store) = engines.start()?;
     let listener = match handed {
         Some(listener) => TcpListener::from_std(listener)?,
-        None => bind(settings).await?,
+        None => bind(&settings.listen.value, &settings.listen.origin).await?,
     };
     // A port of 0 has become another.
     let address = listener.local_addr()?;
-    if settings.admin_token.is_none() && !address.ip().is_loopback() {
+    let mut admin_address = address;
+    let mut admin = None;
+    if let Some(listen) = &settings.admin_listen.value {
+        let listener = bind(listen, &settings.admin_listen.origin).await?;
+        admin_address = listener.local_addr()?;
+        tracing::info!(admin_address = %admin_address, "listening for administration");
+        admin = Some(listener);
+    }
+    if settings.admin_token.is_none() && !admin_address.ip().is_loopback() {
         tracing::warn!("whoever reaches the proxy can have it forget what is cached: set admin_token");
     }
     let mut signals = Signals::new()?;
@@ -70,15 +78,14 @@ async fn serve(settings: &Settings, handed: Option<std::net::TcpListener>) -> Re
         });
         systemd::stopping().await;
     };
-    server.serve(listener, shutdown).await?;
+    server.admin(admin).serve(listener, shutdown).await?;
     tracing::info!("ended");
     Ok(())
 }
 
-async fn bind(settings: &Settings) -> Result<TcpListener, Failure> {
-    let listen = &settings.listen.value;
+async fn bind(listen: &Listen, origin: &Origin) -> Result<TcpListener, Failure> {
     TcpListener::bind((&*listen.host, listen.port)).await.map_err(|error| {
-        let text = format!("connections can't be accepted at {listen} ({})", settings.listen.origin);
+        let text = format!("connections can't be accepted at {listen} ({origin})");
         Failure::because(&text, &error)
     })
 }

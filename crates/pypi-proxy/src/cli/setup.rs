@@ -44,12 +44,20 @@ pub(super) fn index(settings: &Settings) -> Result<Option<Found>, Failure> {
 pub(super) fn store(settings: &Settings) -> Result<store::Config, Failure> {
     let dir =
         settings.folder().ok_or_else(|| Failure::usage("there is no folder for caches: set cache_dir"))?;
-    Ok(store::Config::new(dir).max_bytes(u64::MAX))
+    Ok(store::Config::new(dir).allow_shared_dir(settings.allow_shared_cache_dir.0).max_bytes(u64::MAX))
 }
 
 /// The URL at which a proxy with these settings serves.
 pub(super) fn own_url(settings: &Settings) -> String {
-    let Listen { host, port } = &settings.listen.value;
+    url_of(settings, &settings.listen.value)
+}
+
+/// The URL at which it serves metrics.
+fn admin_url(settings: &Settings) -> String {
+    url_of(settings, settings.admin_listen.value.as_ref().unwrap_or(&settings.listen.value))
+}
+
+fn url_of(settings: &Settings, Listen { host, port }: &Listen) -> String {
     let scheme = if settings.tls_cert.is_some() { "https" } else { "http" };
     // All addresses are no address to ask at.
     match &**host {
@@ -60,8 +68,17 @@ pub(super) fn own_url(settings: &Settings) -> String {
     }
 }
 
-/// Asks the proxy that serves with these settings. An error does not name its address.
-pub(super) async fn ask(settings: &Settings, path: &str, patience: Duration) -> reqwest::Result<Response> {
+/// Asks the proxy that serves with these settings for its metrics. An error does not name its address.
+pub(super) async fn ask_metrics(settings: &Settings, patience: Duration) -> reqwest::Result<Response> {
+    ask(admin_url(settings) + "/metrics", patience).await
+}
+
+/// Asks the proxy that serves with these settings whether it is alive. An error does not name its address.
+pub(super) async fn ask_live(settings: &Settings, patience: Duration) -> reqwest::Result<Response> {
+    ask(own_url(settings) + "/livez", patience).await
+}
+
+async fn ask(url: String, patience: Duration) -> reqwest::Result<Response> {
     let client = Client::builder()
         .tls_backend_rustls()
         // What this machine has as a proxy for others has no part in it.
@@ -70,7 +87,7 @@ pub(super) async fn ask(settings: &Settings, path: &str, patience: Duration) -> 
         .tls_danger_accept_invalid_certs(true)
         .timeout(patience)
         .build()?;
-    let answer = client.get(own_url(settings) + path).send().await;
+    let answer = client.get(url).send().await;
     answer.and_then(Response::error_for_status).map_err(reqwest::Error::without_url)
 }
 

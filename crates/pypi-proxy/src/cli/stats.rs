@@ -42,10 +42,11 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
 /// Asks the proxy that serves.
 async fn ask(settings: &Settings) -> Result<Vec<(String, String)>, Failure> {
     let failed = |error: reqwest::Error| {
-        let text = format!("a proxy uses the cache, but none answers at {}", settings.listen.value);
+        let listen = settings.admin_listen.value.as_ref().unwrap_or(&settings.listen.value);
+        let text = format!("a proxy uses the cache, but none answers at {listen}");
         Failure::because(&text, &error)
     };
-    let text = setup::ask(settings, "/metrics", PATIENCE).await.map_err(failed)?.text().await;
+    let text = setup::ask_metrics(settings, PATIENCE).await.map_err(failed)?.text().await;
     let text = text.map_err(|error| failed(error.without_url()))?;
     // What has labels is for programs.
     let lines = text.lines().filter_map(|line| line.strip_prefix("pypi_proxy_")?.split_once(' '));

@@ -20,6 +20,8 @@ use crate::{Error, config::Found};
 
 /// How long a page of a further index is fresh if nobody says.
 const EXTRA_TTL: Duration = Duration::from_secs(180);
+/// For pages of any age: 100 years.
+const ANY_AGE: Duration = Duration::from_secs(100 * 365 * 86_400);
 /// What the originals do if only one of two timeouts is set.
 const OTHER_CONNECT: Duration = Duration::from_millis(3100);
 const OTHER_READ: Duration = Duration::from_secs(20);
@@ -127,6 +129,7 @@ impl<'s> Engines<'s> {
         });
         let mut config =
             config.connect_timeout(connect_time).read_timeout(read_time).max_page(settings.max_page_size.0);
+        config = config.offline(settings.offline.0);
         if settings.disable_index_ssl_verification.0 {
             config = config.danger_accept_any_certificate();
         }
@@ -147,10 +150,11 @@ impl<'s> Engines<'s> {
             return Err(Error::with(Kind::Config, "there is no folder for caches: set cache_dir"));
         };
         #[cfg(feature = "s3")]
-        let bucket = settings.bucket()?;
+        let bucket = settings.bucket()?.filter(|_| !settings.offline.0);
         #[cfg(not(feature = "s3"))]
         let bucket = None;
         Ok(store::Config::new(dir)
+            .allow_shared_dir(settings.allow_shared_cache_dir.0)
             .max_bytes(settings.folder_size())
             .unused(settings.folder_ttl())
             .bucket(bucket)
@@ -169,8 +173,11 @@ impl<'s> Engines<'s> {
             .dir(store.pages_dir())
             .bucket(store.bucket().cloned())
             .stale_while_revalidate(settings.stale_while_revalidate.0)
-            .stale_if_error(settings.stale_if_error.0)
+            .stale_if_error(if settings.offline.0 { ANY_AGE } else { settings.stale_if_error.0 })
+            .stale_wait(settings.stale_wait.0)
             .negative_ttl(settings.negative_ttl.0)
+            .max_fetches(count(settings.max_concurrent_pages.0))
+            .max_queued(count(settings.max_queued_pages.0))
             .max_bytes(settings.response_cache_size.0)
             .rules(self.rules())
     }
@@ -227,7 +234,12 @@ impl<'s> Engines<'s> {
         let settings = self.settings;
         // What is not stored is nothing that clients should wait for.
         let is_stored = settings.folder_size() > 0;
-        let redirect_after = if is_stored { settings.download_timeout.value.0 } else { Some(Duration::ZERO) };
+        let redirect_after = match settings.download_timeout.value.0 {
+            // The index is not for the clients, either.
+            _ if settings.offline.0 => None,
+            time if is_stored => time,
+            _ => Some(Duration::ZERO),
+        };
         Ok(serve::Config::new()
             .redirect_after(redirect_after)
             .binary_type(settings.binary_file_mime_type.0)
@@ -250,6 +262,7 @@ impl<'s> Engines<'s> {
             .max_connections(usize::try_from(settings.max_connections.0).unwrap_or(usize::MAX))
             .header_timeout(settings.header_timeout.0)
             .send_timeout(settings.send_timeout.0)
+            .max_header_fields(count(settings.max_header_fields.0))
             .drain(settings.drain_timeout.0)
             .access_log(settings.access_log.0);
         Ok(config.tls(tls))

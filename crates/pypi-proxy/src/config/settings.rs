@@ -71,6 +71,8 @@ settings! {
     "Serving" {
         listen: Listen = "127.0.0.1:5000", ["HOST", "PORT"], [], Plain,
             "Where connections are accepted. If only one of the variables HOST and PORT is set, the other is 0.0.0.0 or 5000.";
+        admin_listen: Option<Listen> = "", [], [], Plain,
+            "Where metrics, /health, the status page and purging are served, with the same TLS, logins and admin_token. They are no longer served at listen then; /livez and /readyz are served at both. Without it, all are served at listen.";
         download_timeout: Patience = "0.9s", ["GROXPI_DOWNLOAD_TIMEOUT"], ["PROXPI_DOWNLOAD_TIMEOUT"], Plain,
             "How long a client waits for the first byte of a file that is not stored before it is sent to the index itself, while the file is fetched all the same. After 0 it is sent there at once. Not done for indexes with credentials, and not done by default where there is a bucket.";
         binary_file_mime_type: Switch = "false", ["GROXPI_BINARY_FILE_MIME_TYPE"], ["PROXPI_BINARY_FILE_MIME_TYPE"], Plain,
@@ -83,6 +85,8 @@ settings! {
             "How long a client may take for the headers of a request, and an idle connection may last.";
         send_timeout: Period = "1m", [], [], Plain,
             "How long a client may take nothing of an answer before its connection is closed.";
+        max_header_fields: Count = "100", [], [], Plain,
+            "Maximum header fields of a request. A request with more is answered with 431.";
         drain_timeout: Period = "30s", [], [], Plain,
             "How long answers may take to end when the proxy does.";
         tls_cert: Option<PathBuf> = "", [], [], Plain,
@@ -99,6 +103,8 @@ settings! {
             "Further indexes. A file that several have is taken from the first.";
         extra_index_ttls: List<Period> = "", ["GROXPI_EXTRA_INDEX_TTLS"], ["PROXPI_EXTRA_INDEX_TTL", "PROXPI_EXTRA_INDEX_TTLS"], Plain,
             "The same as index_ttl for each of the further indexes. Without it, 3 minutes each.";
+        offline: Switch = "false", [], [], Plain,
+            "Whether no connection to an index or to a bucket is opened. What is cached is served, pages of any age; anything else is answered with 504.";
         connect_timeout: Timeout = "", ["GROXPI_CONNECT_TIMEOUT"], ["PROXPI_CONNECT_TIMEOUT"], Plain,
             "How long making a connection to an index may take. Without it 10 seconds, or 3.1 if a variable of groxpi or proxpi sets read_timeout.";
         read_timeout: Timeout = "", ["GROXPI_READ_TIMEOUT"], ["PROXPI_READ_TIMEOUT"], Plain,
@@ -115,8 +121,14 @@ settings! {
             "How long after index_ttl a page is served while a newer one is asked for.";
         stale_if_error: Period = "7d", [], [], Plain,
             "How long after index_ttl a page is served if its index fails.";
+        stale_wait: Period = "1.5s", [], [], Plain,
+            "How long a client waits for a newer page if there is one that stale_if_error allows.";
         negative_ttl: Period = "1m", [], [], Plain,
             "How long it is remembered that there is no such project.";
+        max_concurrent_pages: Count = "64", [], [], Plain,
+            "Maximum pages that are requested from the indexes at once; more are queued.";
+        max_queued_pages: Count = "1000", [], [], Plain,
+            "Queue limit of these pages. When the queue is full, a page that stale_if_error allows is served; any other is answered with 503 and Retry-After.";
         response_cache_size: Size = "128 MiB", ["GROXPI_RESPONSE_CACHE_SIZE"], [], Plain,
             "The most memory for pages.";
         response_cache_ttl: Option<Period> = "", ["GROXPI_RESPONSE_CACHE_TTL"], [], Idle,
@@ -127,6 +139,8 @@ settings! {
     "Files" {
         cache_dir: Option<CacheDir> = "", ["GROXPI_CACHE_DIR"], ["PROXPI_CACHE_DIR"], Plain,
             "The folder for pages and files, which has to be empty or a cache of ours. Of a variable of groxpi or proxpi, the folder pypi-proxy in it. Without it, the user's folder for caches.";
+        allow_shared_cache_dir: Switch = "false", [], [], Plain,
+            "Whether the folder is used even if another user owns it or other users can write to it. They can replace what is served.";
         cache_size: CacheSize = "5 GiB", ["GROXPI_CACHE_SIZE"], ["PROXPI_CACHE_SIZE"], Plain,
             "The most bytes of stored files; those that nobody wanted the longest go first. In the variable of groxpi, 0 means unlimited.";
         max_file_size: Size = "20 GiB", [], [], Plain,
@@ -302,6 +316,8 @@ impl Settings {
         }
         let at_least_one = [
             ("max_connections", &self.max_connections),
+            ("max_header_fields", &self.max_header_fields),
+            ("max_concurrent_pages", &self.max_concurrent_pages),
             ("max_concurrent_downloads", &self.max_concurrent_downloads),
             ("rate_limit_burst", &self.rate_limit_burst),
         ];

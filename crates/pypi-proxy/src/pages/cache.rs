@@ -10,15 +10,15 @@ use hashlink::LinkedHashMap;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::entry::Content;
 use super::keep::{Keep, Kept};
-use super::merge::merge;
+use super::merge::{combine, is_older};
+use super::queue::{Place, Queue};
 use super::shared::Shared;
 use super::slot::{Known, Part, PartContent, Slot, State};
 use super::{Config, Entry};
 use crate::error::{Chain, Kind};
 use crate::page::{Fact, Facts, Page, ProjectList};
-use crate::rules::{Ruled, Rules};
+use crate::rules::Rules;
 use crate::upstream::{Answer, PageBody, Upstream};
 use crate::{Error, ProjectName};
 
@@ -40,6 +40,7 @@ struct Inner {
     shared: Option<Shared>,
     slots: Mutex<Slots>,
     refreshes: [AtomicU64; 4],
+    queue: Queue,
 }
 
 #[derive(Default)]
@@ -111,6 +112,8 @@ struct Found {
 enum Look {
     Served(Result<Served, Error>),
     Wait(watch::Receiver<()>),
+    /// The indexes would have to be asked, and the queue for that is full.
+    Full,
 }
 
 impl Pages {
@@ -119,6 +122,7 @@ impl Pages {
         let max_page = upstreams.iter().map(|upstream| upstream.max_page()).max().unwrap_or(0);
         let keep = config.dir.as_deref().map(|dir| Keep::new(dir, max_page));
         let shared = config.bucket.clone().filter(|_| keep.is_some()).map(|it| Shared::new(it, max_page));
+        let queue = Queue::new(config.max_fetches, config.max_queued);
         Self(Arc::new(Inner {
             upstreams,
             config,
@@ -126,6 +130,7 @@ impl Pages {
             shared,
             slots: Mutex::default(),
             refreshes: Default::default(),
+            queue,
         }))
     }
 
@@ -135,7 +140,8 @@ impl Pages {
     ///
     /// Fails if no index has the project ([`Error::is_not_found`]), and if an index fails and there is no page that is
     /// young enough ([`Error::is_upstream`], [`Error::is_timeout`], [`Error::is_forbidden`], [`Error::is_page`],
-    /// [`Error::is_limit`]).
+    /// [`Error::is_limit`]). The same if the queue for the indexes is full ([`Error::is_limit`] with
+    /// [`Error::retry_after`]).
     pub async fn project(&self, name: &ProjectName) -> Result<Served, Error> {
         let slot = self.slot(name);
         self.get(slot).await
@@ -257,6 +263,11 @@ impl Pages {
         self.0.refreshes[result as usize].load(Ordering::Relaxed)
     }
 
+    /// The queue of pages that are requested from the indexes.
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.0.queue
+    }
+
     /// Whether there is a page to serve if no index answers.
     pub(crate) fn has_any(&self) -> bool {
         let slots = self.0.slots();
@@ -296,23 +307,37 @@ impl Pages {
         let mut running = match self.look(&slot) {
             Look::Served(result) => return result,
             Look::Wait(running) => running,
+            Look::Full => {
+                self.drop_unused(&slot);
+                return Err(self.0.queue.reject());
+            }
         };
-        // What was kept is there, and may be enough.
-        if running.changed().await.is_ok() {
-            if let Some(served) = self.kept(&slot) {
+        let mut is_late = false;
+        let mut late = std::pin::pin!(tokio::time::sleep(self.0.config.stale_wait));
+        loop {
+            tokio::select! {
+                changed = running.changed() => {
+                    // Without the sender, the indexes were asked.
+                    if changed.is_err() {
+                        return self.outcome(&slot);
+                    }
+                }
+                () = &mut late, if !is_late => is_late = true,
+            }
+            // What was kept is there, and may be enough.
+            if let Some(served) = self.kept(&slot, is_late) {
                 return Ok(served);
             }
-            let _ = running.changed().await;
         }
-        // The sender is gone: it tells what there is by then.
-        self.outcome(&slot)
     }
 
     /// What was kept, while the indexes are asked.
-    fn kept(&self, slot: &Slot) -> Option<Served> {
+    fn kept(&self, slot: &Slot, is_late: bool) -> Option<Served> {
         let state = slot.state();
         state.running.as_ref()?;
-        let served = self.stale(&state, self.0.config.stale_while_revalidate)?;
+        let config = &self.0.config;
+        let time = if is_late { config.stale_if_error } else { config.stale_while_revalidate };
+        let served = self.stale(&state, time)?;
         let is_fresh = Instant::now() < state.fresh_until;
         Some(if is_fresh { Served { verdict: Verdict::Hit, ..served } } else { served })
     }
@@ -362,9 +387,15 @@ impl Pages {
         let running = match running {
             Some(running) => running.clone(),
             None => {
+                let Some(place) = self.0.queue.enter() else {
+                    return match self.stale(&state, self.0.config.stale_if_error) {
+                        Some(served) => Look::Served(Ok(served)),
+                        None => Look::Full,
+                    };
+                };
                 let (done, running) = watch::channel(());
                 state.running = Some(running.clone());
-                tokio::spawn(self.clone().ask(slot.clone(), done));
+                tokio::spawn(self.clone().ask(slot.clone(), done, place));
                 running
             }
         };
@@ -398,11 +429,15 @@ impl Pages {
     }
 
     /// Asks the indexes. It runs on its own, so that no client that goes away stops it for the others.
-    async fn ask(self, slot: Arc<Slot>, done: watch::Sender<()>) {
+    async fn ask(self, slot: Arc<Slot>, done: watch::Sender<()>, place: Place) {
         if self.recall(&slot).await {
             done.send_replace(());
         }
-        let result = self.refresh(&slot).await;
+        let result = {
+            let _one = place.turn().await;
+            self.refresh(&slot).await
+        };
+        drop(place);
         let came = match &result {
             Err(_) | Ok(Found { failure: Some(_), .. }) => Some(Refreshed::Failed),
             Ok(Found { came: Verdict::Hit, .. }) => None,
@@ -454,6 +489,16 @@ impl Pages {
         }
     }
 
+    /// Removes a slot that was made for a request that was rejected.
+    fn drop_unused(&self, slot: &Arc<Slot>) {
+        let Some(name) = &slot.name else { return };
+        let mut slots = self.0.slots();
+        let is_there = slots.projects.get(name).is_some_and(|there| Arc::ptr_eq(there, slot));
+        if is_there && slot.state().is_unused() {
+            slots.projects.remove(name);
+        }
+    }
+
     /// Counts what a slot holds, and drops those that nobody asked for the longest while there is too much.
     fn weigh(&self, slot: &Arc<Slot>) {
         let mut slots = self.0.slots();
@@ -467,7 +512,8 @@ impl Pages {
         {
             let mut state = slot.state();
             // Names that there is no project of take memory, too.
-            let weight = 256 + if let Known::Page(entry) = &state.known { entry.weight() } else { 0 };
+            let page = if let Known::Page(entry) = &state.known { entry.weight() } else { 0 };
+            let weight = page + slot.weight(&state, self.0.upstreams.len());
             slots.bytes = slots.bytes + weight - std::mem::replace(&mut state.weight, weight);
         }
         let mut kept = Vec::new();
@@ -712,15 +758,6 @@ impl Pages {
     }
 }
 
-/// A copy of a cache that lags behind.
-fn is_older(new: &PartContent, old: Option<&PartContent>) -> bool {
-    let serial = |content: &PartContent| match content {
-        PartContent::Project(page) => page.last_serial(),
-        PartContent::List(_) => None,
-    };
-    matches!((serial(new), old.and_then(serial)), (Some(new), Some(old)) if new < old)
-}
-
 /// What an index has, by a page of it that was kept.
 fn of_kept(kept: Kept, slot: &Slot) -> Option<Part> {
     let (facts, learned) = slot.learned().clone();
@@ -737,44 +774,6 @@ fn read(body: PageBody, is_project: bool, facts: &Facts) -> Result<PartContent, 
         (false, true) => PartContent::List(Arc::new(ProjectList::from_json(body.bytes)?)),
         (false, false) => PartContent::List(Arc::new(ProjectList::from_html(&body.bytes)?)),
     })
-}
-
-/// What clients get of what the indexes have, and for how long that may be so.
-fn combine(
-    parts: &[Part],
-    name: Option<&ProjectName>,
-    rules: Option<&Rules>,
-) -> Result<(Known, Duration), Error> {
-    let mut projects = Vec::new();
-    let mut lists = Vec::new();
-    for (index, part) in parts.iter().enumerate() {
-        match (&part.content, rules) {
-            (Some(PartContent::Project(page)), _) => projects.push((index, page.clone())),
-            (Some(PartContent::List(list)), None) => lists.push(list.clone()),
-            (Some(PartContent::List(list)), Some(rules)) => lists.push(rules.list(list.clone(), index)?),
-            (None, _) => {}
-        }
-    }
-    let mut modified = parts.iter().filter_map(|part| part.modified).max();
-    let mut time = Duration::MAX;
-    let content = match (projects.is_empty(), &lists[..]) {
-        (false, _) => {
-            let mut merged = merge(&projects)?;
-            if let (Some(rules), Some(name)) = (rules, name) {
-                let now = SystemTime::now();
-                let Ruled { page, next, last } = rules.page(name, merged, now)?;
-                merged = page;
-                modified = modified.max(last);
-                time = next.and_then(|next| next.duration_since(now).ok()).unwrap_or(time);
-            }
-            Content::Project { merged, parts: projects }
-        }
-        (true, []) => return Ok((Known::Missing, time)),
-        (true, [list]) => Content::List(list.clone()),
-        (true, lists) => Content::List(Arc::new(ProjectList::merge(lists.iter().map(|list| &**list))?)),
-    };
-    let modified = modified.unwrap_or_else(SystemTime::now);
-    Ok((Known::Page(Arc::new(Entry::new(content, modified))), time))
 }
 
 impl Inner {

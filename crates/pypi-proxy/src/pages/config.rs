@@ -13,8 +13,11 @@ pub struct Config {
     pub(super) dir: Option<PathBuf>,
     pub(super) stale_while_revalidate: Duration,
     pub(super) stale_if_error: Duration,
+    pub(super) stale_wait: Duration,
     pub(super) negative_ttl: Duration,
     pub(super) max_bytes: u64,
+    pub(super) max_fetches: usize,
+    pub(super) max_queued: usize,
     pub(super) rules: Option<Arc<Rules>>,
     pub(super) bucket: Option<Bucket>,
 }
@@ -24,10 +27,17 @@ impl Config {
     pub const DEFAULT_STALE_WHILE_REVALIDATE: Duration = Duration::from_secs(3600);
     /// Default of [`Config::stale_if_error`]: a week.
     pub const DEFAULT_STALE_IF_ERROR: Duration = Duration::from_secs(7 * 86400);
+    /// Default of [`Config::stale_wait`]: 1.5 seconds.
+    pub const DEFAULT_STALE_WAIT: Duration = Duration::from_millis(1500);
     /// Default of [`Config::negative_ttl`]: a minute.
     pub const DEFAULT_NEGATIVE_TTL: Duration = Duration::from_secs(60);
     /// Default of [`Config::max_bytes`]: 128 MiB.
     pub const DEFAULT_MAX_BYTES: u64 = 128 << 20;
+
+    /// Default of [`Config::max_fetches`]: 64.
+    pub const DEFAULT_MAX_FETCHES: usize = 64;
+    /// Default of [`Config::max_queued`]: 1,000.
+    pub const DEFAULT_MAX_QUEUED: usize = 1000;
 
     /// Pages in memory only, with the defaults.
     pub fn new() -> Self {
@@ -35,8 +45,11 @@ impl Config {
             dir: None,
             stale_while_revalidate: Self::DEFAULT_STALE_WHILE_REVALIDATE,
             stale_if_error: Self::DEFAULT_STALE_IF_ERROR,
+            stale_wait: Self::DEFAULT_STALE_WAIT,
             negative_ttl: Self::DEFAULT_NEGATIVE_TTL,
             max_bytes: Self::DEFAULT_MAX_BYTES,
+            max_fetches: Self::DEFAULT_MAX_FETCHES,
+            max_queued: Self::DEFAULT_MAX_QUEUED,
             rules: None,
             bucket: None,
         }
@@ -64,6 +77,14 @@ impl Config {
         self
     }
 
+    /// How long a client waits for a newer page while there is one that [`Self::stale_if_error`] allows; after that it gets
+    /// the older one, and the request to the index goes on. Default: [`Self::DEFAULT_STALE_WAIT`].
+    #[must_use]
+    pub fn stale_wait(mut self, time: Duration) -> Self {
+        self.stale_wait = time;
+        self
+    }
+
     /// How long it is remembered that there is no such project. Default: [`Self::DEFAULT_NEGATIVE_TTL`].
     #[must_use]
     pub fn negative_ttl(mut self, time: Duration) -> Self {
@@ -71,7 +92,24 @@ impl Config {
         self
     }
 
-    /// The most bytes of pages in memory, in all their forms. The page that is served counts, but is not dropped for
+    /// Maximum pages that are requested from the indexes at once, at least 1; more are queued. Default:
+    /// [`Self::DEFAULT_MAX_FETCHES`].
+    #[must_use]
+    pub fn max_fetches(mut self, count: usize) -> Self {
+        self.max_fetches = count.clamp(1, 1_000_000);
+        self
+    }
+
+    /// Queue limit of pages that are to be requested from the indexes. When the queue is full, an older page is served if
+    /// [`Self::stale_if_error`] allows one; else the error has [`Error::retry_after`](crate::Error::retry_after). Default:
+    /// [`Self::DEFAULT_MAX_QUEUED`].
+    #[must_use]
+    pub fn max_queued(mut self, count: usize) -> Self {
+        self.max_queued = count.min(1_000_000);
+        self
+    }
+
+    /// The most bytes of pages in memory, in all their forms, and of names that there is no project of. The page that is served counts, but is not dropped for
     /// itself. Default: [`Self::DEFAULT_MAX_BYTES`].
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {

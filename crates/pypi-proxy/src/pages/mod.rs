@@ -6,6 +6,7 @@ mod entry;
 mod held;
 mod keep;
 mod merge;
+mod queue;
 mod shared;
 mod slot;
 

@@ -12,6 +12,15 @@ use crate::page::{Facts, Page, ProjectList};
 use crate::upstream::Validators;
 use crate::{Error, ProjectName};
 
+/// Bytes of an entry in a hash table of pointers that is as empty as it ever gets.
+const HASH_ENTRY: usize = 24;
+/// Bytes of an error with its cause, about.
+const FAILURE: usize = 512;
+/// Allocations of a slot without a page: two names, the slot, its entry in the map, and the parts. Each has about as many
+/// bytes of the allocator's own.
+const ALLOCATIONS: usize = 5;
+const ALLOCATION: usize = 16;
+
 /// The page of a project, or the list of all if there is no name.
 pub(super) struct Slot {
     pub(super) name: Option<ProjectName>,
@@ -33,6 +42,13 @@ pub(super) struct State {
     pub(super) weight: u64,
     /// What the page is to those who waited for it.
     pub(super) came: Verdict,
+}
+
+impl State {
+    /// Whether nothing is known and nobody asks.
+    pub(super) fn is_unused(&self) -> bool {
+        matches!(self.known, Known::Nothing) && self.running.is_none() && self.failure.is_none()
+    }
 }
 
 #[derive(Clone)]
@@ -87,6 +103,16 @@ impl Slot {
             parts: tokio::sync::Mutex::new(None),
             learned: Mutex::default(),
         }
+    }
+
+    /// Bytes in memory beside the page: the slot, its entry in the map of all slots, and what is known of each index.
+    pub(super) fn weight(&self, state: &State, indexes: usize) -> u64 {
+        // Once in the slot, once as the key.
+        let names = self.name.as_ref().map_or(0, |name| 2 * name.as_str().len());
+        let entry = size_of::<(ProjectName, Arc<Self>)>() + 2 * size_of::<usize>() + HASH_ENTRY;
+        let parts = indexes * size_of::<Part>();
+        let failure = if state.failure.is_some() { FAILURE } else { 0 };
+        (size_of::<Self>() + names + entry + parts + failure + ALLOCATIONS * ALLOCATION) as u64
     }
 
     /// What was learned of the files, and how often.

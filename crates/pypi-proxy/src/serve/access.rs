@@ -1,5 +1,6 @@
 //! Watching a request to its end: it is counted, and gets a line of the log.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,8 +12,9 @@ use http::{Method, Response, StatusCode};
 use http_body::{Body as _, Frame, SizeHint};
 use tracing::Level;
 
-use super::answer::{Answer, Asked, Value};
+use super::answer::{Answer, Asked, AskedFields, Value};
 use super::meter::Endpoint;
+use super::refuse::too_large;
 use super::respond::X_CACHE;
 use super::{Body, Proxy};
 use crate::Error;
@@ -60,6 +62,23 @@ impl Access {
             has_ended: *asked.method == Method::HEAD,
             line,
         }
+    }
+
+    /// Counts and logs a request whose header exceeds a limit, and returns the response. Nothing of such a request is used:
+    /// the log has `-` for its method and path.
+    pub(super) fn too_large(proxy: &Proxy, client: Option<IpAddr>, is_logged: bool) -> (Self, Answer) {
+        let method = Method::from_bytes(b"-").unwrap_or_default();
+        let asked = Asked {
+            method: &method,
+            path: "-",
+            query: None,
+            fields: AskedFields::default(),
+            forwarded: Cow::Borrowed(""),
+        };
+        let mut access = Self::begin(proxy.clone(), client, &asked, is_logged);
+        let answer = proxy.refuse(too_large());
+        access.answered(&answer);
+        (access, answer)
     }
 
     /// The head of the answer is there.

@@ -83,6 +83,13 @@ fn upstreams(proxy: &Inner, out: &mut Exposition) {
         let is_up = index.meter().condition() != Condition::Fails;
         out.value(&[("index", id)], u8::from(is_up));
     }
+    out.gauge(
+        "pypi_proxy_index_left_alone",
+        "Whether an index is not asked for pages for a while, because it did not respond.",
+    );
+    for (id, index) in &indexes {
+        out.value(&[("index", id)], u8::from(index.is_left_alone()));
+    }
     out.counter(
         "pypi_proxy_upstream_requests_total",
         "Requests that an index or the host of its files answered.",
@@ -127,6 +134,16 @@ fn pages(proxy: &Inner, out: &mut Exposition) {
     for result in Refreshed::ALL {
         out.value(&[("result", result.name())], pages.refreshes(result));
     }
+    let queue = pages.queue();
+    out.gauge("pypi_proxy_page_fetches", "Pages that are requested from the indexes.")
+        .value(&[], queue.running());
+    out.gauge("pypi_proxy_page_fetches_queued", "Pages that wait for being requested from the indexes.")
+        .value(&[], queue.queued());
+    out.counter(
+        "pypi_proxy_page_fetches_rejected_total",
+        "Requests for pages that were rejected because the queue for the indexes was full.",
+    )
+    .value(&[], queue.rejected());
     out.gauge("pypi_proxy_pages", "Pages in memory, missing ones included.").value(&[], pages.count());
     out.gauge("pypi_proxy_page_bytes", "Bytes of pages in memory.").value(&[], pages.bytes());
     out.gauge("pypi_proxy_page_limit_bytes", "The most bytes of pages in memory.")

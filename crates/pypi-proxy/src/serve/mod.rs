@@ -21,7 +21,8 @@
 //! # }
 //! ```
 //!
-//! [`Proxy::answer`] answers the requests of any other HTTP server.
+//! [`Proxy::answer`] answers the requests of any other HTTP server. [`Server::admin`] and [`Proxy::answer_in`] keep metrics,
+//! status and purging apart from pages and files.
 
 mod access;
 mod answer;
@@ -45,5 +46,5 @@ pub use body::Body;
 #[doc(hidden)]
 pub use http1::parse_head;
 pub use server::{Server, ServerConfig};
-pub use service::{Config, Proxy};
+pub use service::{Config, Proxy, Scope};
 pub use tls::Tls;

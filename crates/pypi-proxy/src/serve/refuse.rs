@@ -8,7 +8,7 @@ use crate::guard::Refused;
 use crate::rules::Refusal;
 
 /// Why a request was refused, as it is counted.
-pub(super) const REASONS: [&str; 6] = ["login", "rate", "busy", "project", "age", "yanked"];
+pub(super) const REASONS: [&str; 7] = ["login", "rate", "busy", "project", "age", "yanked", "head"];
 
 /// An answer to a request that was refused, and what it is counted as.
 pub(super) type Denial = (Answer, &'static str);
@@ -51,4 +51,11 @@ pub(super) fn by_guard(refused: Refused) -> Denial {
             (answer, "busy")
         }
     }
+}
+
+/// By the limits of a request's header.
+pub(super) fn too_large() -> Denial {
+    let title = "Request Header Fields Too Large";
+    let detail = "the request has too many header fields, or too many bytes of them";
+    (problem(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, title, detail), "head")
 }

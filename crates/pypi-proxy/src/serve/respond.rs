@@ -30,7 +30,8 @@ pub(super) fn failure(error: &Error) -> Answer {
             return answer;
         }
         () if error.is_forbidden() => StatusCode::FORBIDDEN,
-        () if error.is_timeout() => StatusCode::GATEWAY_TIMEOUT,
+        // As for a request with `only-if-cached` (RFC 9111, 5.2.1.7).
+        () if error.is_timeout() || error.is_offline() => StatusCode::GATEWAY_TIMEOUT,
         () if error.is_storage() || error.is_config() => StatusCode::INTERNAL_SERVER_ERROR,
         () => StatusCode::BAD_GATEWAY,
     };

@@ -55,40 +55,45 @@ pub(super) enum Permanent {
 }
 
 impl<'p> Route<'p> {
-    /// Reads a path as it stands in a request. Several slashes count as one, and a part is decoded once.
+    /// Reads a path as it stands in a request.
+    ///
+    /// Below `/simple/` and `/index/`, several slashes count as one, and a part is decoded once. Any other endpoint has one
+    /// spelling: rules of a server in front compare paths byte by byte.
     pub(super) fn of(path: &'p str) -> Self {
+        match path {
+            "/" => return Self::Home,
+            "/health" => return Self::Health,
+            "/livez" => return Self::Live,
+            "/readyz" => return Self::Ready,
+            "/metrics" => return Self::Metrics,
+            "/status" => return Self::Status,
+            // What the page names is relative to it.
+            "/status/" => return Self::Moved { permanent: Permanent::Redirect, to: "../status".into() },
+            "/status.json" => return Self::StatusJson,
+            "/cache" => return Self::Kept(Kept::All),
+            _ => {}
+        }
+        if let Some(kept) = path.strip_prefix("/cache/") {
+            return Self::kept(kept);
+        }
         let is_folder = path.ends_with('/');
         let mut parts = path.split('/').filter(|part| !part.is_empty());
+        let permanent = match parts.next() {
+            Some("simple") => Permanent::Moved,
+            Some("index") => Permanent::Redirect,
+            _ => return Self::Unknown,
+        };
         let mut next = || parts.next().map(decode);
-        let given = [next(), next(), next(), next(), next()];
+        let given = [next(), next(), next(), next()];
         // A part that is no text is the name of nothing.
         if given.iter().any(|part| matches!(part, Some(None))) {
             return Self::Unknown;
         }
-        let given = given.map(Option::flatten);
-        let mut given = given.into_iter().map_while(|part| part);
-        let first = given.next();
-        let rest = [given.next(), given.next(), given.next()];
-        if given.next().is_some() {
+        let [first, second, third, more] = given.map(Option::flatten);
+        if more.is_some() {
             return Self::Unknown;
         }
-        match (first.as_deref(), rest) {
-            (None, _) => Self::Home,
-            (Some("simple"), rest) => Self::below(Permanent::Moved, rest, is_folder),
-            (Some("index"), rest) => Self::below(Permanent::Redirect, rest, is_folder),
-            (Some("cache"), rest) => Self::kept(rest),
-            (Some("health"), [None, ..]) => Self::Health,
-            (Some("livez"), [None, ..]) => Self::Live,
-            (Some("readyz"), [None, ..]) => Self::Ready,
-            (Some("metrics"), [None, ..]) => Self::Metrics,
-            // What the page names is relative to it.
-            (Some("status"), [None, ..]) if is_folder => {
-                Self::Moved { permanent: Permanent::Redirect, to: "../status".into() }
-            }
-            (Some("status"), [None, ..]) => Self::Status,
-            (Some("status.json"), [None, ..]) => Self::StatusJson,
-            _ => Self::Unknown,
-        }
+        Self::below(permanent, [first, second, third], is_folder)
     }
 
     fn below(permanent: Permanent, parts: [Option<Cow<'p, str>>; 3], is_folder: bool) -> Self {
@@ -118,17 +123,22 @@ impl<'p> Route<'p> {
         }
     }
 
-    fn kept(parts: [Option<Cow<'p, str>>; 3]) -> Self {
-        Self::Kept(match parts {
-            [None, ..] => Kept::All,
-            [Some(list), None, _] if list == "list" => Kept::List,
-            [Some(project), file, None] => match (normal(project), file) {
-                (Some(project), None) => Kept::Project(project),
-                (Some(project), Some(file)) if is_file_name(&file) => Kept::File { project, file },
-                _ => return Self::Unknown,
-            },
-            _ => return Self::Unknown,
-        })
+    /// What follows `/cache/`.
+    fn kept(path: &'p str) -> Self {
+        let (project, file) = match path.split_once('/') {
+            Some((project, file)) => (project, Some(file)),
+            None => (path, None),
+        };
+        if project == "list" && file.is_none() {
+            return Self::Kept(Kept::List);
+        }
+        let Ok(project) = normalize(project) else { return Self::Unknown };
+        match file.map(decode) {
+            None => Self::Kept(Kept::Project(project)),
+            // A slash is no part of the name of a file.
+            Some(Some(file)) if is_file_name(&file) => Self::Kept(Kept::File { project, file }),
+            Some(_) => Self::Unknown,
+        }
     }
 }
 
@@ -198,7 +208,6 @@ mod tests {
             ("/simple/simple/simple-1.0.whl", file("simple", "simple-1.0.whl")),
             ("/cache/list", Route::Kept(Kept::List)),
             ("/cache", Route::Kept(Kept::All)),
-            ("/cache/", Route::Kept(Kept::All)),
             ("/cache/Foo_Bar", Route::Kept(Kept::Project("foo-bar".into()))),
             (
                 "/cache/six/six-1.0.whl",
@@ -243,10 +252,45 @@ mod tests {
             "/health/x",
             "/index/simple/a/b/c",
             "/simple/%252e%252e/",
+            "/%73imple/a/",
+            "/cache/",
+            "/cache/%6cist",
+            "/cache/six/",
+            "/cache//six",
+            "//cache/six",
+            "/cache/%73ix",
         ];
         for path in unknown {
             assert_eq!(Route::of(path), Route::Unknown, "{path}");
         }
+    }
+
+    #[test]
+    fn other_endpoints_have_one_spelling() {
+        let paths =
+            ["/health", "/livez", "/readyz", "/metrics", "/status", "/status.json", "/cache", "/cache/list"];
+        for path in paths {
+            assert_ne!(Route::of(path), Route::Unknown, "{path}");
+            let second = &path[2..];
+            let encoded = format!("/%{:02x}{second}", path.as_bytes()[1]);
+            for other in [
+                format!("{path}/"),
+                format!("{path}//"),
+                format!("/{path}"),
+                format!("/.{path}"),
+                format!("{path}/."),
+                format!("{path}%2f"),
+                format!("{path};x"),
+                path.to_ascii_uppercase(),
+                encoded,
+            ] {
+                let route = Route::of(&other);
+                let is_redirect = matches!(&route, Route::Moved { permanent: Permanent::Redirect, .. });
+                assert!(route == Route::Unknown || is_redirect && other == "/status/", "{other}: {route:?}");
+            }
+        }
+        assert_eq!(Route::of("//"), Route::Unknown);
+        assert_eq!(Route::of(""), Route::Unknown);
     }
 
     proptest! {

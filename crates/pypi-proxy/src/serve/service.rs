@@ -105,6 +105,33 @@ impl Inner {
     }
 }
 
+/// Which endpoints are served. The others are not found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// All endpoints.
+    #[default]
+    All,
+    /// Pages and files, `/livez` and `/readyz`.
+    Index,
+    /// Metrics, `/health`, the status page, purging, `/livez` and `/readyz`.
+    Admin,
+}
+
+impl Scope {
+    fn has(self, route: &Route<'_>) -> bool {
+        match route {
+            Route::Live | Route::Ready | Route::Unknown => true,
+            Route::List | Route::Project(_) | Route::File { .. } | Route::Moved { .. } => self != Self::Admin,
+            Route::Home
+            | Route::Kept(_)
+            | Route::Health
+            | Route::Metrics
+            | Route::Status
+            | Route::StatusJson => self != Self::Index,
+        }
+    }
+}
+
 /// The proxy: pages and files of some indexes, as answers to requests.
 #[derive(Clone, Debug)]
 pub struct Proxy(Arc<Inner>);
@@ -155,7 +182,12 @@ impl Proxy {
     /// Answers a request. What it has as a body is not looked at. Nothing is known of where it comes from: those who do not
     /// log in count as one client.
     pub async fn answer<B>(&self, request: &Request<B>) -> Response<Body> {
-        self.answer_to(&Asked::of(request), None).await.into()
+        self.answer_in(Scope::All, request).await
+    }
+
+    /// The same for some of the endpoints only, so that a server can keep the others for itself.
+    pub async fn answer_in<B>(&self, scope: Scope, request: &Request<B>) -> Response<Body> {
+        self.answer_to(&Asked::of(request), None, scope).await.into()
     }
 
     /// The address of who asks over a connection from `peer`.
@@ -166,8 +198,8 @@ impl Proxy {
         }
     }
 
-    pub(super) async fn answer_to(&self, asked: &Asked<'_>, client: Option<IpAddr>) -> Answer {
-        let route = Route::of(asked.path);
+    pub(super) async fn answer_to(&self, asked: &Asked<'_>, client: Option<IpAddr>, scope: Scope) -> Answer {
+        let route = Some(Route::of(asked.path)).filter(|route| scope.has(route)).unwrap_or(Route::Unknown);
         let mut answer = match &self.0.config.guard {
             Some(guard) if !matches!(route, Route::Live | Route::Ready) => {
                 self.guarded(guard, route, asked, client).await
@@ -207,7 +239,8 @@ impl Proxy {
         }
     }
 
-    fn refuse(&self, (answer, reason): Denial) -> Answer {
+    /// Counts a refused request.
+    pub(super) fn refuse(&self, (answer, reason): Denial) -> Answer {
         self.0.meter.refuse(reason);
         answer
     }

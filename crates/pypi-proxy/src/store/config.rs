@@ -9,6 +9,7 @@ use crate::bucket::Bucket;
 #[derive(Clone, Debug)]
 pub struct Config {
     pub(super) dir: PathBuf,
+    pub(super) allow_shared_dir: bool,
     pub(super) max_bytes: u64,
     pub(super) max_file: u64,
     pub(super) max_fills: usize,
@@ -44,6 +45,7 @@ impl Config {
     pub fn new(dir: impl Into<PathBuf>) -> Self {
         Self {
             dir: dir.into(),
+            allow_shared_dir: false,
             max_bytes: Self::DEFAULT_MAX_BYTES,
             max_file: Self::DEFAULT_MAX_FILE,
             max_fills: Self::DEFAULT_MAX_FILLS,
@@ -56,6 +58,14 @@ impl Config {
             unused: None,
             bucket: None,
         }
+    }
+
+    /// Uses the folder even if another user owns it or if other users can write to it. They can replace what is served:
+    /// hashes are checked when a file is fetched, not each time that it is served. Checked on Unix only. Default: off.
+    #[must_use]
+    pub fn allow_shared_dir(mut self, is_allowed: bool) -> Self {
+        self.allow_shared_dir = is_allowed;
+        self
     }
 
     /// The most bytes of files, those on their way included; the ones that nobody wanted the longest go first. None are

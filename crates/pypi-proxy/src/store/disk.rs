@@ -112,10 +112,10 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Fails if the folder holds something else, if another proxy uses it, or if it can't be read or written
-    /// ([`Error::is_storage`]).
+    /// Fails if the folder holds something else, if another proxy uses it, if other users own it or can write to it, or if it
+    /// can't be read or written ([`Error::is_storage`]).
     pub fn open(config: Config) -> Result<Self, Error> {
-        let folder = Folder::open(&config.dir)?;
+        let folder = Folder::open(&config.dir, config.allow_shared_dir)?;
         let recency = Recency::new(config.max_bytes, config.max_handles);
         let permits = Arc::new(Semaphore::new(config.max_fills));
         let inner = Inner {

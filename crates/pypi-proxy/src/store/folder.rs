@@ -27,9 +27,12 @@ pub(crate) struct Folder {
 impl Folder {
     /// Opens or makes the folder.
     ///
-    /// Nothing is ever removed from a folder that was not made here.
-    pub(super) fn open(dir: &Path) -> Result<Self, Error> {
-        fs::create_dir_all(dir).map_err(Error::storage)?;
+    /// Nothing is ever removed from a folder that was not made here. Unless `allow_shared` is set, other users must not be
+    /// able to write to it.
+    pub(super) fn open(dir: &Path, allow_shared: bool) -> Result<Self, Error> {
+        create(dir, true).map_err(Error::storage)?;
+        let check = |dir: &Path| if allow_shared { Ok(()) } else { check_private(dir) };
+        check(dir)?;
         let path = dir.join(MARKER);
         let is_new = match fs::symlink_metadata(&path) {
             Ok(metadata) if metadata.is_file() => false,
@@ -55,11 +58,11 @@ impl Folder {
         for part in PARTS {
             let path = dir.join(part);
             match fs::symlink_metadata(&path) {
-                Ok(metadata) if metadata.is_dir() => {}
+                Ok(metadata) if metadata.is_dir() => check(&path)?,
                 // A link could lead the cache to files of others.
                 Ok(_) => return Err(foreign("a part of it is no folder")),
                 Err(error) if error.kind() == ErrorKind::NotFound => {
-                    fs::create_dir(&path).map_err(Error::storage)?;
+                    create(&path, false).map_err(Error::storage)?;
                 }
                 Err(error) => return Err(Error::storage(error)),
             }
@@ -126,7 +129,7 @@ impl Folder {
 
     /// Makes a folder in another one. That one is not made: whoever has removed it may have put something else there.
     pub(crate) fn make(path: &Path) -> std::io::Result<()> {
-        match fs::create_dir(path) {
+        match create(path, false) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
             result => result,
         }
@@ -140,6 +143,39 @@ impl Folder {
         }
         fs::rename(partial, path).map_err(Error::storage)
     }
+}
+
+/// Makes a directory that other users can't write to, whatever the umask is.
+fn create(path: &Path, is_recursive: bool) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(is_recursive);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o755);
+    builder.create(path)
+}
+
+/// Refuses a directory whose content other users can replace. Root may own it: root can replace anything.
+#[cfg(unix)]
+fn check_private(dir: &Path) -> Result<(), Error> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let metadata = fs::metadata(dir).map_err(Error::storage)?;
+    let (owner, user) = (metadata.uid(), rustix::process::geteuid().as_raw());
+    let problem = if owner != user && owner != 0 {
+        format!("is owned by another user (uid {owner})")
+    } else if metadata.mode() & 0o022 != 0 {
+        format!("is writable by other users (mode {:o})", metadata.mode() & 0o7777)
+    } else {
+        return Ok(());
+    };
+    let dir = dir.display();
+    let text = format!("{dir} {problem}: use a directory of this user alone, or set allow_shared_cache_dir");
+    Err(Error::with(Kind::Storage, text))
+}
+
+#[cfg(not(unix))]
+fn check_private(_: &Path) -> Result<(), Error> {
+    Ok(())
 }
 
 #[cold]

@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::fmt;
 use std::net::SocketAddr;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::StreamExt;
@@ -21,7 +21,8 @@ use super::config::{Config, Credentials};
 use super::meter::{Asked, Meter};
 use super::place::is_private;
 use super::{Answer, Body, PageBody, Validators};
-use crate::error::Kind;
+use crate::breaker::{Breaker, Leave};
+use crate::error::{Chain, Kind};
 use crate::{Error, ProjectName};
 
 const PAGES: &str =
@@ -38,6 +39,8 @@ pub struct Upstream {
     /// What it gets is never decompressed: hashes are those of the bytes as they travel.
     files: Client,
     meter: Arc<Meter>,
+    /// For pages: files may be on other hosts.
+    breaker: Mutex<Breaker>,
 }
 
 impl Upstream {
@@ -52,7 +55,7 @@ impl Upstream {
         let build = |builder: ClientBuilder| builder.build().map_err(wrong);
         let pages = build(builder(&config)?)?;
         let files = build(builder(&config)?.no_gzip().no_zstd().no_deflate().no_brotli())?;
-        Ok(Self { config, pages, files, meter: Arc::default() })
+        Ok(Self { config, pages, files, meter: Arc::default(), breaker: Mutex::default() })
     }
 
     /// How long a page is fresh.
@@ -81,7 +84,44 @@ impl Upstream {
         let response = self.send(self.authorize(request), Asked::Page).await?;
         match response.status() {
             status if status.is_server_error() => Err(unexpected(status, response.headers())),
-            _ => Ok(()),
+            _ => {
+                self.responded();
+                Ok(())
+            }
+        }
+    }
+
+    fn breaker(&self) -> MutexGuard<'_, Breaker> {
+        // Nothing panics while it holds the lock.
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether pages are not requested for a while, because the index did not respond.
+    pub(crate) fn is_left_alone(&self) -> bool {
+        self.breaker().is_open()
+    }
+
+    /// Permission to request a page.
+    fn leave(&self) -> Result<Leave, Error> {
+        let now = tokio::time::Instant::now();
+        let mut breaker = self.breaker();
+        breaker.ask(now).ok_or_else(|| {
+            Error::with(Kind::Upstream, "the index does not respond and is not asked for a while")
+                .retried_after(Some(breaker.pause(now)))
+        })
+    }
+
+    fn responded(&self) {
+        if self.breaker().answered() {
+            tracing::info!(index = %self, "the index responds again");
+        }
+    }
+
+    /// Notes that the index did not send a whole response.
+    fn was_silent(&self, leave: Leave, error: &Error) {
+        if self.breaker().failed(leave, tokio::time::Instant::now()) {
+            let error = Chain(error);
+            tracing::warn!(index = %self, %error, "the index does not respond: no pages are requested for a while");
         }
     }
 
@@ -97,11 +137,25 @@ impl Upstream {
 
     /// Asks for the page of a project, or for the list of all, if it is another than the one with these validators.
     ///
+    /// After 5 pages in a row without a response, none is requested for a second, then one tries whether the index responds
+    /// again; each time that it does not, the pause doubles, up to 30 seconds. Meanwhile the error has
+    /// [`Error::retry_after`].
+    ///
     /// # Errors
     ///
     /// Fails if the index does not answer, or with something else ([`Error::is_upstream`], [`Error::is_timeout`]), if it
     /// leads to a place that may not be asked ([`Error::is_forbidden`]), and if the page is too large ([`Error::is_limit`]).
     pub async fn page(&self, project: Option<&ProjectName>, known: &Validators) -> Result<Answer, Error> {
+        let leave = self.leave()?;
+        let result = self.fetch_page(project, known).await;
+        match &result {
+            Err(error) if is_silence(error) => self.was_silent(leave, error),
+            _ => self.responded(),
+        }
+        result
+    }
+
+    async fn fetch_page(&self, project: Option<&ProjectName>, known: &Validators) -> Result<Answer, Error> {
         let mut request = self.pages.get(self.page_url(project)).header(ACCEPT, PAGES);
         request = header(request, IF_NONE_MATCH, known.etag.as_deref());
         if known.etag.is_none() {
@@ -238,6 +292,9 @@ impl Upstream {
 
     /// Sends a request, and counts what becomes of it.
     async fn send(&self, request: RequestBuilder, asked: Asked) -> Result<Response, Error> {
+        if self.config.offline {
+            return Err(Error::new(Kind::Offline));
+        }
         let begun = Instant::now();
         match request.send().await {
             Ok(response) => {
@@ -392,6 +449,12 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         Err(_) => httpdate::parse_http_date(text).ok()?.duration_since(SystemTime::now()).unwrap_or_default(),
     };
     Some(time.min(MAX_PAUSE))
+}
+
+/// Whether there was no response, or only a part of one.
+fn is_silence(error: &Error) -> bool {
+    let source = error.source().and_then(|source| source.downcast_ref::<reqwest::Error>());
+    source.is_some_and(|error| !error.is_redirect())
 }
 
 /// URLs may hold tokens: no error shows one.

@@ -29,6 +29,7 @@ pub struct Config {
     pub(super) max_page: u64,
     pub(super) hosts: Hosts,
     pub(super) verify_tls: bool,
+    pub(super) offline: bool,
     pub(super) authorities: Vec<Vec<u8>>,
 }
 
@@ -84,6 +85,7 @@ impl Config {
             max_page: Self::DEFAULT_MAX_PAGE,
             hosts: Hosts::default(),
             verify_tls: true,
+            offline: false,
             authorities: Vec::new(),
         })
     }
@@ -135,6 +137,13 @@ impl Config {
     #[must_use]
     pub fn authority(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.authorities.push(pem.into());
+        self
+    }
+
+    /// Opens no connection: every request fails at once, and what is cached is served. Default: off.
+    #[must_use]
+    pub fn offline(mut self, is_offline: bool) -> Self {
+        self.offline = is_offline;
         self
     }
 

@@ -19,6 +19,8 @@ mod faults_disk;
 mod faults_program;
 mod faults_upstream;
 mod fleet;
+mod hardening_pages;
+mod hardening_serve;
 mod learn;
 mod metadata;
 mod observe;

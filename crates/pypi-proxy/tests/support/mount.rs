@@ -10,7 +10,7 @@ impl Mount {
     /// A small one in memory. `None`, with a word of it, for who may not mount anything.
     pub(crate) fn small(path: &Path, bytes: u64) -> Option<Self> {
         std::fs::create_dir_all(path).unwrap();
-        let size = format!("size={bytes}");
+        let size = format!("size={bytes},mode=700");
         Self::done(path, run(&["mount", "-t", "tmpfs", "-o", &size, "tmpfs"], path))
     }
 

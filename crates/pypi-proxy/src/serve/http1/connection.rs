@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::super::access::Access;
-use super::super::service::Proxy;
+use super::super::service::{Proxy, Scope};
 use super::head::{Head, Plain};
 use super::patience::Patience;
 use super::rewind::Rewind;
@@ -24,6 +24,10 @@ const MAX_HEAD: usize = 16 * 1024;
 /// Memory for what is read at once.
 const READ: usize = 2 * 1024;
 
+/// For how long, and for how many bytes, a refused client may go on sending before the connection is closed.
+const LINGER: Duration = Duration::from_secs(5);
+const MAX_LINGER: u64 = 256 * 1024;
+
 /// The answer to what is no request.
 const INVALID: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
@@ -32,8 +36,11 @@ const INVALID: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnec
 pub(in super::super) struct Manner {
     pub(in super::super) header_timeout: Duration,
     pub(in super::super) send_timeout: Duration,
+    /// Maximum header fields of a request.
+    pub(in super::super) max_fields: usize,
     pub(in super::super) client: Option<IpAddr>,
     pub(in super::super) is_logged: bool,
+    pub(in super::super) scope: Scope,
 }
 
 /// Answers requests until the connection ends, until one comes that is not for us, which is returned unread, or until
@@ -49,11 +56,21 @@ pub(in super::super) async fn serve(
     let mut patience = Patience::new(manner.header_timeout);
     let mut is_closing = false;
     loop {
-        let Plain { asked, is_kept, len } = match Head::read(&input) {
+        let Plain { asked, is_kept, len } = match Head::read(&input, manner.max_fields) {
             Head::Request(plain) => plain,
             Head::Foreign => return Some(Rewind::new(input, stream)),
             Head::Invalid => {
                 let _ = stream.write_all(INVALID).await;
+                linger(stream, &manner).await;
+                return None;
+            }
+            Head::TooManyFields => {
+                let (mut access, answer) = Access::too_large(proxy, manner.client, manner.is_logged);
+                let (patience, memory, clock) = (&mut patience, &mut memory, &mut clock);
+                let mut writer =
+                    Writer { stream: &stream, patience, timeout: manner.send_timeout, memory, clock };
+                writer.write(answer, false, false, &mut access).await.ok()?;
+                linger(stream, &manner).await;
                 return None;
             }
             Head::Partial if input.len() >= MAX_HEAD => return Some(Rewind::new(input, stream)),
@@ -82,7 +99,7 @@ pub(in super::super) async fn serve(
         let is_kept = is_kept && !is_closing;
         let client = proxy.client(manner.client, &asked);
         let mut access = Access::begin(proxy.clone(), client, &asked, manner.is_logged);
-        let answer = proxy.answer_to(&asked, client).await;
+        let answer = proxy.answer_to(&asked, client, manner.scope).await;
         access.answered(&answer);
         let is_head = *asked.method == Method::HEAD;
         let (patience, memory, clock) = (&mut patience, &mut memory, &mut clock);
@@ -95,4 +112,14 @@ pub(in super::super) async fn serve(
         }
         input.advance(len);
     }
+}
+
+/// Closes a connection of which not everything was read: with unread bytes the system would reset it, and the client might
+/// never see the response.
+async fn linger(mut stream: TcpStream, manner: &Manner) {
+    let _ = stream.shutdown().await;
+    let mut rest = stream.take(MAX_LINGER);
+    let mut nowhere = tokio::io::sink();
+    let discard = tokio::io::copy(&mut rest, &mut nowhere);
+    let _ = tokio::time::timeout(LINGER.min(manner.header_timeout), discard).await;
 }

@@ -6,8 +6,11 @@ use http::Method;
 
 use super::super::answer::{Asked, AskedFields};
 
-/// A request with more fields is left to hyper.
-const MAX_FIELDS: usize = 32;
+/// Header fields of a request that are parsed without an allocation.
+pub(in super::super) const DEFAULT_MAX_FIELDS: usize = 100;
+
+/// The connection preface of HTTP/2 (RFC 9113, 3.4).
+pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// What the bytes of a connection begin with.
 pub(in super::super) enum Head<'b> {
@@ -17,6 +20,8 @@ pub(in super::super) enum Head<'b> {
     Foreign,
     /// Something that is no request at all.
     Invalid,
+    /// The start of a request with too many header fields.
+    TooManyFields,
     /// A request.
     Request(Plain<'b>),
 }
@@ -31,16 +36,30 @@ pub(in super::super) struct Plain<'b> {
 }
 
 impl<'b> Head<'b> {
-    pub(in super::super) fn read(bytes: &'b [u8]) -> Self {
-        let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
-        let mut request = httparse::Request::new(&mut fields);
+    /// Parses what has come so far. A request may have at most `max_fields` header fields.
+    pub(in super::super) fn read(bytes: &'b [u8], max_fields: usize) -> Self {
+        let mut few = [httparse::EMPTY_HEADER; DEFAULT_MAX_FIELDS];
+        let mut many;
+        let fields = match few.get_mut(..max_fields) {
+            Some(few) => few,
+            None => {
+                many = vec![httparse::EMPTY_HEADER; max_fields];
+                &mut many[..]
+            }
+        };
+        let mut request = httparse::Request::new(fields);
         match request.parse(bytes) {
             Ok(httparse::Status::Partial) => Self::Partial,
             Ok(httparse::Status::Complete(len)) => {
                 Self::plain(&request, len).map_or(Self::Foreign, Self::Request)
             }
+            // Read under the same deadline as any other head: hyper would wait for the rest without one.
+            Err(httparse::Error::Version) if bytes.len() < PREFACE.len() && PREFACE.starts_with(bytes) => {
+                Self::Partial
+            }
             // HTTP/2 begins like a request of a version that there is not.
             Err(httparse::Error::Version) => Self::Foreign,
+            Err(httparse::Error::TooManyHeaders) => Self::TooManyFields,
             Err(_) => Self::Invalid,
         }
     }
@@ -104,9 +123,9 @@ impl<'b> Head<'b> {
 /// What a fuzzer calls.
 #[doc(hidden)]
 pub fn parse(bytes: &[u8]) -> Option<usize> {
-    match Head::read(bytes) {
+    match Head::read(bytes, DEFAULT_MAX_FIELDS) {
         Head::Request(plain) => Some(plain.len),
-        Head::Partial | Head::Foreign | Head::Invalid => None,
+        Head::Partial | Head::Foreign | Head::Invalid | Head::TooManyFields => None,
     }
 }
 
@@ -160,6 +179,10 @@ impl Name {
 mod tests {
     use super::*;
 
+    fn read(bytes: &[u8]) -> Head<'_> {
+        Head::read(bytes, DEFAULT_MAX_FIELDS)
+    }
+
     fn is_ours(head: &str) -> bool {
         parse(head.as_bytes()) == Some(head.len())
     }
@@ -169,9 +192,7 @@ mod tests {
         assert!(is_ours("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
         let head = "HEAD /simple/six/?format=json HTTP/1.1\r\nhost:x\r\nACCEPT: text/html\r\nAccept-Encoding: gzip, zstd\r\n\
             Connection: Keep-Alive\r\nUser-Agent: pip/26 {\"a\"}\r\n\r\n";
-        let Head::Request(Plain { asked, is_kept, len }) = Head::read(head.as_bytes()) else {
-            panic!("{head}")
-        };
+        let Head::Request(Plain { asked, is_kept, len }) = read(head.as_bytes()) else { panic!("{head}") };
         assert_eq!(
             (asked.method, asked.path, asked.query),
             (&Method::HEAD, "/simple/six/", Some("format=json"))
@@ -182,9 +203,7 @@ mod tests {
         );
         assert!(is_kept && len == head.len());
         let close = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\nGET /";
-        let Head::Request(Plain { is_kept, len, .. }) = Head::read(close.as_bytes()) else {
-            panic!("{close}")
-        };
+        let Head::Request(Plain { is_kept, len, .. }) = read(close.as_bytes()) else { panic!("{close}") };
         assert!(!is_kept && len == close.len() - 5);
     }
 
@@ -211,9 +230,76 @@ mod tests {
             "\x16\x03\x01\x00\x01\r\n\r\n",
         ];
         for head in others {
-            assert!(matches!(Head::read(head.as_bytes()), Head::Foreign | Head::Invalid), "{head:?}");
+            assert!(matches!(read(head.as_bytes()), Head::Foreign | Head::Invalid), "{head:?}");
         }
-        assert!(matches!(Head::read(b"GET / HTTP/1.1\r\nHost: x\r\n"), Head::Partial));
-        assert!(matches!(Head::read(b""), Head::Partial));
+        assert!(matches!(read(b"GET / HTTP/1.1\r\nHost: x\r\n"), Head::Partial));
+        assert!(matches!(read(b""), Head::Partial));
+    }
+
+    #[test]
+    fn an_incomplete_preface_of_http2_is_partial() {
+        for len in 0..PREFACE.len() {
+            assert!(matches!(read(&PREFACE[..len]), Head::Partial), "{len}");
+        }
+        assert!(matches!(read(PREFACE), Head::Foreign));
+    }
+
+    /// A request with so many header fields.
+    fn with_fields(count: usize) -> String {
+        let more: String = (1..count).map(|number| format!("X-{number}: y\r\n")).collect();
+        format!("GET / HTTP/1.1\r\nHost: x\r\n{more}\r\n")
+    }
+
+    #[test]
+    fn header_fields_are_limited_by_count() {
+        for max in test_support::limits(DEFAULT_MAX_FIELDS) {
+            for count in test_support::limits(max) {
+                let head = with_fields(count);
+                match Head::read(head.as_bytes(), max) {
+                    Head::Request(plain) => {
+                        assert!(count <= max && plain.len == head.len(), "{count} of {max}")
+                    }
+                    Head::TooManyFields => assert!(count > max, "{count} of {max}"),
+                    _ => panic!("{count} of {max}"),
+                }
+            }
+        }
+    }
+
+    /// The outcome of a head, as far as it can be compared.
+    fn outcome(bytes: &[u8], max_fields: usize) -> Option<Result<usize, &'static str>> {
+        match Head::read(bytes, max_fields) {
+            Head::Partial => None,
+            Head::Request(plain) => Some(Ok(plain.len)),
+            Head::Foreign => Some(Err("foreign")),
+            Head::Invalid => Some(Err("invalid")),
+            Head::TooManyFields => Some(Err("too many fields")),
+        }
+    }
+
+    #[test]
+    fn the_outcome_does_not_depend_on_how_a_head_is_cut() {
+        let mut heads: Vec<Vec<u8>> = [1, 2, 100, 101].map(|count| with_fields(count).into_bytes()).into();
+        heads.extend([
+            PREFACE.to_vec(),
+            b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc".to_vec(),
+            b"GET / HTTP/1.1\r\nHost: \x1b\r\n\r\n".to_vec(),
+            b"\x16\x03\x01\x02\0\x01".to_vec(),
+            b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n".to_vec(),
+        ]);
+        // Without its end.
+        heads.push(with_fields(1).trim_end().into());
+        for (at, head) in heads.iter().enumerate() {
+            for max_fields in test_support::limits(100) {
+                test_support::in_pieces(head, |pieces| {
+                    let mut input = Vec::new();
+                    pieces.iter().find_map(|piece| {
+                        input.extend_from_slice(piece);
+                        outcome(&input, max_fields)
+                    })
+                });
+                assert_eq!(outcome(head, max_fields).is_none(), at == heads.len() - 1, "{at}");
+            }
+        }
     }
 }

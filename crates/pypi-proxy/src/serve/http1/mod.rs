@@ -10,5 +10,7 @@ mod rewind;
 mod write;
 
 pub(super) use connection::{Manner, serve};
+pub(super) use head::DEFAULT_MAX_FIELDS;
 pub use head::parse as parse_head;
+pub(super) use rewind::Rewind;
 pub(super) use write::Whole;

@@ -5,7 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::{Buf as _, BytesMut};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
+
+use super::head::PREFACE;
 
 /// Reads what was read before once more, and then goes on.
 #[derive(Debug)]
@@ -17,6 +19,29 @@ pub(in super::super) struct Rewind<S> {
 impl<S> Rewind<S> {
     pub(in super::super) fn new(read: BytesMut, stream: S) -> Self {
         Self { read, stream }
+    }
+}
+
+impl<S: AsyncRead + Unpin> Rewind<S> {
+    /// Reads until it is known whether the connection begins with the preface of HTTP/2. The bytes are read again
+    /// afterwards.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the connection ends before that.
+    pub(in super::super) async fn is_http2(&mut self) -> io::Result<bool> {
+        loop {
+            let len = self.read.len().min(PREFACE.len());
+            if self.read[..len] != PREFACE[..len] {
+                return Ok(false);
+            }
+            if len == PREFACE.len() {
+                return Ok(true);
+            }
+            if self.stream.read_buf(&mut self.read).await? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
     }
 }
 

@@ -88,7 +88,17 @@ async fn instances_learn_whose_request_it_is() {
     assert_eq!(headers["host"], front.strip_prefix("http://").unwrap());
     assert!(!headers.contains_key("connection"));
     // What is about one instance is not told through the balancer.
-    for path in ["/", "/metrics", "/status", "/status.json", "/cache/demo"] {
+    let paths = ["/", "/metrics", "/status", "/status.json", "/health", "/cache", "/cache/demo"];
+    let spellings = [
+        "//metrics",
+        "/metrics/",
+        "/%6detrics",
+        "/status/",
+        "/status.json/",
+        "//cache/demo",
+        "/%63ache/demo",
+    ];
+    for path in paths.into_iter().chain(spellings) {
         assert_eq!(ask(Method::GET, path).await.unwrap().status(), StatusCode::NOT_FOUND, "{path}");
     }
     assert_eq!(ask(Method::DELETE, "/cache").await.unwrap().status(), StatusCode::NOT_FOUND);

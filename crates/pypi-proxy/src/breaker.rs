@@ -1,4 +1,4 @@
-//! Leaving a bucket alone that fails.
+//! A circuit breaker: a bucket or an index that fails several times in a row is not asked for a while.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ const FAILURES: u32 = 5;
 const PAUSE: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
-/// Whether the bucket is asked.
+/// Whether requests are sent.
 #[derive(Debug, Default)]
-pub(super) struct Breaker {
+pub(crate) struct Breaker {
     failures: u32,
     open: Option<Open>,
 }
@@ -26,7 +26,7 @@ struct Open {
 
 /// Leave to ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leave {
+pub(crate) enum Leave {
     Given,
     /// To see whether it answers again.
     Probe,
@@ -34,7 +34,7 @@ pub(super) enum Leave {
 
 impl Breaker {
     /// `None` while it is left alone.
-    pub(super) fn ask(&mut self, now: Instant) -> Option<Leave> {
+    pub(crate) fn ask(&mut self, now: Instant) -> Option<Leave> {
         match &mut self.open {
             None => Some(Leave::Given),
             Some(open) if now >= open.until => {
@@ -45,14 +45,19 @@ impl Breaker {
         }
     }
 
+    /// How long it is still left alone.
+    pub(crate) fn pause(&self, now: Instant) -> Duration {
+        self.open.as_ref().map_or(Duration::ZERO, |open| open.until.saturating_duration_since(now))
+    }
+
     /// It has answered. Whether it was left alone before.
-    pub(super) fn answered(&mut self) -> bool {
+    pub(crate) fn answered(&mut self) -> bool {
         self.failures = 0;
         self.open.take().is_some()
     }
 
     /// It has not. Whether it is left alone from now on, and was not before.
-    pub(super) fn failed(&mut self, leave: Leave, now: Instant) -> bool {
+    pub(crate) fn failed(&mut self, leave: Leave, now: Instant) -> bool {
         match (&mut self.open, leave) {
             (Some(open), Leave::Probe) => {
                 open.pause = (open.pause * 2).min(MAX_PAUSE);
@@ -72,7 +77,7 @@ impl Breaker {
         }
     }
 
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.open.is_some()
     }
 }
@@ -92,8 +97,10 @@ mod tests {
             assert!(!breaker.failed(Leave::Given, now));
             assert_eq!(breaker.ask(now), Some(Leave::Given));
         }
+        assert_eq!(breaker.pause(now), Duration::ZERO);
         assert!(breaker.failed(Leave::Given, now));
         assert_eq!(breaker.ask(now), None);
+        assert_eq!(breaker.pause(now), PAUSE);
         // One that was on its way changes nothing.
         assert!(!breaker.failed(Leave::Given, now));
         assert_eq!(breaker.ask(now + PAUSE), Some(Leave::Probe));

@@ -1,0 +1,317 @@
+//! Indexes that do not respond, and clients that want more pages than there is room for.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Request, StatusCode};
+use pypi_proxy::ProjectName;
+use pypi_proxy::pages::{self, Pages, Verdict};
+use pypi_proxy::serve::{self, Proxy};
+use pypi_proxy::store::{self, Store};
+use pypi_proxy::upstream::{self, Upstream};
+
+use crate::support::exposition;
+use crate::support::proxy::{PATIENCE, start_with};
+use crate::support::raw::{Raw, Step, reply};
+use crate::support::{JSON, page};
+use test_support::counting;
+
+/// No test waits for this long.
+const NEVER: Duration = Duration::from_secs(86_400);
+
+fn name(text: &str) -> ProjectName {
+    ProjectName::parse(text).unwrap()
+}
+
+/// An index that sends each page once, and after that accepts requests and says nothing.
+async fn silent_after_the_first() -> Raw {
+    Raw::start(|asked| match asked.nth {
+        0 => reply("200 OK", &[JSON], page("six", &[("six-1.0.whl", "/f/six-1.0.whl")])),
+        _ => vec![Step::Stall],
+    })
+    .await
+}
+
+fn upstream(index: &Raw, set: impl Fn(upstream::Config) -> upstream::Config) -> Arc<Upstream> {
+    let config = upstream::Config::new(&index.url("/simple")).unwrap().ttl(Duration::ZERO);
+    Arc::new(Upstream::new(set(config)).unwrap())
+}
+
+/// A proxy without a listener.
+fn proxy(dir: &Path, upstream: Arc<Upstream>, pages: pages::Config) -> Proxy {
+    let store = Store::open(store::Config::new(dir.join("cache"))).unwrap();
+    let pages = Pages::new(vec![upstream.clone()], pages);
+    Proxy::new(vec![upstream], pages, store, serve::Config::new())
+}
+
+async fn get(proxy: &Proxy, path: &str) -> (StatusCode, http::HeaderMap) {
+    let response = proxy.answer(&Request::get(path).body(()).unwrap()).await;
+    (response.status(), response.headers().clone())
+}
+
+#[tokio::test]
+async fn a_cached_page_is_served_while_the_index_is_silent() {
+    assert!(pages::Config::DEFAULT_STALE_WAIT < Duration::from_secs(2));
+    let dir = tempfile::tempdir().unwrap();
+    let index = silent_after_the_first().await;
+    let config = pages::Config::new().dir(dir.path()).stale_while_revalidate(Duration::ZERO);
+    let config = config.stale_wait(Duration::from_millis(50));
+    let new = || {
+        let upstream = upstream(&index, |config| config.read_timeout(NEVER).connect_timeout(NEVER));
+        Pages::new(vec![upstream], config.clone())
+    };
+    let project = async |pages: &Pages| {
+        let served = tokio::time::timeout(PATIENCE, pages.project(&name("six"))).await;
+        served.expect("it is served").unwrap().verdict
+    };
+    let pages = new();
+    assert_eq!(project(&pages).await, Verdict::Miss);
+    // From memory, twice, and from the disk.
+    assert_eq!(project(&pages).await, Verdict::Stale);
+    assert_eq!(project(&pages).await, Verdict::Stale);
+    assert_eq!(project(&new()).await, Verdict::Stale);
+    assert_eq!(index.count("/simple/six/"), 3);
+}
+
+/// With the clock paused, every timeout passes as soon as there is nothing else to do.
+#[tokio::test(start_paused = true)]
+async fn an_index_that_does_not_respond_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = Raw::start(|asked| match asked.path.as_str() {
+        "/simple/there/" => reply("404 Not Found", &[], ""),
+        _ => vec![Step::Stall],
+    })
+    .await;
+    let proxy = proxy(dir.path(), upstream(&index, |config| config), pages::Config::new());
+    for number in 0..5 {
+        let (status, headers) = get(&proxy, &format!("/simple/project-{number}/")).await;
+        assert_eq!((status, headers.get("retry-after")), (StatusCode::GATEWAY_TIMEOUT, None), "{number}");
+    }
+    // No request is sent, so that no timeout has to pass.
+    let begun = tokio::time::Instant::now();
+    for number in 5..50 {
+        let (status, headers) = get(&proxy, &format!("/simple/project-{number}/")).await;
+        assert_eq!(
+            (status, &headers["retry-after"]),
+            (StatusCode::SERVICE_UNAVAILABLE, &"1".parse().unwrap())
+        );
+    }
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+    // One request at a time tries whether it responds again, less and less often.
+    let mut pauses = Vec::new();
+    for number in 50..56 {
+        tokio::time::advance(Duration::from_secs(30)).await;
+        let (status, _) = get(&proxy, &format!("/simple/project-{number}/")).await;
+        assert_eq!(status, StatusCode::GATEWAY_TIMEOUT, "{number}");
+        let (_, headers) = get(&proxy, &format!("/simple/other-{number}/")).await;
+        pauses.push(headers["retry-after"].to_str().unwrap().to_owned());
+    }
+    assert_eq!(pauses, ["2", "4", "8", "16", "30", "30"]);
+    tokio::time::advance(Duration::from_secs(30)).await;
+    tokio::time::resume();
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    while get(&proxy, "/simple/there/").await.0 != StatusCode::NOT_FOUND {
+        assert!(tokio::time::Instant::now() < deadline, "it is never asked again");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Requests for distinct projects each need the index.
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_are_requested_a_few_at_a_time() {
+    const RUNNING: usize = 2;
+    const QUEUED: usize = 3;
+
+    let index = Raw::start(|asked| match asked.path.as_str() {
+        "/simple/cached/" if asked.nth == 0 => reply("200 OK", &[JSON], page("cached", &[])),
+        "/simple/other/" => reply("404 Not Found", &[], ""),
+        _ => vec![Step::Stall],
+    })
+    .await;
+    let proxy = start_with(
+        &[index.url("/simple")],
+        serve::Config::new(),
+        |upstream| upstream.ttl(Duration::ZERO).read_timeout(NEVER),
+        |pages| pages.max_fetches(RUNNING).max_queued(QUEUED).stale_while_revalidate(Duration::ZERO),
+    )
+    .await;
+    let gauges = async || {
+        let samples = exposition::parse(&proxy.get("/metrics", &[]).await.text().await.unwrap());
+        ["fetches", "fetches_queued", "fetches_rejected_total"]
+            .map(|name| samples[&format!("pypi_proxy_page_{name}")])
+    };
+    let becomes = async |expected: [f64; 3]| {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let found = gauges().await;
+            if found == expected {
+                break;
+            }
+            assert!(tokio::time::Instant::now() < deadline, "{found:?} is not {expected:?}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    assert_eq!(proxy.get("/simple/cached/", &[]).await.status(), 200);
+    let mut clients = tokio::task::JoinSet::new();
+    for number in 0..RUNNING + QUEUED {
+        let request = proxy.client.get(proxy.url(&format!("/simple/project-{number}/")));
+        clients.spawn(async move { request.send().await.unwrap().status() });
+    }
+    becomes([2.0, 3.0, 0.0]).await;
+    let count = index.asked().len();
+    assert_eq!(count, 1 + RUNNING);
+    for number in 0..20 {
+        let rejected = proxy.get(&format!("/simple/more-{number}/"), &[]).await;
+        assert_eq!(
+            (rejected.status().as_u16(), &rejected.headers()["retry-after"]),
+            (503, &"1".parse().unwrap())
+        );
+    }
+    // A cached page is served, though the index can't be asked for a newer one.
+    let cached = proxy.get("/simple/cached/", &[]).await;
+    assert_eq!((cached.status().as_u16(), &cached.headers()["x-cache"]), (200, &"stale".parse().unwrap()));
+    becomes([2.0, 3.0, 20.0]).await;
+    assert_eq!(index.asked().len(), count);
+    // What was rejected leaves nothing behind: the cached page and five others are there.
+    let samples = exposition::parse(&proxy.get("/metrics", &[]).await.text().await.unwrap());
+    assert!(samples["pypi_proxy_pages"] <= 6.0, "{}", samples["pypi_proxy_pages"]);
+    // There is room again once those end.
+    index.stop().await;
+    while let Some(status) = clients.join_next().await {
+        assert_eq!(status.unwrap(), 502);
+    }
+    becomes([0.0, 0.0, 20.0]).await;
+}
+
+/// A server on a thread of its own, so that its memory is not counted: it has no project.
+fn empty_index() -> std::net::SocketAddr {
+    use std::io::{BufRead as _, Write as _};
+
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = std::io::BufReader::new(stream.unwrap());
+            std::thread::spawn(move || {
+                let mut line = String::new();
+                while stream.read_line(&mut line).is_ok_and(|len| len > 0) {
+                    if line == "\r\n" {
+                        let response = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
+                        stream.get_mut().write_all(response).unwrap();
+                    }
+                    line.clear();
+                }
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn a_missing_project_is_counted_with_its_memory() {
+    const COUNT: usize = 2000;
+
+    let address = empty_index();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for indexes in [1, 3] {
+        let new = |number: usize| {
+            let url = format!("http://{address}/simple-{number}/");
+            Arc::new(Upstream::new(upstream::Config::new(&url).unwrap()).unwrap())
+        };
+        let pages = Pages::new((0..indexes).map(new).collect(), pages::Config::new());
+        let ask = |from: usize, to: usize| {
+            runtime.block_on(async {
+                for number in from..to {
+                    let project = name(&format!("a-name-of-usual-length-{number}"));
+                    assert!(pages.project(&project).await.unwrap_err().is_not_found());
+                }
+            });
+        };
+        // Connections and what else is there once.
+        ask(0, 100);
+        let before = pages.bytes();
+        let held = counting::peak(|| ask(100, 100 + COUNT));
+        let counted = usize::try_from(pages.bytes() - before).unwrap();
+        assert!(
+            counted >= held * 9 / 10 && counted <= held * 2,
+            "{counted} of {held} bytes, {indexes} indexes"
+        );
+    }
+}
+
+/// What is cached needs no index, and what is not fails at once.
+#[cfg(feature = "cli")]
+#[tokio::test(flavor = "multi_thread")]
+async fn offline_opens_no_connection() {
+    use crate::support::program::{run, serve};
+    use crate::support::source::content;
+    use crate::support::{Server, answer, hashed_page};
+
+    const WHEEL: &str = "demo-1.0-py3-none-any.whl";
+
+    let dir = tempfile::tempdir().unwrap();
+    let index = Server::start(|path, _| async move {
+        match &*path {
+            "/simple/demo/" => answer(200, &[JSON], hashed_page([(WHEEL.to_owned(), content(1000))])),
+            path if path.starts_with("/f/") => answer(200, &[], content(1000)),
+            _ => answer(404, &[], ""),
+        }
+    })
+    .await;
+    let url = index.url("/simple/");
+    let endpoint = format!("http://{}", index.address());
+    let local = [
+        ("PYPI_PROXY_INDEX_URL", &*url),
+        ("PYPI_PROXY_INDEX_TTL", "0"),
+        // A page of any age is served.
+        ("PYPI_PROXY_STALE_WHILE_REVALIDATE", "0"),
+        ("PYPI_PROXY_STALE_IF_ERROR", "0"),
+    ];
+    let status = async |url: &str, path: &str| {
+        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        let response = client.get(format!("{url}{path}")).timeout(PATIENCE).send().await.unwrap();
+        let status = response.status().as_u16();
+        response.bytes().await.unwrap();
+        status
+    };
+    let file = format!("/simple/demo/{WHEEL}");
+    let served = serve(dir.path(), &local).await;
+    for path in ["/simple/demo/", &*file] {
+        assert_eq!(status(&served.url, path).await, 200, "{path}");
+    }
+    served.kill().await;
+
+    let address = index.address();
+    index.stop().await;
+    let listener = std::net::TcpListener::bind(address).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let mut env = local.to_vec();
+    env.extend([
+        ("PYPI_PROXY_OFFLINE", "true"),
+        ("PYPI_PROXY_DOWNLOAD_TIMEOUT", "0"),
+        ("PYPI_PROXY_STORAGE_TYPE", "hybrid"),
+        ("PYPI_PROXY_S3_BUCKET", "bucket"),
+        ("PYPI_PROXY_S3_ENDPOINT", &endpoint),
+        ("PYPI_PROXY_S3_ACCESS_KEY_ID", "id"),
+        ("PYPI_PROXY_S3_SECRET_ACCESS_KEY", "key"),
+    ]);
+    let served = serve(dir.path(), &env).await;
+    for (path, expected) in [
+        ("/simple/demo/", 200),
+        (&*file, 200),
+        ("/simple/demo/", 200),
+        ("/simple/other/", 504),
+        ("/simple/other/other-1.0.whl", 504),
+        ("/simple/", 504),
+        ("/readyz", 200),
+        ("/health", 200),
+    ] {
+        assert_eq!(status(&served.url, path).await, expected, "{path}");
+    }
+    served.kill().await;
+    let (_, text) = run(dir.path(), &env, &["check"]).await;
+    assert!(text.contains("not asked, because offline is set"), "{text}");
+    let connection = listener.accept();
+    assert!(connection.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock));
+}

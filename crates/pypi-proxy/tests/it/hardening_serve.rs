@@ -1,0 +1,562 @@
+//! Clients that hold connections, send large heads, or ask for an endpoint in another spelling.
+
+use std::io::{Read as _, Write as _};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pypi_proxy::pages::{self, Pages};
+use pypi_proxy::serve::{Config, Proxy, Scope, Server, ServerConfig, Tls};
+use pypi_proxy::store::{self, Store};
+use pypi_proxy::upstream::{self, Upstream};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::crypto::aws_lc_rs;
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+use crate::support::exposition;
+use crate::support::proxy::{PATIENCE, Running, open, start_served};
+
+/// No index listens here. These tests never need one.
+const NO_INDEX: &str = "http://127.0.0.1:1/simple";
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// Waits until the server has closed a connection.
+async fn closed(mut stream: impl tokio::io::AsyncRead + Unpin) {
+    let mut read = Vec::new();
+    // A reset is an end, too.
+    let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut read)).await.expect("it is closed");
+}
+
+/// Two connections are allowed, and a client has 200 ms for a head.
+fn narrow() -> ServerConfig {
+    ServerConfig::new().max_connections(2).header_timeout(Duration::from_millis(200))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_incomplete_preface_of_http2_holds_no_connection() {
+    let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), narrow()).await;
+    let mut held = Vec::new();
+    for len in [1, 4, 16, 18, PREFACE.len() - 1, 16] {
+        let mut stream = TcpStream::connect(proxy.address()).await.unwrap();
+        stream.write_all(&PREFACE[..len]).await.unwrap();
+        held.push(stream);
+    }
+    let live = tokio::time::timeout(PATIENCE, proxy.get("/livez", &[])).await.expect("there is room");
+    assert_eq!(live.status(), 200);
+    for stream in held {
+        closed(stream).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn silence_after_a_tls_handshake_holds_no_connection() {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let key = made.signing_key.serialize_pem();
+    let tls = Tls::from_pem(made.cert.pem().as_bytes(), key.as_bytes()).unwrap();
+    let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), narrow().tls(tls)).await;
+
+    let mut roots = RootCertStore::empty();
+    roots.add(made.cert.der().clone()).unwrap();
+    let client = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let connector = TlsConnector::from(Arc::new(client));
+    let connect = async || {
+        let stream = TcpStream::connect(proxy.address()).await.unwrap();
+        let name = ServerName::try_from("localhost").unwrap();
+        let connected = tokio::time::timeout(PATIENCE, connector.connect(name, stream)).await;
+        connected.expect("there is room").unwrap()
+    };
+    // One after the other: each waits until an earlier one is closed.
+    let mut held = Vec::new();
+    for len in [0, 0, 1, 16, PREFACE.len() - 1] {
+        let mut stream = connect().await;
+        stream.write_all(&PREFACE[..len]).await.unwrap();
+        stream.flush().await.unwrap();
+        held.push(stream);
+    }
+    let mut stream = connect().await;
+    stream.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
+    let mut answer = Vec::new();
+    let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await.unwrap();
+    assert!(answer.starts_with(b"HTTP/1.1 200 OK\r\n"), "{}", String::from_utf8_lossy(&answer));
+    for stream in held {
+        closed(stream).await;
+    }
+}
+
+/// HTTP/2 with prior knowledge, its preface in pieces.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_preface_of_http2_is_served() {
+    let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    for size in [1, 7, 16, PREFACE.len()] {
+        let mut stream = TcpStream::connect(proxy.address()).await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        for piece in PREFACE.chunks(size) {
+            stream.write_all(piece).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        // An empty SETTINGS frame (RFC 9113, 6.5); the server answers with its own.
+        stream.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).await.unwrap();
+        let mut head = [0; 9];
+        tokio::time::timeout(PATIENCE, stream.read_exact(&mut head)).await.unwrap().unwrap();
+        assert_eq!(head[3], 4, "{size}: {head:?}");
+    }
+}
+
+async fn sample(proxy: &Running, name: &str) -> f64 {
+    let text = proxy.get("/metrics", &[]).await.text().await.unwrap();
+    exposition::parse(&text)[name]
+}
+
+/// A request with so many header fields, and this one among them.
+fn with_fields(count: usize, special: &str) -> String {
+    let more: String = (2..count).map(|number| format!("x-{number}: y\r\n")).collect();
+    let host = if count > 1 { "host: x\r\n" } else { "" };
+    format!("GET /livez HTTP/1.1\r\n{host}{more}{special}\r\n\r\n")
+}
+
+/// The statuses of the responses to what is sent in these pieces, on one connection that the server closes.
+fn statuses(address: SocketAddr, pieces: &[&[u8]]) -> Vec<u16> {
+    exchange(address, pieces, false)
+}
+
+/// The same of a client whose sending side ends behind the last piece.
+fn statuses_until_end(address: SocketAddr, pieces: &[&[u8]]) -> Vec<u16> {
+    exchange(address, pieces, true)
+}
+
+fn exchange(address: SocketAddr, pieces: &[&[u8]], is_ended: bool) -> Vec<u16> {
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    stream.set_nodelay(true).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    for piece in pieces {
+        // The server may have refused it already.
+        if stream.write_all(piece).is_err() {
+            break;
+        }
+    }
+    if is_ended {
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+    }
+    let mut read = Vec::new();
+    let _ = stream.read_to_end(&mut read);
+    let text = String::from_utf8_lossy(&read);
+    text.split("HTTP/1.1 ").skip(1).map(|response| response[..3].parse().unwrap()).collect()
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work).await.unwrap()
+}
+
+const CLOSE: &str = "connection: close";
+/// A field that leaves the request to hyper.
+const FOREIGN: &str = "te: trailers\r\nconnection: close";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_has_at_most_100_header_fields() {
+    let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let address = proxy.address();
+    blocking(move || {
+        let status = |head: &str| statuses(address, &[head.as_bytes()]);
+        for count in [2, 32, 33, 99, 100] {
+            assert_eq!(status(&with_fields(count, CLOSE)), [200], "{count}");
+            assert_eq!(status(&with_fields(count - 1, FOREIGN)), [200], "{count}");
+        }
+        for count in [101, 102, 1000] {
+            assert_eq!(status(&with_fields(count, CLOSE)), [431], "{count}");
+            assert_eq!(status(&with_fields(count - 1, FOREIGN)), [431], "{count}");
+        }
+    })
+    .await;
+    // The same over HTTP/2.
+    let client = reqwest::Client::builder().http2_prior_knowledge().build().unwrap();
+    for (count, status) in [(90, 200), (101, 431)] {
+        let mut request = client.get(proxy.url("/livez"));
+        for number in 0..count {
+            request = request.header(format!("x-{number}"), "y");
+        }
+        let response = request.send().await.unwrap();
+        assert_eq!((response.version(), response.status().as_u16()), (reqwest::Version::HTTP_2, status));
+    }
+    assert_eq!(sample(&proxy, r#"pypi_proxy_http_refused_total{reason="head"}"#).await, 7.0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_head_that_is_too_large_for_hyper_is_counted() {
+    let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let address = proxy.address();
+    let large = |bytes: usize| with_fields(10, &format!("x: {}\r\n{CLOSE}", "y".repeat(bytes)));
+    let (fits, too_large) = (large(30_000), large(200_000));
+    blocking(move || {
+        assert_eq!(statuses(address, &[fits.as_bytes()]), [200]);
+        // The rest is not read: the connection may be reset before the response is.
+        assert_ne!(statuses(address, &[too_large.as_bytes()]), [200]);
+    })
+    .await;
+    let refused = r#"pypi_proxy_http_refused_total{reason="head"}"#;
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    while sample(&proxy, refused).await < 1.0 {
+        assert!(tokio::time::Instant::now() < deadline, "it is not counted");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// The reader of heads, whatever a connection cuts them into.
+#[tokio::test(flavor = "multi_thread")]
+async fn heads_in_pieces_are_answered_as_whole_ones() {
+    // At this size, an incomplete head is left to hyper.
+    const MAX_HEAD: usize = 16 * 1024;
+    let sized = |size: usize, special: &str| {
+        let head = |filler: usize| with_fields(5, &format!("x: {}\r\n{special}", "y".repeat(filler)));
+        head(size - head(0).len())
+    };
+    let get = with_fields(3, "accept: */*");
+    let mut inputs: Vec<(Vec<u8>, &[u16])> = vec![
+        (with_fields(3, CLOSE).into(), &[200]),
+        (with_fields(3, FOREIGN).into(), &[200]),
+        (with_fields(100, CLOSE).into(), &[200]),
+        (with_fields(101, CLOSE).into(), &[431]),
+        (with_fields(400, CLOSE).into(), &[431]),
+        // Several at once, and the end of the connection behind them.
+        ([&*get, &get, &with_fields(3, FOREIGN)].concat().into(), &[200, 200, 200]),
+        ([&*get, &with_fields(101, CLOSE), &get].concat().into(), &[200, 431]),
+        // No request.
+        (b"GET / HTTP/1.1\r\nhost: \x1b\r\n\r\n".into(), &[400]),
+        (b"\0\0\0\0\r\n\r\n".into(), &[400]),
+    ];
+    for size in [MAX_HEAD - 1, MAX_HEAD, MAX_HEAD + 1, 2 * MAX_HEAD] {
+        inputs.push((sized(size, CLOSE).into(), &[200]));
+    }
+    let unterminated: Vec<(Vec<u8>, &[u16])> = vec![
+        (get.trim_end().into(), &[]),
+        ([&*get, "GET /livez HT"].concat().into(), &[200]),
+        (PREFACE[..20].into(), &[]),
+    ];
+    let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let address = proxy.address();
+    blocking(move || {
+        for (at, (input, expected)) in inputs.iter().enumerate() {
+            let outcome = test_support::in_pieces(input, |pieces| statuses(address, pieces));
+            assert_eq!(outcome, *expected, "{at}");
+        }
+        for (at, (input, expected)) in unterminated.iter().enumerate() {
+            let outcome = test_support::in_pieces(input, |pieces| statuses_until_end(address, pieces));
+            assert_eq!(outcome, *expected, "unterminated {at}");
+        }
+    })
+    .await;
+    // The same at other limits, terminated and not.
+    const FIELDS: usize = 7;
+    for max in test_support::limits(FIELDS) {
+        let server = ServerConfig::new().max_header_fields(max);
+        let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), server).await;
+        let address = proxy.address();
+        blocking(move || {
+            for special in [CLOSE, FOREIGN] {
+                let count = FIELDS - special.matches('\r').count();
+                let head = with_fields(count, special);
+                let outcome = test_support::in_pieces(head.as_bytes(), |pieces| statuses(address, pieces));
+                assert_eq!(outcome, [if max < FIELDS { 431 } else { 200 }], "{max}: {special}");
+                let cut = head.trim_end().as_bytes();
+                let outcome = test_support::in_pieces(cut, |pieces| statuses_until_end(address, pieces));
+                // The last field is not complete.
+                let expected: &[u16] = if max < FIELDS - 1 { &[431] } else { &[] };
+                assert_eq!(outcome, expected, "{max}: {special}");
+            }
+        })
+        .await;
+    }
+}
+
+/// The status of `GET` or `DELETE` for a path as it is written here: no client rewrites it.
+fn status(address: SocketAddr, method: &str, path: &str, special: &str) -> u16 {
+    let request = format!("{method} {path} HTTP/1.1\r\nhost: x\r\n{special}\r\n\r\n");
+    statuses(address, &[request.as_bytes()])[0]
+}
+
+const ADMIN: [&str; 5] = ["/", "/metrics", "/status", "/status.json", "/health"];
+const BOTH: [&str; 2] = ["/livez", "/readyz"];
+
+/// A server in front that compares paths byte by byte must not be bypassed.
+#[tokio::test(flavor = "multi_thread")]
+async fn endpoints_have_one_spelling() {
+    let proxy = start_served(&[NO_INDEX.to_owned()], Config::new(), ServerConfig::new()).await;
+    let address = proxy.address();
+    blocking(move || {
+        for special in [CLOSE, FOREIGN] {
+            for path in ADMIN {
+                assert_eq!(status(address, "GET", path, special), 200, "{path}");
+            }
+            let others = [
+                "//",
+                "/metrics/",
+                "//metrics",
+                "/%6detrics",
+                "/%6Detrics/",
+                "/metrics//",
+                "/./metrics",
+                "/x/../metrics",
+                "/metrics;x",
+                "/METRICS",
+                "//status",
+                "/%73tatus",
+                "/status.json/",
+                "//status.json",
+                "/status%2ejson",
+                "/health/",
+                "//health",
+            ];
+            for path in others {
+                assert_eq!(status(address, "GET", path, special), 404, "{path}");
+            }
+            // The browser that asks for this one is led to the right one.
+            assert_eq!(status(address, "GET", "/status/", special), 308);
+            for (path, expected) in [
+                ("/cache", 200),
+                ("/cache/list", 200),
+                ("/cache/six", 200),
+                ("/cache/", 404),
+                ("//cache", 404),
+            ] {
+                assert_eq!(status(address, "DELETE", path, special), expected, "{path}");
+            }
+            for path in
+                ["/%63ache", "/cache/%6cist", "//cache/six", "/cache//six", "/cache/six/", "/cache/%73ix"]
+            {
+                assert_eq!(status(address, "DELETE", path, special), 404, "{path}");
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_admin_listener_keeps_metrics_off_the_public_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(store::Config::new(dir.path().join("cache"))).unwrap();
+    let index = Arc::new(Upstream::new(upstream::Config::new(NO_INDEX).unwrap()).unwrap());
+    let pages = Pages::new(vec![index.clone()], pages::Config::new());
+    let proxy = Proxy::new(vec![index], pages, store, Config::new());
+    // The same for a server of somebody else.
+    for (scope, path, expected) in [
+        (Scope::All, "/metrics", 200),
+        (Scope::Admin, "/metrics", 200),
+        (Scope::Index, "/metrics", 404),
+        (Scope::All, "/simple", 301),
+        (Scope::Index, "/simple", 301),
+        (Scope::Admin, "/simple", 404),
+    ] {
+        let request = http::Request::get(path).body(()).unwrap();
+        assert_eq!(proxy.answer_in(scope, &request).await.status(), expected, "{scope:?} {path}");
+    }
+    let listen = async || tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let (public, admin) = (listen().await, listen().await);
+    let (public_address, admin_address) = (public.local_addr().unwrap(), admin.local_addr().unwrap());
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let server = Server::new(proxy, ServerConfig::new().max_connections(1)).admin(admin);
+    let task = tokio::spawn(server.serve(public, async {
+        let _ = stopped.await;
+    }));
+    blocking(move || {
+        for special in [CLOSE, FOREIGN] {
+            for path in ADMIN {
+                assert_eq!(status(public_address, "GET", path, special), 404, "{path}");
+                assert_eq!(status(admin_address, "GET", path, special), 200, "{path}");
+            }
+            for path in ["/cache", "/cache/list"] {
+                assert_eq!(status(public_address, "DELETE", path, special), 404, "{path}");
+                assert_eq!(status(admin_address, "DELETE", path, special), 200, "{path}");
+            }
+            for path in BOTH {
+                assert_ne!(status(public_address, "GET", path, special), 404, "{path}");
+                assert_ne!(status(admin_address, "GET", path, special), 404, "{path}");
+            }
+            assert_eq!(status(public_address, "GET", "/simple", special), 301);
+            assert_eq!(status(admin_address, "GET", "/simple", special), 404);
+            assert_eq!(status(admin_address, "GET", "/simple/", special), 404);
+        }
+        // The only public connection is taken.
+        let _held = std::net::TcpStream::connect(public_address).unwrap();
+        assert_eq!(status(admin_address, "GET", "/livez", CLOSE), 200);
+    })
+    .await;
+    drop(stop);
+    task.await.unwrap().unwrap();
+}
+
+/// What other users can write to, they can replace.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_cache_directory_of_other_users_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let dir = tempfile::tempdir().unwrap();
+    let cache = dir.path().join("cache");
+    let config = || store::Config::new(&cache);
+    let set_mode = |path: &std::path::Path, mode: u32| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    std::fs::create_dir(&cache).unwrap();
+    for mode in [0o777, 0o1777, 0o775, 0o722, 0o2770] {
+        set_mode(&cache, mode);
+        let error = open(config()).await.unwrap_err();
+        assert!(error.is_storage() && !error.is_busy(), "{mode:o}: {error}");
+        let text = error.to_string();
+        let has = |word: &str| text.contains(word);
+        assert!(has("writable by other users") && has("allow_shared_cache_dir"), "{mode:o}: {text}");
+        assert!(has(&cache.display().to_string()), "{mode:o}: {text}");
+        // Nothing was written there.
+        assert_eq!(std::fs::read_dir(&cache).unwrap().count(), 0);
+    }
+    set_mode(&cache, 0o777);
+    open(config().allow_shared_dir(true)).await.unwrap();
+    for mode in [0o700, 0o755, 0o750] {
+        set_mode(&cache, mode);
+        open(config()).await.unwrap();
+    }
+    // A part of it counts as well.
+    let pages = cache.join("pages");
+    set_mode(&pages, 0o777);
+    let error = open(config()).await.unwrap_err();
+    assert!(error.to_string().contains(&pages.display().to_string()), "{error}");
+    set_mode(&pages, 0o755);
+    // Only root can give it to somebody else. Root itself may own it.
+    let somebody = Some(rustix::fs::Uid::from_raw(12345));
+    if rustix::fs::chown(&cache, somebody, None).is_ok() {
+        let error = open(config()).await.unwrap_err();
+        assert!(error.to_string().contains("owned by another user (uid 12345)"), "{error}");
+        open(config().allow_shared_dir(true)).await.unwrap();
+    }
+}
+
+/// The proxy makes directories that it accepts itself, whatever the umask is.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_cache_directory_is_made_for_one_user() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let dir = tempfile::tempdir().unwrap();
+    let cache = dir.path().join("deep/cache");
+    open(store::Config::new(&cache)).await.unwrap();
+    for path in ["", "files", "partial", "refs", "pages"] {
+        let mode = std::fs::metadata(cache.join(path)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o022, 0, "{path}: {mode:o}");
+    }
+    open(store::Config::new(&cache)).await.unwrap();
+}
+
+#[cfg(feature = "cli")]
+mod program {
+    use std::path::Path;
+    use std::process::Stdio;
+
+    use tokio::process::Child;
+
+    use super::*;
+    use crate::support::program::{program, run};
+
+    /// The program, where it serves, and the file of its log.
+    struct Logged {
+        _child: Child,
+        events: Vec<serde_json::Value>,
+        log: std::path::PathBuf,
+    }
+
+    impl Logged {
+        async fn start(dir: &Path, args: &[&str]) -> Self {
+            let log = dir.join("log.jsonl");
+            let mut all = vec!["serve", "--listen", "127.0.0.1:0", "--log-format", "json"];
+            all.extend(["--index-url", NO_INDEX]);
+            all.extend(args);
+            let mut command = program(dir, &[], &all);
+            let file = std::fs::File::create(&log).unwrap();
+            let child = command.stdout(Stdio::null()).stderr(file).spawn().unwrap();
+            let mut logged = Self { _child: child, events: Vec::new(), log };
+            logged.wait(|event| event["address"].is_string()).await;
+            logged
+        }
+
+        /// Waits for an event.
+        async fn wait(&mut self, is_it: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
+            let deadline = tokio::time::Instant::now() + PATIENCE;
+            loop {
+                let text = std::fs::read_to_string(&self.log).unwrap();
+                self.events = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+                if let Some(event) = self.events.iter().find(|event| is_it(event)) {
+                    return event.clone();
+                }
+                assert!(tokio::time::Instant::now() < deadline, "{text}");
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        }
+
+        /// The address in the first event with this field.
+        fn address(&self, field: &str) -> SocketAddr {
+            self.events.iter().find_map(|event| event[field].as_str()).unwrap().parse().unwrap()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_with_too_many_header_fields_is_logged() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut logged = Logged::start(dir.path(), &["--max-header-fields", "5"]).await;
+        let address = logged.address("address");
+        let found =
+            blocking(move || [5, 6].map(|count| statuses(address, &[with_fields(count, CLOSE).as_bytes()])));
+        assert_eq!(found.await, [[200], [431]]);
+        let event = logged.wait(|event| event["status"] == 431).await;
+        assert_eq!((&event["method"], &event["path"]), (&"-".into(), &"-".into()), "{event}");
+        assert_eq!(event["client"], "127.0.0.1");
+    }
+
+    #[tokio::test]
+    async fn the_program_serves_an_admin_listener() {
+        let dir = tempfile::tempdir().unwrap();
+        let logged = Logged::start(dir.path(), &["--admin-listen", "127.0.0.1:0"]).await;
+        let (public, admin) = (logged.address("address"), logged.address("admin_address"));
+        blocking(move || {
+            for path in ADMIN {
+                assert_eq!(status(public, "GET", path, CLOSE), 404, "{path}");
+                assert_eq!(status(admin, "GET", path, CLOSE), 200, "{path}");
+            }
+            assert_eq!(status(public, "DELETE", "/cache", CLOSE), 404);
+            assert_eq!(status(admin, "DELETE", "/cache", CLOSE), 200);
+            assert_eq!(status(public, "GET", "/livez", CLOSE), 200);
+        })
+        .await;
+        // A command that asks the proxy knows where.
+        let (public, admin) = (public.to_string(), admin.to_string());
+        let env = [("PYPI_PROXY_LISTEN", &*public), ("PYPI_PROXY_ADMIN_LISTEN", &admin)];
+        let (code, text) = run(dir.path(), &env, &["stats"]).await;
+        assert!(code == 0 && text.contains("files"), "{code}: {text}");
+        let (code, text) = run(dir.path(), &env, &["healthcheck"]).await;
+        assert_eq!(code, 0, "{text}");
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn the_program_refuses_a_cache_directory_that_others_can_write_to() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let dir = tempfile::tempdir().unwrap();
+        let cache = dir.path().join("cache");
+        std::fs::create_dir(&cache).unwrap();
+        std::fs::set_permissions(&cache, std::fs::Permissions::from_mode(0o777)).unwrap();
+        let cache = cache.to_str().unwrap();
+        let env = [("PYPI_PROXY_CACHE_DIR", cache), ("PYPI_PROXY_INDEX_URL", NO_INDEX)];
+        for command in ["serve", "verify", "gc", "stats"] {
+            let args = [command, "--listen", "127.0.0.1:0"];
+            let ended = tokio::time::timeout(PATIENCE, run(dir.path(), &env, &args)).await;
+            let (code, text) = ended.expect("it does not serve");
+            assert!(code == 1 && text.contains("is writable by other users"), "{command}: {code}: {text}");
+        }
+        let (code, text) = run(dir.path(), &env, &["verify", "--allow-shared-cache-dir"]).await;
+        assert_eq!(code, 0, "{text}");
+    }
+}
