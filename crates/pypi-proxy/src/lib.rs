@@ -74,5 +74,5 @@ pub mod upstream;
 pub use error::Error;
 pub use name::ProjectName;
 pub use negotiate::{Coding, Form};
-pub use page::{ApiVersion, Details, File, Metadata, Page, ProjectList};
+pub use page::{ApiVersion, Checksum, Details, File, Metadata, Page, ProjectList};
 pub use range::ByteRange;

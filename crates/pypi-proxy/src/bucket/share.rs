@@ -6,7 +6,6 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use aws_lc_rs::digest::{SHA256, digest};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use object_store::path::Path;
@@ -17,9 +16,9 @@ use super::Config;
 use super::failure::Failure;
 use super::meter::Meter;
 use super::remote::Remote;
-use crate::store::{Digest, Expected, Key};
+use crate::Error;
+use crate::store::{Digest, Expected, Key, Reference};
 use crate::upstream::{Body, Validators};
-use crate::{Error, ProjectName};
 
 /// A bucket that several proxies share.
 #[derive(Clone)]
@@ -107,9 +106,10 @@ impl Bucket {
         self.path(["files", "sha256", &name[..2], &name[2..4], &name])
     }
 
-    /// Where it is noted which hash a file has whose page does not tell it.
-    pub(super) fn name_path(&self, project: &ProjectName, file: &str) -> Path {
-        self.path(["names", project.as_str(), file])
+    /// Where it is noted which SHA-256 a file has whose page does not tell it.
+    pub(super) fn name_path(&self, reference: &Reference) -> Path {
+        let Reference { project, file, origin } = reference;
+        self.path(["names", project.as_str(), file, &origin.to_string()])
     }
 
     pub(super) fn lease_path(&self, name: &str) -> Path {
@@ -120,10 +120,7 @@ impl Bucket {
     pub(super) fn lease_name(key: &Key) -> String {
         match key {
             Key::Digest(digest) => digest.to_string(),
-            Key::Name(project, file) => {
-                let hash = digest(&SHA256, format!("{project}/{file}").as_bytes());
-                Digest(hash.as_ref().try_into().unwrap_or_default()).to_string()
-            }
+            Key::Reference(reference) => reference.origin.to_string(),
         }
     }
 
@@ -152,7 +149,7 @@ impl Bucket {
     async fn digest(&self, key: &Key) -> Result<Option<Digest>, Error> {
         Ok(match key {
             Key::Digest(digest) => Some(*digest),
-            Key::Name(project, file) => match self.remote().small(&self.name_path(project, file), 64).await {
+            Key::Reference(reference) => match self.remote().small(&self.name_path(reference), 64).await {
                 Ok(small) => str::from_utf8(&small.bytes).ok().and_then(|text| text.parse().ok()),
                 Err(Failure::Failed(error)) => return Err(error),
                 Err(_) => None,

@@ -11,7 +11,7 @@ use super::lease::Lease;
 use super::meter::Uploaded;
 use super::share::Bucket;
 use crate::Error;
-use crate::store::{Digest, Fill, Key, Stored, read_at};
+use crate::store::{Digest, Fill, Key, Reference, Stored, read_at};
 
 /// How often an upload is tried anew, and after how long for the first time; it is twice that each time.
 const RETRIES: u32 = 3;
@@ -41,7 +41,7 @@ impl Bucket {
                 };
                 match fill.done().await {
                     Ok(Some(stored)) if !is_dropped => {
-                        let name = if let Key::Name(..) = &key { Some(&key) } else { None };
+                        let name = if let Key::Reference(name) = &key { Some(name) } else { None };
                         bucket.upload(&stored, parts, name).await
                     }
                     Ok(Some(stored)) => {
@@ -118,7 +118,7 @@ impl Bucket {
     }
 
     /// Writes a file, or what is left of it, as often as it takes, but not for ever.
-    async fn upload(&self, stored: &Stored, mut parts: Option<Parts>, name: Option<&Key>) -> Uploaded {
+    async fn upload(&self, stored: &Stored, mut parts: Option<Parts>, name: Option<&Reference>) -> Uploaded {
         for retry in 0..=RETRIES {
             if retry > 0 {
                 tokio::time::sleep(PAUSE * (1 << (retry - 1))).await;
@@ -162,10 +162,10 @@ impl Bucket {
     }
 
     /// Notes the hash of a file whose page does not tell it.
-    async fn note(&self, stored: &Stored, name: Option<&Key>) -> Result<(), Failure> {
-        let Some(Key::Name(project, file)) = name else { return Ok(()) };
+    async fn note(&self, stored: &Stored, name: Option<&Reference>) -> Result<(), Failure> {
+        let Some(name) = name else { return Ok(()) };
         let text = stored.digest.to_string().into_bytes();
-        self.remote().put(&self.name_path(project, file), async { Ok(text) }, None).await
+        self.remote().put(&self.name_path(name), async { Ok(text) }, None).await
     }
 }
 

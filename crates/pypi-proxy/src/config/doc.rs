@@ -66,5 +66,9 @@ Users and passwords of an index stand in its URL, or in the file that `NETRC` na
 nowhere. Proxies are those of `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`. Certificates are trusted as the system
 has them, or as `SSL_CERT_FILE` and `SSL_CERT_DIR` say.
 
+Without `file_hosts`, neither a page nor a redirect leads to a private address, except that of the index itself and, for an
+index on a loopback address, this machine. An HTTP proxy resolves names itself: addresses in URLs are still checked, but
+not what a name resolves to. Behind such a proxy set `file_hosts`, or have the proxy refuse private addresses.
+
 The program ends with 0 if all is well, with 1 if its work has failed, and with 2 if it was called or configured wrongly.
 ";

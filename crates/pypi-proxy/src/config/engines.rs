@@ -15,7 +15,7 @@ use crate::pages::{self, Pages};
 use crate::rules::{ProjectPattern, Rules};
 use crate::serve::{self, Proxy, Server, ServerConfig, Tls};
 use crate::store::{self, Store};
-use crate::upstream::{self, Upstream};
+use crate::upstream::{self, Budget, Upstream};
 use crate::{Error, config::Found};
 
 /// How long a page of a further index is fresh if nobody says.
@@ -96,8 +96,9 @@ impl<'s> Engines<'s> {
             (url, settings.extra_index_ttls.0.get(index).map_or(EXTRA_TTL, |Period(ttl)| *ttl))
         });
         let all = std::iter::once((&self.index, settings.index_ttl.0)).chain(extra);
+        let budget = Budget::new(settings.decompression_memory.0);
         all.map(|(url, ttl)| {
-            let mut config = self.tune(url.config()?).ttl(ttl);
+            let mut config = self.tune(url.config()?).ttl(ttl).budget(budget.clone());
             if !url.has_credentials()
                 && let (Some(netrc), Some(url)) = (&self.netrc, url.url())
                 && let Some((user, password)) = netrc::lookup(netrc, url.host_str().unwrap_or_default())
@@ -179,6 +180,7 @@ impl<'s> Engines<'s> {
             .max_fetches(count(settings.max_concurrent_pages.0))
             .max_queued(count(settings.max_queued_pages.0))
             .max_bytes(settings.response_cache_size.0)
+            .wheel_metadata(settings.wheel_metadata.0)
             .rules(self.rules())
     }
 

@@ -114,7 +114,7 @@ settings! {
         ca_files: List<PathBuf> = "", [], [], Plain,
             "Files in PEM with authorities that are trusted beside those of the system, for indexes and for the bucket.";
         file_hosts: List<String> = "", [], [], Plain,
-            "Hosts that files are fetched from, beside those of the indexes; `*.example.org` stands for all below one. Without it, all but private ones.";
+            "Hosts that files are fetched from, beside those of the indexes; `*.example.org` stands for all below one. Without it, all hosts with public addresses.";
     }
     "Pages" {
         stale_while_revalidate: Period = "1h", [], [], Plain,
@@ -129,12 +129,16 @@ settings! {
             "Maximum pages that are requested from the indexes at once; more are queued.";
         max_queued_pages: Count = "1000", [], [], Plain,
             "Queue limit of these pages. When the queue is full, a page that stale_if_error allows is served; any other is answered with 503 and Retry-After.";
+        wheel_metadata: Switch = "true", [], [], Plain,
+            "Whether metadata are read out of wheels that an index offers without metadata. A page names them once they were read, after the wheel was first fetched.";
         response_cache_size: Size = "128 MiB", ["GROXPI_RESPONSE_CACHE_SIZE"], [], Plain,
             "The most memory for pages.";
         response_cache_ttl: Option<Period> = "", ["GROXPI_RESPONSE_CACHE_TTL"], [], Idle,
             "Without effect: an answer is as fresh as its page, see index_ttl.";
         max_page_size: Size = "256 MiB", [], [], Plain,
             "The most bytes of a page of an index.";
+        decompression_memory: Size = "512 MiB", [], [], Plain,
+            "Maximum memory for pages, and metadata of wheels, that are decompressed and read at the same time, over all indexes; others wait. One page at a time may exceed it.";
     }
     "Files" {
         cache_dir: Option<CacheDir> = "", ["GROXPI_CACHE_DIR"], ["PROXPI_CACHE_DIR"], Plain,
@@ -142,7 +146,7 @@ settings! {
         allow_shared_cache_dir: Switch = "false", [], [], Plain,
             "Whether the folder is used even if another user owns it or other users can write to it. They can replace what is served.";
         cache_size: CacheSize = "5 GiB", ["GROXPI_CACHE_SIZE"], ["PROXPI_CACHE_SIZE"], Plain,
-            "The most bytes of stored files; those that nobody wanted the longest go first. In the variable of groxpi, 0 means unlimited.";
+            "Maximum bytes of the folder: stored files, pages, references and what was learned of files. What nobody wanted the longest goes first. In the variable of groxpi, 0 means unlimited.";
         max_file_size: Size = "20 GiB", [], [], Plain,
             "The most bytes of one file.";
         max_concurrent_downloads: Count = "64", ["GROXPI_MAX_CONCURRENT_DOWNLOADS"], [], Plain,
@@ -236,7 +240,7 @@ settings! {
         s3_async_queue_size: Count = "1000", ["GROXPI_S3_ASYNC_QUEUE_SIZE"], [], Bucket,
             "How many files may be on their way to the bucket, or wait for it. It does not get more.";
         local_cache_size: CacheSize = "10 GiB", ["GROXPI_LOCAL_CACHE_SIZE"], [], Bucket,
-            "The most bytes of the folder in front of the bucket.";
+            "Maximum bytes of the folder in front of the bucket, as cache_size.";
         local_cache_dir: Option<CacheDir> = "", ["GROXPI_LOCAL_CACHE_DIR"], [], Bucket,
             "The folder in front of the bucket. Without it, cache_dir.";
         local_cache_ttl: Period = "0s", ["GROXPI_LOCAL_CACHE_TTL"], [], Bucket,

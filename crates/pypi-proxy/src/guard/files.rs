@@ -6,7 +6,7 @@ use std::sync::Arc;
 use aws_lc_rs::digest::{SHA256, digest};
 
 use super::password::PasswordHash;
-use crate::page::sha256_of;
+use crate::page::bytes_of;
 
 /// The most lines of a file.
 const MAX_LINES: usize = 10_000;
@@ -45,7 +45,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
         let (token, name) = line.split_once([' ', '\t']).unwrap_or((line, ""));
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
         let hash = match token.strip_prefix("sha256:") {
-            Some(hex) => sha256_of(hex).ok_or_else(|| told("its hash has to have 64 hexadecimal digits"))?,
+            Some(hex) => bytes_of(hex).ok_or_else(|| told("its hash has to have 64 hexadecimal digits"))?,
             None if !token.bytes().all(is_allowed) => {
                 return Err(told("a token has letters and digits of ASCII, and -._~+/="));
             }

@@ -11,7 +11,7 @@ use crate::Error;
 use crate::error::Kind;
 
 /// More is no description of a package.
-const MAX_METADATA: u64 = 16 << 20;
+pub(super) const MAX_METADATA: u64 = 16 << 20;
 /// The most entries that are looked at.
 const MAX_ENTRIES: usize = 1_000_000;
 

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::bytes_of;
+use crate::store::Digest;
+
 /// The most files of a project that something is kept of.
 const MAX_FILES: usize = 20_000;
 
@@ -20,7 +23,10 @@ pub(crate) struct Fact {
     /// When its host says that it was last changed, in the form of `upload-time`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) time: Option<String>,
-    /// The SHA-256 of the metadata that were made of it.
+    /// The SHA-256 of the wheel that metadata were looked for in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) wheel: Option<String>,
+    /// The SHA-256 of those metadata; `None` if they can't be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) metadata: Option<String>,
 }
@@ -28,7 +34,12 @@ pub(crate) struct Fact {
 impl Fact {
     /// A length, and a value of `Last-Modified`.
     pub(crate) fn new(size: Option<u64>, modified: Option<&str>) -> Self {
-        Self { size, time: modified.and_then(upload_time), metadata: None }
+        Self { size, time: modified.and_then(upload_time), ..Self::default() }
+    }
+
+    /// The same of a wheel, with its metadata or that they can't be read. The hashes are SHA-256.
+    pub(crate) fn of_wheel(self, wheel: &Digest, metadata: Option<&Digest>) -> Self {
+        Self { wheel: Some(wheel.to_string()), metadata: metadata.map(Digest::to_string), ..self }
     }
 }
 
@@ -37,12 +48,33 @@ impl Facts {
         self.0.get(file)
     }
 
+    /// Whether metadata were looked for in this wheel.
+    pub(crate) fn has_looked(&self, file: &str, wheel: &Digest) -> bool {
+        self.get(file).and_then(|fact| bytes_of(fact.wheel.as_ref()?)) == Some(wheel.0)
+    }
+
+    /// The SHA-256 of the metadata of this wheel, if they can be read.
+    pub(crate) fn metadata(&self, file: &str, wheel: &[u8; 32]) -> Option<[u8; 32]> {
+        if self.has_looked(file, &Digest(*wheel)) {
+            bytes_of(self.get(file)?.metadata.as_ref()?)
+        } else {
+            None
+        }
+    }
+
+    /// Forgets all metadata.
+    pub(crate) fn forget_metadata(&mut self) {
+        for fact in self.0.values_mut() {
+            (fact.wheel, fact.metadata) = (None, None);
+        }
+    }
+
     /// Adds what is known of a file. Whether it is news.
     pub(crate) fn learn(&mut self, file: &str, fact: Fact) -> bool {
         if self.0.len() >= MAX_FILES && !self.0.contains_key(file) {
             return false;
         }
-        let Fact { size, time, metadata } = fact;
+        let Fact { size, time, wheel, metadata } = fact;
         if !self.0.contains_key(file) {
             self.0.insert(file.to_owned(), Fact::default());
         }
@@ -50,7 +82,9 @@ impl Facts {
         let before = known.clone();
         known.size = size.or(known.size);
         known.time = time.or_else(|| known.time.take());
-        known.metadata = metadata.or_else(|| known.metadata.take());
+        if wheel.is_some() {
+            (known.wheel, known.metadata) = (wheel, metadata);
+        }
         *known != before
     }
 
@@ -97,9 +131,26 @@ mod tests {
         assert!(!facts.learn("a.whl", Fact::new(Some(1), Some("never"))));
         assert!(facts.learn("a.whl", Fact::new(None, Some("Sun, 06 Nov 1994 08:49:37 GMT"))));
         let mut other = Facts::default();
-        other.learn("a.whl", Fact { metadata: Some("00".into()), size: Some(2), time: None });
+        let (wheel, metadata) = (Digest([1; 32]), Digest([2; 32]));
+        other.learn("a.whl", Fact::new(Some(2), None).of_wheel(&wheel, Some(&metadata)));
         facts.join(other);
         let fact = facts.get("a.whl").unwrap();
-        assert_eq!((fact.size, fact.time.is_some(), fact.metadata.as_deref()), (Some(1), true, Some("00")));
+        assert_eq!((fact.size, fact.time.is_some()), (Some(1), true));
+        assert_eq!(facts.metadata("a.whl", &wheel.0), Some(metadata.0));
+    }
+
+    #[test]
+    fn metadata_are_those_of_one_wheel() {
+        let (first, second, metadata) = (Digest([1; 32]), Digest([2; 32]), Digest([3; 32]));
+        let mut facts = Facts::default();
+        assert!(facts.learn("a.whl", Fact::default().of_wheel(&first, Some(&metadata))));
+        assert_eq!(facts.metadata("a.whl", &first.0), Some(metadata.0));
+        assert_eq!((facts.metadata("a.whl", &second.0), facts.has_looked("a.whl", &second)), (None, false));
+        // Another file of this name, whose metadata can't be read.
+        assert!(facts.learn("a.whl", Fact::default().of_wheel(&second, None)));
+        assert_eq!((facts.metadata("a.whl", &second.0), facts.has_looked("a.whl", &second)), (None, true));
+        assert!(!facts.has_looked("a.whl", &first));
+        facts.forget_metadata();
+        assert!(!facts.has_looked("a.whl", &second));
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::Page;
+use super::checksum::{Checksum, bytes_of};
 use super::json::number;
 use super::scan::Scanner;
 use crate::Error;
@@ -50,7 +51,7 @@ impl<'p> File<'p> {
         // The object was stepped over before, so that this can fail only for a text with an invalid escape in it.
         let _ = Scanner::new(self.object()).object(|scanner, key| {
             match key {
-                b"hashes" => details.sha256 = hashes(scanner)?,
+                b"hashes" => (details.sha256, details.checksum) = hashes(scanner)?,
                 b"size" => details.size = number(scanner.raw()?),
                 b"requires-python" => details.requires_python = text(scanner)?,
                 b"upload-time" => details.upload_time = text(scanner)?,
@@ -64,18 +65,18 @@ impl<'p> File<'p> {
                 }
                 // The first of these keys is the one of the standard, whatever their order.
                 b"core-metadata" => {
-                    details.metadata = metadata(scanner)?;
+                    (details.metadata, details.metadata_checksum) = metadata(scanner)?;
                     is_standard = true;
                 }
                 b"dist-info-metadata" | b"data-dist-info-metadata" if !is_standard => {
-                    details.metadata = metadata(scanner)?;
+                    (details.metadata, details.metadata_checksum) = metadata(scanner)?;
                 }
                 _ => scanner.pass()?,
             }
             Ok(())
         });
-        if self.record.is_made {
-            details.metadata = Metadata::Made;
+        if let (true, Metadata::Present(Some(sha256))) = (self.record.is_made, details.metadata) {
+            details.metadata = Metadata::Made(sha256);
         }
         details
     }
@@ -92,6 +93,8 @@ impl<'p> File<'p> {
 pub struct Details<'p> {
     /// The SHA-256 of its content.
     pub sha256: Option<[u8; 32]>,
+    /// The strongest hash of its content, if that is another than SHA-256.
+    pub checksum: Option<Checksum>,
     /// Its length in bytes.
     pub size: Option<u64>,
     /// The versions of Python that it is for.
@@ -100,6 +103,8 @@ pub struct Details<'p> {
     pub upload_time: Option<Cow<'p, str>>,
     /// Whether the metadata of the wheel are a file of their own, with `.metadata` behind the URL.
     pub metadata: Metadata,
+    /// The strongest hash of those metadata, if that is another than SHA-256.
+    pub metadata_checksum: Option<Checksum>,
     /// Whether the file was withdrawn, and why: installers take it only if nothing else will do.
     pub yanked: Option<Cow<'p, str>>,
     /// Whether there is a signature, with `.asc` behind the URL.
@@ -118,8 +123,8 @@ pub enum Metadata {
     Absent,
     /// They are one, with this SHA-256.
     Present(Option<[u8; 32]>),
-    /// It says nothing; clients are told that they are one, which is made of the wheel when it is asked for.
-    Made,
+    /// It says nothing. They were read out of the wheel here, and have this SHA-256.
+    Made([u8; 32]),
 }
 
 fn text<'a>(scanner: &mut Scanner<'a>) -> Result<Option<Cow<'a, str>>, Error> {
@@ -130,27 +135,41 @@ fn text<'a>(scanner: &mut Scanner<'a>) -> Result<Option<Cow<'a, str>>, Error> {
     Ok(None)
 }
 
-fn hashes(scanner: &mut Scanner<'_>) -> Result<Option<[u8; 32]>, Error> {
+/// The SHA-256 of an object of hashes.
+pub(super) fn sha256(object: &[u8]) -> Option<[u8; 32]> {
+    hashes(&mut Scanner::new(object)).ok()?.0
+}
+
+/// The SHA-256, and the strongest of the other hashes unless SHA-256 is stronger.
+fn hashes(scanner: &mut Scanner<'_>) -> Result<(Option<[u8; 32]>, Option<Checksum>), Error> {
     if scanner.peek() != Some(b'{') {
         scanner.value()?;
-        return Ok(None);
+        return Ok((None, None));
     }
-    let mut sha256 = None;
+    let (mut sha256, mut strongest) = (None, None);
     scanner.object(|scanner, key| {
         match key {
-            b"sha256" => sha256 = text(scanner)?.and_then(|hex| sha256_of(&hex)),
+            b"sha256" => sha256 = text(scanner)?.and_then(|hex| bytes_of(&hex)),
+            b"md5" | b"sha1" | b"sha224" | b"sha384" | b"sha512" => {
+                let algorithm = std::str::from_utf8(key).unwrap_or_default();
+                let checksum = text(scanner)?.and_then(|hex| Checksum::parse(algorithm, &hex));
+                strongest = strongest.max(checksum);
+            }
             _ => scanner.pass()?,
         }
         Ok(())
     })?;
-    Ok(sha256)
+    Ok((sha256, strongest.filter(|strongest| sha256.is_none() || strongest.is_strong())))
 }
 
-fn metadata(scanner: &mut Scanner<'_>) -> Result<Metadata, Error> {
+fn metadata(scanner: &mut Scanner<'_>) -> Result<(Metadata, Option<Checksum>), Error> {
     Ok(match scanner.peek() {
-        Some(b'{') => Metadata::Present(hashes(scanner)?),
-        _ if scanner.raw()? == b"true" => Metadata::Present(None),
-        _ => Metadata::Absent,
+        Some(b'{') => {
+            let (sha256, checksum) = hashes(scanner)?;
+            (Metadata::Present(sha256), checksum)
+        }
+        _ if scanner.raw()? == b"true" => (Metadata::Present(None), None),
+        _ => (Metadata::Absent, None),
     })
 }
 
@@ -161,17 +180,4 @@ impl fmt::Debug for File<'_> {
             .field("details", &self.details())
             .finish_non_exhaustive()
     }
-}
-
-/// The bytes of a SHA-256 in hexadecimal digits.
-pub(crate) fn sha256_of(hex: &str) -> Option<[u8; 32]> {
-    let mut digest = [0; 32];
-    if hex.len() != 64 {
-        return None;
-    }
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    for (byte, pair) in digest.iter_mut().zip(hex.as_bytes().chunks_exact(2)) {
-        *byte = u8::try_from(digit(pair[0])? << 4 | digit(pair[1])?).ok()?;
-    }
-    Some(digest)
 }

@@ -46,18 +46,19 @@ impl Page {
     /// # Errors
     ///
     /// As [`Page::from_html`].
-    pub fn from_html_with_metadata(document: &[u8]) -> Result<Self, Error> {
-        Self::from_json_with_metadata(Links::read(document)?.into_json())
+    pub fn from_html_with_metadata(
+        document: &[u8],
+        metadata: impl Fn(&str, &[u8; 32]) -> Option<[u8; 32]>,
+    ) -> Result<Self, Error> {
+        Self::from_json_with_metadata(Links::read(document)?.into_json(), metadata)
     }
 
     /// The same, with what was learned of the files since.
     #[cfg(feature = "proxy")]
     pub(crate) fn from_html_with_facts(document: &[u8], facts: &super::Facts) -> Result<Self, Error> {
         let mut links = Links::read(document)?;
-        let made = links.add(facts);
-        Self::read_json(links.into_json(), |name, has_metadata| {
-            name.ends_with(".whl") && (!has_metadata || made.contains(name))
-        })
+        links.add(facts);
+        Self::from_json_with_metadata(links.into_json(), |wheel, sha256| facts.metadata(wheel, sha256))
     }
 }
 
@@ -125,9 +126,8 @@ enum Told {
 
 #[cfg(feature = "proxy")]
 impl Links {
-    /// Adds what was learned of the files. Gives the names of those whose metadata are made here and known by their hash.
-    fn add(&mut self, facts: &super::Facts) -> std::collections::HashSet<String> {
-        let mut made = std::collections::HashSet::new();
+    /// Adds sizes and times of files that were learned.
+    fn add(&mut self, facts: &super::Facts) {
         for link in &mut self.files {
             let Some(fact) = facts.get(&link.filename) else { continue };
             // Without a hash it may be another file by now.
@@ -136,12 +136,7 @@ impl Links {
             }
             link.size = fact.size;
             link.upload_time.clone_from(&fact.time);
-            if let (None, Some(sha256)) = (&link.core_metadata, &fact.metadata) {
-                link.core_metadata = Some(Told::Hash(Hashes(Some(("sha256", sha256.clone())))));
-                made.insert(link.filename.clone());
-            }
         }
-        made
     }
 }
 

@@ -1,5 +1,6 @@
 //! Reading the JSON form of a project's page.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -17,8 +18,6 @@ use crate::name::is_file_name;
 pub(super) const START: &[u8] = b"{\"files\":[";
 /// Put in for files that have none: installers refuse a page without this member, which the standard demands.
 const NO_HASHES: &[u8] = b",\"hashes\":{}";
-/// Put in for wheels whose metadata are made here.
-const METADATA: &[u8] = b",\"core-metadata\":true";
 
 impl Page {
     /// Reads a page in the form `application/vnd.pypi.simple.v1+json`.
@@ -28,34 +27,31 @@ impl Page {
     ///
     /// # Errors
     ///
-    /// Fails if it is no JSON in UTF-8, if it is of another version than 1, and if a file has no name or URL or has one of
-    /// them twice ([`Error::is_page`]).
+    /// Fails if it is not JSON in UTF-8, if it is of another version than 1, if a file has no name or URL, and if an object
+    /// has two equal keys or a key with an escape, which clients could read as another one ([`Error::is_page`]).
     pub fn from_json(document: Vec<u8>) -> Result<Self, Error> {
-        Self::read_json(document, |_, _| false)
+        Self::from_json_with_metadata(document, |_, _| None)
     }
 
-    /// The same, and says of every wheel whose metadata the upstream says nothing of that they are a file of their own:
-    /// [`Metadata::Made`](super::Metadata::Made).
+    /// The same, with metadata that were read out of wheels.
+    ///
+    /// `metadata` is called with the name and the SHA-256 of each wheel whose metadata the upstream does not mention.
+    /// The SHA-256 that it returns is put on the page: [`Metadata::Made`](super::Metadata::Made).
     ///
     /// # Errors
     ///
     /// As [`Page::from_json`].
-    pub fn from_json_with_metadata(document: Vec<u8>) -> Result<Self, Error> {
-        Self::read_json(document, |name, has_metadata| !has_metadata && name.ends_with(".whl"))
-    }
-
-    /// Whether the metadata of a file are made here is told by its name, and whether the page tells of them.
-    pub(super) fn read_json(document: Vec<u8>, is_made: impl Fn(&str, bool) -> bool) -> Result<Self, Error> {
+    pub fn from_json_with_metadata(
+        document: Vec<u8>,
+        metadata: impl Fn(&str, &[u8; 32]) -> Option<[u8; 32]>,
+    ) -> Result<Self, Error> {
         check(&document)?;
         let mut page = Self::empty();
         let mut found = Vec::new();
         let mut scanner = Scanner::new(&document);
-        let (mut has_meta, mut has_files) = (false, false);
+        let mut has_files = false;
         scanner.object(|scanner, key| match key {
-            b"meta" => {
-                once(&mut has_meta, scanner)?;
-                page.read_meta(scanner)
-            }
+            b"meta" => page.read_meta(scanner),
             b"name" => {
                 page.name = scanner.text()?.into_owned();
                 Ok(())
@@ -66,9 +62,9 @@ impl Page {
                 Ok(())
             }
             b"files" => {
-                once(&mut has_files, scanner)?;
+                has_files = true;
                 scanner.array(|scanner| {
-                    found.extend(page.read_file(scanner, &is_made)?);
+                    found.extend(page.read_file(scanner, &metadata)?);
                     Ok(())
                 })
             }
@@ -116,28 +112,25 @@ impl Page {
     fn read_file(
         &mut self,
         scanner: &mut Scanner<'_>,
-        is_made: impl Fn(&str, bool) -> bool,
+        metadata: impl Fn(&str, &[u8; 32]) -> Option<[u8; 32]>,
     ) -> Result<Option<Found>, Error> {
         scanner.peek();
         let start = scanner.position();
         let (mut name, mut url) = (None, None);
         let mut url_value = 0..0;
-        let mut has_hashes = false;
+        let mut hashes = None;
         let mut has_metadata = false;
         scanner.object(|scanner, key| {
             match key {
-                b"filename" if name.is_none() => name = Some(scanner.text()?),
-                b"url" if url.is_none() => {
+                b"filename" => name = Some(scanner.text()?),
+                b"url" => {
                     scanner.peek();
                     let from = scanner.position();
                     url = Some(scanner.text()?);
                     url_value = from..scanner.position();
                 }
-                b"filename" | b"url" => return Err(scanner.error("a member that is there twice")),
-                // With an escape in it, it might be one of those above to a client.
-                _ if key.contains(&b'\\') => return Err(scanner.error("an escape in the name of a member")),
+                b"hashes" => hashes = Some(scanner.value()?),
                 _ => {
-                    has_hashes |= key == b"hashes";
                     has_metadata |= key.ends_with(b"-metadata");
                     scanner.value()?;
                 }
@@ -151,10 +144,15 @@ impl Page {
             self.skipped += 1;
             return Ok(None);
         }
+        let mut made = None;
+        if !has_metadata && name.ends_with(".whl") {
+            let hashes = hashes.as_ref().and_then(|place| scanner.slice(place));
+            let sha256 = hashes.and_then(|hashes| super::file::sha256(hashes.as_bytes()));
+            made = sha256.and_then(|sha256| metadata(&name, &sha256));
+        }
         let (name, url) = self.put_texts(&name, &url);
         let object = start..scanner.position();
-        let is_made = is_made(&self.texts[range(&name)], has_metadata);
-        Ok(Some(Found { object, url_value, has_hashes, has_metadata, is_made, name, url }))
+        Ok(Some(Found { object, url_value, has_hashes: hashes.is_some(), made, name, url }))
     }
 
     /// Keeps the name and the URL of a file; the one is mostly part of the other.
@@ -179,7 +177,7 @@ impl Page {
             at += file.url_value.start - file.object.start + file.name.len() + 2;
             slack = slack.max(at.saturating_sub(file.url_value.end));
             at += file.object.end - file.url_value.end + 1;
-            at += file.more().into_iter().map(<[u8]>::len).sum::<usize>();
+            at += file.more().iter().map(|more| more.len()).sum::<usize>();
             slack = slack.max(at.saturating_sub(file.object.end));
         }
         if slack > 0 {
@@ -195,11 +193,16 @@ impl Page {
             at = put_bytes(&mut document, b"\"", at);
             at = shift(&mut document, file.url_value.end + slack..file.object.end - 1 + slack, at);
             for more in file.more() {
-                at = put_bytes(&mut document, more, at);
+                at = put_bytes(&mut document, &more, at);
             }
             at = put_bytes(&mut document, b"}", at);
             let (name, url) = (file.name.clone(), file.url.clone());
-            self.files.push(Record { object: positions(&(start..at)), name, url, is_made: file.is_made });
+            self.files.push(Record {
+                object: positions(&(start..at)),
+                name,
+                url,
+                is_made: file.made.is_some(),
+            });
             at = put_bytes(&mut document, b",", at);
         }
         document.truncate(if found.is_empty() { at } else { at - 1 });
@@ -214,17 +217,23 @@ struct Found {
     /// With its quotes.
     url_value: Range<usize>,
     has_hashes: bool,
-    has_metadata: bool,
-    is_made: bool,
+    /// The SHA-256 of metadata that the upstream does not mention.
+    made: Option<[u8; 32]>,
     name: Range<u32>,
     url: Range<u32>,
 }
 
 impl Found {
     /// The members that are put in.
-    fn more(&self) -> [&'static [u8]; 2] {
-        let puts_metadata = self.is_made && !self.has_metadata;
-        [if self.has_hashes { b"" } else { NO_HASHES }, if puts_metadata { METADATA } else { b"" }]
+    fn more(&self) -> [Cow<'static, [u8]>; 2] {
+        let metadata = self.made.map(|sha256| {
+            let mut more = b",\"core-metadata\":{\"sha256\":\"".to_vec();
+            super::render::hex(&mut more, &sha256);
+            more.extend_from_slice(b"\"}");
+            more
+        });
+        let no_hashes: &[u8] = if self.has_hashes { b"" } else { NO_HASHES };
+        [no_hashes.into(), metadata.unwrap_or_default().into()]
     }
 }
 
@@ -271,13 +280,6 @@ fn version(scanner: &mut Scanner<'_>) -> Result<ApiVersion, Error> {
     let minor = minor.ok_or_else(|| scanner.error("another version of the API"))?;
     // One with more digits is newer than all that are known.
     Ok(ApiVersion { minor: minor.parse().unwrap_or(u8::MAX) }.min(ApiVersion::MAX))
-}
-
-pub(super) fn once(is_there: &mut bool, scanner: &Scanner<'_>) -> Result<(), Error> {
-    if std::mem::replace(is_there, true) {
-        return Err(scanner.error("a member that is there twice"));
-    }
-    Ok(())
 }
 
 /// Appends a member with a comma in front.

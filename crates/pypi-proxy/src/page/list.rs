@@ -38,8 +38,8 @@ impl ProjectList {
     ///
     /// # Errors
     ///
-    /// Fails if it is no JSON in UTF-8 with a list of projects, or of another version than 1; and if a project has no name
-    /// or one that can't be a project's ([`Error::is_page`]).
+    /// Fails if it is not JSON in UTF-8 with a list of projects, or of another version than 1; if a project has no name or
+    /// one that can't be a project's; and if an object has two equal keys or a key with an escape ([`Error::is_page`]).
     pub fn from_json(document: Vec<u8>) -> Result<Self, Error> {
         super::json::check(&document)?;
         let mut names = Vec::new();
@@ -48,7 +48,7 @@ impl ProjectList {
         scanner.object(|scanner, key| match key {
             b"meta" => super::json::read_version(scanner),
             b"projects" => {
-                super::json::once(&mut has_projects, scanner)?;
+                has_projects = true;
                 scanner.array(|scanner| {
                     names.push(positions(&name(scanner)?));
                     Ok(())
@@ -170,7 +170,7 @@ fn name(scanner: &mut Scanner<'_>) -> Result<Range<usize>, Error> {
         }
         let value = scanner.value()?;
         let inner = value.start + 1..value.end.saturating_sub(1);
-        if place.is_some() || scanner.slice(&inner).is_none_or(|name| normalize(name).is_err()) {
+        if scanner.slice(&inner).is_none_or(|name| normalize(name).is_err()) {
             return Err(scanner.error("not the name of a project"));
         }
         place = Some(inner);

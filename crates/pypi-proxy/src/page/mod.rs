@@ -1,5 +1,6 @@
 //! Pages of a package index: what an upstream sends, and what clients get of it.
 
+mod checksum;
 #[cfg(feature = "proxy")]
 mod facts;
 mod file;
@@ -12,10 +13,11 @@ mod project;
 mod render;
 mod scan;
 
+pub use checksum::Checksum;
+#[cfg(feature = "proxy")]
+pub(crate) use checksum::bytes_of;
 #[cfg(feature = "proxy")]
 pub(crate) use facts::{Fact, Facts};
-#[cfg(feature = "proxy")]
-pub(crate) use file::sha256_of;
 pub use file::{Details, File, Metadata};
 pub use list::ProjectList;
 pub use project::{ApiVersion, Page};

@@ -110,6 +110,12 @@ impl Page {
         (found.name() == name).then_some(found)
     }
 
+    /// Names and URLs of the files.
+    #[cfg(feature = "proxy")]
+    pub(crate) fn locations(&self) -> &str {
+        &self.texts
+    }
+
     /// Bytes in memory.
     #[cfg(feature = "proxy")]
     pub(crate) fn weight(&self) -> usize {

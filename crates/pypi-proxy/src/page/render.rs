@@ -88,6 +88,8 @@ impl Page {
             if let Some(sha256) = details.sha256 {
                 out.extend_from_slice(b"#sha256=");
                 hex(&mut out, &sha256);
+            } else if let Some(checksum) = details.checksum {
+                let _ = write!(out, "#{checksum}");
             }
             out.push(b'"');
             attributes(&mut out, &details);
@@ -148,18 +150,21 @@ fn attributes(out: &mut Vec<u8>, details: &Details<'_>) {
     }
     let sha256 = match details.metadata {
         Metadata::Present(sha256) => Some(sha256),
-        Metadata::Made => Some(None),
+        Metadata::Made(sha256) => Some(Some(sha256)),
         Metadata::Untold | Metadata::Absent => None,
     };
     if let Some(sha256) = sha256 {
         for name in ["data-dist-info-metadata", "data-core-metadata"] {
             let _ = write!(out, " {name}=\"");
-            match &sha256 {
-                Some(sha256) => {
+            match (&sha256, &details.metadata_checksum) {
+                (Some(sha256), _) => {
                     out.extend_from_slice(b"sha256=");
                     hex(out, sha256);
                 }
-                None => out.extend_from_slice(b"true"),
+                (None, Some(checksum)) => {
+                    let _ = write!(out, "{checksum}");
+                }
+                (None, None) => out.extend_from_slice(b"true"),
             }
             out.push(b'"');
         }
@@ -203,7 +208,7 @@ fn escape(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-fn hex(out: &mut Vec<u8>, bytes: &[u8]) {
+pub(super) fn hex(out: &mut Vec<u8>, bytes: &[u8]) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     for byte in bytes {
         out.push(DIGITS[usize::from(byte >> 4)]);

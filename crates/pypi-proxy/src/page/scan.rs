@@ -4,8 +4,13 @@
 //! finds members by their keys and steps over values, several times faster than reading them. Every document that it
 //! accepts is JSON, but for two things: that the bytes are UTF-8 is a matter of its caller, and half of a surrogate pair is
 //! found only in a string that is read.
+//!
+//! It refuses some JSON: keys with escapes, and objects with two equal keys. Keys are compared as bytes here and as text
+//! by clients, which also disagree on which of two equal keys counts. So no key could be passed on that a client takes for
+//! one that was read or replaced here.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::Error;
@@ -56,6 +61,10 @@ impl<'a> Scanner<'a> {
     }
 
     /// Calls `member` with each key and the scanner in front of its value, which it has to take.
+    ///
+    /// # Errors
+    ///
+    /// Fails at a key with an escape, and at the second of two equal keys.
     pub(super) fn object(
         &mut self,
         mut member: impl FnMut(&mut Self, &'a [u8]) -> Result<(), Error>,
@@ -64,9 +73,20 @@ impl<'a> Scanner<'a> {
         if self.eat(b'}') {
             return Ok(());
         }
+        let mut keys = Keys::default();
         loop {
             self.skip_blanks();
+            let start = self.position;
             let key = self.string()?;
+            let problem = if key.contains(&b'\\') {
+                Some("a key with an escape")
+            } else {
+                (!keys.insert(key)).then_some("a key that is there twice")
+            };
+            if let Some(problem) = problem {
+                self.position = start;
+                return Err(self.error(problem));
+            }
             self.expect(b':')?;
             member(self, key)?;
             if !self.eat(b',') {
@@ -225,6 +245,31 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// The keys of one object. Nearly all objects have few, for which comparing with each is faster than hashing.
+#[derive(Default)]
+struct Keys<'a> {
+    few: [&'a [u8]; 16],
+    count: usize,
+    many: Option<HashSet<&'a [u8]>>,
+}
+
+impl<'a> Keys<'a> {
+    /// Whether the key is new.
+    fn insert(&mut self, key: &'a [u8]) -> bool {
+        if self.few[..self.count].contains(&key) {
+            return false;
+        }
+        match self.few.get_mut(self.count) {
+            Some(place) => {
+                *place = key;
+                self.count += 1;
+                true
+            }
+            None => self.many.get_or_insert_default().insert(key),
+        }
+    }
+}
+
 /// The length of what follows the backslash of an escape.
 fn escape(rest: &[u8]) -> Option<usize> {
     match rest.first()? {
@@ -336,7 +381,26 @@ mod tests {
         }
     }
 
+    #[test]
+    fn keys_with_escapes_and_equal_keys_are_refused_at_every_level() {
+        let many: Vec<_> = (0..40).map(|number| format!("\"{number}\":0")).collect();
+        for (around, behind) in [("", ""), ("[", "]"), (r#"{"x":"#, "}"), (r#"[{"x":[{"y":"#, "}]}]")] {
+            let is_accepted = |object: &str| is_accepted(&format!("{around}{object}{behind}"));
+            assert!(is_accepted(r#"{"a":"\u0061","b":"a"}"#));
+            assert!(is_accepted(&format!("{{{}}}", many.join(","))));
+            for key in [r"\u0061", r"\n", r#"\""#, r"\/", r"fil\u0065s", r"\ud800", r"\\"] {
+                assert!(!is_accepted(&format!(r#"{{"{key}":1}}"#)), "{key}");
+            }
+            assert!(!is_accepted(r#"{"a":1,"b":2,"a":1}"#));
+            assert!(!is_accepted(r#"{"":1,"":1}"#));
+            for number in [0, 15, 16, 17, 39] {
+                assert!(!is_accepted(&format!("{{{},\"{number}\":0}}", many.join(","))), "{number}");
+            }
+        }
+    }
+
     proptest! {
+        /// But for keys that are refused, of which texts this short have none.
         #[test]
         fn what_is_accepted_is_json_and_the_reverse(document in r#"[\[\]{},:"a0.eE+ tfnrulsx-]{0,24}"#) {
             prop_assert_eq!(is_accepted(&document), json::from_str::<json::Value>(&document).is_ok());

@@ -19,6 +19,7 @@ use super::{Config, Entry};
 use crate::error::{Chain, Kind};
 use crate::page::{Fact, Facts, Page, ProjectList};
 use crate::rules::Rules;
+use crate::store::Digest;
 use crate::upstream::{Answer, PageBody, Upstream};
 use crate::{Error, ProjectName};
 
@@ -120,7 +121,7 @@ impl Pages {
     /// The pages of these indexes; a file that several have is that of the first.
     pub fn new(upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
         let max_page = upstreams.iter().map(|upstream| upstream.max_page()).max().unwrap_or(0);
-        let keep = config.dir.as_deref().map(|dir| Keep::new(dir, max_page));
+        let keep = config.dir.clone().map(|dir| Keep::new(dir, max_page));
         let shared = config.bucket.clone().filter(|_| keep.is_some()).map(|it| Shared::new(it, max_page));
         let queue = Queue::new(config.max_fetches, config.max_queued);
         Self(Arc::new(Inner {
@@ -209,8 +210,8 @@ impl Pages {
         Ok(())
     }
 
-    /// Notes what was learned of a file. It is on the page as soon as the index is asked for that again, if it has no page
-    /// in JSON.
+    /// Notes what was learned of a file. It is on the page as soon as the index is asked for that again: of a page in JSON
+    /// only the metadata.
     pub(crate) fn learn(&self, project: &ProjectName, file: &str, fact: Fact) {
         let Some(slot) = self.0.slots().projects.get(project).cloned() else { return };
         {
@@ -227,6 +228,17 @@ impl Pages {
             // What can't be kept is learned again.
             let _ = keep.store_facts(&project, &facts);
         });
+    }
+
+    /// Whether metadata are read out of wheels.
+    pub(crate) fn reads_wheels(&self) -> bool {
+        self.0.config.wheel_metadata
+    }
+
+    /// Whether metadata were looked for in this wheel.
+    pub(crate) fn has_looked(&self, project: &ProjectName, file: &str, wheel: &Digest) -> bool {
+        let slot = self.0.slots().projects.get(project).cloned();
+        slot.is_some_and(|slot| slot.learned().0.has_looked(file, wheel))
     }
 
     /// What clients may have, if that is not everything.
@@ -581,24 +593,25 @@ impl Pages {
 
     /// What was kept on disk.
     async fn load(&self, slot: &Arc<Slot>) -> Vec<Part> {
-        let empty = || vec![Part::default(); self.0.upstreams.len()];
-        let Some(keep) = self.0.keep.clone() else { return empty() };
-        let indexes: Vec<_> = self.0.upstreams.iter().map(|upstream| upstream.id()).collect();
-        let (pages, slot) = (self.clone(), slot.clone());
-        let work = move || {
-            let name = &slot.name;
-            if let Some(name) = name {
-                slot.learned().0.join(keep.load_facts(name));
+        if let (Some(name), Some(keep)) = (slot.name.clone(), self.0.keep.clone()) {
+            let work = move || keep.load_facts(&name);
+            let mut facts = tokio::task::spawn_blocking(work).await.unwrap_or_default();
+            if !self.reads_wheels() {
+                facts.forget_metadata();
             }
-            let load = |(index, id): (usize, &u64)| {
-                if !pages.may_ask(name.as_ref(), index) {
-                    return Some(Part { checked: Some(SystemTime::now()), ..Part::default() });
-                }
-                of_kept(keep.load(*id, name.as_ref())?, &slot)
-            };
-            indexes.iter().enumerate().map(|index| load(index).unwrap_or_default()).collect()
-        };
-        tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| empty())
+            slot.learned().0.join(facts);
+        }
+        join_all((0..self.0.upstreams.len()).map(|index| self.load_one(index, slot))).await
+    }
+
+    async fn load_one(&self, index: usize, slot: &Arc<Slot>) -> Part {
+        if self.0.keep.is_some() && !self.may_ask(slot.name.as_ref(), index) {
+            return Part { checked: Some(SystemTime::now()), ..Part::default() };
+        }
+        let Some(kept) = self.load_kept(index, slot.name.as_ref()).await else { return Part::default() };
+        let slot = slot.clone();
+        let part = tokio::task::spawn_blocking(move || of_kept(kept, &slot)).await;
+        part.ok().flatten().unwrap_or_default()
     }
 
     /// What may be served of what was kept, for how long it is fresh, and how long ago it was.
@@ -633,7 +646,7 @@ impl Pages {
             return part.clone();
         }
         let id = upstream.id();
-        let (version, newer) = shared.newer(id, slot, part).await;
+        let (version, newer) = shared.newer(id, slot, part, upstream.budget()).await;
         let old = Part { shared: version, ..part.clone() };
         let (Some((document, kept)), Some(keep)) = (newer, self.0.keep.clone()) else { return old };
         let (slot, before) = (slot.clone(), old.clone());
@@ -647,6 +660,19 @@ impl Pages {
             Some(Part { shared: before.shared, ..part })
         };
         tokio::task::spawn_blocking(work).await.ok().flatten().unwrap_or(old)
+    }
+
+    /// A page that was kept on disk. It is decompressed within the budget of its index.
+    async fn load_kept(&self, index: usize, name: Option<&ProjectName>) -> Option<Kept> {
+        let keep = self.0.keep.clone()?;
+        let (upstream, name, max) = (&self.0.upstreams[index], name.cloned(), keep.max_page());
+        let id = upstream.id();
+        let open = move || keep.open(id, name.as_ref());
+        let (document, touched) = tokio::task::spawn_blocking(open).await.ok()??;
+        let mut share = upstream.budget().share();
+        share.grow(Keep::page_len(&document)?.min(max)).await;
+        let work = move || Keep::read(&document, max, touched, share);
+        tokio::task::spawn_blocking(work).await.ok()?
     }
 
     /// Does something with a page on disk, on a thread.
@@ -680,17 +706,18 @@ impl Pages {
         let body = match upstream.page(name, &part.validators).await? {
             Answer::NotModified if part.content.is_some() => {
                 let part = self.relearn(index, Part { checked: Some(now), ..part }, slot).await;
-                let (shared, version) = (self.0.shared.clone(), part.shared.clone());
-                let work = move |keep: &Keep, id, name: Option<&ProjectName>| {
-                    keep.touch(id, name, now);
-                    let Some(shared) = shared else { return };
-                    let kept = keep.load(id, name);
-                    let document = kept.and_then(|kept| Keep::document(&kept.body, now, kept.modified).ok());
-                    if let Some(document) = document {
-                        shared.share(id, name, document, version);
-                    }
-                };
-                self.keep(index, name, work).await;
+                self.keep(index, name, move |keep, id, name| keep.touch(id, name, now)).await;
+                if let Some(shared) = self.0.shared.clone()
+                    && let Some(kept) = self.load_kept(index, name).await
+                {
+                    let version = part.shared.clone();
+                    let work = move |_: &Keep, id, name: Option<&ProjectName>| {
+                        if let Ok(document) = Keep::document(&kept.body, now, kept.modified) {
+                            shared.share(id, name, document, version);
+                        }
+                    };
+                    self.keep(index, name, work).await;
+                }
                 return Ok(part);
             }
             Answer::NotModified => {
@@ -744,9 +771,14 @@ impl Pages {
     /// The same page, with what was learned of its files since it was read.
     async fn relearn(&self, index: usize, part: Part, slot: &Arc<Slot>) -> Part {
         let (facts, learned) = slot.learned().clone();
-        let Some(keep) = self.0.keep.clone().filter(|_| learned > part.learned) else { return part };
-        let (id, name) = (self.0.upstreams[index].id(), slot.name.clone());
-        let work = move || read(keep.load(id, name.as_ref())?.body, name.is_some(), &facts).ok();
+        if learned <= part.learned {
+            return part;
+        }
+        let Some(kept) = self.load_kept(index, slot.name.as_ref()).await else {
+            return Part { learned, ..part };
+        };
+        let is_project = slot.name.is_some();
+        let work = move || read(kept.body, is_project, &facts).ok();
         match tokio::task::spawn_blocking(work).await {
             Ok(Some(content)) => {
                 let modified = Some(SystemTime::now());
@@ -769,7 +801,10 @@ fn of_kept(kept: Kept, slot: &Slot) -> Option<Part> {
 
 fn read(body: PageBody, is_project: bool, facts: &Facts) -> Result<PartContent, Error> {
     Ok(match (is_project, body.is_json) {
-        (true, true) => PartContent::Project(Arc::new(Page::from_json_with_metadata(body.bytes)?)),
+        (true, true) => {
+            let metadata = |wheel: &str, sha256: &[u8; 32]| facts.metadata(wheel, sha256);
+            PartContent::Project(Arc::new(Page::from_json_with_metadata(body.bytes, metadata)?))
+        }
         (true, false) => PartContent::Project(Arc::new(Page::from_html_with_facts(&body.bytes, facts)?)),
         (false, true) => PartContent::List(Arc::new(ProjectList::from_json(body.bytes)?)),
         (false, false) => PartContent::List(Arc::new(ProjectList::from_html(&body.bytes)?)),

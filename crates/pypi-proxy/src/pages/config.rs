@@ -1,16 +1,16 @@
 //! How long and how many pages are kept.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::bucket::Bucket;
 use crate::rules::Rules;
+use crate::store::PagesDir;
 
 /// How pages are kept. How long they are fresh is a matter of each index.
 #[derive(Clone, Debug)]
 pub struct Config {
-    pub(super) dir: Option<PathBuf>,
+    pub(super) dir: Option<PagesDir>,
     pub(super) stale_while_revalidate: Duration,
     pub(super) stale_if_error: Duration,
     pub(super) stale_wait: Duration,
@@ -20,6 +20,7 @@ pub struct Config {
     pub(super) max_queued: usize,
     pub(super) rules: Option<Arc<Rules>>,
     pub(super) bucket: Option<Bucket>,
+    pub(super) wheel_metadata: bool,
 }
 
 impl Config {
@@ -52,12 +53,14 @@ impl Config {
             max_queued: Self::DEFAULT_MAX_QUEUED,
             rules: None,
             bucket: None,
+            wheel_metadata: true,
         }
     }
 
-    /// Keeps pages in this folder as well, which nothing else writes to. Default: none.
+    /// Keeps pages in this folder as well, which nothing else writes to. [`Store::pages_dir`](crate::store::Store::pages_dir)
+    /// counts with the files of a store; any other folder has no limit. Default: none.
     #[must_use]
-    pub fn dir(mut self, dir: impl Into<PathBuf>) -> Self {
+    pub fn dir(mut self, dir: impl Into<PagesDir>) -> Self {
         self.dir = Some(dir.into());
         self
     }
@@ -121,6 +124,14 @@ impl Config {
     #[must_use]
     pub fn rules(mut self, rules: Rules) -> Self {
         self.rules = rules.is_on().then(|| Arc::new(rules));
+        self
+    }
+
+    /// Reads metadata out of wheels that an index offers without metadata. Pages name them once they were read, which is
+    /// after the wheel was first fetched. Default: on.
+    #[must_use]
+    pub fn wheel_metadata(mut self, is_on: bool) -> Self {
+        self.wheel_metadata = is_on;
         self
     }
 

@@ -34,6 +34,8 @@ const CODINGS: usize = 4;
 pub struct Entry {
     pub(super) content: Content,
     hash: u128,
+    /// Hash of where the files are, which clients do not see.
+    locations: u64,
     modified: SystemTime,
     serial: Option<u64>,
     variants: [OnceCell<Variant>; FORMS * CODINGS],
@@ -57,7 +59,23 @@ impl Entry {
             Content::List(list) => (list.json(), None),
         };
         let hash = xxhash_rust::xxh3::xxh3_128(json);
-        Self { content, hash, modified, serial, variants: Default::default(), wanted: AtomicU64::new(0) }
+        let mut locations = xxhash_rust::xxh3::Xxh3Default::new();
+        if let Content::Project { parts, .. } = &content {
+            for (index, page) in parts {
+                locations.update(&index.to_le_bytes());
+                locations.update(page.locations().as_bytes());
+            }
+        }
+        let locations = locations.digest();
+        Self {
+            content,
+            hash,
+            locations,
+            modified,
+            serial,
+            variants: Default::default(),
+            wanted: AtomicU64::new(0),
+        }
     }
 
     /// The file of this name, and the number of the index that it is from: the first that has it.
@@ -90,9 +108,9 @@ impl Entry {
         self.serial
     }
 
-    /// Whether it has the same content as another.
+    /// Whether it has the same content as another, with its files in the same places.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        self.hash == other.hash
+        self.hash == other.hash && self.locations == other.locations
     }
 
     /// Bytes in memory.

@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::page::Facts;
-use crate::store::Folder;
-use crate::upstream::{PageBody, Validators};
+use crate::store::{Folder, PagesDir};
+use crate::upstream::{PageBody, Share, Validators};
 use crate::{Error, ProjectName};
 
 /// Another number is another form, whose files are not read.
@@ -21,7 +21,7 @@ const MAX_FACTS: u64 = 16 << 20;
 /// A folder with a file for each page of each index: a line of JSON, and the page as the index sent it, compressed.
 #[derive(Clone, Debug)]
 pub(super) struct Keep {
-    dir: PathBuf,
+    dir: PagesDir,
     max_page: u64,
 }
 
@@ -46,23 +46,36 @@ pub(super) struct Kept {
 }
 
 impl Keep {
-    pub(super) fn new(dir: &Path, max_page: u64) -> Self {
-        Self { dir: dir.to_owned(), max_page }
+    pub(super) fn new(dir: PagesDir, max_page: u64) -> Self {
+        Self { dir, max_page }
     }
 
     /// No name of a project is as long as a hash with a mark in front, or has one.
     fn path(&self, index: u64, project: Option<&ProjectName>) -> PathBuf {
-        self.dir.join(format!("{index:016x}")).join(project.map_or("@list", ProjectName::as_str))
+        self.dir.path().join(format!("{index:016x}")).join(project.map_or("@list", ProjectName::as_str))
     }
 
-    /// `None` if there is none that can be read: a page can always be had again.
-    pub(super) fn load(&self, index: u64, project: Option<&ProjectName>) -> Option<Kept> {
-        let mut file = Folder::read(&self.path(index, project)).ok()?;
+    /// A page as it is kept, still compressed, and when it was last checked. `None` if there is none that can be read: a
+    /// page can always be had again.
+    pub(super) fn open(&self, index: u64, project: Option<&ProjectName>) -> Option<(Vec<u8>, SystemTime)> {
+        let path = self.path(index, project);
+        let mut file = Folder::read(&path).ok()?;
+        self.dir.touch(&path);
         // It is touched when the index says that nothing has changed.
         let touched = file.metadata().and_then(|metadata| metadata.modified()).ok()?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).ok()?;
-        Self::read(&bytes, self.max_page, touched)
+        Some((bytes, touched))
+    }
+
+    /// The bytes of the page in a document, after decompression.
+    pub(super) fn page_len(document: &[u8]) -> Option<u64> {
+        Self::head(document).map(|(head, _)| head.len)
+    }
+
+    /// The most bytes of a page.
+    pub(super) fn max_page(&self) -> u64 {
+        self.max_page
     }
 
     /// What a document begins with, and where the page is in it.
@@ -77,8 +90,9 @@ impl Keep {
         Self::head(document).map(|(head, _)| (head.serial, head.checked))
     }
 
-    /// Reads a document with a page of at most so many bytes, which was checked at this time if not later.
-    pub(super) fn read(bytes: &[u8], max_page: u64, touched: SystemTime) -> Option<Kept> {
+    /// Reads a document with a page of at most so many bytes, which was checked at this time if not later. The share has
+    /// room for the page.
+    pub(super) fn read(bytes: &[u8], max_page: u64, touched: SystemTime, share: Share) -> Option<Kept> {
         let (head, start) = Self::head(bytes)?;
         if head.len > max_page {
             return None;
@@ -90,7 +104,7 @@ impl Keep {
             return None;
         }
         let validators = Validators { etag: head.etag, last_modified: head.last_modified };
-        let body = PageBody { bytes: page, is_json: head.is_json, validators, serial: head.serial };
+        let body = PageBody { bytes: page, is_json: head.is_json, validators, serial: head.serial, share };
         let time = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
         let checked = time(head.checked).max(touched);
         Some(Kept { body, checked, modified: time(head.modified) })
@@ -127,18 +141,37 @@ impl Keep {
         project: Option<&ProjectName>,
         document: &[u8],
     ) -> Result<(), Error> {
-        let path = self.path(index, project);
-        let folder = path.parent().unwrap_or(&self.dir);
+        self.write(&self.path(index, project), document)
+    }
+
+    /// Replaces a file. If there is no room for it, the old one is removed.
+    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+        let len = bytes.len() as u64;
+        if !self.dir.make_room(len) {
+            return self.delete(path);
+        }
+        let folder = path.parent().unwrap_or(self.dir.path());
         Folder::make(folder).map_err(Error::storage)?;
         let mut file = tempfile::NamedTempFile::new_in(folder).map_err(Error::storage)?;
-        file.write_all(document).map_err(Error::storage)?;
-        file.persist(&path).map_err(|error| Error::storage(error.error))?;
+        file.write_all(bytes).map_err(Error::storage)?;
+        file.persist(path).map_err(|error| Error::storage(error.error))?;
+        self.dir.wrote(path, len);
         Ok(())
+    }
+
+    fn delete(&self, path: &Path) -> Result<(), Error> {
+        self.dir.removed(path);
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::storage(error)),
+            _ => Ok(()),
+        }
     }
 
     /// Notes that a page is still what it was.
     pub(super) fn touch(&self, index: u64, project: Option<&ProjectName>, now: SystemTime) {
-        if let Ok(file) = Folder::read(&self.path(index, project)) {
+        let path = self.path(index, project);
+        if let Ok(file) = Folder::read(&path) {
+            self.dir.touch(&path);
             // Without it, the page counts as older than it is.
             let _ = file.set_modified(now);
         }
@@ -146,14 +179,16 @@ impl Keep {
 
     /// No index has such a number.
     fn facts_path(&self, project: &ProjectName) -> PathBuf {
-        self.dir.join("facts").join(project.as_str())
+        self.dir.path().join("facts").join(project.as_str())
     }
 
     /// What was learned of the files of a project.
     pub(super) fn load_facts(&self, project: &ProjectName) -> Facts {
         let read = || {
             let mut bytes = Vec::new();
-            fs::File::open(self.facts_path(project)).ok()?.take(MAX_FACTS).read_to_end(&mut bytes).ok()?;
+            let path = self.facts_path(project);
+            self.dir.touch(&path);
+            fs::File::open(path).ok()?.take(MAX_FACTS).read_to_end(&mut bytes).ok()?;
             json::from_slice(&bytes).ok()
         };
         read().unwrap_or_default()
@@ -162,24 +197,19 @@ impl Keep {
     /// Replaces what was learned.
     pub(super) fn store_facts(&self, project: &ProjectName, facts: &Facts) -> Result<(), Error> {
         let bytes = json::to_vec(facts).map_err(|error| Error::storage(std::io::Error::other(error)))?;
-        let path = self.facts_path(project);
-        let folder = path.parent().unwrap_or(&self.dir);
-        fs::create_dir_all(folder).map_err(Error::storage)?;
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(Error::storage)?;
-        file.write_all(&bytes).map_err(Error::storage)?;
-        file.persist(&path).map_err(|error| Error::storage(error.error))?;
-        Ok(())
+        self.write(&self.facts_path(project), &bytes)
     }
 
     /// Forgets what was learned.
     pub(super) fn remove_facts(&self, project: &ProjectName) {
         // What is left of it is true all the same.
-        let _ = fs::remove_file(self.facts_path(project));
+        let _ = self.delete(&self.facts_path(project));
     }
 
     /// Forgets all pages.
     pub(super) fn clear(&self) -> Result<(), Error> {
-        let folders = match fs::read_dir(&self.dir) {
+        self.dir.cleared();
+        let folders = match fs::read_dir(self.dir.path()) {
             Ok(folders) => folders,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(Error::storage(error)),
@@ -192,9 +222,6 @@ impl Keep {
 
     /// Forgets a page.
     pub(super) fn remove(&self, index: u64, project: Option<&ProjectName>) -> Result<(), Error> {
-        match fs::remove_file(self.path(index, project)) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::storage(error)),
-            _ => Ok(()),
-        }
+        self.delete(&self.path(index, project))
     }
 }

@@ -9,6 +9,7 @@ use super::keep::{Keep, Kept};
 use super::slot::{Part, Slot};
 use crate::ProjectName;
 use crate::bucket::Bucket;
+use crate::upstream::Budget;
 
 /// Pages in a bucket, in the form in which they are kept on disk.
 #[derive(Clone, Debug)]
@@ -28,12 +29,15 @@ impl Shared {
         index: u64,
         slot: &Arc<Slot>,
         part: &Part,
+        budget: &Budget,
     ) -> (Option<UpdateVersion>, Option<(Vec<u8>, Kept)>) {
         let max = self.max_page;
         let Some(page) = self.bucket.page(index, slot.name.as_ref(), max).await else { return (None, None) };
         let (document, checked) = (page.document, part.checked);
+        let mut share = budget.share();
+        share.grow(Keep::page_len(&document).unwrap_or(0).min(max)).await;
         let work = move || {
-            let kept = Keep::read(&document, max, SystemTime::UNIX_EPOCH)?;
+            let kept = Keep::read(&document, max, SystemTime::UNIX_EPOCH, share)?;
             let is_newer = checked.is_none_or(|checked| checked < kept.checked);
             is_newer.then(|| (document.to_vec(), kept))
         };

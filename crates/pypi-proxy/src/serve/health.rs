@@ -95,7 +95,7 @@ async fn has_page(proxy: &Arc<Inner>) -> bool {
         return true;
     }
     let dir = proxy.store.pages_dir();
-    tokio::task::spawn_blocking(move || has_file(&dir)).await.unwrap_or(false)
+    tokio::task::spawn_blocking(move || has_file(dir.path())).await.unwrap_or(false)
 }
 
 /// Whether one of the folders in a folder has something in it.

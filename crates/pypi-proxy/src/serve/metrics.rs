@@ -9,6 +9,7 @@ use super::refuse::REASONS;
 use super::service::Inner;
 use crate::bucket::{Bucket, Ended, Leased, Operation, Uploaded};
 use crate::pages::Refreshed;
+use crate::store::Part;
 use crate::upstream::{Asked, Condition, Fault};
 
 const CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
@@ -156,7 +157,20 @@ fn store(proxy: &Inner, out: &mut Exposition) {
     out.gauge("pypi_proxy_file_bytes", "Bytes of the files that are stored.").value(&[], stats.bytes);
     let limit = proxy.store.max_bytes();
     let limit = if limit == u64::MAX { "+Inf".to_owned() } else { limit.to_string() };
-    out.gauge("pypi_proxy_file_limit_bytes", "The most bytes of files.").value(&[], limit);
+    out.gauge("pypi_proxy_file_limit_bytes", "Maximum bytes of the cache directory, all parts together.")
+        .value(&[], limit);
+    out.gauge("pypi_proxy_cache_entries", "Entries of the cache directory, by its parts.");
+    for part in Part::ALL {
+        out.value(&[("part", part.name())], proxy.store.usage(part).entries);
+    }
+    out.gauge("pypi_proxy_cache_bytes", "Bytes of the cache directory, by its parts.");
+    for part in Part::ALL {
+        out.value(&[("part", part.name())], proxy.store.usage(part).bytes);
+    }
+    out.counter("pypi_proxy_cache_evicted_total", "Entries that were removed to make room, by their parts.");
+    for part in Part::ALL {
+        out.value(&[("part", part.name())], proxy.store.evicted(part));
+    }
     out.gauge("pypi_proxy_transfers", "Files on their way from an index.").value(&[], stats.running);
     out.gauge("pypi_proxy_transfer_bytes", "Bytes on disk of files on their way.").value(&[], stats.partial);
     let counters = [

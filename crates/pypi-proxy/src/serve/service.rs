@@ -23,13 +23,13 @@ use super::refuse::{Denial, by_guard, by_rule};
 use super::respond::{FileHead, IMMUTABLE, Wanted, X_CACHE, failure, is_metadata, page};
 use super::route::{Kept, Permanent, Route};
 use super::status::{self, History};
-use crate::error::Kind;
+use crate::error::{Chain, Kind};
 use crate::guard::{Area, Guard};
 use crate::metadata::MetadataSource;
-use crate::page::{Fact, File, Metadata};
+use crate::page::{Details, Fact, File, Metadata};
 use crate::pages::{Held, Pages, Served};
 use crate::rules::Refusal;
-use crate::store::{Digest, Expected, Fill, Filling, Head, Key, Source, Store, Stored};
+use crate::store::{Digest, Expected, Fill, Filling, Head, Key, Reference, Source, Store, Stored};
 use crate::upstream::{self, Upstream, Validators};
 use crate::{ByteRange, Coding, Error, Form, ProjectName};
 
@@ -360,18 +360,22 @@ impl Proxy {
         let label = || Arc::from(format!("{project}/{name}"));
         // Where it is from does not matter if it is here.
         let details = served.entry.file(name).map(|(_, file)| file.details());
+        let is_untold = details.as_ref().is_some_and(|details| details.metadata == Metadata::Untold);
         let digest = details.filter(|details| details.size.is_some()).and_then(|details| details.sha256);
         if let Some(stored) = digest.and_then(|digest| self.0.store.get_called(&Digest(digest), label)) {
+            if is_untold {
+                self.look_into(project, name, &served, stored.clone());
+            }
             return Ok(self.stored(name, stored, asked).await);
         }
-        let found = Found::of(&served, project, name, &self.0.upstreams)?;
-        let digest = match found.expected.sha256 {
-            Some(digest) => Some(digest),
-            None => self.0.store.lookup(project, name),
-        };
+        let found = Found::of(&served, project, name, &self.0)?;
+        let digest = found.digest(&self.0.store);
         if let Some(stored) = digest.and_then(|digest| self.0.store.get_called(&digest, label)) {
             if found.is_poor() {
                 self.0.pages.learn(project, name, Fact::new(Some(stored.len), None));
+            }
+            if is_untold {
+                self.look_into(project, name, &served, stored.clone());
             }
             return Ok(self.stored(name, stored, asked).await);
         }
@@ -423,6 +427,9 @@ impl Proxy {
             Filling::Running(fill) => fill,
         };
         self.learn(project, name, &found, &fill, told);
+        if is_untold {
+            self.look_into_whole(project, name, &served, &fill);
+        }
         let told = match self.0.config.redirect_after.filter(|_| self.is_redirected(&found)) {
             None => fill.head().await?,
             Some(Duration::ZERO) => return Ok(redirect(&found.url)),
@@ -462,21 +469,20 @@ impl Proxy {
         fill: &Fill,
         told: Arc<OnceLock<Head>>,
     ) {
-        let wheel =
-            found.made_of.as_ref().filter(|wheel| wheel.sha256.is_some()).map(|wheel| wheel.name.clone());
+        let wheel = found.made_of.as_ref().and_then(|wheel| Some((wheel.name.clone(), wheel.sha256?)));
         if wheel.is_none() && !found.is_poor() {
             return;
         }
         let (pages, project, name, fill) =
-            (self.0.pages.clone(), project.clone(), name.to_owned(), fill.clone());
+            (self.0.pages.clone(), project.clone(), name.to_owned(), fill.observer());
         tokio::spawn(async move {
             let Ok(Some(stored)) = fill.done().await else { return };
             match wheel {
-                Some(wheel) => {
+                Some((wheel, sha256)) => {
                     let head = told.get();
                     let modified = head.and_then(|head| head.validators.last_modified.as_deref());
                     let fact = Fact::new(head.and_then(|head| head.len), modified);
-                    pages.learn(&project, &wheel, Fact { metadata: Some(stored.digest.to_string()), ..fact });
+                    pages.learn(&project, &wheel, fact.of_wheel(&sha256, Some(&stored.digest)));
                 }
                 None => {
                     let head = fill.head().await.unwrap_or_default();
@@ -485,6 +491,60 @@ impl Proxy {
                 }
             }
         });
+    }
+
+    /// Reads the metadata of a stored wheel that its index has none of, once. What can be read is on the page from the next
+    /// time that the index is asked.
+    fn look_into(&self, project: &ProjectName, name: &str, served: &Served, stored: Stored) {
+        let Some(wheel) = self.unread(project, name, served) else { return };
+        let (proxy, project) = (self.clone(), project.clone());
+        tokio::spawn(async move { proxy.look(&project, wheel, stored).await });
+    }
+
+    /// The same of a wheel that is being fetched.
+    fn look_into_whole(&self, project: &ProjectName, name: &str, served: &Served, fill: &Fill) {
+        let Some(wheel) = self.unread(project, name, served) else { return };
+        let (proxy, project, fill) = (self.clone(), project.clone(), fill.observer());
+        tokio::spawn(async move {
+            if let Ok(Some(stored)) = fill.done().await {
+                proxy.look(&project, wheel, stored).await;
+            }
+        });
+    }
+
+    /// A wheel of a page that tells its SHA-256 but nothing of metadata, if these were not looked for yet.
+    fn unread(&self, project: &ProjectName, name: &str, served: &Served) -> Option<Found> {
+        if !name.ends_with(".whl") || !self.0.pages.reads_wheels() {
+            return None;
+        }
+        let details = served.entry.file(name)?.1.details();
+        let wheel = Digest(details.sha256?);
+        if details.metadata != Metadata::Untold || self.0.pages.has_looked(project, name, &wheel) {
+            return None;
+        }
+        Found::of(served, project, &format!("{name}.metadata"), &self.0).ok()
+    }
+
+    async fn look(&self, project: &ProjectName, found: Found, stored: Stored) {
+        let Some(Wheel { name, sha256: Some(wheel) }) = found.made_of else { return };
+        if self.0.pages.has_looked(project, &name, &wheel) {
+            return;
+        }
+        let (upstream, url, told) = (found.upstream, found.url, Arc::default());
+        let label = Arc::from(format!("{project}/{name}.metadata"));
+        let (len, name) = (stored.len, name.clone());
+        let source = MetadataSource { upstream, url, name, label, stored: Some(stored), told };
+        let metadata = match source.make().await {
+            Ok(metadata) => Some(Digest::of(&metadata)),
+            Err(error) if error.is_not_found() => {
+                tracing::debug!(error = %Chain(&error), wheel = source.name, "a wheel has no metadata that can be read");
+                None
+            }
+            // It may be read the next time.
+            Err(_) => return,
+        };
+        let fact = Fact::new(Some(len), None).of_wheel(&wheel, metadata.as_ref());
+        self.0.pages.learn(project, &source.name, fact);
     }
 
     fn is_redirected(&self, found: &Found) -> bool {
@@ -585,9 +645,9 @@ impl Proxy {
             Kept::File { project, file } => {
                 let project = ProjectName::parse(&project)?;
                 let served = self.0.pages.project(&project).await?;
-                let found = Found::of(&served, &project, &file, &self.0.upstreams)?;
-                let digest = found.expected.sha256.or_else(|| self.0.store.lookup(&project, &file));
+                let found = Found::of(&served, &project, &file, &self.0)?;
                 let store = self.0.store.clone();
+                let digest = found.digest(&store);
                 let Some(digest) = digest else { return Ok(()) };
                 let bucket = store.bucket().cloned();
                 let work = move || store.remove(&digest).map(drop);
@@ -619,46 +679,63 @@ struct Wheel {
 }
 
 impl Found {
-    fn of(
-        served: &Served,
-        project: &ProjectName,
-        name: &str,
-        upstreams: &[Arc<Upstream>],
-    ) -> Result<Self, Error> {
+    fn of(served: &Served, project: &ProjectName, name: &str, proxy: &Inner) -> Result<Self, Error> {
         let missing = || Error::new(Kind::NotFound);
-        let by_name = || Key::Name(project.clone(), name.into());
         let place = |index: usize, file: &File<'_>| {
-            let upstream = upstreams.get(index).ok_or_else(missing)?;
+            let upstream = proxy.upstreams.get(index).ok_or_else(missing)?;
             Ok::<_, Error>((upstream.clone(), upstream.resolve(project, file.url())?))
         };
+        // Without a SHA-256 it is the file that this index has at this URL, as long as the page offers the same hashes.
+        let key =
+            |sha256: Option<Digest>, upstream: &Upstream, url: &Url, checksum, details: &Details<'_>| {
+                let Some(digest) = sha256 else {
+                    let index = upstream.page_url(None);
+                    let hashes = format!("{checksum:?} {:?} {:?}", details.sha256, details.checksum);
+                    let origin = [index.as_str(), url.as_str(), &hashes];
+                    return Key::Reference(Reference::new(project.clone(), name, &origin));
+                };
+                Key::Digest(digest)
+            };
         if let Some((index, file)) = served.entry.file(name) {
             let details = file.details();
             let (upstream, url) = place(index, &file)?;
-            let sha256 = details.sha256.map(Digest);
-            let key = sha256.map_or_else(by_name, Key::Digest);
-            let expected = Expected { sha256, size: details.size };
+            let (sha256, checksum) = (details.sha256.map(Digest), details.checksum);
+            let key = key(sha256, &upstream, &url, checksum, &details);
+            let expected = Expected { sha256, checksum, size: details.size };
             return Ok(Self { upstream, url, key, expected, made_of: None, is_listed: true });
         }
         let (base, end) = name.rsplit_once('.').ok_or_else(missing)?;
         let (index, file) = served.entry.file(base).ok_or_else(missing)?;
         let details = file.details();
-        let sha256 = match (end, details.metadata) {
-            ("metadata", Metadata::Present(sha256)) => sha256.map(Digest),
-            ("metadata", Metadata::Made) => {
+        let (sha256, checksum) = match (end, details.metadata) {
+            ("metadata", Metadata::Present(sha256)) => (sha256.map(Digest), details.metadata_checksum),
+            ("metadata", metadata @ (Metadata::Made(_) | Metadata::Untold))
+                if base.ends_with(".whl") && proxy.pages.reads_wheels() =>
+            {
                 let (upstream, url) = place(index, &file)?;
                 let made_of = Some(Wheel { name: base.to_owned(), sha256: details.sha256.map(Digest) });
-                let (key, expected) = (by_name(), Expected::default());
+                let sha256 = if let Metadata::Made(sha256) = metadata { Some(Digest(sha256)) } else { None };
+                let key = key(sha256, &upstream, &url, None, &details);
+                let expected = Expected { sha256, ..Expected::default() };
                 return Ok(Self { upstream, url, key, expected, made_of, is_listed: false });
             }
-            ("asc", _) if details.has_signature != Some(false) => None,
+            ("asc", _) if details.has_signature != Some(false) => (None, None),
             _ => return Err(missing()),
         };
         let (upstream, mut url) = place(index, &file)?;
         let path = format!("{}.{end}", url.path());
         url.set_path(&path);
-        let key = sha256.map_or_else(by_name, Key::Digest);
-        let expected = Expected { sha256, size: None };
+        let key = key(sha256, &upstream, &url, checksum, &details);
+        let expected = Expected { sha256, checksum, size: None };
         Ok(Self { upstream, url, key, expected, made_of: None, is_listed: false })
+    }
+
+    /// The SHA-256 of the file: that of its page, or that of a file of the same origin that was fetched before.
+    fn digest(&self, store: &Store) -> Option<Digest> {
+        match &self.key {
+            Key::Digest(digest) => Some(*digest),
+            Key::Reference(reference) => store.lookup(reference),
+        }
     }
 
     /// Whether the page tells the hash of the file, but not its size.

@@ -68,8 +68,9 @@ impl Config {
         self
     }
 
-    /// The most bytes of files, those on their way included; the ones that nobody wanted the longest go first. None are
-    /// kept for 0, and `u64::MAX` means no limit. Default: [`Self::DEFAULT_MAX_BYTES`].
+    /// The most bytes of the folder: files, those on their way included, and what is kept beside them, see
+    /// [`Part`](super::Part). What nobody wanted the longest goes first. Nothing is kept for 0, and `u64::MAX` means no
+    /// limit. Default: [`Self::DEFAULT_MAX_BYTES`].
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = bytes;

@@ -3,12 +3,22 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::Error;
+use aws_lc_rs::digest::{self, Context, SHA1_FOR_LEGACY_USE_ONLY, SHA224, SHA256, SHA384, SHA512};
+use md5::{Digest as _, Md5};
+
 use crate::error::Kind;
+use crate::{Checksum, Error};
 
 /// The SHA-256 of a file, which names it. As text it is 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub [u8; 32]);
+
+impl Digest {
+    /// The SHA-256 of bytes.
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        digest::digest(&SHA256, bytes).into()
+    }
+}
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -29,6 +39,90 @@ impl FromStr for Digest {
     ///
     /// Fails unless it is 64 hexadecimal digits ([`Error::is_name`]).
     fn from_str(text: &str) -> Result<Self, Error> {
-        crate::page::sha256_of(text).map(Self).ok_or_else(|| Error::with(Kind::Name, "a hash"))
+        crate::page::bytes_of(text).map(Self).ok_or_else(|| Error::with(Kind::Name, "a hash"))
+    }
+}
+
+impl From<digest::Digest> for Digest {
+    /// The result of SHA-256.
+    fn from(digest: digest::Digest) -> Self {
+        Self(digest.as_ref().try_into().unwrap_or_default())
+    }
+}
+
+/// Computes the SHA-256 of a file, and checks it against another hash that is expected of it.
+pub(super) struct Hasher {
+    sha256: Context,
+    expected: Option<(Checksum, Other)>,
+}
+
+enum Other {
+    Md5(Md5),
+    Sha(Context),
+}
+
+impl Hasher {
+    pub(super) fn new(expected: Option<Checksum>) -> Self {
+        let other = |checksum| match checksum {
+            Checksum::Md5(_) => Other::Md5(Md5::new()),
+            Checksum::Sha1(_) => Other::Sha(Context::new(&SHA1_FOR_LEGACY_USE_ONLY)),
+            Checksum::Sha224(_) => Other::Sha(Context::new(&SHA224)),
+            Checksum::Sha384(_) => Other::Sha(Context::new(&SHA384)),
+            Checksum::Sha512(_) => Other::Sha(Context::new(&SHA512)),
+        };
+        let expected = expected.map(|checksum| (checksum, other(checksum)));
+        Self { sha256: Context::new(&SHA256), expected }
+    }
+
+    pub(super) fn update(&mut self, bytes: &[u8]) {
+        self.sha256.update(bytes);
+        match &mut self.expected {
+            Some((_, Other::Md5(md5))) => md5.update(bytes),
+            Some((_, Other::Sha(sha))) => sha.update(bytes),
+            None => {}
+        }
+    }
+
+    /// The SHA-256, and whether the other hash is the expected one.
+    pub(super) fn finish(self) -> (Digest, bool) {
+        let is_expected = match self.expected {
+            Some((expected, Other::Md5(md5))) => md5.finalize()[..] == *expected.bytes(),
+            Some((expected, Other::Sha(sha))) => sha.finish().as_ref() == expected.bytes(),
+            None => true,
+        };
+        (self.sha256.finish().into(), is_expected)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Published test vectors of `abc`.
+    #[test]
+    fn each_algorithm_is_checked() {
+        for (algorithm, hex) in [
+            ("md5", "900150983cd24fb0d6963f7d28e17f72"),
+            ("sha1", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+            ("sha224", "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7"),
+            (
+                "sha384",
+                "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7",
+            ),
+            (
+                "sha512",
+                "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a\
+                 2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
+            ),
+        ] {
+            let expected = Checksum::parse(algorithm, hex).unwrap();
+            for (content, is_good) in [(&b"abc"[..], true), (b"abd", false), (b"", false)] {
+                let mut hasher = Hasher::new(Some(expected));
+                content.chunks(1).for_each(|piece| hasher.update(piece));
+                let (sha256, is_expected) = hasher.finish();
+                assert_eq!(sha256, digest::digest(&SHA256, content).into());
+                assert_eq!(is_expected, is_good, "{algorithm}");
+            }
+        }
     }
 }

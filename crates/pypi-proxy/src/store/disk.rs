@@ -5,13 +5,14 @@ use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
 
+use aws_lc_rs::digest::{Context, SHA256};
 use tokio::sync::Semaphore;
 
 use super::folder::Folder;
-use super::recency::Recency;
+use super::recency::{Entry, Part, Recency, Usage};
 use super::transfer::Transfer;
 use super::{Config, Digest, Expected, Fill, Running, Source};
 use crate::bucket::{Bucket, Tiered};
@@ -22,6 +23,9 @@ pub(super) const NOTE: Duration = Duration::from_secs(60);
 
 /// What is written to see whether something can be: a block, for an empty file may need none.
 const PROBE: usize = 4096;
+
+/// What an entry of another part than the files takes on disk at least.
+pub(super) const BLOCK: u64 = 4096;
 
 /// Files, by their hashes.
 #[derive(Clone)]
@@ -38,7 +42,8 @@ pub(super) struct Inner {
     /// Held by who looks through the folder.
     pub(super) search: Arc<Mutex<()>>,
     fills: Mutex<HashMap<Key, Fill>>,
-    refs: Mutex<HashMap<(ProjectName, Box<str>), Digest>>,
+    /// Hashes of files by the origins of their references.
+    refs: Mutex<HashMap<Digest, Digest>>,
 }
 
 /// What a file is asked for by.
@@ -46,8 +51,41 @@ pub(super) struct Inner {
 pub enum Key {
     /// Its hash, which its page tells.
     Digest(Digest),
-    /// Its name, for a page that tells no hash.
-    Name(ProjectName, Box<str>),
+    /// What its page tells of it, if that is no SHA-256.
+    Reference(Reference),
+}
+
+/// A file whose page offers no SHA-256: which file of which project it is, and the origin that its content is bound to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Reference {
+    pub(crate) project: ProjectName,
+    pub(crate) file: Box<str>,
+    /// SHA-256 of everything that it is bound to.
+    pub(crate) origin: Digest,
+}
+
+impl Reference {
+    /// A file of a project. Its origin is all that another file would differ in: the URLs of the index and of the file, and
+    /// the hashes that the page offers.
+    ///
+    /// ```
+    /// use pypi_proxy::ProjectName;
+    /// use pypi_proxy::store::Reference;
+    ///
+    /// let six = ProjectName::parse("six")?;
+    /// let of = |index| Reference::new(six.clone(), "six-1.0.whl", &[index, "https://files.example.org/six-1.0.whl"]);
+    /// assert_ne!(of("https://a.example.org/simple/"), of("https://b.example.org/simple/"));
+    /// # Ok::<(), pypi_proxy::Error>(())
+    /// ```
+    pub fn new(project: ProjectName, file: &str, origin: &[&str]) -> Self {
+        let mut hash = Context::new(&SHA256);
+        for part in [project.as_str(), file].iter().chain(origin) {
+            // With their lengths, the parts of no other reference run together to the same bytes.
+            hash.update(&(part.len() as u64).to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+        Self { project, file: file.into(), origin: hash.finish().into() }
+    }
 }
 
 /// A file that is stored.
@@ -77,7 +115,8 @@ pub(super) struct Counters {
     pub(super) corrupt: AtomicU64,
     pub(super) resumed: AtomicU64,
     pub(super) unwritten: AtomicU64,
-    evicted: AtomicU64,
+    /// By the part of the folder.
+    evicted: [AtomicU64; 4],
 }
 
 /// What there is, and what has happened since the store was opened.
@@ -135,8 +174,18 @@ impl Store {
     }
 
     /// The part of the folder that pages may be kept in.
-    pub fn pages_dir(&self) -> PathBuf {
-        self.0.folder.pages()
+    pub fn pages_dir(&self) -> PagesDir {
+        PagesDir { path: self.0.folder.pages(), store: Arc::downgrade(&self.0) }
+    }
+
+    /// What a part of the folder takes of the maximum.
+    pub fn usage(&self, part: Part) -> Usage {
+        self.0.recency().usage(part)
+    }
+
+    /// How many entries of a part were removed to make room.
+    pub(crate) fn evicted(&self, part: Part) -> u64 {
+        self.0.stats.evicted[part as usize].load(Ordering::Relaxed)
     }
 
     /// A file that is stored.
@@ -158,7 +207,7 @@ impl Store {
         self.0.config.bucket.as_ref()
     }
 
-    /// The most bytes of files; `u64::MAX` for no limit.
+    /// The most bytes of all parts of the folder; `u64::MAX` for no limit.
     pub(crate) fn max_bytes(&self) -> u64 {
         self.0.config.max_bytes
     }
@@ -202,15 +251,16 @@ impl Store {
         std::fs::remove_file(path).and(written).map_err(Error::storage)
     }
 
-    /// The hash of a file that was fetched before by its name.
-    pub fn lookup(&self, project: &ProjectName, file: &str) -> Option<Digest> {
-        let key = (project.clone(), file.into());
-        if let Some(digest) = self.0.refs().get(&key) {
+    /// The SHA-256 of a file that was fetched before, of the same origin.
+    pub fn lookup(&self, reference: &Reference) -> Option<Digest> {
+        let origin = reference.origin;
+        self.0.recency().touch(&self.0.folder.reference_entry(&origin));
+        if let Some(digest) = self.0.refs().get(&origin) {
             return Some(*digest);
         }
-        let text = super::scan::read_reference(&self.0.folder.reference(project, file))?;
-        self.0.refs().insert(key, text);
-        Some(text)
+        let digest = super::scan::read_reference(&self.0.folder.reference(&origin))?;
+        self.0.refs().insert(origin, digest);
+        Some(digest)
     }
 
     /// The file, or its transfer: the one that runs, or a new one from this source.
@@ -267,7 +317,7 @@ impl Store {
             // It stays there, and counts.
             Err(error) => return Err(Error::storage(error)),
         };
-        self.0.recency().remove(digest);
+        self.0.recency().remove(&Entry::File(*digest));
         Ok(is_removed)
     }
 
@@ -285,7 +335,7 @@ impl Store {
             corrupt: load(corrupt),
             resumed: load(resumed),
             unwritten: load(unwritten),
-            evicted: load(evicted),
+            evicted: load(&evicted[Part::Files as usize]),
             partial: load(&self.0.partial),
         }
     }
@@ -309,7 +359,7 @@ impl Inner {
         self.fills.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn refs(&self) -> MutexGuard<'_, HashMap<(ProjectName, Box<str>), Digest>> {
+    fn refs(&self) -> MutexGuard<'_, HashMap<Digest, Digest>> {
         self.refs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -317,7 +367,7 @@ impl Inner {
         let now = SystemTime::now();
         let (held, len, is_due) = {
             let mut recency = self.recency();
-            match recency.touch(digest) {
+            match recency.touch(&Entry::File(*digest)) {
                 Some(item) => {
                     let is_due = now.duration_since(item.noted).is_ok_and(|since| since >= NOTE);
                     if is_due {
@@ -343,32 +393,63 @@ impl Inner {
     fn open(&self, digest: &Digest, len: Option<u64>, now: SystemTime) -> Option<Stored> {
         let path = self.folder.file(digest);
         let opened = Folder::read(&path).and_then(|file| Ok((file.metadata()?, file)));
+        let entry = Entry::File(*digest);
         let Ok((metadata, file)) = opened else {
-            self.recency().remove(digest);
+            self.recency().remove(&entry);
             return None;
         };
         // One that was not synced may be cut short by a power cut.
         if !metadata.is_file() || len.is_some_and(|len| len != metadata.len()) {
             let _ = std::fs::remove_file(path);
-            self.recency().remove(digest);
+            self.recency().remove(&entry);
             return None;
         }
         let file = Arc::new(file);
         let mut recency = self.recency();
         if len.is_none() {
-            recency.insert(*digest, metadata.len(), now);
+            recency.insert(entry.clone(), metadata.len(), now);
         }
-        recency.hold(digest, &file);
+        recency.hold(&entry, &file);
         Some(Stored { file, len: metadata.len(), digest: *digest })
     }
 
-    /// Removes files so that there is room for what is on its way.
+    /// Removes what nobody wanted the longest, so that there is room for what is on its way.
     pub(super) fn evict(&self, partial: u64) {
         let evicted = self.recency().evict(partial);
-        for digest in evicted {
-            let _ = std::fs::remove_file(self.folder.file(&digest));
-            self.stats.evicted.fetch_add(1, Ordering::Relaxed);
+        for entry in evicted {
+            // What stays there is found with the next search.
+            let _ = self.discard(&entry);
+            self.stats.evicted[entry.part() as usize].fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Removes something from the disk that does not count any more.
+    pub(super) fn discard(&self, entry: &Entry) -> std::io::Result<()> {
+        let path = self.folder.entry(entry);
+        if entry.part() == Part::References
+            && let Some(origin) = Folder::origin(&path)
+        {
+            self.refs().remove(&origin);
+        }
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes room for something of another part than the files. Whether there is.
+    fn make_room(&self, len: u64) -> bool {
+        let len = len.next_multiple_of(BLOCK);
+        if len > self.config.max_bytes {
+            return false;
+        }
+        self.evict(self.partial.load(Ordering::Relaxed).saturating_add(len));
+        true
+    }
+
+    /// Counts something of another part than the files, which was written or found.
+    fn wrote(&self, entry: Entry, len: u64) {
+        self.recency().insert(entry, len.next_multiple_of(BLOCK), SystemTime::now());
     }
 
     /// Gives a file that was verified its place, if there may be one.
@@ -386,18 +467,94 @@ impl Inner {
         }
         {
             let mut recency = self.recency();
-            recency.insert(digest, len, SystemTime::now());
-            recency.hold(&digest, &stored.file);
-            if let Some(item) = recency.touch(&digest) {
+            let entry = Entry::File(digest);
+            recency.insert(entry.clone(), len, SystemTime::now());
+            recency.hold(&entry, &stored.file);
+            if let Some(item) = recency.touch(&entry) {
                 item.label = label;
             }
         }
-        if let Key::Name(project, name) = key {
-            let _ = super::scan::write_reference(&self.folder.reference(project, name), &digest);
-            self.refs().insert((project.clone(), name.clone()), digest);
+        if let Key::Reference(Reference { origin, .. }) = key {
+            if super::scan::write_reference(&self.folder.reference(origin), &digest).is_ok() {
+                self.wrote(self.folder.reference_entry(origin), BLOCK);
+            }
+            self.refs().insert(*origin, digest);
         }
         self.evict(0);
         stored
+    }
+}
+
+/// A folder for pages. That of a [`Store`] counts with the files.
+#[derive(Clone, Debug)]
+pub struct PagesDir {
+    path: PathBuf,
+    store: Weak<Inner>,
+}
+
+impl PagesDir {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn entry(&self, path: &Path) -> Option<(Arc<Inner>, Entry)> {
+        let store = self.store.upgrade()?;
+        let entry = store.folder.page_entry(path.strip_prefix(&self.path).ok()?)?;
+        Some((store, entry))
+    }
+
+    /// Makes room for a file of this length. Whether there is.
+    pub(crate) fn make_room(&self, len: u64) -> bool {
+        self.store.upgrade().is_none_or(|store| store.make_room(len))
+    }
+
+    /// Counts a file that was written.
+    pub(crate) fn wrote(&self, path: &Path, len: u64) {
+        if let Some((store, entry)) = self.entry(path) {
+            store.wrote(entry, len);
+        }
+    }
+
+    /// Notes that a file is wanted.
+    pub(crate) fn touch(&self, path: &Path) {
+        if let Some((store, entry)) = self.entry(path) {
+            store.recency().touch(&entry);
+        }
+    }
+
+    /// Counts a file no more.
+    pub(crate) fn removed(&self, path: &Path) {
+        if let Some((store, entry)) = self.entry(path) {
+            store.recency().remove(&entry);
+        }
+    }
+
+    /// Counts none of the files any more.
+    pub(crate) fn cleared(&self) {
+        if let Some(store) = self.store.upgrade() {
+            store.recency().remove_parts(&[Part::Pages, Part::FileMetadata]);
+        }
+    }
+}
+
+/// A folder of no store, without a limit.
+impl From<PathBuf> for PagesDir {
+    fn from(path: PathBuf) -> Self {
+        Self { path, store: Weak::new() }
+    }
+}
+
+/// A folder of no store, without a limit.
+impl From<&Path> for PagesDir {
+    fn from(path: &Path) -> Self {
+        path.to_owned().into()
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inner").field("dir", &self.config.dir).finish_non_exhaustive()
     }
 }
 

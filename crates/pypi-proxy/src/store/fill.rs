@@ -10,9 +10,9 @@ use tokio::sync::{Notify, watch};
 
 use super::window::Window;
 use super::{Digest, Reader, Stored};
-use crate::Error;
 use crate::error::Kind;
 use crate::upstream::{Body, Validators};
+use crate::{Checksum, Error};
 
 /// Where a file comes from.
 pub trait Source: Send + 'static {
@@ -46,8 +46,10 @@ pub trait Source: Send + 'static {
 /// What is known of a file before it is fetched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
-    /// Its hash. Without it, whatever comes is taken for the file.
+    /// Its SHA-256.
     pub sha256: Option<Digest>,
+    /// Another hash. Without either, whatever comes is taken for the file.
+    pub checksum: Option<Checksum>,
     /// Its length in bytes.
     pub size: Option<u64>,
 }
@@ -138,6 +140,11 @@ impl Fill {
         let id = self.shared.window().hold()?;
         let hold = Hold { shared: self.shared.clone(), id };
         Some(Self { shared: self.shared.clone(), hold: Some(Arc::new(hold)) })
+    }
+
+    /// The same for one who waits for the end: it keeps nothing in memory, and takes nothing from those who read.
+    pub(crate) fn observer(&self) -> Self {
+        Self { shared: self.shared.clone(), hold: None }
     }
 
     /// What the source tells of the file, as soon as it has answered.

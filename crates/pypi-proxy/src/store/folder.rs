@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Digest;
+use super::recency::{Entry, Part};
+use crate::Error;
 use crate::error::Kind;
-use crate::{Error, ProjectName};
 
 /// Says that a folder is a cache of ours. It is locked while it is in use.
 const MARKER: &str = "pypi-proxy-cache";
@@ -84,7 +85,7 @@ impl Folder {
         self.part("files")
     }
 
-    /// Where it is noted which hash a file has whose page does not tell it.
+    /// Where it is noted which SHA-256 a file has whose page does not tell it.
     pub(super) fn refs(&self) -> PathBuf {
         self.part("refs")
     }
@@ -95,12 +96,38 @@ impl Folder {
     }
 
     pub(super) fn file(&self, digest: &Digest) -> PathBuf {
-        let name = digest.to_string();
-        self.files().join(&name[..2]).join(&name[2..])
+        spread(&self.files(), digest)
     }
 
-    pub(super) fn reference(&self, project: &ProjectName, file: &str) -> PathBuf {
-        self.refs().join(project.as_str()).join(file)
+    /// The reference with this origin.
+    pub(super) fn reference(&self, origin: &Digest) -> PathBuf {
+        spread(&self.refs(), origin)
+    }
+
+    /// Where something is.
+    pub(super) fn entry(&self, entry: &Entry) -> PathBuf {
+        match entry {
+            Entry::File(digest) => self.file(digest),
+            Entry::Other(_, path) => self.dir.join(&**path),
+        }
+    }
+
+    pub(super) fn reference_entry(&self, origin: &Digest) -> Entry {
+        let name = origin.to_string();
+        Entry::Other(Part::References, format!("refs/{}/{}", &name[..2], &name[2..]).into())
+    }
+
+    /// The origin of a reference at a path.
+    pub(super) fn origin(path: &Path) -> Option<Digest> {
+        let mut parts = path.components().rev().map_while(|part| part.as_os_str().to_str());
+        let (name, front) = (parts.next()?, parts.next()?);
+        format!("{front}{name}").parse().ok()
+    }
+
+    /// A page, or what was learned of files, at a path below the folder for pages.
+    pub(super) fn page_entry(&self, path: &Path) -> Option<Entry> {
+        let part = if path.starts_with("facts") { Part::FileMetadata } else { Part::Pages };
+        Some(Entry::Other(part, format!("pages/{}", path.to_str()?).into()))
     }
 
     /// A new file for something on its way.
@@ -176,6 +203,12 @@ fn check_private(dir: &Path) -> Result<(), Error> {
 #[cfg(not(unix))]
 fn check_private(_: &Path) -> Result<(), Error> {
     Ok(())
+}
+
+/// A path in one of 256 folders.
+fn spread(part: &Path, digest: &Digest) -> PathBuf {
+    let name = digest.to_string();
+    part.join(&name[..2]).join(&name[2..])
 }
 
 #[cold]

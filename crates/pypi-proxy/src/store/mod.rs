@@ -13,10 +13,11 @@ mod window;
 
 pub use config::Config;
 pub use digest::Digest;
-pub use disk::{Filling, Key, Stats, Store, Stored};
+pub use disk::{Filling, Key, PagesDir, Reference, Stats, Store, Stored};
 pub(crate) use fill::Running;
 pub use fill::{Expected, Fill, Head, Source};
 pub(crate) use folder::Folder;
 pub use reader::Reader;
 pub(crate) use reader::{Piece, read_at};
+pub use recency::{Part, Usage};
 pub use scan::{Collected, Verified};

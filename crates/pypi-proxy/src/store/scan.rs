@@ -2,14 +2,15 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
 
 use aws_lc_rs::digest::{Context, SHA256};
 
-use super::disk::{Inner, NOTE};
+use super::disk::{BLOCK, Inner, NOTE};
 use super::folder::Folder;
+use super::recency::{Entry, Part};
 use super::{Digest, Store};
 use crate::Error;
 
@@ -44,26 +45,29 @@ pub struct Collected {
 }
 
 impl Store {
-    /// Removes the files that nobody wanted for this long, if a time is given, and then those that nobody wanted the
-    /// longest until the rest has no more bytes than this. It blocks for as long as that takes.
+    /// Removes the files that nobody wanted for this long, if a time is given, and then what nobody wanted the longest, of
+    /// all parts of the folder, until the rest has no more bytes than this. It blocks for as long as that takes.
     ///
     /// # Errors
     ///
     /// Fails if a file can't be removed ([`Error::is_storage`]).
     pub fn collect(&self, unused: Option<Duration>, max_bytes: u64) -> Result<Collected, Error> {
         let inner = self.inner();
-        let found = find(&inner.folder.files(), &inner.search, &Arc::downgrade(inner)).unwrap_or_default();
+        let parts = Parts::of(inner);
+        let found = find(&parts, &inner.search, &Arc::downgrade(inner)).unwrap_or_default();
         let before = inner.recency().count();
         if let Some(unused) = unused {
             let now = SystemTime::now();
             let is_old = |noted| now.duration_since(noted).is_ok_and(|since| since >= unused);
-            for (_, digest, _) in found.iter().filter(|(noted, ..)| is_old(*noted)) {
-                self.remove(digest)?;
+            for (_, entry, _) in found.iter().filter(|(noted, ..)| is_old(*noted)) {
+                if let Entry::File(digest) = entry {
+                    self.remove(digest)?;
+                }
             }
         }
         let evicted = inner.recency().evict_to(max_bytes, 0);
-        for digest in &evicted {
-            self.remove(digest)?;
+        for entry in &evicted {
+            inner.discard(entry).map_err(Error::storage)?;
         }
         let (files, bytes) = inner.recency().count();
         Ok(Collected {
@@ -77,13 +81,12 @@ impl Store {
     /// Puts the files of the folder in the order in which they were last wanted, on a thread.
     pub(super) fn find(&self) {
         let inner = Arc::downgrade(self.inner());
-        let (files, search) = (self.inner().folder.files(), self.inner().search.clone());
-        let parts = [self.inner().folder.pages(), self.inner().folder.refs()];
+        let (parts, search) = (Parts::of(self.inner()), self.inner().search.clone());
         let (opened, unused) = (SystemTime::now(), self.inner().config.unused);
         let work = move || {
-            parts.iter().for_each(|part| sweep(part, opened));
+            [&parts.pages, &parts.refs].into_iter().for_each(|part| sweep(part, opened));
             // The folder is not held for a search that nobody waits for.
-            let found = find(&files, &search, &inner);
+            let found = find(&parts, &search, &inner);
             if let (Some(_), Some(inner)) = (found, inner.upgrade()) {
                 inner.evict(0);
             }
@@ -148,17 +151,43 @@ fn sweep(part: &Path, opened: SystemTime) {
     }
 }
 
-/// Puts the files of the folder in their order; `None` if the store is gone.
-fn find(files: &Path, search: &Mutex<()>, inner: &Weak<Inner>) -> Option<Vec<(SystemTime, Digest, u64)>> {
+/// The parts of a folder, without holding it.
+struct Parts {
+    files: PathBuf,
+    pages: PathBuf,
+    refs: PathBuf,
+}
+
+impl Parts {
+    fn of(inner: &Inner) -> Self {
+        let folder = &inner.folder;
+        Self { files: folder.files(), pages: folder.pages(), refs: folder.refs() }
+    }
+}
+
+/// Puts what is in the folder in its order; `None` if the store is gone.
+fn find(parts: &Parts, search: &Mutex<()>, inner: &Weak<Inner>) -> Option<Vec<(SystemTime, Entry, u64)>> {
     let _search = search.lock().unwrap_or_else(PoisonError::into_inner);
     inner.upgrade()?.recency().search();
     let mut found = Vec::new();
-    walk(files, &mut |digest, metadata| {
-        found.push((metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH), digest, metadata.len()));
+    let noted = |metadata: &fs::Metadata| metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+    walk(&parts.files, &mut |digest, metadata| {
+        found.push((noted(&metadata), Entry::File(digest), metadata.len()));
     });
+    for (part, name) in [(&parts.pages, "pages"), (&parts.refs, "refs")] {
+        each(part, &mut |folder, file, metadata| {
+            let part = match (name, folder) {
+                ("refs", _) => Part::References,
+                (_, "facts") => Part::FileMetadata,
+                _ => Part::Pages,
+            };
+            let entry = Entry::Other(part, format!("{name}/{folder}/{file}").into());
+            found.push((noted(&metadata), entry, metadata.len().next_multiple_of(BLOCK)));
+        });
+    }
     found.sort_unstable();
     // Those that were asked for meanwhile are more recent than all of these.
-    let older = found.iter().map(|(noted, digest, len)| (*digest, *len, *noted));
+    let older = found.iter().map(|(noted, entry, len)| (entry.clone(), *len, *noted));
     inner.upgrade()?.recency().insert_before(older);
     Some(found)
 }
@@ -179,12 +208,21 @@ fn hash(inner: &Inner, digest: &Digest) -> Option<(Digest, u64)> {
             Err(_) => return Some((Digest([0; 32]), 0)),
         }
     }
-    Some((Digest(hash.finish().as_ref().try_into().unwrap_or_default()), len))
+    Some((hash.finish().into(), len))
 }
 
 /// Calls `found` with each file that has its place here, and with nothing else.
 fn walk(files: &Path, found: &mut dyn FnMut(Digest, fs::Metadata)) {
-    for folder in fs::read_dir(files).into_iter().flatten().flatten() {
+    each(files, &mut |front, name, metadata| {
+        if let Ok(digest) = format!("{front}{name}").parse() {
+            found(digest, metadata);
+        }
+    });
+}
+
+/// Calls `found` with the folder and the name of each file in one of the folders of a part.
+fn each(part: &Path, found: &mut dyn FnMut(&str, &str, fs::Metadata)) {
+    for folder in fs::read_dir(part).into_iter().flatten().flatten() {
         let front = folder.file_name();
         let (Some(front), true) = (front.to_str(), folder.file_type().is_ok_and(|kind| kind.is_dir())) else {
             continue;
@@ -192,11 +230,11 @@ fn walk(files: &Path, found: &mut dyn FnMut(Digest, fs::Metadata)) {
         for file in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
             // Not what a link leads to.
             let (Ok(metadata), name) = (file.metadata(), file.file_name()) else { continue };
-            if let Some(digest) =
-                name.to_str().and_then(|name| format!("{front}{name}").parse::<Digest>().ok())
+            // What begins with a dot is being written.
+            if let Some(name) = name.to_str().filter(|name| !name.starts_with('.'))
                 && metadata.is_file()
             {
-                found(digest, metadata);
+                found(front, name, metadata);
             }
         }
     }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use aws_lc_rs::digest::{Context, SHA256};
 use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _};
 
+use super::digest::Hasher;
 use super::disk::Inner;
 use super::fill::{Head, Shared};
-use super::{Digest, Expected, Key, Source, Stored};
+use super::{Expected, Key, Source, Stored};
 use crate::Error;
 use crate::error::{Chain, Kind};
 use crate::upstream::{Body, Validators};
@@ -33,7 +33,7 @@ pub(super) struct Transfer<S> {
     expected: Expected,
     source: S,
     shared: Arc<Shared>,
-    hash: Context,
+    hash: Hasher,
     /// Bytes that have arrived.
     at: u64,
     total: Option<u64>,
@@ -61,7 +61,7 @@ impl<S: Source> Transfer<S> {
         source: S,
         shared: Arc<Shared>,
     ) -> Self {
-        let (hash, total) = (Context::new(&SHA256), expected.size);
+        let (hash, total) = (Hasher::new(expected.checksum), expected.size);
         Self {
             store,
             key,
@@ -146,7 +146,8 @@ impl<S: Source> Transfer<S> {
         }
         // With a hash, it tells in the end whether all is of the same file.
         let is_same = !body.validators.is_empty() && body.validators == self.known;
-        if self.at > 0 && self.expected.sha256.is_none() && !is_same {
+        let is_verified = self.expected.sha256.is_some() || self.expected.checksum.is_some();
+        if self.at > 0 && !is_verified && !is_same {
             return Err(corrupt("it has changed on its way"));
         }
         self.known = body.validators.clone();
@@ -247,7 +248,7 @@ impl<S: Source> Transfer<S> {
         if end > self.store.config.max_bytes && matches!(self.place, Place::Disk { .. }) {
             self.leave_disk();
         }
-        let mut hash = std::mem::replace(&mut self.hash, Context::new(&SHA256));
+        let mut hash = std::mem::replace(&mut self.hash, Hasher::new(None));
         let file = match &self.place {
             Place::Disk { file, .. } => Some(file.clone()),
             Place::Memory => None,
@@ -309,9 +310,10 @@ impl<S: Source> Transfer<S> {
 
     /// All has arrived: whether it is what it should be.
     async fn finish(&mut self) -> Result<Option<Stored>, Error> {
-        let hash = std::mem::replace(&mut self.hash, Context::new(&SHA256));
-        let digest = Digest(hash.finish().as_ref().try_into().unwrap_or_default());
-        if self.expected.sha256.is_some_and(|expected| expected != digest) {
+        // In its place is what starting over needs.
+        let hash = std::mem::replace(&mut self.hash, Hasher::new(self.expected.checksum));
+        let (digest, is_expected) = hash.finish();
+        if !is_expected || self.expected.sha256.is_some_and(|expected| expected != digest) {
             return Err(corrupt("its hash is another"));
         }
         let Place::Disk { path, file } = std::mem::replace(&mut self.place, Place::Memory) else {

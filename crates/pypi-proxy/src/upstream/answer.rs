@@ -9,6 +9,7 @@ use futures_core::Stream;
 use http::HeaderMap;
 use http::header::{ETAG, LAST_MODIFIED};
 
+use super::budget::Share;
 use crate::Error;
 use crate::store::Digest;
 
@@ -34,6 +35,9 @@ pub struct PageBody {
     pub validators: Validators,
     /// The serial of a header, which pages in HTML have no other place for.
     pub serial: Option<u64>,
+    /// What its bytes use of the budget, until they are read.
+    #[expect(dead_code, reason = "it is dropped with the page")]
+    pub(crate) share: Share,
 }
 
 /// What a page is known by when a newer one is asked for.

@@ -1,6 +1,6 @@
 //! Asking an index.
 
-use std::error::Error as _;
+use std::error::Error as StdError;
 use std::fmt;
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -12,14 +12,16 @@ use http::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
     IF_RANGE, RANGE,
 };
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, StatusCode, Uri};
+use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Certificate, Client, ClientBuilder, RequestBuilder, Response};
 use url::Url;
 
+use super::budget::{Budget, Share};
 use super::config::{Config, Credentials};
 use super::meter::{Asked, Meter};
-use super::place::is_private;
+use super::place::Rule;
 use super::{Answer, Body, PageBody, Validators};
 use crate::breaker::{Breaker, Leave};
 use crate::error::{Chain, Kind};
@@ -38,6 +40,7 @@ pub struct Upstream {
     pages: Client,
     /// What it gets is never decompressed: hashes are those of the bytes as they travel.
     files: Client,
+    rule: Arc<Rule>,
     meter: Arc<Meter>,
     /// For pages: files may be on other hosts.
     breaker: Mutex<Breaker>,
@@ -53,9 +56,10 @@ impl Upstream {
         // All that can be wrong with it is what the configuration has put in.
         let wrong = |error: reqwest::Error| Error::with(Kind::Config, "TLS can't be set up").caused_by(error);
         let build = |builder: ClientBuilder| builder.build().map_err(wrong);
-        let pages = build(builder(&config)?)?;
-        let files = build(builder(&config)?.no_gzip().no_zstd().no_deflate().no_brotli())?;
-        Ok(Self { config, pages, files, meter: Arc::default(), breaker: Mutex::default() })
+        let rule = Arc::new(Rule::new(config.url.clone(), config.hosts.clone(), proxy_hosts()));
+        let pages = build(builder(&config, &rule)?)?;
+        let files = build(builder(&config, &rule)?.no_gzip().no_zstd().no_deflate().no_brotli())?;
+        Ok(Self { config, pages, files, rule, meter: Arc::default(), breaker: Mutex::default() })
     }
 
     /// How long a page is fresh.
@@ -66,6 +70,11 @@ impl Upstream {
     /// The most bytes of a page.
     pub(crate) fn max_page(&self) -> u64 {
         self.config.max_page
+    }
+
+    /// Memory for pages that are decompressed.
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.config.budget
     }
 
     /// A number for this index: the same whenever the program runs.
@@ -178,10 +187,11 @@ impl Upstream {
         };
         let validators = Validators::of(headers);
         let serial = headers.get(SERIAL).and_then(|value| value.to_str().ok()?.trim().parse().ok());
-        let bytes = self.collect(response).await?;
+        let mut share = self.budget().share();
+        let bytes = self.collect(response, &mut share).await?;
         // A page without a type may be either.
         let is_json = is_json || bytes.trim_ascii_start().starts_with(b"{");
-        Ok(Answer::Page(PageBody { bytes, is_json, validators, serial }))
+        Ok(Answer::Page(PageBody { bytes, is_json, validators, serial, share }))
     }
 
     /// Where a file is that the page of a project names.
@@ -195,7 +205,7 @@ impl Upstream {
             .page_url(Some(project))
             .join(url)
             .map_err(|_| Error::with(Kind::Upstream, "the index names something that is no URL"))?;
-        self.config.hosts.check(&self.config.url, &url)?;
+        self.rule.check(&url)?;
         Ok(url)
     }
 
@@ -309,7 +319,7 @@ impl Upstream {
     }
 
     /// All of a page.
-    async fn collect(&self, response: Response) -> Result<Vec<u8>, Error> {
+    async fn collect(&self, response: Response, share: &mut Share) -> Result<Vec<u8>, Error> {
         let too_large = || Error::with(Kind::Limit, "the size of a page");
         let max = self.config.max_page;
         let told = response.content_length().unwrap_or(0);
@@ -328,6 +338,8 @@ impl Upstream {
             if bytes.len() as u64 + chunk.len() as u64 > max {
                 return Err(too_large());
             }
+            // The index waits as well: nothing more is read of its answer meanwhile.
+            share.grow(chunk.len() as u64).await;
             bytes.extend_from_slice(&chunk);
         }
         Ok(bytes)
@@ -360,14 +372,20 @@ impl fmt::Debug for Upstream {
     }
 }
 
-fn builder(config: &Config) -> Result<ClientBuilder, Error> {
-    let hosts = config.hosts.clone();
-    let index = config.url.clone();
+/// Hosts of the HTTP proxies that the environment sets, which reqwest uses.
+fn proxy_hosts() -> Vec<String> {
+    let proxies = Matcher::from_system();
+    let host = |url| Some(proxies.intercept(&Uri::from_static(url))?.uri().host()?.to_ascii_lowercase());
+    ["http://public.invalid/", "https://public.invalid/"].into_iter().filter_map(host).collect()
+}
+
+fn builder(config: &Config, rule: &Arc<Rule>) -> Result<ClientBuilder, Error> {
+    let each = rule.clone();
     let redirect = reqwest::redirect::Policy::custom(move |attempt| {
         if attempt.previous().len() > MAX_REDIRECTS {
             return attempt.error("too many redirects");
         }
-        match hosts.check(&index, attempt.url()) {
+        match each.check(attempt.url()) {
             Ok(()) => attempt.follow(),
             Err(error) => attempt.error(error),
         }
@@ -390,28 +408,26 @@ fn builder(config: &Config) -> Result<ClientBuilder, Error> {
         }
         builder = builder.tls_certs_merge(certificates);
     }
-    // Names of a public index may still resolve to what is private.
-    if config.hosts.are_public(&config.url) {
-        builder =
-            builder.dns_resolver(Arc::new(PublicNames { index: config.url.host_str().map(str::to_owned) }));
+    // A name that looks public may still resolve to a private address.
+    if rule.limits_addresses() {
+        builder = builder.dns_resolver(Arc::new(LimitedNames(rule.clone())));
     }
     Ok(builder)
 }
 
-/// Resolves names of hosts to addresses that files may be fetched from.
-struct PublicNames {
-    /// The operator has named the index, so that it may be anywhere.
-    index: Option<String>,
-}
+/// Resolves names to the addresses that a rule allows.
+struct LimitedNames(Arc<Rule>);
 
-impl Resolve for PublicNames {
+impl Resolve for LimitedNames {
     fn resolve(&self, name: Name) -> Resolving {
-        let is_index = self.index.as_deref().is_some_and(|index| index.eq_ignore_ascii_case(name.as_str()));
+        let rule = self.0.clone();
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let found: Vec<SocketAddr> = found.filter(|found| is_index || !is_private(found.ip())).collect();
+            let found: Vec<SocketAddr> =
+                found.filter(|found| rule.allows(name.as_str(), found.ip())).collect();
             if found.is_empty() {
-                return Err("the name has no address that is public".into());
+                let detail = "a host that the index names has no public address (set file_hosts to allow it)";
+                return Err(Error::with(Kind::Forbidden, detail).into());
             }
             Ok(Box::new(found.into_iter()) as Addrs)
         })
@@ -457,12 +473,18 @@ fn is_silence(error: &Error) -> bool {
     source.is_some_and(|error| !error.is_redirect())
 }
 
+/// Whether the rule of redirects or that of names has refused a request.
+fn is_forbidden(error: &reqwest::Error) -> bool {
+    let mut causes = std::iter::successors(error.source(), |cause| StdError::source(*cause));
+    causes.any(|cause| cause.is::<Error>())
+}
+
 /// URLs may hold tokens: no error shows one.
 #[cold]
 fn failed(asked: Asked, error: reqwest::Error) -> Error {
     let kind = if error.is_timeout() {
         Kind::Timeout
-    } else if error.source().is_some_and(|source| source.is::<Error>()) {
+    } else if is_forbidden(&error) {
         Kind::Forbidden
     } else {
         Kind::Upstream

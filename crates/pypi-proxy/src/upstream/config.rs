@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use url::Url;
 
+use super::budget::Budget;
 use super::place::Hosts;
 use crate::Error;
 use crate::error::Kind;
@@ -27,6 +28,7 @@ pub struct Config {
     pub(super) connect_timeout: Duration,
     pub(super) read_timeout: Duration,
     pub(super) max_page: u64,
+    pub(super) budget: Budget,
     pub(super) hosts: Hosts,
     pub(super) verify_tls: bool,
     pub(super) offline: bool,
@@ -83,6 +85,7 @@ impl Config {
             connect_timeout: Self::DEFAULT_CONNECT_TIMEOUT,
             read_timeout: Self::DEFAULT_READ_TIMEOUT,
             max_page: Self::DEFAULT_MAX_PAGE,
+            budget: Budget::default(),
             hosts: Hosts::default(),
             verify_tls: true,
             offline: false,
@@ -125,8 +128,20 @@ impl Config {
         self
     }
 
+    /// Memory for all pages that are decompressed and read at the same time. Indexes that are given the same budget share it.
+    /// Default: one of its own, of [`Budget::DEFAULT_BYTES`].
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
+    }
+
     /// Takes files from the host of the index and these only; `*.example.org` stands for all below one. Default: all hosts
-    /// but those with private addresses, which only an index with such an address may name.
+    /// with public addresses, and for an index on a loopback address those of this machine.
+    ///
+    /// The rule applies to each URL on a page and to each redirect, and by default also to the addresses that names resolve
+    /// to. Names are not checked if an HTTP proxy of the environment (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`) is used,
+    /// because the proxy resolves them. Then list the hosts, or have the proxy refuse private addresses.
     #[must_use]
     pub fn file_hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.hosts = Hosts::Listed(hosts.into_iter().map(|host| host.into().to_ascii_lowercase()).collect());

@@ -385,7 +385,8 @@ async fn names_without_hashes_are_shared_as_well() {
         settle(&fleet.proxies).await;
     }
     assert_eq!(index.count("/f/demo-1.0.whl"), 1);
-    assert_eq!(paths(&objects, "p/q/names").await, ["p/q/names/demo/demo-1.0.whl"]);
+    let names = paths(&objects, "p/q/names").await;
+    assert!(names.len() == 1 && names[0].starts_with("p/q/names/demo/demo-1.0.whl/"), "{names:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

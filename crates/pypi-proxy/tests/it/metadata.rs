@@ -68,7 +68,8 @@ async fn they_are_read_out_of_the_end_of_the_wheel() {
         ];
         let (server, proxy) = index(NAME, archive(&files, method), true).await;
         let page = proxy.get("/simple/demo/", &[]).await.text().await.unwrap();
-        assert!(page.contains("data-core-metadata=\"true\""), "{page}");
+        // Without a hash on the page, nobody knows whether it is still the same wheel the next time.
+        assert!(!page.contains("metadata"), "{page}");
         assert_eq!(metadata(&proxy, NAME).await, (200, TEXT.into()));
         // The page, and the end of the wheel.
         assert_eq!(server.count(), 2);
@@ -117,7 +118,7 @@ async fn what_is_no_wheel_has_no_metadata() {
     for (number, wheel) in cases.into_iter().enumerate() {
         let (_server, proxy) = index(NAME, wheel, true).await;
         let (status, _) = metadata(&proxy, NAME).await;
-        assert!((500..600).contains(&status), "{number}: {status}");
+        assert_eq!(status, 404, "{number}");
         assert_eq!(proxy.store.stats().files, 0);
     }
 }

@@ -17,8 +17,9 @@ async fn index() -> Server {
     Server::start(|path, _| async move {
         let file = |version: &str| {
             let name = format!("demo-{version}-py3-none-any.whl");
-            let sha256 = digest_of(&content(1000)).to_string();
-            serde_json::json!({"filename": name, "url": format!("../../f/{name}"), "hashes": {"sha256": sha256}, "size": 1000})
+            let len = if version == "1.0" { 1000 } else { 1001 };
+            let sha256 = digest_of(&content(len)).to_string();
+            serde_json::json!({"filename": name, "url": format!("../../f/{name}"), "hashes": {"sha256": sha256}, "size": len})
         };
         match &*path {
             "/simple/demo/" => {
@@ -26,7 +27,8 @@ async fn index() -> Server {
                 let page = serde_json::json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": [], "files": files});
                 answer(200, &[JSON], page.to_string())
             }
-            path if path.starts_with("/f/") => answer(200, &[], content(1000)),
+            path if path.starts_with("/f/demo-1.0") => answer(200, &[], content(1000)),
+            path if path.starts_with("/f/") => answer(200, &[], content(1001)),
             _ => answer(404, &[], ""),
         }
     })
@@ -214,7 +216,7 @@ async fn files_are_fetched_before_they_are_wanted() {
     assert_eq!((code, index.count()), (0, asked), "all of it is there");
     let listen = proxy.strip_prefix("http://").unwrap();
     let (code, out, _) = run(dir.path(), &env, &["stats", "--listen", listen]).await;
-    assert!(code == 0 && out.contains("file_bytes  1000\n"), "{out}");
+    assert!(code == 0 && out.contains("file_bytes  2001\n"), "{out}");
     let (code, _, err) = run(dir.path(), &env, &["verify"]).await;
     assert!(code == 1 && err.contains("another proxy"), "{err}");
     assert_eq!(end(child, Signal::TERM).await.0, 0);

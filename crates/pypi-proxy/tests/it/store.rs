@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use futures_util::{StreamExt, TryStreamExt};
 use proptest::prelude::*;
-use pypi_proxy::store::{Config, Expected, Fill, Filling, Key, Reader, Store, Stored};
+use pypi_proxy::store::{Config, Expected, Fill, Filling, Key, Reader, Reference, Store, Stored};
 use pypi_proxy::{Error, ProjectName};
 
 use crate::support;
@@ -120,7 +120,7 @@ async fn what_is_not_the_file_never_looks_like_it() {
     let mut flipped = whole.to_vec();
     flipped[150_000] ^= 1;
     let longer = [&whole[..], b"x"].concat();
-    let expected = Expected { sha256: Some(digest_of(&whole)), size: Some(200_000) };
+    let expected = Expected { sha256: Some(digest_of(&whole)), size: Some(200_000), ..Expected::default() };
     let without_size = Expected { size: None, ..expected };
     let untold = Connection { tells_len: false, ..Connection::default() };
     let cases: [(&str, Bytes, Expected, Connection); 6] = [
@@ -205,15 +205,16 @@ async fn without_a_hash_a_file_that_changes_on_its_way_is_refused() {
         let then = Connection { etag, ..Connection::default() };
         let source = Scripted::new(content(100_000), [first.clone(), then]);
         let six = ProjectName::parse("six").unwrap();
-        let key = Key::Name(six.clone(), "six-1.0.whl".into());
+        let reference = Reference::new(six, "six-1.0.whl", &["https://packages.example.org/"]);
+        let key = Key::Reference(reference.clone());
         let Filling::Running(fill) = store.fill(key, Expected::default(), source.clone()) else { panic!() };
         let result = fill.done().await;
         assert_eq!(result.is_ok(), is_good, "{result:?}");
         let digest = is_good.then(|| source.digest());
-        assert_eq!(store.lookup(&six, "six-1.0.whl"), digest);
+        assert_eq!(store.lookup(&reference), digest);
         drop((fill, store));
         let store = reopened(config(&dir)).await.unwrap();
-        assert_eq!(store.lookup(&six, "six-1.0.whl"), digest);
+        assert_eq!(store.lookup(&reference), digest);
     }
 }
 

@@ -68,7 +68,7 @@ impl Scripted {
     }
 
     pub(crate) fn expected(&self) -> Expected {
-        Expected { sha256: Some(self.digest()), size: Some(self.content.len() as u64) }
+        Expected { sha256: Some(self.digest()), size: Some(self.content.len() as u64), ..Expected::default() }
     }
 }
 

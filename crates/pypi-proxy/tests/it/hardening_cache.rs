@@ -1,0 +1,250 @@
+//! What the cache takes on disk and in memory is bounded as a whole.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use pypi_proxy::ProjectName;
+use pypi_proxy::pages::{self, Pages};
+use pypi_proxy::store::{Part, Store};
+use pypi_proxy::upstream::{self, Budget, Upstream};
+use tokio::sync::Notify;
+
+use crate::support::proxy::{PATIENCE, Running, Setup};
+use crate::support::source::content;
+use crate::support::{JSON, Server, answer, exposition};
+
+/// An index with any project: a page that does not get smaller by compression, and files of 1000 bytes, with a hash and
+/// without one.
+async fn index() -> Server {
+    Server::start(|path, _| async move {
+        let Some(project) = path.strip_prefix("/simple/") else {
+            let len = 1000 + path.bytes().map(usize::from).sum::<usize>() % 50;
+            return answer(200, &[("last-modified", "Sun, 06 Nov 1994 08:49:37 GMT")], content(len));
+        };
+        let project = project.trim_end_matches('/');
+        let noise: String = content(9000 + project.len()).iter().map(|byte| format!("{byte:02x}")).collect();
+        let link = |name: &str| format!("<a href=\"/f/{name}\">x</a>");
+        let page = link(&format!("{project}-1.0.zip")) + &format!("<p title=\"{noise}\">");
+        answer(200, &[("content-type", "text/html")], page)
+    })
+    .await
+}
+
+/// Bytes of all files of the cache, as blocks but for the stored files.
+fn on_disk(cache: &Path) -> u64 {
+    fn sum(path: &Path, block: u64) -> u64 {
+        let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+        entries
+            .map(|entry| match entry.metadata() {
+                Ok(metadata) if metadata.is_dir() => sum(&entry.path(), block),
+                Ok(metadata) => metadata.len().next_multiple_of(block),
+                Err(_) => 0,
+            })
+            .sum()
+    }
+    sum(&cache.join("files"), 1) + sum(&cache.join("pages"), 4096) + sum(&cache.join("refs"), 4096)
+}
+
+async fn fetch(proxy: &Running, project: &str) {
+    assert_eq!(proxy.get(&format!("/simple/{project}/"), &[]).await.status(), 200);
+    let path = format!("/simple/{project}/{project}-1.0.zip");
+    assert_eq!(proxy.get(&path, &[]).await.bytes().await.unwrap().len() / 100, 10);
+}
+
+fn used(store: &Store) -> u64 {
+    Part::ALL.iter().map(|part| store.usage(*part).bytes).sum()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_budget_bounds_everything_in_the_folder() {
+    const MAX: u64 = 400_000;
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let cache = dir.path().join("cache");
+    let setup = |max| {
+        let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
+        setup.store = setup.store.max_bytes(max);
+        setup
+    };
+    let mut proxy = setup(MAX).start().await;
+    for number in 0..60 {
+        fetch(&proxy, &format!("project-{number}")).await;
+        assert!(used(&proxy.store) <= MAX, "{number}");
+    }
+    for part in [Part::Files, Part::Pages, Part::References] {
+        assert!(proxy.store.usage(part).entries > 0, "{part:?}");
+    }
+    let found = on_disk(&cache);
+    assert!(found <= MAX && found > MAX / 2, "{found}");
+    // Metrics tell the share of each part.
+    let samples = exposition::parse(&proxy.get("/metrics", &[]).await.text().await.unwrap());
+    let of = |name: &str, part: &str| samples[&format!("pypi_proxy_cache_{name}{{part=\"{part}\"}}")];
+    let parts = ["files", "pages", "references", "file_metadata"];
+    #[expect(clippy::cast_precision_loss, reason = "the sums are small")]
+    {
+        assert_eq!(parts.map(|part| of("bytes", part)).iter().sum::<f64>(), used(&proxy.store) as f64);
+    }
+    assert!(of("entries", "pages") > 1.0 && of("evicted_total", "pages") > 10.0);
+    // What was wanted last is there.
+    assert!(index.count() > 0);
+    proxy.stop().await;
+    drop(proxy);
+    // After a restart, all of it is found and counted; with less room, the rest goes.
+    let mut proxy = setup(MAX / 4).start().await;
+    let deadline = Instant::now() + PATIENCE;
+    while on_disk(&cache) > MAX / 4 || used(&proxy.store) != on_disk(&cache) {
+        assert!(Instant::now() < deadline, "{} of {}", used(&proxy.store), on_disk(&cache));
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(used(&proxy.store) > 0);
+    proxy.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_learned_of_files_counts_and_goes_as_well() {
+    let server = Server::start(|path, _| async move {
+        match path.strip_prefix("/simple/") {
+            None => answer(200, &[], content(1000)),
+            Some(project) => {
+                let sha256 = crate::support::source::digest_of(&content(1000));
+                let name = format!("{}-1.0.zip", project.trim_end_matches('/'));
+                let link = format!("<a href=\"/f/{name}#sha256={sha256}\">x</a>");
+                answer(200, &[("content-type", "text/html")], link)
+            }
+        }
+    })
+    .await;
+    let dir = tempfile::tempdir().unwrap();
+    let mut setup = Setup::new(dir.path(), &[server.url("/simple")]);
+    setup.store = setup.store.max_bytes(60_000);
+    let proxy = setup.start().await;
+    let deadline = Instant::now() + PATIENCE;
+    for number in 0..40 {
+        fetch(&proxy, &format!("project-{number}")).await;
+        assert!(used(&proxy.store) <= 60_000);
+    }
+    while proxy.store.usage(Part::FileMetadata).entries == 0 {
+        assert!(Instant::now() < deadline);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(on_disk(&dir.path().join("cache")) <= 60_000);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_that_are_removed_count_no_more() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
+    for project in ["a", "b", "c"] {
+        fetch(&proxy, project).await;
+    }
+    assert_eq!(proxy.store.usage(Part::Pages).entries, 3);
+    proxy.ask(reqwest::Method::DELETE, "/cache/a", &[]).await;
+    assert_eq!(proxy.store.usage(Part::Pages).entries, 2);
+    proxy.ask(reqwest::Method::DELETE, "/cache", &[]).await;
+    assert_eq!(proxy.store.usage(Part::Pages).entries, 0);
+    // `gc` counts all parts, too.
+    fetch(&proxy, "a").await;
+    let left = proxy.store.collect(None, 0).unwrap();
+    assert_eq!((left.files, left.bytes, used(&proxy.store)), (0, 0, 0));
+    assert_eq!(on_disk(&dir.path().join("cache")), 0);
+}
+
+#[tokio::test]
+async fn without_room_nothing_is_kept_on_disk() {
+    let index = index().await;
+    let dir = tempfile::tempdir().unwrap();
+    let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
+    setup.store = setup.store.max_bytes(0);
+    let proxy = setup.start().await;
+    for project in ["a", "b", "a"] {
+        fetch(&proxy, project).await;
+    }
+    assert_eq!((on_disk(&dir.path().join("cache")), used(&proxy.store)), (0, 0));
+}
+
+fn name(number: usize) -> ProjectName {
+    ProjectName::parse(&format!("project-{number}")).unwrap()
+}
+
+const PAGES: usize = 12;
+const LEN: usize = 600_000;
+
+/// Pages of this size, compressed, which send their ends only once they are told to.
+async fn large(gate: Option<Arc<Notify>>) -> Server {
+    Server::start(move |path, _| {
+        let gate = gate.clone();
+        async move {
+            let mut page = format!(r#"{{"files":[],"name":"{path}"}}"#).into_bytes();
+            page.resize(LEN, b' ');
+            let page = zstd::bulk::compress(&page, 1).unwrap();
+            if let Some(gate) = gate {
+                gate.notified().await;
+            }
+            answer(200, &[JSON, ("content-encoding", "zstd")], page)
+        }
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_that_are_decompressed_at_the_same_time_share_a_budget() {
+    let server = large(None).await;
+    let dir = tempfile::tempdir().unwrap();
+    // None fits, some fit, all fit.
+    for bytes in [0, LEN as u64 * 3, LEN as u64 * 20] {
+        let budget = Budget::new(bytes);
+        let config = upstream::Config::new(&server.url("/simple")).unwrap().budget(budget.clone());
+        let upstream = Arc::new(Upstream::new(config.read_timeout(PATIENCE)).unwrap());
+        // From the index first, then from the disk.
+        for kept in [false, true] {
+            let pages = Pages::new(vec![upstream.clone()], pages::Config::new().dir(dir.path()));
+            let before = server.count();
+            let watch = {
+                let budget = budget.clone();
+                tokio::spawn(async move {
+                    loop {
+                        assert!(budget.used() <= bytes);
+                        tokio::task::yield_now().await;
+                    }
+                })
+            };
+            let found = join_all((0..PAGES).map(|number| {
+                let pages = pages.clone();
+                async move { pages.project(&name(number)).await.unwrap().entry.last_serial() }
+            }));
+            assert_eq!(found.await.len(), PAGES);
+            assert!(!watch.is_finished());
+            watch.abort();
+            assert_eq!(server.count() > before, !kept, "{bytes}");
+            assert_eq!(budget.used(), 0, "{bytes}");
+        }
+        std::fs::remove_dir_all(dir.path()).unwrap();
+        std::fs::create_dir(dir.path()).unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_waits_for_the_budget_and_not_for_ever() {
+    let gate = Arc::new(Notify::new());
+    let server = large(Some(gate.clone())).await;
+    let budget = Budget::new(LEN as u64);
+    let config = upstream::Config::new(&server.url("/simple")).unwrap().budget(budget);
+    let pages = Pages::new(vec![Arc::new(Upstream::new(config).unwrap())], pages::Config::new());
+    let waiting: Vec<_> = (0..PAGES)
+        .map(|number| {
+            let pages = pages.clone();
+            tokio::spawn(async move { pages.project(&name(number)).await.map(|_| ()) })
+        })
+        .collect();
+    while server.count() < PAGES {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    for page in waiting {
+        gate.notify_waiters();
+        gate.notify_one();
+        page.await.unwrap().unwrap();
+    }
+}

@@ -1,0 +1,188 @@
+//! Pages and files come in pieces of any size, whole or not, with limits around their sizes: the outcome is the same.
+
+use std::io::Write as _;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use futures_util::stream;
+use http::Response;
+use http_body_util::{BodyExt as _, StreamBody};
+use hyper::body::Frame;
+use pypi_proxy::store::{Config as StoreConfig, Expected, Filling, Store};
+use pypi_proxy::upstream::{Answer, Config, Upstream, Validators};
+use pypi_proxy::{Error, Page, ProjectList, ProjectName};
+use test_support::{PIECE_SIZES, in_pieces, limits};
+
+use crate::support::source::{Connection, Scripted, content};
+use crate::support::{JSON, Server};
+
+/// What a server sends: the coding, the type, pieces, and whether the connection breaks behind them.
+#[derive(Clone, Default)]
+struct Sent {
+    headers: Vec<(&'static str, &'static str)>,
+    pieces: Vec<Bytes>,
+    breaks: bool,
+}
+
+fn page() -> String {
+    let file = |number: usize| serde_json::json!({"filename": format!("six-{number}.0.zip"), "url": format!("/f/{number}"), "hashes": {}});
+    serde_json::json!({"name": "six", "files": (0..20).map(file).collect::<Vec<_>>()}).to_string()
+}
+
+fn list() -> String {
+    let project = |number: usize| serde_json::json!({"name": format!("project-{number}")});
+    serde_json::json!({"projects": (0..20).map(project).collect::<Vec<_>>()}).to_string()
+}
+
+fn html() -> String {
+    (0..20).map(|number| format!("<a href=\"/f/six-{number}.0.zip#md5=00\">six-{number}</a>\n")).collect()
+}
+
+fn encoded(coding: &str, document: &[u8]) -> Vec<u8> {
+    match coding {
+        "gzip" => {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(document).unwrap();
+            encoder.finish().unwrap()
+        }
+        "deflate" => {
+            let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(document).unwrap();
+            encoder.finish().unwrap()
+        }
+        "zstd" => zstd::bulk::compress(document, 1).unwrap(),
+        _ => document.to_vec(),
+    }
+}
+
+fn kind(error: &Error) -> &'static str {
+    if error.is_limit() {
+        "limit"
+    } else if error.is_page() {
+        "page"
+    } else {
+        "upstream"
+    }
+}
+
+/// What the readers make of a body: the document for clients, or the kind of the error.
+async fn outcome(upstream: &Upstream, project: Option<&ProjectName>) -> Result<Bytes, &'static str> {
+    let answer = upstream.page(project, &Validators::default()).await.map_err(|error| kind(&error))?;
+    let Answer::Page(body) = answer else { panic!("{answer:?}") };
+    let json = match (project, body.is_json) {
+        (Some(_), true) => Page::from_json(body.bytes).map(|page| page.json().clone()),
+        (Some(_), false) => Page::from_html(&body.bytes).map(|page| page.json().clone()),
+        (None, true) => ProjectList::from_json(body.bytes).map(|list| list.json().clone()),
+        (None, false) => ProjectList::from_html(&body.bytes).map(|list| list.json().clone()),
+    };
+    json.map_err(|error| kind(&error))
+}
+
+#[test]
+fn pages_come_in_pieces_of_any_size() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let sent = Arc::new(Mutex::new(Sent::default()));
+    let now = sent.clone();
+    let server = runtime.block_on(Server::start(move |_, _| {
+        let Sent { headers, pieces, breaks } = now.lock().unwrap().clone();
+        async move {
+            let end = breaks.then(|| Err(std::io::Error::other("it breaks")));
+            let frames = pieces.into_iter().map(|piece| Ok(Frame::data(piece))).chain(end);
+            let mut response = Response::builder().status(200);
+            for (name, value) in headers {
+                response = response.header(name, value);
+            }
+            response.body(StreamBody::new(stream::iter(frames)).boxed()).unwrap()
+        }
+    }));
+    let six = ProjectName::parse("six").unwrap();
+    let html_type = ("content-type", "text/html");
+    for (document, content_type, project) in [
+        (page(), JSON, Some(&six)),
+        (html(), html_type, Some(&six)),
+        (list(), JSON, None),
+        (html(), html_type, None),
+    ] {
+        for coding in ["identity", "gzip", "deflate", "zstd"] {
+            let whole = encoded(coding, document.as_bytes());
+            // Terminated, cut short with a clean end, and cut short by a connection that breaks.
+            for (input, breaks) in
+                [(&whole[..], false), (&whole[..whole.len() / 2], false), (&whole[..whole.len() / 2], true)]
+            {
+                for limit in limits(document.len()) {
+                    let config = Config::new(&server.url("/simple")).unwrap().max_page(limit as u64);
+                    let upstream = Upstream::new(config).unwrap();
+                    let result = in_pieces(input, |pieces| {
+                        let pieces = pieces.iter().map(|piece| Bytes::copy_from_slice(piece)).collect();
+                        let headers = vec![content_type, ("content-encoding", coding)];
+                        let headers = headers.into_iter().filter(|(_, value)| *value != "identity").collect();
+                        *sent.lock().unwrap() = Sent { headers, pieces, breaks };
+                        let result = runtime.block_on(outcome(&upstream, project));
+                        // Of a body that is cut short, how much comes before the limit or the end is found is not told.
+                        if input.len() < whole.len() {
+                            result.is_err().then(Bytes::new).ok_or("cut")
+                        } else {
+                            result
+                        }
+                    });
+                    let what = format!("{coding} {content_type:?} {limit}");
+                    if input.len() == whole.len() {
+                        assert_eq!(result.is_ok(), limit >= document.len(), "{what}: {result:?}");
+                        assert!(result.is_ok() || result == Err("limit"), "{what}: {result:?}");
+                    } else if limit >= document.len() && (breaks || content_type == JSON) {
+                        // Half of a document in JSON is none. Half of one in HTML is one, if its end was clean.
+                        assert!(result.is_ok(), "{what}: not refused");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn each_part_of_a_page_is_read_or_refused() {
+    for document in [page(), list()] {
+        for end in 0..document.len() {
+            let part = &document.as_bytes()[..end];
+            assert!(Page::from_json(part.to_vec()).is_err_and(|error| error.is_page()), "{end}");
+            assert!(ProjectList::from_json(part.to_vec()).is_err_and(|error| error.is_page()), "{end}");
+        }
+    }
+    let document = html();
+    let whole = Page::from_html(document.as_bytes()).unwrap().files().len();
+    for end in 0..document.len() {
+        let files = Page::from_html(&document.as_bytes()[..end]).unwrap().files().len();
+        assert!(files <= whole, "{end}");
+    }
+}
+
+#[tokio::test]
+async fn files_come_in_pieces_of_any_size() {
+    const LEN: usize = 5000;
+    for chunk in PIECE_SIZES {
+        for limit in limits(LEN) {
+            for (bytes, tells_len) in [(None, true), (None, false), (Some(LEN / 2), true)] {
+                let dir = tempfile::tempdir().unwrap();
+                let config = StoreConfig::new(dir.path().join("cache")).max_file(limit as u64).retries(0);
+                let store = Store::open(config).unwrap();
+                let connection =
+                    Connection { chunk, bytes, tells_len, resumes: false, ..Connection::default() };
+                let source = Scripted::new(content(LEN), vec![connection; 4]);
+                let expected = Expected { size: None, ..source.expected() };
+                let Filling::Running(fill) = store.fill(source.key(), expected, source.clone()) else {
+                    panic!()
+                };
+                let result = fill.done().await;
+                let what = format!("{chunk} {limit} {bytes:?} {tells_len}");
+                match result {
+                    Ok(stored) => {
+                        assert!(bytes.is_none() && limit >= LEN, "{what}");
+                        assert_eq!(stored.unwrap().len, LEN as u64, "{what}");
+                    }
+                    Err(error) if limit < LEN => assert!(error.is_limit(), "{what}: {error}"),
+                    Err(error) => assert!(bytes.is_some() && error.is_corrupt(), "{what}: {error}"),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Files whose pages offer no SHA-256: other hashes are verified, and content is bound to the index and URL that it came from.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA224, SHA256, SHA384, SHA512, digest};
+use bytes::Bytes;
+use pypi_proxy::serve::Config;
+
+use crate::support::proxy::{Running, start, start_with};
+use crate::support::source::content;
+use crate::support::{JSON, Server, answer};
+
+const WHEEL: &str = "demo-1.0-py3-none-any.whl";
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The hashes of a content. Of MD5 only that of the content of the tests is known here.
+fn hash(algorithm: &str, content: &[u8]) -> String {
+    let algorithm = match algorithm {
+        "sha1" => &SHA1_FOR_LEGACY_USE_ONLY,
+        "sha224" => &SHA224,
+        "sha256" => &SHA256,
+        "sha384" => &SHA384,
+        "sha512" => &SHA512,
+        _ if content == GOOD => return "900150983cd24fb0d6963f7d28e17f72".into(),
+        _ => return "0".repeat(32),
+    };
+    hex(digest(algorithm, content).as_ref())
+}
+
+const GOOD: &[u8] = b"abc";
+const ALGORITHMS: [&str; 6] = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];
+
+/// An index with one wheel, its metadata, and what the page says of both.
+async fn index(page: impl Into<Bytes>, is_json: bool, file: &'static [u8]) -> (Server, Running) {
+    let page = page.into();
+    let server = Server::start(move |path, _| {
+        let page = page.clone();
+        async move {
+            let html = ("content-type", "text/html");
+            match &*path {
+                "/simple/demo/" => answer(200, &[if is_json { JSON } else { html }], page),
+                _ => answer(200, &[], file),
+            }
+        }
+    })
+    .await;
+    let proxy = start(&[server.url("/simple")], Config::new()).await;
+    (server, proxy)
+}
+
+fn page(hashes: &serde_json::Value) -> String {
+    let file =
+        serde_json::json!({"filename": WHEEL, "url": "/f/a.whl", "hashes": hashes, "core-metadata": hashes});
+    serde_json::json!({"files": [file]}).to_string()
+}
+
+/// Whether a file came whole, and is stored.
+async fn is_served(proxy: &Running, name: &str) -> bool {
+    let answer = proxy.get(&format!("/simple/demo/{name}"), &[]).await;
+    let is_whole = answer.status() == 200 && answer.bytes().await.is_ok_and(|bytes| bytes == GOOD);
+    assert_eq!(proxy.store.stats().files, u64::from(is_whole), "{name}");
+    is_whole
+}
+
+#[tokio::test]
+async fn whatever_hash_a_page_offers_is_verified() {
+    for algorithm in ALGORITHMS {
+        for (of, is_good) in [(GOOD, true), (&b"abd"[..], false)] {
+            let hash = hash(algorithm, of);
+            let html = format!("<a href=\"/f/{WHEEL}#{algorithm}={hash}\">x</a>");
+            let (_server, proxy) = index(html, false, GOOD).await;
+            assert_eq!(is_served(&proxy, WHEEL).await, is_good, "{algorithm} in HTML");
+            let upper = serde_json::json!({algorithm: hash.to_uppercase()});
+            for name in [WHEEL.to_owned(), format!("{WHEEL}.metadata")] {
+                let (_server, proxy) = index(page(&upper), true, GOOD).await;
+                assert_eq!(is_served(&proxy, &name).await, is_good, "{algorithm} of {name}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_strongest_of_several_hashes_counts() {
+    for (at, weak) in ALGORITHMS.iter().enumerate() {
+        for strong in &ALGORITHMS[at + 1..] {
+            let hashes = serde_json::json!({*weak: hash(weak, GOOD), *strong: hash(strong, b"abd")});
+            let (_server, proxy) = index(page(&hashes), true, GOOD).await;
+            assert!(!is_served(&proxy, WHEEL).await, "{strong} beside {weak}");
+            let hashes = serde_json::json!({*strong: hash(strong, GOOD), *weak: hash(weak, GOOD)});
+            let (_server, proxy) = index(page(&hashes), true, GOOD).await;
+            assert!(is_served(&proxy, WHEEL).await, "{strong} beside {weak}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_hash_that_is_none_is_not_checked() {
+    for hashes in [
+        serde_json::json!({}),
+        serde_json::json!({"md5": "00"}),
+        serde_json::json!({"blake2b": "00", "sha512": 7}),
+        serde_json::json!({"sha1": "zz".repeat(20)}),
+    ] {
+        let (_server, proxy) = index(page(&hashes), true, GOOD).await;
+        assert!(is_served(&proxy, WHEEL).await, "{hashes}");
+    }
+}
+
+/// Hashes other than SHA-256 are passed on in the HTML form, too.
+#[tokio::test]
+async fn the_html_form_has_the_hash_of_the_page() {
+    let hash = hash("sha512", GOOD);
+    let (_server, proxy) = index(page(&serde_json::json!({"sha512": hash})), true, GOOD).await;
+    let html = proxy.get("/simple/demo/", &[("accept", "text/html")]).await.text().await.unwrap();
+    assert!(html.contains(&format!("href=\"{WHEEL}#sha512={hash}\"")), "{html}");
+    assert!(html.contains(&format!("data-core-metadata=\"sha512={hash}\"")), "{html}");
+}
+
+/// An index of a wheel without a hash, with content of this length at whatever URL.
+async fn nameless(path: &'static str, len: usize) -> Server {
+    Server::start(move |asked, _| async move {
+        match &*asked {
+            "/simple/demo/" => {
+                answer(200, &[("content-type", "text/html")], format!("<a href=\"{path}/{WHEEL}\">x</a>"))
+            }
+            _ => answer(200, &[], content(len)),
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_file_without_a_hash_is_that_of_its_index() {
+    let (first, second) = (nameless("/f", 100).await, nameless("/f", 200).await);
+    let dir = tempfile::tempdir().unwrap();
+    for (index, len) in [(&first, 100), (&second, 200), (&first, 100)] {
+        let proxy = crate::support::proxy::Setup::new(dir.path(), &[index.url("/simple")]);
+        let mut proxy = proxy.start().await;
+        let path = format!("/simple/demo/{WHEEL}");
+        assert_eq!(proxy.get(&path, &[]).await.bytes().await.unwrap(), content(len));
+        proxy.stop().await;
+    }
+    // What is stored is used again by its own index.
+    assert_eq!(first.paths().iter().filter(|path| path.starts_with("/f/")).count(), 1);
+}
+
+#[tokio::test]
+async fn a_file_without_a_hash_is_that_of_its_url_and_of_what_its_page_says() {
+    let number = Arc::new(AtomicUsize::new(0));
+    let now = number.clone();
+    // Each page names another URL, or offers another hash that can't be checked here.
+    let server = Server::start(move |path, _| {
+        let number = now.load(Ordering::Relaxed);
+        async move {
+            match &*path {
+                "/simple/demo/" => {
+                    let link = match number {
+                        0 => format!("/f/{WHEEL}"),
+                        1 => format!("/g/{WHEEL}"),
+                        2 => format!("/g/{WHEEL}?token=2"),
+                        _ => format!("/g/{WHEEL}?token=2#md5={}", hash("md5", GOOD)),
+                    };
+                    answer(200, &[("content-type", "text/html")], format!("<a href=\"{link}\">x</a>"))
+                }
+                _ if number == 3 => answer(200, &[], GOOD),
+                _ => answer(200, &[], content(100 + number)),
+            }
+        }
+    })
+    .await;
+    let none = std::time::Duration::ZERO;
+    let proxy = start_with(
+        &[server.url("/simple")],
+        Config::new(),
+        |upstream| upstream.ttl(none),
+        |pages| pages.stale_while_revalidate(none),
+    )
+    .await;
+    for at in 0..4 {
+        number.store(at, Ordering::Relaxed);
+        let expected = if at == 3 { Bytes::from_static(GOOD) } else { content(100 + at) };
+        for _ in 0..2 {
+            let path = format!("/simple/demo/{WHEEL}");
+            assert_eq!(proxy.get(&path, &[]).await.bytes().await.unwrap(), expected, "{at}");
+        }
+    }
+    let fetched = server.paths().iter().filter(|path| !path.starts_with("/simple/")).count();
+    assert_eq!(fetched, 4);
+}
