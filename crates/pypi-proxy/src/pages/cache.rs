@@ -15,6 +15,7 @@ use super::merge::{combine, is_older};
 use super::queue::{Place, Queue};
 use super::shared::Shared;
 use super::slot::{Known, Part, PartContent, Slot, State};
+use super::status::{Refreshed, Verdict};
 use super::{Config, Entry};
 use crate::error::{Chain, Kind};
 use crate::page::{Fact, Facts, Page, ProjectList};
@@ -59,43 +60,6 @@ pub struct Served {
     pub entry: Arc<Entry>,
     /// Where it is from.
     pub verdict: Verdict,
-}
-
-/// Where a page is from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Verdict {
-    /// It was there and fresh.
-    Hit,
-    /// It was there; the indexes are being asked whether there is a newer one, or have failed to tell.
-    Stale,
-    /// The indexes were asked.
-    Miss,
-    /// The indexes were asked, and it is still what it was.
-    Revalidated,
-}
-
-/// What came of asking the indexes for a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refreshed {
-    Changed = 0,
-    Unchanged = 1,
-    Missing = 2,
-    /// At least one of them did not answer.
-    Failed = 3,
-}
-
-impl Refreshed {
-    pub(crate) const ALL: [Self; 4] = [Self::Changed, Self::Unchanged, Self::Missing, Self::Failed];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Changed => "changed",
-            Self::Unchanged => "unchanged",
-            Self::Missing => "missing",
-            Self::Failed => "failed",
-        }
-    }
 }
 
 /// What the indexes have.

@@ -9,11 +9,13 @@ mod merge;
 mod queue;
 mod shared;
 mod slot;
+mod status;
 
-pub(crate) use cache::Refreshed;
-pub use cache::{Pages, Served, Verdict};
+pub use cache::{Pages, Served};
 pub use config::Config;
 pub(crate) use entry::hold;
 pub use entry::{Entry, Variant};
 pub use held::Held;
 pub(crate) use held::MemoryFile;
+pub(crate) use status::Refreshed;
+pub use status::Verdict;

@@ -28,6 +28,7 @@ mod access;
 mod answer;
 mod body;
 mod coded;
+mod config;
 mod exposition;
 mod health;
 mod http1;
@@ -43,8 +44,9 @@ mod status;
 mod tls;
 
 pub use body::Body;
+pub use config::Config;
 #[doc(hidden)]
 pub use http1::parse_head;
 pub use server::{Server, ServerConfig};
-pub use service::{Config, Proxy, Scope};
+pub use service::{Proxy, Scope};
 pub use tls::Tls;

@@ -1,6 +1,5 @@
 //! Answering requests.
 
-use std::fmt;
 use std::io::Write as _;
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
@@ -15,6 +14,7 @@ use url::Url;
 use super::Body;
 use super::answer::{Answer, Asked, AskedFields, Value};
 use super::coded::Coded;
+use super::config::Config;
 use super::exposition::Exposition;
 use super::health::{Findings, health, obstacles};
 use super::meter::Meter;
@@ -38,65 +38,6 @@ const NEAR: u64 = 1 << 20;
 
 /// What files are that nobody should look into.
 const OCTETS: &str = "application/octet-stream";
-
-/// How the proxy answers.
-#[derive(Clone, Default)]
-pub struct Config {
-    redirect_after: Option<Duration>,
-    admin_token: Option<String>,
-    binary_type: bool,
-    guard: Option<Arc<Guard>>,
-}
-
-impl Config {
-    /// Clients get every file from here, and anybody may have the cache forget things.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sends clients to the upstream for a file of which nothing has come after this time; it is fetched all the same.
-    /// After no time at all, they are sent there for every file that is not stored. Not done for files of an index with
-    /// credentials. Default: never.
-    #[must_use]
-    pub fn redirect_after(mut self, time: impl Into<Option<Duration>>) -> Self {
-        self.redirect_after = time.into();
-        self
-    }
-
-    /// Demands this token, as `Authorization: Bearer`, from those who have the cache forget things. Default: none.
-    #[must_use]
-    pub fn admin_token(mut self, token: impl Into<Option<String>>) -> Self {
-        self.admin_token = token.into();
-        self
-    }
-
-    /// Sends all files as `application/octet-stream`. Default: as what they are.
-    #[must_use]
-    pub fn binary_type(mut self, is_on: bool) -> Self {
-        self.binary_type = is_on;
-        self
-    }
-
-    /// Answers those alone who may ask, and only as much as they may; `/livez` and `/readyz` are for everybody. The admin
-    /// token takes the place of a login where it is demanded. Default: everybody may ask.
-    #[must_use]
-    pub fn guard(mut self, guard: impl Into<Option<Guard>>) -> Self {
-        self.guard = guard.into().map(Arc::new);
-        self
-    }
-}
-
-/// Shows no token.
-impl fmt::Debug for Config {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Config")
-            .field("redirect_after", &self.redirect_after)
-            .field("has_admin_token", &self.admin_token.is_some())
-            .field("binary_type", &self.binary_type)
-            .field("guard", &self.guard)
-            .finish()
-    }
-}
 
 impl Inner {
     /// Whether having the cache forget something is for some only.
