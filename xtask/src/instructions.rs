@@ -144,12 +144,12 @@ pub(crate) fn check_growth(workspace: &Workspace) -> Result<Verdict> {
     if first_line("valgrind", &["--version"]).is_none() {
         return Ok(Verdict::Incomparable("valgrind is not installed".to_owned()));
     }
-    let program = cargo::tested_program(workspace, "instructions")?;
+    let program = cargo::tested_program(workspace, "linear")?;
     let counter = Counter { program, scratch: workspace.scratch().join("linear") };
-    let (list, _) = counter.run(&["--linear"])?;
+    let (list, _) = counter.run(&[])?;
     let mut problems = Vec::new();
     for work in list.lines() {
-        let count = |size: u64| anyhow::Ok(counter.run(&["--linear", work, &size.to_string()])?.1 as f64);
+        let count = |size: u64| anyhow::Ok(counter.run(&[work, &size.to_string()])?.1 as f64);
         // The start of the program, and what does not depend on the size.
         let fixed = count(1)?;
         let growth = (count(4 * GROWTH_SIZE)? - fixed) / (count(GROWTH_SIZE)? - fixed);
@@ -180,7 +180,7 @@ struct Counter {
 impl Counter {
     fn build(workspace: &Workspace) -> Result<Self> {
         let mut command = cargo::command(workspace, &["build", "--release"]);
-        command.args(["--package", "instructions"]);
+        command.args(["--package", "instructions", "--bin", "instructions"]);
         ensure!(command.status().context("cannot start cargo")?.success(), "the rows do not build");
         Ok(Self {
             program: workspace.program("release", "instructions"),

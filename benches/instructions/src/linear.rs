@@ -1,11 +1,13 @@
-//! Work whose cost must grow with its input and not faster: `instructions --linear NAME SIZE` performs it once.
+//! `linear NAME SIZE`: performs work once whose cost must grow with its input and not faster.
 //!
-//! `cargo xtask test linear` counts the instructions for a size and for four times that size.
+//! `cargo xtask test linear` counts the instructions for a size and for four times that size. A program of its own: what it
+//! calls would change how the compiler inlines the rows of `instructions`.
 
 use std::hint::black_box;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::ops::ControlFlow;
 
+use anyhow::{Context as _, Result, ensure};
 use psrp::fragment::{Assembler, Fragmenter};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -14,7 +16,7 @@ use sse::Decoder;
 /// Name and work, which returns whether it succeeded.
 type Work = (&'static str, fn(usize) -> bool);
 
-pub(crate) const ALL: &[Work] = &[
+const ALL: &[Work] = &[
     ("json/small_reads", json_small_reads),
     ("json/unsorted_maps", json_unsorted_maps),
     ("json/duplicate_keys", json_duplicate_keys),
@@ -22,6 +24,17 @@ pub(crate) const ALL: &[Work] = &[
     ("sse/one_line_in_small_chunks", sse_one_line),
     ("sse/many_lines_in_small_chunks", sse_many_lines),
 ];
+
+fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let (Some(name), Some(size)) = (arguments.next(), arguments.next()) else {
+        let mut out = io::stdout().lock();
+        return Ok(ALL.iter().try_for_each(|(name, _)| writeln!(out, "{name}"))?);
+    };
+    let (_, work) = ALL.iter().find(|(known, _)| *known == name).context("unknown work")?;
+    ensure!(work(size.parse()?), "{name} failed");
+    Ok(())
+}
 
 /// The size of a chunk that aligns with nothing.
 const CHUNK: usize = 7;

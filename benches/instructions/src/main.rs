@@ -1,11 +1,9 @@
 //! `instructions NAME TIMES`: prepares one row and performs its operation so many times.
 //!
 //! `cargo xtask bench --instructions` runs it under callgrind, once with more operations than the other time: what the
-//! difference costs is the operations alone. `--list` names the rows, `--machine` tells what the counts depend on. For
-//! `--linear`, see [`linear`].
+//! difference costs is the operations alone. `--list` names the rows, `--machine` tells what the counts depend on.
 
 mod json;
-mod linear;
 mod parco;
 mod perplexity;
 mod psrp;
@@ -54,14 +52,6 @@ fn main() -> Result<()> {
     match &*name {
         "--list" => ROWS.iter().try_for_each(|row| writeln!(out, "{}", row.name))?,
         "--machine" => writeln!(out, "{}", machine())?,
-        "--linear" => match (arguments.next(), arguments.next()) {
-            (Some(name), Some(size)) => {
-                let (_, work) =
-                    linear::ALL.iter().find(|(known, _)| *known == name).context("unknown work")?;
-                ensure!(work(size.parse()?), "{name} failed");
-            }
-            _ => linear::ALL.iter().try_for_each(|(name, _)| writeln!(out, "{name}"))?,
-        },
         _ => {
             let row = ROWS.iter().find(|row| row.name == name).context("there is no such row")?;
             let times: u64 = arguments.next().context("how many times?")?.parse()?;

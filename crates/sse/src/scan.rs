@@ -266,6 +266,9 @@ impl<'c, E: Engine> Lines<'c, E> {
     #[inline(always)]
     pub(crate) fn skip_to_end(&mut self) {
         self.start = self.chunk.len();
+        // The search for a line end may have moved on without its masks: nothing is left to find.
+        self.ahead = self.start.next_multiple_of(BLOCK);
+        self.masks = Masks::default();
     }
 
     /// Whether the chunk ends with a CR whose LF may be the first byte of the next chunk.
@@ -334,12 +337,7 @@ impl<'c, E: Engine> Lines<'c, E> {
             self.ahead += BLOCK;
             while masks.eol == 0 {
                 earlier_high |= masks.high;
-                let Some(next) = self.masks_ahead() else {
-                    // `ahead` has moved on: what is left of the chunk has no line end.
-                    self.masks = Masks::default();
-                    return None;
-                };
-                masks = next;
+                masks = self.masks_ahead()?;
                 self.ahead += BLOCK;
             }
             self.masks = masks;

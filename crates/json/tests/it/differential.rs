@@ -215,8 +215,8 @@ proptest! {
 #[derive(Clone, Debug)]
 enum Tree {
     Leaf(i32),
-    List(Vec<Tree>),
-    Map(Vec<(String, Tree)>),
+    List(Vec<Self>),
+    Map(Vec<(String, Self)>),
 }
 
 impl Serialize for Tree {
