@@ -153,8 +153,11 @@ async fn all_clients_install_the_same_from_an_index_of_links() {
     let again = &index.requests()[asked..];
     assert!(!again.is_empty());
     for (path, headers) in again {
-        // The answer to these is that nothing has changed.
-        assert!(path.ends_with('/') && headers.contains_key("if-none-match"), "{path} {headers:?}");
+        // Pages have not changed. Metadata of wheels without hashes are not advertised, so clients look at parts of wheels
+        // that they do not install.
+        let is_revalidated = path.ends_with('/') && headers.contains_key("if-none-match");
+        let is_part = path.ends_with(".whl") && headers.contains_key("range");
+        assert!(is_revalidated || is_part, "{path} {headers:?}");
     }
 }
 

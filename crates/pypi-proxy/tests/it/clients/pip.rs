@@ -81,7 +81,7 @@ async fn pip_finds_the_files_that_it_has_hashes_of() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_needs_no_whole_wheel_of_an_index_of_links() {
+async fn a_second_plan_needs_no_whole_wheel_of_an_index_of_links() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
     let index = poor::start(shelf.path()).await;
@@ -95,12 +95,14 @@ async fn a_plan_needs_no_whole_wheel_of_an_index_of_links() {
         told.contains("Would install Spice.Rack-0.5+local.1 pantry-barrel-1.0 pantry-shelf-3.0"),
         "{told}"
     );
+    let seen = index.count();
     pip.write("wanted.in", "pantry-barrel\nspice-rack\npantry-shelf\n");
     let index_url = format!("{}/simple/", proxy.url);
     let plan = ["pip", "compile", "--default-index", &index_url, "--no-header", "--no-annotate", "wanted.in"];
     let told = pip.run("uv", &plan).await;
     assert!(told.contains("pantry-barrel==1.0\npantry-shelf==3.0\nspice-rack==0.5+local.1\n"), "{told}");
-    for (path, headers) in index.requests() {
+    // The first plan fetches wheels, as pages name no metadata of wheels without hashes.
+    for (path, headers) in &index.requests()[seen..] {
         assert!(!path.ends_with(".whl") || headers.contains_key("range"), "{path} {headers:?}");
     }
 }
