@@ -29,7 +29,7 @@ pub(crate) enum Kind {
     Transport,
     /// The stream ended, or ended before `[DONE]`.
     #[cfg_attr(
-        not(any(feature = "reqwest", feature = "json")),
+        not(any(feature = "reqwest", all(feature = "json", any(feature = "std", feature = "futures")))),
         allow(dead_code, reason = "elsewhere the end is not an error")
     )]
     Ended,
