@@ -1,26 +1,51 @@
-//! Any bytes: decoding neither panics nor hangs, what was decoded survives encoding, and a part of a document ends as
-//! a document that was cut off. The first byte chooses the mode.
+//! Any bytes with any limits: decoding neither panics nor hangs, what was decoded survives encoding, and streams give the
+//! same in any pieces. The first bytes of the input choose the mode, the limits and the pieces.
 #![no_main]
 
-use json::{Codec, Mode, Value};
+use json::{Codec, Limits, LineDecoder, Mode, Value};
+
+/// Small limits, and no limit for the largest number.
+fn limit(number: u8, unit: usize) -> usize {
+    if number == u8::MAX { usize::MAX } else { usize::from(number) * unit }
+}
+
+/// The documents of lines, and the messages of errors.
+fn lines<'a>(pieces: impl Iterator<Item = &'a [u8]>, codec: Codec, max_line: usize) -> Vec<Result<Value, String>> {
+    let mut decoder = LineDecoder::with_codec(codec).max_line(max_line);
+    let mut found = Vec::new();
+    for mut piece in pieces {
+        while let Some(document) = decoder.next(&mut piece) {
+            found.push(document.map_err(|error| error.to_string()));
+        }
+    }
+    found.extend(decoder.finish().map(|document| document.map_err(|error| error.to_string())));
+    found
+}
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
-    let Some((choice, document)) = input.split_first() else { return };
-    let codec = Codec::new([Mode::Strict, Mode::Compat, Mode::Fast][usize::from(choice % 3)]);
+    let Some((&[mode, depth, size, string, piece], document)) = input.split_first_chunk() else { return };
+    let unlimited = Codec::new([Mode::Strict, Mode::Compat, Mode::Fast][usize::from(mode % 3)]);
+    let codec = unlimited
+        .with_limits(Limits::new().max_depth(limit(depth, 1)).max_document(limit(size, 4)).max_string(limit(string, 1)));
+    let piece = usize::from(piece).max(1);
+    let whole = lines([document].into_iter(), codec, limit(size, 4));
+    assert_eq!(lines(document.chunks(piece), codec, limit(size, 4)), whole);
+
     let Ok(value) = codec.from_slice::<Value>(document) else {
-        // Without an error the walk over the same bytes as a stream of documents must end as well.
+        // The walk over the same bytes as a stream of documents must end as well.
         let mut documents = json::Decoder::with_codec(document, codec);
         while let Ok(Some(_)) = documents.decode::<Value>() {}
         return;
     };
     assert!(codec.is_valid(document));
     let again = codec.to_vec(&value).expect("what was decoded can be encoded");
-    let value_again: Value = codec.from_slice(&again).expect("what was encoded can be decoded");
+    // Escapes may have made it longer.
+    let value_again: Value = unlimited.from_slice(&again).expect("what was encoded can be decoded");
     // Go's form of 1.0 is 1, which is an integer when it comes back.
     if codec.mode() != Mode::Compat {
         assert_eq!(value_again, value);
     }
     assert_eq!(codec.to_vec(&value_again).expect("it was encoded before"), again);
     let pretty = codec.to_vec_pretty(&value, "  ").expect("what was decoded can be encoded");
-    assert_eq!(codec.from_slice::<Value>(&pretty).expect("what was encoded can be decoded"), value_again);
+    assert_eq!(unlimited.from_slice::<Value>(&pretty).expect("what was encoded can be decoded"), value_again);
 });

@@ -1,25 +1,44 @@
 //! Every backend gives the same value or the same kind of error at the same offset, and where serde_json accepts a
-//! document so does this crate, with the same value, unless a documented difference explains it.
+//! document so does this crate, with the same value, unless a documented difference explains it. The first bytes of the
+//! input choose limits for the backends.
 #![no_main]
 
-use json::{Backend, Codec, Value};
+use json::{Backend, Codec, Limits, Value};
 use serde::de::IgnoredAny;
 
-fn outcome(result: json::Result<Value>) -> Result<String, (bool, bool, bool, bool, Option<u64>)> {
+/// The value, or the kind of the error (syntax, end, data, limit) and its offset.
+type Outcome = Result<String, (bool, bool, bool, bool, Option<u64>)>;
+
+fn outcome(result: json::Result<Value>) -> Outcome {
     // Debug tells -0 from 0, which comparison does not.
     result.map(|value| format!("{value:?}")).map_err(|error| {
         (error.is_syntax(), error.is_eof(), error.is_data(), error.is_limit(), error.offset())
     })
 }
 
-libfuzzer_sys::fuzz_target!(|document: &[u8]| {
-    let native = outcome(Codec::strict().from_slice(document));
+/// Asserts that every way to decode gives the same, and returns it.
+fn decoded(codec: Codec, document: &[u8]) -> Outcome {
+    let native = outcome(codec.from_slice(document));
     for backend in [Backend::SerdeJson, Backend::SimdJson] {
-        assert_eq!(outcome(Codec::strict().with_backend(backend).from_slice(document)), native, "{backend:?}");
+        assert_eq!(outcome(codec.with_backend(backend).from_slice(document)), native, "{backend:?}");
     }
     let mut copy = document.to_vec();
-    assert_eq!(outcome(Codec::strict().from_slice_mut(&mut copy)), native);
-    assert_eq!(Codec::strict().from_slice::<IgnoredAny>(document).is_ok(), json::is_valid(document));
+    assert_eq!(outcome(codec.from_slice_mut(&mut copy)), native);
+    assert_eq!(codec.from_slice::<IgnoredAny>(document).is_ok(), codec.is_valid(document));
+    native
+}
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    let Some((&[depth, size, string], document)) = input.split_first_chunk() else { return };
+    // Small limits, and no limit for the largest number.
+    let limit = |number: u8, unit: usize| if number == u8::MAX { usize::MAX } else { usize::from(number) * unit };
+    let limits = Limits::new().max_depth(limit(depth, 1)).max_document(limit(size, 4)).max_string(limit(string, 1));
+    let limited = decoded(Codec::strict().with_limits(limits), document);
+    let native = decoded(Codec::strict(), document);
+    if limited.is_ok() {
+        // Only the depth of the defaults can be smaller than that of the input's limits.
+        assert!(limited == native || matches!(native, Err((_, _, _, true, _))), "{limited:?} {native:?}");
+    }
 
     let theirs = serde_json::from_slice::<Value>(document);
     match (&native, theirs) {

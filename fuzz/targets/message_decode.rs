@@ -1,11 +1,12 @@
-//! Any bytes as a message: what is read is written as it was, but for a byte order mark; and what its data mean survives
-//! writing.
+//! Any bytes as a message, with any limits: what is read is written as it was, but for a byte order mark; and what its data
+//! mean survives writing. The first bytes of the input choose the limits.
 #![no_main]
 
-use psrp::clixml::{Limits, WriteOptions, Writer};
+use psrp::clixml::{Limits, ReadOptions, WriteOptions, Writer};
 use psrp::message::{Message, Payload};
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    let Some((&[size, decoded, depth, nodes], input)) = input.split_first_chunk() else { return };
     let Ok(message) = Message::decode(input) else { return };
     let mut plain = Vec::new();
     message.encode(&mut plain);
@@ -15,7 +16,16 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     assert_eq!(Message::decode(&marked).unwrap(), message);
 
     let message_type = message.header.message_type;
-    let Ok(payload) = Payload::decode(message_type, message.data) else { return };
+    // Small limits, and the default for the largest number.
+    let limited = |limits: Limits, set: fn(Limits, usize) -> Limits, number: u8, unit: usize| {
+        if number == u8::MAX { limits } else { set(limits, usize::from(number) * unit) }
+    };
+    let limits = limited(Limits::new(), Limits::max_size, size, 4);
+    let limits = limited(limits, Limits::max_decoded_size, decoded, 64);
+    let limits = limited(limits, Limits::max_depth, depth, 1);
+    let limits = limited(limits, Limits::max_nodes, nodes, 1);
+    let options = ReadOptions::new().limits(limits);
+    let Ok(payload) = Payload::decode_with(message_type, message.data, options) else { return };
     assert_eq!(payload.message_type(), message_type);
     // Values that only references make too deep, and those that refer to what is gone, can't be written.
     let mut writer = Writer::with_options(WriteOptions::new().max_depth(Limits::MAX_DEPTH));

@@ -68,6 +68,11 @@ impl Args {
         std::iter::from_fn(|| self.positional().transpose()).collect()
     }
 
+    /// Everything that was not taken, options included.
+    pub(crate) fn rest(self) -> Vec<String> {
+        self.arguments
+    }
+
     /// Refuses what nobody asked for.
     pub(crate) fn finish(self) -> Result<()> {
         match self.arguments.first() {

@@ -28,6 +28,7 @@ mod stats;
 mod suites;
 mod test;
 mod tidy;
+mod unchanged;
 mod workspace;
 
 use std::io::{self, Write};
@@ -74,6 +75,11 @@ const COMMANDS: &[Command] = &[
         name: "test",
         summary: "[--full] [STEP...]: the checks before a change, or all that there are",
         run: test::command,
+    },
+    Command {
+        name: unchanged::COMMAND,
+        summary: "PROGRAM: run a test program unless it passed and has not changed (for `test`)",
+        run: unchanged::command,
     },
     Command { name: "setup", summary: "install the tools of `test --full`", run: setup::command },
     Command { name: "fuzz", summary: "[TARGET...] [--seconds N]: run the fuzz targets", run: fuzz::command },

@@ -15,7 +15,7 @@ use crate::cargo::Messages;
 use crate::instructions::Verdict;
 use crate::interop::{self, Installed};
 use crate::workspace::Workspace;
-use crate::{cargo, completeness, features, note, process, release, say, setup, tidy};
+use crate::{cargo, completeness, features, note, process, release, say, setup, tidy, unchanged};
 
 pub(crate) const HELP: &str = "\
 usage: cargo xtask test [--full] [STEP...]
@@ -206,7 +206,8 @@ fn features(gate: &Gate) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Runs the tests; in the full gate beside the programs of other languages that could be installed.
+/// Runs the tests: in the full gate all, beside the programs of other languages that could be installed; else those that
+/// may have changed.
 fn tests(gate: &Gate) -> Result<Outcome> {
     let mut command = gate.selected("test")?;
     // Tests of servers and timeouts mostly wait.
@@ -214,13 +215,19 @@ fn tests(gate: &Gate) -> Result<Outcome> {
     command.env("RUST_TEST_THREADS", threads.to_string());
     if gate.is_full {
         command.envs(gate.installed().variables.iter().map(|(variable, path)| (variable, path)));
+    } else {
+        let runner = [std::env::current_exe()?.display().to_string(), unchanged::COMMAND.to_owned()];
+        command.arg("--config").arg(format!("target.'cfg(all())'.runner={runner:?}"));
     }
     finish(command)
 }
 
 fn docs(gate: &Gate) -> Result<Outcome> {
     let mut command = gate.selected("doc")?;
-    command.arg("--no-deps").env("RUSTDOCFLAGS", "-D warnings");
+    // With an example, cargo selects the features of development dependencies, and so what the tests were built from.
+    command
+        .args(["--no-deps", "--lib", "--bins", "--example", "sse_chat"])
+        .env("RUSTDOCFLAGS", "-D warnings");
     finish(command)
 }
 

@@ -8,7 +8,9 @@ use std::io::{self, Read, Write as _};
 use std::ops::ControlFlow;
 
 use anyhow::{Context as _, Result, ensure};
+use perplexity::types::chat::Accumulator;
 use psrp::fragment::{Assembler, Fragmenter};
+use pypi_proxy::Page;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use sse::Decoder;
@@ -20,7 +22,12 @@ const ALL: &[Work] = &[
     ("json/small_reads", json_small_reads),
     ("json/unsorted_maps", json_unsorted_maps),
     ("json/duplicate_keys", json_duplicate_keys),
+    ("parco/small_reads", parco_small_reads),
+    ("perplexity/deltas", perplexity_deltas),
+    ("psrp/objects_in_each_other", psrp_nested_objects),
     ("psrp/small_fragments", psrp_small_fragments),
+    ("pypi_proxy/page_in_json", pypi_proxy_page_in_json),
+    ("pypi_proxy/page_in_html", pypi_proxy_page_in_html),
     ("sse/one_line_in_small_chunks", sse_one_line),
     ("sse/many_lines_in_small_chunks", sse_many_lines),
 ];
@@ -77,6 +84,36 @@ fn json_duplicate_keys(size: usize) -> bool {
     json::Codec::compat().from_str::<json::Value>(&document).is_ok()
 }
 
+fn parco_small_reads(size: usize) -> bool {
+    let texts = vec!["some text".to_owned(); size];
+    let Ok(message) = parco::to_vec(&texts) else { return false };
+    let mut decoder = parco::Decoder::new(SmallReads(&message));
+    matches!(decoder.decode::<Vec<String>>(), Ok(Some(found)) if found == texts)
+}
+
+fn perplexity_deltas(size: usize) -> bool {
+    let part =
+        r#"{"choices":[{"index":0,"delta":{"content":"some text"}}],"citations":["https://example.org/a"]}"#;
+    let mut accumulator = Accumulator::new();
+    for _ in 0..size {
+        let Ok(part) = json::from_str(part) else { return false };
+        accumulator.push(&part);
+    }
+    accumulator.text().len() == "some text".len() * size
+}
+
+/// Lists of objects, in one more list at a time up to a depth that readers accept.
+fn psrp_nested_objects(size: usize) -> bool {
+    const DEPTH: usize = 40;
+    let objects = "<Obj><MS><S N=\"text\">_x000A_</S></MS></Obj>".repeat(size);
+    let document = format!(
+        "<Objs Version=\"1.1.0.1\" xmlns=\"http://schemas.microsoft.com/powershell/2004/04\">{}{objects}{}</Objs>",
+        "<Obj><LST>".repeat(DEPTH),
+        "</LST></Obj>".repeat(DEPTH)
+    );
+    psrp::clixml::from_slice(document.as_bytes()).is_ok()
+}
+
 fn psrp_small_fragments(size: usize) -> bool {
     let message = vec![7; 64 * size];
     let mut bytes = Vec::new();
@@ -90,6 +127,28 @@ fn psrp_small_fragments(size: usize) -> bool {
         }
     }
     false
+}
+
+fn pypi_proxy_page_in_json(size: usize) -> bool {
+    let file = |number| {
+        format!(
+            r#"{{"filename":"a-{number}.tar.gz","hashes":{{}},"url":"https://example.org/a-{number}.tar.gz"}}"#
+        )
+    };
+    let files: Vec<_> = (0..size).map(file).collect();
+    let document = format!(r#"{{"meta":{{"api-version":"1.1"}},"name":"a","files":[{}]}}"#, files.join(","));
+    Page::from_json(document.into_bytes()).is_ok_and(|page| has_files(&page, size))
+}
+
+fn pypi_proxy_page_in_html(size: usize) -> bool {
+    let file = |number| format!("<a href='https://example.org/a-{number}.tar.gz'>a-{number}.tar.gz</a>\n");
+    let document = (0..size).map(file).collect::<String>();
+    Page::from_html(document.as_bytes()).is_ok_and(|page| has_files(&page, size))
+}
+
+/// Whether a page has so many files and can be written in both forms.
+fn has_files(page: &Page, expected: usize) -> bool {
+    page.files().len() == expected && !page.json().is_empty() && !page.to_html().is_empty()
 }
 
 /// Whether a stream in small chunks has this many events.

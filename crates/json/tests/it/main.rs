@@ -13,5 +13,6 @@ mod envelope;
 mod errno;
 mod go_compat;
 mod ndjson;
+mod round_trip;
 mod stream;
 mod validation;

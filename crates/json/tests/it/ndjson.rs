@@ -10,16 +10,44 @@ use futures_util::{Sink, SinkExt, StreamExt, stream};
 use json::{Codec, LineDecoder, NdjsonBody, NdjsonSink, NdjsonStream, Value};
 use proptest::prelude::*;
 
+use crate::support::outcome;
+
 fn lines<T: serde::de::DeserializeOwned>(text: &[u8], step: usize, max_line: usize) -> Vec<json::Result<T>> {
-    let mut decoder = LineDecoder::new().max_line(max_line);
+    lines_in(text.chunks(step), LineDecoder::new().max_line(max_line))
+}
+
+fn lines_in<'a, T: serde::de::DeserializeOwned>(
+    pieces: impl Iterator<Item = &'a [u8]>,
+    mut decoder: LineDecoder<T>,
+) -> Vec<json::Result<T>> {
     let mut found = Vec::new();
-    for mut chunk in text.chunks(step) {
-        while let Some(document) = decoder.next(&mut chunk) {
+    for mut piece in pieces {
+        while let Some(document) = decoder.next(&mut piece) {
             found.push(document);
         }
     }
     found.extend(decoder.finish());
     found
+}
+
+/// The decoder of lines and the stream give the same in pieces of any size, at every limit.
+#[test]
+fn pieces_and_limits_change_nothing() {
+    let long = format!("\"{}\"\r\n1\n", "é\\n".repeat(20_000));
+    for input in ["1\r\n\n22\n[3]\n{\"a\":4}", "[\n\"x\"\n", "\r\r\n \r", "", &long, long.trim_end()] {
+        for max_line in test_support::limits(input.len()) {
+            let decoder = || LineDecoder::<Value>::new().max_line(max_line);
+            let found = test_support::in_pieces(input.as_bytes(), |pieces| {
+                lines_in(pieces.iter().copied(), decoder()).into_iter().map(outcome).collect::<Vec<_>>()
+            });
+            let streamed = test_support::in_pieces(input.as_bytes(), |pieces| {
+                let chunks = pieces.iter().map(|piece| std::io::Result::Ok(Bytes::copy_from_slice(piece)));
+                let stream = NdjsonStream::with_decoder(stream::iter(chunks.collect::<Vec<_>>()), decoder());
+                block_on(stream.map(outcome).collect::<Vec<_>>())
+            });
+            assert_eq!(streamed, found);
+        }
+    }
 }
 
 #[test]

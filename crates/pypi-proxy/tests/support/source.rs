@@ -83,9 +83,14 @@ pub(crate) fn content(len: usize) -> Bytes {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        state.to_le_bytes()[0]
+        state.to_le_bytes()
     };
-    (0..len).map(|_| next()).collect::<Vec<_>>().into()
+    let mut bytes = Vec::with_capacity(len + 8);
+    while bytes.len() < len {
+        bytes.extend_from_slice(&next());
+    }
+    bytes.truncate(len);
+    bytes.into()
 }
 
 impl Source for Scripted {

@@ -1,0 +1,87 @@
+//! Runs a test program, unless it passed before and nothing that it reads has changed.
+//!
+//! Cargo runs every test program with this in the contributor's check, so that a small change is checked in the time that
+//! its own tests take. The full gate runs all of them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::args::Args;
+use crate::note;
+use crate::workspace::Workspace;
+
+/// The command that cargo is told to run test programs with.
+pub(crate) const COMMAND: &str = "run-test";
+
+pub(crate) fn command(args: Args) -> Result<()> {
+    let arguments = args.rest();
+    let (program, arguments) =
+        arguments.split_first().context("usage: cargo xtask run-test PROGRAM [ARGUMENT...]")?;
+    let program = Path::new(program);
+    let workspace = Workspace::find()?;
+    let mark = mark(&workspace, program).filter(|_| arguments.is_empty());
+    let start = SystemTime::now();
+    if let Some(mark) = &mark
+        && let Ok(passed) = fs::metadata(mark).and_then(|mark| mark.modified())
+    {
+        // Cargo runs test programs in the folder of their package. Some read the documentation.
+        let inputs = [program.to_owned(), std::env::current_dir()?, workspace.root.join("docs")];
+        if !inputs.iter().any(|input| changed_since(input, passed)) {
+            note("unchanged since it passed");
+            return Ok(());
+        }
+    }
+    let status = std::process::Command::new(program).args(arguments).status();
+    ensure!(
+        status.with_context(|| format!("cannot start {}", program.display()))?.success(),
+        "the tests failed"
+    );
+    if let Some(mark) = mark {
+        fs::create_dir_all(mark.parent().context("a mark is in a folder")?)?;
+        fs::File::create(mark)?.set_modified(start)?;
+    }
+    Ok(())
+}
+
+/// The file whose time tells when a program passed; none for the programs of documentation tests, which are temporary.
+fn mark(workspace: &Workspace, program: &Path) -> Option<PathBuf> {
+    let name = program.file_name().filter(|_| program.starts_with(&workspace.target))?;
+    Some(workspace.target.join("passed").join(name))
+}
+
+/// Whether a file, or one in a folder, is newer; so is what cannot be read.
+fn changed_since(path: &Path, time: SystemTime) -> bool {
+    let Ok(metadata) = fs::metadata(path) else { return true };
+    // The time of a folder tells of files that were removed.
+    if metadata.modified().is_ok_and(|modified| modified < time) {
+        return metadata.is_dir()
+            && fs::read_dir(path)
+                .map_or(true, |entries| entries.flatten().any(|entry| changed_since(&entry.path(), time)));
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_file_in_a_folder_is_noticed() {
+        let folder = Workspace::find().unwrap().scratch().join("unchanged");
+        let file = folder.join("inner/file");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let after = |seconds| SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+        fs::write(&file, "").unwrap();
+        for path in [&file, &folder.join("inner"), &folder] {
+            fs::File::open(path).unwrap().set_modified(after(10)).unwrap();
+        }
+        assert!(!changed_since(&folder, after(11)));
+        assert!(changed_since(&folder, after(10)));
+        fs::File::open(&file).unwrap().set_modified(after(12)).unwrap();
+        assert!(changed_since(&folder, after(11)));
+        assert!(changed_since(&folder.join("missing"), after(11)));
+    }
+}
