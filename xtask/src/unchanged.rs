@@ -13,8 +13,11 @@ use crate::args::Args;
 use crate::note;
 use crate::workspace::Workspace;
 
-/// The command that cargo is told to run test programs with.
+/// The name of the command. Cargo starts each test program through it.
 pub(crate) const COMMAND: &str = "run-test";
+
+/// Folders whose files are read by tests of other packages: documentation, programs in Go and Python, and event streams.
+const SHARED: [&str; 4] = ["docs", "benches/peers", "crates/psrp/tests/peers", "crates/sse/tests/data"];
 
 pub(crate) fn command(args: Args) -> Result<()> {
     let arguments = args.rest();
@@ -27,9 +30,10 @@ pub(crate) fn command(args: Args) -> Result<()> {
     if let Some(mark) = &mark
         && let Ok(passed) = fs::metadata(mark).and_then(|mark| mark.modified())
     {
-        // Cargo runs test programs in the folder of their package. Some read the documentation.
-        let inputs = [program.to_owned(), std::env::current_dir()?, workspace.root.join("docs")];
-        if !inputs.iter().any(|input| changed_since(input, passed)) {
+        // Cargo runs test programs in the folder of their package.
+        let own = [program.to_owned(), std::env::current_dir()?];
+        let shared = SHARED.iter().map(|folder| workspace.root.join(folder));
+        if !own.into_iter().chain(shared).any(|input| changed_since(&input, passed)) {
             note("unchanged since it passed");
             return Ok(());
         }
@@ -52,7 +56,7 @@ fn mark(workspace: &Workspace, program: &Path) -> Option<PathBuf> {
     Some(workspace.target.join("passed").join(name))
 }
 
-/// Whether a file, or one in a folder, is newer; so is what cannot be read.
+/// Whether a file is newer than `time`, or a folder has such a file. A path that cannot be read counts as newer.
 fn changed_since(path: &Path, time: SystemTime) -> bool {
     let Ok(metadata) = fs::metadata(path) else { return true };
     // The time of a folder tells of files that were removed.
