@@ -30,9 +30,9 @@ impl Default for Sampling {
     fn default() -> Self {
         Self {
             // Long enough for caches, branch predictors and the clock frequency to settle.
-            warm_up: Duration::from_millis(300),
-            measurement: Duration::from_millis(1_000),
-            samples: 50,
+            warm_up: Duration::from_millis(200),
+            measurement: Duration::from_millis(500),
+            samples: 40,
             // More resamples narrow only the printed confidence interval, and cost more than the measuring.
             resamples: 10_000,
         }
@@ -60,9 +60,9 @@ FILTER keeps the benchmarks whose name (system/row/implementation) contains it.
   --test                    run every operation once and compare its check value
   --list [--format terse|json]
   --save-baseline NAME      keep criterion's figures under this name
-  --warm-up-time SECONDS    default 0.3
-  --measurement-time SECONDS  default 1
-  --sample-size N           default 50, at least 10
+  --warm-up-time SECONDS    default 0.2
+  --measurement-time SECONDS  default 0.5
+  --sample-size N           default 40, at least 10
   --nresamples N            default 10000
   --time-guard SECONDS      measure a peer once whose operation takes longer
   --skip-counting           do not count allocations

@@ -1,35 +1,36 @@
-//! Any bytes with any limits: decoding neither panics nor hangs, what was decoded survives encoding, and streams give the
-//! same in any pieces. The first bytes of the input choose the mode, the limits and the pieces.
+//! Decodes arbitrary bytes with arbitrary limits. Decoding must not panic or hang, decoded values must survive a round
+//! trip, and streams must give the same values for every chunk size. The first bytes of the input choose the mode, the
+//! limits and the chunk size.
 #![no_main]
 
 use json::{Codec, Limits, LineDecoder, Mode, Value};
 
-/// Small limits, and no limit for the largest number.
+/// `number * unit`, or no limit if `number` is the largest.
 fn limit(number: u8, unit: usize) -> usize {
     if number == u8::MAX { usize::MAX } else { usize::from(number) * unit }
 }
 
-/// The documents of lines, and the messages of errors.
-fn lines<'a>(pieces: impl Iterator<Item = &'a [u8]>, codec: Codec, max_line: usize) -> Vec<Result<Value, String>> {
+/// Decodes newline-delimited JSON: the value of each line, or its error message.
+fn lines<'a>(chunks: impl Iterator<Item = &'a [u8]>, codec: Codec, max_line: usize) -> Vec<Result<Value, String>> {
     let mut decoder = LineDecoder::with_codec(codec).max_line(max_line);
-    let mut found = Vec::new();
-    for mut piece in pieces {
-        while let Some(document) = decoder.next(&mut piece) {
-            found.push(document.map_err(|error| error.to_string()));
+    let mut results = Vec::new();
+    for mut chunk in chunks {
+        while let Some(result) = decoder.next(&mut chunk) {
+            results.push(result.map_err(|error| error.to_string()));
         }
     }
-    found.extend(decoder.finish().map(|document| document.map_err(|error| error.to_string())));
-    found
+    results.extend(decoder.finish().map(|result| result.map_err(|error| error.to_string())));
+    results
 }
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
-    let Some((&[mode, depth, size, string, piece], document)) = input.split_first_chunk() else { return };
+    let Some((&[mode, depth, size, string, chunk_size], document)) = input.split_first_chunk() else { return };
     let unlimited = Codec::new([Mode::Strict, Mode::Compat, Mode::Fast][usize::from(mode % 3)]);
     let codec = unlimited
         .with_limits(Limits::new().max_depth(limit(depth, 1)).max_document(limit(size, 4)).max_string(limit(string, 1)));
-    let piece = usize::from(piece).max(1);
+    let chunk_size = usize::from(chunk_size).max(1);
     let whole = lines([document].into_iter(), codec, limit(size, 4));
-    assert_eq!(lines(document.chunks(piece), codec, limit(size, 4)), whole);
+    assert_eq!(lines(document.chunks(chunk_size), codec, limit(size, 4)), whole);
 
     let Ok(value) = codec.from_slice::<Value>(document) else {
         // The walk over the same bytes as a stream of documents must end as well.

@@ -1,6 +1,5 @@
-//! Every backend gives the same value or the same kind of error at the same offset, and where serde_json accepts a
-//! document so does this crate, with the same value, unless a documented difference explains it. The first bytes of the
-//! input choose limits for the backends.
+//! Every backend must give the same value, or the same kind of error at the same offset. A document that serde_json accepts
+//! must give the same value here, except for documented differences. The first bytes of the input choose the limits.
 #![no_main]
 
 use json::{Backend, Codec, Limits, Value};
@@ -30,13 +29,13 @@ fn decoded(codec: Codec, document: &[u8]) -> Outcome {
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     let Some((&[depth, size, string], document)) = input.split_first_chunk() else { return };
-    // Small limits, and no limit for the largest number.
+    // The largest number means no limit.
     let limit = |number: u8, unit: usize| if number == u8::MAX { usize::MAX } else { usize::from(number) * unit };
     let limits = Limits::new().max_depth(limit(depth, 1)).max_document(limit(size, 4)).max_string(limit(string, 1));
     let limited = decoded(Codec::strict().with_limits(limits), document);
     let native = decoded(Codec::strict(), document);
     if limited.is_ok() {
-        // Only the depth of the defaults can be smaller than that of the input's limits.
+        // The input can choose a greater depth than the default.
         assert!(limited == native || matches!(native, Err((_, _, _, true, _))), "{limited:?} {native:?}");
     }
 

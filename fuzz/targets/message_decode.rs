@@ -1,5 +1,5 @@
-//! Any bytes as a message, with any limits: what is read is written as it was, but for a byte order mark; and what its data
-//! mean survives writing. The first bytes of the input choose the limits.
+//! Decodes arbitrary bytes as a message with arbitrary limits. Encoding a decoded message must give the same bytes (except
+//! for a byte order mark), and its payload must survive a round trip. The first bytes of the input choose the limits.
 #![no_main]
 
 use psrp::clixml::{Limits, ReadOptions, WriteOptions, Writer};
@@ -16,7 +16,7 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     assert_eq!(Message::decode(&marked).unwrap(), message);
 
     let message_type = message.header.message_type;
-    // Small limits, and the default for the largest number.
+    // The largest number keeps the default.
     let limited = |limits: Limits, set: fn(Limits, usize) -> Limits, number: u8, unit: usize| {
         if number == u8::MAX { limits } else { set(limits, usize::from(number) * unit) }
     };

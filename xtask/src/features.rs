@@ -9,30 +9,33 @@ use anyhow::Result;
 use crate::tidy::Package;
 use crate::workspace::Workspace;
 
-/// No feature, each feature alone, and the features that one `cfg` of the sources names together, without the sets that
-/// turn on the same features as another one.
+/// No feature, each feature alone, and the features that one `cfg` of the sources names together.
 ///
-/// Code depends on a feature through a `cfg`, so a set that no `cfg` names compiles nothing that its parts do not.
+/// Code and programs depend on a feature through a `cfg` or `required-features`. A feature that neither names (one that only
+/// passes a choice on to a dependency) selects no code, so of the sets that select the same code only the first is checked.
 pub(crate) fn sets(workspace: &Workspace, package: &Package) -> Result<Vec<BTreeSet<String>>> {
     let known: BTreeSet<String> = package.features().into_iter().collect();
-    let mut candidates = vec![BTreeSet::new()];
-    candidates.extend(known.iter().map(|feature| BTreeSet::from([feature.clone()])));
-    named_together(&workspace.root.join("crates").join(&package.name).join("src"), &mut candidates)?;
-    let (mut sets, mut enabled) = (Vec::new(), BTreeSet::new());
-    for set in candidates.into_iter().filter(|set| set.is_subset(&known)) {
-        if enabled.insert(package.enabled_by(&set)) {
-            sets.push(set);
-        }
-    }
-    Ok(sets)
+    let mut named_together = Vec::new();
+    add_named_together(&workspace.root.join("crates").join(&package.name).join("src"), &mut named_together)?;
+    let mut named: BTreeSet<String> = named_together.iter().flatten().cloned().collect();
+    named.extend(package.required_features());
+    // What a feature turns on comes before it, so that a set without features that select no code stands for both.
+    let mut alone: Vec<_> = known.iter().map(|feature| BTreeSet::from([feature.clone()])).collect();
+    alone.sort_by_key(|set| package.enabled_by(set).len());
+    let candidates = std::iter::once(BTreeSet::new()).chain(alone).chain(named_together);
+    let mut selected = BTreeSet::new();
+    Ok(candidates
+        .filter(|set| set.is_subset(&known))
+        .filter(|set| selected.insert(&package.enabled_by(set) & &named))
+        .collect())
 }
 
 /// Adds the features of each `cfg` in the files of a folder.
-fn named_together(folder: &Path, sets: &mut Vec<BTreeSet<String>>) -> Result<()> {
+fn add_named_together(folder: &Path, sets: &mut Vec<BTreeSet<String>>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            named_together(&path, sets)?;
+            add_named_together(&path, sets)?;
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             sets.extend(of_text(&fs::read_to_string(path)?));
         }
@@ -40,11 +43,11 @@ fn named_together(folder: &Path, sets: &mut Vec<BTreeSet<String>>) -> Result<()>
     Ok(())
 }
 
-/// The features of each attribute of a text that begins with `cfg` or `cfg_attr`.
+/// The features of each `#[cfg(…)]`, `#[cfg_attr(…)]` and `cfg!(…)` of a text.
 fn of_text(text: &str) -> impl Iterator<Item = BTreeSet<String>> {
-    text.split("[cfg").skip(1).map(|rest| {
-        let attribute = rest.split(']').next().unwrap_or_default();
-        let names = attribute.split("feature = \"").skip(1);
+    text.split("cfg").skip(1).map(|rest| {
+        let condition = rest.split([']', '{', ';']).next().unwrap_or_default();
+        let names = condition.split("feature = \"").skip(1);
         names.filter_map(|name| Some(name.split_once('"')?.0.to_owned())).collect()
     })
 }
@@ -60,8 +63,9 @@ mod tests {
 
     #[test]
     fn features_of_an_attribute_are_found() {
-        let text = "#[cfg(all(feature = \"a\", not(feature = \"b\")))]\nfn f() {}\n#[cfg_attr(feature = \"c\", x)]\n";
-        assert_eq!(of_text(text).collect::<Vec<_>>(), [set(&["a", "b"]), set(&["c"])]);
+        let text = "#[cfg(all(feature = \"a\", not(feature = \"b\")))]\nfn f() { if cfg!(feature = \"c\") {} }\n\
+            #[cfg_attr(feature = \"d\", x)]\n";
+        assert_eq!(of_text(text).collect::<Vec<_>>(), [set(&["a", "b"]), set(&["c"]), set(&["d"])]);
     }
 
     #[test]
@@ -73,5 +77,16 @@ mod tests {
         assert!(sets.contains(&set(&[])) && sets.contains(&set(&["tokio"])));
         // `ssh` turns on `tokio`.
         assert!(!sets.contains(&set(&["ssh", "tokio"])));
+    }
+
+    #[test]
+    fn features_that_select_no_code_are_not_checked() {
+        let workspace = Workspace::find().unwrap();
+        let packages = tidy::packages(&workspace).unwrap();
+        let perplexity = packages.iter().find(|package| package.name == "perplexity").unwrap();
+        let sets = sets(&workspace, perplexity).unwrap();
+        assert!(sets.contains(&set(&["client"])) && sets.contains(&set(&["blocking"])));
+        // It only turns on a feature of reqwest.
+        assert!(!sets.contains(&set(&["gzip"])));
     }
 }

@@ -199,6 +199,14 @@ impl Package {
         enabled
     }
 
+    /// The features that programs of the package require.
+    pub(crate) fn required_features(&self) -> impl Iterator<Item = String> {
+        let programs = self.manifest.get("bin").and_then(toml::Value::as_array);
+        let required =
+            programs.into_iter().flatten().filter_map(|program| program.get("required-features")?.as_array());
+        required.flatten().filter_map(toml::Value::as_str).map(str::to_owned)
+    }
+
     pub(crate) fn features(&self) -> Vec<String> {
         let features = self.manifest.get("features").and_then(toml::Value::as_table);
         features

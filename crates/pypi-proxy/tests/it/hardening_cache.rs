@@ -4,7 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use futures_util::future::join_all;
+use futures_util::{StreamExt as _, stream};
+use http::Response;
+use http_body_util::{BodyExt as _, StreamBody};
+use hyper::body::Frame;
 use pypi_proxy::ProjectName;
 use pypi_proxy::pages::{self, Pages};
 use pypi_proxy::store::{Part, Store};
@@ -224,6 +229,40 @@ async fn pages_that_are_decompressed_at_the_same_time_share_a_budget() {
         std::fs::remove_dir_all(dir.path()).unwrap();
         std::fs::create_dir(dir.path()).unwrap();
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_counts_towards_the_budget_while_it_arrives() {
+    let gate = Arc::new(Notify::new());
+    let opened = gate.clone();
+    let server = Server::start(move |_, _| {
+        let gate = gate.clone();
+        async move {
+            let start = stream::iter([Ok(Frame::data(Bytes::from_static(br#"{"name":"six","files":["#)))]);
+            let end = stream::once(async move {
+                gate.notified().await;
+                Ok(Frame::data(Bytes::from_static(b"]}")))
+            });
+            Response::builder()
+                .header(JSON.0, JSON.1)
+                .body(StreamBody::new(start.chain(end)).boxed())
+                .unwrap()
+        }
+    })
+    .await;
+    let budget = Budget::new(LEN as u64);
+    let config = upstream::Config::new(&server.url("/simple")).unwrap().budget(budget.clone());
+    let pages = Pages::new(vec![Arc::new(Upstream::new(config).unwrap())], pages::Config::new());
+    let page = tokio::spawn(async move { pages.project(&name(0)).await.map(|_| ()) });
+    let is_charged = async {
+        while budget.used() == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, is_charged).await.unwrap();
+    opened.notify_one();
+    page.await.unwrap().unwrap();
+    assert_eq!(budget.used(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -127,3 +127,22 @@ pub fn without_urls(error: reqwest::Error) -> Box<dyn StdError + Send + Sync> {
     }
     Box::new(error)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn has_tls_agrees_with_reqwest() {
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        // No server listens there. Without TLS, reqwest rejects the scheme before it connects.
+        let error = client.get("https://127.0.0.1:1/").send().await.unwrap_err();
+        let mut is_scheme_rejected = false;
+        let mut cause: Option<&dyn StdError> = Some(&error);
+        while let Some(error) = cause {
+            is_scheme_rejected |= error.to_string().contains("scheme is not http");
+            cause = error.source();
+        }
+        assert_eq!(has_tls(), !is_scheme_rejected);
+    }
+}
