@@ -98,7 +98,7 @@ fn is_handled(what: &str, value: &Value, same: &Value, other: &Value) {
 
 #[test]
 fn what_is_put_together_by_hand_may_be_deeper() {
-    const LEVELS: usize = 100_000;
+    const LEVELS: usize = 30_000;
     on_small_stack(|| {
         is_handled("all", &nested(LEVELS), &nested(LEVELS), &nested(LEVELS + 6));
         for (what, hold) in CHAINS {

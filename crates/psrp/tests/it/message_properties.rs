@@ -366,7 +366,7 @@ fn no_type_of_message_is_left_out() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn every_message_is_read_as_it_was_written(payload in proptest::strategy::Union::new(payloads())) {
