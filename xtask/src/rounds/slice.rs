@@ -37,8 +37,8 @@ impl Slice {
     };
     /// For a first look.
     pub(crate) const QUICK: Self = Self {
-        warm_up: Duration::from_millis(20),
-        measure: Duration::from_millis(60),
+        warm_up: Duration::from_millis(10),
+        measure: Duration::from_millis(40),
         samples: 10,
         time_guard: Duration::from_millis(100),
         distant_rounds: 1,
