@@ -23,8 +23,8 @@ use crate::report::Role;
 use crate::suites::Suite;
 use crate::workspace::Workspace;
 
-/// A peer that takes so many times as long as the best of its class is far behind.
-const DISTANT: f64 = 2.0;
+/// A peer that takes more than so many times as long as the best of its class is measured in one round only.
+const DISTANT: f64 = 3.0;
 
 /// All sides of one row, next to each other.
 type Sides = Vec<Vec<Side>>;
@@ -93,7 +93,7 @@ pub(crate) fn run(
                 ours.and_then(|side| side.check)
             }
         };
-        if round == slice.distant_rounds {
+        if round == 1 {
             leave_behind(&mut sides[row]);
         }
         let side = &mut sides[row][side];
@@ -195,8 +195,8 @@ mod tests {
         let mut sides = [
             timed("ours", Role::Ours, "owned", 10.0),
             timed("best", Role::Peer, "owned", 50.0),
-            timed("near", Role::Peer, "owned", 99.0),
-            timed("far", Role::Peer, "owned", 101.0),
+            timed("near", Role::Peer, "owned", 149.0),
+            timed("far", Role::Peer, "owned", 151.0),
             timed("only one", Role::Peer, "borrowed", 5000.0),
             timed("original", Role::Original, "owned", 9000.0),
         ];

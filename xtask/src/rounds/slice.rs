@@ -22,18 +22,15 @@ pub(crate) struct Slice {
     pub(crate) samples: usize,
     /// A peer whose operation takes longer gets one call per round.
     pub(crate) time_guard: Duration,
-    /// Rounds of a peer that is far behind the best peer of its class.
-    pub(crate) distant_rounds: usize,
 }
 
 impl Slice {
-    /// One of several rounds: about a third of a second per implementation and round.
+    /// One of several rounds: about a fifth of a second per implementation and round.
     pub(crate) const NORMAL: Self = Self {
-        warm_up: Duration::from_millis(60),
-        measure: Duration::from_millis(150),
-        samples: 15,
+        warm_up: Duration::from_millis(30),
+        measure: Duration::from_millis(100),
+        samples: 12,
         time_guard: Duration::from_millis(500),
-        distant_rounds: 2,
     };
     /// For a first look.
     pub(crate) const QUICK: Self = Self {
@@ -41,19 +38,17 @@ impl Slice {
         measure: Duration::from_millis(40),
         samples: 10,
         time_guard: Duration::from_millis(100),
-        distant_rounds: 1,
     };
 
     /// The sampling in words.
     pub(crate) fn describe(&self) -> String {
         format!(
             "{} ms warm-up and {} ms in {} samples per implementation and round; peers that take more than {} times as \
-             long as the best of their class in {} only",
+             long as the best of their class in one only",
             self.warm_up.as_millis(),
             self.measure.as_millis(),
             self.samples,
             super::DISTANT,
-            if self.distant_rounds == 1 { "one".to_owned() } else { self.distant_rounds.to_string() },
         )
     }
 }

@@ -7,6 +7,7 @@ use std::pin::Pin;
 
 use reqwest::redirect::Policy;
 
+use super::request::check_scheme;
 use crate::error::{Error, Kind, Result};
 
 pub(super) type Response = http::Response<reqwest::Body>;
@@ -37,7 +38,7 @@ impl Transport {
                 match response.await {
                     Ok(response) => Ok(response.into()),
                     Err(error) => {
-                        let futile = error.is_builder() || error.is_redirect();
+                        let futile = is_futile(&error, has_tls());
                         Err(Failure { error: transport_error(error), futile })
                     }
                 }
@@ -104,6 +105,12 @@ impl TlsSupport for reqwest::ClientBuilder {
     }
 }
 
+/// Whether another attempt would fail in the same way. A redirect can lead to a scheme that reqwest cannot connect to.
+fn is_futile(error: &reqwest::Error, has_tls: bool) -> bool {
+    let is_scheme_unsupported = error.url().is_some_and(|url| check_scheme(url.scheme(), has_tls).is_err());
+    error.is_builder() || error.is_redirect() || is_scheme_unsupported
+}
+
 /// The connection failed.
 pub(super) fn transport_error(error: reqwest::Error) -> Error {
     Error::with_source(Kind::Transport, without_urls(error))
@@ -133,10 +140,12 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn has_tls_agrees_with_reqwest() {
+    async fn https_is_retried_only_where_reqwest_has_tls() {
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         // No server listens there. Without TLS, reqwest rejects the scheme before it connects.
         let error = client.get("https://127.0.0.1:1/").send().await.unwrap_err();
+        assert!(is_futile(&error, false));
+        assert!(!is_futile(&error, true));
         let mut is_scheme_rejected = false;
         let mut cause: Option<&dyn StdError> = Some(&error);
         while let Some(error) = cause {
