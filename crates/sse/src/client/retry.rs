@@ -232,6 +232,7 @@ mod tests {
             retry.note(retry_field(0));
             retry.next_delay(0)
         })
+        .take(10)
         .collect();
         assert_eq!(delays, [100, 200, 400].map(Duration::from_millis));
     }
