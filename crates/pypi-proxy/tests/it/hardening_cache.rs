@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use futures_util::{StreamExt as _, stream};
 use http::Response;
-use http_body_util::{BodyExt as _, StreamBody};
+use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Frame;
 use pypi_proxy::ProjectName;
 use pypi_proxy::pages::{self, Pages};
@@ -245,7 +245,7 @@ async fn a_page_counts_towards_the_budget_while_it_arrives() {
             });
             Response::builder()
                 .header(JSON.0, JSON.1)
-                .body(StreamBody::new(start.chain(end)).boxed())
+                .body(BodyExt::boxed(StreamBody::new(start.chain(end))))
                 .unwrap()
         }
     })
