@@ -25,7 +25,7 @@ pub(crate) struct Sampling {
 }
 
 impl Default for Sampling {
-    /// A tenth of criterion's own budget: 0.8 s per implementation of a row, in which the whole suite `sse` takes 6 minutes.
+    /// A tenth of criterion's own budget. An implementation of a row takes about 0.8 s.
     fn default() -> Self {
         Self {
             // Long enough for caches, branch predictors and the clock frequency to settle.

@@ -19,7 +19,7 @@ pub(crate) fn sets(workspace: &Workspace, package: &Package) -> Result<Vec<BTree
     add_named_together(&workspace.root.join("crates").join(&package.name).join("src"), &mut named_together)?;
     let mut named: BTreeSet<String> = named_together.iter().flatten().cloned().collect();
     named.extend(package.required_features());
-    // What a feature turns on comes before it, so that a set without features that select no code stands for both.
+    // Fewest first: of the sets that select the same code, the one with the fewest dependencies is kept.
     let mut alone: Vec<_> = known.iter().map(|feature| BTreeSet::from([feature.clone()])).collect();
     alone.sort_by_key(|set| package.enabled_by(set).len());
     let candidates = std::iter::once(BTreeSet::new()).chain(alone).chain(named_together);
@@ -68,12 +68,15 @@ mod tests {
         assert_eq!(of_text(text).collect::<Vec<_>>(), [set(&["a", "b"]), set(&["c"]), set(&["d"])]);
     }
 
-    #[test]
-    fn sets_that_enable_the_same_are_checked_once() {
+    fn sets_of(name: &str) -> Vec<BTreeSet<String>> {
         let workspace = Workspace::find().unwrap();
         let packages = tidy::packages(&workspace).unwrap();
-        let psrp = packages.iter().find(|package| package.name == "psrp").unwrap();
-        let sets = sets(&workspace, psrp).unwrap();
+        sets(&workspace, packages.iter().find(|package| package.name == name).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn sets_that_enable_the_same_are_checked_once() {
+        let sets = sets_of("psrp");
         assert!(sets.contains(&set(&[])) && sets.contains(&set(&["tokio"])));
         // `ssh` turns on `tokio`.
         assert!(!sets.contains(&set(&["ssh", "tokio"])));
@@ -81,10 +84,7 @@ mod tests {
 
     #[test]
     fn features_that_select_no_code_are_not_checked() {
-        let workspace = Workspace::find().unwrap();
-        let packages = tidy::packages(&workspace).unwrap();
-        let perplexity = packages.iter().find(|package| package.name == "perplexity").unwrap();
-        let sets = sets(&workspace, perplexity).unwrap();
+        let sets = sets_of("perplexity");
         assert!(sets.contains(&set(&["client"])) && sets.contains(&set(&["blocking"])));
         // It only turns on a feature of reqwest.
         assert!(!sets.contains(&set(&["gzip"])));

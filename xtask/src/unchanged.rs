@@ -25,13 +25,16 @@ pub(crate) fn command(args: Args) -> Result<()> {
         arguments.split_first().context("usage: cargo xtask run-test PROGRAM [ARGUMENT...]")?;
     let program = Path::new(program);
     let workspace = Workspace::find()?;
-    let mark = mark(&workspace, program).filter(|_| arguments.is_empty());
+    // Cargo runs test programs in the folder of their package.
+    let package = std::env::current_dir()?;
+    // The tests of xtask read the whole workspace, so they always run.
+    let may_skip = arguments.is_empty() && package != workspace.root.join("xtask");
+    let mark = mark(&workspace, program).filter(|_| may_skip);
     let start = SystemTime::now();
     if let Some(mark) = &mark
         && let Ok(passed) = fs::metadata(mark).and_then(|mark| mark.modified())
     {
-        // Cargo runs test programs in the folder of their package.
-        let own = [program.to_owned(), std::env::current_dir()?];
+        let own = [program.to_owned(), package];
         let shared = SHARED.iter().map(|folder| workspace.root.join(folder));
         if !own.into_iter().chain(shared).any(|input| changed_since(&input, passed)) {
             note("unchanged since it passed");
@@ -56,7 +59,7 @@ fn mark(workspace: &Workspace, program: &Path) -> Option<PathBuf> {
     Some(workspace.target.join("passed").join(name))
 }
 
-/// Whether a file is newer than `time`, or a folder has such a file. A path that cannot be read counts as newer.
+/// Returns whether a file, or any file in a folder, was modified at or after `time`. An unreadable path counts as modified.
 fn changed_since(path: &Path, time: SystemTime) -> bool {
     let Ok(metadata) = fs::metadata(path) else { return true };
     // The time of a folder tells of files that were removed.
