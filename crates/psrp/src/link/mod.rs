@@ -128,6 +128,10 @@ impl Link {
             pipeline_id: target,
         };
         self.outbox.push(target, priority, |buffer| Message { header, data }.encode(buffer));
+        // PowerShell's server deadlocks if input comes in the packet that creates its pipeline.
+        if matches!(message_type, MessageType::CreatePipeline | MessageType::GetCommandMetadata) {
+            self.outbox.end_payload(target, priority);
+        }
         Ok(())
     }
 
@@ -204,6 +208,14 @@ impl Link {
     pub(crate) fn discard_output(&mut self, target: Option<Uuid>) {
         self.discard_parked(target);
         self.outbox.discard(target);
+    }
+
+    /// Drops the pending input of a pipeline, but not answers to calls of the host.
+    pub(crate) fn discard_input(&mut self, target: Option<Uuid>) {
+        for parked in self.waiting.take_input(target) {
+            self.outbox.unpark(target, parked.len);
+        }
+        self.outbox.discard_input(target);
     }
 
     /// Drops the messages of a target that wait for the key.

@@ -24,7 +24,9 @@ pub(super) struct Limits {
     pub(super) max_pending_bytes: usize,
     pub(super) max_output_bytes: usize,
     pub(super) open_timeout: Duration,
+    pub(super) stop_delay: Duration,
     pub(super) stop_timeout: Duration,
+    pub(super) late_records: Duration,
     pub(super) close_timeout: Duration,
 }
 
@@ -37,8 +39,12 @@ impl Options {
     pub const DEFAULT_MAX_OUTPUT_BYTES: usize = 256 << 20;
     /// Default of [`open_timeout`](Self::open_timeout): 3 minutes.
     pub const DEFAULT_OPEN_TIMEOUT: Duration = Duration::from_secs(180);
+    /// Default of [`stop_delay`](Self::stop_delay): 100 ms.
+    pub const DEFAULT_STOP_DELAY: Duration = Duration::from_millis(100);
     /// Default of [`stop_timeout`](Self::stop_timeout): 1 minute.
     pub const DEFAULT_STOP_TIMEOUT: Duration = Duration::from_secs(60);
+    /// Default of [`late_records`](Self::late_records): 200 ms.
+    pub const DEFAULT_LATE_RECORDS: Duration = Duration::from_millis(200);
     /// Default of [`close_timeout`](Self::close_timeout): 1 minute.
     pub const DEFAULT_CLOSE_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -49,7 +55,9 @@ impl Options {
             max_pending_bytes: Self::DEFAULT_MAX_PENDING_BYTES,
             max_output_bytes: Self::DEFAULT_MAX_OUTPUT_BYTES,
             open_timeout: Self::DEFAULT_OPEN_TIMEOUT,
+            stop_delay: Self::DEFAULT_STOP_DELAY,
             stop_timeout: Self::DEFAULT_STOP_TIMEOUT,
+            late_records: Self::DEFAULT_LATE_RECORDS,
             close_timeout: Self::DEFAULT_CLOSE_TIMEOUT,
         };
         Self { config: Config::new(), host: None, host_info: None, limits }
@@ -114,11 +122,29 @@ impl Options {
         self
     }
 
+    /// Minimum time between the acknowledged creation of a pipeline and the signal that stops it. A stop waits for it.
+    /// PowerShell's server reports a script as stopped that it was about to start, and runs it all the same; nothing stops
+    /// it after that, and its runspace stays taken. Default: [`DEFAULT_STOP_DELAY`](Self::DEFAULT_STOP_DELAY), 100 ms.
+    #[must_use]
+    pub fn stop_delay(mut self, time: Duration) -> Self {
+        self.limits.stop_delay = time;
+        self
+    }
+
     /// How long a pipeline may take to stop. Default:
     /// [`DEFAULT_STOP_TIMEOUT`](Self::DEFAULT_STOP_TIMEOUT), 1 minute.
     #[must_use]
     pub fn stop_timeout(mut self, time: Duration) -> Self {
         self.limits.stop_timeout = time;
+        self
+    }
+
+    /// How long a stopped pipeline may go on sending records and its state after the server has acknowledged the stop.
+    /// PowerShell sends no state for a script that has not begun to run; the pipeline counts as stopped then. Default:
+    /// [`DEFAULT_LATE_RECORDS`](Self::DEFAULT_LATE_RECORDS), 200 ms.
+    #[must_use]
+    pub fn late_records(mut self, time: Duration) -> Self {
+        self.limits.late_records = time;
         self
     }
 

@@ -1,6 +1,6 @@
 //! What the handles of a session share with its driver.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,8 +45,8 @@ pub(super) struct State {
     is_paused: bool,
     /// How many wait for a pipeline to stop, which may need that more is read.
     pub(super) stopping: usize,
-    /// When signals are given up that were not acknowledged, in order.
-    deadlines: VecDeque<(Instant, Uuid)>,
+    /// When the [`Signal`] of a pipeline is due. Those that it does not have any more do nothing.
+    timers: BTreeSet<(Instant, Uuid)>,
     pub(super) is_closing: bool,
     /// Pipelines that the transport is to be told of.
     pub(super) adopted: Vec<Uuid>,
@@ -93,7 +93,7 @@ impl Shared {
             buffered: 0,
             is_paused: false,
             stopping: 0,
-            deadlines: VecDeque::new(),
+            timers: BTreeSet::new(),
             is_closing: false,
             adopted: Vec::new(),
             detour: None,
@@ -260,9 +260,7 @@ impl State {
         let Ok(mut pipeline) = self.machine.pipeline(id) else { return };
         match pipeline.state() {
             PipelineState::Running => {
-                if pipeline.stop().is_ok() {
-                    self.signalled(id);
-                }
+                self.stop(id);
             }
             // The server is to close what it has stopped.
             _ if matches!(slot.signal, Signal::Sent(_)) => return,
@@ -277,28 +275,60 @@ impl State {
         all.into_iter().for_each(|id| self.settle(id));
     }
 
-    /// Remembers when a signal was sent.
-    pub(super) fn signalled(&mut self, id: Uuid) {
-        let deadline = Instant::now() + self.limits.stop_timeout;
-        if let Some(slot) = self.slots.get_mut(&id) {
-            slot.signal = Signal::Sent(deadline);
-            self.deadlines.push_back((deadline, id));
+    /// Stops a pipeline that runs. The signal follows [`Limits::stop_delay`] after the acknowledged creation: PowerShell
+    /// can't stop a script any more that was stopped while it was being started.
+    pub(super) fn stop(&mut self, id: Uuid) {
+        let Some(slot) = self.slots.get_mut(&id).filter(|slot| slot.signal == Signal::None) else { return };
+        slot.signal = Signal::Wanted;
+        if let Some(created) = slot.created {
+            self.set_timer(id, created + self.limits.stop_delay, Signal::Delayed);
         }
     }
 
-    /// Gives up on signals that were not acknowledged in time, and tells when to look again.
+    /// Remembers when the creation of a pipeline was acknowledged.
+    pub(super) fn created(&mut self, id: Uuid) {
+        let now = Instant::now();
+        let Some(slot) = self.slots.get_mut(&id).filter(|slot| slot.created.is_none()) else { return };
+        slot.created = Some(now);
+        if slot.signal == Signal::Wanted {
+            self.set_timer(id, now + self.limits.stop_delay, Signal::Delayed);
+        }
+    }
+
+    pub(super) fn set_timer(&mut self, id: Uuid, deadline: Instant, signal: fn(Instant) -> Signal) {
+        if let Some(slot) = self.slots.get_mut(&id) {
+            slot.signal = signal(deadline);
+            self.timers.insert((deadline, id));
+        }
+    }
+
+    /// Does what is due, and tells when to look again.
     pub(super) fn next_deadline(&mut self) -> Option<Instant> {
-        while let Some(&(deadline, id)) = self.deadlines.front() {
-            let slot = self.slots.get_mut(&id).filter(|slot| slot.signal == Signal::Sent(deadline));
-            let Some(slot) = slot else {
-                self.deadlines.pop_front();
-                continue;
-            };
-            if deadline > Instant::now() {
+        let now = Instant::now();
+        while let Some(&(deadline, id)) = self.timers.first() {
+            if deadline > now {
                 return Some(deadline);
             }
-            slot.signal = Signal::Answered;
-            self.deadlines.pop_front();
+            self.timers.pop_first();
+            let Some(slot) = self.slots.get_mut(&id) else { continue };
+            let Ok(mut pipeline) = self.machine.pipeline(id) else { continue };
+            match slot.signal {
+                Signal::Delayed(own) if own == deadline => {
+                    slot.signal = Signal::None;
+                    if pipeline.state() == PipelineState::Running && pipeline.stop().is_ok() {
+                        self.set_timer(id, now + self.limits.stop_timeout, Signal::Sent);
+                        self.wake_driver();
+                    }
+                }
+                Signal::Sent(own) if own == deadline => slot.signal = Signal::Done,
+                Signal::Acknowledged(own) if own == deadline => {
+                    slot.signal = Signal::Done;
+                    // It fails if there was a state.
+                    let _ = pipeline.end_without_state();
+                    self.take_events(false);
+                }
+                _ => continue,
+            }
             self.settle(id);
         }
         None

@@ -16,6 +16,8 @@ pub(super) struct Slot {
     /// The state that the last event was about.
     pub(super) state: PipelineState,
     pub(super) signal: Signal,
+    /// When its creation was acknowledged.
+    pub(super) created: Option<Instant>,
     /// The last event, while the host is still busy with calls that came before.
     pub(super) last: Option<(PipelineEvent, usize)>,
     /// Whether the last event was handed out.
@@ -33,10 +35,16 @@ pub(super) struct Slot {
 pub(super) enum Signal {
     #[default]
     None,
+    /// To be sent when the creation is acknowledged.
+    Wanted,
+    /// To be sent then.
+    Delayed(Instant),
     /// It is to be acknowledged until then.
     Sent(Instant),
-    /// Acknowledged, or given up.
-    Answered,
+    /// Acknowledged; without a state until then the pipeline is stopped.
+    Acknowledged(Instant),
+    /// Nothing is expected any more.
+    Done,
 }
 
 impl Slot {
@@ -46,6 +54,7 @@ impl Slot {
             waker: None,
             state,
             signal: Signal::None,
+            created: None,
             last: None,
             is_over: false,
             is_dropped: false,
