@@ -47,6 +47,54 @@ async fn statements_are_run_by_a_child() {
     pool.close().await.unwrap();
 }
 
+/// What the engine of PowerShell prints as a client of the program, which `PSRP_TEST_PWSH` or else `pwsh` on the search path
+/// is, if it is the engine alone.
+fn engine(arguments: &[&str]) -> Option<String> {
+    let engine =
+        std::env::var_os("PSRP_TEST_PWSH").filter(|value| !value.is_empty()).unwrap_or("pwsh".into());
+    let version = Command::new(&engine).arg("-Version").output();
+    if !version.is_ok_and(|version| String::from_utf8_lossy(&version.stdout).contains("engine alone")) {
+        writeln!(io::stderr(), "skipped: PSRP_TEST_PWSH is not the engine alone").unwrap();
+        return None;
+    }
+    let output = Command::new(&engine).args(arguments).output().unwrap();
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn the_client_of_powershell_takes_every_record() {
+    let server = program();
+    let Some(printed) = engine(&["-client", server.to_str().unwrap(), "Write-Records", "7..7"]) else {
+        return;
+    };
+    let count = |start: &str| printed.lines().filter(|line| line.starts_with(start)).count();
+    for (start, expected) in [
+        ("error ", 2),
+        ("warning ", 2),
+        ("verbose ", 2),
+        ("debug ", 2),
+        ("information ", 1),
+        ("progress ", 1),
+        ("state Completed", 2),
+        ("closed Closed", 1),
+        ("exception ", 0),
+    ] {
+        assert_eq!(count(start), expected, "{start}: {printed}");
+    }
+}
+
+#[test]
+fn the_client_of_powershell_counts_free_runspaces() {
+    let script = format!(
+        "$pool = [Real]::Pool('{}', 1, 4); $pool.GetAvailableRunspaces(); $pool.SetMaxRunspaces(3); \
+         $pool.GetAvailableRunspaces(); $pool.Close()",
+        program().display()
+    );
+    let Some(printed) = engine(&["-Command", &script]) else { return };
+    assert_eq!(printed.lines().collect::<Vec<_>>(), ["4", "True", "3"]);
+}
+
 /// `PSRP_PYTHON` names a Python interpreter with psrpcore and pypsrp, whose versions stand with the client.
 #[test]
 fn the_client_of_psrpcore_gets_along_with_it() {
