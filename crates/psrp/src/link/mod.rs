@@ -97,7 +97,10 @@ impl Link {
             writer,
             // A document is smaller than the message that it comes in.
             reading: ReadOptions::new().limits(
-                Limits::new().max_size(sizes.max_object_size).max_decoded_size(sizes.max_decoded_size),
+                Limits::new()
+                    .max_size(sizes.max_object_size)
+                    .max_decoded_size(sizes.max_decoded_size)
+                    .max_nodes(Limits::DEFAULT_MAX_NODES.max(sizes.max_decoded_size / size_of::<Value>())),
             ),
             outbox: Outbox::new(fragmenter, waits, sizes.max_pending_bytes),
             waiting: Waiting::default(),

@@ -6,6 +6,7 @@
 #![cfg(all(feature = "tokio", feature = "cli"))]
 
 mod input;
+mod large;
 mod open;
 mod stop;
 
