@@ -17,7 +17,7 @@ use crate::interrupts::Interrupts;
 use crate::json::Form;
 use crate::{Exit, Failure, connect, script};
 
-/// Lines of JSON that are written at a time, in bytes.
+/// Bytes of the output that are written at a time.
 const BATCH: usize = 64 * 1024;
 
 /// Runs one script.
@@ -76,9 +76,10 @@ impl Show {
         }
     }
 
-    /// The line of JSON for an event, `None` if it is shown as text.
+    /// The line of the output for an event, `None` if the host shows it.
     fn line(&self, event: &PipelineEvent) -> Option<serde_json::Result<Option<String>>> {
         match (self, event) {
+            (Self::Text, PipelineEvent::Output(value)) => Some(Ok(ConsoleHost::text(value))),
             (Self::Output(form), PipelineEvent::Output(value)) => Some(form.value(value).map(Some)),
             (Self::All(form), event) => Some(form.event(event)),
             _ => None,
@@ -164,10 +165,8 @@ impl Session {
                 }
                 Some(Ok(None)) => {}
                 Some(Ok(Some(line))) => {
-                    if !lines.is_empty() {
-                        lines.push('\n');
-                    }
                     lines += &line;
+                    lines.push('\n');
                     if lines.len() > BATCH {
                         self.print(&mut lines).await?;
                     }
@@ -192,12 +191,16 @@ impl Session {
         }
     }
 
-    /// Writes the lines that wait.
+    /// Writes the pending lines.
     async fn print(&self, lines: &mut String) -> Result<(), Failure> {
-        if lines.is_empty() {
+        let mut lines = std::mem::take(lines);
+        if lines.pop().is_none() {
             return Ok(());
         }
-        self.host.print_own(std::mem::take(lines)).await.map_err(Failure::output)
+        match self.show {
+            Show::Text => self.host.print(lines).await.map_err(Failure::output),
+            Show::Output(_) | Show::All(_) => self.host.print_own(lines).await.map_err(Failure::output),
+        }
     }
 
     /// Closes the pool as far as that works: what was to be done is done.
