@@ -231,8 +231,9 @@ impl Pipeline<'_> {
     /// was asked before. Pending input is dropped. The signal follows the acknowledgement of the creation: a server that
     /// does not know the pipeline yet loses it.
     ///
-    /// PowerShell acknowledges the signal but sends no state if the script has not begun to run:
-    /// [`end_without_state`](Self::end_without_state).
+    /// PowerShell may acknowledge the signal without a state if the script has not begun to run:
+    /// [`end_without_state`](Self::end_without_state). A stop within milliseconds of the creation is worse: the script may
+    /// count as stopped and run all the same, and nothing stops it after that. `io` waits before it stops a pipeline.
     ///
     /// # Errors
     ///

@@ -15,6 +15,7 @@ use psrp::message::{
 use crate::args::{ColorWhen, JsonStreams, LookArgs, RunArgs};
 use crate::interrupts::Interrupts;
 use crate::json::Form;
+use crate::screen::Screen;
 use crate::{Exit, Failure, connect, script};
 
 /// Bytes of the output that are written at a time.
@@ -29,10 +30,11 @@ pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
         options = options.text_to_errors();
     }
     // What the script or its input come from is no answer to a prompt.
-    let host = Arc::new(match args.input.is_some() || args.script.as_deref() == Some("-") {
+    let host = Screen::new(match args.input.is_some() || args.script.as_deref() == Some("-") {
         true => options.without_input().stdio(),
         false => options.stdio(),
     });
+    let host = Arc::new(host);
     let pool = connect::open(&args.target, &host, &interrupts).await?;
     let mut shell = PowerShell::script(text);
     if args.out_string {
@@ -89,7 +91,7 @@ impl Show {
 
 /// Pipelines at a console.
 pub(crate) struct Session {
-    pub(crate) host: Arc<ConsoleHost>,
+    pub(crate) host: Arc<Screen>,
     pub(crate) interrupts: Interrupts,
     pub(crate) show: Show,
 }
@@ -158,7 +160,11 @@ impl Session {
                 },
                 _ => {}
             }
-            match self.show.line(&event) {
+            let line = self.show.line(&event);
+            if line.is_some() {
+                self.host.note(&event);
+            }
+            match line {
                 None => {
                     self.print(&mut lines).await?;
                     self.host.show(event).await.map_err(Failure::output)?;

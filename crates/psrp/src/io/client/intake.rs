@@ -56,7 +56,9 @@ impl State {
                 if self.is_closing || pipeline.is_some_and(is_dropped) {
                     return;
                 }
-                if self.calls.push(pipeline, call, size, &mut self.machine) {
+                let slot = pipeline.and_then(|id| self.slots.get(&id));
+                let after = slot.map_or(0, |slot| slot.pushed);
+                if self.calls.push(pipeline, call, size, after, &mut self.machine) {
                     self.keep(size);
                 }
             }

@@ -23,6 +23,7 @@ pub(super) struct Limits {
     pub(super) max_buffered_bytes: usize,
     pub(super) max_pending_bytes: usize,
     pub(super) max_output_bytes: usize,
+    pub(super) ordered_host: bool,
     pub(super) open_timeout: Duration,
     pub(super) stop_delay: Duration,
     pub(super) stop_timeout: Duration,
@@ -54,6 +55,7 @@ impl Options {
             max_buffered_bytes: Self::DEFAULT_MAX_BUFFERED_BYTES,
             max_pending_bytes: Self::DEFAULT_MAX_PENDING_BYTES,
             max_output_bytes: Self::DEFAULT_MAX_OUTPUT_BYTES,
+            ordered_host: false,
             open_timeout: Self::DEFAULT_OPEN_TIMEOUT,
             stop_delay: Self::DEFAULT_STOP_DELAY,
             stop_timeout: Self::DEFAULT_STOP_TIMEOUT,
@@ -78,6 +80,15 @@ impl Options {
     pub fn host(mut self, host: Arc<dyn Host>) -> Self {
         self.host_info.get_or_insert_with(|| host.info());
         self.host = Some(host);
+        self
+    }
+
+    /// Makes the calls of a pipeline's host in order with its events: a call waits until the events before it were taken
+    /// and more are asked for, and the events behind it wait until it has returned. A pipeline whose events nobody reads
+    /// waits at its next call. Default: off, calls are made as soon as they arrive.
+    #[must_use]
+    pub fn ordered_host(mut self, is_ordered: bool) -> Self {
+        self.limits.ordered_host = is_ordered;
         self
     }
 

@@ -11,6 +11,10 @@ use crate::message::PipelineState;
 pub(super) struct Slot {
     /// Events that wait to be taken, and what they count.
     pub(super) events: VecDeque<(PipelineEvent, usize)>,
+    /// Events that came, those that were taken, and how many were when the reader last asked for more.
+    pub(super) pushed: u64,
+    pub(super) taken: u64,
+    pub(super) settled: u64,
     /// Who waits for an event.
     pub(super) waker: Option<Waker>,
     /// The state that the last event was about.
@@ -51,6 +55,9 @@ impl Slot {
     pub(super) fn new(state: PipelineState) -> Self {
         Self {
             events: VecDeque::new(),
+            pushed: 0,
+            taken: 0,
+            settled: 0,
             waker: None,
             state,
             signal: Signal::None,
@@ -64,6 +71,7 @@ impl Slot {
     }
 
     pub(super) fn push(&mut self, event: PipelineEvent, size: usize) {
+        self.pushed += 1;
         self.events.push_back((event, size));
         if let Some(waker) = self.waker.take() {
             waker.wake();

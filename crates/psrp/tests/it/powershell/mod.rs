@@ -5,6 +5,7 @@
 
 #![cfg(all(feature = "tokio", feature = "cli"))]
 
+mod display;
 mod input;
 mod large;
 mod open;
