@@ -7,7 +7,6 @@
 //!     Read-Host, Read-Host -AsSecureString            what the client's host answers
 //!     $input, $null, 1..3                             the input, nothing, numbers
 //!     Start-Sleep SECONDS, throw TEXT
-//!     Write-Records                                   every kind of record with as little in it as possible, and an event
 //!
 //! A command with parameters is given back as a table of its name and its parameters.
 //!
@@ -22,10 +21,8 @@ use std::time::Duration;
 use psrp::Value;
 use psrp::host::{HostRequest, HostResult};
 use psrp::io::serve::{Handler, Input, Options, Outcome, Pipeline, Session, serve_stdio};
-use psrp::message::{Command, CommandMetadata, CreatePipeline, GetCommandMetadata, UserEvent};
-use psrp::record::{
-    CommandTypes, ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord, InvocationInfo,
-};
+use psrp::message::{Command, CommandMetadata, CreatePipeline, GetCommandMetadata};
+use psrp::record::{CommandTypes, ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord};
 use psrp::value::{Object, Progress};
 
 /// What PowerShell ends with when a client violates the protocol.
@@ -43,7 +40,7 @@ async fn main() {
 /// Runs the statements.
 pub(crate) struct Shell;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 10] = [
     "Read-Host",
     "Start-Sleep",
     "Write-Debug",
@@ -52,7 +49,6 @@ const COMMANDS: [&str; 11] = [
     "Write-Information",
     "Write-Output",
     "Write-Progress",
-    "Write-Records",
     "Write-Verbose",
     "Write-Warning",
 ];
@@ -98,7 +94,6 @@ async fn statement(text: &str, pipeline: &Pipeline, input: &mut Input) -> Outcom
         "Write-Debug" => pipeline.debug(record()).await?,
         "Write-Information" => pipeline.information(InformationRecord::new(argument)).await?,
         "Write-Progress" => pipeline.progress(Progress::new(1, argument, "working")).await?,
-        "Write-Records" => records(pipeline).await?,
         "Write-Host" => {
             pipeline.host(HostRequest::WriteLine2 { text: argument.into() }).await?;
         }
@@ -131,24 +126,6 @@ async fn statement(text: &str, pipeline: &Pipeline, input: &mut Input) -> Outcom
             }
         }
     }
-    Ok(())
-}
-
-/// Writes records without all that can be left out, then with the call of a command.
-async fn records(pipeline: &Pipeline) -> Outcome {
-    for invocation in [None, Some(Box::<InvocationInfo>::default())] {
-        let mut error = ErrorRecord::of_exception(Value::Nil, ErrorCategory::NotSpecified);
-        let mut record = InformationalRecord::new("");
-        error.invocation.clone_from(&invocation);
-        record.invocation = invocation;
-        pipeline.error(error).await?;
-        pipeline.warning(record.clone()).await?;
-        pipeline.verbose(record.clone()).await?;
-        pipeline.debug(record).await?;
-    }
-    pipeline.information(InformationRecord::new(Value::Nil)).await?;
-    pipeline.progress(Progress::new(0, "", "")).await?;
-    pipeline.session().send_event(UserEvent::default()).await?;
     Ok(())
 }
 
