@@ -26,7 +26,7 @@ struct SystemPackage {
     purpose: &'static str,
 }
 
-const SYSTEM_PACKAGES: [SystemPackage; 7] = [
+const SYSTEM_PACKAGES: [SystemPackage; 8] = [
     SystemPackage { name: "chromium", programs: &["chromium"], purpose: "the browser tests" },
     SystemPackage {
         name: "openssh-server",
@@ -41,6 +41,7 @@ const SYSTEM_PACKAGES: [SystemPackage; 7] = [
         purpose: "the checks of units",
     },
     SystemPackage { name: "valgrind", programs: &["valgrind"], purpose: "the instruction counts" },
+    SystemPackage { name: "xz-utils", programs: &["xz"], purpose: "unpacking the PowerShell for tests" },
     SystemPackage { name: "zstd", programs: &["zstd"], purpose: "the check of the load run" },
 ];
 

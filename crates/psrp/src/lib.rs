@@ -101,26 +101,26 @@
 //!
 //! | limit | default | is set with | beyond it |
 //! | --- | --- | --- | --- |
-//! | bytes of a document | 10 MiB | [`Limits::max_size`] | nothing of it is read; a [`ConsoleFilter`] passes it on as text |
+//! | bytes of a document | 10 MiB; 64 MiB for [`import`](clixml::import) | [`Limits::max_size`] | nothing of it is read; a [`ConsoleFilter`] passes it on as text |
 //! | levels of a document | 49 | [`Limits::max_depth`], up to 512 | the reader fails there |
 //! | levels through references | 512 | fixed: [`Limits::MAX_DEPTH`] | the reader fails there |
-//! | values, references, type names of a document | 1,048,576 | [`Limits::max_nodes`] | the reader fails there |
-//! | bytes of memory that the values of a document take | 64 MiB | [`Limits::max_decoded_size`] | the reader fails there, with at most three times as much allocated; a [`ConsoleFilter`] passes the document on as text |
-//! | the same of a message that is received, with what its typed form copies | 64 MiB | [client], [server] | the pipeline that it belongs to fails, a pool breaks by its own |
+//! | values, references, type names of a document | 1,048,576; more in sessions and for [`import`](clixml::import), as their memory allows | [`Limits::max_nodes`] | the reader fails there |
+//! | bytes of memory that the values of a document take | 64 MiB; 128 MiB for [`import`](clixml::import) | [`Limits::max_decoded_size`] | the reader fails there, with at most three times as much allocated; a [`ConsoleFilter`] passes the document on as text |
+//! | the same of a message that is received, with what its typed form copies | 200 MiB | [client], [server] | the pipeline that it belongs to fails, a pool breaks by its own |
 //! | levels of a value that is written | 49 | [`WriteOptions::max_depth`], up to 512 | nothing of it is written; or [a text](clixml::WriteOptions::replace_too_deep) in its place |
 //! | bytes that a typed message copies out of shared objects | 64 MiB | [`Payload::from_value_within`] | there is no message |
 //! | bytes of a fragment that is sent | 32 KiB | [`Fragmenter::fragment_size`], [client], [server] | the message takes more fragments |
-//! | bytes of a message that is received, with the headers of its fragments | 10 MiB | [`AssemblerOptions::max_object_size`], [`InterleavedOptions::max_object_size`], [client], [server] | refused by the header, before the blob is waited for; the stream is lost: the pipeline that it belongs to fails, a pool breaks by its own |
+//! | bytes of a message that is received, with the headers of its fragments | 200 MiB; 10 MiB for the assemblers alone | [client], [server], [`AssemblerOptions::max_object_size`], [`InterleavedOptions::max_object_size`] | refused by the header, before the blob is waited for; the stream is lost: the pipeline that it belongs to fails, a pool breaks by its own |
 //! | messages in part, where they may be mixed | 16 | [`InterleavedOptions::max_pending_objects`] | the stream is lost |
 //! | bytes of these | 20 MiB | [`InterleavedOptions::max_pending_bytes`] | the stream is lost |
 //! | bytes of a line | 44,716 | [`ReaderOptions::max_line`] | refused while it arrives; the stream is lost |
 //! | pipelines of a pool | 1024 | [client], [server] | the client can't start another one; a server's pool is broken |
 //! | calls of the host that wait | 64 | [client], [server] | the server can't make another one; at a client the pipeline that has made it fails, a pool that has is broken |
 //! | requests of a client that wait | 1024 | [client], [server] | the client can't make another one; a server's pool is broken |
-//! | bytes of messages that wait to be sent | 64 MiB | [client], [server] | the message is not sent |
-//! | bytes of messages received in part, all targets together | 64 MiB | [client], [server] | the pipeline that there is no more room for fails; the pool is broken if it is its own message |
-//! | bytes that a pipeline receives | none for a client, 50 MiB for a server | [client], [server] | the pipeline fails |
-//! | bytes of memory of events that were not polled | 128 MiB | [client], [server] | the pool is broken: nobody would hear of less |
+//! | bytes of messages that wait to be sent | 256 MiB | [client], [server] | the message is not sent |
+//! | bytes of messages received in part, all targets together | 256 MiB | [client], [server] | the pipeline that there is no more room for fails; the pool is broken if it is its own message |
+//! | bytes that a pipeline receives | none | [client], [server] | the pipeline fails |
+//! | bytes of memory of events that were not polled | 256 MiB | [client], [server] | the pool is broken: nobody would hear of less |
 //! | values that become a Rust type or JSON | 4,194,304 | `serde::Budget::max_values` | the conversion fails there |
 //! | levels of these | 128 | `serde::Budget::max_depth` | the conversion fails there |
 //!
@@ -163,7 +163,8 @@
 //! - An object read is data: nothing becomes an instance of a .NET type, whatever its type names say.
 //! - Texts of the other side may hold escape sequences; show them through [`terminal_safe`].
 //! - The encryption of the protocol hides strings but notices no changes; the channel has to be safe by itself.
-//! - Values are compared with the vectors of four implementations and with live ones, not with a running PowerShell.
+//! - Values are compared with the vectors of four implementations and with live ones. Sessions are tested with the engine
+//!   of PowerShell 7.6.9 as client and server, and with no other version.
 
 mod b64;
 pub mod client;

@@ -3,8 +3,10 @@
 //! - [`in_pieces`] feeds an input to a streaming entry point in pieces of several sizes and compares the outcomes, and
 //!   [`limits`] gives the limits at which implementations go wrong.
 //! - [`counting`] measures allocations. Linking this crate installs its allocator.
+//! - [`optional`] finds programs that a test uses where they are installed.
 
 pub mod counting;
+pub mod optional;
 
 use std::fmt::Debug;
 

@@ -1,6 +1,5 @@
 //! Talks to `psrp_server.rs` as a program: by the client of `psrp`, and by psrpcore's.
 
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
@@ -8,6 +7,7 @@ use std::sync::LazyLock;
 use psrp::Value;
 use psrp::io::{Child, Options, RunspacePool};
 use psrp::message::{GetCommandMetadata, PipelineState, PowerShell};
+use test_support::optional;
 
 /// The program. Cargo builds it before it runs all tests of this package; where only this one is named, it is built here.
 fn program() -> PathBuf {
@@ -47,15 +47,40 @@ async fn statements_are_run_by_a_child() {
     pool.close().await.unwrap();
 }
 
+/// What PowerShell prints with these arguments.
+fn powershell(arguments: &[&str]) -> Option<String> {
+    let output = Command::new(optional::powershell_for_tests()?).args(arguments).output().unwrap();
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn the_client_of_powershell_takes_information() {
+    let server = program();
+    let Some(printed) = powershell(&["-client", server.to_str().unwrap(), "Write-Information x", "7..7"])
+    else {
+        return;
+    };
+    let count = |start: &str| printed.lines().filter(|line| line.starts_with(start)).count();
+    assert_eq!((count("information x"), count("state Completed")), (1, 2), "{printed}");
+}
+
+#[test]
+fn the_client_of_powershell_counts_free_runspaces() {
+    let script = format!(
+        "$pool = [Real]::Pool('{}', 1, 4); $pool.GetAvailableRunspaces(); $pool.SetMaxRunspaces(3); \
+         $pool.GetAvailableRunspaces(); $pool.Close()",
+        program().display()
+    );
+    let Some(printed) = powershell(&["-Command", &script]) else { return };
+    assert_eq!(printed.lines().collect::<Vec<_>>(), ["4", "True", "3"]);
+}
+
 /// `PSRP_PYTHON` names a Python interpreter with psrpcore and pypsrp, whose versions stand with the client.
 #[test]
 fn the_client_of_psrpcore_gets_along_with_it() {
     const CASES: usize = 17;
 
-    let Some(python) = std::env::var_os("PSRP_PYTHON").filter(|value| !value.is_empty()) else {
-        writeln!(io::stderr(), "skipped: PSRP_PYTHON is not set").unwrap();
-        return;
-    };
+    let Some(python) = optional::variable("PSRP_PYTHON") else { return };
     let client = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/psrp/tests/peers/psrpcore_client.py");
     let output = Command::new(python)
         .arg(client)

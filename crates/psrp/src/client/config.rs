@@ -4,10 +4,9 @@ use std::fmt;
 
 use uuid::Uuid;
 
-use crate::clixml::Limits;
 #[cfg(feature = "crypto")]
 use crate::crypto::ClientKey;
-use crate::fragment::{AssemblerOptions, Fragmenter};
+use crate::fragment::Fragmenter;
 use crate::link::{Key, Sizes};
 use crate::message::{HostInfo, InitRunspacePool, SessionCapability};
 
@@ -32,22 +31,22 @@ pub struct Config {
 impl Config {
     /// Default of [`fragment_size`](Self::fragment_size): 32 KiB.
     pub const DEFAULT_FRAGMENT_SIZE: usize = Fragmenter::DEFAULT_FRAGMENT_SIZE;
-    /// Default of [`max_object_size`](Self::max_object_size): 10 MiB.
-    pub const DEFAULT_MAX_OBJECT_SIZE: usize = AssemblerOptions::DEFAULT_MAX_OBJECT_SIZE;
-    /// Default of [`max_decoded_size`](Self::max_decoded_size): 64 MiB.
-    pub const DEFAULT_MAX_DECODED_SIZE: usize = Limits::DEFAULT_MAX_DECODED_SIZE;
+    /// Default of [`max_object_size`](Self::max_object_size): 200 MiB, PowerShell's for sessions.
+    pub const DEFAULT_MAX_OBJECT_SIZE: usize = 200 << 20;
+    /// Default of [`max_decoded_size`](Self::max_decoded_size): 200 MiB, PowerShell's for sessions.
+    pub const DEFAULT_MAX_DECODED_SIZE: usize = 200 << 20;
     /// Default of [`max_pipelines`](Self::max_pipelines): 1024.
     pub const DEFAULT_MAX_PIPELINES: usize = 1024;
     /// Default of [`max_host_calls`](Self::max_host_calls): 64.
     pub const DEFAULT_MAX_HOST_CALLS: usize = 64;
-    /// Default of [`max_event_bytes`](Self::max_event_bytes): 128 MiB.
-    pub const DEFAULT_MAX_EVENT_BYTES: usize = 128 << 20;
+    /// Default of [`max_event_bytes`](Self::max_event_bytes): 256 MiB.
+    pub const DEFAULT_MAX_EVENT_BYTES: usize = 256 << 20;
     /// Default of [`max_requests`](Self::max_requests): 1024.
     pub const DEFAULT_MAX_REQUESTS: usize = 1024;
-    /// Default of [`max_pending_bytes`](Self::max_pending_bytes): 64 MiB.
-    pub const DEFAULT_MAX_PENDING_BYTES: usize = 64 << 20;
-    /// Default of [`max_partial_bytes`](Self::max_partial_bytes): 64 MiB.
-    pub const DEFAULT_MAX_PARTIAL_BYTES: usize = 64 << 20;
+    /// Default of [`max_pending_bytes`](Self::max_pending_bytes): 256 MiB.
+    pub const DEFAULT_MAX_PENDING_BYTES: usize = 256 << 20;
+    /// Default of [`max_partial_bytes`](Self::max_partial_bytes): 256 MiB.
+    pub const DEFAULT_MAX_PARTIAL_BYTES: usize = 256 << 20;
     /// Default of [`max_data_per_command`](Self::max_data_per_command): no limit.
     pub const DEFAULT_MAX_DATA_PER_COMMAND: usize = usize::MAX;
 
@@ -110,7 +109,7 @@ impl Config {
 
     /// Limits messages that are received to so many bytes, the headers of their fragments included. A pipeline with a
     /// larger one fails; the pool goes on, unless the message is its own. Default:
-    /// [`DEFAULT_MAX_OBJECT_SIZE`](Self::DEFAULT_MAX_OBJECT_SIZE), 10 MiB.
+    /// [`DEFAULT_MAX_OBJECT_SIZE`](Self::DEFAULT_MAX_OBJECT_SIZE), 200 MiB.
     #[must_use]
     pub fn max_object_size(mut self, bytes: usize) -> Self {
         self.max_object_size = bytes;
@@ -120,7 +119,7 @@ impl Config {
     /// Maximum decoded size of a message that is received: the bytes of memory that its values take, and what its typed
     /// form copies out of them. A pipeline with a larger message fails; the pool goes on, unless the message is its own.
     /// [`max_event_bytes`](Self::max_event_bytes) should be larger. Default:
-    /// [`DEFAULT_MAX_DECODED_SIZE`](Self::DEFAULT_MAX_DECODED_SIZE), 64 MiB.
+    /// [`DEFAULT_MAX_DECODED_SIZE`](Self::DEFAULT_MAX_DECODED_SIZE), 200 MiB.
     #[must_use]
     pub fn max_decoded_size(mut self, bytes: usize) -> Self {
         self.max_decoded_size = bytes;
@@ -145,7 +144,7 @@ impl Config {
 
     /// Maximum decoded size of all events that were not polled yet, with 64 bytes more for each. A transport that polls
     /// until there are no events, whenever it has handed something in, stays far below. Default:
-    /// [`DEFAULT_MAX_EVENT_BYTES`](Self::DEFAULT_MAX_EVENT_BYTES), 128 MiB.
+    /// [`DEFAULT_MAX_EVENT_BYTES`](Self::DEFAULT_MAX_EVENT_BYTES), 256 MiB.
     #[must_use]
     pub fn max_event_bytes(mut self, bytes: usize) -> Self {
         self.max_event_bytes = bytes;
@@ -164,7 +163,7 @@ impl Config {
     /// exceeds it is refused ([`Error::is_limit`](crate::Error::is_limit)) and nothing of it is queued: it can be tried
     /// again when something was sent. The keys and states of the protocol itself are not refused:
     /// they may take as much again, and a server that makes more of them necessary breaks the pool. Default:
-    /// [`DEFAULT_MAX_PENDING_BYTES`](Self::DEFAULT_MAX_PENDING_BYTES), 64 MiB.
+    /// [`DEFAULT_MAX_PENDING_BYTES`](Self::DEFAULT_MAX_PENDING_BYTES), 256 MiB.
     #[must_use]
     pub fn max_pending_bytes(mut self, bytes: usize) -> Self {
         self.max_pending_bytes = bytes;
@@ -173,7 +172,7 @@ impl Config {
 
     /// Limits what is kept of messages that were received in part, of the pool and all of its pipelines, to so many
     /// bytes. A pipeline that there is no more room for fails. Default:
-    /// [`DEFAULT_MAX_PARTIAL_BYTES`](Self::DEFAULT_MAX_PARTIAL_BYTES), 64 MiB.
+    /// [`DEFAULT_MAX_PARTIAL_BYTES`](Self::DEFAULT_MAX_PARTIAL_BYTES), 256 MiB.
     #[must_use]
     pub fn max_partial_bytes(mut self, bytes: usize) -> Self {
         self.max_partial_bytes = bytes;

@@ -60,6 +60,10 @@ impl RunspacePool {
         match packet {
             Packet::Data { target, priority, data } => self.handle_input(priority, target, data),
             Packet::DataAck(target) => {
+                let entry = target.and_then(|id| self.pipelines.get_mut(&id));
+                if let Some(entry) = entry.filter(|entry| entry.is_created) {
+                    entry.is_acknowledged = true;
+                }
                 self.link.outbox.acknowledged(target, Awaited::Data);
                 Ok(())
             }
@@ -128,10 +132,10 @@ impl RunspacePool {
             | MessageType::WarningRecord
             | MessageType::ProgressRecord
             | MessageType::InformationRecord
-            | MessageType::PipelineHostCall => {
-                let id = id.ok_or_else(|| violation("a message of a pipeline without its identifier"))?;
-                self.take_of_pipeline(id, message)
-            }
+            | MessageType::PipelineHostCall => match id {
+                Some(id) => self.take_of_pipeline(id, message),
+                None => self.take_of_no_pipeline(message),
+            },
             _ => {
                 let Decoded { payload, size, needs_key } = self.link.decode(message)?;
                 self.events.reserve(size)?;
@@ -259,9 +263,27 @@ impl RunspacePool {
         Ok(())
     }
 
+    /// Takes a message of a pipeline that does not name it. With the state of one PowerShell tells that the script failed
+    /// that it runs first.
+    fn take_of_no_pipeline(&mut self, message: &Message<'_>) -> Result<(), Error> {
+        use RunspacePoolState::{Broken, Connecting, Opening};
+
+        if message.header.message_type == MessageType::PipelineState
+            && matches!(self.state, Opening | Connecting)
+        {
+            let Decoded { payload, size, .. } = self.link.decode(message)?;
+            self.events.reserve(size)?;
+            if let Payload::PipelineState(PipelineStateInfo { error, .. }) = payload {
+                self.end(RunspacePoolStateInfo { state: Broken, error }, size);
+                return Ok(());
+            }
+        }
+        Err(violation("a message of a pipeline without its identifier"))
+    }
+
     fn take_of_pipeline(&mut self, id: Uuid, message: &Message<'_>) -> Result<(), Error> {
         let Some(entry) = self.pipelines.get_mut(&id) else { return Ok(()) };
-        entry.is_created = true;
+        (entry.is_created, entry.is_acknowledged) = (true, true);
         if entry.is_closing || entry.is_terminal() || entry.state == PipelineState::NotStarted {
             return Ok(());
         }
@@ -293,7 +315,7 @@ impl RunspacePool {
         Ok(())
     }
 
-    fn take_pipeline_state(&mut self, id: Uuid, info: PipelineStateInfo, len: usize) {
+    pub(super) fn take_pipeline_state(&mut self, id: Uuid, info: PipelineStateInfo, len: usize) {
         use PipelineState::{Disconnected, Other, Running, Stopping};
 
         let Some(entry) = self.pipelines.get_mut(&id) else { return };

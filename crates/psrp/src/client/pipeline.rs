@@ -6,7 +6,9 @@ use super::RunspacePool;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::link::{Intake, not_now};
-use crate::message::{CreatePipeline, GetCommandMetadata, MessageType, Payload, PipelineState, PowerShell};
+use crate::message::{
+    CreatePipeline, GetCommandMetadata, MessageType, Payload, PipelineState, PipelineStateInfo, PowerShell,
+};
 use crate::outofproc::Packet;
 use crate::value::{Value, Version};
 
@@ -67,6 +69,8 @@ pub(super) struct Entry {
     is_input_open: bool,
     /// Whether the message that starts it has left.
     pub(super) is_created: bool,
+    /// Whether the server has acknowledged it.
+    pub(super) is_acknowledged: bool,
     pub(super) is_closing: bool,
     pub(super) intake: Intake,
 }
@@ -80,6 +84,7 @@ impl Entry {
             before_disconnect: None,
             is_input_open: is_created,
             is_created,
+            is_acknowledged: is_created,
             is_closing: false,
             intake: Intake::default(),
         }
@@ -165,7 +170,7 @@ impl Pipeline<'_> {
         self.update(|entry| {
             entry.state = PipelineState::Running;
             entry.is_input_open = has_input;
-            entry.is_created = false;
+            (entry.is_created, entry.is_acknowledged) = (false, false);
             entry.intake.resume();
         });
         Ok(())
@@ -214,8 +219,21 @@ impl Pipeline<'_> {
         Ok(())
     }
 
+    /// Queues a packet that a server loses if it does not know the pipeline yet.
+    fn act_when_created(&mut self, packet: Packet<'static>) {
+        match self.entry().is_acknowledged {
+            true => self.pool.link.outbox.act_before_data(packet),
+            false => self.pool.link.outbox.act_after_data(packet),
+        }
+    }
+
     /// Asks the server to stop the pipeline; it has the state Stopping until the server answers. Nothing happens if it
-    /// was asked before.
+    /// was asked before. Pending input is dropped. The signal follows the acknowledgement of the creation: a server that
+    /// does not know the pipeline yet loses it.
+    ///
+    /// PowerShell may acknowledge the signal without a state if the script has not begun to run:
+    /// [`end_without_state`](Self::end_without_state). A stop within milliseconds of the creation is worse: the script may
+    /// count as stopped and run all the same, and nothing stops it after that. `io` waits before it stops a pipeline.
     ///
     /// # Errors
     ///
@@ -225,15 +243,22 @@ impl Pipeline<'_> {
 
         self.require("stop", &[Running, Stopping])?;
         if self.state() == Running {
-            // A signal that overtakes the start of the pipeline would be lost; one behind its input would come late.
-            let is_created = self.entry().is_created;
-            let target = Some(self.id);
-            match is_created {
-                true => self.pool.link.outbox.act(Packet::Signal(target)),
-                false => self.pool.link.outbox.act_after_data(Packet::Signal(target)),
-            }
+            self.pool.link.discard_input(Some(self.id));
+            self.act_when_created(Packet::Signal(Some(self.id)));
             self.update(|entry| entry.state = Stopping);
         }
+        Ok(())
+    }
+
+    /// Ends a pipeline whose signal was acknowledged and whose state has not followed: it is stopped, as an event tells.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is not being stopped ([`Error::is_state`]).
+    pub fn end_without_state(&mut self) -> Result<(), Error> {
+        self.require("end without a state", &[PipelineState::Stopping])?;
+        let (id, info) = (self.id, PipelineStateInfo::new(PipelineState::Stopped));
+        self.pool.take_pipeline_state(id, info, 0);
         Ok(())
     }
 
@@ -250,7 +275,7 @@ impl Pipeline<'_> {
         let id = self.id;
         self.pool.host_calls.forget(id);
         self.pool.link.discard_output(Some(id));
-        self.pool.link.outbox.act(Packet::Close(Some(id)));
+        self.act_when_created(Packet::Close(Some(id)));
         self.update(|entry| entry.is_closing = true);
         Ok(())
     }

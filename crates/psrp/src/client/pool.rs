@@ -261,6 +261,12 @@ impl RunspacePool {
         Ok(Pipeline { pool: self, id })
     }
 
+    /// Whether the server has acknowledged the message that creates a pipeline.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn is_acknowledged(&self, id: Uuid) -> bool {
+        self.pipelines.get(&id).is_some_and(|entry| entry.is_acknowledged)
+    }
+
     /// The pipelines and their states, in no order. One is there until the server has closed it.
     pub fn pipelines(&self) -> impl ExactSizeIterator<Item = (Uuid, PipelineState)> {
         self.pipelines.iter().map(|(id, entry)| (*id, entry.state))
@@ -275,10 +281,10 @@ impl RunspacePool {
     pub fn poll_transmit<'b>(&mut self, max: usize, buffer: &'b mut Vec<u8>) -> Option<Packet<'b>> {
         let packet = self.link.poll_transmit(max, buffer)?;
         if let Packet::Data { target: Some(id), .. } = packet
-            && !self.link.outbox.has_data(Some(id))
             && let Some(entry) = self.pipelines.get_mut(&id)
+            && !entry.is_created
         {
-            entry.is_created = true;
+            entry.is_created = !self.link.outbox.has_unsent_start(id);
         }
         Some(packet)
     }

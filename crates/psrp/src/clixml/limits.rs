@@ -18,7 +18,11 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Default of [`max_size`](Self::max_size): 10 MiB, what PowerShell takes for one object.
+    /// Those of [`import`](super::import): 64 MiB of text and 128 MiB of decoded values, with which it allocates less than
+    /// 512 MiB.
+    pub const IMPORT: Self =
+        Self { size: 64 << 20, decoded_size: 128 << 20, nodes: 4 << 20, depth: Self::DEFAULT_MAX_DEPTH };
+    /// Default of [`max_size`](Self::max_size): 10 MiB.
     pub const DEFAULT_MAX_SIZE: usize = 10 << 20;
     /// Default of [`max_depth`](Self::max_depth): 49, the deepest document that PowerShell accepts.
     pub const DEFAULT_MAX_DEPTH: usize = 49;

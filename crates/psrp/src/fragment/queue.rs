@@ -61,6 +61,8 @@ struct Queued {
     object_id: u64,
     next_fragment: u64,
     left: usize,
+    /// Whether the payload with its end has nothing behind it.
+    ends_payload: bool,
 }
 
 impl SendQueue {
@@ -120,7 +122,7 @@ impl SendQueue {
             Ok(()) => {
                 let left = lane.bytes.len() - before;
                 let object_id = self.fragmenter.take_object_id();
-                lane.messages.push_back(Queued { object_id, next_fragment: 0, left });
+                lane.messages.push_back(Queued { object_id, next_fragment: 0, left, ends_payload: false });
                 self.pending += left;
                 if let Some(mut lane) = new {
                     lane.payload = payload;
@@ -135,6 +137,20 @@ impl SendQueue {
             }
         }
         written
+    }
+
+    /// Keeps the messages that follow the last one of a lane out of its payload.
+    pub(crate) fn end_payload(&mut self, target: Option<Uuid>, priority: Priority) {
+        let payload = Payload { target, priority };
+        let lane = self.lanes.iter_mut().find(|lane| lane.payload == payload);
+        if let Some(message) = lane.and_then(|lane| lane.messages.back_mut()) {
+            message.ends_payload = true;
+        }
+    }
+
+    /// Whether a message that ends its payload is pending.
+    pub(crate) fn has_payload_end(&self) -> bool {
+        self.lanes.iter().any(|lane| lane.messages.iter().any(|message| message.ends_payload))
     }
 
     /// Appends fragments of the lane whose turn it is, at most `max` bytes, and tells where they go. `None` if nothing
@@ -184,6 +200,24 @@ impl SendQueue {
             }
             stays
         });
+    }
+
+    /// Drops the messages of a lane behind the last one that ends its payload, or all. Tells how many bytes they had.
+    pub(crate) fn discard_behind_payload_end(&mut self, payload: Payload) -> usize {
+        let Some(index) = self.lanes.iter().position(|lane| lane.payload == payload) else { return 0 };
+        let lane = &mut self.lanes[index];
+        let kept = lane.messages.iter().rposition(|message| message.ends_payload).map_or(0, |last| last + 1);
+        lane.messages.truncate(kept);
+        let end = lane.sent + lane.messages.iter().map(|message| message.left).sum::<usize>();
+        let dropped = lane.bytes.len() - end;
+        lane.bytes.truncate(end);
+        self.pending -= dropped;
+        if kept == 0
+            && let Some(lane) = self.lanes.remove(index)
+        {
+            self.keep(lane);
+        }
+        dropped
     }
 
     /// The lanes with something to send, in the order of their turns.
@@ -241,8 +275,8 @@ impl Lane {
             header.put(&self.bytes[self.sent..self.sent + len], out);
             self.sent += len;
             space -= FragmentHeader::LEN + len;
-            if header.end {
-                self.messages.pop_front();
+            if header.end && self.messages.pop_front().is_some_and(|message| message.ends_payload) {
+                break;
             }
         }
         let taken = self.sent - before;
@@ -320,6 +354,36 @@ mod tests {
         let (_, bytes) = next(&mut queue, 100).unwrap();
         assert_eq!((bytes.len(), bytes[21], bytes[43]), (44, b'a', b'b'));
         assert_eq!((bytes[7], bytes[29]), (1, 2), "no number was taken");
+    }
+
+    #[test]
+    fn a_payload_ends_where_it_should() {
+        let mut queue = SendQueue::default();
+        for text in [&b"start"[..], b"input", b"end"] {
+            queue.push(A, Priority::Default, text);
+            if text == b"start" {
+                queue.end_payload(A, Priority::Default);
+            }
+        }
+        let mut sizes = Vec::new();
+        while let Some((_, bytes)) = next(&mut queue, 24) {
+            sizes.push((bytes.len(), queue.has_payload_end()));
+        }
+        assert_eq!(sizes, [(24, true), (23, false), (24, false), (23, false), (24, false)]);
+        let lane = Payload { target: A, priority: Priority::Default };
+        for count in 0..3 {
+            queue.push(A, Priority::Default, b"start");
+            queue.end_payload(A, Priority::Default);
+            queue.push(A, Priority::Default, b"input");
+            let taken = (0..count).filter_map(|_| next(&mut queue, 24)).count();
+            assert_eq!((taken, queue.discard_behind_payload_end(lane)), (count, 5));
+            assert_eq!(queue.pending_bytes(), [5, 2, 0][count]);
+            assert_eq!(
+                next(&mut queue, 1000).map(|(_, bytes)| bytes.len()),
+                [Some(26), Some(23), None][count]
+            );
+        }
+        assert!(queue.is_empty());
     }
 
     #[test]

@@ -62,6 +62,8 @@
 //! | bytes of messages that wait to be sent | 1 MiB | [`Options::max_pending_bytes`] | input and new pipelines wait |
 //! | bytes of memory of a collected [`Output`] | 256 MiB | [`Options::max_output_bytes`] | fails, and the pipeline is stopped |
 //! | time to connect and open | 3 minutes | [`Options::open_timeout`] | fails, and the connection is ended |
+//! | time between the creation of a pipeline and its stop | 100 ms | [`Options::stop_delay`] | a stop waits for it |
+//! | time for the state of a stopped pipeline to follow the acknowledgement | 200 ms | [`Options::late_records`] | it counts as stopped |
 //! | time to stop a pipeline | 1 minute | [`Options::stop_timeout`] | fails; a pipeline that is dropped is closed then |
 //! | time to close a pool, and again to end the connection | 1 minute | [`Options::close_timeout`] | fails; the connection is dropped |
 //! | text of the other side in an error | 4 KiB | fixed | its rest is left out |

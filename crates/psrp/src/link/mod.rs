@@ -97,7 +97,10 @@ impl Link {
             writer,
             // A document is smaller than the message that it comes in.
             reading: ReadOptions::new().limits(
-                Limits::new().max_size(sizes.max_object_size).max_decoded_size(sizes.max_decoded_size),
+                Limits::new()
+                    .max_size(sizes.max_object_size)
+                    .max_decoded_size(sizes.max_decoded_size)
+                    .max_nodes(Limits::DEFAULT_MAX_NODES.max(sizes.max_decoded_size / size_of::<Value>())),
             ),
             outbox: Outbox::new(fragmenter, waits, sizes.max_pending_bytes),
             waiting: Waiting::default(),
@@ -128,6 +131,10 @@ impl Link {
             pipeline_id: target,
         };
         self.outbox.push(target, priority, |buffer| Message { header, data }.encode(buffer));
+        // PowerShell's server deadlocks if input comes in the packet that creates its pipeline.
+        if matches!(message_type, MessageType::CreatePipeline | MessageType::GetCommandMetadata) {
+            self.outbox.end_payload(target, priority);
+        }
         Ok(())
     }
 
@@ -204,6 +211,14 @@ impl Link {
     pub(crate) fn discard_output(&mut self, target: Option<Uuid>) {
         self.discard_parked(target);
         self.outbox.discard(target);
+    }
+
+    /// Drops the pending input of a pipeline, but not answers to calls of the host.
+    pub(crate) fn discard_input(&mut self, target: Option<Uuid>) {
+        for parked in self.waiting.take_input(target) {
+            self.outbox.unpark(target, parked.len);
+        }
+        self.outbox.discard_input(target);
     }
 
     /// Drops the messages of a target that wait for the key.

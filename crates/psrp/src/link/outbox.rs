@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use uuid::Uuid;
 
 use crate::error::{Error, Kind};
-use crate::fragment::{Fragmenter, Priority, SendQueue};
+use crate::fragment::{Fragmenter, Payload, Priority, SendQueue};
 use crate::outofproc::Packet;
 
 /// Emptied queues whose buffers are kept to be used again.
@@ -47,7 +47,7 @@ struct Target {
     /// Messages, and their bytes, that wait for the key.
     parked: usize,
     parked_bytes: usize,
-    /// Packets that go when no message is left.
+    /// Packets that go when no message is left and the last one is acknowledged.
     after: Vec<Packet<'static>>,
     is_in_turns: bool,
     is_in_urgent: bool,
@@ -56,6 +56,11 @@ struct Target {
 impl Target {
     fn has_data(&self) -> bool {
         self.queue.is_some() || self.parked > 0
+    }
+
+    /// Whether data are pending, or an acknowledgement is.
+    fn is_busy(&self) -> bool {
+        self.has_data() || self.awaited.is_some()
     }
 
     fn is_blocked(&self) -> bool {
@@ -119,9 +124,10 @@ impl Outbox {
         })
     }
 
-    /// Whether a message to this target was not handed out entirely.
-    pub(crate) fn has_data(&self, target: Option<Uuid>) -> bool {
-        self.targets.get(&target).is_some_and(Target::has_data)
+    /// Whether the message that starts a pipeline was not handed out entirely.
+    pub(crate) fn has_unsent_start(&self, id: Uuid) -> bool {
+        let queue = self.targets.get(&Some(id)).and_then(|target| target.queue.as_ref());
+        queue.is_some_and(SendQueue::has_payload_end)
     }
 
     /// Whether there is room for a message of so many bytes.
@@ -163,6 +169,13 @@ impl Outbox {
         self.enter(id);
     }
 
+    /// Gives the last message of a stream a packet that ends with it.
+    pub(super) fn end_payload(&mut self, id: Option<Uuid>, priority: Priority) {
+        if let Some(queue) = self.targets.get_mut(&id).and_then(|target| target.queue.as_mut()) {
+            queue.end_payload(id, priority);
+        }
+    }
+
     /// Counts a message that waits for the key.
     pub(super) fn park(&mut self, id: Option<Uuid>, len: usize) {
         let target = self.targets.entry(id).or_default();
@@ -181,17 +194,28 @@ impl Outbox {
         }
     }
 
+    /// Queues a packet without data ahead of the messages of its target, with those that were to follow them.
+    pub(crate) fn act_before_data(&mut self, packet: Packet<'static>) {
+        if let Some(target) = self.targets.get_mut(&packet.target()) {
+            self.packets.extend(target.after.drain(..));
+        }
+        self.act(packet);
+    }
+
     /// Queues a packet without data.
     pub(crate) fn act(&mut self, packet: Packet<'static>) {
         self.packet_count += 1;
+        if let Packet::Command(id) = packet {
+            self.targets.entry(id).or_default().awaited = Some(Awaited::Command);
+        }
         self.packets.push_back(packet);
     }
 
-    /// The packet comes after the messages to its target that wait now.
+    /// Queues a packet without data behind the pending messages of its target and their acknowledgement.
     pub(crate) fn act_after_data(&mut self, packet: Packet<'static>) {
         self.packet_count += 1;
         match self.targets.get_mut(&packet.target()) {
-            Some(target) if target.has_data() => target.after.push(packet),
+            Some(target) if target.is_busy() => target.after.push(packet),
             _ => self.packets.push_back(packet),
         }
     }
@@ -219,7 +243,7 @@ impl Outbox {
         {
             self.spare.push(queue);
         }
-        if !target.has_data() {
+        if !target.is_busy() {
             self.packets.extend(target.after.drain(..));
         }
         if target.is_vacant() {
@@ -260,9 +284,6 @@ impl Outbox {
         }
         if let Some(packet) = self.packets.pop_front() {
             self.packet_count -= 1;
-            if let Packet::Command(id) = packet {
-                self.targets.entry(id).or_default().awaited = Some(Awaited::Command);
-            }
             return Some(packet);
         }
         buffer.clear();
@@ -314,6 +335,15 @@ impl Outbox {
     pub(super) fn discard(&mut self, id: Option<Uuid>) {
         let Some(target) = self.targets.get_mut(&id) else { return };
         self.pending -= target.queue.take().map_or(0, |queue| queue.pending_bytes());
+        self.settle(id);
+    }
+
+    /// Drops the messages behind the one that starts a pipeline, but for those that wait for the key, and answers to calls
+    /// of the host.
+    pub(super) fn discard_input(&mut self, id: Option<Uuid>) {
+        let lane = Payload { target: id, priority: Priority::Default };
+        let queue = self.targets.get_mut(&id).and_then(|target| target.queue.as_mut());
+        self.pending -= queue.map_or(0, |queue| queue.discard_behind_payload_end(lane));
         self.settle(id);
     }
 

@@ -68,6 +68,13 @@ impl Waiting {
             .flatten()
     }
 
+    /// Takes out the input of a pipeline.
+    pub(super) fn take_input(&mut self, pipeline: Option<Uuid>) -> VecDeque<Parked> {
+        let Some(lane) = self.lanes.get_mut(&(pipeline, Priority::Default)) else { return VecDeque::new() };
+        let starts = lane.iter().take_while(|parked| parked.message_type == MessageType::CreatePipeline);
+        lane.split_off(starts.count())
+    }
+
     /// Takes out all.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Parked> {
         self.order.clear();

@@ -48,7 +48,8 @@ pub struct ErrorRecord {
     pub script_stack_trace: Option<PsString>,
     /// The call that failed, if the client asked for it.
     pub invocation: Option<Box<InvocationInfo>>,
-    /// Items that each command of the pipeline had worked on; written only with `invocation`.
+    /// Items that each command of the pipeline had worked on; written only with `invocation`, whose own list stands in for
+    /// `None`.
     pub pipeline_iteration_info: Option<Vec<i32>>,
     /// What the record's `ToString` gave at the sender.
     pub text: Option<PsString>,
@@ -190,7 +191,9 @@ impl Field for ErrorRecord {
         out.put(EXTENDED, &self.invocation.is_some());
         if let Some(invocation) = &self.invocation {
             invocation.put(&mut out);
-            out.put_some(ITERATION, &self.pipeline_iteration_info);
+            // PowerShell refuses a record that has the call without it.
+            let call = &invocation.call.pipeline_iteration_info;
+            out.put(ITERATION, self.pipeline_iteration_info.as_ref().unwrap_or(call));
         }
         out.extend(&self.extra);
         let mut object = Object::builder().shared_type_names(TYPE_NAMES.clone());

@@ -13,7 +13,7 @@ pub struct InformationRecord {
     pub message_data: Value,
     /// The script or command that wrote it.
     pub source: Option<PsString>,
-    /// When it was written.
+    /// When it was written; `io::serve` sets it to the present if there is none.
     pub time_generated: Option<DateTime>,
     /// Tags; `Write-Host` sets `PSHOST`.
     pub tags: Vec<PsString>,
@@ -67,7 +67,8 @@ impl Field for InformationRecord {
         let mut out = Writer::default();
         out.put("MessageData", &self.message_data);
         out.put("Source", &self.source);
-        out.put("TimeGenerated", &self.time_generated);
+        // PowerShell refuses a record without a date.
+        out.put("TimeGenerated", &self.time_generated.unwrap_or(DateTime::UNSET));
         out.put("Tags", &self.tags);
         out.put("User", &self.user);
         out.put("Computer", &self.computer);
@@ -83,7 +84,7 @@ impl Field for InformationRecord {
         Ok(Self {
             message_data: from.required("MessageData")?,
             source: from.optional("Source")?,
-            time_generated: from.optional("TimeGenerated")?,
+            time_generated: from.optional("TimeGenerated")?.filter(|time| *time != DateTime::UNSET),
             tags: from.optional("Tags")?.unwrap_or_default(),
             user: from.optional("User")?,
             computer: from.optional("Computer")?,

@@ -88,7 +88,8 @@ impl<'a, 'b> Reader<'a, 'b> {
 /// Defines a struct whose fields are members of an object, in the order in which they are written.
 ///
 /// After the name of a member: nothing if it has to be there, `[optional]` for an `Option` that is left out when it is
-/// `None`, `[nil]` for one that is `$null` then, `[or VALUE]` for a member that is always written and has a value to
+/// `None`, `[nil]` for one that is `$null` then, `[unset VALUE]` for one that has this value then, because .NET's type has
+/// no `$null`, `[or VALUE]` for a member that is always written and has a value to
 /// assume where it is missing or `$null`.
 macro_rules! bag {
     (
@@ -158,10 +159,16 @@ macro_rules! bag {
         }
     };
     (@put $out:ident, $name:literal, $field:expr, optional) => { $out.put_some($name, &$field) };
+    (@put $out:ident, $name:literal, $field:expr, unset $unset:expr) => {
+        $out.put($name, &$field.unwrap_or($unset))
+    };
     (@put $out:ident, $name:literal, $field:expr $(, $($mode:tt)+)?) => { $out.put($name, &$field) };
     (@take $from:ident, $name:literal) => { $from.required($name)? };
     (@take $from:ident, $name:literal, optional) => { $from.optional($name)? };
     (@take $from:ident, $name:literal, nil) => { $from.optional($name)? };
+    (@take $from:ident, $name:literal, unset $unset:expr) => {
+        $from.optional($name)?.filter(|read| *read != $unset)
+    };
     (@take $from:ident, $name:literal, or $default:expr) => { $from.optional($name)?.unwrap_or_else(|| $default) };
 }
 

@@ -84,6 +84,9 @@ fn days_in_month(year: u32, month: u32) -> u32 {
 }
 
 impl DateTime {
+    /// 0001-01-01T00:00:00, which .NET has for a date that was never set.
+    pub const UNSET: Self = Self { ticks: 0, kind: DateTimeKind::Unspecified };
+
     /// The ticks of the last moment of year 9999.
     pub const MAX_TICKS: i64 = 3_155_378_975_999_999_999;
 

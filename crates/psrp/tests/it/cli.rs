@@ -3,7 +3,6 @@
 
 #![cfg(all(unix, feature = "cli"))]
 
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,6 +14,7 @@ use psrp::message::CreatePipeline;
 use psrp::record::{ErrorCategory, ErrorRecord, InformationalRecord, InvocationCall, InvocationInfo};
 use psrp::value::Progress;
 use psrp::{Object, Value};
+use test_support::optional;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
@@ -481,7 +481,7 @@ async fn documents_in_the_output_of_programs_become_text_or_json() {
 #[tokio::test]
 async fn at_a_terminal_there_are_colours_bars_and_hidden_passwords() {
     let Ok(found) = Command::new("script").arg("--version").output().await else {
-        skip("there is no program `script` to make a terminal with");
+        optional::skip("there is no program `script` to make a terminal with");
         return;
     };
     assert!(found.status.success());
@@ -567,17 +567,9 @@ async fn takes_keys(tty: &Path) {
     tokio::time::timeout(LIMIT, waiting).await.expect("the program asks");
 }
 
-/// Tells it in spite of the captured output.
-fn skip(reason: &str) {
-    writeln!(io::stderr(), "skipped: {reason}").expect("standard error can be written");
-}
-
 /// The command of the stand-in for PowerShell.
 fn stand_in() -> Option<String> {
-    let Some(python) = std::env::var("PSRP_PYTHON").ok().filter(|python| !python.is_empty()) else {
-        skip("PSRP_PYTHON is not set");
-        return None;
-    };
+    let python = optional::variable("PSRP_PYTHON")?.into_string().expect("a path of Unicode characters");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/pwsh.py");
     Some(format!("'{python}' '{}'", script.display()))
 }

@@ -76,6 +76,14 @@ fn files_go_both_ways() {
     let read = import(&path);
     fs::remove_file(&path).unwrap();
     assert_eq!(read.unwrap(), written);
+    export(&path, &[Value::from("x".repeat(20 << 20))]).unwrap();
+    let large = import(&path);
+    let file = fs::File::create(&path).unwrap();
+    file.set_len(200 << 20).unwrap();
+    let too_large = import(&path).unwrap_err();
+    fs::remove_file(&path).unwrap();
+    assert_eq!(large.unwrap().len(), 1);
+    assert!(too_large.is_limit());
     let missing = import(&path).unwrap_err();
     assert!(missing.is_io());
     assert!(std::error::Error::source(&missing).is_some());

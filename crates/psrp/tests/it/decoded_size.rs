@@ -148,6 +148,8 @@ fn the_default_limits_hold() {
     assert!(result.unwrap_err().is_limit());
 }
 
+const LARGE: usize = 64 << 20;
+
 fn with_input() -> CreatePipeline {
     let mut create = CreatePipeline::new(PowerShell::script("$input"));
     create.no_input = false;
@@ -175,8 +177,9 @@ fn a_message_that_takes_too_much_memory_fails_its_pipeline() {
     let small = format!("<Obj><LST>{}</LST></Obj>", "<Obj />".repeat(1000));
     let client = client::Config::new().max_decoded_size(100_000);
     let server = server::Config::new().max_decoded_size(100_000);
-    let configs =
-        [(client::Config::new(), server::Config::new(), data.as_str()), (client, server, small.as_str())];
+    let large =
+        (client::Config::new().max_decoded_size(LARGE), server::Config::new().max_decoded_size(LARGE));
+    let configs = [(large.0, large.1, data.as_str()), (client, server, small.as_str())];
     for (client, server, data) in configs {
         let mut session = Session::with(client, server).open();
         let [first, second] = [session.run(with_input()), session.run(with_input())];
@@ -262,8 +265,8 @@ fn events_count_what_they_take() {
 /// A message that is as large as it may be does not break the pool.
 #[test]
 fn the_largest_message_is_an_event() {
-    let text = "x".repeat(client::Config::DEFAULT_MAX_DECODED_SIZE - size_of::<psrp::Value>());
-    let config = client::Config::new().max_object_size(usize::MAX);
+    let text = "x".repeat(LARGE - size_of::<psrp::Value>());
+    let config = client::Config::new().max_decoded_size(LARGE);
     let mut session = Session::with(config, server::Config::new()).open();
     let id = session.run(PowerShell::script("1"));
     session.client_events();

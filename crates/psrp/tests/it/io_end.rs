@@ -3,14 +3,16 @@
 #![cfg(feature = "tokio")]
 
 use std::error::Error as _;
+use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
+use std::task::{Poll, ready};
 use std::time::Duration;
 
 use psrp::Error;
-use psrp::io::{Options, RunspacePool};
+use psrp::io::{Options, RunspacePool, Transport as _};
 use psrp::message::{PipelineState, PowerShell, RunspacePoolState};
-use psrp::outofproc::Role;
+use psrp::outofproc::{Packet, Role};
 use psrp::record::{ErrorCategory, ErrorRecord};
 use psrp::server::{self, Event, PipelineEvent};
 use psrp::value::Value;
@@ -43,6 +45,44 @@ fn endless(
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_stop_that_no_state_follows_ends() {
+    let (near, mut far) = pipe(4096);
+    let (mut machine, mut buffer) = (server::RunspacePool::new(server::Config::new()), Vec::new());
+    let server = tokio::spawn(poll_fn(move |cx| {
+        loop {
+            while let Some(packet) = machine.poll_transmit(1000, &mut buffer) {
+                far.send(packet).unwrap();
+            }
+            let _ = far.poll_flush(cx)?;
+            let mut signal = None;
+            let mut take = |packet: Packet<'_>| match packet {
+                Packet::Signal(id) => {
+                    signal = Some(Packet::SignalAck(id));
+                    Ok(())
+                }
+                packet => machine.handle_packet(packet),
+            };
+            match ready!(far.poll_receive(cx, &mut take)) {
+                Some(result) => result?,
+                None => return Poll::Ready(Ok::<_, Error>(())),
+            }
+            if let Some(packet) = signal {
+                far.send(packet)?;
+            }
+        }
+    }));
+    let pool = RunspacePool::over(near, Options::new()).await.unwrap();
+    let run = pool.start(PowerShell::script("")).await.unwrap();
+    let start = tokio::time::Instant::now();
+    run.stop().await.unwrap();
+    let expected = Options::DEFAULT_STOP_DELAY + Options::DEFAULT_LATE_RECORDS;
+    assert!(start.elapsed() >= expected && start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+    assert_eq!(run.output().await.unwrap().state, PipelineState::Stopped);
+    pool.close().await.unwrap();
+    server.await.unwrap().unwrap();
+}
+
 #[tokio::test]
 async fn a_stopped_pipeline_tells_all_that_it_sent() {
     let notes = Arc::default();
@@ -66,7 +106,7 @@ async fn a_stopped_pipeline_tells_all_that_it_sent() {
 #[tokio::test(start_paused = true)]
 async fn a_dropped_pipeline_is_stopped_and_closed() {
     let notes = Arc::default();
-    let (pool, server) = open(Options::new(), endless(Arc::clone(&notes))).await;
+    let (pool, server) = open(Options::new().stop_delay(Duration::ZERO), endless(Arc::clone(&notes))).await;
     let mut run = pool.start(PowerShell::script("")).await.unwrap();
     while !matches!(run.next().await, Some(Ok(psrp::client::PipelineEvent::Output(_)))) {}
     drop(run);

@@ -105,6 +105,48 @@ async fn calls_of_a_pipeline_are_made_in_order_and_before_its_end() {
     assert_eq!(*lines.lock().unwrap(), words);
 }
 
+#[tokio::test]
+async fn calls_and_events_come_in_order() {
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let host = {
+        let log = Arc::clone(&log);
+        Fixed(move |text: Option<&str>| {
+            log.lock().unwrap().push(text.unwrap().to_owned());
+            Ok(HostResult::Nothing)
+        })
+    };
+    let serve = |machine: &mut RunspacePool, ask| {
+        on_start(machine, &ask, |pipeline, _| {
+            for number in 0..300 {
+                let text = number.to_string();
+                match number % 7 % 2 {
+                    0 => pipeline.write_output(text).unwrap(),
+                    _ => drop(
+                        pipeline.host_call(&HostRequest::WriteLine2 { text: text.as_str().into() }).unwrap(),
+                    ),
+                }
+            }
+            pipeline.complete().unwrap();
+        })
+    };
+    let (pool, _server) = open(Options::new().host(Arc::new(host)).ordered_host(true), serve).await;
+    let mut run = pool.start(PowerShell::script("")).await.unwrap();
+    while let Some(event) = run.next().await {
+        if let psrp::client::PipelineEvent::Output(value) = event.unwrap() {
+            // Others have their turn while an event is worked on.
+            tokio::task::yield_now().await;
+            log.lock().unwrap().push(value.as_str().unwrap().to_owned());
+        }
+    }
+    assert_eq!(*log.lock().unwrap(), (0..300).map(|number| number.to_string()).collect::<Vec<_>>());
+    // A call that waits for a reader keeps nobody from stopping or leaving.
+    let run = pool.start(PowerShell::script("")).await.unwrap();
+    run.stop().await.unwrap();
+    drop(run);
+    drop(pool.start(PowerShell::script("")).await.unwrap());
+    pool.close().await.unwrap();
+}
+
 /// Waits for a word before it answers, and tells when it was given up.
 struct Patient {
     called: Notify,

@@ -5,7 +5,6 @@
 
 #![cfg(feature = "tokio")]
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -19,14 +18,12 @@ use psrp::message::{
 use psrp::record::CommandTypes;
 use psrp::value::{SecureString, Value};
 use psrp::{Error, clixml};
+use test_support::optional;
 use uuid::Uuid;
 
 /// The stand-in for PowerShell, `None` with a line that is seen in spite of the captured output.
 fn pwsh() -> Option<Child> {
-    let Some(python) = std::env::var_os("PSRP_PYTHON").filter(|value| !value.is_empty()) else {
-        writeln!(io::stderr(), "skipped: PSRP_PYTHON is not set").expect("standard error can be written");
-        return None;
-    };
+    let python = optional::variable("PSRP_PYTHON")?;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/pwsh.py");
     Some(Child::new(python).arg(script).env("PYTHONIOENCODING", "utf-8").env("PYTHONDONTWRITEBYTECODE", "1"))
 }

@@ -55,6 +55,7 @@ mod message_vectors;
 mod messages;
 mod outofproc;
 mod peers;
+mod powershell;
 mod promises;
 mod serde_clixml;
 mod serde_errors;

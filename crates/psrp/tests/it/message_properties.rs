@@ -49,7 +49,7 @@ fn error() -> impl Strategy<Value = Box<ErrorRecord>> {
     let texts = (text(), text(), text(), text(), text(), text());
     let details = (text(), text(), text(), text());
     let objects = (any_text(), any_value(), any_value(), extra());
-    let call = option::of((invocation(), option::of(vec(any::<i32>(), 0..3))));
+    let call = option::of((invocation(), vec(any::<i32>(), 0..3)));
     (any::<i32>(), texts, details, objects, call).prop_map(|(category, texts, details, objects, call)| {
         let exception = exception(["System.SystemException"], objects.0);
         let mut record = ErrorRecord::of_exception(exception, ErrorCategory::from_number(category % 40));
@@ -60,7 +60,7 @@ fn error() -> impl Strategy<Value = Box<ErrorRecord>> {
         (record.details_message, record.recommended_action) = (details.0, details.1);
         (record.script_stack_trace, record.text) = (details.2, details.3);
         if let Some((invocation, iteration)) = call {
-            (record.invocation, record.pipeline_iteration_info) = (Some(invocation), iteration);
+            (record.invocation, record.pipeline_iteration_info) = (Some(invocation), Some(iteration));
         }
         Box::new(record)
     })
@@ -99,12 +99,12 @@ fn invocation() -> impl Strategy<Value = Box<InvocationInfo>> {
 }
 
 fn informational() -> impl Strategy<Value = Box<InformationalRecord>> {
-    let call = option::of((invocation(), option::of(vec(any::<i32>(), 0..3))));
+    let call = option::of((invocation(), vec(any::<i32>(), 0..3)));
     (any_text(), text(), extra(), call).prop_map(|(message, text, extra, call)| {
         let mut record = InformationalRecord::new(message);
         (record.text, record.extra) = (text, extra);
         if let Some((invocation, iteration)) = call {
-            (record.invocation, record.pipeline_iteration_info) = (Some(invocation), iteration);
+            (record.invocation, record.pipeline_iteration_info) = (Some(invocation), Some(iteration));
         }
         Box::new(record)
     })

@@ -4,28 +4,22 @@
 //! `benches/peers/go`. Without these the tests say so and pass. What the peers get wrong, and is left out, stands in
 //! `peers/README.md`.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use psrp::Value;
 use psrp::clixml;
+use test_support::optional;
 
 use crate::support;
 
 /// Values of each direction.
 const VALUES: usize = 2_000;
 
-fn skip(reason: &str) {
-    writeln!(io::stderr(), "skipped: {reason}").expect("standard error can be written");
-}
-
 /// The command of a peer in Python, `None` with a line that is seen in spite of the captured output.
 fn python(script: &str) -> Option<Command> {
-    let Some(python) = std::env::var_os("PSRP_PYTHON").filter(|value| !value.is_empty()) else {
-        skip("PSRP_PYTHON is not set");
-        return None;
-    };
+    let python = optional::variable("PSRP_PYTHON")?;
     let mut command = Command::new(python);
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers").join(script));
     command.env("PYTHONIOENCODING", "utf-8").env("PYTHONDONTWRITEBYTECODE", "1");
@@ -43,11 +37,11 @@ fn go() -> Option<Command> {
     match go(&["mod", "download", "github.com/smnsjas/go-psrpcore", "github.com/google/uuid"]) {
         Ok(output) if output.status.success() => {}
         Ok(output) => {
-            skip(&format!("go mod download: {}", String::from_utf8_lossy(&output.stderr)));
+            optional::skip(&format!("go mod download: {}", String::from_utf8_lossy(&output.stderr)));
             return None;
         }
         Err(error) => {
-            skip(&format!("go cannot be run: {error}"));
+            optional::skip(&format!("go cannot be run: {error}"));
             return None;
         }
     }

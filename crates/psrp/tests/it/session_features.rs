@@ -1,18 +1,19 @@
 //! What a session can do beyond one pipeline at a time.
 
 use psrp::client::{self, Event, PipelineEvent};
+use psrp::fragment::Priority;
 use psrp::host::{HostRequest, HostResponse, HostResult};
 use psrp::message::{
-    ApplicationPrivateData, Availability, Command, CommandMetadata, CreatePipeline, GetCommandMetadata,
-    InitRunspacePool, PipelineState, PowerShell, PrimitiveDictionary, RunspacePoolState, SessionCapability,
-    UserEvent,
+    ApplicationPrivateData, Availability, Command, CommandMetadata, CreatePipeline, Destination,
+    GetCommandMetadata, InitRunspacePool, Payload, PipelineState, PipelineStateInfo, PowerShell,
+    PrimitiveDictionary, RunspacePoolState, RunspacePoolStateInfo, SessionCapability, UserEvent,
 };
 use psrp::record::{ErrorCategory, ErrorRecord, InformationRecord};
 use psrp::server;
 use psrp::value::{Object, Value, Version};
 use uuid::Uuid;
 
-use crate::session::Session;
+use crate::session::{Session, fragment};
 
 fn outputs(events: Vec<PipelineEvent>) -> Vec<Value> {
     events
@@ -22,6 +23,24 @@ fn outputs(events: Vec<PipelineEvent>) -> Vec<Value> {
             _ => None,
         })
         .collect()
+}
+
+#[test]
+fn a_start_up_script_that_fails_breaks_the_pool() {
+    let mut client = client::RunspacePool::new(client::Config::new());
+    client.open().unwrap();
+    let error = ErrorRecord::new("startup says no", ErrorCategory::OperationStopped);
+    let info = PipelineStateInfo { state: PipelineState::Failed, error: Some(Box::new(error.clone())) };
+    let payload = Payload::PipelineState(info);
+    let bytes = fragment(Destination::Client, client.id(), None, &payload);
+    client.handle_input(Priority::Default, None, &bytes).unwrap();
+    let expected = RunspacePoolStateInfo { state: RunspacePoolState::Broken, error: Some(Box::new(error)) };
+    assert_eq!(client.poll_event(), Some(Event::State(expected)));
+
+    // The state of a pipeline that nobody knows is a violation in an open pool.
+    let mut session = Session::opened();
+    let bytes = fragment(Destination::Client, session.client.id(), None, &payload);
+    assert!(session.client.handle_input(Priority::Default, None, &bytes).unwrap_err().is_protocol());
 }
 
 #[test]

@@ -5,8 +5,8 @@
 use psrp::client::{self, PipelineEvent};
 use psrp::host::{HostRequest, HostResponse, HostResult};
 use psrp::message::{
-    Availability, Command, CreatePipeline, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState,
-    UserEvent,
+    Availability, Command, CreatePipeline, GetCommandMetadata, PipelineState, PipelineStateInfo, PowerShell,
+    RunspacePoolState, UserEvent,
 };
 use psrp::outofproc::Packet;
 use psrp::record::{ErrorCategory, ErrorRecord, InformationalRecord};
@@ -169,6 +169,64 @@ fn a_stop_does_not_overtake_the_start() {
     else {
         panic!("{events:?}")
     };
+}
+
+#[test]
+fn a_stop_drops_input_and_needs_no_state() {
+    let mut session = Session::opened();
+    let mut create = CreatePipeline::new(PowerShell::script("$input"));
+    create.no_input = false;
+    let id = session.run(create);
+    session.server_events();
+    let mut buffer = Vec::new();
+    let mut pipeline = session.client.pipeline(id).unwrap();
+    pipeline.send_input("x".repeat(1000)).unwrap();
+    let packet = session.client.poll_transmit(300, &mut buffer).unwrap();
+    assert!(matches!(packet, Packet::Data { .. }));
+    session.client.pipeline(id).unwrap().stop().unwrap();
+    assert_eq!(session.client.pending_bytes(), 0);
+    // The server may not acknowledge input that nobody reads.
+    assert_eq!(session.client.poll_transmit(300, &mut buffer), Some(Packet::Signal(Some(id))));
+    // The server acknowledges it without a state.
+    session.client.handle_packet(Packet::SignalAck(Some(id))).unwrap();
+    assert_eq!(session.client_state(id), PipelineState::Stopping);
+    session.client.pipeline(id).unwrap().end_without_state().unwrap();
+    let stopped = PipelineEvent::State(PipelineStateInfo::new(PipelineState::Stopped));
+    assert_eq!(session.pipeline_events(id).last(), Some(&stopped));
+    assert!(session.client.pipeline(id).unwrap().end_without_state().unwrap_err().is_state());
+}
+
+#[test]
+fn a_close_waits_for_the_acknowledgement() {
+    let mut session = Session::opened();
+    let id = session.client.create_pipeline(PowerShell::script("1")).unwrap();
+    let mut buffer = Vec::new();
+    session.client.pipeline(id).unwrap().close().unwrap();
+    assert_eq!(session.client.poll_transmit(300, &mut buffer), Some(Packet::Command(Some(id))));
+    assert_eq!(session.client.poll_transmit(300, &mut buffer), None);
+    session.client.handle_packet(Packet::CommandAck(Some(id))).unwrap();
+    assert_eq!(session.client.poll_transmit(300, &mut buffer), Some(Packet::Close(Some(id))));
+}
+
+#[test]
+fn input_is_not_in_the_packet_that_creates_its_pipeline() {
+    let mut session = Session::opened();
+    let mut create = CreatePipeline::new(PowerShell::script("$input"));
+    create.no_input = false;
+    for (is_stopped, expected) in [(false, &[false, true, true][..]), (true, &[false, true, false])] {
+        let id = session.client.invoke(create.clone()).unwrap();
+        session.client.pipeline(id).unwrap().end_input().unwrap();
+        if is_stopped {
+            session.client.pipeline(id).unwrap().stop().unwrap();
+        }
+        let (mut buffer, mut are_data) = (Vec::new(), Vec::new());
+        while let Some(packet) = session.client.poll_transmit(100_000, &mut buffer) {
+            are_data.push(matches!(packet, Packet::Data { .. }));
+            session.client.handle_packet(Packet::CommandAck(Some(id))).unwrap();
+            session.client.handle_packet(Packet::DataAck(Some(id))).unwrap();
+        }
+        assert_eq!(are_data, expected);
+    }
 }
 
 #[test]

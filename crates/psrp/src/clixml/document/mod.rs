@@ -10,7 +10,7 @@ use std::path::Path;
 
 pub use export::DocumentWriter;
 
-use super::{ReadOptions, Reader};
+use super::{Limits, ReadOptions, Reader};
 use crate::error::Kind;
 use crate::{Error, Value};
 
@@ -86,14 +86,14 @@ impl fmt::Debug for Document {
     }
 }
 
-/// Reads all values of a file, like `Import-Clixml`, with the default options. [`Document`] takes others and gives one
-/// value at a time.
+/// Reads all values of a file, like `Import-Clixml`, within [`Limits::IMPORT`], which are safe on a machine with 1 GB of
+/// memory. [`Document`] takes others and gives one value at a time.
 ///
 /// # Errors
 ///
 /// Fails like [`Document::open`], or with what [`Reader`] refuses.
 pub fn import(path: impl AsRef<Path>) -> Result<Vec<Value>, Error> {
-    let document = Document::open(path, ReadOptions::new())?;
+    let document = Document::open(path, ReadOptions::new().limits(Limits::IMPORT))?;
     document.items().map(|item| item.map(|(_, value)| value)).collect()
 }
 

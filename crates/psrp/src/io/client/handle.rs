@@ -121,12 +121,10 @@ impl PipelineHandle {
                 return Ok(());
             }
             state.alive()?;
-            let mut pipeline = state.machine.pipeline(self.id)?;
-            if pipeline.state() == PipelineState::Running {
-                pipeline.stop()?;
-                state.signalled(self.id);
-            } else if pipeline.state() != PipelineState::Stopping {
-                return Err(not_now("stop", "pipeline", pipeline.state()));
+            match state.machine.pipeline(self.id)?.state() {
+                PipelineState::Running => state.stop(self.id),
+                PipelineState::Stopping => {}
+                other => return Err(not_now("stop", "pipeline", other)),
             }
             state.wake_driver();
         }

@@ -10,7 +10,8 @@ use std::task::Poll;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use super::shared::Shared;
+use super::shared::{Shared, State};
+use super::slot::Slot;
 use crate::client::RunspacePool;
 use crate::host::{HostCall, HostOutcome, HostResponse, HostResult};
 use crate::io::Host;
@@ -26,10 +27,19 @@ pub(super) struct Calls {
 
 #[derive(Default)]
 struct Queue {
-    /// With what they count.
-    calls: VecDeque<(HostCall, usize)>,
+    calls: VecDeque<Queued>,
+    /// [`Queued::after`] of the call that is being made.
+    making: Option<u64>,
     /// Gives up the call that is being made, if its answer matters.
     current: Option<oneshot::Sender<()>>,
+}
+
+struct Queued {
+    call: HostCall,
+    /// What it counts.
+    size: usize,
+    /// How many events of the pipeline came before it.
+    after: u64,
 }
 
 impl Calls {
@@ -43,6 +53,7 @@ impl Calls {
         pipeline: Option<Uuid>,
         call: HostCall,
         size: usize,
+        after: u64,
         machine: &mut RunspacePool,
     ) -> bool {
         if self.host.is_none() {
@@ -56,8 +67,14 @@ impl Calls {
             self.starts.push(pipeline);
             Queue::default()
         });
-        queue.calls.push_back((call, size));
+        queue.calls.push_back(Queued { call, size, after });
         true
+    }
+
+    /// How many events of the pipeline came before the first call that has not returned.
+    pub(super) fn first(&self, pipeline: Option<Uuid>) -> Option<u64> {
+        let queue = self.queues.get(&pipeline)?;
+        queue.making.or(queue.calls.front().map(|queued| queued.after))
     }
 
     /// The queues that are to be served from now on.
@@ -76,11 +93,11 @@ impl Calls {
         let Some(queue) = self.queues.get_mut(&pipeline) else { return 0 };
         queue.current = None;
         let mut size = 0;
-        queue.calls.retain(|(call, own)| {
-            if !call.is_void() {
-                size += own;
+        queue.calls.retain(|queued| {
+            if !queued.call.is_void() {
+                size += queued.size;
             }
-            call.is_void()
+            queued.call.is_void()
         });
         size
     }
@@ -89,7 +106,7 @@ impl Calls {
     pub(super) fn discard(&mut self, pipeline: Option<Uuid>) -> usize {
         let Some(queue) = self.queues.get_mut(&pipeline) else { return 0 };
         queue.current = None;
-        queue.calls.drain(..).map(|(_, size)| size).sum()
+        queue.calls.drain(..).map(|queued| queued.size).sum()
     }
 
     /// Drops all calls.
@@ -99,15 +116,15 @@ impl Calls {
     }
 
     /// The next call of a queue, which ends if there is none.
-    fn next(&mut self, pipeline: Option<Uuid>) -> Option<(HostCall, usize, oneshot::Receiver<()>)> {
+    fn next(&mut self, pipeline: Option<Uuid>) -> Option<(Queued, oneshot::Receiver<()>)> {
         let queue = self.queues.get_mut(&pipeline)?;
-        let Some((call, size)) = queue.calls.pop_front() else {
+        let Some(queued) = queue.calls.pop_front() else {
             self.queues.remove(&pipeline);
             return None;
         };
         let (sender, given_up) = oneshot::channel();
-        queue.current = Some(sender);
-        Some((call, size, given_up))
+        (queue.current, queue.making) = (Some(sender), Some(queued.after));
+        Some((queued, given_up))
     }
 }
 
@@ -117,15 +134,26 @@ pub(super) async fn serve(shared: Arc<Shared>, host: Arc<dyn Host>, pipeline: Op
         let next = {
             let mut state = shared.lock();
             let next = state.calls.next(pipeline);
-            if next.is_none()
-                && let Some(id) = pipeline
-            {
-                state.finish(id);
-                shared.tell(state);
+            if let Some(id) = pipeline {
+                // Events may have waited for the call before.
+                let slot = state.slots.get_mut(&id).filter(|_| shared.limits.ordered_host);
+                if let Some(waker) = slot.and_then(|slot| slot.waker.take()) {
+                    waker.wake();
+                }
+                if next.is_none() {
+                    state.finish(id);
+                    shared.tell(state);
+                }
             }
             next
         };
-        let Some((call, size, given_up)) = next else { return };
+        let Some((Queued { call, size, after }, given_up)) = next else { return };
+        if let Some(id) = pipeline.filter(|_| shared.limits.ordered_host) {
+            let is_read = |slot: &Slot| slot.settled >= after || slot.is_dropped;
+            let is_due =
+                |state: &mut State| state.ended.is_some() || state.slots.get(&id).is_none_or(is_read);
+            shared.wait_until(|state| is_due(state).then_some(())).await;
+        }
         let response = tokio::select! {
             response = answer(&*host, pipeline, &call) => Some(response),
             // What a user sees in any case is shown even if the pipeline has ended.

@@ -1,5 +1,6 @@
 //! What a session makes of the packets of the server.
 
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::shared::State;
@@ -13,17 +14,19 @@ use crate::outofproc::Packet;
 impl State {
     /// Takes a packet of the server.
     pub(super) fn take(&mut self, packet: Packet<'_>) -> Result<(), Error> {
-        let acknowledged = match packet {
-            Packet::SignalAck(id) => id,
-            _ => None,
+        let (created, stopped) = match packet {
+            Packet::DataAck(id) => (id, None),
+            Packet::SignalAck(id) => (None, id),
+            _ => (None, None),
         };
         let result = self.machine.handle_packet(packet);
         self.take_events(result.is_err());
-        if let Some(id) = acknowledged {
-            if let Some(slot) = self.slots.get_mut(&id)
-                && let Signal::Sent(_) = slot.signal
-            {
-                slot.signal = Signal::Answered;
+        if let Some(id) = created.filter(|id| self.machine.is_acknowledged(*id)) {
+            self.created(id);
+        }
+        if let Some(id) = stopped {
+            if self.slots.get(&id).is_some_and(|slot| matches!(slot.signal, Signal::Sent(_))) {
+                self.set_timer(id, Instant::now() + self.limits.late_records, Signal::Acknowledged);
             }
             self.settle(id);
         }
@@ -53,7 +56,9 @@ impl State {
                 if self.is_closing || pipeline.is_some_and(is_dropped) {
                     return;
                 }
-                if self.calls.push(pipeline, call, size, &mut self.machine) {
+                let slot = pipeline.and_then(|id| self.slots.get(&id));
+                let after = slot.map_or(0, |slot| slot.pushed);
+                if self.calls.push(pipeline, call, size, after, &mut self.machine) {
                     self.keep(size);
                 }
             }

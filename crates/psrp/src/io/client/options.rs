@@ -23,8 +23,11 @@ pub(super) struct Limits {
     pub(super) max_buffered_bytes: usize,
     pub(super) max_pending_bytes: usize,
     pub(super) max_output_bytes: usize,
+    pub(super) ordered_host: bool,
     pub(super) open_timeout: Duration,
+    pub(super) stop_delay: Duration,
     pub(super) stop_timeout: Duration,
+    pub(super) late_records: Duration,
     pub(super) close_timeout: Duration,
 }
 
@@ -37,8 +40,12 @@ impl Options {
     pub const DEFAULT_MAX_OUTPUT_BYTES: usize = 256 << 20;
     /// Default of [`open_timeout`](Self::open_timeout): 3 minutes.
     pub const DEFAULT_OPEN_TIMEOUT: Duration = Duration::from_secs(180);
+    /// Default of [`stop_delay`](Self::stop_delay): 100 ms.
+    pub const DEFAULT_STOP_DELAY: Duration = Duration::from_millis(100);
     /// Default of [`stop_timeout`](Self::stop_timeout): 1 minute.
     pub const DEFAULT_STOP_TIMEOUT: Duration = Duration::from_secs(60);
+    /// Default of [`late_records`](Self::late_records): 200 ms.
+    pub const DEFAULT_LATE_RECORDS: Duration = Duration::from_millis(200);
     /// Default of [`close_timeout`](Self::close_timeout): 1 minute.
     pub const DEFAULT_CLOSE_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -48,8 +55,11 @@ impl Options {
             max_buffered_bytes: Self::DEFAULT_MAX_BUFFERED_BYTES,
             max_pending_bytes: Self::DEFAULT_MAX_PENDING_BYTES,
             max_output_bytes: Self::DEFAULT_MAX_OUTPUT_BYTES,
+            ordered_host: false,
             open_timeout: Self::DEFAULT_OPEN_TIMEOUT,
+            stop_delay: Self::DEFAULT_STOP_DELAY,
             stop_timeout: Self::DEFAULT_STOP_TIMEOUT,
+            late_records: Self::DEFAULT_LATE_RECORDS,
             close_timeout: Self::DEFAULT_CLOSE_TIMEOUT,
         };
         Self { config: Config::new(), host: None, host_info: None, limits }
@@ -70,6 +80,15 @@ impl Options {
     pub fn host(mut self, host: Arc<dyn Host>) -> Self {
         self.host_info.get_or_insert_with(|| host.info());
         self.host = Some(host);
+        self
+    }
+
+    /// Makes the calls of a pipeline's host in order with its events: a call waits until the events before it were taken
+    /// and more are asked for, and the events behind it wait until it has returned. A pipeline whose events nobody reads
+    /// waits at its next call. Default: off, calls are made as soon as they arrive.
+    #[must_use]
+    pub fn ordered_host(mut self, is_ordered: bool) -> Self {
+        self.limits.ordered_host = is_ordered;
         self
     }
 
@@ -114,11 +133,29 @@ impl Options {
         self
     }
 
+    /// Minimum time between the acknowledged creation of a pipeline and the signal that stops it. A stop waits for it.
+    /// PowerShell's server reports a script as stopped that it was about to start, and runs it all the same; nothing stops
+    /// it after that, and its runspace stays taken. Default: [`DEFAULT_STOP_DELAY`](Self::DEFAULT_STOP_DELAY), 100 ms.
+    #[must_use]
+    pub fn stop_delay(mut self, time: Duration) -> Self {
+        self.limits.stop_delay = time;
+        self
+    }
+
     /// How long a pipeline may take to stop. Default:
     /// [`DEFAULT_STOP_TIMEOUT`](Self::DEFAULT_STOP_TIMEOUT), 1 minute.
     #[must_use]
     pub fn stop_timeout(mut self, time: Duration) -> Self {
         self.limits.stop_timeout = time;
+        self
+    }
+
+    /// How long a stopped pipeline may go on sending records and its state after the server has acknowledged the stop.
+    /// PowerShell sends no state for a script that has not begun to run; the pipeline counts as stopped then. Default:
+    /// [`DEFAULT_LATE_RECORDS`](Self::DEFAULT_LATE_RECORDS), 200 ms.
+    #[must_use]
+    pub fn late_records(mut self, time: Duration) -> Self {
+        self.limits.late_records = time;
         self
     }
 

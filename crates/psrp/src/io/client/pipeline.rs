@@ -105,10 +105,17 @@ impl Pipeline {
 
     /// The next event with what it counts.
     fn poll_sized(&self, cx: &Context<'_>) -> Poll<Option<Result<(PipelineEvent, usize), Error>>> {
-        let mut state = self.handle.shared.lock();
+        let shared = &self.handle.shared;
+        let mut state = shared.lock();
         let ended = state.alive();
+        let call = state.calls.first(Some(self.id())).filter(|_| shared.limits.ordered_host && ended.is_ok());
         let Some(slot) = state.slots.get_mut(&self.id()) else { return Poll::Ready(None) };
-        if let Some((event, size)) = slot.events.pop_front() {
+        let taken = slot.taken;
+        let has_settled = std::mem::replace(&mut slot.settled, taken) < taken && call.is_some();
+        if call.is_none_or(|after| after > taken)
+            && let Some((event, size)) = slot.events.pop_front()
+        {
+            slot.taken += 1;
             state.release(size);
             return Poll::Ready(Some(Ok((event, size))));
         }
@@ -123,6 +130,8 @@ impl Pipeline {
         if !slot.waker.as_ref().is_some_and(|own| own.will_wake(cx.waker())) {
             slot.waker = Some(cx.waker().clone());
         }
+        state.has_changed |= has_settled;
+        shared.tell(state);
         Poll::Pending
     }
 }
@@ -154,6 +163,9 @@ impl Drop for Pipeline {
             dropped += slot.events.drain(..).map(|(_, size)| size).sum::<usize>();
         }
         state.release(dropped);
+        // A call may wait for the reader.
+        state.has_changed = true;
+        state.wake_driver();
         if state.ended.is_some() {
             state.slots.remove(&id);
         } else {

@@ -203,7 +203,8 @@ impl RunspacePool {
         let mut state = self.shared().lock();
         state.usable("connect to a pipeline")?;
         state.machine.connect_pipeline(id)?;
-        state.slots.insert(id, Slot::new(PipelineState::Running));
+        let slot = Slot { created: Some(Instant::now()), ..Slot::new(PipelineState::Running) };
+        state.slots.insert(id, slot);
         state.adopted.push(id);
         state.wake_driver();
         drop(state);

@@ -1,6 +1,6 @@
 //! What the handles of a session share with its driver.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,8 +45,8 @@ pub(super) struct State {
     is_paused: bool,
     /// How many wait for a pipeline to stop, which may need that more is read.
     pub(super) stopping: usize,
-    /// When signals are given up that were not acknowledged, in order.
-    deadlines: VecDeque<(Instant, Uuid)>,
+    /// When the [`Signal`] of a pipeline is due. Those that it does not have any more do nothing.
+    timers: BTreeSet<(Instant, Uuid)>,
     pub(super) is_closing: bool,
     /// Pipelines that the transport is to be told of.
     pub(super) adopted: Vec<Uuid>,
@@ -93,7 +93,7 @@ impl Shared {
             buffered: 0,
             is_paused: false,
             stopping: 0,
-            deadlines: VecDeque::new(),
+            timers: BTreeSet::new(),
             is_closing: false,
             adopted: Vec::new(),
             detour: None,
@@ -236,8 +236,9 @@ impl State {
         }
     }
 
-    /// Whether more may be read. While somebody waits for a pipeline to stop more may be buffered, for the answer comes
-    /// behind the output that the server has queued. When the pool closes, output is dropped anyway.
+    /// Whether more may be read. While somebody waits for a pipeline to stop more may be buffered, because the answer comes
+    /// behind the output that the server has queued. Not before the stop is sent: a fast server would fill that room as
+    /// well. When the pool closes, output is dropped anyway.
     pub(super) fn may_read(&mut self) -> bool {
         if matches!(self.machine.state(), RunspacePoolState::Closed | RunspacePoolState::Broken) {
             return false;
@@ -246,7 +247,12 @@ impl State {
         self.is_paused = self.is_paused || self.buffered > max;
         !self.is_paused
             || self.is_closing
-            || (self.stopping > 0 && self.buffered <= max.saturating_mul(WHILE_STOPPING))
+            || (self.buffered <= max.saturating_mul(WHILE_STOPPING) && self.awaits_stop())
+    }
+
+    /// Whether somebody waits for a pipeline to stop and the server is to answer next.
+    fn awaits_stop(&self) -> bool {
+        self.stopping > 0 && self.slots.values().any(|slot| slot.signal.awaits_server())
     }
 
     /// Stops and closes a pipeline that nobody needs any more, as far as that is possible now.
@@ -260,9 +266,7 @@ impl State {
         let Ok(mut pipeline) = self.machine.pipeline(id) else { return };
         match pipeline.state() {
             PipelineState::Running => {
-                if pipeline.stop().is_ok() {
-                    self.signalled(id);
-                }
+                self.stop(id);
             }
             // The server is to close what it has stopped.
             _ if matches!(slot.signal, Signal::Sent(_)) => return,
@@ -277,28 +281,60 @@ impl State {
         all.into_iter().for_each(|id| self.settle(id));
     }
 
-    /// Remembers when a signal was sent.
-    pub(super) fn signalled(&mut self, id: Uuid) {
-        let deadline = Instant::now() + self.limits.stop_timeout;
-        if let Some(slot) = self.slots.get_mut(&id) {
-            slot.signal = Signal::Sent(deadline);
-            self.deadlines.push_back((deadline, id));
+    /// Stops a pipeline that runs. The signal follows [`Limits::stop_delay`] after the acknowledged creation: PowerShell
+    /// can't stop a script any more that was stopped while it was being started.
+    pub(super) fn stop(&mut self, id: Uuid) {
+        let Some(slot) = self.slots.get_mut(&id).filter(|slot| slot.signal == Signal::None) else { return };
+        slot.signal = Signal::Wanted;
+        if let Some(created) = slot.created {
+            self.set_timer(id, created + self.limits.stop_delay, Signal::Delayed);
         }
     }
 
-    /// Gives up on signals that were not acknowledged in time, and tells when to look again.
+    /// Remembers when the creation of a pipeline was acknowledged.
+    pub(super) fn created(&mut self, id: Uuid) {
+        let now = Instant::now();
+        let Some(slot) = self.slots.get_mut(&id).filter(|slot| slot.created.is_none()) else { return };
+        slot.created = Some(now);
+        if slot.signal == Signal::Wanted {
+            self.set_timer(id, now + self.limits.stop_delay, Signal::Delayed);
+        }
+    }
+
+    pub(super) fn set_timer(&mut self, id: Uuid, deadline: Instant, signal: fn(Instant) -> Signal) {
+        if let Some(slot) = self.slots.get_mut(&id) {
+            slot.signal = signal(deadline);
+            self.timers.insert((deadline, id));
+        }
+    }
+
+    /// Does what is due, and tells when to look again.
     pub(super) fn next_deadline(&mut self) -> Option<Instant> {
-        while let Some(&(deadline, id)) = self.deadlines.front() {
-            let slot = self.slots.get_mut(&id).filter(|slot| slot.signal == Signal::Sent(deadline));
-            let Some(slot) = slot else {
-                self.deadlines.pop_front();
-                continue;
-            };
-            if deadline > Instant::now() {
+        let now = Instant::now();
+        while let Some(&(deadline, id)) = self.timers.first() {
+            if deadline > now {
                 return Some(deadline);
             }
-            slot.signal = Signal::Answered;
-            self.deadlines.pop_front();
+            self.timers.pop_first();
+            let Some(slot) = self.slots.get_mut(&id) else { continue };
+            let Ok(mut pipeline) = self.machine.pipeline(id) else { continue };
+            match slot.signal {
+                Signal::Delayed(own) if own == deadline => {
+                    slot.signal = Signal::None;
+                    if pipeline.state() == PipelineState::Running && pipeline.stop().is_ok() {
+                        self.set_timer(id, now + self.limits.stop_timeout, Signal::Sent);
+                        self.wake_driver();
+                    }
+                }
+                Signal::Sent(own) if own == deadline => slot.signal = Signal::Done,
+                Signal::Acknowledged(own) if own == deadline => {
+                    slot.signal = Signal::Done;
+                    // It fails if there was a state.
+                    let _ = pipeline.end_without_state();
+                    self.take_events(false);
+                }
+                _ => continue,
+            }
             self.settle(id);
         }
         None

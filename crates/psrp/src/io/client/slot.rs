@@ -11,11 +11,17 @@ use crate::message::PipelineState;
 pub(super) struct Slot {
     /// Events that wait to be taken, and what they count.
     pub(super) events: VecDeque<(PipelineEvent, usize)>,
+    /// Events that came, those that were taken, and how many were when the reader last asked for more.
+    pub(super) pushed: u64,
+    pub(super) taken: u64,
+    pub(super) settled: u64,
     /// Who waits for an event.
     pub(super) waker: Option<Waker>,
     /// The state that the last event was about.
     pub(super) state: PipelineState,
     pub(super) signal: Signal,
+    /// When its creation was acknowledged.
+    pub(super) created: Option<Instant>,
     /// The last event, while the host is still busy with calls that came before.
     pub(super) last: Option<(PipelineEvent, usize)>,
     /// Whether the last event was handed out.
@@ -33,19 +39,36 @@ pub(super) struct Slot {
 pub(super) enum Signal {
     #[default]
     None,
+    /// To be sent when the creation is acknowledged.
+    Wanted,
+    /// To be sent then.
+    Delayed(Instant),
     /// It is to be acknowledged until then.
     Sent(Instant),
-    /// Acknowledged, or given up.
-    Answered,
+    /// Acknowledged; without a state until then the pipeline is stopped.
+    Acknowledged(Instant),
+    /// Nothing is expected any more.
+    Done,
+}
+
+impl Signal {
+    /// Whether the next step is up to the server.
+    pub(super) fn awaits_server(self) -> bool {
+        matches!(self, Self::Wanted | Self::Sent(_) | Self::Acknowledged(_))
+    }
 }
 
 impl Slot {
     pub(super) fn new(state: PipelineState) -> Self {
         Self {
             events: VecDeque::new(),
+            pushed: 0,
+            taken: 0,
+            settled: 0,
             waker: None,
             state,
             signal: Signal::None,
+            created: None,
             last: None,
             is_over: false,
             is_dropped: false,
@@ -55,6 +78,7 @@ impl Slot {
     }
 
     pub(super) fn push(&mut self, event: PipelineEvent, size: usize) {
+        self.pushed += 1;
         self.events.push_back((event, size));
         if let Some(waker) = self.waker.take() {
             waker.wake();

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::shared::{Run, Shared};
 use super::stop::Stop;
-use super::{Outcome, Session};
+use super::{Outcome, Session, now};
 use crate::Error;
 use crate::host::{HostRequest, HostResult};
 use crate::record::{ErrorRecord, InformationRecord, InformationalRecord};
@@ -88,12 +88,13 @@ impl Pipeline {
         self.shared().write_of(self.run, |pipeline| pipeline.write_debug(record)).await
     }
 
-    /// Writes an information record.
+    /// Writes an information record. One without a time gets the present.
     ///
     /// # Errors
     ///
     /// As described for the [type](Self), and if the client's protocol is older than 2.3 ([`Error::is_state`]).
-    pub async fn information(&self, record: InformationRecord) -> Result<(), Error> {
+    pub async fn information(&self, mut record: InformationRecord) -> Result<(), Error> {
+        record.time_generated = record.time_generated.or_else(now);
         self.shared().write_of(self.run, |pipeline| pipeline.write_information(record)).await
     }
 

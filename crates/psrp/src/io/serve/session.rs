@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::Outcome;
 use super::shared::Shared;
+use super::{Outcome, now};
 use crate::Error;
 use crate::host::{HostRequest, HostResult};
 use crate::message::{InitRunspacePool, SessionCapability, UserEvent};
@@ -47,12 +47,13 @@ impl Session {
         self.shared.call(None, request).await
     }
 
-    /// Forwards an event.
+    /// Forwards an event. One without a time gets the present.
     ///
     /// # Errors
     ///
     /// Fails if the session has ended ([`Error::is_closed`]) and if the event can't be written.
-    pub async fn send_event(&self, event: UserEvent) -> Result<(), Error> {
+    pub async fn send_event(&self, mut event: UserEvent) -> Result<(), Error> {
+        event.time_generated = event.time_generated.or_else(now);
         let event = Box::new(event);
         self.shared.write(None, |state| state.pool.send_event(*event)).await
     }

@@ -67,7 +67,8 @@ impl Field for Availability {
     fn write(&self) -> Value {
         match *self {
             Self::Accepted(accepted) => accepted.into(),
-            Self::Count(count) => count.into(),
+            // PowerShell expects the narrower type, against the specification.
+            Self::Count(count) => i32::try_from(count).map_or(count.into(), Value::from),
         }
     }
 

@@ -13,8 +13,8 @@ bag! {
         pub event_identifier: i32 => "PSEventArgs.EventIdentifier",
         /// What the event was registered as.
         pub source_identifier: Option<PsString> => "PSEventArgs.SourceIdentifier" [nil],
-        /// When it happened.
-        pub time_generated: Option<DateTime> => "PSEventArgs.TimeGenerated" [nil],
+        /// When it happened; `io::serve` sets it to the present if there is none.
+        pub time_generated: Option<DateTime> => "PSEventArgs.TimeGenerated" [unset DateTime::UNSET],
         /// The object that it comes from.
         pub sender: Value => "PSEventArgs.Sender" [or Value::Nil],
         /// The arguments of the event.
@@ -24,6 +24,6 @@ bag! {
         /// The computer.
         pub computer_name: Option<PsString> => "PSEventArgs.ComputerName" [nil],
         /// The runspace.
-        pub runspace_id: Option<Uuid> => "PSEventArgs.RunspaceId" [nil],
+        pub runspace_id: Option<Uuid> => "PSEventArgs.RunspaceId" [unset Uuid::nil()],
     }
 }

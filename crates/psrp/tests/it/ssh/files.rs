@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use russh::keys::key::safe_rng;
@@ -82,15 +82,4 @@ pub(crate) fn ecdsa_key() -> PrivateKey {
 pub(crate) fn line(key: &PublicKey) -> String {
     let text = key.to_openssh().unwrap();
     text.split_ascii_whitespace().take(2).collect::<Vec<_>>().join(" ")
-}
-
-/// Says why something is not tested, in a line that is seen in spite of the captured output.
-pub(crate) fn skip(reason: &str) {
-    writeln!(io::stderr(), "skipped: {reason}").expect("standard error can be written");
-}
-
-/// Whether a program can be run here.
-pub(crate) fn has_program(name: &str) -> bool {
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&paths).any(|path| path.join(name).is_file()) || Path::new(name).is_file()
 }

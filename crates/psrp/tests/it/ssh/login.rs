@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use psrp::Error;
 use psrp::io::{Connect, Ssh, SshQuestion};
+use test_support::optional;
 
-use crate::ssh::files::{Files, has_program, key, skip};
+use crate::ssh::files::{Files, key};
 use crate::ssh::server::{Demands, Program, Server};
 
 async fn server(demands: Demands) -> Server {
@@ -81,8 +82,8 @@ async fn an_encrypted_key_needs_its_passphrase() {
 
 #[tokio::test]
 async fn older_formats_of_keys_are_read() {
-    if !has_program("ssh-keygen") {
-        return skip("no ssh-keygen");
+    if optional::program("ssh-keygen").is_none() {
+        return optional::skip("no ssh-keygen");
     }
     let files = Files::new();
     for (kind, bits, format) in [("rsa", "2048", "PEM"), ("ecdsa", "256", "PKCS8"), ("rsa", "2048", "PKCS8")]
@@ -134,8 +135,8 @@ impl Drop for Agent {
 
 #[tokio::test]
 async fn an_agent_signs() {
-    if !has_program("ssh-agent") || !has_program("ssh-add") {
-        return skip("no ssh-agent");
+    if optional::program("ssh-agent").is_none() || optional::program("ssh-add").is_none() {
+        return optional::skip("no ssh-agent");
     }
     let (files, mine) = (Files::new(), key());
     let _agent = Agent::start(&files, &files.write_key("mine", &mine, None)).await;
@@ -184,8 +185,8 @@ async fn what_the_user_has_is_used() {
         assert!(is_in, "{text}");
         std::fs::remove_file(path).unwrap();
     }
-    if !has_program("ssh-agent") || !has_program("ssh-add") {
-        return skip("no ssh-agent");
+    if optional::program("ssh-agent").is_none() || optional::program("ssh-add").is_none() {
+        return optional::skip("no ssh-agent");
     }
     let _agent = Agent::start(&files, &files.write_key("mine", &mine, None)).await;
     let (is_in, text) = run(Some(&files.path("agent"))).await;

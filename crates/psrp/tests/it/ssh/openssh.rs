@@ -9,10 +9,11 @@ use std::time::Duration;
 use psrp::io::{Connect, Options, RunspacePool, Ssh};
 use psrp::message::{CreatePipeline, PowerShell};
 use russh::keys::PrivateKey;
+use test_support::optional;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use crate::ssh::files::{Files, key, line, skip};
+use crate::ssh::files::{Files, key, line};
 use crate::ssh::server::connector;
 
 /// Where distributions put it; it has to be started by its whole path.
@@ -32,11 +33,11 @@ impl OpenSsh {
     /// A server whose subsystem `powershell` is this command. `None`, and the reason told, if there can't be one.
     async fn start(subsystem: &str) -> Option<Self> {
         let Some(program) = PLACES.into_iter().find(|place| Path::new(place).is_file()) else {
-            skip("no sshd");
+            optional::skip("no sshd");
             return None;
         };
         let Some(user) = first_line("id", &["-un"]) else {
-            skip("nobody knows who runs this");
+            optional::skip("nobody knows who runs this");
             return None;
         };
         if first_line("id", &["-u"]).as_deref() == Some("0") {
@@ -44,7 +45,7 @@ impl OpenSsh {
             let directory = Path::new("/run/sshd");
             // Another test may make it at the same time, which is no failure of this call.
             if std::fs::create_dir_all(directory).is_err() {
-                skip("sshd has no directory to put its helpers into");
+                optional::skip("sshd has no directory to put its helpers into");
                 return None;
             }
         }
@@ -117,10 +118,7 @@ fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
 
 /// The command of the stand-in for PowerShell.
 fn stand_in() -> Option<String> {
-    let Some(python) = std::env::var_os("PSRP_PYTHON").filter(|value| !value.is_empty()) else {
-        skip("PSRP_PYTHON is not set");
-        return None;
-    };
+    let python = optional::variable("PSRP_PYTHON")?;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/pwsh.py");
     Some(format!("{} {}", PathBuf::from(python).display(), script.display()))
 }

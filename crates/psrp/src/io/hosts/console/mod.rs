@@ -33,7 +33,7 @@ use crate::host::{HostMethod, HostRequest, HostResult};
 use crate::io::{Host, HostFuture};
 use crate::message::HostInfo;
 use crate::record::{ErrorCategory, ErrorRecord};
-use crate::value::SecureString;
+use crate::value::{SecureString, Value};
 
 /// The terminal that the program was started at, or any reader and writer, as a host.
 ///
@@ -139,6 +139,13 @@ impl ConsoleHost {
     /// As [`print`](Self::print).
     pub async fn show(&self, event: PipelineEvent) -> Result<(), Error> {
         self.run(move |session, _| Ok(session.show(&event)?)).await
+    }
+
+    /// The text that [`show`](Self::show) writes for an object of the output, `None` for an object without one. Programs
+    /// that show many objects collect the texts and [`print`](Self::print) them together.
+    pub fn text(value: &Value) -> Option<String> {
+        let mut text = String::new();
+        show::write_value(value, 0, &mut text).then_some(text)
     }
 
     /// Removes all bars of progress, and ends an unfinished line.

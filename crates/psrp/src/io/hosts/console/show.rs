@@ -120,7 +120,7 @@ fn place(record: &ErrorRecord) -> Option<String> {
 }
 
 /// Writes an object of the output without the end of its last line, and tells whether there is anything to show.
-fn write_value(value: &Value, depth: usize, out: &mut String) -> bool {
+pub(super) fn write_value(value: &Value, depth: usize, out: &mut String) -> bool {
     if let Some(text) = short_text(value) {
         out.push_str(&text);
         return !value.is_nil();

@@ -1,0 +1,44 @@
+//! Our client with the server of the real PowerShell.
+//!
+//! `PSRP_TEST_PWSH` names the program; without it `pwsh` is looked for on the search path. Where there is none the tests say
+//! so and pass. The other direction is tested with the example `psrp_server`.
+
+#![cfg(all(feature = "tokio", feature = "cli"))]
+
+mod display;
+mod input;
+mod large;
+mod open;
+mod stop;
+
+use std::time::Duration;
+
+use psrp::client::PipelineRequest;
+use psrp::io::{Child, Options, Output, RunspacePool};
+use psrp::message::{CreatePipeline, PowerShell};
+use psrp::value::Value;
+use test_support::optional;
+
+/// Ends a test that hangs.
+const HANG: Duration = Duration::from_secs(120);
+
+async fn open(options: Options) -> Option<RunspacePool> {
+    let server = Child::new(optional::powershell()?).args(["-s", "-NoLogo", "-NoProfile"]);
+    Some(RunspacePool::open(&server, options).await.unwrap())
+}
+
+async fn run(pool: &RunspacePool, script: &str) -> Output {
+    let output = tokio::time::timeout(HANG, pool.invoke(PowerShell::script(script)));
+    output.await.expect("the script ends").unwrap()
+}
+
+/// A script with input.
+fn with_input(script: &str) -> PipelineRequest {
+    let mut create = CreatePipeline::new(PowerShell::script(script));
+    create.no_input = false;
+    create.into()
+}
+
+fn texts(values: &[Value]) -> Vec<String> {
+    values.iter().map(|value| value.as_ps_string().unwrap().to_string()).collect()
+}

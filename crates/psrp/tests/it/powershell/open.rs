@@ -1,0 +1,49 @@
+//! Sessions over the transports of the real server, and sessions that can't be opened.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+
+use psrp::io::{Child, Options, RunspacePool, Socket};
+use psrp::value::Value;
+use test_support::optional;
+
+use super::run;
+
+#[tokio::test]
+async fn a_socket_leads_to_a_running_process() {
+    let Some(engine) = optional::powershell_for_tests() else { return };
+    for by_path in [true, false] {
+        let path = std::env::temp_dir().join(format!("psrp-powershell-{}", std::process::id()));
+        let mut server = Command::new(&engine);
+        server.arg("-CustomPipeName").arg(&path).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut server = server.spawn().unwrap();
+        let mut ready = String::new();
+        BufReader::new(server.stdout.as_mut().unwrap()).read_line(&mut ready).unwrap();
+        let process = ready.trim().strip_prefix("ready ").unwrap().parse::<i32>().unwrap();
+        let socket = match by_path {
+            true => Socket::new(&path),
+            false => Socket::of_process(process.unsigned_abs()).unwrap(),
+        };
+        let pool = RunspacePool::open(&socket, Options::new()).await.unwrap();
+        assert_eq!(run(&pool, "$PID").await.output, [Value::from(process)]);
+        pool.close().await.unwrap();
+        drop(server.stdin.take());
+        server.wait().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_start_up_script_that_fails_is_told() {
+    const FAILS: &str = "throw 'startup says no'";
+
+    let Some(engine) = optional::powershell_for_tests() else { return };
+    let server = Child::new(&engine).args(["-s", "-InitialCommand", FAILS]);
+    let error = RunspacePool::open(&server, Options::new()).await.unwrap_err();
+    assert!(error.is_closed() && error.to_string().contains("startup says no"), "{error}");
+
+    let server = format!("{} -s -InitialCommand \"{FAILS}\"", engine.display());
+    let mut psrp = Command::new(env!("CARGO_BIN_EXE_psrp"));
+    let run = psrp.args(["run", "--child", &server, "1"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&run.stderr).contains("startup says no"), "{run:?}");
+    assert_eq!(run.status.code(), Some(3));
+}

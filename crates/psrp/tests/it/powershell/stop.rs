@@ -1,0 +1,84 @@
+//! Pipelines that are stopped early.
+
+use std::time::Duration;
+
+use psrp::io::{Options, RunspacePool};
+use psrp::message::{PipelineState, PowerShell};
+use psrp::value::Value;
+
+use super::{HANG, open, run, with_input};
+
+/// Rounds of [`an_early_stop_ends`]; `PSRP_TEST_ROUNDS` sets another number.
+const ROUNDS: u64 = 42;
+
+#[tokio::test]
+async fn an_early_stop_ends() {
+    let Some(pool) = open(Options::new()).await else { return };
+    let rounds = std::env::var("PSRP_TEST_ROUNDS").map_or(ROUNDS, |count| count.parse().unwrap());
+    for round in 0..rounds {
+        let run = pool.start(PowerShell::script("while ($true) {}")).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(round % 21)).await;
+        tokio::time::timeout(HANG, run.stop()).await.expect("it ends").unwrap();
+        assert_eq!(run.output().await.unwrap().state, PipelineState::Stopped);
+    }
+    assert_usable(&pool).await;
+    until_idle(&pool).await;
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_pipeline_that_is_dropped_ends() {
+    let Some(pool) = open(Options::new()).await else { return };
+    for round in 0..20 {
+        let run = pool.start(PowerShell::script("while ($true) {}")).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(round)).await;
+        drop(run);
+    }
+    assert_usable(&pool).await;
+    until_idle(&pool).await;
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_stop_does_not_wait_for_input() {
+    let Some(pool) = open(Options::new()).await else { return };
+    for _ in 0..5 {
+        let run = pool.start(with_input("while ($true) {}")).await.unwrap();
+        for _ in 0..10 {
+            run.send("x".repeat(100_000)).await.unwrap();
+        }
+        tokio::time::timeout(HANG, run.stop()).await.expect("it ends").unwrap();
+        assert_eq!(run.output().await.unwrap().state, PipelineState::Stopped);
+    }
+    assert_usable(&pool).await;
+    until_idle(&pool).await;
+    pool.close().await.unwrap();
+}
+
+async fn assert_usable(pool: &RunspacePool) {
+    let output = run(pool, "1 + 1").await;
+    assert_eq!((output.state, &*output.output), (PipelineState::Completed, &[Value::from(2)][..]));
+}
+
+/// Waits until the server needs no processor time any more.
+async fn until_idle(pool: &RunspacePool) {
+    let process = run(pool, "$PID").await.output[0].as_i64().unwrap();
+    let used = || -> Option<u64> {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        // The name of the program, in parentheses, may have spaces; two fields follow up to the state.
+        let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+        Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
+    };
+    let Some(mut before) = used() else { return };
+    let idle = async {
+        loop {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            let now = used().unwrap();
+            if now - before < 10 {
+                return;
+            }
+            before = now;
+        }
+    };
+    tokio::time::timeout(HANG, idle).await.expect("no script runs any more");
+}

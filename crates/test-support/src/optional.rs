@@ -1,0 +1,56 @@
+//! Programs that a test uses where they are installed.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Writes why something is not tested to standard error, past the test harness, which shows the output of failing tests only.
+///
+/// # Panics
+///
+/// Panics if standard error cannot be written.
+pub fn skip(reason: &str) {
+    writeln!(io::stderr(), "skipped: {reason}").expect("standard error can be written");
+}
+
+/// The value of an environment variable; where it is not set or empty, [`skip`] reports that.
+pub fn variable(name: &str) -> Option<OsString> {
+    let value = env::var_os(name).filter(|value| !value.is_empty());
+    if value.is_none() {
+        skip(&format!("{name} is not set"));
+    }
+    value
+}
+
+/// The file of a program on the search path.
+pub fn program(name: &str) -> Option<PathBuf> {
+    let paths = env::var_os("PATH")?;
+    env::split_paths(&paths).map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+/// PowerShell: the program that `PSRP_TEST_PWSH` names, or else `pwsh` on the search path. Without both, [`skip`] reports that.
+pub fn powershell() -> Option<PathBuf> {
+    let named = env::var_os("PSRP_TEST_PWSH").filter(|value| !value.is_empty());
+    let found = named.map(PathBuf::from).or_else(|| program("pwsh"));
+    if found.is_none() {
+        skip("PSRP_TEST_PWSH is not set, and pwsh is not on the search path");
+    }
+    found
+}
+
+/// PowerShell, if it is the build for tests, which has options that the released program lacks (`-client`, `-deserialize`).
+///
+/// # Panics
+///
+/// Panics if the program that `PSRP_TEST_PWSH` names cannot be run.
+pub fn powershell_for_tests() -> Option<PathBuf> {
+    let program = powershell()?;
+    let version = Command::new(&program).arg("-Version").output().expect("PowerShell can be run");
+    if String::from_utf8_lossy(&version.stdout).contains("engine alone") {
+        return Some(program);
+    }
+    skip("PowerShell lacks the options for tests");
+    None
+}
