@@ -18,6 +18,9 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Command {
     let program = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command.args(arguments).current_dir(&workspace.root);
+    if !workspace.is_incremental {
+        command.env("CARGO_INCREMENTAL", "0");
+    }
     command
 }
 

@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -147,12 +148,15 @@ pub(crate) fn check_growth(workspace: &Workspace) -> Result<Verdict> {
     let program = cargo::tested_program(workspace, "linear")?;
     let counter = Counter { program, scratch: workspace.scratch().join("linear") };
     let (list, _) = counter.run(&[])?;
-    let mut problems = Vec::new();
-    for work in list.lines() {
+    let growths = by_all_processors(list.lines(), |work| {
         let count = |size: u64| anyhow::Ok(counter.run(&[work, &size.to_string()])?.1 as f64);
         // The start of the program, and what does not depend on the size.
         let fixed = count(1)?;
         let growth = (count(4 * GROWTH_SIZE)? - fixed) / (count(GROWTH_SIZE)? - fixed);
+        Ok((work, growth))
+    })?;
+    let mut problems = Vec::new();
+    for (work, growth) in growths {
         say(&format!("{work:<36} {growth:>6.2}\n"));
         if growth > MAX_GROWTH {
             problems.push(format!("{work}: four times the input takes {growth:.2} times the instructions"));
@@ -191,10 +195,14 @@ impl Counter {
     /// What the program prints, and how many instructions it executed.
     fn run(&self, arguments: &[&str]) -> Result<(String, u64)> {
         let mut command = Command::new("valgrind");
-        command.arg("--tool=callgrind").arg(out_file(&self.scratch)).arg(&self.program).args(arguments);
+        // What each function executed is not read.
+        command
+            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+            .arg(&self.program)
+            .args(arguments);
         // The allocator of the C library grows with the number of processors otherwise.
         command.env("MALLOC_ARENA_MAX", "1");
-        let finished = process::run(&mut command, &self.scratch, LIMIT)?;
+        let finished = process::run(&mut command, &self.scratch.join(arguments.join("/")), LIMIT)?;
         ensure!(finished.status.success(), "{}: {}", arguments.join(" "), finished.complaint());
         let count = collected(&finished.stderr).context("valgrind tells no count")?;
         Ok((finished.stdout, count))
@@ -207,21 +215,33 @@ impl Counter {
     /// Instructions of one operation, by row.
     fn count(&self, systems: &[String]) -> Result<BTreeMap<String, u64>> {
         let (list, _) = self.run(&["--list"])?;
-        let rows: Vec<_> = list.lines().filter(|row| selects(systems, row)).collect();
-        ensure!(!rows.is_empty(), "no row is of {}", systems.join(", "));
-        rows.into_iter()
-            .map(|row| {
-                let executed = |times: u64| self.run(&[row, &times.to_string()]).map(|(_, count)| count);
-                let (few, many) = (executed(FEW)?, executed(MANY)?);
-                let count = many.checked_sub(few).with_context(|| format!("{row}: more took less"))?;
-                Ok((row.to_owned(), count / (MANY - FEW)))
-            })
-            .collect()
+        let rows = list.lines().filter(|row| selects(systems, row));
+        let counts = by_all_processors(rows, |row| {
+            let executed = |times: u64| self.run(&[row, &times.to_string()]).map(|(_, count)| count);
+            let (few, many) = (executed(FEW)?, executed(MANY)?);
+            let count = many.checked_sub(few).with_context(|| format!("{row}: more took less"))?;
+            Ok((row.to_owned(), count / (MANY - FEW)))
+        })?;
+        ensure!(!counts.is_empty(), "no row is of {}", systems.join(", "));
+        Ok(counts)
     }
 }
 
-fn out_file(scratch: &Path) -> String {
-    format!("--callgrind-out-file={}", scratch.join("callgrind.out").display())
+/// Does a part of the work on each processor. Gives the results by name.
+fn by_all_processors<'a, K: Ord + Send, V: Send>(
+    names: impl Iterator<Item = &'a str>,
+    work: impl Fn(&'a str) -> Result<(K, V)> + Sync,
+) -> Result<BTreeMap<K, V>> {
+    let names: Vec<_> = names.collect();
+    let processors = thread::available_parallelism()?.get();
+    thread::scope(|scope| {
+        let (names, work) = (&names, &work);
+        let part = |first| names.iter().skip(first).step_by(processors).map(|name| work(name)).collect();
+        let threads: Vec<_> = (0..processors).map(|first| scope.spawn(move || part(first))).collect();
+        let parts = threads.into_iter().map(|thread| thread.join().expect("a thread does not panic"));
+        let parts: Vec<Vec<_>> = parts.collect::<Result<_>>()?;
+        Ok(parts.into_iter().flatten().collect())
+    })
 }
 
 /// The number in the line `==1== Collected : 1234`.

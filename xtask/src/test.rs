@@ -3,10 +3,12 @@
 //! A step that cannot run on this machine is skipped, and the reason is printed; a step that fails does not keep the
 //! others from running.
 
-use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::fs;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::sync::OnceLock;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -56,22 +58,28 @@ struct Gate {
     workspace: Workspace,
     is_full: bool,
     /// Programs in other languages, for the tests of the full gate.
-    installed: OnceCell<Installed>,
+    installed: OnceLock<Installed>,
 }
 
 struct Step {
     name: &'static str,
     /// Not a step of the contributor's check.
     is_full_only: bool,
+    /// Runs beside the steps before it: it needs nothing of theirs, and leaves time of the processors to them.
+    is_beside: bool,
     run: fn(&Gate) -> Result<Outcome>,
 }
 
 const fn step(name: &'static str, run: fn(&Gate) -> Result<Outcome>) -> Step {
-    Step { name, is_full_only: false, run }
+    Step { name, is_full_only: false, is_beside: false, run }
 }
 
 const fn full(name: &'static str, run: fn(&Gate) -> Result<Outcome>) -> Step {
-    Step { name, is_full_only: true, run }
+    Step { name, is_full_only: true, is_beside: false, run }
+}
+
+const fn beside(name: &'static str, run: fn(&Gate) -> Result<Outcome>) -> Step {
+    Step { name, is_full_only: true, is_beside: true, run }
 }
 
 const STEPS: &[Step] = &[
@@ -81,7 +89,7 @@ const STEPS: &[Step] = &[
     full("tools", |_| Ok(Outcome::skipped_if_any(&setup::missing()))),
     step("clippy", |gate| gate.cargo("clippy", &["--all-targets", "--", "-D", "warnings"])),
     full("features", features),
-    full("interop", |gate| Ok(Outcome::skipped_if_any(&gate.installed().missing))),
+    beside("interop", |gate| Ok(Outcome::skipped_if_any(&gate.installed().missing))),
     step("tests", tests),
     full("deploy", |gate| Ok(Outcome::skipped_if_any(&crate::deploy::test(&gate.workspace)?))),
     step("docs", docs),
@@ -90,11 +98,11 @@ const STEPS: &[Step] = &[
     full("rows", |gate| completeness::check(&gate.workspace).map(|()| Outcome::Passed)),
     full("load", load),
     full("conformance", conformance),
-    full("peers", peers),
+    beside("peers", peers),
     full("instructions", |gate| Ok(crate::instructions::compare(&gate.workspace, &[])?.into())),
     full("linear", |gate| Ok(crate::instructions::check_growth(&gate.workspace)?.into())),
     full("deny", deny),
-    full("machete", |gate| release::machete(&gate.workspace)),
+    beside("machete", |gate| release::machete(&gate.workspace)),
     full("package", |gate| release::package(&gate.workspace)),
     full("semver", |gate| release::semver(&gate.workspace)),
 ];
@@ -106,21 +114,43 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     for name in &wanted {
         ensure!(STEPS.iter().any(|step| step.name == name), "unknown step {name}\n\n{HELP}");
     }
-    let is_wanted = |step: &&Step| {
-        if wanted.is_empty() {
-            is_full || !step.is_full_only
-        } else {
-            wanted.iter().any(|name| name == step.name)
-        }
-    };
-    let gate = Gate { workspace: Workspace::find()?, is_full, installed: OnceCell::new() };
+    let steps: Vec<&Step> = STEPS
+        .iter()
+        .filter(|step| match wanted.is_empty() {
+            true => is_full || !step.is_full_only,
+            false => wanted.iter().any(|name| name == step.name),
+        })
+        .collect();
+    let workspace = Workspace { is_incremental: !is_full, ..Workspace::find()? };
+    let is_full = is_full || steps.iter().any(|step| step.is_full_only);
+    let gate = Gate { workspace, is_full, installed: OnceLock::new() };
+    thread::scope(|scope| {
+        let run = |step: &'static Step| {
+            let start = Instant::now();
+            ((step.run)(&gate), start.elapsed())
+        };
+        let mut beside: HashMap<_, _> = steps
+            .iter()
+            .filter(|step| step.is_beside)
+            .map(|step| (step.name, scope.spawn(move || run(step))))
+            .collect();
+        report(&steps, |step| match beside.remove(step.name) {
+            Some(thread) => thread.join().expect("a step does not panic"),
+            None => run(step),
+        })
+    })
+}
+
+/// Runs the steps, and prints what they lead to.
+fn report(
+    steps: &[&'static Step],
+    mut run: impl FnMut(&'static Step) -> (Result<Outcome>, Duration),
+) -> Result<()> {
     let (mut passed, mut skipped, mut failed) = (0, 0, Vec::new());
     let mut lines = String::new();
-    for step in STEPS.iter().filter(is_wanted) {
+    for step in steps {
         note(&format!("\n==> {}", step.name));
-        let start = Instant::now();
-        let outcome = (step.run)(&gate);
-        let seconds = start.elapsed().as_secs_f64();
+        let (outcome, time) = run(step);
         let text = match outcome {
             Ok(Outcome::Passed) => {
                 passed += 1;
@@ -136,7 +166,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
             }
         };
         note(&format!("==> {}: {text}", step.name));
-        lines += &format!("{:<12} {seconds:>6.1} s  {text}\n", step.name);
+        lines += &format!("{:<12} {:>6.1} s  {text}\n", step.name, time.as_secs_f64());
     }
     say(&format!("\n{lines}steps: {passed} passed, {} failed, {skipped} skipped\n", failed.len()));
     if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }
@@ -211,7 +241,7 @@ fn features(gate: &Gate) -> Result<Outcome> {
 fn tests(gate: &Gate) -> Result<Outcome> {
     let mut command = gate.selected("test")?;
     // Tests of servers and timeouts mostly wait.
-    let threads = 2 * std::thread::available_parallelism()?.get();
+    let threads = 2 * thread::available_parallelism()?.get();
     command.env("RUST_TEST_THREADS", threads.to_string());
     if gate.is_full {
         command.envs(gate.installed().variables.iter().map(|(variable, path)| (variable, path)));

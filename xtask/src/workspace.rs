@@ -9,6 +9,8 @@ use anyhow::{Context, Result};
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) target: PathBuf,
+    /// Whether cargo keeps what the next build of a changed crate can use. A build that happens once is faster without.
+    pub(crate) is_incremental: bool,
 }
 
 impl Workspace {
@@ -20,7 +22,7 @@ impl Workspace {
             Some(directory) => root.join(directory),
             None => root.join("target"),
         };
-        Ok(Self { root, target })
+        Ok(Self { root, target, is_incremental: true })
     }
 
     /// Committed figures and mappings of the benchmarks.
