@@ -10,6 +10,7 @@ mod input;
 mod large;
 mod open;
 mod stop;
+mod values;
 
 use std::time::Duration;
 
