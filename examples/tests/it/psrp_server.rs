@@ -75,6 +75,24 @@ fn the_client_of_powershell_counts_free_runspaces() {
     assert_eq!(printed.lines().collect::<Vec<_>>(), ["4", "True", "3"]);
 }
 
+#[test]
+fn the_client_of_powershell_sends_and_takes_secrets() {
+    const COMMAND: &str = "ps:$s = [Security.SecureString]::new(); $s.AppendChar('x'); [void]$ps.AddCommand('Test')\
+        .AddParameter('Text', $s).AddParameter('Login', [pscredential]::new('ada', $s))";
+
+    let server = program();
+    let arguments = ["-client", server.to_str().unwrap(), COMMAND, "host", "Read-Host -AsSecureString"];
+    let Some(printed) = powershell(&arguments) else { return };
+    // PowerShell prints the hexadecimal digits of UTF-16.
+    let count = |text: &str| printed.matches(text).count();
+    let counts = [
+        count("<SS>7800</SS>"),
+        count("<SS N=\"Password\">7800</SS>"),
+        count("<SS>680069006400640065006e00</SS>"),
+    ];
+    assert_eq!((counts, count("state Completed")), ([1, 1, 1], 2), "{printed}");
+}
+
 /// `PSRP_PYTHON` names a Python interpreter with psrpcore and pypsrp, whose versions stand with the client.
 #[test]
 fn the_client_of_psrpcore_gets_along_with_it() {

@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use super::Link;
-#[cfg(feature = "crypto")]
 use crate::clixml::{WriteOptions, Writer};
-use crate::crypto::Cipher;
+use crate::crypto::{Cipher, ClearText};
 #[cfg(feature = "crypto")]
 use crate::crypto::{ClientKey, SessionKey};
 use crate::error::Error;
-#[cfg(feature = "crypto")]
 use crate::link::violation;
 #[cfg(feature = "crypto")]
 use crate::message::{EncryptedSessionKey, Payload, PublicKey};
-use crate::value::{SecureString, Value};
+use crate::value::{SecureString, Value, Version};
+
+/// The first protocol without a key: secure strings rely on the encryption of the connection.
+const WITHOUT_KEY: Version = Version::new(2, 4);
 
 /// What there is of a key. Without the feature `crypto` it stays empty.
 #[derive(Default)]
@@ -25,6 +26,10 @@ pub(crate) struct Key {
     #[cfg(feature = "crypto")]
     pub(crate) prepared: Option<SessionKey>,
     pub(crate) is_requested: bool,
+    /// Whether strings of protocol 2.4 must not be sent, because the connection is not confidential.
+    pub(crate) is_clear_refused: bool,
+    /// What has the place of a key since protocol 2.4. `None` before the versions are known.
+    clear: Option<Option<Arc<ClearText>>>,
     #[cfg(feature = "crypto")]
     session: Option<Arc<SessionKey>>,
     /// Strings that came before the key.
@@ -35,6 +40,9 @@ pub(crate) struct Key {
 
 impl Key {
     pub(super) fn cipher(&self) -> Option<Arc<dyn Cipher>> {
+        if let Some(Some(clear)) = &self.clear {
+            return Some(clear.clone());
+        }
         #[cfg(feature = "crypto")]
         return self.session.clone().map(|key| key as _);
         #[cfg(not(feature = "crypto"))]
@@ -88,7 +96,26 @@ impl Link {
         }
     }
 
-    #[cfg(feature = "crypto")]
+    /// Takes the lower one of the versions of both ends, and returns the version to use. The first client of a pool settles
+    /// how secure strings are sent: what waits to be sent is written that way.
+    pub(crate) fn negotiate(&mut self, common: Version) -> Result<Version, Error> {
+        match (&self.key.clear, common >= WITHOUT_KEY) {
+            (None, false) => self.key.clear = Some(None),
+            (None, true) => {
+                let cipher = Arc::new(ClearText { is_allowed: !self.key.is_clear_refused });
+                self.key.clear = Some(Some(cipher));
+                self.install();
+                self.reading = self.reading.clone().clear_secrets();
+            }
+            (Some(None), true) => return Ok(Version::new(2, 3)),
+            (Some(Some(_)), false) => {
+                return Err(violation("a protocol before 2.4, with keys, in a pool that has none"));
+            }
+            _ => {}
+        }
+        Ok(common)
+    }
+
     fn install(&mut self) {
         if let Some(cipher) = self.key.cipher() {
             for text in &self.key.strings {
@@ -140,6 +167,9 @@ impl Link {
     /// Server: answers a public key with the session key, which is the same for every question.
     #[cfg(feature = "crypto")]
     pub(crate) fn answer_public_key(&mut self, public: &PublicKey) -> Result<(), Error> {
+        if self.has_key() && self.key.session.is_none() {
+            return Err(violation("a key in a session without keys, of protocol 2.4"));
+        }
         let key = match (&self.key.session, self.key.prepared.take()) {
             (Some(key), _) => key.clone(),
             (None, Some(key)) => Arc::new(key),

@@ -15,6 +15,7 @@ use psrp::{Error, server};
 use uuid::Uuid;
 
 #[cfg(feature = "crypto")]
+use crate::session::with_key;
 use crate::vectors_wire as vectors;
 
 const PIPELINES: usize = 3;
@@ -76,7 +77,7 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let config = client::Config::new().fragment_size(150);
+        let config = client::Config::new().capability(with_key()).fragment_size(150);
         #[cfg(feature = "crypto")]
         let config = {
             let file = vectors::load("conversation.json");

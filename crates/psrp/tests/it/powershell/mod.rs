@@ -9,6 +9,7 @@ mod display;
 mod input;
 mod large;
 mod open;
+mod secrets;
 mod stop;
 mod values;
 
