@@ -93,6 +93,47 @@ fn the_client_of_powershell_sends_and_takes_secrets() {
     assert_eq!((counts, count("state Completed")), ([1, 1, 1], 2), "{printed}");
 }
 
+#[cfg(unix)]
+#[test]
+fn the_client_of_powershell_comes_over_ssh() {
+    let daemon = Path::new("/usr/sbin/sshd");
+    if !daemon.is_file() {
+        return optional::skip("no sshd");
+    }
+    let Some(powershell) = optional::powershell_for_tests() else { return };
+    // What its service makes, for one that is started by root. Others need none.
+    let _ = std::fs::create_dir_all("/run/sshd");
+    let files = tempfile::tempdir().unwrap();
+    let path = |name: &str| files.path().join(name).display().to_string();
+    for name in ["host", "user"] {
+        let mut command = Command::new("ssh-keygen");
+        command.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(path(name));
+        assert!(command.status().unwrap().success());
+    }
+    let config = format!(
+        "HostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin yes\n\
+         Subsystem powershell {}\n",
+        path("host"),
+        path("user.pub"),
+        program().display()
+    );
+    std::fs::write(path("config"), config).unwrap();
+    // The client's OpenSSH starts the server by itself, so that there is no port to choose.
+    let script = format!(
+        "$options = @{{ ProxyCommand = '{} -i -f {}'; UserKnownHostsFile = '/dev/null'; \
+         StrictHostKeyChecking = 'no'; LogLevel = 'ERROR' }}
+         $session = New-PSSession -HostName localhost -KeyFilePath {} -Options $options
+         \"$($session.Transport) $($session.State)\"
+         Invoke-Command -Session $session {{ 1..3 }}
+         Remove-PSSession $session",
+        daemon.display(),
+        path("config"),
+        path("user")
+    );
+    let output = Command::new(powershell).args(["-Command", &script]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "SSH Opened\n1\n2\n3\n", "{output:?}");
+}
+
 /// `PSRP_PYTHON` names a Python interpreter with psrpcore and pypsrp, whose versions stand with the client.
 #[test]
 fn the_client_of_psrpcore_gets_along_with_it() {
