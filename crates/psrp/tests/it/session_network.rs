@@ -14,8 +14,8 @@ use psrp::value::{SecureString, Value};
 use psrp::{Error, server};
 use uuid::Uuid;
 
-#[cfg(feature = "crypto")]
 use crate::session::with_key;
+#[cfg(feature = "crypto")]
 use crate::vectors_wire as vectors;
 
 const PIPELINES: usize = 3;

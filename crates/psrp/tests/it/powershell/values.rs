@@ -197,6 +197,7 @@ fn is_same(ours: &Value, copy: &Value) -> bool {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the harness shows it if the test fails")]
 fn generated_values_survive_powershell() {
     let Some(pwsh) = optional::powershell_for_tests() else { return };
     let seed = match std::env::var("PSRP_TEST_SEED") {
