@@ -75,6 +75,65 @@ fn the_client_of_powershell_counts_free_runspaces() {
     assert_eq!(printed.lines().collect::<Vec<_>>(), ["4", "True", "3"]);
 }
 
+#[test]
+fn the_client_of_powershell_sends_and_takes_secrets() {
+    const COMMAND: &str = "ps:$s = [Security.SecureString]::new(); $s.AppendChar('x'); [void]$ps.AddCommand('Test')\
+        .AddParameter('Text', $s).AddParameter('Login', [pscredential]::new('ada', $s))";
+
+    let server = program();
+    let arguments = ["-client", server.to_str().unwrap(), COMMAND, "host", "Read-Host -AsSecureString"];
+    let Some(printed) = powershell(&arguments) else { return };
+    // PowerShell prints the hexadecimal digits of UTF-16.
+    let count = |text: &str| printed.matches(text).count();
+    let counts = [
+        count("<SS>7800</SS>"),
+        count("<SS N=\"Password\">7800</SS>"),
+        count("<SS>680069006400640065006e00</SS>"),
+    ];
+    assert_eq!((counts, count("state Completed")), ([1, 1, 1], 2), "{printed}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_client_of_powershell_comes_over_ssh() {
+    let daemon = Path::new("/usr/sbin/sshd");
+    if !daemon.is_file() {
+        return optional::skip("no sshd");
+    }
+    let Some(powershell) = optional::powershell_for_tests() else { return };
+    // What its service makes, for one that is started by root. Others need none.
+    let _ = std::fs::create_dir_all("/run/sshd");
+    let files = tempfile::tempdir().unwrap();
+    let path = |name: &str| files.path().join(name).display().to_string();
+    for name in ["host", "user"] {
+        let mut command = Command::new("ssh-keygen");
+        command.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(path(name));
+        assert!(command.status().unwrap().success());
+    }
+    let config = format!(
+        "HostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin yes\n\
+         Subsystem powershell {}\n",
+        path("host"),
+        path("user.pub"),
+        program().display()
+    );
+    std::fs::write(path("config"), config).unwrap();
+    // The client's OpenSSH starts the server by itself, so that there is no port to choose.
+    let script = format!(
+        "$options = @{{ ProxyCommand = '{} -i -f {}'; UserKnownHostsFile = '/dev/null'; \
+         StrictHostKeyChecking = 'no'; LogLevel = 'ERROR' }}
+         $session = New-PSSession -HostName localhost -KeyFilePath {} -Options $options
+         \"$($session.Transport) $($session.State)\"
+         Invoke-Command -Session $session {{ 1..3 }}
+         Remove-PSSession $session",
+        daemon.display(),
+        path("config"),
+        path("user")
+    );
+    let output = Command::new(powershell).args(["-Command", &script]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "SSH Opened\n1\n2\n3\n", "{output:?}");
+}
+
 /// `PSRP_PYTHON` names a Python interpreter with psrpcore and pypsrp, whose versions stand with the client.
 #[test]
 fn the_client_of_psrpcore_gets_along_with_it() {

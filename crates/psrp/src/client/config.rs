@@ -77,7 +77,7 @@ impl Config {
         self
     }
 
-    /// What the first message tells about the client. Default: protocol 2.3.
+    /// What the first message tells about the client. Default: protocol 2.4; if the server's is older, both use that.
     #[must_use]
     pub fn capability(mut self, capability: SessionCapability) -> Self {
         self.capability = capability;
@@ -185,6 +185,15 @@ impl Config {
     #[must_use]
     pub fn max_data_per_command(mut self, bytes: usize) -> Self {
         self.max_data_per_command = bytes;
+        self
+    }
+
+    /// Whether secure strings may be sent with protocol 2.4 or later, which does not encrypt them. If not, whatever has one
+    /// can't be sent ([`Error::is_unsupported`](crate::Error::is_unsupported)). Default: they may. A
+    /// connection that is neither encrypted nor local needs `false`, which `io::RunspacePool` sets by itself.
+    #[must_use]
+    pub fn clear_secrets(mut self, are_allowed: bool) -> Self {
+        self.key.is_clear_refused = !are_allowed;
         self
     }
 

@@ -168,6 +168,7 @@ impl RunspacePool {
                 if capability.protocol_version.major() != SessionCapability::PROTOCOL.major() {
                     return Err(violation("the server has another major version of the protocol"));
                 }
+                self.link.negotiate(self.capability.protocol_version.min(capability.protocol_version))?;
                 self.peer = Some(capability.clone());
                 self.events.push(Event::SessionCapability(capability), len);
             }

@@ -153,7 +153,7 @@ impl Pipeline<'_> {
 
         const ACTION: &str = "start";
         self.require(ACTION, &[NotStarted, Stopped, Completed])?;
-        let peer = self.pool.peer_version();
+        let peer = self.pool.protocol();
         let Some(request) = &self.entry().request else {
             return Err(not_now(ACTION, "pipeline", "another client's"));
         };

@@ -101,7 +101,7 @@ impl RunspacePool {
         self.private_data.as_ref()
     }
 
-    /// Whether there is a session key.
+    /// Whether secure strings can be sent: there is a session key, or the protocol is 2.4 or later and needs none.
     pub fn has_key(&self) -> bool {
         self.link.has_key()
     }
@@ -118,9 +118,10 @@ impl RunspacePool {
         self.link.outbox.pending_bytes_of(pipeline)
     }
 
-    /// The protocol of the server, as far as it is known.
-    pub(super) fn peer_version(&self) -> Version {
-        self.peer.as_ref().map_or(SessionCapability::PROTOCOL, |peer| peer.protocol_version)
+    /// The version of the protocol that both ends have: the own one while that of the server is not known.
+    pub(super) fn protocol(&self) -> Version {
+        let own = self.capability.protocol_version;
+        self.peer.as_ref().map_or(own, |peer| own.min(peer.protocol_version))
     }
 
     pub(super) fn require(&self, action: &str, states: &[RunspacePoolState]) -> Result<(), Error> {
@@ -132,7 +133,7 @@ impl RunspacePool {
     }
 
     /// Starts the exchange of the session key, which else happens when a secure string is sent or received. Nothing
-    /// happens if it has started.
+    /// happens if it has started, or with protocol 2.4 or later, which has no key.
     ///
     /// # Errors
     ///
@@ -140,7 +141,7 @@ impl RunspacePool {
     /// the system has no randomness ([`Error::is_crypto`]).
     pub fn exchange_key(&mut self) -> Result<(), Error> {
         self.require_opened("exchange the key")?;
-        if self.link.is_key_requested() { Ok(()) } else { self.link.send_public_key() }
+        if self.has_key() || self.link.is_key_requested() { Ok(()) } else { self.link.send_public_key() }
     }
 
     /// Decrypts the secure strings of a value by hand.
@@ -237,7 +238,7 @@ impl RunspacePool {
     /// As [`create_pipeline`](Self::create_pipeline) and [`Pipeline::start`]; there is no pipeline then.
     pub fn invoke(&mut self, request: impl Into<PipelineRequest>) -> Result<Uuid, Error> {
         let request = request.into();
-        request.check(self.peer_version())?;
+        request.check(self.protocol())?;
         let id = self.create_pipeline(request)?;
         let mut pipeline = self.pipeline(id)?;
         match pipeline.start() {

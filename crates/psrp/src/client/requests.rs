@@ -78,7 +78,7 @@ impl RunspacePool {
     /// Fails if the pool is not open, or if the server's protocol is older than 2.3 ([`Error::is_state`]).
     pub fn reset_runspace_state(&mut self) -> Result<i64, Error> {
         self.require_opened("reset the runspace")?;
-        if self.peer_version() < Version::new(2, 3) {
+        if self.protocol() < Version::new(2, 3) {
             return Err(Error::with(Kind::State, "runspaces can be reset since protocol 2.3"));
         }
         let message = |call_id| Payload::ResetRunspaceState(ResetRunspaceState { call_id });

@@ -4,7 +4,8 @@ use crate::value::ascii::Ascii;
 
 /// A width of numbers.
 pub(crate) trait Float: zmij::Float + Copy {
-    /// As many digits of the whole part are written without an exponent whatever the number.
+    /// Maximum digits of the whole part that are written without an exponent: .NET's digits of a number that is read back
+    /// as the same.
     const PLAIN: i32;
 
     fn is_finite(self) -> bool;
@@ -48,8 +49,8 @@ macro_rules! float {
 }
 
 float! {
-    f32, 7;
-    f64, 15;
+    f32, 9;
+    f64, 17;
 }
 
 /// The shortest text that is read as this number.
@@ -70,7 +71,7 @@ pub(crate) fn text<F: Float>(number: F) -> Ascii {
         text.push(b'-');
     }
     let whole = usize::try_from(point).unwrap_or(0);
-    if point > F::PLAIN.max(len as i32) || point < -3 {
+    if point > F::PLAIN || point < -3 {
         scientific(&mut text, digits, point - 1);
     } else if whole >= len {
         text.push_bytes(digits);
@@ -198,8 +199,9 @@ mod tests {
             (1e-5, "1E-05"),
             (1.25e-5, "1.25E-05"),
             (1e14, "100000000000000"),
-            (1e15, "1E+15"),
-            (1.5e15, "1.5E+15"),
+            (1.5e16, "15000000000000000"),
+            (1e17, "1E+17"),
+            (1.5e17, "1.5E+17"),
             (1234567890123456.0, "1234567890123456"),
             (12345678901234568.0, "12345678901234568"),
             (123456.789, "123456.789"),
@@ -220,7 +222,9 @@ mod tests {
         for (number, expected) in [
             (16_777_216.0, "16777216"),
             (1e6, "1000000"),
-            (1e7, "1E+07"),
+            (1e8, "100000000"),
+            (1e9, "1E+09"),
+            (2_147_483_648.0, "2.1474836E+09"),
             (0.333_333_34, "0.33333334"),
             (f32::MAX, "3.4028235E+38"),
             (1e-45, "1E-45"),

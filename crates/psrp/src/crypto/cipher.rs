@@ -24,6 +24,29 @@ pub trait Cipher: Send + Sync {
     fn decrypt(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error>;
 }
 
+/// The cipher of protocol 2.4, which changes nothing: the connection encrypts secure strings with everything else.
+pub(crate) struct ClearText {
+    /// Whether the connection is confidential, or the caller accepts that it is not.
+    pub(crate) is_allowed: bool,
+}
+
+impl Cipher for ClearText {
+    fn encrypt(&self, utf16le: &[u8]) -> Result<Vec<u8>, Error> {
+        if self.is_allowed {
+            return Ok(utf16le.to_vec());
+        }
+        Err(Error::with(
+            Kind::Unsupported,
+            "protocol 2.4 sends secure strings unencrypted, and so does this connection (use TLS, NTLM or Kerberos, \
+             or allow it)",
+        ))
+    }
+
+    fn decrypt(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+        Ok(Zeroizing::new(encrypted.to_vec()))
+    }
+}
+
 impl Error {
     /// The error of a [`Cipher`] that failed, for those that are made elsewhere. It tells nothing more on purpose.
     pub fn crypto() -> Self {

@@ -1,5 +1,8 @@
 //! Encrypted strings, and the exchange of the key for them (MS-PSRP 2.2.2.3, 2.2.2.4, 2.2.5.1.24).
 //!
+//! Both are used up to protocol 2.3. Since protocol 2.4 (PowerShell 7.6) there is no key: secure strings rely on the
+//! encryption of the connection.
+//!
 //! A [`SecureString`](crate::value::SecureString) stays encrypted when it is read and is decrypted when there is a key,
 //! see [`Value::decrypt`](crate::Value::decrypt). The cipher is a trait, for the files of `Export-Clixml` and the like have
 //! others than a session.
@@ -36,6 +39,7 @@ mod session_key;
 mod tree;
 
 pub use cipher::Cipher;
+pub(crate) use cipher::ClearText;
 #[cfg(feature = "crypto")]
 pub use exchange::ClientKey;
 #[cfg(feature = "crypto")]

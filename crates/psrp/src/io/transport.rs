@@ -62,6 +62,12 @@ pub trait Transport: Send {
         crate::fragment::Fragmenter::DEFAULT_FRAGMENT_SIZE
     }
 
+    /// Whether data are safe from others on their way: the connection is encrypted, or stays on this machine. If not, the
+    /// client sends no secure strings with protocol 2.4, which leaves their encryption to the connection. Default: they are.
+    fn is_confidential(&self) -> bool {
+        true
+    }
+
     /// Tells that the pool has taken over a pipeline that runs at the server, whose packets are wanted from now on. The
     /// transports that are pipes carry them in any case and have nothing to do, which is the default.
     ///

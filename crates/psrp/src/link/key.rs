@@ -3,19 +3,30 @@
 use std::sync::Arc;
 
 use super::Link;
-#[cfg(feature = "crypto")]
 use crate::clixml::{WriteOptions, Writer};
-use crate::crypto::Cipher;
+use crate::crypto::{Cipher, ClearText};
 #[cfg(feature = "crypto")]
 use crate::crypto::{ClientKey, SessionKey};
 use crate::error::Error;
-#[cfg(feature = "crypto")]
 use crate::link::violation;
 #[cfg(feature = "crypto")]
 use crate::message::{EncryptedSessionKey, Payload, PublicKey};
-use crate::value::{SecureString, Value};
+use crate::value::{SecureString, Value, Version};
 
-/// What there is of a key. Without the feature `crypto` it stays empty.
+/// The first protocol without a key: secure strings rely on the encryption of the connection.
+const WITHOUT_KEY: Version = Version::new(2, 4);
+
+/// How secure strings are sent.
+#[derive(Default)]
+enum Secrets {
+    /// The versions of both ends are not known yet.
+    #[default]
+    Undecided,
+    WithKey,
+    Clear(Arc<ClearText>),
+}
+
+/// What there is of a key. Without the feature `crypto` there is none.
 #[derive(Default)]
 pub(crate) struct Key {
     /// The pair of the client: given by the caller or generated when it is needed.
@@ -25,6 +36,9 @@ pub(crate) struct Key {
     #[cfg(feature = "crypto")]
     pub(crate) prepared: Option<SessionKey>,
     pub(crate) is_requested: bool,
+    /// Whether strings of protocol 2.4 must not be sent, because the connection is not confidential.
+    pub(crate) is_clear_refused: bool,
+    secrets: Secrets,
     #[cfg(feature = "crypto")]
     session: Option<Arc<SessionKey>>,
     /// Strings that came before the key.
@@ -35,6 +49,9 @@ pub(crate) struct Key {
 
 impl Key {
     pub(super) fn cipher(&self) -> Option<Arc<dyn Cipher>> {
+        if let Secrets::Clear(clear) = &self.secrets {
+            return Some(clear.clone());
+        }
         #[cfg(feature = "crypto")]
         return self.session.clone().map(|key| key as _);
         #[cfg(not(feature = "crypto"))]
@@ -88,7 +105,26 @@ impl Link {
         }
     }
 
-    #[cfg(feature = "crypto")]
+    /// Takes the lower one of the versions of both ends, and returns the version to use. The first client of a pool settles
+    /// how secure strings are sent: what waits to be sent is written that way.
+    pub(crate) fn negotiate(&mut self, common: Version) -> Result<Version, Error> {
+        match (&self.key.secrets, common >= WITHOUT_KEY) {
+            (Secrets::Undecided, false) => self.key.secrets = Secrets::WithKey,
+            (Secrets::Undecided, true) => {
+                let cipher = Arc::new(ClearText { is_allowed: !self.key.is_clear_refused });
+                self.key.secrets = Secrets::Clear(cipher);
+                self.install();
+                self.reading = self.reading.clone().clear_secrets();
+            }
+            (Secrets::WithKey, true) => return Ok(Version::new(2, 3)),
+            (Secrets::Clear(_), false) => {
+                return Err(violation("a protocol before 2.4, with keys, in a pool that has none"));
+            }
+            _ => {}
+        }
+        Ok(common)
+    }
+
     fn install(&mut self) {
         if let Some(cipher) = self.key.cipher() {
             for text in &self.key.strings {
@@ -134,12 +170,15 @@ impl Link {
 
     #[cfg(not(feature = "crypto"))]
     pub(crate) fn take_session_key(&self, _: &crate::message::EncryptedSessionKey) -> Result<(), Error> {
-        Err(super::violation("a session key that was not asked for"))
+        Err(violation("a session key that was not asked for"))
     }
 
     /// Server: answers a public key with the session key, which is the same for every question.
     #[cfg(feature = "crypto")]
     pub(crate) fn answer_public_key(&mut self, public: &PublicKey) -> Result<(), Error> {
+        if matches!(self.key.secrets, Secrets::Clear(_)) {
+            return Err(violation("a key in a session without keys, of protocol 2.4"));
+        }
         let key = match (&self.key.session, self.key.prepared.take()) {
             (Some(key), _) => key.clone(),
             (None, Some(key)) => Arc::new(key),

@@ -67,7 +67,7 @@ impl Config {
         }
     }
 
-    /// What the first message tells about the server. Default: protocol 2.3.
+    /// What the first message tells about the server. Default: protocol 2.4; if the client's is older, both use that.
     #[must_use]
     pub fn capability(mut self, capability: SessionCapability) -> Self {
         self.capability = capability;

@@ -200,7 +200,11 @@ impl RunspacePool {
                 return Err(violation("the client has another major version of the protocol"));
             }
             // The first answer still has no identifier: it is the first that the server learns of it.
-            self.link.tell(None, &Payload::SessionCapability(self.capability.clone()))?;
+            let common = self.capability.protocol_version.min(capability.protocol_version);
+            let protocol_version = self.link.negotiate(common)?;
+            // PowerShell's client refuses a later version than its own.
+            let answer = SessionCapability { protocol_version, ..self.capability.clone() };
+            self.link.tell(None, &Payload::SessionCapability(answer))?;
             self.link.pool_id = message.header.pool_id;
             self.peer = Some(capability.clone());
             self.events.push(Event::SessionCapability(capability), len);

@@ -187,7 +187,7 @@ impl Pipeline<'_> {
     ///
     /// As [`write_output`](Self::write_output), and if the client's protocol is older than 2.3 ([`Error::is_state`]).
     pub fn write_information(&mut self, record: InformationRecord) -> Result<(), Error> {
-        if self.pool.peer_version() < Version::new(2, 3) {
+        if self.pool.protocol() < Version::new(2, 3) {
             return Err(Error::with(Kind::State, "information records exist since protocol 2.3"));
         }
         self.write("write information", Payload::InformationRecord(Box::new(record)))

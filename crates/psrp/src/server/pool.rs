@@ -97,7 +97,7 @@ impl RunspacePool {
         self.peer.as_ref()
     }
 
-    /// Whether there is a session key.
+    /// Whether secure strings can be sent: there is a session key, or the protocol is 2.4 or later and needs none.
     pub fn has_key(&self) -> bool {
         self.link.has_key()
     }
@@ -131,8 +131,9 @@ impl RunspacePool {
         Err(not_now(action, "pool", self.state))
     }
 
-    pub(super) fn peer_version(&self) -> Version {
-        self.peer.as_ref().map_or(SessionCapability::PROTOCOL, |peer| peer.protocol_version)
+    pub(super) fn protocol(&self) -> Version {
+        let own = self.capability.protocol_version;
+        self.peer.as_ref().map_or(own, |peer| own.min(peer.protocol_version))
     }
 
     /// Decrypts the secure strings of a value by hand. Those that came after the key are decrypted already, those before it

@@ -36,6 +36,12 @@ impl SecureString {
         Self(Arc::new(Repr::Encrypted { bytes: bytes.into(), text: OnceLock::new() }))
     }
 
+    /// From UTF-16LE without an end mark. `None` if it ends within a unit.
+    pub(crate) fn from_utf16le(bytes: Box<[u8]>) -> Option<Self> {
+        let bytes = Zeroizing::new(bytes.into_vec());
+        bytes.len().is_multiple_of(2).then(|| Self(Arc::new(Repr::Plain(bytes))))
+    }
+
     /// Whether there is only the encrypted form.
     pub fn is_encrypted(&self) -> bool {
         self.utf16le().is_none()
@@ -51,7 +57,11 @@ impl SecureString {
 
     /// Bytes that a string takes on the heap once it is decrypted: the text is not longer than the encrypted form.
     pub(crate) fn heap_size(&self) -> usize {
-        shared_size(size_of::<Repr>()) + 2 * self.encrypted().map_or(0, <[u8]>::len)
+        let len = match &*self.0 {
+            Repr::Plain(text) => text.len(),
+            Repr::Encrypted { bytes, .. } => 2 * bytes.len(),
+        };
+        shared_size(size_of::<Repr>()) + len
     }
 
     /// Decrypts it, unless the text is there. This and all of its clones have the text from then on.

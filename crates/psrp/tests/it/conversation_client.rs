@@ -18,6 +18,7 @@ use psrp::value::SecureString;
 use uuid::Uuid;
 
 use crate::conversation::{Comparison, expected_states, states, steps};
+use crate::session::with_key;
 use crate::vectors_wire as vectors;
 
 /// The name that the file has for an event.
@@ -59,7 +60,13 @@ fn new_pool(file: &serde_json::Value) -> RunspacePool {
     };
     let key = vectors::base64(&file["client_rsa_private_key_der_base64"]);
     let id = file["runspace_pool_id"].as_str().unwrap().parse().unwrap();
-    RunspacePool::new(Config::new().pool_id(id).init(init).key_pair(ClientKey::from_pkcs8(&key).unwrap()))
+    RunspacePool::new(
+        Config::new()
+            .capability(with_key())
+            .pool_id(id)
+            .init(init)
+            .key_pair(ClientKey::from_pkcs8(&key).unwrap()),
+    )
 }
 
 fn first_pipeline() -> CreatePipeline {

@@ -275,7 +275,8 @@ async fn requests_are_answered() {
 async fn secure_strings_go_both_ways() {
     use psrp::value::SecureString;
 
-    let (pool, _server) = open(Options::new(), cat).await;
+    let config = Config::new().capability(crate::session::with_key());
+    let (pool, _server) = open(Options::new().config(config), cat).await;
     let secret = || Value::from(SecureString::new("Pa\u{df}wort"));
     let output = pool.invoke_with_input(PowerShell::script(""), [secret()]).await.unwrap();
     let Value::SecureString(text) = &output.output[0] else { panic!() };

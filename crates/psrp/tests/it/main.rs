@@ -56,6 +56,7 @@ mod messages;
 mod outofproc;
 mod peers;
 mod powershell;
+mod powershell_recorded;
 mod promises;
 mod serde_clixml;
 mod serde_errors;

@@ -331,7 +331,7 @@ fn the_first_message_tells_what_is_implemented() {
     let mut writer = psrp::clixml::Writer::new();
     assert_eq!(
         str::from_utf8(data.encode(&mut writer).unwrap()).unwrap(),
-        "<Obj RefId=\"0\"><MS><Version N=\"PSVersion\">2.0</Version><Version N=\"protocolversion\">2.3</Version>\
+        "<Obj RefId=\"0\"><MS><Version N=\"PSVersion\">2.0</Version><Version N=\"protocolversion\">2.4</Version>\
          <Version N=\"SerializationVersion\">1.1.0.1</Version></MS></Obj>"
     );
 }

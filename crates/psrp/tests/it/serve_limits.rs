@@ -17,6 +17,7 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::handler::{Pipe, Served, Tests, pipe};
+use crate::session::with_key;
 
 /// The clock of the tests runs only while nothing else happens: what has not come by then never comes.
 const WHILE: Duration = Duration::from_millis(300);
@@ -35,7 +36,7 @@ impl Raw {
         let (lines, far) = pipe(4096);
         let handler = Arc::new(Tests::default());
         let ended = tokio::spawn(serve(far, handler.clone(), options));
-        let machine = RunspacePool::new(client::Config::new().max_pipelines(9999));
+        let machine = RunspacePool::new(client::Config::new().capability(with_key()).max_pipelines(9999));
         let mut raw = Self { machine, lines, buffer: Vec::new(), handler, ended };
         raw.machine.open().unwrap();
         while raw.machine.state() != RunspacePoolState::Opened {

@@ -8,13 +8,16 @@ use std::time::Duration;
 use psrp::host::{HostRequest, HostResult};
 use psrp::io::serve::{Ended, Options, serve};
 use psrp::io::{self, Host, HostFuture, PoolEvent, RunspacePool};
-use psrp::message::{CreatePipeline, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState};
+use psrp::message::{
+    CreatePipeline, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState, SessionCapability,
+};
 use psrp::record::{ErrorCategory, ErrorRecord};
 use psrp::value::{SecureString, Value};
 use psrp::{Error, client};
 use uuid::Uuid;
 
 use crate::handler::{Served, Tests, pipe};
+use crate::session::with_key;
 
 /// A pipeline with input.
 fn with_input(script: &str) -> CreatePipeline {
@@ -228,8 +231,14 @@ async fn an_answer_that_is_not_waited_for_does_no_harm() {
 }
 
 #[tokio::test]
-async fn secrets_wait_for_the_key() {
-    let served = Served::new().await;
+async fn secrets_go_both_ways() {
+    secrets(with_key()).await;
+    secrets(SessionCapability::default()).await;
+}
+
+async fn secrets(capability: SessionCapability) {
+    let config = client::Config::new().capability(capability);
+    let served = Served::with(config, io::Options::new(), Options::new()).await;
     let output = served.pool.invoke(PowerShell::script("secret 10")).await.unwrap();
     assert_eq!(output.state, PipelineState::Completed);
     for (number, value) in output.output.iter().enumerate() {

@@ -142,7 +142,9 @@ fn a_server_refuses_what_exceeds_the_bytes_to_send() {
 fn what_waits_for_the_key_counts() {
     use psrp::value::SecureString;
 
-    let config = client::Config::new().max_pending_bytes(2000);
+    use crate::session::with_key;
+
+    let config = client::Config::new().capability(with_key()).max_pending_bytes(2000);
     let mut session = Session::with(config, server::Config::new()).open();
     let id = session.run(with_input());
     let secret = SecureString::new(&"x".repeat(300));
@@ -568,7 +570,7 @@ fn many_pipelines_and_messages_take_no_more_than_their_share() {
 fn many_messages_may_wait_for_the_key() {
     const MESSAGES: i32 = 100_000;
 
-    let mut session = Session::opened();
+    let mut session = Session::opened_with_key();
     let id = session.run(with_input());
     let mut pipeline = session.client.pipeline(id).unwrap();
     pipeline.send_input(psrp::value::SecureString::new("first")).unwrap();

@@ -14,6 +14,7 @@ use psrp::value::{SecureString, Value};
 use psrp::{Error, server};
 use uuid::Uuid;
 
+use crate::session::with_key;
 #[cfg(feature = "crypto")]
 use crate::vectors_wire as vectors;
 
@@ -76,7 +77,7 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let config = client::Config::new().fragment_size(150);
+        let config = client::Config::new().capability(with_key()).fragment_size(150);
         #[cfg(feature = "crypto")]
         let config = {
             let file = vectors::load("conversation.json");

@@ -17,6 +17,16 @@ use psrp::value::{Object, SecureString, Value, Version};
 
 use crate::session::{Session, fragment};
 
+fn capability(minor: u32) -> SessionCapability {
+    SessionCapability { protocol_version: Version::new(2, minor), ..SessionCapability::default() }
+}
+
+/// A session of a client and a server of these minor versions of protocol 2; there are keys up to 2.3.
+fn opened(client: u32, server: u32) -> Session {
+    let server = server::Config::new().capability(capability(server));
+    Session::with(Config::new().capability(capability(client)), server).open()
+}
+
 fn text(value: &Value) -> Option<String> {
     let Value::SecureString(text) = value else { panic!("no secure string") };
     text.reveal().map(|text| text.to_string())
@@ -48,7 +58,7 @@ fn failure(events: &[PipelineEvent]) -> &ErrorRecord {
 
 #[test]
 fn what_was_taken_before_the_key_is_readable_after_it() {
-    let mut session = Session::opened();
+    let mut session = opened(3, 3);
     let id = session.run(PowerShell::script("Get-Secret"));
     session.server.pipeline(id).unwrap().write_output(SecureString::new("early")).unwrap();
     session.server.pipeline(id).unwrap().write_output("after").unwrap();
@@ -92,7 +102,7 @@ fn what_was_taken_before_the_key_is_readable_after_it() {
 
 #[test]
 fn strings_beyond_the_limit_are_decrypted_by_hand() {
-    let mut session = Session::opened();
+    let mut session = opened(3, 3);
     let id = session.run(PowerShell::script("1"));
     session.server.pipeline(id).unwrap().write_output(SecureString::new("key")).unwrap();
     session.exchange();
@@ -131,8 +141,7 @@ fn a_key_that_is_asked_for_while_opening_is_sent_when_open() {
     let mut session = Session::new();
     session.client.open().unwrap();
     let id = session.client.id();
-    let old = SessionCapability { protocol_version: Version::new(2, 1), ..SessionCapability::default() };
-    for payload in [Payload::SessionCapability(old), Payload::PublicKeyRequest] {
+    for payload in [Payload::SessionCapability(capability(1)), Payload::PublicKeyRequest] {
         let bytes = fragment(Destination::Client, id, None, &payload);
         session.client.handle_input(Priority::Default, None, &bytes).unwrap();
     }
@@ -156,7 +165,7 @@ fn a_key_that_is_asked_for_while_opening_is_sent_when_open() {
 
 #[test]
 fn a_key_that_was_asked_for_in_vain_is_asked_for_again() {
-    let mut session = Session::opened();
+    let mut session = opened(3, 3);
     let id = session.run(with_input());
     let pool = session.server.id();
     session.server.pipeline(id).unwrap().write_output(SecureString::new("late")).unwrap();
@@ -174,7 +183,7 @@ fn a_key_that_was_asked_for_in_vain_is_asked_for_again() {
     assert_eq!(text(value).unwrap(), "late");
 
     // And the client's question, with input that waits for it.
-    let mut session = Session::opened();
+    let mut session = opened(3, 3);
     let id = session.run(with_input());
     session.server_events();
     session.client.pipeline(id).unwrap().send_input(SecureString::new("late")).unwrap();
@@ -198,7 +207,7 @@ fn a_key_that_was_asked_for_in_vain_is_asked_for_again() {
 
 #[test]
 fn what_cannot_be_written_is_refused_before_it_waits() {
-    let mut session = Session::opened();
+    let mut session = opened(3, 3);
     let id = session.run(with_input());
     let mut pipeline = session.client.pipeline(id).unwrap();
     assert!(pipeline.send_input(too_deep()).unwrap_err().is_limit());
@@ -217,7 +226,7 @@ fn what_cannot_be_written_is_refused_before_it_waits() {
 
 #[test]
 fn input_that_cannot_be_written_later_fails_its_pipeline() {
-    let mut session = Session::opened();
+    let mut session = opened(3, 3);
     let [first, second] = [session.run(with_input()), session.run(with_input())];
     session.server_events();
     session.client_events();
@@ -257,7 +266,7 @@ fn input_that_cannot_be_written_later_fails_its_pipeline() {
 
 #[test]
 fn an_answer_that_cannot_be_written_later_becomes_an_error() {
-    let mut session = Session::opened();
+    let mut session = opened(3, 3);
     let id = session.run(PowerShell::script("1"));
     for request in [HostRequest::ReadLineAsSecureString, HostRequest::ReadLineAsSecureString] {
         session.server.pipeline(id).unwrap().host_call(&request).unwrap();
@@ -300,7 +309,7 @@ fn an_answer_that_cannot_be_written_later_becomes_an_error() {
 
 #[test]
 fn output_that_cannot_be_written_later_fails_its_pipeline() {
-    let mut session = Session::opened();
+    let mut session = opened(3, 3);
     let [first, second] = [session.run(with_input()), session.run(with_input())];
     session.client_events();
     session.server_events();
@@ -336,7 +345,7 @@ fn output_that_cannot_be_written_later_fails_its_pipeline() {
 
 #[test]
 fn a_call_that_cannot_be_written_later_is_answered_here() {
-    let mut session = Session::opened();
+    let mut session = opened(3, 3);
     let id = session.run(PowerShell::script("1"));
     let (value, object) = perishable();
     let field = FieldDescription { default_value: Some(value), ..FieldDescription::default() };
@@ -358,7 +367,7 @@ fn a_call_that_cannot_be_written_later_is_answered_here() {
 fn nothing_shows_a_secret() {
     const SECRET: &str = "hunter2hunter2";
 
-    let mut session = Session::opened();
+    let mut session = opened(3, 3);
     let command = Command::new("Test").parameter("Secret", SecureString::new(SECRET));
     let id = session.client.invoke(PowerShell::new().command(command)).unwrap();
     let mut shown = format!("{:?}", session.client);
@@ -378,4 +387,154 @@ fn nothing_shows_a_secret() {
     // Neither as it travels.
     let key = "PublicKey";
     assert!(!shown.contains(key) && shown.contains("SecureString(..)"), "{shown}");
+}
+
+/// Whether one of the packets that carries everything until there is nothing more has this text as UTF-16.
+fn exchange_shows(session: &mut Session, secret: &str) -> bool {
+    let utf16: Vec<u8> = secret.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let base64 = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, utf16);
+    let mut buffer = Vec::new();
+    let mut shown = Vec::new();
+    loop {
+        let packet = if let Some(packet) = session.client.poll_transmit(10_000, &mut buffer) {
+            session.server.handle_packet(packet).unwrap();
+            packet
+        } else if let Some(packet) = session.server.poll_transmit(10_000, &mut buffer) {
+            session.client.handle_packet(packet).unwrap();
+            packet
+        } else {
+            return String::from_utf8_lossy(&shown).contains(&base64);
+        };
+        if let Packet::Data { data, .. } = packet {
+            let mut data = data;
+            let mut assembler = Assembler::new();
+            while let Some(message) = assembler.next(&mut data).unwrap() {
+                shown.extend_from_slice(message);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_lower_version_decides_whether_there_is_a_key() {
+    const SECRET: &str = "p\u{e4}ss\u{1F600}";
+
+    for (client, server) in [(3, 3), (3, 4), (4, 3), (4, 4)] {
+        let has_keys = client.min(server) < 4;
+        let mut session = opened(client, server);
+        assert_eq!(session.client.peer(), Some(&capability(client.min(server))));
+        assert_eq!((session.client.has_key(), session.server.has_key()), (!has_keys, !has_keys));
+
+        let command = Command::new("Test").parameter("Secret", SecureString::new(SECRET));
+        let id = session.client.invoke(PowerShell::new().command(command)).unwrap();
+        // Short fragments would cut the text.
+        let is_shown = exchange_shows(&mut session, SECRET);
+        let events = session.server_events();
+        let parameter = events.iter().find_map(|event| match event {
+            server::Event::Pipeline { event: server::PipelineEvent::Start(start), .. } => Some(start),
+            _ => None,
+        });
+        let Some(psrp::client::PipelineRequest::Run(create)) = parameter else { panic!("{events:?}") };
+        let command = create.power_shell.statements().flatten().next().unwrap();
+        assert_eq!(text(&command.parameters[0].value).unwrap(), SECRET);
+
+        let mut pipeline = session.server.pipeline(id).unwrap();
+        pipeline.start().unwrap();
+        pipeline.write_output(SecureString::new(SECRET)).unwrap();
+        pipeline.host_call(&HostRequest::ReadLineAsSecureString).unwrap();
+        let is_shown = exchange_shows(&mut session, SECRET) || is_shown;
+        let events = session.client_events();
+        let output = events.iter().find_map(|event| match event {
+            Event::Pipeline { event: PipelineEvent::Output(value), .. } => Some(value),
+            _ => None,
+        });
+        assert_eq!(text(output.unwrap()).unwrap(), SECRET);
+        let Some(Event::HostCall { pipeline, call }) = events.last() else { panic!("{events:?}") };
+        let result = HostResult::Secure(SecureString::new(SECRET));
+        session.client.respond(*pipeline, HostResponse::new(call, &result)).unwrap();
+        assert_eq!(
+            (exchange_shows(&mut session, SECRET) || is_shown, session.client.has_key()),
+            (!has_keys, true)
+        );
+        let Some(server::Event::HostResponse { response, .. }) = session.server_events().pop() else {
+            panic!()
+        };
+        assert_eq!(response.result().unwrap(), result);
+
+        let exchanged = |event: &Event| matches!(event, Event::KeyExchanged);
+        assert_eq!(events.iter().any(exchanged), has_keys);
+        session.client.exchange_key().unwrap();
+        session.server.request_key().unwrap();
+        session.exchange();
+        assert!(!session.client_events().iter().any(exchanged));
+    }
+}
+
+#[test]
+fn secrets_without_a_key_are_refused_where_the_connection_shows_them() {
+    for (minor, is_refused) in [(3, false), (4, true)] {
+        let server = server::Config::new().capability(capability(minor));
+        let mut session = Session::with(Config::new().clear_secrets(false), server).open();
+        let command = Command::new("Test").parameter("Secret", SecureString::new("hunter2hunter2"));
+        let result = session.client.invoke(PowerShell::new().command(command));
+        assert_eq!(result.is_err(), is_refused);
+        if let Err(error) = result {
+            assert!(error.is_unsupported(), "{error}");
+            assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+            assert_eq!(
+                (session.client.pipelines().len(), session.client.pending_bytes()),
+                (1, 0),
+                "it is closing"
+            );
+        }
+        session.exchange();
+        // Everything else goes on, and secrets of the server are read.
+        let id = session.run(with_input());
+        session.server.pipeline(id).unwrap().write_output(SecureString::new("of the server")).unwrap();
+        session.exchange();
+        let events = session.pipeline_events(id);
+        let [.., PipelineEvent::Output(value)] = &events[..] else { panic!("{events:?}") };
+        assert_eq!(text(value).unwrap(), "of the server");
+    }
+}
+
+#[test]
+fn a_pool_stays_with_or_without_a_key() {
+    // A pool with a key has it for later clients too.
+    let mut session = opened(3, 4);
+    let id = session.run(PowerShell::script("Get-Secret"));
+    session.server.pipeline(id).unwrap().write_output(SecureString::new("key")).unwrap();
+    session.exchange();
+    let pool = session.server.id();
+    session.server.disconnect().unwrap();
+    session.client = psrp::client::RunspacePool::new(Config::new().pool_id(pool));
+    session.client.connect().unwrap();
+    session.exchange();
+    assert_eq!(session.client.peer(), Some(&capability(3)));
+    assert!(!session.client.has_key());
+
+    // One without a key has no client that needs one.
+    let mut session = opened(4, 4);
+    let pool = session.server.id();
+    session.server.disconnect().unwrap();
+    session.client = psrp::client::RunspacePool::new(Config::new().pool_id(pool).capability(capability(3)));
+    session.client.connect().unwrap();
+    let mut buffer = Vec::new();
+    let packet = session.client.poll_transmit(10_000, &mut buffer).unwrap();
+    assert!(session.server.handle_packet(packet).unwrap_err().is_protocol());
+    assert_eq!(session.server.state(), RunspacePoolState::Disconnected);
+}
+
+#[test]
+fn a_key_and_malformed_text_are_refused_without_keys() {
+    let mut session = opened(4, 4);
+    let id = session.run(with_input());
+    let value = SecureString::from_encrypted([1, 2, 3]).into();
+    let bytes = fragment(Destination::Client, session.client.id(), Some(id), &Payload::PipelineOutput(value));
+    session.client.handle_input(Priority::Default, Some(id), &bytes).unwrap();
+    failure(&session.pipeline_events(id));
+    let key = psrp::crypto::ClientKey::generate().unwrap();
+    let key = Payload::PublicKey(psrp::message::PublicKey { blob: key.public_key_blob().into() });
+    let bytes = fragment(Destination::Server, session.client.id(), None, &key);
+    assert!(session.server.handle_input(Priority::Default, None, &bytes).unwrap_err().is_protocol());
 }

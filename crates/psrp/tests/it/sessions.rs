@@ -59,7 +59,7 @@ fn all_streams_arrive_in_order() {
 
 #[test]
 fn secure_strings_start_the_exchange_of_the_key() {
-    let mut session = Session::opened();
+    let mut session = Session::opened_with_key();
     let command = Command::new("Test").parameter("Secret", SecureString::new("to the server"));
     let mut create = CreatePipeline::new(PowerShell::new().command(command));
     create.no_input = false;
@@ -93,7 +93,7 @@ fn secure_strings_start_the_exchange_of_the_key() {
 
 #[test]
 fn the_server_asks_for_the_key_that_it_needs() {
-    let mut session = Session::opened();
+    let mut session = Session::opened_with_key();
     let id = session.run(PowerShell::script("Test"));
     let mut pipeline = session.server.pipeline(id).unwrap();
     pipeline.write_output(SecureString::new("secret")).unwrap();

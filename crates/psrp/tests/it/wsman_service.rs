@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use psrp::Error;
+#[cfg(feature = "crypto")]
+use psrp::client::Config;
 use psrp::io::{Options, RunspacePool, Wsman, WsmanCredentials, WsmanFault};
 use psrp::message::{CreatePipeline, PipelineState, PowerShell};
 use psrp::value::Value;
@@ -20,6 +22,8 @@ use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 use crate::service;
 use crate::service::{Reply, Request, SHORT, Shell, TIMED_OUT, between, serve};
+#[cfg(feature = "crypto")]
+use crate::session::with_key;
 
 fn credentials() -> WsmanCredentials {
     WsmanCredentials::basic("user", "secret")
@@ -263,6 +267,34 @@ fn identity() -> (String, ServerConfig) {
     (authority.pem(), config)
 }
 
+/// A script that is echoed, with a secret argument.
+fn with_secret() -> PowerShell {
+    let secret = psrp::value::SecureString::new("hunter2");
+    PowerShell::new().command(psrp::message::Command::script("hello").parameter("Secret", secret))
+}
+
+#[tokio::test]
+async fn secrets_are_sent_in_the_clear_only_if_that_is_allowed() {
+    let shell = Shell::default();
+    let address = serve(move |request| shell.answer(request)).await;
+    let pool = open(address).await;
+    let error = pool.invoke(with_secret()).await.unwrap_err();
+    assert!(error.is_unsupported() && !format!("{error:?}").contains("hunter2"), "{error:?}");
+    assert_eq!(pool.invoke(PowerShell::script("hello")).await.unwrap().output, [Value::from("hello")]);
+    pool.close().await.unwrap();
+
+    let allowed = wsman(address).danger_allow_clear_secrets();
+    #[cfg_attr(not(feature = "crypto"), expect(unused_mut, reason = "there are no keys"))]
+    let mut ways = vec![(allowed, Options::new())];
+    #[cfg(feature = "crypto")]
+    ways.push((wsman(address), Options::new().config(Config::new().capability(with_key()))));
+    for (wsman, options) in ways {
+        let pool = RunspacePool::open(&wsman, options).await.unwrap();
+        assert_eq!(pool.invoke(with_secret()).await.unwrap().output, [Value::from("hello")]);
+        pool.close().await.unwrap();
+    }
+}
+
 #[tokio::test]
 async fn certificates_are_checked() {
     let (authority, config) = identity();
@@ -290,7 +322,7 @@ async fn certificates_are_checked() {
     assert!(error.is_untrusted(), "{error:?}");
     for wsman in [https().trusted_certificates(authority), https().danger_accept_invalid_certificates()] {
         let pool = RunspacePool::open(&wsman, Options::new()).await.unwrap();
-        assert_eq!(pool.invoke(PowerShell::script("hello")).await.unwrap().output, [Value::from("hello")]);
+        assert_eq!(pool.invoke(with_secret()).await.unwrap().output, [Value::from("hello")]);
         pool.close().await.unwrap();
     }
 }

@@ -188,7 +188,8 @@ impl Shell {
                 Reply::Body("<r:CommandResponse/>".into())
             }
             "Send" => {
-                let data = data("\">");
+                let start = request.envelope.find("<rsp:Stream ").unwrap();
+                let data = STANDARD.decode(between(&request.envelope[start..], ">", "<").unwrap()).unwrap();
                 inner.take(Packet::Data { target, priority: Priority::Default, data: &data });
                 Reply::Body("<r:SendResponse/>".into())
             }

@@ -5,13 +5,21 @@
 use psrp::client::{self, PipelineEvent, PipelineRequest};
 use psrp::clixml::Writer;
 use psrp::fragment::Fragmenter;
-use psrp::message::{Destination, Message, MessageHeader, Payload, PipelineState, RunspacePoolState};
+use psrp::message::{
+    Destination, Message, MessageHeader, Payload, PipelineState, RunspacePoolState, SessionCapability,
+};
 use psrp::server;
+use psrp::value::Version;
 use uuid::Uuid;
 
 pub struct Session {
     pub client: client::RunspacePool,
     pub server: server::RunspacePool,
+}
+
+/// Protocol 2.3, the last one with a key for secure strings.
+pub fn with_key() -> SessionCapability {
+    SessionCapability { protocol_version: Version::new(2, 3), ..SessionCapability::default() }
 }
 
 impl Session {
@@ -29,6 +37,11 @@ impl Session {
 
     pub fn opened() -> Self {
         Self::new().open()
+    }
+
+    /// Opened, with protocol 2.3.
+    pub fn opened_with_key() -> Self {
+        Self::with(client::Config::new().capability(with_key()), server::Config::new()).open()
     }
 
     /// Opened, and the events of that are taken.

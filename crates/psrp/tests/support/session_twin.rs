@@ -8,10 +8,11 @@ use psrp::fragment::{Fragmenter, Priority};
 use psrp::host::{HostRequest, HostResponse, HostResult};
 use psrp::message::{
     Availability, CreatePipeline, Destination, Message, MessageHeader, MessageType, PowerShell,
-    RunspacePoolState,
+    RunspacePoolState, SessionCapability,
 };
 use psrp::outofproc::Packet;
 use psrp::record::{ErrorCategory, ErrorRecord};
+use psrp::value::Version;
 use psrp::{Error, server};
 use uuid::Uuid;
 
@@ -394,7 +395,11 @@ fn check_result(result: Result<(), Error>, before: RunspacePoolState, after: Run
 
 /// The configurations of both ends. An odd byte chooses small limits.
 fn configs(number: u8) -> (client::Config, server::Config) {
+    // 2.4 has no key for secure strings.
+    let protocol_version = Version::new(2, 3 + u32::from(number / 2 % 2));
+    let capability = SessionCapability { protocol_version, ..SessionCapability::default() };
     let client = client::Config::new().pool_id(Uuid::from_u128(99)).max_pending_bytes(MAX_PENDING);
+    let client = client.capability(capability);
     let server = server::Config::new().max_pending_bytes(MAX_PENDING);
     let (client, server) =
         (client.max_event_bytes(100_000), server.max_event_bytes(100_000).max_data_per_command(50_000));

@@ -34,12 +34,13 @@ pub struct ReadOptions {
     pub(super) limits: Limits,
     unknown: Unknown,
     cipher: Option<Arc<dyn Cipher>>,
+    has_clear_secrets: bool,
 }
 
 impl ReadOptions {
     /// The defaults.
     pub const fn new() -> Self {
-        Self { limits: Limits::new(), unknown: Unknown::Skip, cipher: None }
+        Self { limits: Limits::new(), unknown: Unknown::Skip, cipher: None, has_clear_secrets: false }
     }
 
     /// Sets the limits. Default: [`Limits::new`].
@@ -65,6 +66,12 @@ impl ReadOptions {
 }
 
 impl ReadOptions {
+    /// Reads secure strings of protocol 2.4, which are not encrypted.
+    pub(crate) fn clear_secrets(mut self) -> Self {
+        self.has_clear_secrets = true;
+        self
+    }
+
     pub(crate) const fn max_decoded_size(&self) -> usize {
         self.limits.decoded_size
     }

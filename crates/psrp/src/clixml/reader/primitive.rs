@@ -2,8 +2,8 @@
 
 use super::tag::Primitive;
 use super::text::Text;
+use crate::clixml::ReadOptions;
 use crate::clixml::number;
-use crate::crypto::Cipher;
 use crate::error::Kind;
 use crate::value::{SecureString, Value, ascii};
 use crate::{Error, b64, guid};
@@ -13,7 +13,7 @@ use crate::{Error, b64, guid};
 /// # Errors
 ///
 /// A text that is no value of the type; a secure string that the cipher refuses.
-pub(super) fn value(tag: Primitive, text: Text<'_>, cipher: Option<&dyn Cipher>) -> Result<Value, Error> {
+pub(super) fn value(tag: Primitive, text: Text<'_>, options: &ReadOptions) -> Result<Value, Error> {
     let value = match tag {
         Primitive::String | Primitive::SemanticVersion => Value::String(text.into_string()),
         Primitive::Uri => Value::Uri(text.into_string()),
@@ -21,9 +21,14 @@ pub(super) fn value(tag: Primitive, text: Text<'_>, cipher: Option<&dyn Cipher>)
         Primitive::ScriptBlock => Value::ScriptBlock(text.into_string()),
         Primitive::Bytes => Value::Bytes(bytes(text.plain()?)?),
         Primitive::SecureString => {
-            let secret = SecureString::from_encrypted(bytes(text.plain()?)?);
-            if let Some(cipher) = cipher {
-                secret.decrypt(cipher)?;
+            let bytes = bytes(text.plain()?)?;
+            if options.has_clear_secrets {
+                let secret = SecureString::from_utf16le(bytes).ok_or_else(|| invalid("no UTF-16"))?;
+                return Ok(Value::SecureString(secret));
+            }
+            let secret = SecureString::from_encrypted(bytes);
+            if let Some(cipher) = &options.cipher {
+                secret.decrypt(&**cipher)?;
             }
             Value::SecureString(secret)
         }

@@ -188,7 +188,7 @@ impl Tree {
             Some(Place::Adapted(_) | Place::Extended(_) | Place::Set(..)) => {
                 let name = leaf.name.ok_or_else(without_name)?;
                 let name = if name.plain { name.text.into() } else { PsString::from_escaped(name.text) };
-                let value = primitive::value(leaf.tag, leaf.text.into(), self.options.cipher.as_deref())?;
+                let value = primitive::value(leaf.tag, leaf.text.into(), &self.options)?;
                 self.charge(size_of::<PsString>() + name.heap_size() + value.heap_size())?;
                 self.members.push((name, value));
             }
@@ -196,7 +196,7 @@ impl Tree {
                 if let Some(&Place::Entry(from)) = place {
                     self.expect_part(from, leaf.name.map(|name| name.text))?;
                 }
-                let value = primitive::value(leaf.tag, leaf.text.into(), self.options.cipher.as_deref())?;
+                let value = primitive::value(leaf.tag, leaf.text.into(), &self.options)?;
                 self.charge(value.heap_size())?;
                 self.put(PsString::default(), value)?;
             }
@@ -260,9 +260,7 @@ impl Tree {
         self.enter()?;
         let value = match start.tag {
             Tag::Primitive(Primitive::Nil) if start.empty => Value::Nil,
-            Tag::Primitive(tag) => {
-                primitive::value(tag, start.text(source)?, self.options.cipher.as_deref())?
-            }
+            Tag::Primitive(tag) => primitive::value(tag, start.text(source)?, &self.options)?,
             Tag::Object => {
                 self.open(attributes, name)?;
                 return if start.empty { self.close() } else { Ok(Step::Inside) };

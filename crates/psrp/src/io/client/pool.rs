@@ -109,6 +109,9 @@ impl RunspacePool {
         if let Some(info) = host_info {
             config = config.host_info(info);
         }
+        if !transport.is_confidential() {
+            config = config.clear_secrets(false);
+        }
         let mut machine = Machine::new(config);
         begin(&mut machine)?;
         let shared = Shared::new(machine, limits, Calls::new(host));

@@ -7,7 +7,8 @@ use crate::value::{PsString, Value, Version};
 bag! {
     /// Versions of one side, its first message (MS-PSRP 2.2.2.1).
     ///
-    /// The default is protocol 2.3: with later ones a peer may send secure strings that are not encrypted.
+    /// Client and server use the lower one of their versions. Since protocol 2.4, that of PowerShell 7.6, secure strings rely
+    /// on the encryption of the connection; before, they are encrypted with a key that client and server exchange.
     #[derive(Clone, Debug, PartialEq)]
     pub struct SessionCapability {
         /// Version of PowerShell; 2.0 whatever the real one is.
@@ -22,8 +23,8 @@ bag! {
 }
 
 impl SessionCapability {
-    /// The version of the protocol that is implemented here.
-    pub const PROTOCOL: Version = Version::new(2, 3);
+    /// The latest version of the protocol that is implemented here.
+    pub const PROTOCOL: Version = Version::new(2, 4);
 
     /// The version of CLIXML.
     pub const SERIALIZATION: Version = Version::new(1, 1).with_revision(0, 1);

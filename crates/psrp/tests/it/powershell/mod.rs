@@ -9,7 +9,9 @@ mod display;
 mod input;
 mod large;
 mod open;
+mod secrets;
 mod stop;
+mod values;
 
 use std::time::Duration;
 

@@ -208,3 +208,24 @@ async fn sessions_of_the_stand_in() {
     pool.close().await.unwrap();
     other.close().await.unwrap();
 }
+
+#[tokio::test]
+async fn sessions_of_powershell() {
+    let Some(powershell) = optional::powershell() else { return };
+    let command = format!("{} -sshs", std::path::absolute(powershell).unwrap().display());
+    let Some(server) = OpenSsh::start(&command).await else { return };
+    let pool = match RunspacePool::open(&server.connector(), Options::new()).await {
+        Ok(pool) => pool,
+        Err(error) => panic!("{error}\n{}", server.log()),
+    };
+    let output = pool.invoke(PowerShell::script("1..3; Write-Warning careful")).await.unwrap();
+    assert_eq!((output.output, output.warnings.len()), ([1, 2, 3].map(psrp::Value::from).into(), 1));
+    let mut create = CreatePipeline::new(PowerShell::script("$input | ForEach-Object { $_ * 2 }"));
+    create.no_input = false;
+    let output = pool.invoke_with_input(create, [1, 2]).await.unwrap();
+    assert_eq!(output.output, [2, 4].map(psrp::Value::from));
+
+    let run = pool.start(PowerShell::script("while ($true) { }")).await.unwrap();
+    run.stop().await.unwrap();
+    pool.close().await.unwrap();
+}

@@ -122,6 +122,7 @@ pub struct Wsman {
     pub(super) credentials: WsmanCredentials,
     pub(super) trust: Trust,
     pub(super) is_plain_basic_allowed: bool,
+    pub(super) are_clear_secrets_allowed: bool,
     max_envelope_size: usize,
     pub(super) max_response_size: usize,
     operation_timeout: Duration,
@@ -156,6 +157,7 @@ impl Wsman {
             credentials,
             trust: Trust::default(),
             is_plain_basic_allowed: false,
+            are_clear_secrets_allowed: false,
             max_envelope_size: Self::DEFAULT_MAX_ENVELOPE_SIZE,
             max_response_size: Self::DEFAULT_MAX_RESPONSE_SIZE,
             operation_timeout: Self::DEFAULT_OPERATION_TIMEOUT,
@@ -223,6 +225,15 @@ impl Wsman {
     #[must_use]
     pub fn danger_allow_basic_without_tls(mut self) -> Self {
         self.is_plain_basic_allowed = true;
+        self
+    }
+
+    /// Sends secure strings in the clear where neither TLS nor the authentication encrypts messages, and the server has
+    /// protocol 2.4 or later, which does not encrypt them either. Default: what has a secure string can't be sent then
+    /// ([`Error::is_unsupported`]).
+    #[must_use]
+    pub fn danger_allow_clear_secrets(mut self) -> Self {
+        self.are_clear_secrets_allowed = true;
         self
     }
 
@@ -324,6 +335,11 @@ impl Wsman {
         self.operation_timeout.saturating_add(self.grace)
     }
 
+    /// Whether messages are encrypted by neither TLS nor the authentication.
+    pub(super) fn is_plain(&self) -> bool {
+        self.credentials.method == Method::Basic && !self.is_tls
+    }
+
     fn style(&self) -> Style {
         let resource = match self.configuration.contains("://") {
             true => self.configuration.clone(),
@@ -340,7 +356,7 @@ impl Wsman {
     }
 
     fn session(&self) -> Result<Session, Error> {
-        if self.credentials.method == Method::Basic && !self.is_tls && !self.is_plain_basic_allowed {
+        if self.is_plain() && !self.is_plain_basic_allowed {
             return Err(Error::with(
                 Kind::Denied,
                 "basic authentication would show the password without TLS",

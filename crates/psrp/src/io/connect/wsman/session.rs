@@ -28,6 +28,11 @@ impl Session {
         Self { http, style, config }
     }
 
+    /// Whether messages are encrypted, or the caller accepts that secure strings are not.
+    pub(super) fn is_confidential(&self) -> bool {
+        !self.config.is_plain() || self.config.are_clear_secrets_allowed
+    }
+
     /// How many bytes of data fit into one request.
     pub(super) fn max_data(&self) -> usize {
         soap::max_data(&self.style)

@@ -509,6 +509,10 @@ impl Transport for WsmanTransport {
         self.session.max_data()
     }
 
+    fn is_confidential(&self) -> bool {
+        self.session.is_confidential()
+    }
+
     fn adopt(&mut self, pipeline: Uuid) -> Result<(), Error> {
         self.check()?;
         self.targets.entry(Some(pipeline)).or_default();

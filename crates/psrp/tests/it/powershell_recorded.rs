@@ -1,0 +1,268 @@
+//! Recorded sessions between PowerShell's client and PowerShell's server (`tests/data/powershell`), with our state machine
+//! in place of either.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use psrp::client::{self, PipelineRequest};
+use psrp::fragment::Assembler;
+use psrp::host::HostResult;
+use psrp::message::{
+    CommandMetadata, GetCommandMetadata, Message, MessageHeader, Payload, PipelineState, RunspacePoolState,
+};
+use psrp::outofproc::Packet;
+use psrp::record::ErrorRecord;
+use psrp::{Value, server};
+use uuid::Uuid;
+
+/// A packet of a session, and the messages that it completes.
+struct Step {
+    from_client: bool,
+    line: String,
+    messages: Vec<(MessageHeader, Payload)>,
+}
+
+fn steps(name: &str) -> Vec<Step> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/powershell/{name}.txt"));
+    let text = std::fs::read_to_string(file).unwrap();
+    let mut assemblers = HashMap::new();
+    let steps = text.lines().map(|line| {
+        let (direction, line) = line.split_once(' ').unwrap();
+        let from_client = direction == ">";
+        let mut messages = Vec::new();
+        let mut buffer = Vec::new();
+        if let Packet::Data { target, mut data, .. } = Packet::parse(line.as_bytes(), &mut buffer).unwrap() {
+            let assembler: &mut Assembler = assemblers.entry((from_client, target)).or_default();
+            while let Some(message) = assembler.next(&mut data).unwrap() {
+                let message = Message::decode(message).unwrap();
+                let payload = Payload::decode(message.header.message_type, message.data).unwrap();
+                messages.push((message.header, payload));
+            }
+        }
+        Step { from_client, line: line.to_owned(), messages }
+    });
+    steps.collect()
+}
+
+/// The client's events of a session.
+fn events_of_client(name: &str) -> Vec<client::Event> {
+    let steps = steps(name);
+    let mut config = client::Config::new();
+    let mut requests: HashMap<Option<Uuid>, PipelineRequest> = HashMap::new();
+    for (header, payload) in steps.iter().flat_map(|step| &step.messages) {
+        match payload {
+            Payload::InitRunspacePool(init) => config = config.pool_id(header.pool_id).init((**init).clone()),
+            Payload::CreatePipeline(create) => {
+                requests.insert(header.pipeline_id, (**create).clone().into());
+            }
+            Payload::GetCommandMetadata(get) => {
+                requests.insert(header.pipeline_id, (**get).clone().into());
+            }
+            _ => {}
+        }
+    }
+    let mut pool = client::RunspacePool::new(config);
+    pool.open().unwrap();
+    let (mut events, mut buffer) = (Vec::new(), Vec::new());
+    for step in steps {
+        let packet = Packet::parse(step.line.as_bytes(), &mut buffer).unwrap();
+        if !step.from_client {
+            pool.handle_packet(packet).unwrap();
+            events.extend(std::iter::from_fn(|| pool.poll_event()));
+            // The start-up script has failed, which the server tells twice.
+            if pool.state() == RunspacePoolState::Broken {
+                break;
+            }
+            continue;
+        }
+        match packet {
+            Packet::Command(Some(id)) => {
+                pool.create_pipeline_with_id(id, requests.remove(&Some(id)).unwrap()).unwrap()
+            }
+            Packet::Signal(Some(id)) => pool.pipeline(id).unwrap().stop().unwrap(),
+            Packet::Close(Some(id)) => pool.pipeline(id).unwrap().close().unwrap(),
+            Packet::Close(None) => pool.close().unwrap(),
+            _ => {}
+        }
+        for (header, payload) in step.messages {
+            let id = header.pipeline_id;
+            let mut pipeline = id.and_then(|id| pool.pipeline(id).ok());
+            match (payload, &mut pipeline) {
+                (Payload::CreatePipeline(_) | Payload::GetCommandMetadata(_), Some(pipeline)) => {
+                    pipeline.start().unwrap()
+                }
+                (Payload::PipelineInput(value), Some(pipeline)) => pipeline.send_input(value).unwrap(),
+                (Payload::EndOfPipelineInput, Some(pipeline)) => pipeline.end_input().unwrap(),
+                (
+                    Payload::PipelineHostResponse(response) | Payload::RunspacePoolHostResponse(response),
+                    _,
+                ) => {
+                    pool.respond(id, response).unwrap();
+                }
+                (Payload::SetMaxRunspaces(set), _) => {
+                    assert_eq!(pool.set_max_runspaces(set.max_runspaces).unwrap(), Some(set.call_id));
+                }
+                (Payload::SetMinRunspaces(set), _) => {
+                    assert_eq!(pool.set_min_runspaces(set.min_runspaces).unwrap(), Some(set.call_id));
+                }
+                (Payload::GetAvailableRunspaces(get), _) => {
+                    assert_eq!(pool.get_available_runspaces().unwrap(), get.call_id);
+                }
+                (Payload::ResetRunspaceState(reset), _) => {
+                    assert_eq!(pool.reset_runspace_state().unwrap(), reset.call_id);
+                }
+                (Payload::SessionCapability(_) | Payload::InitRunspacePool(_), _) => {}
+                (payload, _) => panic!("{payload:?}"),
+            }
+        }
+        while pool.poll_transmit(32 * 1024, &mut buffer).is_some() {}
+    }
+    events
+}
+
+/// The server's events of a session.
+fn events_of_server(name: &str) -> Vec<server::Event> {
+    let mut pool = server::RunspacePool::new(server::Config::new());
+    let (mut events, mut buffer) = (Vec::new(), Vec::new());
+    for step in steps(name) {
+        if step.from_client {
+            let packet = Packet::parse(step.line.as_bytes(), &mut buffer).unwrap();
+            pool.handle_packet(packet).unwrap();
+            while let Some(event) = pool.poll_event() {
+                if let server::Event::Pipeline { id, event: server::PipelineEvent::Start(_) } = &event {
+                    pool.pipeline(*id).unwrap().start().unwrap();
+                }
+                events.push(event);
+            }
+        }
+        for (header, payload) in step.messages {
+            let id = header.pipeline_id;
+            let mut pipeline = id.and_then(|id| pool.pipeline(id).ok());
+            match (payload, &mut pipeline) {
+                (Payload::PipelineHostCall(call), Some(pipeline)) => {
+                    let number = pipeline.host_call(&call.request().unwrap()).unwrap();
+                    assert_eq!(number, (!call.is_void()).then_some(call.call_id));
+                }
+                (Payload::RunspaceAvailability(answer), _) => {
+                    pool.answer(answer.call_id, answer.availability).unwrap()
+                }
+                (Payload::PipelineState(info), Some(pipeline)) => match info.state {
+                    PipelineState::Completed => pipeline.complete().unwrap(),
+                    PipelineState::Stopped => pipeline.stop().unwrap(),
+                    _ => pipeline.fail(*info.error.unwrap()).unwrap(),
+                },
+                (Payload::PipelineOutput(value), Some(pipeline)) => pipeline.write_output(value).unwrap(),
+                (Payload::ErrorRecord(record), Some(pipeline)) => pipeline.write_error(*record).unwrap(),
+                (Payload::InformationRecord(record), Some(pipeline)) => {
+                    pipeline.write_information(*record).unwrap()
+                }
+                _ => {}
+            }
+        }
+        while pool.poll_transmit(32 * 1024, &mut buffer).is_some() {}
+    }
+    events
+}
+
+/// A value in short: the text of secrets, and the types of objects.
+fn short(value: &Value) -> String {
+    match value {
+        Value::SecureString(secret) => format!("secret {}", *secret.reveal().unwrap()),
+        Value::Object(object) => format!("object {}", object.type_names().unwrap().first().unwrap()),
+        value => format!("{value:?}"),
+    }
+}
+
+fn failed(state: impl std::fmt::Display, record: Option<Box<ErrorRecord>>) -> String {
+    match record {
+        Some(record) => format!("{state}: {}", record.message().unwrap()),
+        None => state.to_string(),
+    }
+}
+
+fn client_sees(name: &str) -> Vec<String> {
+    use client::{Event, PipelineEvent};
+
+    let shown = events_of_client(name).into_iter().map(|event| match event {
+        Event::SessionCapability(capability) => format!("protocol {}", capability.protocol_version),
+        Event::ApplicationPrivateData(data) => format!("data {}", data.data.unwrap().iter().count()),
+        Event::State(info) => failed(format!("pool {}", info.state), info.error),
+        Event::Answer { availability, .. } => format!("{availability:?}"),
+        Event::HostCall { call, .. } => format!("call {:?}", call.method),
+        Event::Pipeline { event, .. } => match event {
+            PipelineEvent::Output(value) => short(&value),
+            PipelineEvent::Error(record) => format!("error {}", record.message().unwrap()),
+            PipelineEvent::Warning(record) => format!("warning {}", record.message),
+            PipelineEvent::Verbose(record) => format!("verbose {}", record.message),
+            PipelineEvent::Debug(record) => format!("debug {}", record.message),
+            PipelineEvent::Information(record) => format!("information {}", short(&record.message_data)),
+            PipelineEvent::Progress(record) => {
+                format!("progress {} {}", record.activity, record.percent_complete)
+            }
+            PipelineEvent::State(info) => failed(info.state, info.error),
+            other => format!("{other:?}"),
+        },
+        other => format!("{other:?}"),
+    });
+    shown.collect()
+}
+
+fn server_sees(name: &str) -> Vec<String> {
+    use server::{Event, PipelineEvent};
+
+    let shown = events_of_server(name).into_iter().map(|event| match event {
+        Event::SessionCapability(capability) => format!("protocol {}", capability.protocol_version),
+        Event::Opened(init) => format!("opened {}..={}", init.min_runspaces, init.max_runspaces),
+        Event::HostResponse { response, .. } => match response.result().unwrap() {
+            HostResult::Secure(secret) => short(&secret.into()),
+            HostResult::Credential(login) => format!("{} {}", login.user_name, short(&login.password.into())),
+            other => format!("{other:?}"),
+        },
+        Event::Pipeline { event, .. } => match event {
+            PipelineEvent::Start(PipelineRequest::Run(create)) => {
+                let command = create.power_shell.statements().flatten().next().unwrap();
+                let script = command.text.to_string();
+                let arguments =
+                    command.parameters.iter().map(|parameter| format!(", {}", short(&parameter.value)));
+                format!("run {}{}", script.split([';', '(']).next().unwrap(), arguments.collect::<String>())
+            }
+            PipelineEvent::Start(PipelineRequest::GetCommandMetadata(get)) => {
+                format!("commands {:?}", get.names)
+            }
+            other => format!("{other:?}"),
+        },
+        other => format!("{other:?}"),
+    });
+    shown.collect()
+}
+
+#[test]
+fn recorded_sessions_lead_to_the_same_events() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/powershell");
+    let expected = std::fs::read_to_string(folder.join("events.list")).unwrap();
+    let files =
+        std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = files.filter_map(|file| Some(file.strip_suffix(".txt")?.to_owned())).collect();
+    names.sort_unstable();
+    let seen = names.iter().map(|name| {
+        format!(
+            "{name}\n  client: {}\n  server: {}\n",
+            client_sees(name).join(" | "),
+            server_sees(name).join(" | ")
+        )
+    });
+    let seen = seen.collect::<String>();
+    assert_eq!(seen, expected, "{seen}");
+}
+
+#[test]
+fn recorded_commands_are_read() {
+    let mut outputs = events_of_client("metadata").into_iter().filter_map(|event| match event {
+        client::Event::Pipeline { event: client::PipelineEvent::Output(value), .. } => Some(value),
+        _ => None,
+    });
+    assert_eq!(GetCommandMetadata::count(&outputs.next().unwrap()).unwrap(), 1);
+    let command = CommandMetadata::from_value(&outputs.next().unwrap()).unwrap();
+    assert_eq!((command.name.to_string(), command.parameters.len()), ("Where-Object".to_owned(), 47));
+    assert!(outputs.next().is_none());
+}
