@@ -118,9 +118,6 @@ fn the_client_of_powershell_uses_the_session() {
     // PowerShell's client sometimes hangs when it closes a session in which a pipeline runs, whatever the server.
     let script = r#"
         foreach ($i in 1..10) { $r = [Real]::Open('PROGRAM'); $r.Close(); $r.RunspaceStateInfo.State }
-        $pool = [Real]::Pool('PROGRAM', 1, 4)
-        $pool.SetMinRunspaces(2); $pool.SetMinRunspaces(9); $pool.GetMinRunspaces(); $pool.GetMaxRunspaces()
-        $pool.Close()
         $r = [Real]::Open('PROGRAM')
         $r.ResetRunspaceState()
         $outer = $r.CreatePipeline('7..7; Start-Sleep 600'); $outer.InvokeAsync()
@@ -134,14 +131,26 @@ fn the_client_of_powershell_uses_the_session() {
         $special = $ps.GetType().GetProperty('IsGetCommandMetadataSpecialPipeline', 36)
         $special.SetValue($ps, $true)
         foreach ($c in $ps.Invoke()) { "$($c.Count) $($c.Name) $($c.CommandType)" }
-        $r.Close(); $r.RunspaceStateInfo.State"#;
+        $r.Close(); $r.RunspaceStateInfo.State
+        $pool = [Real]::Pool('PROGRAM', 1, 4)
+        $pool.SetMinRunspaces(2); $pool.SetMinRunspaces(9); $pool.GetMinRunspaces(); $pool.GetMaxRunspaces()
+        $pool.Close()"#;
     let Some(printed) = powershell(&["-Command", &script.replace("PROGRAM", program().to_str().unwrap())])
     else {
         return;
     };
     let mut expected = vec!["Closed"; 10];
-    expected.extend(["True", "False", "2", "4", "nested", "Stopped", "again", "again"]);
-    expected.extend(["2  ", "1 Read-Host 8", "1 Write-Host 8", "Closed"]);
+    expected.extend([
+        "nested",
+        "Stopped",
+        "again",
+        "again",
+        "2  ",
+        "1 Read-Host 8",
+        "1 Write-Host 8",
+        "Closed",
+    ]);
+    expected.extend(["True", "False", "2", "4"]);
     assert_eq!(printed.lines().collect::<Vec<_>>(), expected);
 }
 
