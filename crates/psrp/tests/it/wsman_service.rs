@@ -120,7 +120,7 @@ async fn input_that_is_refused_matters_only_if_the_pipeline_goes_on() {
 async fn a_stop_that_is_refused_fails_the_pipeline() {
     let shell = Shell::default();
     let handler = move |request: &Request| match request.envelope.contains("crtl_c") {
-        true => Reply::Fault("w:AccessDenied", 5, "Access is denied."),
+        true => Reply::Fault("w:InternalError", 1359, "An internal error."),
         false => shell.answer(request),
     };
     let pool = open(serve(handler).await).await;
@@ -128,7 +128,7 @@ async fn a_stop_that_is_refused_fails_the_pipeline() {
     sleeper.stop().await.unwrap();
     let output = sleeper.output().await.unwrap();
     assert_eq!(output.state, PipelineState::Failed);
-    assert!(output.reason.unwrap().message().unwrap().to_string().starts_with("Access is denied."));
+    assert!(output.reason.unwrap().message().unwrap().to_string().starts_with("An internal error."));
     assert_eq!(pool.invoke(PowerShell::script("two")).await.unwrap().output, [Value::from("two")]);
     pool.close().await.unwrap();
 }

@@ -312,9 +312,10 @@ impl WsmanTransport {
             Outcome::Closed(Err(error)) | Outcome::Interrupted(Err(error)) if fault(&error).is_none() => {
                 self.fail(error);
             }
-            // The command goes on. Nobody waits for the acknowledgement of a pipeline that has failed.
+            // The command goes on.
             Outcome::Interrupted(Err(error)) if !fault(&error).is_some_and(WsmanFault::is_gone) => {
                 self.refused(id, error);
+                self.push(Incoming::SignalAck(id));
             }
             // A fault says that there is nothing left to be stopped or closed.
             Outcome::Interrupted(_) => self.push(Incoming::SignalAck(id)),
