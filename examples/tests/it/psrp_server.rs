@@ -154,8 +154,8 @@ fn the_client_of_powershell_uses_the_session() {
     assert_eq!(printed.lines().collect::<Vec<_>>(), expected);
 }
 
-#[test]
-fn a_server_ends_when_the_client_of_powershell_is_killed() {
+#[tokio::test]
+async fn a_server_ends_when_the_client_of_powershell_is_killed() {
     let Some(engine) = optional::powershell_for_tests() else { return };
     let ended = std::env::temp_dir().join(format!("psrp-server-ended-{}", std::process::id()));
     let server = format!("sh -c '{}; echo $? > {}'", program().display(), ended.display());
@@ -172,7 +172,7 @@ fn a_server_ends_when_the_client_of_powershell_is_killed() {
     let code = loop {
         match std::fs::read_to_string(&ended) {
             Ok(code) if !code.is_empty() => break code,
-            _ => std::thread::sleep(Duration::from_millis(10)),
+            _ => tokio::time::sleep(Duration::from_millis(10)).await,
         }
     };
     std::fs::remove_file(&ended).unwrap();
