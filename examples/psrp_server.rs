@@ -8,7 +8,7 @@
 //!     $input, $null, 1..3                             the input, nothing, numbers
 //!     Start-Sleep SECONDS, throw TEXT
 //!
-//! A command with parameters is given back as a table of its name and its parameters.
+//! The client can redirect streams to the output or nowhere. A command with parameters is given back as a table of its name and its parameters.
 //!
 //!     cargo run -p examples --example psrp_server
 //!
@@ -21,8 +21,10 @@ use std::time::Duration;
 use psrp::Value;
 use psrp::host::{HostRequest, HostResult};
 use psrp::io::serve::{Handler, Input, Options, Outcome, Pipeline, Session, serve_stdio};
-use psrp::message::{Command, CommandMetadata, CreatePipeline, GetCommandMetadata};
-use psrp::record::{CommandTypes, ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord};
+use psrp::message::{Command, CommandMetadata, CreatePipeline, GetCommandMetadata, PipelineResultTypes};
+use psrp::record::{
+    CommandTypes, ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord, RecordStream,
+};
 use psrp::value::{Object, Progress};
 
 /// What PowerShell ends with when a client violates the protocol.
@@ -62,7 +64,7 @@ impl Handler for Shell {
             }
             let script = command.text.to_string();
             for text in script.split([';', '\n']).map(str::trim).filter(|text| !text.is_empty()) {
-                statement(text, &pipeline, &mut input).await?;
+                statement(text, command, &pipeline, &mut input).await?;
             }
         }
         Ok(())
@@ -81,14 +83,26 @@ impl Handler for Shell {
     }
 }
 
-async fn statement(text: &str, pipeline: &Pipeline, input: &mut Input) -> Outcome {
+async fn statement(text: &str, command: &Command, pipeline: &Pipeline, input: &mut Input) -> Outcome {
     let (verb, argument) = text.split_once(' ').unwrap_or((text, ""));
     let record = || InformationalRecord::new(argument);
+    let error = || ErrorRecord::new(argument, ErrorCategory::NotSpecified);
+    let (target, value) = match verb {
+        "Write-Error" => (command.merge_error, error().to_value()),
+        "Write-Warning" => (command.merge_warning, record().to_value(RecordStream::Warning)),
+        "Write-Verbose" => (command.merge_verbose, record().to_value(RecordStream::Verbose)),
+        "Write-Debug" => (command.merge_debug, record().to_value(RecordStream::Debug)),
+        "Write-Information" => (command.merge_information, InformationRecord::new(argument).to_value()),
+        _ => (PipelineResultTypes::None, Value::Nil),
+    };
+    match target {
+        PipelineResultTypes::Output => return Ok(pipeline.output(value).await?),
+        PipelineResultTypes::Null => return Ok(()),
+        _ => {}
+    }
     match verb {
         "Write-Output" => pipeline.output(argument).await?,
-        "Write-Error" => {
-            pipeline.error(ErrorRecord::new(argument, ErrorCategory::NotSpecified)).await?;
-        }
+        "Write-Error" => pipeline.error(error()).await?,
         "Write-Warning" => pipeline.warning(record()).await?,
         "Write-Verbose" => pipeline.verbose(record()).await?,
         "Write-Debug" => pipeline.debug(record()).await?,

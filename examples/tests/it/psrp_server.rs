@@ -1,8 +1,10 @@
 //! Talks to `psrp_server.rs` as a program: by the client of `psrp`, and by psrpcore's.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use psrp::Value;
 use psrp::io::{Child, Options, RunspacePool};
@@ -62,6 +64,119 @@ fn the_client_of_powershell_takes_information() {
     };
     let count = |start: &str| printed.lines().filter(|line| line.starts_with(start)).count();
     assert_eq!((count("information x"), count("state Completed")), (1, 2), "{printed}");
+}
+
+#[test]
+fn the_client_of_powershell_redirects_streams() {
+    const SCRIPT: &str =
+        "Write-Error e; Write-Output o; Write-Warning w; Write-Verbose v; Write-Debug d; Write-Information i";
+
+    let redirect = |streams: &str, target: &str| {
+        let merge = |stream: &str| format!("$c.MergeMyResults('{stream}', '{target}'); ");
+        let merges: String = streams.split(' ').map(merge).collect();
+        format!("ps:$c = $ps.AddScript('{SCRIPT}').Commands.Commands[0]; {merges}")
+    };
+    let (all, none) = (redirect("All", "Output"), redirect("Warning Verbose Debug Information", "Null"));
+    let server = program();
+    let Some(printed) = powershell(&["-client", server.to_str().unwrap(), SCRIPT, &all, &none]) else {
+        return;
+    };
+    let words = printed.lines().map(|line| line.rsplit_once(" |").map_or(line, |(start, _)| start));
+    let words: Vec<_> = words.map(|line| line.split(' ').next().unwrap()).collect();
+    let runs: Vec<_> = words.split(|word| *word == ">").skip(1).map(|run| run.join(" ")).collect();
+    let records = ["Error", "Warning", "Verbose", "Debug"]
+        .map(|name| format!("Deserialized.System.Management.Automation.{name}Record"));
+    let [error, rest @ ..] = &records;
+    assert_eq!(
+        runs,
+        [
+            "System.String error warning verbose debug information state".to_owned(),
+            format!(
+                "{error} System.String {} System.Management.Automation.PSCustomObject state",
+                rest.join(" ")
+            ),
+            "System.String error state closed".to_owned(),
+        ],
+        "{printed}"
+    );
+}
+
+#[test]
+fn the_client_of_powershell_stops_pipelines() {
+    let server = program();
+    let stops = [0, 1, 10, 100].map(|time| format!("stop:{time} Start-Sleep 600"));
+    let scripts = stops.iter().flat_map(|stop| [stop, "7..7"]);
+    let arguments: Vec<_> = ["-client", server.to_str().unwrap()].into_iter().chain(scripts).collect();
+    let Some(printed) = powershell(&arguments) else { return };
+    let count = |start: &str| printed.lines().filter(|line| line.starts_with(start)).count();
+    let counts = (count("state Stopped"), count("state Completed"), count("closed Closed"));
+    assert_eq!(counts, (4, 4, 1), "{printed}");
+}
+
+#[test]
+fn the_client_of_powershell_uses_the_session() {
+    // PowerShell's client sometimes hangs when it closes a session in which a pipeline runs, whatever the server.
+    let script = r#"
+        foreach ($i in 1..10) { $r = [Real]::Open('PROGRAM'); $r.Close(); $r.RunspaceStateInfo.State }
+        $r = [Real]::Open('PROGRAM')
+        $r.ResetRunspaceState()
+        $outer = $r.CreatePipeline('7..7; Start-Sleep 600'); $outer.InvokeAsync()
+        while ($outer.Output.Count -eq 0) { [Threading.Thread]::Sleep(1) }
+        $r.CreateNestedPipeline('Write-Output nested', $false).Invoke()
+        $outer.Stop(); $outer.PipelineStateInfo.State
+        $ps = [powershell]::Create(); $ps.Runspace = $r
+        [void]$ps.AddScript('Write-Output again'); $ps.Invoke(); $ps.Invoke()
+        $ps = [powershell]::Create(); $ps.Runspace = $r
+        [void]$ps.AddCommand('Get-Command').AddParameter('Name', @('*-Host', 'no')).AddParameter('CommandType', 'All')
+        $special = $ps.GetType().GetProperty('IsGetCommandMetadataSpecialPipeline', 36)
+        $special.SetValue($ps, $true)
+        foreach ($c in $ps.Invoke()) { "$($c.Count) $($c.Name) $($c.CommandType)" }
+        $r.Close(); $r.RunspaceStateInfo.State
+        $pool = [Real]::Pool('PROGRAM', 1, 4)
+        $pool.SetMinRunspaces(2); $pool.SetMinRunspaces(9); $pool.GetMinRunspaces(); $pool.GetMaxRunspaces()
+        $pool.Close()"#;
+    let Some(printed) = powershell(&["-Command", &script.replace("PROGRAM", program().to_str().unwrap())])
+    else {
+        return;
+    };
+    let mut expected = vec!["Closed"; 10];
+    expected.extend([
+        "nested",
+        "Stopped",
+        "again",
+        "again",
+        "2  ",
+        "1 Read-Host 8",
+        "1 Write-Host 8",
+        "Closed",
+    ]);
+    expected.extend(["True", "False", "2", "4"]);
+    assert_eq!(printed.lines().collect::<Vec<_>>(), expected);
+}
+
+#[tokio::test]
+async fn a_server_ends_when_the_client_of_powershell_is_killed() {
+    let Some(engine) = optional::powershell_for_tests() else { return };
+    let ended = std::env::temp_dir().join(format!("psrp-server-ended-{}", std::process::id()));
+    let server = format!("sh -c '{}; echo $? > {}'", program().display(), ended.display());
+    let mut client = Command::new(engine)
+        .args(["-client", &server, "Write-Output ready", "Start-Sleep 600"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(client.stdout.take().unwrap()).lines();
+    assert!(lines.map_while(Result::ok).any(|line| line == "> Start-Sleep 600"));
+    client.kill().unwrap();
+    client.wait().unwrap();
+    // Its exit code is there at some time, or the test never ends.
+    let code = loop {
+        match std::fs::read_to_string(&ended) {
+            Ok(code) if !code.is_empty() => break code,
+            _ => tokio::time::sleep(Duration::from_millis(10)).await,
+        }
+    };
+    std::fs::remove_file(&ended).unwrap();
+    assert_eq!(code.trim(), "0");
 }
 
 #[test]

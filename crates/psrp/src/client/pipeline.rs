@@ -142,17 +142,15 @@ impl Pipeline<'_> {
         if states.contains(&entry.state) { Ok(()) } else { Err(not_now(action, "pipeline", entry.state)) }
     }
 
-    /// Starts the pipeline, also again after it was stopped or has ended.
+    /// Starts the pipeline, once: PowerShell does not run one again that has ended.
     ///
     /// # Errors
     ///
-    /// Fails if it runs or has failed ([`Error::is_state`]), if the server can't do what is asked for
+    /// Fails if it was started before ([`Error::is_state`]), if the server can't do what is asked for
     /// ([`Error::is_unwritable`]), and if an argument can't be written.
     pub fn start(&mut self) -> Result<(), Error> {
-        use PipelineState::{Completed, NotStarted, Stopped};
-
         const ACTION: &str = "start";
-        self.require(ACTION, &[NotStarted, Stopped, Completed])?;
+        self.require(ACTION, &[PipelineState::NotStarted])?;
         let peer = self.pool.protocol();
         let Some(request) = &self.entry().request else {
             return Err(not_now(ACTION, "pipeline", "another client's"));
@@ -170,8 +168,6 @@ impl Pipeline<'_> {
         self.update(|entry| {
             entry.state = PipelineState::Running;
             entry.is_input_open = has_input;
-            (entry.is_created, entry.is_acknowledged) = (false, false);
-            entry.intake.resume();
         });
         Ok(())
     }

@@ -10,7 +10,7 @@ bag! {
         /// The label; the character after `&` is its key.
         pub label: PsString => "label",
         /// A longer explanation.
-        pub help_message: Option<PsString> => "helpMessage" [optional],
+        pub help_message: Option<PsString> => "helpMessage" [unset PsString::default()],
     }
 }
 
@@ -23,20 +23,23 @@ impl ChoiceDescription {
 
 bag! {
     /// One of the values that a prompt asks for (`System.Management.Automation.Host.FieldDescription`).
+    ///
+    /// If one of the three names of the type is missing, another one is sent in its place: PowerShell takes the value for
+    /// a string otherwise.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct FieldDescription {
         /// Name of the value, its key in the answer.
         pub name: PsString => "name",
         /// The label; the character after `&` is its key.
-        pub label: Option<PsString> => "label" [optional],
+        pub label: Option<PsString> => "label" [unset PsString::default()],
         /// Short name of the type to convert the answer to.
-        pub parameter_type_name: Option<PsString> => "parameterTypeName" [optional],
+        pub parameter_type_name: Option<PsString> => "parameterTypeName" [optional parameter_type_full_name],
         /// Full name of the type. A name is data: nothing is made by it.
-        pub parameter_type_full_name: Option<PsString> => "parameterTypeFullName" [optional],
+        pub parameter_type_full_name: Option<PsString> => "parameterTypeFullName" [optional parameter_type_name],
         /// Assembly of the type.
-        pub parameter_assembly_full_name: Option<PsString> => "parameterAssemblyFullName" [optional],
+        pub parameter_assembly_full_name: Option<PsString> => "parameterAssemblyFullName" [optional parameter_type_full_name],
         /// A longer explanation.
-        pub help_message: Option<PsString> => "helpMessage" [optional],
+        pub help_message: Option<PsString> => "helpMessage" [unset PsString::default()],
         /// Whether there has to be an answer.
         pub is_mandatory: bool => "isMandatory" [or false],
         /// Attributes of the parameter, a list.

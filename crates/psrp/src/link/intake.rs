@@ -17,13 +17,6 @@ pub(crate) struct Intake {
     is_given_up: bool,
 }
 
-impl Intake {
-    /// Takes again what comes, for a pipeline that starts once more.
-    pub(crate) fn resume(&mut self) {
-        self.is_given_up = false;
-    }
-}
-
 /// A pool of either end, as far as fragments go.
 pub(crate) trait Receiver {
     fn link(&mut self) -> &mut Link;

@@ -77,7 +77,7 @@ bag! {
         /// Its definition: the text of a function, the syntax of a cmdlet.
         pub definition: Option<PsString> => "CommandInfo_Definition" [nil],
         /// Its name.
-        pub name: Option<PsString> => "CommandInfo_Name" [nil],
+        pub name: Option<PsString> => "CommandInfo_Name" [unset PsString::default()],
         /// Who may call it.
         pub visibility: CommandVisibility => "CommandInfo_Visibility" [or CommandVisibility::Public],
     }
@@ -99,7 +99,7 @@ bag! {
     /// How and where a command was called.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct InvocationCall {
-        /// Parameters and their values, a dictionary.
+        /// Parameters and their values, a dictionary whose keys are strings; records leave out everything else.
         pub bound_parameters: Value => "InvocationInfo_BoundParameters" [or Value::Nil],
         /// Who called it.
         pub command_origin: CommandOrigin => "InvocationInfo_CommandOrigin" [or CommandOrigin::Runspace],
@@ -142,7 +142,14 @@ impl InvocationInfo {
         [InvocationCall::NAMES, &[Self::SERIALIZE_EXTENT], ScriptExtent::NAMES, CommandInfo::NAMES];
 
     pub(super) fn put(&self, out: &mut Writer) {
-        self.call.put(out);
+        let parameters = &self.call.bound_parameters;
+        let is_table =
+            |entries: &[(Value, Value)]| entries.iter().all(|(key, _)| key.as_ps_string().is_some());
+        match parameters.is_nil() || parameters.entries().is_some_and(is_table) {
+            true => self.call.put(out),
+            // PowerShell refuses a record whose parameters are something else.
+            false => InvocationCall { bound_parameters: Value::Nil, ..self.call.clone() }.put(out),
+        }
         out.put(Self::SERIALIZE_EXTENT, &self.extent.is_some());
         if let Some(extent) = &self.extent {
             extent.put(out);

@@ -1,7 +1,7 @@
 //! Progress as a message of its own.
 
 use crate::shape::{Budget, Field, Mismatch, Reader, Writer, open_enum};
-use crate::value::{Progress, Value};
+use crate::value::{Progress, PsString, Value};
 
 open_enum! {
     /// Whether an operation goes on (`System.Management.Automation.ProgressRecordType`).
@@ -14,15 +14,23 @@ open_enum! {
 }
 
 /// The object of members that stands in messages; the element `<PR>` is read too.
+///
+/// PowerShell refuses a record with an empty text, a negative identifier, itself as its parent, or more than 100 percent,
+/// and fails the pipeline.
 impl Field for Progress {
     fn write(&self) -> Value {
+        let text = |text: &PsString| if text.is_empty() { PsString::from_static(" ") } else { text.clone() };
+        let id = self.activity_id.max(0);
         let mut out = Writer::default();
-        out.put("Activity", &self.activity);
-        out.put("ActivityId", &self.activity_id);
-        out.put("StatusDescription", &self.status_description);
+        out.put("Activity", &text(&self.activity));
+        out.put("ActivityId", &id);
+        out.put("StatusDescription", &text(&self.status_description));
         out.put("CurrentOperation", &self.current_operation);
-        out.put("ParentActivityId", &self.parent_activity_id);
-        out.put("PercentComplete", &self.percent_complete);
+        out.put(
+            "ParentActivityId",
+            &Some(self.parent_activity_id).filter(|parent| *parent != id).unwrap_or(-1),
+        );
+        out.put("PercentComplete", &self.percent_complete.min(100));
         out.put("Type", &ProgressRecordType::from_number(self.completed.into()));
         out.put("SecondsRemaining", &self.seconds_remaining);
         out.finish()
@@ -49,6 +57,9 @@ impl Field for Progress {
 
 impl Progress {
     /// The object of members that stands for the record in messages, where it is no `<PR>` (MS-PSRP 2.2.2.25).
+    ///
+    /// It has values that PowerShell accepts: a space for an empty activity or status, 0 for a negative `activity_id`, no
+    /// parent if that is the activity itself, and at most 100 percent.
     pub fn to_value(&self) -> Value {
         self.write()
     }

@@ -88,7 +88,7 @@ impl<'a, 'b> Reader<'a, 'b> {
 /// Defines a struct whose fields are members of an object, in the order in which they are written.
 ///
 /// After the name of a member: nothing if it has to be there, `[optional]` for an `Option` that is left out when it is
-/// `None`, `[nil]` for one that is `$null` then, `[unset VALUE]` for one that has this value then, because .NET's type has
+/// `None`, `[optional FIELD]` for one that has the value of another field then, `[nil]` for one that is `$null` then, `[unset VALUE]` for one that has this value then, because .NET's type has
 /// no `$null`, `[or VALUE]` for a member that is always written and has a value to
 /// assume where it is missing or `$null`.
 macro_rules! bag {
@@ -109,7 +109,7 @@ macro_rules! bag {
             pub(crate) const NAMES: &'static [&'static str] = &[$($name),*];
 
             pub(crate) fn put(&self, out: &mut $crate::shape::Writer) {
-                $($crate::shape::bag!(@put out, $name, self.$field $(, $($mode)+)?);)*
+                $($crate::shape::bag!(@put self, out, $name, $field $(, $($mode)+)?);)*
             }
 
             pub(crate) fn take(
@@ -158,13 +158,18 @@ macro_rules! bag {
             }
         }
     };
-    (@put $out:ident, $name:literal, $field:expr, optional) => { $out.put_some($name, &$field) };
-    (@put $out:ident, $name:literal, $field:expr, unset $unset:expr) => {
-        $out.put($name, &$field.unwrap_or($unset))
+    (@put $self:ident, $out:ident, $name:literal, $field:ident, optional) => { $out.put_some($name, &$self.$field) };
+    (@put $self:ident, $out:ident, $name:literal, $field:ident, optional $other:ident) => {
+        $out.put_some($name, if $self.$field.is_some() { &$self.$field } else { &$self.$other })
     };
-    (@put $out:ident, $name:literal, $field:expr $(, $($mode:tt)+)?) => { $out.put($name, &$field) };
+    (@put $self:ident, $out:ident, $name:literal, $field:ident, unset $unset:expr) => {
+        $out.put($name, $self.$field.as_ref().unwrap_or(&$unset))
+    };
+    (@put $self:ident, $out:ident, $name:literal, $field:ident $(, $($mode:tt)+)?) => {
+        $out.put($name, &$self.$field)
+    };
     (@take $from:ident, $name:literal) => { $from.required($name)? };
-    (@take $from:ident, $name:literal, optional) => { $from.optional($name)? };
+    (@take $from:ident, $name:literal, optional $($other:ident)?) => { $from.optional($name)? };
     (@take $from:ident, $name:literal, nil) => { $from.optional($name)? };
     (@take $from:ident, $name:literal, unset $unset:expr) => {
         $from.optional($name)?.filter(|read| *read != $unset)

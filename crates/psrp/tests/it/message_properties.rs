@@ -20,7 +20,7 @@ use psrp::record::{
     CommandInfo, CommandOrigin, CommandTypes, CommandVisibility, ErrorCategory, ErrorRecord,
     InformationRecord, InformationalRecord, InvocationCall, InvocationInfo, ScriptExtent, exception,
 };
-use psrp::value::{Members, Progress, Version};
+use psrp::value::{Members, Object, Progress, Version};
 
 use crate::support::values::{any_primitive, any_text, any_value};
 
@@ -69,7 +69,7 @@ fn error() -> impl Strategy<Value = Box<ErrorRecord>> {
 fn invocation() -> impl Strategy<Value = Box<InvocationInfo>> {
     let texts = (text(), text(), text(), text(), text(), text());
     let numbers = (any::<i32>(), any::<i64>(), any::<i32>(), any::<i32>(), any::<i32>());
-    let lists = (vec(any::<i32>(), 0..3), vec(any_value(), 0..3), any_value());
+    let lists = (vec(any::<i32>(), 0..3), vec(any_value(), 0..3), vec((any_text(), any_value()), 0..3));
     let extent =
         (text(), any::<i32>(), any::<i32>(), any::<i32>(), any::<i32>()).prop_map(|parts| ScriptExtent {
             file: parts.0,
@@ -81,7 +81,7 @@ fn invocation() -> impl Strategy<Value = Box<InvocationInfo>> {
     let command = (any::<i32>(), text(), text(), 0..3_i32).prop_map(|parts| CommandInfo {
         command_type: CommandTypes::from_number(parts.0),
         definition: parts.1,
-        name: parts.2,
+        name: parts.2.filter(|name| !name.is_empty()),
         visibility: CommandVisibility::from_number(parts.3),
     });
     let parts = (option::of(extent), option::of(command), any::<bool>(), 0..3_i32);
@@ -92,7 +92,7 @@ fn invocation() -> impl Strategy<Value = Box<InvocationInfo>> {
         (call.offset_in_line, call.history_id, call.pipeline_length) = (numbers.0, numbers.1, numbers.2);
         (call.pipeline_position, call.script_line_number) = (numbers.3, numbers.4);
         (call.pipeline_iteration_info, call.unbound_arguments) = (lists.0, lists.1);
-        (call.bound_parameters, call.expecting_input) = (lists.2, parts.2);
+        (call.bound_parameters, call.expecting_input) = (Object::dictionary(lists.2).into(), parts.2);
         call.command_origin = CommandOrigin::from_number(parts.3);
         Box::new(InvocationInfo { call, extent: parts.0, command: parts.1 })
     })
@@ -123,13 +123,15 @@ fn information() -> impl Strategy<Value = Box<InformationRecord>> {
 }
 
 fn progress() -> impl Strategy<Value = Box<Progress>> {
-    (any_text(), any_text(), text(), any::<[i32; 4]>(), any::<bool>()).prop_map(
+    let number = (0..i32::MAX, i32::MIN..0, ..=100, any::<i32>());
+    (any_text(), any_text(), text(), number, any::<bool>()).prop_map(
         |(activity, status, operation, numbers, completed)| {
-            let mut record = Progress::new(numbers[0], activity, status);
+            let text = |text: PsString| if text.is_empty() { " ".into() } else { text };
+            let mut record = Progress::new(numbers.0, text(activity), text(status));
             (record.current_operation, record.completed) = (operation, completed);
-            record.parent_activity_id = numbers[1];
-            record.percent_complete = numbers[2];
-            record.seconds_remaining = numbers[3];
+            record.parent_activity_id = numbers.1;
+            record.percent_complete = numbers.2;
+            record.seconds_remaining = numbers.3;
             Box::new(record)
         },
     )
@@ -233,7 +235,7 @@ fn user_event() -> impl Strategy<Value = Box<UserEvent>> {
         |(number, source, values, computer, runspace)| {
             Box::new(UserEvent {
                 event_identifier: number,
-                source_identifier: source,
+                source_identifier: source.filter(|source| !source.is_empty()),
                 time_generated: None,
                 sender: values.0,
                 message_data: values.1,

@@ -241,6 +241,25 @@ async fn silence_is_fine() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_session_lasts_until_the_client_has_read_that_it_is_closed() {
+    for is_silent in [false, true] {
+        let mut raw = Raw::opened(Options::new()).await;
+        raw.machine.close().unwrap();
+        raw.send_all().await;
+        while raw.machine.state() != RunspacePoolState::Closed {
+            assert!(raw.receive().await);
+        }
+        Tests::reach(&raw.handler.closed, 1).await;
+        tokio::time::sleep(WHILE).await;
+        assert!(!raw.ended.is_finished());
+        let Raw { lines, ended, .. } = raw;
+        // One that never ends the connection is left after a while.
+        let _open = is_silent.then_some(lines);
+        assert_eq!(ended.await.unwrap().unwrap(), Ended::Closed);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_client_that_closes_and_does_not_listen_is_left() {
     let mut raw = Raw::opened(Options::new()).await;
     raw.start("count 1000000").await;

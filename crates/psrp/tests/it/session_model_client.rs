@@ -408,16 +408,14 @@ impl Model {
                 };
                 self.create("connect to a pipeline", id, pipeline)
             }
-            Action::Start(id) => {
-                self.with_pipeline("start", id, &[P::NotStarted, P::Stopped, P::Completed], |pipeline| {
-                    let Some(has_input) = pipeline.has_input else {
-                        return refused("start", "another client's");
-                    };
-                    pipeline.state = P::Running;
-                    pipeline.is_input_open = has_input;
-                    Outcome::Done
-                })
-            }
+            Action::Start(id) => self.with_pipeline("start", id, &[P::NotStarted], |pipeline| {
+                let Some(has_input) = pipeline.has_input else {
+                    return refused("start", "another client's");
+                };
+                pipeline.state = P::Running;
+                pipeline.is_input_open = has_input;
+                Outcome::Done
+            }),
             Action::Input(id) | Action::EndInput(id) => {
                 let is_end = matches!(action, Action::EndInput(_));
                 let name = if is_end { "end the input" } else { "send input" };

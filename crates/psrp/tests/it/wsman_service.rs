@@ -121,6 +121,23 @@ async fn input_that_is_refused_matters_only_if_the_pipeline_goes_on() {
 }
 
 #[tokio::test]
+async fn a_stop_that_is_refused_fails_the_pipeline() {
+    let shell = Shell::default();
+    let handler = move |request: &Request| match request.envelope.contains("crtl_c") {
+        true => Reply::Fault("w:InternalError", 1359, "An internal error."),
+        false => shell.answer(request),
+    };
+    let pool = open(serve(handler).await).await;
+    let sleeper = pool.start(PowerShell::script("wait")).await.unwrap();
+    sleeper.stop().await.unwrap();
+    let output = sleeper.output().await.unwrap();
+    assert_eq!(output.state, PipelineState::Failed);
+    assert!(output.reason.unwrap().message().unwrap().to_string().starts_with("An internal error."));
+    assert_eq!(pool.invoke(PowerShell::script("two")).await.unwrap().output, [Value::from("two")]);
+    pool.close().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_shell_that_is_gone_ends_the_pool() {
     let shell = Shell::default();
     let handler = move |request: &Request| match &*request.action {

@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use tokio::time::timeout;
 
@@ -35,7 +35,8 @@ pub enum Ended {
     Broken,
 }
 
-/// Serves one session: until the client closes the pool, or the connection ends.
+/// Serves one session: until the client closes the pool, or the connection ends. A client that has closed the pool has
+/// [`Options::close_timeout`] to end the connection.
 ///
 /// Must be called in a runtime of tokio, whose tasks the pipelines are. They are given up when the future is dropped.
 ///
@@ -71,6 +72,10 @@ pub async fn serve<T: Transport, H: Handler>(
     // What blocks its thread can't be given up.
     let _ = timeout(close_timeout, driver.work.shut_down()).await;
     driver.work.handler.closed(&ended).await;
+    if matches!(ended, Ok(Ended::Closed)) {
+        // PowerShell's client reports a failure if the process ends before it has read the acknowledgement.
+        let _ = timeout(close_timeout, poll_fn(|cx| driver.poll_disconnected(cx))).await;
+    }
     ended
 }
 
@@ -184,5 +189,11 @@ impl<T: Transport, H: Handler> Driver<T, H> {
             return Poll::Pending;
         }
         self.transport.poll_close(cx)
+    }
+
+    /// Drops what a client sends after it has closed the pool, until the connection ends.
+    fn poll_disconnected(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while let Some(Ok(())) = ready!(self.transport.poll_receive(cx, &mut |_| Ok(()))) {}
+        Poll::Ready(())
     }
 }

@@ -70,7 +70,8 @@ impl Options {
         self
     }
 
-    /// How long it may take to send what there is at the end of a session, and how long handlers that block may go on.
+    /// How long it may take to send what there is at the end of a session, how long handlers that block may go on, and how
+    /// long a client that has closed the pool may take to end the connection.
     /// Default: [`DEFAULT_CLOSE_TIMEOUT`](Self::DEFAULT_CLOSE_TIMEOUT), 5 seconds.
     #[must_use]
     pub fn close_timeout(mut self, time: Duration) -> Self {

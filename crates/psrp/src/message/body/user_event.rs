@@ -12,7 +12,7 @@ bag! {
         /// Number of the event.
         pub event_identifier: i32 => "PSEventArgs.EventIdentifier",
         /// What the event was registered as.
-        pub source_identifier: Option<PsString> => "PSEventArgs.SourceIdentifier" [nil],
+        pub source_identifier: Option<PsString> => "PSEventArgs.SourceIdentifier" [unset PsString::default()],
         /// When it happened; `io::serve` sets it to the present if there is none.
         pub time_generated: Option<DateTime> => "PSEventArgs.TimeGenerated" [unset DateTime::UNSET],
         /// The object that it comes from.

@@ -1,15 +1,17 @@
-//! Our client with the server of the real PowerShell.
+//! Our client with the server of the real PowerShell, and its client with ours.
 //!
 //! `PSRP_TEST_PWSH` names the program; without it `pwsh` is looked for on the search path. Where there is none the tests say
-//! so and pass. The other direction is tested with the example `psrp_server`.
+//! so and pass. PowerShell's client is tested with the example `psrp_server` too.
 
 #![cfg(all(feature = "tokio", feature = "cli"))]
 
+mod client;
 mod display;
 mod input;
 mod large;
 mod open;
 mod secrets;
+mod session;
 mod stop;
 mod values;
 

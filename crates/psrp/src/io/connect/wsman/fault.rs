@@ -9,6 +9,10 @@ use crate::io::remote::remote_text;
 
 /// The operation took longer than its timeout.
 const TIMED_OUT: u32 = 0x8033_8029;
+/// There is no such shell or command (`ERROR_WSMAN_INVALID_SELECTORS`).
+const INVALID_SELECTORS: u32 = 0x8033_805b;
+/// The operation was aborted because the command or the shell ends (`ERROR_OPERATION_ABORTED`).
+const ABORTED: u32 = 0x8007_03e3;
 /// Access is denied.
 const ACCESS_DENIED: u32 = 5;
 
@@ -67,6 +71,14 @@ impl WsmanFault {
         match self.code {
             Some(code) => code == TIMED_OUT,
             None => self.subcode() == Some("TimedOut"),
+        }
+    }
+
+    /// Whether the server has no such shell or command, or has just ended it.
+    pub(super) fn is_gone(&self) -> bool {
+        match self.code {
+            Some(code) => matches!(code, INVALID_SELECTORS | ABORTED),
+            None => self.subcode() == Some("InvalidSelectors"),
         }
     }
 

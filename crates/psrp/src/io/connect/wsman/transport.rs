@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use super::answer::Received;
+use super::fault::WsmanFault;
 use super::opening::{Opening, failed_pipeline, split_first};
 use super::session::{Session, fault, shell_text};
 use super::target::{Request, Stage, Target};
@@ -310,6 +311,11 @@ impl WsmanTransport {
             Outcome::Sent(Err(error)) => self.fail(error),
             Outcome::Closed(Err(error)) | Outcome::Interrupted(Err(error)) if fault(&error).is_none() => {
                 self.fail(error);
+            }
+            // The command goes on.
+            Outcome::Interrupted(Err(error)) if !fault(&error).is_some_and(WsmanFault::is_gone) => {
+                self.refused(id, error);
+                self.push(Incoming::SignalAck(id));
             }
             // A fault says that there is nothing left to be stopped or closed.
             Outcome::Interrupted(_) => self.push(Incoming::SignalAck(id)),
