@@ -104,7 +104,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
     fn strict_accepts_what_serde_json_accepts(document in mutated()) {

@@ -148,7 +148,7 @@ fn value() -> impl Strategy<Value = Any> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn every_type_comes_back(value in value()) {

@@ -45,7 +45,7 @@ fn documents_that_are_read() {
         let limits = set.map_or(Limits::new(), |depth| Limits::new().max_depth(depth));
         read(&format!("{}{}", "<Obj>".repeat(depth), "</Obj>".repeat(depth)), limits)
     });
-    edge(Limits::DEFAULT_MAX_NODES, 2_000_000, |set, nodes| {
+    edge(Limits::DEFAULT_MAX_NODES, 3000, |set, nodes| {
         let limits = set.map_or(Limits::new(), |nodes| Limits::new().max_nodes(nodes));
         read(&"<Nil/>".repeat(nodes), limits.max_size(usize::MAX))
     });

@@ -589,7 +589,7 @@ fn run(actions: &[Action]) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn the_client_goes_by_the_tables(actions in vec(action(), 0..60)) {

@@ -22,7 +22,7 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn decoding_follows_the_standard(input in stream(), cuts in prop::collection::vec(0u8..30, 0..12)) {

@@ -9,7 +9,7 @@ use psrp::value::Value;
 use super::{HANG, open, run, with_input};
 
 /// Rounds of [`an_early_stop_ends`]; `PSRP_TEST_ROUNDS` sets another number.
-const ROUNDS: u64 = 42;
+const ROUNDS: u64 = 21;
 
 #[tokio::test]
 async fn an_early_stop_ends() {
