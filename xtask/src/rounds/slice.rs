@@ -34,10 +34,10 @@ impl Slice {
     };
     /// For a first look.
     pub(crate) const QUICK: Self = Self {
-        warm_up: Duration::from_millis(10),
-        measure: Duration::from_millis(40),
+        warm_up: Duration::from_millis(5),
+        measure: Duration::from_millis(25),
         samples: 10,
-        time_guard: Duration::from_millis(100),
+        time_guard: Duration::from_millis(50),
     };
 
     /// The sampling in words.
