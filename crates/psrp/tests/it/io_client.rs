@@ -3,6 +3,7 @@
 #![cfg(feature = "tokio")]
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
@@ -11,8 +12,8 @@ use psrp::Error;
 use psrp::client::{Config, PipelineEvent, PipelineRequest};
 use psrp::io::{Options, PoolEvent, RunspacePool, Transport};
 use psrp::message::{
-    ApplicationPrivateData, Availability, CommandMetadata, CreatePipeline, GetCommandMetadata,
-    InitRunspacePool, PipelineState, PowerShell, RunspacePoolState, RunspacePoolStateInfo, UserEvent,
+    ApplicationPrivateData, Availability, CommandMetadata, CreatePipeline, GetCommandMetadata, PipelineState,
+    PowerShell, RunspacePoolState, RunspacePoolStateInfo, UserEvent,
 };
 use psrp::outofproc::Packet;
 use psrp::record::{ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord};
@@ -104,6 +105,15 @@ async fn events_of_all_streams_come_in_order() {
     let error = output.completed().unwrap_err();
     assert!(error.is_pipeline());
     assert_eq!(error.to_string(), "the pipeline has not completed: Failed: no \\u{1b}[31mmore");
+}
+
+#[tokio::test]
+async fn a_pool_with_no_possible_number_of_runspaces_is_not_opened() {
+    for count in [0..=1, -1..=-1, RangeInclusive::new(2, 1)] {
+        let (near, _far) = pipe(64);
+        let error = RunspacePool::over(near, Options::new().runspaces(count)).await.unwrap_err();
+        assert!(error.is_state() && error.to_string().contains("at least 1"), "{error}");
+    }
 }
 
 #[tokio::test]
@@ -244,9 +254,10 @@ async fn requests_are_answered() {
         true
     });
     tokio::spawn(server);
-    let init = InitRunspacePool { max_runspaces: 3, ..InitRunspacePool::default() };
-    let config = Config::new().init(init).pool_id(uuid::Uuid::from_u128(5));
-    let pool = RunspacePool::over(near, Options::new().config(config)).await.unwrap();
+    // The order of both does not matter.
+    let config = Config::new().pool_id(uuid::Uuid::from_u128(5));
+    let pool = RunspacePool::over(near, Options::new().runspaces(2..=3).config(config)).await.unwrap();
+    assert_eq!((pool.min_runspaces(), pool.max_runspaces()), (2, 3));
     assert_eq!(pool.id(), uuid::Uuid::from_u128(5));
     let data = pool.application_private_data().unwrap().data.unwrap();
     assert_eq!(data.get("Name").unwrap(), &Value::from("test"));
@@ -255,8 +266,8 @@ async fn requests_are_answered() {
     let mut events = pool.events();
     assert!(!pool.set_max_runspaces(10).await.unwrap());
     assert!(pool.set_max_runspaces(5).await.unwrap());
-    assert!(pool.set_min_runspaces(2).await.unwrap());
-    assert_eq!((pool.min_runspaces(), pool.max_runspaces()), (2, 5));
+    assert!(pool.set_min_runspaces(4).await.unwrap());
+    assert_eq!((pool.min_runspaces(), pool.max_runspaces()), (4, 5));
     assert_eq!(pool.get_available_runspaces().await.unwrap(), 5);
     assert!(pool.set_min_runspaces(6).await.unwrap_err().is_state());
     assert!(pool.reset_runspace_state().await.unwrap());

@@ -54,8 +54,9 @@ impl RunspacePool {
     ///
     /// # Errors
     ///
-    /// Fails if there is no connection to be had, if the server does not open a pool, and if this takes longer than
-    /// [`Options::open_timeout`] ([`Error::is_timeout`]).
+    /// Fails if there is no connection to be had, if the server does not open a pool, if this takes longer than
+    /// [`Options::open_timeout`] ([`Error::is_timeout`]), and if no pool can have that number of runspaces
+    /// ([`Error::is_state`]).
     ///
     /// # Panics
     ///
@@ -105,7 +106,10 @@ impl RunspacePool {
         options: Options,
         begin: impl FnOnce(&mut Machine) -> Result<(), Error>,
     ) -> Result<Self, Error> {
-        let Options { mut config, host, host_info, limits } = options;
+        let Options { mut config, runspaces, host, host_info, limits } = options;
+        if let Some(count) = runspaces {
+            config = config.runspaces(count);
+        }
         if let Some(info) = host_info {
             config = config.host_info(info);
         }
