@@ -111,7 +111,7 @@
 //!
 //! [`ReaderOptions::max_line`]: crate::outofproc::ReaderOptions::max_line
 
-mod client;
+pub(crate) mod client;
 mod connect;
 mod host;
 mod hosts;

@@ -8,7 +8,7 @@ mod intake;
 mod options;
 mod output;
 mod pipeline;
-mod pool;
+pub(crate) mod pool;
 mod pool_events;
 mod requests;
 mod shared;

@@ -19,10 +19,43 @@ use crate::client::{PipelineRequest, RunspacePool as Machine};
 use crate::error::Error;
 use crate::io::{Connect, Transport};
 use crate::message::{
-    ApplicationPrivateData, CommandMetadata, GetCommandMetadata, PipelineState, RunspacePoolState,
-    SessionCapability,
+    ApplicationPrivateData, CommandMetadata, GetCommandMetadata, PipelineState, PowerShell,
+    RunspacePoolState, SessionCapability,
 };
-use crate::value::Value;
+use crate::value::{PsString, Value};
+
+/// Runs one script: connects, opens a pool of one runspace, runs the script in it, and closes the pool. With the feature
+/// `tokio`. A [`RunspacePool`] runs several scripts over one connection, and takes [`Options`].
+///
+/// The script may have failed: see [`Output::state`] and [`Output::completed`]. Dropping the future stops it. Once the
+/// script has ended its output is returned, also if closing the pool fails.
+///
+/// # Errors
+///
+/// As [`RunspacePool::open`] and [`RunspacePool::invoke`].
+///
+/// # Panics
+///
+/// As [`RunspacePool::open`].
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn example() -> Result<(), psrp::Error> {
+/// use psrp::io::Child;
+///
+/// // PowerShell as a child process; `Ssh`, `Wsman` and `Socket` connect elsewhere.
+/// let output = psrp::run(&Child::default(), "Get-Process pwsh").await?.completed()?;
+/// println!("{} processes", output.output.len());
+/// # Ok(())
+/// # }
+/// ```
+pub async fn run<C: Connect>(connector: &C, script: impl Into<PsString>) -> Result<Output, Error> {
+    let pool = RunspacePool::open(connector, Options::new()).await?;
+    let output = pool.invoke(PowerShell::script(script)).await;
+    let _ = pool.close().await;
+    output
+}
 
 /// A runspace pool of a server, in which pipelines run.
 ///

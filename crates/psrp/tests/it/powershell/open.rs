@@ -33,6 +33,14 @@ async fn a_socket_leads_to_a_running_process() {
 }
 
 #[tokio::test]
+async fn a_script_is_run_in_one_call() {
+    let Some(engine) = optional::powershell_for_tests() else { return };
+    let server = Child::new(&engine).args(["-s", "-NoLogo", "-NoProfile"]);
+    let output = psrp::run(&server, "$numbers = 1..3; $numbers").await.unwrap().completed().unwrap();
+    assert_eq!(output.output, [1, 2, 3].map(Value::from));
+}
+
+#[tokio::test]
 async fn a_start_up_script_that_fails_is_told() {
     const FAILS: &str = "throw 'startup says no'";
 
