@@ -194,6 +194,6 @@ pub mod value;
 pub use self::io::client::pool::run;
 #[cfg(feature = "serde")]
 pub use self::serde::functions::{from_clixml, from_value, to_clixml, to_value};
-pub use error::Error;
+pub use error::{Error, ErrorKind};
 pub use terminal::terminal_safe;
 pub use value::{Object, PsString, Value};
