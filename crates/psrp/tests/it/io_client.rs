@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 
 use psrp::Error;
 use psrp::client::{Config, PipelineEvent, PipelineRequest};
-use psrp::io::{Options, PoolEvent, RunspacePool, Transport};
+use psrp::io::{Options, Output, OutputRecord, PoolEvent, RunspacePool, Transport};
 use psrp::message::{
     ApplicationPrivateData, Availability, CommandMetadata, CreatePipeline, GetCommandMetadata, PipelineState,
     PowerShell, RunspacePoolState, RunspacePoolStateInfo, UserEvent,
@@ -65,6 +65,51 @@ fn all_streams(pipeline: &mut server::Pipeline<'_>) {
     pipeline.fail(ErrorRecord::new("no \u{1b}[31mmore", ErrorCategory::InvalidOperation)).unwrap();
 }
 
+/// The streams of the records in their order.
+fn order(output: &Output) -> Vec<&'static str> {
+    let stream = |record| match record {
+        OutputRecord::Output(_) => "output",
+        OutputRecord::Error(_) => "error",
+        OutputRecord::Warning(_) => "warning",
+        OutputRecord::Verbose(_) => "verbose",
+        OutputRecord::Debug(_) => "debug",
+        OutputRecord::Information(_) => "information",
+        other => panic!("{other:?}"),
+    };
+    output.records().map(stream).collect()
+}
+
+#[tokio::test]
+async fn an_output_has_errors_if_there_are_records_or_the_pipeline_failed() {
+    let (pool, _server) = open(Options::new(), |machine, ask| {
+        on_start(machine, &ask, |pipeline, script| {
+            if script.contains("write") {
+                pipeline.write_error(ErrorRecord::new("written", ErrorCategory::InvalidData)).unwrap();
+                pipeline.write_output(1).unwrap();
+                pipeline.write_error(ErrorRecord::new("again", ErrorCategory::InvalidData)).unwrap();
+            }
+            match script.contains("fail") {
+                true => pipeline.fail(ErrorRecord::new("failed", ErrorCategory::InvalidData)).unwrap(),
+                false => pipeline.complete().unwrap(),
+            }
+        })
+    })
+    .await;
+    for (script, had_errors) in [("", false), ("write", true), ("fail", true)] {
+        let mut output = pool.invoke(PowerShell::script(script)).await.unwrap();
+        assert_eq!(output.had_errors(), had_errors, "{script}");
+        if script == "write" {
+            let texts = output.errors.iter().map(|record| record.message().unwrap().to_string());
+            assert_eq!(texts.collect::<Vec<_>>(), ["written", "again"]);
+            assert_eq!(order(&output), ["error", "output", "error"]);
+            // The fields are the caller's to change.
+            output.errors.remove(0);
+            assert_eq!(order(&output), ["error", "output"]);
+        }
+    }
+    pool.close().await.unwrap();
+}
+
 #[tokio::test]
 async fn events_of_all_streams_come_in_order() {
     let (pool, _server) =
@@ -101,6 +146,8 @@ async fn events_of_all_streams_come_in_order() {
     let progress: Vec<_> = output.progress.iter().map(|record| record.percent_complete).collect();
     assert_eq!(progress, [20]);
     assert_eq!(output.state, PipelineState::Failed);
+    assert!(output.had_errors());
+    assert_eq!(order(&output), ["output", "error", "warning", "verbose", "debug", "information", "output"]);
 
     let error = output.completed().unwrap_err();
     assert!(error.is_pipeline());

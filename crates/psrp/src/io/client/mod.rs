@@ -16,7 +16,7 @@ mod slot;
 
 pub use handle::PipelineHandle;
 pub use options::Options;
-pub use output::Output;
+pub use output::{Output, OutputRecord};
 pub use pipeline::Pipeline;
 pub use pool::RunspacePool;
 pub use pool_events::{PoolEvent, PoolEvents};
