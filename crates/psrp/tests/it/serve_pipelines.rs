@@ -159,6 +159,30 @@ async fn a_script_is_run_in_one_call() {
 }
 
 #[tokio::test]
+async fn input_needs_a_pipeline_that_was_started_with_it() {
+    let served = Served::new().await;
+    let run = served.pool.start_with_input(PowerShell::script("echo")).await.unwrap();
+    run.send(1).await.unwrap();
+    run.end_input().await.unwrap();
+    let error = run.send(2).await.unwrap_err();
+    assert!(
+        error.is_state() && error.to_string().ends_with("the pipeline is at the end of its input"),
+        "{error}"
+    );
+    assert_eq!(run.output().await.unwrap().output, [Value::from(1)]);
+
+    let run = served.pool.start(PowerShell::script("wait")).await.unwrap();
+    for error in [run.send(1).await.unwrap_err(), run.end_input().await.unwrap_err()] {
+        assert!(
+            error.is_state() && error.to_string().contains("without input (set `CreatePipeline::no_input`"),
+            "{error}"
+        );
+    }
+    run.stop().await.unwrap();
+    served.close().await;
+}
+
+#[tokio::test]
 async fn pipelines_wait_for_a_runspace() {
     let served = Served::runspaces(2).await;
     let mut runs = Vec::new();

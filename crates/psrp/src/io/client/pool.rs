@@ -233,6 +233,39 @@ impl RunspacePool {
         Ok(self.pipeline(id))
     }
 
+    /// The same for a pipeline that gets input by [`Pipeline::send`] until [`Pipeline::end_input`]. Whether there is input
+    /// can't be changed later: the server is told when the pipeline is created.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), psrp::Error> {
+    /// use psrp::io::{Child, Options, RunspacePool};
+    /// use psrp::message::PowerShell;
+    ///
+    /// let pool = RunspacePool::open(&Child::default(), Options::new()).await?;
+    /// let pipeline = pool.start_with_input(PowerShell::script("$input | ForEach-Object { $_ * 2 }")).await?;
+    /// for number in 1..=3 {
+    ///     pipeline.send(number).await?;
+    /// }
+    /// pipeline.end_input().await?;
+    /// assert_eq!(pipeline.output().await?.output, [2, 4, 6].map(psrp::Value::from));
+    /// pool.close().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn start_with_input(&self, request: impl Into<PipelineRequest>) -> Result<Pipeline, Error> {
+        let mut request = request.into();
+        if let PipelineRequest::Run(create) = &mut request {
+            create.no_input = false;
+        }
+        self.start(request).await
+    }
+
     /// Takes over a pipeline that runs at the server, such as one of a pool that was connected to.
     ///
     /// # Errors
