@@ -4,55 +4,59 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Bytes that are no well-formed XML, or XML that the format forbids (a document type, an entity).
+pub(crate) use ErrorKind as Kind;
+
+/// What went wrong, as [`Error::kind`] returns it. Each kind has a method of [`Error`] too, such as [`Error::is_limit`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The input is not well-formed XML, or has what the format forbids: a document type, an entity.
     Syntax,
-    /// Well-formed XML that is no CLIXML: an element, attribute or text where it may not be.
+    /// The input is XML but not CLIXML: an element, attribute or text is where it may not be.
     Structure,
-    /// The text of an element is no value of its type.
+    /// The text of an element is not a value of its type.
     InvalidText,
-    /// A reference to an object or list of type names that was not read before.
+    /// A reference names an object or list of type names that was not read before.
     UnknownReference,
-    /// A limit of the options that the input exceeds.
+    /// A configured limit is exceeded.
     Limit,
-    /// A header, packet or blob whose fields are not what the protocol says.
+    /// A header, packet or key blob has a field that the protocol does not allow.
     InvalidHeader,
     /// The input ends inside a header, packet or value.
     UnexpectedEnd,
-    /// A fragment that does not continue what was received before.
+    /// A fragment does not continue what was received before it.
     OutOfOrder,
-    /// A value that has no form in the target: a missing member, another type.
+    /// A value is not of the shape that a message or type needs: a missing member, another type.
     Mismatch,
-    /// A value that can't be written, such as a reference to an object that is gone.
+    /// A value can't be written, such as a reference to an object that is gone.
     Unwritable,
-    /// Encryption, decryption or key exchange failed. Deliberately without any detail.
+    /// Encryption, decryption or the key exchange failed, deliberately without any detail.
     Crypto,
-    /// An encrypted value is used before there is a key.
+    /// An encrypted value is used before there is a session key.
     NoKey,
-    /// An action that the state of a pool or pipeline does not allow.
+    /// The state of a pool or pipeline does not allow the action.
     State,
     /// The peer violates the protocol.
     Protocol,
-    /// Reading or writing failed.
+    /// Reading or writing failed; the cause is the source.
     Io,
     /// The connection has ended.
     Closed,
-    /// The other side took too long.
+    /// The peer took too long.
     Timeout,
-    /// The other side can't show that it is who it should be.
+    /// The peer can't prove its identity: its key is unknown, changed or revoked.
     Untrusted,
-    /// The other side refuses the user.
+    /// The peer refuses the user or the credentials.
     Denied,
     /// A pipeline has failed or was stopped.
     Pipeline,
-    /// The transport, host or build has no means for it.
+    /// The transport, host or build does not support this.
     Unsupported,
-    /// The other side has understood the request and does not do it.
+    /// The peer refuses the request; its reason is the source, if it gives one.
     Refused,
 }
 
-impl Kind {
+impl ErrorKind {
     fn text(self) -> &'static str {
         match self {
             Self::Syntax => "not well-formed XML, or XML that is forbidden here",
@@ -138,6 +142,27 @@ impl Error {
     pub(crate) fn duplicate(&self) -> Self {
         let Inner { kind, detail, offset, source } = &*self.0;
         Self(Box::new(Inner { kind: *kind, detail: detail.clone(), offset: *offset, source: source.clone() }))
+    }
+
+    /// What went wrong, to tell many kinds apart in one place.
+    ///
+    /// ```
+    /// use psrp::{Error, ErrorKind};
+    ///
+    /// fn advice(error: &Error) -> &'static str {
+    ///     match error.kind() {
+    ///         ErrorKind::Timeout | ErrorKind::Closed => "try again",
+    ///         ErrorKind::Denied => "check user and password",
+    ///         _ => "report it",
+    ///     }
+    /// }
+    ///
+    /// let error = psrp::clixml::from_slice(b"<Obj>").unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::UnexpectedEnd);
+    /// assert_eq!(advice(&error), "report it");
+    /// ```
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
     }
 
     /// The position in bytes from the start of the input that was handed in, if there is one.

@@ -9,11 +9,14 @@
 //! use psrp::message::PowerShell;
 //!
 //! // PowerShell as a child process; `Ssh`, `Wsman` and `Socket` connect elsewhere.
-//! let pool = RunspacePool::open(&Child::default(), Options::new()).await?;
-//! let output = pool.invoke(PowerShell::script("Get-Process pwsh")).await?.completed()?;
+//! let output = psrp::run(&Child::default(), "Get-Process pwsh").await?.completed()?;
 //! for process in &output.output {
 //!     println!("{:?}", process["Id"].as_i32());
 //! }
+//!
+//! // Several scripts over one connection, up to four at the same time.
+//! let pool = RunspacePool::open(&Child::default(), Options::new().runspaces(1..=4)).await?;
+//! let date = pool.invoke(PowerShell::script("Get-Date")).await?.completed()?;
 //! pool.close().await?;
 //! # Ok(())
 //! # }
@@ -187,8 +190,10 @@ mod shape;
 mod terminal;
 pub mod value;
 
+#[cfg(feature = "tokio")]
+pub use self::io::client::pool::run;
 #[cfg(feature = "serde")]
 pub use self::serde::functions::{from_clixml, from_value, to_clixml, to_value};
-pub use error::Error;
+pub use error::{Error, ErrorKind};
 pub use terminal::terminal_safe;
 pub use value::{Object, PsString, Value};

@@ -1,6 +1,7 @@
 //! How a pool is made.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use uuid::Uuid;
 
@@ -89,6 +90,13 @@ impl Config {
     #[must_use]
     pub fn init(mut self, init: InitRunspacePool) -> Self {
         self.init = init;
+        self
+    }
+
+    /// Minimum and maximum number of runspaces. Default: one.
+    #[must_use]
+    pub fn runspaces(mut self, count: RangeInclusive<i32>) -> Self {
+        (self.init.min_runspaces, self.init.max_runspaces) = count.into_inner();
         self
     }
 

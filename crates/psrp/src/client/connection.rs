@@ -14,7 +14,8 @@ impl RunspacePool {
     ///
     /// # Errors
     ///
-    /// Fails in other states than before opening ([`Error::is_state`]), and if the arguments of the application can't
+    /// Fails in other states than before opening ([`Error::is_state`]), if no pool can have that number of runspaces, which
+    /// is at least 1 (the same), and if the arguments of the application can't
     /// be written: a secure string among them ([`Error::is_no_key`]), for there is no key yet, or too many bytes
     /// ([`Error::is_limit`]).
     pub fn open(&mut self) -> Result<(), Error> {
@@ -22,6 +23,12 @@ impl RunspacePool {
             return Ok(());
         }
         self.require("open", &[RunspacePoolState::BeforeOpen])?;
+        let (min, max) = (self.init.min_runspaces, self.init.max_runspaces);
+        if min < 1 || max < min {
+            let detail =
+                format!("a pool can't have {min} to {max} runspaces (at least 1, in ascending order)");
+            return Err(Error::with(Kind::State, detail));
+        }
         let init = Payload::InitRunspacePool(Box::new(self.init.clone()));
         let capability = Payload::SessionCapability(self.capability.clone());
         self.link.tell(None, &capability)?;

@@ -197,10 +197,16 @@ impl Pipeline<'_> {
 
     fn require_input(&self, action: &str) -> Result<(), Error> {
         self.require(action, &[PipelineState::Running])?;
-        if !self.entry().is_input_open {
-            return Err(not_now(action, "pipeline", "without input, or its input has ended"));
+        let entry = self.entry();
+        match &entry.request {
+            _ if entry.is_input_open => Ok(()),
+            Some(request) if !request.has_input() => Err(not_now(
+                action,
+                "pipeline",
+                "without input (set `CreatePipeline::no_input` to false to have one)",
+            )),
+            _ => Err(not_now(action, "pipeline", "at the end of its input")),
         }
-        Ok(())
     }
 
     /// Tells the pipeline that the transport has connected to it again, while the pool is connected: another client had it.

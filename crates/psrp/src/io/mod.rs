@@ -111,7 +111,7 @@
 //!
 //! [`ReaderOptions::max_line`]: crate::outofproc::ReaderOptions::max_line
 
-mod client;
+pub(crate) mod client;
 mod connect;
 mod host;
 mod hosts;
@@ -120,7 +120,9 @@ mod remote;
 pub mod serve;
 mod transport;
 
-pub use client::{Options, Output, Pipeline, PipelineHandle, PoolEvent, PoolEvents, RunspacePool};
+pub use client::{
+    Options, Output, OutputRecord, Pipeline, PipelineHandle, PoolEvent, PoolEvents, RunspacePool,
+};
 #[cfg(any(unix, windows))]
 pub use connect::Socket;
 pub use connect::{Child, ChildTransport};

@@ -95,6 +95,34 @@ pub fn from_clixml<T: DeserializeOwned>(document: &[u8]) -> Result<T, Error> {
     from_value(&clixml::from_slice(document)?)
 }
 
+impl Value {
+    /// The member or entry of this name as another type, as [`serde`](crate::serde) describes it. Where there is none this
+    /// is as for `$null`, which is `None` for an [`Option`]. With the feature `serde`.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_value`]; the text names the place.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use psrp::{Object, Value};
+    ///
+    /// let process = Object::builder().adapted("Id", 4242).adapted("Modules", Object::list(["ntdll", "kernel32"]));
+    /// let process = Value::from(process.build());
+    /// assert_eq!(process.get_as::<u32>("Id")?, 4242);
+    /// assert_eq!(process.get_as::<Vec<String>>("Modules")?, ["ntdll", "kernel32"]);
+    /// assert_eq!(process.get_as::<Option<u32>>("Parent")?, None);
+    ///
+    /// let error = process.get_as::<Vec<u8>>("Modules").unwrap_err();
+    /// assert!(error.is_mismatch() && error.to_string().contains("Modules: [0]"));
+    /// # Ok::<(), psrp::Error>(())
+    /// ```
+    pub fn get_as<T: DeserializeOwned>(&self, name: &str) -> Result<T, Error> {
+        from_value(&self[name]).map_err(|error| error.within(name))
+    }
+}
+
 impl Budget {
     /// As [`from_value`], within this budget.
     ///

@@ -53,13 +53,13 @@ impl<'a, 'b> Reader<'a, 'b> {
     }
 
     pub(crate) fn required<T: Field>(&mut self, name: &'static str) -> Result<T, Mismatch> {
-        let value = self.object.get(name).ok_or_else(|| Mismatch::new("is missing"));
+        let value = self.object.member(name).ok_or_else(|| Mismatch::new("is missing"));
         value.and_then(|value| T::read(value, self.budget)).map_err(|mismatch| mismatch.in_member(name))
     }
 
     /// `None` if the member is missing or `$null`.
     pub(crate) fn optional<T: Field>(&mut self, name: &'static str) -> Result<Option<T>, Mismatch> {
-        match self.object.get(name) {
+        match self.object.member(name) {
             None | Some(Value::Nil) => Ok(None),
             Some(value) => T::read(value, self.budget).map(Some).map_err(|mismatch| mismatch.in_member(name)),
         }

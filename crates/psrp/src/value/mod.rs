@@ -146,8 +146,7 @@ impl Value {
         value
     }
 
-    /// The member of this name, extended ones before adapted ones, without regard to the case of ASCII letters; of two
-    /// with the same name the last.
+    /// The member or entry of a dictionary of this name: [`Object::get`].
     pub fn get(&self, name: &str) -> Option<&Self> {
         match self {
             Self::Object(object) => object.get(name),
@@ -179,7 +178,16 @@ impl Value {
     }
 }
 
-/// The member of this name as [`Value::get`] finds it, [`Value::Nil`] where there is none.
+/// The member or entry of a dictionary as [`Value::get`] finds it, [`Value::Nil`] where there is none.
+///
+/// ```
+/// use psrp::{Object, Value};
+///
+/// let table = Value::from(Object::dictionary([("Name", Value::from("sshd")), ("Ports", Object::list([22]).into())]));
+/// assert_eq!(table["name"], "sshd");
+/// assert_eq!(table["Ports"].items().unwrap()[0].as_i32(), Some(22));
+/// assert!(table["User"]["Name"].is_nil());
+/// ```
 impl Index<&str> for Value {
     type Output = Self;
 

@@ -160,8 +160,28 @@ impl Object {
         &self.0.extended
     }
 
-    /// The member of this name, extended ones before adapted ones, without regard to the case of ASCII letters.
+    /// The value of this name, as `$object.Name` in PowerShell: the extended member, else the entry of a dictionary that has
+    /// this string as its key, else the adapted member. The case of ASCII letters does not matter, but a key in the same
+    /// case comes first. Of several the last.
     pub fn get(&self, name: &str) -> Option<&Value> {
+        let entry =
+            || self.entry(|key| key == name).or_else(|| self.entry(|key| key.eq_ignore_ascii_case(name)));
+        self.0.extended.get(name).or_else(entry).or_else(|| self.0.adapted.get(name))
+    }
+
+    /// The value of the last entry of a dictionary with such a string as its key.
+    fn entry(&self, is_key: impl Fn(&PsString) -> bool) -> Option<&Value> {
+        let entries = match self.base() {
+            Base::Dictionary(entries) => entries,
+            Base::Value(inner) => inner.entries()?,
+            _ => return None,
+        };
+        let is_entry = |(key, _): &&(Value, Value)| matches!(key.base(), Value::String(key) if is_key(key));
+        entries.iter().rev().find(is_entry).map(|(_, value)| value)
+    }
+
+    /// The member of this name, extended ones before adapted ones, without regard to the case of ASCII letters.
+    pub(crate) fn member(&self, name: &str) -> Option<&Value> {
         self.0.extended.get(name).or_else(|| self.0.adapted.get(name))
     }
 
@@ -284,6 +304,23 @@ mod tests {
     fn extended_members_win() {
         let object = Object::builder().adapted("a", 1).extended("A", 2).build();
         assert_eq!(object.get("a"), Some(&Value::Int32(2)));
+    }
+
+    /// The order is that of PowerShell: `$table = @{ a = 1 }; Add-Member -InputObject $table a 2; $table.a`.
+    #[test]
+    fn entries_come_after_extended_and_before_adapted_members() {
+        let entries = [("a", 1), ("Count", 2), ("key", 3), ("KEY", 4)];
+        let table = Object::builder().adapted("Count", 9).adapted("IsFixedSize", 0).dictionary(entries);
+        let table = table.extended("A", 8).build();
+        assert_eq!(table.get("a"), Some(&Value::Int32(8)));
+        assert_eq!(table.get("isFixedSize"), Some(&Value::Int32(0)));
+        for value in [Value::from(table.clone()), Object::builder().wrap(table).build().into()] {
+            assert_eq!(value["count"], Value::Int32(2));
+            assert_eq!(
+                [&value["key"], &value["KEY"], &value["Key"]].map(Value::as_i32),
+                [Some(3), Some(4), Some(4)]
+            );
+        }
     }
 
     #[test]

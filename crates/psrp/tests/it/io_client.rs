@@ -3,16 +3,17 @@
 #![cfg(feature = "tokio")]
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use psrp::Error;
 use psrp::client::{Config, PipelineEvent, PipelineRequest};
-use psrp::io::{Options, PoolEvent, RunspacePool, Transport};
+use psrp::io::{Options, Output, OutputRecord, PoolEvent, RunspacePool, Transport};
 use psrp::message::{
-    ApplicationPrivateData, Availability, CommandMetadata, CreatePipeline, GetCommandMetadata,
-    InitRunspacePool, PipelineState, PowerShell, RunspacePoolState, RunspacePoolStateInfo, UserEvent,
+    ApplicationPrivateData, Availability, CommandMetadata, CreatePipeline, GetCommandMetadata, PipelineState,
+    PowerShell, RunspacePoolState, RunspacePoolStateInfo, UserEvent,
 };
 use psrp::outofproc::Packet;
 use psrp::record::{ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord};
@@ -64,6 +65,51 @@ fn all_streams(pipeline: &mut server::Pipeline<'_>) {
     pipeline.fail(ErrorRecord::new("no \u{1b}[31mmore", ErrorCategory::InvalidOperation)).unwrap();
 }
 
+/// The streams of the records in their order.
+fn order(output: &Output) -> Vec<&'static str> {
+    let stream = |record| match record {
+        OutputRecord::Output(_) => "output",
+        OutputRecord::Error(_) => "error",
+        OutputRecord::Warning(_) => "warning",
+        OutputRecord::Verbose(_) => "verbose",
+        OutputRecord::Debug(_) => "debug",
+        OutputRecord::Information(_) => "information",
+        other => panic!("{other:?}"),
+    };
+    output.records().map(stream).collect()
+}
+
+#[tokio::test]
+async fn an_output_has_errors_if_there_are_records_or_the_pipeline_failed() {
+    let (pool, _server) = open(Options::new(), |machine, ask| {
+        on_start(machine, &ask, |pipeline, script| {
+            if script.contains("write") {
+                pipeline.write_error(ErrorRecord::new("written", ErrorCategory::InvalidData)).unwrap();
+                pipeline.write_output(1).unwrap();
+                pipeline.write_error(ErrorRecord::new("again", ErrorCategory::InvalidData)).unwrap();
+            }
+            match script.contains("fail") {
+                true => pipeline.fail(ErrorRecord::new("failed", ErrorCategory::InvalidData)).unwrap(),
+                false => pipeline.complete().unwrap(),
+            }
+        })
+    })
+    .await;
+    for (script, had_errors) in [("", false), ("write", true), ("fail", true)] {
+        let mut output = pool.invoke(PowerShell::script(script)).await.unwrap();
+        assert_eq!(output.had_errors(), had_errors, "{script}");
+        if script == "write" {
+            let texts = output.errors.iter().map(|record| record.message().unwrap().to_string());
+            assert_eq!(texts.collect::<Vec<_>>(), ["written", "again"]);
+            assert_eq!(order(&output), ["error", "output", "error"]);
+            // The fields are the caller's to change.
+            output.errors.remove(0);
+            assert_eq!(order(&output), ["error", "output"]);
+        }
+    }
+    pool.close().await.unwrap();
+}
+
 #[tokio::test]
 async fn events_of_all_streams_come_in_order() {
     let (pool, _server) =
@@ -100,10 +146,21 @@ async fn events_of_all_streams_come_in_order() {
     let progress: Vec<_> = output.progress.iter().map(|record| record.percent_complete).collect();
     assert_eq!(progress, [20]);
     assert_eq!(output.state, PipelineState::Failed);
+    assert!(output.had_errors());
+    assert_eq!(order(&output), ["output", "error", "warning", "verbose", "debug", "information", "output"]);
 
     let error = output.completed().unwrap_err();
     assert!(error.is_pipeline());
     assert_eq!(error.to_string(), "the pipeline has not completed: Failed: no \\u{1b}[31mmore");
+}
+
+#[tokio::test]
+async fn a_pool_with_no_possible_number_of_runspaces_is_not_opened() {
+    for count in [0..=1, -1..=-1, RangeInclusive::new(2, 1)] {
+        let (near, _far) = pipe(64);
+        let error = RunspacePool::over(near, Options::new().runspaces(count)).await.unwrap_err();
+        assert!(error.is_state() && error.to_string().contains("at least 1"), "{error}");
+    }
 }
 
 #[tokio::test]
@@ -244,9 +301,10 @@ async fn requests_are_answered() {
         true
     });
     tokio::spawn(server);
-    let init = InitRunspacePool { max_runspaces: 3, ..InitRunspacePool::default() };
-    let config = Config::new().init(init).pool_id(uuid::Uuid::from_u128(5));
-    let pool = RunspacePool::over(near, Options::new().config(config)).await.unwrap();
+    // The order of both does not matter.
+    let config = Config::new().pool_id(uuid::Uuid::from_u128(5));
+    let pool = RunspacePool::over(near, Options::new().runspaces(2..=3).config(config)).await.unwrap();
+    assert_eq!((pool.min_runspaces(), pool.max_runspaces()), (2, 3));
     assert_eq!(pool.id(), uuid::Uuid::from_u128(5));
     let data = pool.application_private_data().unwrap().data.unwrap();
     assert_eq!(data.get("Name").unwrap(), &Value::from("test"));
@@ -255,8 +313,8 @@ async fn requests_are_answered() {
     let mut events = pool.events();
     assert!(!pool.set_max_runspaces(10).await.unwrap());
     assert!(pool.set_max_runspaces(5).await.unwrap());
-    assert!(pool.set_min_runspaces(2).await.unwrap());
-    assert_eq!((pool.min_runspaces(), pool.max_runspaces()), (2, 5));
+    assert!(pool.set_min_runspaces(4).await.unwrap());
+    assert_eq!((pool.min_runspaces(), pool.max_runspaces()), (4, 5));
     assert_eq!(pool.get_available_runspaces().await.unwrap(), 5);
     assert!(pool.set_min_runspaces(6).await.unwrap_err().is_state());
     assert!(pool.reset_runspace_state().await.unwrap());

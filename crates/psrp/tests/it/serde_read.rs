@@ -36,6 +36,24 @@ fn names_ignore_case_and_unknown_members_are_passed_over() {
 }
 
 #[test]
+fn one_member_or_entry_becomes_any_type() {
+    let members =
+        [("Name", Value::from("pwsh")), ("Ports", Object::list([22, 5985]).into()), ("User", Value::Nil)];
+    for object in [Object::custom(members.clone()), Object::dictionary(members)] {
+        let value = Value::from(object);
+        assert_eq!(value.get_as::<String>("name").unwrap(), "pwsh");
+        assert_eq!(value.get_as::<Vec<u16>>("ports").unwrap(), [22, 5985]);
+        for none in ["User", "Missing"] {
+            assert_eq!(value.get_as::<Option<String>>(none).unwrap(), None);
+            let error = value.get_as::<String>(none).unwrap_err();
+            assert!(error.is_mismatch() && error.to_string().contains(none), "{error}");
+        }
+        let error = value.get_as::<Vec<u8>>("Ports").unwrap_err().to_string();
+        assert!(error.contains("Ports: [1]"), "{error}");
+    }
+}
+
+#[test]
 fn extended_members_hide_adapted_ones_and_the_last_of_a_name_counts() {
     let object = Object::builder()
         .adapted("Id", "not a number")

@@ -133,6 +133,56 @@ async fn a_pipeline_that_is_dropped_is_given_up() {
 }
 
 #[tokio::test]
+async fn a_script_is_run_in_one_call() {
+    let (near, far) = pipe(4096);
+    let handler = Arc::new(Tests::default());
+    let server = tokio::spawn(serve(far, handler.clone(), Options::new()));
+    let near = std::sync::Mutex::new(Some(near));
+    let connect = || {
+        let pipe = near.lock().unwrap().take();
+        async { pipe.ok_or_else(|| std::io::Error::other("one connection alone").into()) }
+    };
+    let output = psrp::run(&connect, "count 3").await.unwrap();
+    assert_eq!(output.output, [0, 1, 2].map(Value::from));
+    assert_eq!(server.await.unwrap().unwrap(), Ended::Closed);
+    assert!(psrp::run(&connect, "count 3").await.unwrap_err().is_io());
+
+    // A script that fails has an output too, and its pool is closed all the same.
+    let (near, far) = pipe(4096);
+    let server = tokio::spawn(serve(far, handler, Options::new()));
+    let near = std::sync::Mutex::new(Some(near));
+    let connect = || std::future::ready(Ok(near.lock().unwrap().take().unwrap()));
+    let output = psrp::run(&connect, "fail so it does").await.unwrap();
+    assert_eq!(output.state, PipelineState::Failed);
+    assert!(output.completed().unwrap_err().to_string().ends_with("so it does"));
+    assert_eq!(server.await.unwrap().unwrap(), Ended::Closed);
+}
+
+#[tokio::test]
+async fn input_needs_a_pipeline_that_was_started_with_it() {
+    let served = Served::new().await;
+    let run = served.pool.start_with_input(PowerShell::script("echo")).await.unwrap();
+    run.send(1).await.unwrap();
+    run.end_input().await.unwrap();
+    let error = run.send(2).await.unwrap_err();
+    assert!(
+        error.is_state() && error.to_string().ends_with("the pipeline is at the end of its input"),
+        "{error}"
+    );
+    assert_eq!(run.output().await.unwrap().output, [Value::from(1)]);
+
+    let run = served.pool.start(PowerShell::script("wait")).await.unwrap();
+    for error in [run.send(1).await.unwrap_err(), run.end_input().await.unwrap_err()] {
+        assert!(
+            error.is_state() && error.to_string().contains("without input (set `CreatePipeline::no_input`"),
+            "{error}"
+        );
+    }
+    run.stop().await.unwrap();
+    served.close().await;
+}
+
+#[tokio::test]
 async fn pipelines_wait_for_a_runspace() {
     let served = Served::runspaces(2).await;
     let mut runs = Vec::new();

@@ -317,8 +317,7 @@ fn requests_from_before_a_connection_get_no_answer() {
 
 #[test]
 fn another_client_connects_to_a_pool() {
-    let init = InitRunspacePool { max_runspaces: 4, ..InitRunspacePool::default() };
-    let mut session = Session::with(client::Config::new().init(init), server::Config::new()).open();
+    let mut session = Session::with(client::Config::new().runspaces(1..=4), server::Config::new()).open();
     let id = session.run(PowerShell::script("long"));
     session.client_events();
     session.client.get_available_runspaces().unwrap();

@@ -421,7 +421,10 @@ impl Model {
                 let name = if is_end { "end the input" } else { "send input" };
                 self.with_pipeline(name, id, &[P::Running], |pipeline| {
                     if !pipeline.is_input_open {
-                        return refused(name, "without input");
+                        return match pipeline.has_input {
+                            Some(false) => refused(name, "without input"),
+                            _ => refused(name, "at the end of its input"),
+                        };
                     }
                     pipeline.is_input_open = !is_end;
                     Outcome::Done

@@ -299,7 +299,7 @@ async fn refusals_say_why() {
 async fn ntlm_authenticates_and_encrypts() {
     let Some(service) = Service::start(&["--auth", "negotiate"]) else { return };
     for credentials in [
-        WsmanCredentials::negotiate("EXAMPLE\\user", PASSWORD),
+        WsmanCredentials::kerberos_or_ntlm("EXAMPLE\\user", PASSWORD),
         WsmanCredentials::ntlm("EXAMPLE\\user", PASSWORD),
     ] {
         let wsman = service.wsman(credentials).operation_timeout(Duration::from_millis(500));

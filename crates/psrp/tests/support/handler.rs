@@ -7,7 +7,7 @@ use std::time::Duration;
 use psrp::host::{HostRequest, HostResult};
 use psrp::io::serve::{Ended, Handler, Input, Options, Outcome, Pipeline, Session, serve};
 use psrp::io::{self, Lines, RunspacePool};
-use psrp::message::{CommandMetadata, CreatePipeline, GetCommandMetadata, InitRunspacePool, UserEvent};
+use psrp::message::{CommandMetadata, CreatePipeline, GetCommandMetadata, UserEvent};
 use psrp::outofproc::Role;
 use psrp::record::{CommandTypes, ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord};
 use psrp::value::{Progress, Value};
@@ -210,8 +210,7 @@ impl Served {
 
     /// With as many runspaces.
     pub(crate) async fn runspaces(max: i32) -> Self {
-        let init = InitRunspacePool { max_runspaces: max, ..InitRunspacePool::default() };
-        Self::with(client::Config::new().init(init), io::Options::new(), Options::new()).await
+        Self::with(client::Config::new(), io::Options::new().runspaces(1..=max), Options::new()).await
     }
 
     pub(crate) async fn with(config: client::Config, client: io::Options, server: Options) -> Self {

@@ -146,7 +146,7 @@ pub(crate) struct TargetArgs {
     pub(crate) wsman: Option<String>,
 
     /// How to log in by WSMan.
-    #[arg(long, value_name = "HOW", requires = "wsman", default_value = "negotiate")]
+    #[arg(long, value_name = "HOW", requires = "wsman", default_value = "kerberos")]
     pub(crate) auth: WsmanAuth,
 
     /// A file with certificates in PEM of the authorities to trust by WSMan, in place of the usual ones.
@@ -195,12 +195,12 @@ pub(crate) enum ColorWhen {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WsmanAuth {
-    /// Kerberos where it works, else NTLM.
-    Negotiate,
     /// Kerberos.
     Kerberos,
-    /// NTLM.
+    /// NTLM, which does not prove the identity of the server.
     Ntlm,
+    /// Kerberos where it works, else NTLM.
+    KerberosOrNtlm,
     /// Name and password as they are; over HTTPS alone.
     Basic,
 }

@@ -155,8 +155,8 @@ async fn wsman(target: &TargetArgs, url: &str, host: &ConsoleHost) -> anyhow::Re
         }
     };
     let credentials = match target.auth {
-        WsmanAuth::Negotiate => WsmanCredentials::negotiate(user, password),
         WsmanAuth::Kerberos => WsmanCredentials::kerberos(user, password),
+        WsmanAuth::KerberosOrNtlm => WsmanCredentials::kerberos_or_ntlm(user, password),
         WsmanAuth::Ntlm => WsmanCredentials::ntlm(user, password),
         WsmanAuth::Basic => WsmanCredentials::basic(user, password),
     };

@@ -12,13 +12,10 @@ use crate::value::Value;
 /// Runs a pipeline with what `next` gives as its input.
 pub(super) async fn invoke<V: Into<Value>>(
     pool: &RunspacePool,
-    mut request: PipelineRequest,
+    request: PipelineRequest,
     next: impl FnMut(&mut Context<'_>) -> Poll<Option<V>>,
 ) -> Result<Output, Error> {
-    if let PipelineRequest::Run(create) = &mut request {
-        create.no_input = false;
-    }
-    let pipeline = pool.start(request).await?;
+    let pipeline = pool.start_with_input(request).await?;
     let mut feed = pin!(feed(pipeline.handle(), next));
     let mut output = pin!(pipeline.output());
     let mut is_fed = false;

@@ -69,8 +69,9 @@ impl PipelineHandle {
     ///
     /// # Errors
     ///
-    /// Fails if the pipeline does not run any more, was created without input, or had its input ended
-    /// ([`Error::is_state`]); if the value can't be written; and if the connection ends.
+    /// Fails if the pipeline does not run any more, was created without input
+    /// ([`RunspacePool::start_with_input`](super::RunspacePool::start_with_input) creates one with it), or had its input
+    /// ended ([`Error::is_state`]); if the value can't be written; and if the connection ends.
     pub async fn send(&self, value: impl Into<Value>) -> Result<(), Error> {
         let value = value.into();
         self.shared.room(Some(self.id)).await;

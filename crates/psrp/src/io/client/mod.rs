@@ -8,7 +8,7 @@ mod intake;
 mod options;
 mod output;
 mod pipeline;
-mod pool;
+pub(crate) mod pool;
 mod pool_events;
 mod requests;
 mod shared;
@@ -16,7 +16,7 @@ mod slot;
 
 pub use handle::PipelineHandle;
 pub use options::Options;
-pub use output::Output;
+pub use output::{Output, OutputRecord};
 pub use pipeline::Pipeline;
 pub use pool::RunspacePool;
 pub use pool_events::{PoolEvent, PoolEvents};

@@ -1,6 +1,7 @@
 //! What a pool is opened with.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use crate::message::HostInfo;
 /// and the limits.
 pub struct Options {
     pub(super) config: Config,
+    pub(super) runspaces: Option<RangeInclusive<i32>>,
     pub(super) host: Option<Arc<dyn Host>>,
     pub(super) host_info: Option<HostInfo>,
     pub(super) limits: Limits,
@@ -62,13 +64,38 @@ impl Options {
             late_records: Self::DEFAULT_LATE_RECORDS,
             close_timeout: Self::DEFAULT_CLOSE_TIMEOUT,
         };
-        Self { config: Config::new(), host: None, host_info: None, limits }
+        Self { config: Config::new(), runspaces: None, host: None, host_info: None, limits }
     }
 
     /// The pool and the limits of the protocol: number of runspaces, arguments of the application, size of messages.
     #[must_use]
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
+        self
+    }
+
+    /// Minimum and maximum number of runspaces of the pool: as many pipelines run at the same time, others wait. A range
+    /// that is empty or begins below 1 makes [`RunspacePool::open`](super::RunspacePool::open) fail. Default: that of the
+    /// [`config`](Self::config), one.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), psrp::Error> {
+    /// use psrp::io::{Child, Options, RunspacePool};
+    /// use psrp::message::PowerShell;
+    ///
+    /// let pool = RunspacePool::open(&Child::default(), Options::new().runspaces(1..=4)).await?;
+    /// assert_eq!(pool.max_runspaces(), 4);
+    /// // Both scripts run at the same time.
+    /// let (process, date) =
+    ///     tokio::join!(pool.invoke(PowerShell::script("$PID")), pool.invoke(PowerShell::script("Get-Date")));
+    /// println!("{:?} {:?}", process?.output, date?.output);
+    /// pool.close().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn runspaces(mut self, count: RangeInclusive<i32>) -> Self {
+        self.runspaces = Some(count);
         self
     }
 
@@ -179,6 +206,7 @@ impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("config", &self.config)
+            .field("runspaces", &self.runspaces)
             .field("host", &self.host.is_some())
             .field("limits", &self.limits)
             .finish_non_exhaustive()

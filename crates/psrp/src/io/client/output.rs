@@ -10,7 +10,25 @@ use crate::message::{PipelineState, PipelineStateInfo};
 use crate::record::{ErrorRecord, InformationRecord, InformationalRecord};
 use crate::value::{Progress, Value};
 
-/// All that a pipeline has sent, by stream.
+/// All that a pipeline has sent, by stream. [`records`](Self::records) returns the streams in the order of arrival.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), psrp::Error> {
+/// use psrp::io::{Child, OutputRecord};
+///
+/// let output = psrp::run(&Child::default(), "1; Write-Error 'no'; Write-Warning 'careful'; 2").await?;
+/// assert!(output.had_errors());
+/// for record in output.records() {
+///     match record {
+///         OutputRecord::Output(value) => println!("{value:?}"),
+///         OutputRecord::Error(error) => println!("error: {:?}", error.message()),
+///         OutputRecord::Warning(warning) => println!("warning: {}", warning.message),
+///         _ => {}
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Output {
@@ -32,6 +50,51 @@ pub struct Output {
     pub state: PipelineState,
     /// Why it has failed or was stopped, if the server has told.
     pub reason: Option<Box<ErrorRecord>>,
+    /// The stream of each record.
+    order: Vec<Stream>,
+}
+
+/// The streams whose order an [`Output`] keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stream {
+    Output,
+    Error,
+    Warning,
+    Verbose,
+    Debug,
+    Information,
+}
+
+impl Stream {
+    fn of(event: &PipelineEvent) -> Option<Self> {
+        Some(match event {
+            PipelineEvent::Output(_) => Self::Output,
+            PipelineEvent::Error(_) => Self::Error,
+            PipelineEvent::Warning(_) => Self::Warning,
+            PipelineEvent::Verbose(_) => Self::Verbose,
+            PipelineEvent::Debug(_) => Self::Debug,
+            PipelineEvent::Information(_) => Self::Information,
+            PipelineEvent::Progress(_) | PipelineEvent::State(_) | PipelineEvent::Closed => return None,
+        })
+    }
+}
+
+/// A record of any stream of an [`Output`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum OutputRecord<'a> {
+    /// An object of the output.
+    Output(&'a Value),
+    /// An error that did not end the pipeline.
+    Error(&'a ErrorRecord),
+    /// A warning.
+    Warning(&'a InformationalRecord),
+    /// A verbose message.
+    Verbose(&'a InformationalRecord),
+    /// A debug message.
+    Debug(&'a InformationalRecord),
+    /// An information record.
+    Information(&'a InformationRecord),
 }
 
 impl Output {
@@ -54,6 +117,29 @@ impl Output {
                 None => self.state.to_string(),
             },
         ))
+    }
+
+    /// Whether the pipeline has written error records or failed.
+    pub fn had_errors(&self) -> bool {
+        !self.errors.is_empty() || self.state == PipelineState::Failed
+    }
+
+    /// The records of all streams but progress, in the order in which the server has sent them. Records that were removed
+    /// from their fields are left out at the end of their stream.
+    pub fn records(&self) -> impl Iterator<Item = OutputRecord<'_>> {
+        let mut output = self.output.iter();
+        let mut errors = self.errors.iter();
+        let [mut warnings, mut verbose, mut debug] =
+            [&self.warnings, &self.verbose, &self.debug].map(|records| records.iter());
+        let mut information = self.information.iter();
+        self.order.iter().filter_map(move |stream| match stream {
+            Stream::Output => output.next().map(OutputRecord::Output),
+            Stream::Error => errors.next().map(OutputRecord::Error),
+            Stream::Warning => warnings.next().map(OutputRecord::Warning),
+            Stream::Verbose => verbose.next().map(OutputRecord::Verbose),
+            Stream::Debug => debug.next().map(OutputRecord::Debug),
+            Stream::Information => information.next().map(OutputRecord::Information),
+        })
     }
 
     /// The objects of the output as another type. With the feature `serde`.
@@ -88,12 +174,14 @@ impl Collector {
             progress: Vec::new(),
             state: PipelineState::Running,
             reason: None,
+            order: Vec::new(),
         };
         Self { output, progress: HashMap::new(), size: 0, max_size }
     }
 
     pub(super) fn take(&mut self, event: PipelineEvent, size: usize) -> Result<(), Error> {
         self.size += size;
+        self.output.order.extend(Stream::of(&event));
         match event {
             PipelineEvent::Output(value) => self.output.output.push(value),
             PipelineEvent::Error(record) => self.output.errors.push(*record),

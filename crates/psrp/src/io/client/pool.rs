@@ -19,10 +19,43 @@ use crate::client::{PipelineRequest, RunspacePool as Machine};
 use crate::error::Error;
 use crate::io::{Connect, Transport};
 use crate::message::{
-    ApplicationPrivateData, CommandMetadata, GetCommandMetadata, PipelineState, RunspacePoolState,
-    SessionCapability,
+    ApplicationPrivateData, CommandMetadata, GetCommandMetadata, PipelineState, PowerShell,
+    RunspacePoolState, SessionCapability,
 };
-use crate::value::Value;
+use crate::value::{PsString, Value};
+
+/// Runs one script: connects, opens a pool of one runspace, runs the script in it, and closes the pool. With the feature
+/// `tokio`. A [`RunspacePool`] runs several scripts over one connection, and takes [`Options`].
+///
+/// The script may have failed: see [`Output::state`] and [`Output::completed`]. Dropping the future stops it. Once the
+/// script has ended its output is returned, also if closing the pool fails.
+///
+/// # Errors
+///
+/// As [`RunspacePool::open`] and [`RunspacePool::invoke`].
+///
+/// # Panics
+///
+/// As [`RunspacePool::open`].
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn example() -> Result<(), psrp::Error> {
+/// use psrp::io::Child;
+///
+/// // PowerShell as a child process; `Ssh`, `Wsman` and `Socket` connect elsewhere.
+/// let output = psrp::run(&Child::default(), "Get-Process pwsh").await?.completed()?;
+/// println!("{} processes", output.output.len());
+/// # Ok(())
+/// # }
+/// ```
+pub async fn run<C: Connect>(connector: &C, script: impl Into<PsString>) -> Result<Output, Error> {
+    let pool = RunspacePool::open(connector, Options::new()).await?;
+    let output = pool.invoke(PowerShell::script(script)).await;
+    let _ = pool.close().await;
+    output
+}
 
 /// A runspace pool of a server, in which pipelines run.
 ///
@@ -54,8 +87,9 @@ impl RunspacePool {
     ///
     /// # Errors
     ///
-    /// Fails if there is no connection to be had, if the server does not open a pool, and if this takes longer than
-    /// [`Options::open_timeout`] ([`Error::is_timeout`]).
+    /// Fails if there is no connection to be had, if the server does not open a pool, if this takes longer than
+    /// [`Options::open_timeout`] ([`Error::is_timeout`]), and if no pool can have that number of runspaces
+    /// ([`Error::is_state`]).
     ///
     /// # Panics
     ///
@@ -105,7 +139,10 @@ impl RunspacePool {
         options: Options,
         begin: impl FnOnce(&mut Machine) -> Result<(), Error>,
     ) -> Result<Self, Error> {
-        let Options { mut config, host, host_info, limits } = options;
+        let Options { mut config, runspaces, host, host_info, limits } = options;
+        if let Some(count) = runspaces {
+            config = config.runspaces(count);
+        }
         if let Some(info) = host_info {
             config = config.host_info(info);
         }
@@ -194,6 +231,39 @@ impl RunspacePool {
             id
         };
         Ok(self.pipeline(id))
+    }
+
+    /// The same for a pipeline that gets input by [`Pipeline::send`] until [`Pipeline::end_input`]. Whether there is input
+    /// can't be changed later: the server is told when the pipeline is created.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), psrp::Error> {
+    /// use psrp::io::{Child, Options, RunspacePool};
+    /// use psrp::message::PowerShell;
+    ///
+    /// let pool = RunspacePool::open(&Child::default(), Options::new()).await?;
+    /// let pipeline = pool.start_with_input(PowerShell::script("$input | ForEach-Object { $_ * 2 }")).await?;
+    /// for number in 1..=3 {
+    ///     pipeline.send(number).await?;
+    /// }
+    /// pipeline.end_input().await?;
+    /// assert_eq!(pipeline.output().await?.output, [2, 4, 6].map(psrp::Value::from));
+    /// pool.close().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn start_with_input(&self, request: impl Into<PipelineRequest>) -> Result<Pipeline, Error> {
+        let mut request = request.into();
+        if let PipelineRequest::Run(create) = &mut request {
+            create.no_input = false;
+        }
+        self.start(request).await
     }
 
     /// Takes over a pipeline that runs at the server, such as one of a pool that was connected to.

@@ -4,7 +4,7 @@ use psrp::io::Options;
 use psrp::message::{PipelineState, PowerShell};
 use psrp::value::Value;
 
-use super::{HANG, open, texts, with_input};
+use super::{HANG, open, texts};
 
 #[tokio::test]
 async fn input_reaches_the_script() {
@@ -27,7 +27,7 @@ async fn input_reaches_the_script() {
 #[tokio::test]
 async fn input_is_processed_as_it_comes() {
     let Some(pool) = open(Options::new()).await else { return };
-    let mut run = pool.start(with_input("process { $_ * 2 }")).await.unwrap();
+    let mut run = pool.start_with_input(PowerShell::script("process { $_ * 2 }")).await.unwrap();
     for number in 0..10 {
         run.send(number).await.unwrap();
         let answer = tokio::time::timeout(HANG, async {

@@ -17,9 +17,8 @@ mod values;
 
 use std::time::Duration;
 
-use psrp::client::PipelineRequest;
 use psrp::io::{Child, Options, Output, RunspacePool};
-use psrp::message::{CreatePipeline, PowerShell};
+use psrp::message::PowerShell;
 use psrp::value::Value;
 use test_support::optional;
 
@@ -34,13 +33,6 @@ async fn open(options: Options) -> Option<RunspacePool> {
 async fn run(pool: &RunspacePool, script: &str) -> Output {
     let output = tokio::time::timeout(HANG, pool.invoke(PowerShell::script(script)));
     output.await.expect("the script ends").unwrap()
-}
-
-/// A script with input.
-fn with_input(script: &str) -> PipelineRequest {
-    let mut create = CreatePipeline::new(PowerShell::script(script));
-    create.no_input = false;
-    create.into()
 }
 
 fn texts(values: &[Value]) -> Vec<String> {

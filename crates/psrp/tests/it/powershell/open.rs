@@ -3,7 +3,8 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
-use psrp::io::{Child, Options, RunspacePool, Socket};
+use psrp::io::{Child, Options, OutputRecord, RunspacePool, Socket};
+use psrp::message::PipelineState;
 use psrp::value::Value;
 use test_support::optional;
 
@@ -30,6 +31,31 @@ async fn a_socket_leads_to_a_running_process() {
         drop(server.stdin.take());
         server.wait().unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_script_is_run_in_one_call() {
+    let Some(engine) = optional::powershell_for_tests() else { return };
+    let server = Child::new(&engine).args(["-s", "-NoLogo", "-NoProfile"]);
+    let output = psrp::run(&server, "$numbers = 1..3; $numbers").await.unwrap().completed().unwrap();
+    assert_eq!(output.output, [1, 2, 3].map(Value::from));
+    assert!(!output.had_errors());
+
+    let output = psrp::run(&server, "1; Write-Error 'no'; Write-Warning 'careful'; 2; Write-Error 'again'")
+        .await
+        .unwrap();
+    let order = output.records().map(|record| match record {
+        OutputRecord::Output(value) => value.as_i32().unwrap().to_string(),
+        OutputRecord::Error(error) => error.message().unwrap().to_string(),
+        OutputRecord::Warning(warning) => warning.message.to_string(),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(order.collect::<Vec<_>>(), ["1", "no", "careful", "2", "again"]);
+    assert!(output.had_errors() && output.state == PipelineState::Completed);
+
+    let output = psrp::run(&server, "[ordered]@{ Name = 'sshd'; Count = 7 }").await.unwrap();
+    assert_eq!(output.output[0]["name"], "sshd");
+    assert_eq!(output.output[0]["Count"].as_i32(), Some(7));
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use psrp::io::{Options, RunspacePool};
 use psrp::message::{PipelineState, PowerShell};
 use psrp::value::Value;
 
-use super::{HANG, open, run, with_input};
+use super::{HANG, open, run};
 
 /// Rounds of [`an_early_stop_ends`]; `PSRP_TEST_ROUNDS` sets another number.
 const ROUNDS: u64 = 21;
@@ -43,7 +43,7 @@ async fn a_pipeline_that_is_dropped_ends() {
 async fn a_stop_does_not_wait_for_input() {
     let Some(pool) = open(Options::new()).await else { return };
     for _ in 0..5 {
-        let run = pool.start(with_input("while ($true) {}")).await.unwrap();
+        let run = pool.start_with_input(PowerShell::script("while ($true) {}")).await.unwrap();
         for _ in 0..10 {
             run.send("x".repeat(100_000)).await.unwrap();
         }

@@ -43,26 +43,38 @@ impl WsmanCredentials {
         Self::new(Method::Basic, user, password)
     }
 
-    /// Kerberos if a key distribution centre is known for the user's domain, else NTLM (RFC 4559). The user is
-    /// `DOMAIN\user`, `user@domain.example.org` or `user`.
-    ///
-    /// The centre is taken from the environment variable `SSPI_KDC_URL` or from `/etc/krb5.conf`. This takes the feature
+    /// Kerberos (RFC 4559), never NTLM. The user is `DOMAIN\user`, `user@domain.example.org` or `user`. With the feature
     /// `negotiate`.
+    ///
+    /// The key distribution centre is taken from the environment variable `SSPI_KDC_URL` or from `/etc/krb5.conf`. If none
+    /// is known for the user's domain the authentication fails ([`Error::is_denied`]).
+    ///
+    /// ```no_run
+    /// use psrp::io::{Wsman, WsmanCredentials};
+    ///
+    /// let credentials = WsmanCredentials::kerberos("user@domain.example.org", "correct horse battery staple");
+    /// let wsman = Wsman::http("server.domain.example.org", credentials);
+    ///
+    /// // Only where the server's identity does not matter, or TLS shows it:
+    /// let credentials = WsmanCredentials::ntlm("user", "correct horse battery staple");
+    /// let wsman = Wsman::https("192.0.2.7", credentials);
+    /// ```
     #[cfg(feature = "negotiate")]
-    pub fn negotiate(user: impl Into<String>, password: impl Into<String>) -> Self {
-        Self::new(Method::Negotiate(super::negotiate::Packages::Any), user, password)
+    pub fn kerberos(user: impl Into<String>, password: impl Into<String>) -> Self {
+        Self::new(Method::Negotiate(super::negotiate::Packages::Kerberos), user, password)
     }
 
-    /// As [`negotiate`](Self::negotiate), with NTLM alone.
+    /// NTLM alone (RFC 4559), which does not prove the identity of the server. With the feature `negotiate`.
     #[cfg(feature = "negotiate")]
     pub fn ntlm(user: impl Into<String>, password: impl Into<String>) -> Self {
         Self::new(Method::Negotiate(super::negotiate::Packages::Ntlm), user, password)
     }
 
-    /// As [`negotiate`](Self::negotiate), with Kerberos alone.
+    /// As [`kerberos`](Self::kerberos), and NTLM if there is no key distribution centre or it fails. An attacker who keeps
+    /// the client from reaching the centre gets NTLM. With the feature `negotiate`.
     #[cfg(feature = "negotiate")]
-    pub fn kerberos(user: impl Into<String>, password: impl Into<String>) -> Self {
-        Self::new(Method::Negotiate(super::negotiate::Packages::Kerberos), user, password)
+    pub fn kerberos_or_ntlm(user: impl Into<String>, password: impl Into<String>) -> Self {
+        Self::new(Method::Negotiate(super::negotiate::Packages::KerberosOrNtlm), user, password)
     }
 
     fn new(method: Method, user: impl Into<String>, password: impl Into<String>) -> Self {

@@ -25,23 +25,34 @@ const MAX_TICKET: usize = 1 << 20;
 /// Which mechanisms may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Packages {
-    Any,
-    Ntlm,
     Kerberos,
+    Ntlm,
+    KerberosOrNtlm,
 }
 
 impl Packages {
     fn list(self) -> &'static str {
         match self {
-            Self::Any => "kerberos,ntlm",
-            Self::Ntlm => "ntlm",
             Self::Kerberos => "kerberos",
+            Self::Ntlm => "ntlm",
+            Self::KerberosOrNtlm => "kerberos,ntlm",
         }
+    }
+
+    #[cold]
+    fn failure(self, error: sspi::Error) -> Error {
+        let detail = match self {
+            Self::Kerberos => "authentication by Kerberos failed (NTLM is used only if it is requested)",
+            Self::Ntlm => "authentication by NTLM failed",
+            Self::KerberosOrNtlm => "authentication by Kerberos or NTLM failed",
+        };
+        Error::with(Kind::Denied, detail).caused_by(error)
     }
 }
 
 /// The state of one authentication, and then the keys of its messages.
 pub(super) struct Context {
+    packages: Packages,
     negotiate: Negotiate,
     credentials: Option<CredentialsBuffers>,
     target: String,
@@ -67,17 +78,17 @@ impl Context {
             // Windows shows this name in its log; that of the machine is nobody's business.
             "psrp".into(),
         );
-        let mut negotiate = Negotiate::new_client(config).map_err(failure)?;
+        let mut negotiate = Negotiate::new_client(config).map_err(|error| packages.failure(error))?;
         let credentials = Credentials::from(identity);
         let handle = negotiate
             .acquire_credentials_handle()
             .with_credential_use(CredentialUse::Outbound)
             .with_auth_data(&credentials)
             .execute(&mut negotiate)
-            .map_err(failure)?
+            .map_err(|error| packages.failure(error))?
             .credentials_handle;
         let target = format!("HTTP/{host}");
-        Ok(Self { negotiate, credentials: handle, target, bindings, is_complete: false })
+        Ok(Self { packages, negotiate, credentials: handle, target, bindings, is_complete: false })
     }
 
     /// Whether the client is content with the other side.
@@ -92,6 +103,7 @@ impl Context {
     ///
     /// Fails if the token is not what it should be or if there is no ticket to be had ([`Error::is_denied`]).
     pub(super) async fn step(&mut self, token: Vec<u8>) -> Result<Vec<u8>, Error> {
+        let packages = self.packages;
         let mut input = vec![SecurityBuffer::new(token, BufferType::Token)];
         if let Some(bindings) = &self.bindings {
             input.push(SecurityBuffer::new(bindings.clone(), BufferType::ChannelBindings));
@@ -113,18 +125,22 @@ impl Context {
                 .with_target_name(&self.target)
                 .with_input(&mut input)
                 .with_output(&mut output);
-            let mut generator =
-                self.negotiate.initialize_security_context_impl(&mut builder).map_err(failure)?;
+            let mut generator = self
+                .negotiate
+                .initialize_security_context_impl(&mut builder)
+                .map_err(|error| packages.failure(error))?;
             let mut state = generator.start();
             loop {
                 match state {
-                    GeneratorState::Completed(result) => break result.map_err(failure)?.status,
+                    GeneratorState::Completed(result) => {
+                        break result.map_err(|error| packages.failure(error))?.status;
+                    }
                     GeneratorState::Suspended(request) => state = generator.resume(ask(request).await),
                 }
             }
         };
         if matches!(status, SecurityStatus::CompleteNeeded | SecurityStatus::CompleteAndContinue) {
-            self.negotiate.complete_auth_token(&mut output).map_err(failure)?;
+            self.negotiate.complete_auth_token(&mut output).map_err(|error| packages.failure(error))?;
         }
         self.is_complete = matches!(status, SecurityStatus::Ok | SecurityStatus::CompleteNeeded);
         let [token] = output;
@@ -133,13 +149,17 @@ impl Context {
 
     /// Encrypts a message.
     pub(super) fn seal(&mut self, message: &[u8]) -> Result<Sealed, Error> {
-        let trailer = self.negotiate.query_context_sizes().map_err(failure)?.security_trailer;
+        let packages = self.packages;
+        let trailer =
+            self.negotiate.query_context_sizes().map_err(|error| packages.failure(error))?.security_trailer;
         let mut sealed = Sealed { signature: vec![0; trailer as usize], data: message.to_vec() };
         let mut buffers = [
             SecurityBufferRef::token_buf(&mut sealed.signature),
             SecurityBufferRef::data_buf(&mut sealed.data),
         ];
-        self.negotiate.encrypt_message(EncryptionFlags::empty(), &mut buffers).map_err(failure)?;
+        self.negotiate
+            .encrypt_message(EncryptionFlags::empty(), &mut buffers)
+            .map_err(|error| packages.failure(error))?;
         Ok(sealed)
     }
 
@@ -164,11 +184,6 @@ impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Context").field("is_complete", &self.is_complete).finish_non_exhaustive()
     }
-}
-
-#[cold]
-fn failure(error: sspi::Error) -> Error {
-    Error::with(Kind::Denied, "to authenticate by NTLM or Kerberos").caused_by(error)
 }
 
 /// Asks a key distribution centre over TCP (RFC 4120 7.2.2): the length in four bytes, and then the message.
@@ -196,5 +211,26 @@ async fn ask(request: NetworkRequest) -> sspi::Result<Vec<u8>> {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(error)) => Err(sspi::Error::new(ErrorKind::NoAuthenticatingAuthority, error.to_string())),
         Err(_) => Err(sspi::Error::new(ErrorKind::NoAuthenticatingAuthority, "no answer in time")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first token of a user that no key distribution centre is known for.
+    async fn first_token(packages: Packages) -> Result<Vec<u8>, Error> {
+        let credentials = WsmanCredentials::basic("user@nowhere.invalid", "secret");
+        Context::new(packages, &credentials, "server.invalid", None).unwrap().step(Vec::new()).await
+    }
+
+    #[tokio::test]
+    async fn ntlm_is_used_only_if_it_was_requested() {
+        let offers_ntlm = |token: &[u8]| token.windows(7).any(|window| window == b"NTLMSSP");
+        for packages in [Packages::Ntlm, Packages::KerberosOrNtlm] {
+            assert!(offers_ntlm(&first_token(packages).await.unwrap()), "{packages:?}");
+        }
+        let error = first_token(Packages::Kerberos).await.unwrap_err();
+        assert!(error.is_denied() && error.to_string().contains("only if it is requested"), "{error}");
     }
 }
