@@ -135,12 +135,8 @@ def bench(runner, row, name):
     if runner.args.worker:
         check(row, name)
     function, argument = operation(row, name)
-    runner.bench_func(
-        f"json/{row}/{name}",
-        function,
-        argument,
-        metadata={"version": IMPLEMENTATIONS[name].version},
-    )
+    version = IMPLEMENTATIONS[name].version
+    rows.measure(runner, f"json/{row}/{name}", function, argument, version=version)
 
 
 if __name__ == "__main__":

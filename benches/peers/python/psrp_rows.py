@@ -222,11 +222,7 @@ def bench(runner, row, name):
     function, is_right = kind(row)
     if not is_right:
         sys.exit(f"psrp/{row}/{name}: another result: {function()}")
-    runner.bench_func(
-        f"psrp/{row}/{name}",
-        function,
-        metadata={"version": importlib.metadata.version(name)},
-    )
+    rows.measure(runner, f"psrp/{row}/{name}", function, version=importlib.metadata.version(name))
 
 
 IMPLEMENTATIONS = ["psrpcore"]

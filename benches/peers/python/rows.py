@@ -2,12 +2,13 @@
 
 import argparse
 import sys
+import time
 
 
 def run(system, rows, implementations, bench):
     """Lists the rows, or measures one: `bench(runner, row, name)` passes an implementation to pyperf.
 
-    pyperf calls `bench` in two processes. The second, the worker, measures, and checks the result first.
+    `bench` is called in two processes. The second, pyperf's worker, measures, and checks the result first.
     """
     if "--list" in sys.argv[1:]:
         for row in rows:
@@ -36,3 +37,25 @@ def run(system, rows, implementations, bench):
     options = runner.parse_args()
     for name in [options.impl] if options.impl else implementations:
         bench(runner, options.row, name)
+
+
+def measure(runner, name, function, *arguments, version):
+    """Passes an operation to pyperf.
+
+    How often a value repeats it is found out here: pyperf would start two or more processes for that.
+    """
+    if not runner.args.worker:
+        # The first call imports what it needs.
+        function(*arguments)
+        runner.args.loops = 1
+        while seconds(runner.args.loops, function, arguments) < runner.args.min_time:
+            runner.args.loops *= 2
+    runner.bench_func(name, function, *arguments, metadata={"version": version})
+
+
+def seconds(count, function, arguments):
+    """What so many calls take."""
+    start = time.perf_counter()
+    for _ in range(count):
+        function(*arguments)
+    return time.perf_counter() - start

@@ -197,14 +197,8 @@ def bench(runner, row, name):
     chunks, stop, expected = prepared(row)
     if runner.args.worker:
         check(row, name, chunks, stop, expected)
-    runner.bench_func(
-        f"sse/{row}/{name}",
-        consume,
-        IMPLEMENTATIONS[name],
-        chunks,
-        stop,
-        metadata={"version": importlib.metadata.version(name)},
-    )
+    version = importlib.metadata.version(name)
+    rows.measure(runner, f"sse/{row}/{name}", consume, IMPLEMENTATIONS[name], chunks, stop, version=version)
 
 
 if __name__ == "__main__":

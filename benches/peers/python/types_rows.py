@@ -89,11 +89,7 @@ def bench(runner, row, name):
     function = operation(row)
     if runner.args.worker:
         check(row, name, function)
-    runner.bench_func(
-        f"types/{row}/{name}",
-        function,
-        metadata={"version": importlib.metadata.version(name)},
-    )
+    rows.measure(runner, f"types/{row}/{name}", function, version=importlib.metadata.version(name))
 
 
 IMPLEMENTATIONS = ["perplexityai"]
