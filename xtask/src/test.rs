@@ -262,7 +262,7 @@ fn docs(gate: &Gate) -> Result<Outcome> {
 }
 
 /// Requests everything from the proxy that is measured under load, and times nothing.
-fn load(_: &Gate) -> Result<Outcome> {
+fn load(gate: &Gate) -> Result<Outcome> {
     for program in ["gzip", "zstd", "sha256sum"] {
         if !process::is_installed(program) {
             return Ok(Outcome::Skipped(format!("there is no {program} here")));
@@ -271,7 +271,8 @@ fn load(_: &Gate) -> Result<Outcome> {
     if !cfg!(target_os = "linux") {
         return Ok(Outcome::Skipped("processor time and memory are read as Linux reports them".into()));
     }
-    crate::load::command(Args::new(["--check".to_owned()]))?;
+    let program = cargo::tested_program(&gate.workspace, "pypi-proxy")?.display().to_string();
+    crate::load::command(Args::new(["--check".to_owned(), "--ours".to_owned(), program]))?;
     Ok(Outcome::Passed)
 }
 
