@@ -340,6 +340,11 @@ impl Model {
         match *action {
             Action::Open if self.state == Opened => Outcome::Done,
             Action::Open => self.only_in("open", &[BeforeOpen]).unwrap_or_else(|| {
+                // The server may have set limits that no pool can have.
+                if self.min < 1 || self.max < self.min {
+                    let limits = format!("can't have {} to {} runspaces", self.min, self.max);
+                    return Outcome::Refused(vec![limits]);
+                }
                 self.state = Opening;
                 Outcome::Done
             }),
