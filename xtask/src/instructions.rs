@@ -195,7 +195,7 @@ impl Counter {
     /// What the program prints, and how many instructions it executed.
     fn run(&self, arguments: &[&str]) -> Result<(String, u64)> {
         let mut command = Command::new("valgrind");
-        // What each function executed is not read.
+        // Only the total is used, which callgrind prints; the file would have the counts of each function.
         command
             .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
             .arg(&self.program)

@@ -42,7 +42,7 @@ def run(system, rows, implementations, bench):
 def measure(runner, name, function, *arguments, version):
     """Passes an operation to pyperf.
 
-    How often a value repeats it is found out here: pyperf would start two or more processes for that.
+    The number of calls per measured value is determined here. pyperf would start two or more processes for that.
     """
     if not runner.args.worker:
         # The first call imports what it needs.
@@ -54,7 +54,7 @@ def measure(runner, name, function, *arguments, version):
 
 
 def seconds(count, function, arguments):
-    """What so many calls take."""
+    """The time of that many calls, in seconds."""
     start = time.perf_counter()
     for _ in range(count):
         function(*arguments)

@@ -54,3 +54,14 @@ pub fn powershell_for_tests() -> Option<PathBuf> {
     skip("PowerShell lacks the options for tests");
     None
 }
+
+/// Runs [`powershell_for_tests`] with these arguments, and returns its standard output.
+///
+/// # Panics
+///
+/// Panics if the program cannot be run or its output is not UTF-8.
+pub fn powershell_output(arguments: &[&str]) -> Option<String> {
+    let output =
+        Command::new(powershell_for_tests()?).args(arguments).output().expect("PowerShell can be run");
+    Some(String::from_utf8(output.stdout).expect("its output is UTF-8"))
+}

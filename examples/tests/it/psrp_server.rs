@@ -49,16 +49,11 @@ async fn statements_are_run_by_a_child() {
     pool.close().await.unwrap();
 }
 
-/// What PowerShell prints with these arguments.
-fn powershell(arguments: &[&str]) -> Option<String> {
-    let output = Command::new(optional::powershell_for_tests()?).args(arguments).output().unwrap();
-    Some(String::from_utf8(output.stdout).unwrap())
-}
-
 #[test]
 fn the_client_of_powershell_takes_information() {
     let server = program();
-    let Some(printed) = powershell(&["-client", server.to_str().unwrap(), "Write-Information x", "7..7"])
+    let Some(printed) =
+        optional::powershell_output(&["-client", server.to_str().unwrap(), "Write-Information x", "7..7"])
     else {
         return;
     };
@@ -78,7 +73,9 @@ fn the_client_of_powershell_redirects_streams() {
     };
     let (all, none) = (redirect("All", "Output"), redirect("Warning Verbose Debug Information", "Null"));
     let server = program();
-    let Some(printed) = powershell(&["-client", server.to_str().unwrap(), SCRIPT, &all, &none]) else {
+    let Some(printed) =
+        optional::powershell_output(&["-client", server.to_str().unwrap(), SCRIPT, &all, &none])
+    else {
         return;
     };
     let words = printed.lines().map(|line| line.rsplit_once(" |").map_or(line, |(start, _)| start));
@@ -107,7 +104,7 @@ fn the_client_of_powershell_stops_pipelines() {
     let stops = [0, 1, 10, 100].map(|time| format!("stop:{time} Start-Sleep 600"));
     let scripts = stops.iter().flat_map(|stop| [stop, "7..7"]);
     let arguments: Vec<_> = ["-client", server.to_str().unwrap()].into_iter().chain(scripts).collect();
-    let Some(printed) = powershell(&arguments) else { return };
+    let Some(printed) = optional::powershell_output(&arguments) else { return };
     let count = |start: &str| printed.lines().filter(|line| line.starts_with(start)).count();
     let counts = (count("state Stopped"), count("state Completed"), count("closed Closed"));
     assert_eq!(counts, (4, 4, 1), "{printed}");
@@ -135,7 +132,8 @@ fn the_client_of_powershell_uses_the_session() {
         $pool = [Real]::Pool('PROGRAM', 1, 4)
         $pool.SetMinRunspaces(2); $pool.SetMinRunspaces(9); $pool.GetMinRunspaces(); $pool.GetMaxRunspaces()
         $pool.Close()"#;
-    let Some(printed) = powershell(&["-Command", &script.replace("PROGRAM", program().to_str().unwrap())])
+    let Some(printed) =
+        optional::powershell_output(&["-Command", &script.replace("PROGRAM", program().to_str().unwrap())])
     else {
         return;
     };
@@ -186,7 +184,7 @@ fn the_client_of_powershell_counts_free_runspaces() {
          $pool.GetAvailableRunspaces(); $pool.Close()",
         program().display()
     );
-    let Some(printed) = powershell(&["-Command", &script]) else { return };
+    let Some(printed) = optional::powershell_output(&["-Command", &script]) else { return };
     assert_eq!(printed.lines().collect::<Vec<_>>(), ["4", "True", "3"]);
 }
 
@@ -197,7 +195,7 @@ fn the_client_of_powershell_sends_and_takes_secrets() {
 
     let server = program();
     let arguments = ["-client", server.to_str().unwrap(), COMMAND, "host", "Read-Host -AsSecureString"];
-    let Some(printed) = powershell(&arguments) else { return };
+    let Some(printed) = optional::powershell_output(&arguments) else { return };
     // PowerShell prints the hexadecimal digits of UTF-16.
     let count = |text: &str| printed.matches(text).count();
     let counts = [

@@ -62,8 +62,8 @@ pub trait Transport: Send {
         crate::fragment::Fragmenter::DEFAULT_FRAGMENT_SIZE
     }
 
-    /// Whether data are safe from others on their way: the connection is encrypted, or stays on this machine. If not, the
-    /// client sends no secure strings with protocol 2.4, which leaves their encryption to the connection. Default: they are.
+    /// Whether nobody else can read what is sent, because the connection is encrypted or stays on this machine. Otherwise the
+    /// client sends no secure strings with protocol 2.4, which leaves their encryption to the connection. Default: `true`.
     fn is_confidential(&self) -> bool {
         true
     }

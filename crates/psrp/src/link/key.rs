@@ -105,8 +105,8 @@ impl Link {
         }
     }
 
-    /// Takes the lower one of the versions of both ends, and returns the version to use. The first client of a pool settles
-    /// how secure strings are sent: what waits to be sent is written that way.
+    /// Takes the lower one of the versions of both ends, and returns the version to use. The first client of a pool decides
+    /// how secure strings are sent. Messages that wait for this decision are written with it.
     pub(crate) fn negotiate(&mut self, common: Version) -> Result<Version, Error> {
         match (&self.key.secrets, common >= WITHOUT_KEY) {
             (Secrets::Undecided, false) => self.key.secrets = Secrets::WithKey,

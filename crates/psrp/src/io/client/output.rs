@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use crate::client::PipelineEvent;
+use crate::clixml::Stream;
 use crate::error::{Error, Kind};
 use crate::io::remote::remote_text;
 use crate::message::{PipelineState, PipelineStateInfo};
@@ -50,33 +51,8 @@ pub struct Output {
     pub state: PipelineState,
     /// Why it has failed or was stopped, if the server has told.
     pub reason: Option<Box<ErrorRecord>>,
-    /// The stream of each record.
+    /// The stream of each record, without progress.
     order: Vec<Stream>,
-}
-
-/// The streams whose order an [`Output`] keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stream {
-    Output,
-    Error,
-    Warning,
-    Verbose,
-    Debug,
-    Information,
-}
-
-impl Stream {
-    fn of(event: &PipelineEvent) -> Option<Self> {
-        Some(match event {
-            PipelineEvent::Output(_) => Self::Output,
-            PipelineEvent::Error(_) => Self::Error,
-            PipelineEvent::Warning(_) => Self::Warning,
-            PipelineEvent::Verbose(_) => Self::Verbose,
-            PipelineEvent::Debug(_) => Self::Debug,
-            PipelineEvent::Information(_) => Self::Information,
-            PipelineEvent::Progress(_) | PipelineEvent::State(_) | PipelineEvent::Closed => return None,
-        })
-    }
 }
 
 /// A record of any stream of an [`Output`].
@@ -139,6 +115,8 @@ impl Output {
             Stream::Verbose => verbose.next().map(OutputRecord::Verbose),
             Stream::Debug => debug.next().map(OutputRecord::Debug),
             Stream::Information => information.next().map(OutputRecord::Information),
+            // Its order is not kept.
+            Stream::Progress => None,
         })
     }
 
@@ -181,7 +159,7 @@ impl Collector {
 
     pub(super) fn take(&mut self, event: PipelineEvent, size: usize) -> Result<(), Error> {
         self.size += size;
-        self.output.order.extend(Stream::of(&event));
+        self.output.order.extend(stream_of(&event));
         match event {
             PipelineEvent::Output(value) => self.output.output.push(value),
             PipelineEvent::Error(record) => self.output.errors.push(*record),
@@ -219,5 +197,18 @@ impl Collector {
 
     pub(super) fn finish(self) -> Output {
         self.output
+    }
+}
+
+/// The stream of an event whose order an [`Output`] keeps.
+fn stream_of(event: &PipelineEvent) -> Option<Stream> {
+    match event {
+        PipelineEvent::Output(_) => Some(Stream::Output),
+        PipelineEvent::Error(_) => Some(Stream::Error),
+        PipelineEvent::Warning(_) => Some(Stream::Warning),
+        PipelineEvent::Verbose(_) => Some(Stream::Verbose),
+        PipelineEvent::Debug(_) => Some(Stream::Debug),
+        PipelineEvent::Information(_) => Some(Stream::Information),
+        PipelineEvent::Progress(_) | PipelineEvent::State(_) | PipelineEvent::Closed => None,
     }
 }

@@ -250,7 +250,7 @@ impl State {
             || (self.buffered <= max.saturating_mul(WHILE_STOPPING) && self.awaits_stop())
     }
 
-    /// Whether somebody waits for a pipeline to stop and the server is to answer next.
+    /// Whether a caller waits for a pipeline to stop, and the next step of that is an answer of the server.
     fn awaits_stop(&self) -> bool {
         self.stopping > 0 && self.slots.values().any(|slot| slot.signal.awaits_server())
     }

@@ -70,8 +70,8 @@ impl Options {
         self
     }
 
-    /// How long it may take to send what there is at the end of a session, how long handlers that block may go on, and how
-    /// long a client that has closed the pool may take to end the connection.
+    /// A limit of three times at the end of a session: to send the remaining packets, to wait for handlers that block, and to
+    /// wait until a client that has closed the pool ends the connection.
     /// Default: [`DEFAULT_CLOSE_TIMEOUT`](Self::DEFAULT_CLOSE_TIMEOUT), 5 seconds.
     #[must_use]
     pub fn close_timeout(mut self, time: Duration) -> Self {

@@ -1,8 +1,6 @@
 //! The client of the real PowerShell with a server of ours that no example would need: it writes every record with as little
 //! in it as the types allow, and calls every method of the host.
 
-use std::process::Command;
-
 use psrp::host::{
     BufferCell, CellBuffer, ChoiceDescription, ConsoleColor, ControlKeyStates, Coordinates, CredentialTypes,
     CredentialUiOptions, FieldDescription, HostMethod, HostRequest, HostResult, KeyInfo, ReadKeyOptions,
@@ -58,12 +56,6 @@ impl Handler for Minimal {
             _ => call_all(&pipeline).await,
         }
     }
-}
-
-/// What PowerShell prints with these arguments.
-fn powershell(arguments: &[&str]) -> Option<String> {
-    let output = Command::new(optional::powershell_for_tests()?).args(arguments).output().unwrap();
-    Some(String::from_utf8(output.stdout).unwrap())
 }
 
 /// Runs of a call with as little in them as possible.
@@ -175,7 +167,7 @@ fn records_with_little_in_them_are_accepted() {
         $r.Close(); $r.RunspaceStateInfo.State"#,
         server()
     );
-    let Some(printed) = powershell(&["-Command", &script]) else { return };
+    let Some(printed) = optional::powershell_output(&["-Command", &script]) else { return };
     let (errors, warnings) = (errors().len(), warnings().len());
     let counts = format!("{errors} {warnings} {warnings} {warnings} 2 2");
     let expected = [
@@ -419,7 +411,7 @@ fn every_method_of_the_host_is_called() {
     for method in HostMethod::ALL {
         assert!(calls.iter().any(|(request, ..)| request.method() == *method), "{method}");
     }
-    let Some(printed) = powershell(&["-client", &server(), "host", "call"]) else { return };
+    let Some(printed) = optional::powershell_output(&["-client", &server(), "host", "call"]) else { return };
     let expected = calls.iter().filter(|(_, recorded, _)| !recorded.is_empty());
     let expected: Vec<_> = expected
         .map(|(_, recorded, _)| {

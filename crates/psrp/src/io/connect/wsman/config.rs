@@ -241,8 +241,8 @@ impl Wsman {
     }
 
     /// Sends secure strings in the clear where neither TLS nor the authentication encrypts messages, and the server has
-    /// protocol 2.4 or later, which does not encrypt them either. Default: what has a secure string can't be sent then
-    /// ([`Error::is_unsupported`]).
+    /// protocol 2.4 or later, which does not encrypt them either. By default, requests and input with secure strings fail
+    /// there ([`Error::is_unsupported`]).
     #[must_use]
     pub fn danger_allow_clear_secrets(mut self) -> Self {
         self.are_clear_secrets_allowed = true;
