@@ -17,7 +17,6 @@ mod builder;
 mod builder_derive;
 mod chunking;
 mod codec;
-mod compile_fail;
 mod derive;
 mod evolution;
 mod exchange;
