@@ -141,8 +141,15 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
         _ => options.systems.clone(),
     };
     let systems = suites::select(&workspace, &wanted)?;
-    let prepare =
-        || peers::prepare(&peers_file, &workspace, options.languages.as_deref(), Some(&systems), &[]);
+    let prepare = || {
+        peers::prepare(
+            &peers_file,
+            &workspace,
+            options.languages.as_deref(),
+            Some(&systems),
+            peers::Cargo::Build,
+        )
+    };
     // Downloads for the peers pass while the suites are compiled.
     let (suites, prepared) = thread::scope(|scope| {
         let prepared = scope.spawn(prepare);

@@ -50,17 +50,15 @@ pub(crate) struct Sample {
     pub(crate) check: Option<u64>,
 }
 
-/// Variables that builds run with.
-pub(crate) type Environment = &'static [(&'static str, &'static str)];
+/// What cargo does with the peers in Rust.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cargo {
+    /// For peers that are not measured, in half of the time.
+    Check,
+    Build,
+}
 
-/// For peers that are built but not measured: cargo builds those in Rust in a fraction of the time.
-const UNOPTIMIZED: Environment = &[
-    ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
-    ("CARGO_PROFILE_RELEASE_LTO", "off"),
-    ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0"),
-];
-
-/// `cargo xtask peers check`: builds every peer, without optimisation, and says which are missing.
+/// `cargo xtask peers check`: builds every peer, those in Rust as `cargo check` does, and says which are missing.
 pub(crate) fn command(mut args: Args) -> Result<()> {
     match args.positional()?.as_deref() {
         Some("check") => {}
@@ -69,7 +67,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     args.finish()?;
     let workspace = Workspace::find()?;
     let file = PeersFile::load(&workspace.data())?;
-    let prepared = prepare(&file, &workspace, None, None, UNOPTIMIZED);
+    let prepared = prepare(&file, &workspace, None, None, Cargo::Check);
     for (language, version) in &prepared.versions {
         crate::say(&format!("{language}: {version}\n"));
     }
@@ -100,7 +98,7 @@ pub(crate) fn prepare(
     workspace: &Workspace,
     languages: Option<&[String]>,
     systems: Option<&[String]>,
-    environment: Environment,
+    cargo: Cargo,
 ) -> Prepared {
     let mut prepared = Prepared::default();
     for toolchain in &file.toolchains {
@@ -132,7 +130,7 @@ pub(crate) fn prepare(
         if peers.is_empty() {
             continue;
         }
-        let ready = ready_toolchain(toolchain, workspace, environment);
+        let ready = ready_toolchain(toolchain, workspace, cargo);
         for peer in peers {
             let built = match &ready {
                 Ok(place) => build(peer, place, workspace),
@@ -152,10 +150,10 @@ pub(crate) fn prepare(
 struct Place {
     directory: PathBuf,
     out: PathBuf,
-    environment: Environment,
+    cargo: Cargo,
 }
 
-fn ready_toolchain(toolchain: &Toolchain, workspace: &Workspace, environment: Environment) -> Result<Place> {
+fn ready_toolchain(toolchain: &Toolchain, workspace: &Workspace, cargo: Cargo) -> Result<Place> {
     let source = workspace.root.join(&toolchain.directory);
     let out = workspace.target.join("peers").join(&toolchain.language);
     fs::create_dir_all(&out).with_context(|| format!("cannot create {}", out.display()))?;
@@ -165,7 +163,7 @@ fn ready_toolchain(toolchain: &Toolchain, workspace: &Workspace, environment: En
     } else {
         source
     };
-    let place = Place { directory, out, environment };
+    let place = Place { directory, out, cargo };
     for command in &toolchain.prepare {
         build_step(command, &place, workspace)?;
     }
@@ -189,8 +187,12 @@ fn build(peer: &Peer, place: &Place, workspace: &Workspace) -> Result<Program> {
 
 fn build_step(command: &[String], place: &Place, workspace: &Workspace) -> Result<()> {
     let out = place.out.to_string_lossy();
-    let mut command = expanded(command, &place.directory, &HashMap::from([("out", &*out)]))?;
-    command.envs(place.environment.iter().copied());
+    let (subcommand, profile) = match place.cargo {
+        Cargo::Check => ("check", "dev"),
+        Cargo::Build => ("build", "release"),
+    };
+    let values = HashMap::from([("out", &*out), ("check_or_build", subcommand), ("profile", profile)]);
+    let mut command = expanded(command, &place.directory, &values)?;
     let finished = process::run(&mut command, &workspace.scratch().join("build"), BUILD_LIMIT)?;
     if !finished.status.success() {
         bail!("{:?} failed: {}", command.get_program(), finished.complaint());
