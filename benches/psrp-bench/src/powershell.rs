@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn objects_are_read_as_they_were_meant() {
         let document = objects();
-        assert_eq!(document.len(), 720_160);
+        assert_eq!(document.len(), 719_910);
         let value = from_slice(document.as_bytes()).unwrap();
         let objects = value.items().unwrap();
         assert_eq!(objects.len() as u64, OBJECTS);
