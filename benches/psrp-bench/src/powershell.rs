@@ -105,7 +105,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts the server and opens a session. A short pipeline in each direction has run when this returns.
+    /// Starts the server and opens a session.
     ///
     /// # Errors
     ///
@@ -113,10 +113,7 @@ impl Session {
     pub fn open(server: &Child) -> Result<Self, Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let pool = runtime.block_on(RunspacePool::open(server, Options::new()))?;
-        let session = Self { runtime, pool };
-        session.receive(1000)?;
-        session.send(1000)?;
-        Ok(session)
+        Ok(Self { runtime, pool })
     }
 
     /// Runs a pipeline that writes the numbers from one to `count`, and returns their sum.
