@@ -1,5 +1,5 @@
 //! The `psrp` suite: the rows of the second report, whose original is the remoting protocol of go-psrpcore, beside live
-//! peers; and two rows of a large document.
+//! peers; two rows of a large document; and rows beside PowerShell.
 //!
 //! Where a row of the original does less than its name says, ours has two variants: one that does the same, called
 //! `as the original`, and one that does what the name says. The two rows of maps have nothing of the protocol in them.
@@ -12,11 +12,13 @@ use std::hint::black_box;
 use benches::{Impl, Row, Suite};
 use psrp::clixml::{Reader, Writer, escape, from_slice, unescape};
 use psrp::fragment::{Assembler, Fragment, Fragmenter, Priority};
+use psrp::io::Child;
 use psrp::message::{Destination, Message, MessageHeader, MessageType};
 use psrp::outofproc::{Packet, PacketReader, Role};
 use psrp::{Error, Value};
 use psrp_bench::maps::{self, Locked, Sharded};
 use psrp_bench::payload::{self, IDENTITY, members};
+use psrp_bench::powershell::{self, Session};
 use psrp_bench::round_trip::{self, Kept};
 use psrp_bench::session::{self, Far, Sessions};
 use psrp_bench::transport::{self, Link};
@@ -37,21 +39,28 @@ const BORROWED: &str = "borrowed";
 const PLAIN: &str = "client, plain server";
 /// Sessions with all of a server.
 const WHOLE: &str = "client and server";
+/// Sessions with a server that is a child process.
+const CHILD: &str = "client";
 /// The two rows of maps.
 const MAP: &str = "map, no protocol";
 
 fn main() {
     let mut suite = Suite::from_args("psrp", env!("CARGO_TARGET_TMPDIR"));
-    serialize(&mut suite, "serialize_small_object", &payload::small(), wrapped);
-    serialize(&mut suite, "serialize_medium_object", &payload::numbered("Property", 10), wrapped);
-    serialize(&mut suite, "serialize_large_object", &payload::numbered("Property", 50), wrapped);
-    serialize(&mut suite, "serialize_with_references", &payload::references(), wrapped);
-    serialize(&mut suite, "serialize_string", &Value::from("test string value"), Writer::write);
-    serialize(&mut suite, "serialize_int32", &Value::from(12345), Writer::write);
-    serialize(&mut suite, "serialize_hashtable", &payload::hashtable(), Writer::write);
+    for row in [
+        "serialize_small_object",
+        "serialize_medium_object",
+        "serialize_large_object",
+        "serialize_with_references",
+    ] {
+        serialize(&mut suite, row, wrapped);
+    }
+    for row in ["serialize_string", "serialize_int32", "serialize_hashtable"] {
+        serialize(&mut suite, row, Writer::write);
+    }
     serialize_again(&mut suite);
-    deserialize(&mut suite, "deserialize_small_object", &payload::small());
-    deserialize(&mut suite, "deserialize_ps_object", &payload::described());
+    for row in ["deserialize_small_object", "deserialize_ps_object"] {
+        deserialize(&mut suite, row);
+    }
     for (row, length) in [("fragment_encode_1kb", 1024), ("fragment_encode_large_32kb", 32768)] {
         encode_fragment(&mut suite, row, length);
     }
@@ -73,6 +82,8 @@ fn main() {
     shared_maps(&mut suite);
     large_document(&mut suite);
     sessions(&mut suite);
+    thousand_objects(&mut suite);
+    child_sessions(&mut suite);
     suite.finish();
 }
 
@@ -103,9 +114,9 @@ fn verified(value: &Value, write: impl for<'w> Fn(&'w mut Writer, &Value) -> Res
 fn serialize(
     suite: &mut Suite,
     name: &str,
-    value: &Value,
     write: impl for<'w> Fn(&'w mut Writer, &Value) -> Result<&'w [u8], Error>,
 ) {
+    let value = &payload::of_row(name).unwrap_or_default();
     let expected = verified(value, &write);
     let (mut copying, mut lending) = (Writer::new(), Writer::new());
     suite
@@ -151,7 +162,8 @@ fn serialize_again(suite: &mut Suite) {
         });
 }
 
-fn deserialize(suite: &mut Suite, name: &str, value: &Value) {
+fn deserialize(suite: &mut Suite, name: &str) {
+    let value = &payload::of_row(name).unwrap_or_default();
     let mut writer = Writer::new();
     let document = wrapped(&mut writer, value).unwrap_or_default();
     let is_right = from_slice(document).is_ok_and(|read| read == *value);
@@ -528,6 +540,60 @@ fn sessions(suite: &mut Suite) {
         .run(Impl::ours("client and server: collected").class(WHOLE), sum, || {
             found(whole_pool.as_ref().map(|pool| whole.collect(pool, COUNT)))
         });
+}
+
+/// A list of objects as PowerShell writes it. What we write is not indented.
+fn thousand_objects(suite: &mut Suite) {
+    let document = powershell::objects();
+    let document = document.as_bytes();
+    let value = from_slice(document).unwrap_or_default();
+    let count = |value: &Value| value.items().map_or(0, |items| items.len() as u64);
+    suite.row("objects_1000_read").payload(document.len() as u64).elements(powershell::OBJECTS).run(
+        Impl::ours("value").class(OWNED),
+        powershell::OBJECTS,
+        || from_slice(black_box(document)).map_or(0, |value| count(black_box(&value))),
+    );
+    let expected = verified(&value, wrapped);
+    let (mut copying, mut lending) = (Writer::new(), Writer::new());
+    suite
+        .row("objects_1000_write")
+        .payload(expected)
+        .elements(powershell::OBJECTS)
+        .run(Impl::ours("copied").class(FRESH), expected, || {
+            length(wrapped(&mut copying, black_box(&value)).map(<[u8]>::to_vec))
+        })
+        .run(Impl::ours("lent").class(REUSED), expected, || length(wrapped(&mut lending, black_box(&value))));
+}
+
+/// Our client with PowerShell's server, where PowerShell is installed, and with the example `psrp_server`. One pipeline per
+/// process after a short one, as for PowerShell's client.
+fn child_sessions(suite: &mut Suite) {
+    let ours = Child::new(env!("CARGO_BIN_EXE_psrp_server"));
+    for (name, server) in [("powershell", powershell::server()), ("psrp_server", Some(ours))] {
+        let Some(server) = server else { continue };
+        let out = format!("child_{name}_100000_out");
+        let into = format!("child_{name}_10000_in");
+        let is_selected = suite.selects(&out) || suite.selects(&into);
+        // A test only shows that the rows work.
+        let scale = if suite.is_testing() { 1000 } else { 1 };
+        let session = is_selected.then(|| Session::open(&server));
+        let found = |call: &dyn Fn(&Session) -> Result<u64, Error>| match &session {
+            Some(Ok(session)) => call(session).unwrap_or(u64::MAX),
+            _ => u64::MAX,
+        };
+        for (row, count, call) in
+            [(out, 100_000, Session::receive as fn(&Session, u32) -> _), (into, 10_000, Session::send)]
+        {
+            if !suite.is_testing() && suite.selects(&row) {
+                found(&|session| call(session, 1000));
+            }
+            let elements = u64::from(count);
+            let count = count / scale;
+            let sum = u64::from(count) * u64::from(count + 1) / 2;
+            let ours = Impl::ours("collected").class(CHILD).once();
+            suite.row(row).elements(elements).run(ours, sum, || found(&|session| call(session, count)));
+        }
+    }
 }
 
 /// The values of a document.

@@ -27,6 +27,7 @@ pub struct Impl {
     pub(crate) class: Option<String>,
     pub(crate) payload: Option<u64>,
     pub(crate) slow: bool,
+    pub(crate) once: bool,
 }
 
 impl Impl {
@@ -39,6 +40,7 @@ impl Impl {
             class: None,
             payload: None,
             slow: false,
+            once: false,
         }
     }
 
@@ -77,6 +79,14 @@ impl Impl {
     /// The harness does the same on its own when the checked call takes that long.
     pub fn slow(mut self) -> Self {
         self.slow = true;
+        self
+    }
+
+    /// Takes the duration of the checked call as the only figure, for an operation that is too slow to be sampled.
+    ///
+    /// Nothing is counted then. Set-up and warm-up are left to the suite.
+    pub fn once(mut self) -> Self {
+        self.once = true;
         self
     }
 }

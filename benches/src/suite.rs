@@ -105,6 +105,11 @@ impl Suite {
         !matches!(self.options.mode, Mode::List | Mode::ListJson) && self.options.may_select_row(&key)
     }
 
+    /// Says whether this invocation only checks that every operation works, for which less of it may do.
+    pub fn is_testing(&self) -> bool {
+        self.options.mode == Mode::Test
+    }
+
     /// Prints the table of what was measured.
     pub fn finish(self) {
         if self.options.mode == Mode::Bench && !self.table.0.is_empty() {
@@ -141,7 +146,7 @@ impl Row<'_> {
     /// The longest a single operation of a peer may take to be sampled, two seconds unless set.
     ///
     /// A peer beyond it keeps the duration of its checked call as its only figure and is marked in the report.
-    /// The command line may lower the limit. Ours is always sampled.
+    /// The command line may lower the limit. Ours is always sampled, but for [`Impl::once`].
     pub fn time_guard(mut self, limit: Duration) -> Self {
         self.time_guard = self.suite.options.time_guard.map_or(limit, |lower| limit.min(lower));
         self
@@ -229,7 +234,9 @@ impl Row<'_> {
                 record.outcome = Outcome::Failed { why: why.clone() };
                 Err(why)
             }
-            Ok(once) if once > self.time_guard && implementation.role == Role::Peer => {
+            Ok(once)
+                if implementation.once || (once > self.time_guard && implementation.role == Role::Peer) =>
+            {
                 record.outcome = Outcome::Guarded { once_ns: once.as_nanos() as f64 };
                 Ok(Time { nanoseconds: once.as_nanos() as f64, sampled: false })
             }

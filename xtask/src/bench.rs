@@ -32,7 +32,7 @@ Measures every suite, or those named, and writes target/report/{report.json, rep
   --rounds N          alternating rounds, default 3
   --quick             two rounds of short slices unless --rounds says otherwise: a first look
   --resume            go on with the run that was stopped: its slices are in target/bench/slices.jsonl
-  --peers LANGUAGES   only peers in these, of rust,go,python,node; default: all that can be built here
+  --peers LANGUAGES   only peers in these, of rust,go,python,node,powershell; default: all found here
   --import FILE       output of `go test -bench` of an original; may be repeated
   --compare OLD.json  what has changed since an earlier report.json, noise considered
   --fail-on-regression  with --compare: end with an error where a row has become slower or allocates more

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-const START: &str = "<Objs Version=\"1.1.0.1\" xmlns=\"http://schemas.microsoft.com/powershell/2004/04\">\n";
+/// The start of a document.
+pub(crate) const START: &str =
+    "<Objs Version=\"1.1.0.1\" xmlns=\"http://schemas.microsoft.com/powershell/2004/04\">\n";
 
 /// A document that is at least so long, and how many objects are in it.
 pub fn exported(length: usize) -> (String, u64) {

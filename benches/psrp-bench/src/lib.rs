@@ -4,6 +4,7 @@ pub mod document;
 pub mod limits;
 pub mod maps;
 pub mod payload;
+pub mod powershell;
 pub mod round_trip;
 pub mod session;
 pub mod stub;

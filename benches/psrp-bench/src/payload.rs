@@ -9,6 +9,21 @@ pub const IDENTITY: Uuid = Uuid::from_u128(0x1234_5678_1234_1234_1234_1234_5678_
 /// The type name of most objects.
 const CUSTOM: &str = "System.Management.Automation.PSCustomObject";
 
+/// The value of a row that serializes or deserializes one.
+pub fn of_row(row: &str) -> Option<Value> {
+    Some(match row {
+        "serialize_small_object" | "deserialize_small_object" => small(),
+        "serialize_medium_object" => numbered("Property", 10),
+        "serialize_large_object" => numbered("Property", 50),
+        "serialize_with_references" => references(),
+        "serialize_string" => "test string value".into(),
+        "serialize_int32" => 12345.into(),
+        "serialize_hashtable" => hashtable(),
+        "deserialize_ps_object" => described(),
+        _ => return None,
+    })
+}
+
 /// An object of the type `System.String` with one property.
 pub fn small() -> Value {
     Object::builder().type_names(["System.String"]).adapted("Value", "test").build().into()

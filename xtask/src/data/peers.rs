@@ -109,7 +109,7 @@ mod tests {
     fn reads_the_committed_file() {
         let file = PeersFile::load(&crate::data::committed()).unwrap();
         let languages: Vec<&str> = file.toolchains.iter().map(|one| one.language.as_str()).collect();
-        assert_eq!(languages, ["go", "python", "node", "rust"]);
+        assert_eq!(languages, ["go", "python", "node", "powershell", "rust"]);
     }
 
     #[test]

@@ -85,11 +85,24 @@ fn characters(input: &str, before: u8, stops: impl Fn(u8) -> bool) -> Option<(Ch
     Some((Characters { text, plain }, rest))
 }
 
-/// Without the white space at the start.
+/// Returns the input without the white space at the start. Indentation is skipped eight bytes at a time.
 #[inline]
 pub(super) fn skip_blanks(input: &[u8]) -> &[u8] {
-    let blanks = input.iter().position(|byte| !is_blank(*byte)).unwrap_or(input.len());
-    &input[blanks..]
+    const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
+    let mut rest = match input {
+        [b'!'..=u8::MAX, ..] => return input,
+        [b'\n', rest @ ..] => rest,
+        _ => input,
+    };
+    while let Some((eight, _)) = rest.split_first_chunk() {
+        let spaces = (u64::from_le_bytes(*eight) ^ SPACES).trailing_zeros() as usize / 8;
+        rest = &rest[spaces..];
+        if spaces < 8 {
+            break;
+        }
+    }
+    let blanks = rest.iter().position(|byte| !is_blank(*byte)).unwrap_or(rest.len());
+    &rest[blanks..]
 }
 
 #[cfg(test)]
@@ -115,6 +128,19 @@ mod tests {
                 let characters = |text| Characters { text, plain: is_plain(text) };
                 assert_eq!((leaf.name, leaf.text), (name.map(characters), characters(text)));
                 assert_eq!((leaf.tag, after), (Primitive::Int32, rest));
+            }
+        }
+    }
+
+    #[test]
+    fn white_space_of_any_length_is_skipped() {
+        for newline in ["", "\n", "\r\n", "\n\n", "\t"] {
+            for spaces in 0..20 {
+                for after in ["", "<S>", "\n  <S>", "\u{a0} <S>", "\0"] {
+                    let input = format!("{newline}{:spaces$}{after}", "");
+                    let expected = input.trim_start_matches([' ', '\t', '\r', '\n']);
+                    assert_eq!(skip_blanks(input.as_bytes()), expected.as_bytes(), "{input:?}");
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Records and objects as text.
 
+use std::fmt::Write as _;
 use std::io;
 
 use super::session::Session;
@@ -204,13 +205,23 @@ pub(super) fn short_text(value: &Value) -> Option<String> {
         Value::Version(version) => version.to_string(),
         Value::DateTime(time) => time.to_string(),
         Value::TimeSpan(span) => span.to_string(),
-        Value::Bytes(bytes) => bytes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+        Value::Bytes(bytes) => bytes_text(bytes),
         Value::SecureString(_) => "System.Security.SecureString".into(),
         Value::Progress(record) => record.activity.to_string(),
         Value::MemberSet(_) => return None,
         Value::Cycle(cycle) => cycle.upgrade()?.to_string_text()?.to_string(),
         Value::Object(object) => return object_text(object),
     })
+}
+
+/// The numbers of the bytes with blanks between them. No text of its own for each byte: there may be millions.
+fn bytes_text(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(4 * bytes.len());
+    for (index, byte) in bytes.iter().enumerate() {
+        let separator = if index == 0 { "" } else { " " };
+        let _ = write!(text, "{separator}{byte}");
+    }
+    text
 }
 
 fn object_text(object: &Object) -> Option<String> {

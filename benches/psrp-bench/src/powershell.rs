@@ -1,0 +1,174 @@
+//! What is measured beside PowerShell: a document of a thousand objects, and sessions with servers that are child processes.
+
+use std::env;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use psrp::Error;
+use psrp::io::{Child, Options, Output, RunspacePool};
+use psrp::message::PowerShell;
+use tokio::runtime::Runtime;
+
+use crate::{document, payload};
+
+/// Objects of [`objects`].
+pub const OBJECTS: u64 = 1000;
+
+/// The document of a list of a thousand objects, byte for byte as PowerShell 7.6.9 writes it for this script:
+///
+/// ```powershell
+/// [System.Management.Automation.PSSerializer]::Serialize(@(foreach ($n in 1..1000) { [pscustomobject]@{
+///     Id = $n; Name = "object $n"; When = [datetime]'2026-01-02T03:04:05Z'; Size = [long]($n * 1000); Ratio = [double]$n / 8
+///     On = $true; Path = "C:\Program Files\Worker & Sons\object $n.log"; Owner = $null; Key = [guid]::Empty
+///     Elapsed = [timespan]::FromSeconds($n); Tags = 'a', 'b', "tag $n" } }), 3)
+/// ```
+pub fn objects() -> String {
+    let mut document = document::START.to_owned();
+    document.push_str(
+        "  <Obj RefId=\"0\">\n    <TN RefId=\"0\">\n      <T>System.Object[]</T>\n      <T>System.Array</T>\n      \
+         <T>System.Object</T>\n    </TN>\n    <LST>\n",
+    );
+    for number in 1..=OBJECTS {
+        object(&mut document, number);
+    }
+    document.push_str("    </LST>\n  </Obj>\n</Objs>");
+    document
+}
+
+fn object(out: &mut String, number: u64) {
+    let id = 2 * number - 1;
+    let types = match number {
+        1 => {
+            "<TN RefId=\"1\">\n          <T>System.Management.Automation.PSCustomObject</T>\n          \
+             <T>System.Object</T>\n        </TN>"
+        }
+        _ => "<TNRef RefId=\"1\" />",
+    };
+    let elapsed = match (number / 60, number % 60) {
+        (0, seconds) => format!("{seconds}S"),
+        (minutes, 0) => format!("{minutes}M"),
+        (minutes, seconds) => format!("{minutes}M{seconds}S"),
+    };
+    let _ = write!(
+        out,
+        "      <Obj RefId=\"{id}\">\n        {types}\n        <MS>\n          \
+         <I32 N=\"Id\">{number}</I32>\n          \
+         <S N=\"Name\">object {number}</S>\n          \
+         <DT N=\"When\">2026-01-02T03:04:05+00:00</DT>\n          \
+         <I64 N=\"Size\">{number}000</I64>\n          \
+         <Db N=\"Ratio\">{ratio}</Db>\n          \
+         <B N=\"On\">true</B>\n          \
+         <S N=\"Path\">C:\\Program Files\\Worker &amp; Sons\\object {number}.log</S>\n          \
+         <Nil N=\"Owner\" />\n          \
+         <G N=\"Key\">00000000-0000-0000-0000-000000000000</G>\n          \
+         <TS N=\"Elapsed\">PT{elapsed}</TS>\n          \
+         <Obj N=\"Tags\" RefId=\"{tags}\">\n            <TNRef RefId=\"0\" />\n            <LST>\n              \
+         <S>a</S>\n              <S>b</S>\n              <S>tag {number}</S>\n            </LST>\n          </Obj>\n        \
+         </MS>\n      </Obj>\n",
+        ratio = number as f64 / 8.0,
+        tags = id + 1,
+    );
+}
+
+/// The document of a row of the suite, for a peer that is another program.
+///
+/// # Errors
+///
+/// Fails where the value can't be written.
+pub fn document(row: &str) -> Result<Option<String>, Error> {
+    if row.starts_with("objects_1000_") {
+        return Ok(Some(objects()));
+    }
+    let Some(value) = payload::of_row(row) else { return Ok(None) };
+    let mut writer = psrp::clixml::Writer::new();
+    let document = writer.write_document([(None, &value)])?;
+    Ok(Some(String::from_utf8_lossy(document).into_owned()))
+}
+
+/// PowerShell's server, if there is one: `PSRP_TEST_PWSH` names the program, or else `pwsh` is looked for on the search path.
+pub fn server() -> Option<Child> {
+    let named = env::var_os("PSRP_TEST_PWSH").filter(|name| !name.is_empty());
+    let found = || {
+        let folders = env::var_os("PATH")?;
+        env::split_paths(&folders).map(|folder| folder.join("pwsh")).find(|file| file.is_file())
+    };
+    let program = named.or_else(|| found().map(PathBuf::into_os_string));
+    program.map(|program: OsString| Child::new(program).args(["-s", "-NoLogo", "-NoProfile"]))
+}
+
+/// A session whose server is a child process.
+#[derive(Debug)]
+pub struct Session {
+    runtime: Runtime,
+    pool: RunspacePool,
+}
+
+impl Session {
+    /// Starts the server and opens a session.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the session does.
+    pub fn open(server: &Child) -> Result<Self, Error> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let pool = runtime.block_on(RunspacePool::open(server, Options::new()))?;
+        Ok(Self { runtime, pool })
+    }
+
+    /// Runs a pipeline that writes the numbers from one to `count`, and returns their sum.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the session does.
+    pub fn receive(&self, count: u32) -> Result<u64, Error> {
+        let script = PowerShell::script(format!("1..{count}"));
+        self.runtime.block_on(self.pool.invoke(script)).and_then(sum)
+    }
+
+    /// Runs a pipeline that writes its input, which is the numbers from one to `count`, and returns their sum.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the session does.
+    pub fn send(&self, count: u32) -> Result<u64, Error> {
+        let script = PowerShell::script("$input");
+        self.runtime.block_on(self.pool.invoke_with_input(script, 1..=i64::from(count))).and_then(sum)
+    }
+}
+
+fn sum(output: Output) -> Result<u64, Error> {
+    let values = output.completed()?.output;
+    Ok(values.iter().map(|value| value.as_i64().and_then(|number| number.try_into().ok()).unwrap_or(0)).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use psrp::Value;
+    use psrp::clixml::{Writer, from_slice};
+
+    use super::*;
+
+    #[test]
+    fn objects_are_read_as_they_were_meant() {
+        let document = objects();
+        assert_eq!(document.len(), 719_910);
+        let value = from_slice(document.as_bytes()).unwrap();
+        let objects = value.items().unwrap();
+        assert_eq!(objects.len() as u64, OBJECTS);
+        let last = &objects[999];
+        assert_eq!(last["Ratio"], Value::Double(125.0));
+        assert_eq!(last["Path"], "C:\\Program Files\\Worker & Sons\\object 1000.log");
+        assert_eq!(last["Tags"].items().map(|tags| tags[2].clone()), Some("tag 1000".into()));
+        // White space apart, the writer makes the same document.
+        let written = Writer::new().write_document([(None, &value)]).unwrap().to_vec();
+        let compact: String = document.lines().map(str::trim_start).collect();
+        assert_eq!(String::from_utf8(written).unwrap(), compact);
+    }
+
+    #[test]
+    fn rows_have_documents() {
+        assert_eq!(document("deserialize_ps_object").unwrap().map(|document| document.len()), Some(273));
+        assert_eq!(document("fragment_encode_1kb").unwrap(), None);
+    }
+}
