@@ -1,6 +1,6 @@
 //! PowerShell Remoting Protocol (MS-PSRP): scripts on other machines, servers that run them, and all layers of it.
 //!
-//! With the feature `tokio` a script is a call; `io` has the rest, servers included:
+//! With the feature `tokio` a script is a call; `io` has the rest, servers included, and `blocking` the same without async:
 //!
 //! ```no_run
 //! # #[cfg(feature = "tokio")]
@@ -81,6 +81,7 @@
 //! | [`crypto`] | the key exchange, and what encrypts strings |
 //! | [`client`], [`server`] | runspace pools and pipelines as state machines, for either end of a session |
 //! | `io` | sessions on tokio: pools and pipelines as futures and streams, and what they talk over |
+//! | `blocking` | the same for programs without an async runtime: methods that block, and iterators |
 //! | `serde` | the bridge to any type of serde, and values as JSON |
 //!
 //! # Features
@@ -91,11 +92,12 @@
 //! | `serde` | the bridge to any type, and documents of any type |
 //! | `jiff` | conversions of dates and spans |
 //! | `tokio` | `io`: sessions over child processes, sockets, and anything that carries bytes; servers; hosts for scripts and tests |
+//! | `blocking` | `blocking`: sessions for programs without an async runtime |
 //! | `ssh` | `io::Ssh`, on russh |
 //! | `wsman` | `io::Wsman`: Windows Remote Management over HTTP and HTTPS with name and password, on reqwest |
 //! | `negotiate` | NTLM and Kerberos for that, on sspi |
 //! | `console` | `io::ConsoleHost`: prompts, colours and bars of progress at a terminal |
-//! | `cli` | the program `psrp`, with all of these but `jiff` |
+//! | `cli` | the program `psrp`, with all of these but `jiff` and `blocking` |
 //!
 //! # Limits
 //!
@@ -149,8 +151,8 @@
 //!
 //! # Promised
 //!
-//! - Nothing in the modules above but `io` starts a task or reads a clock, and nothing else but [`clixml::Document`] and
-//!   its writer does I/O: bytes go in, values and bytes come out.
+//! - Nothing in the modules above but `io` and `blocking` starts a task or reads a clock, and nothing else but
+//!   [`clixml::Document`] and its writer does I/O: bytes go in, values and bytes come out.
 //! - What PowerShell's serializer writes is written byte for byte as it does, by its published rules. Values keep all
 //!   members that were read, records also those that they do not know, and enumerations numbers without a name.
 //! - A malformed message of a pipeline fails that pipeline; the pool and its other pipelines go on.
@@ -170,6 +172,8 @@
 //!   of PowerShell 7.6.9 as client and server, and with no other version.
 
 mod b64;
+#[cfg(feature = "blocking")]
+pub mod blocking;
 pub mod client;
 pub mod clixml;
 pub mod crypto;

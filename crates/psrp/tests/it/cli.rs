@@ -29,7 +29,13 @@ struct Words;
 
 impl Handler for Words {
     async fn run(&self, create: CreatePipeline, pipeline: Pipeline, mut input: Input) -> Outcome {
-        for command in create.power_shell.statements().flatten().filter(|command| command.is_script) {
+        for command in create.power_shell.statements().flatten() {
+            if command.text == *"TabExpansion2" {
+                pipeline.output(completion()).await?;
+            }
+            if !command.is_script {
+                continue;
+            }
             for line in command.text.to_string().lines() {
                 let (word, argument) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
                 word_of(word, argument, &pipeline, &mut input).await?;
@@ -37,6 +43,13 @@ impl Handler for Words {
         }
         Ok(())
     }
+}
+
+/// The completion of `sa` with the cursor behind it.
+fn completion() -> Object {
+    let candidate = Object::custom([("CompletionText", "say "), ("ListItemText", "say")]);
+    let range = Object::builder().adapted("ReplacementIndex", 0).adapted("ReplacementLength", 2);
+    range.adapted("CompletionMatches", Object::list([candidate])).build()
 }
 
 async fn word_of(word: &str, argument: &str, pipeline: &Pipeline, input: &mut Input) -> Outcome {
@@ -487,6 +500,7 @@ async fn at_a_terminal_there_are_colours_bars_and_hidden_passwords() {
     assert!(found.status.success());
     let server = Server::start();
     let tty = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cli-tty-{}", std::process::id()));
+    let state = tty.with_extension("state");
     let terminal = |subcommand: &str, argument: &str| {
         let program = env!("CARGO_BIN_EXE_psrp");
         let line = format!(
@@ -495,7 +509,8 @@ async fn at_a_terminal_there_are_colours_bars_and_hidden_passwords() {
             server.path.display()
         );
         let mut command = Command::new("script");
-        command.args(["-qec", &line, "/dev/null"]).env("TERM", "xterm").env_remove("NO_COLOR");
+        command.args(["-qec", &line, "/dev/null"]).env("TERM", "xterm").env("XDG_STATE_HOME", &state);
+        command.env_remove("NO_COLOR").env_remove("PSRP_HISTORY");
         command.kill_on_drop(true).stdin(Stdio::piped()).stdout(Stdio::piped());
         command.spawn().unwrap()
     };
@@ -547,6 +562,20 @@ async fn at_a_terminal_there_are_colours_bars_and_hidden_passwords() {
     stdin.write_all(b"\x04").await.unwrap();
     let status = tokio::time::timeout(LIMIT, child.wait()).await.unwrap().unwrap();
     assert_eq!(status.code(), Some(130), "what the last script ended with");
+
+    // The server completes, and the next shell has the history of the one before.
+    for keys in [&b"sa\tkept\r"[..], b"\x10\r"] {
+        let mut child = terminal("shell", "--plain");
+        let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        read_until(&mut stdout, "psrp> ").await;
+        stdin.write_all(keys).await.unwrap();
+        read_until(&mut stdout, "\r\nkept\r\n").await;
+        drop(stdin);
+        tokio::time::timeout(LIMIT, child.wait()).await.unwrap().unwrap();
+    }
+    let history = std::fs::read_to_string(state.join("psrp/history")).unwrap();
+    assert_eq!(history, "#V2\nask Name:\nstall 600\nsay kept\n");
+    std::fs::remove_dir_all(state).unwrap();
     std::fs::remove_file(tty).unwrap();
 }
 

@@ -26,6 +26,7 @@ mod support;
 #[path = "../support/vectors_wire.rs"]
 mod vectors_wire;
 
+mod blocking;
 mod chunking;
 mod cli;
 mod clixml_allocations;

@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -36,7 +37,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Runs one script and prints what it gives.
     Run(RunArgs),
-    /// Runs what is typed, line by line; Ctrl+D or `exit` leaves.
+    /// Runs what is typed, line by line; Tab completes, Ctrl+D or `exit` leaves.
     Shell(ShellArgs),
     /// Makes the `#< CLIXML` in what PowerShell wrote to a pipe readable, from standard input.
     Clixml(ClixmlArgs),
@@ -81,6 +82,11 @@ pub(crate) struct ShellArgs {
     /// Shows the text of objects as they come instead of what `Out-String -Stream` makes of them.
     #[arg(long)]
     pub(crate) plain: bool,
+
+    /// File for the history; an empty name keeps none. Default: that of the variable PSRP_HISTORY, else `psrp/history` in
+    /// the user's folder for state, such as `~/.local/state`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) history: Option<OsString>,
 
     #[command(flatten)]
     pub(crate) look: LookArgs,

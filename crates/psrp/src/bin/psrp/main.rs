@@ -3,7 +3,9 @@
 mod args;
 mod balance;
 mod clixml;
+mod complete;
 mod connect;
+mod history;
 mod interrupts;
 mod json;
 mod run;

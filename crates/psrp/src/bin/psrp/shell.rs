@@ -1,30 +1,55 @@
 //! `psrp shell`.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::cell::Cell;
+use std::io::IsTerminal;
+use std::sync::{Arc, mpsc};
 
 use psrp::io::RunspacePool;
 use psrp::message::{Command, CreatePipeline, PowerShell, RemoteStreamOptions};
-use rustyline::completion::Completer;
+use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::history::MemHistory;
+use rustyline::line_buffer::LineBuffer;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Config, Editor, Helper};
+use rustyline::{Changeset, CompletionType, Config, Context, Editor, Helper};
+use tokio::runtime::Handle;
 
 use crate::args::ShellArgs;
 use crate::balance::is_unfinished;
+use crate::complete::complete;
+use crate::history::{self, History};
 use crate::interrupts::Interrupts;
 use crate::run::{Session, Show, console};
 use crate::screen::Screen;
 use crate::{Exit, Failure, connect};
 
-/// What scripts are typed with: a line that is unfinished goes on in the next.
-struct Lines;
+/// What scripts are typed with: the server completes them, and a line that is unfinished goes on in the next.
+struct Lines {
+    pool: RunspacePool,
+    runtime: Handle,
+    /// End of the part of the line that the last completions replace.
+    end: Cell<usize>,
+}
 
 impl Completer for Lines {
-    type Candidate = String;
+    type Candidate = Pair;
+
+    fn complete(&self, line: &str, cursor: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+        let (sender, completions) = mpsc::channel();
+        let (pool, line) = (self.pool.clone(), line.to_owned());
+        self.runtime.spawn(async move { sender.send(complete(&pool, &line, cursor).await) });
+        // The task is dropped when the program ends.
+        let completions = completions.recv().unwrap_or_default();
+        self.end.set(completions.range.end);
+        Ok((completions.range.start, completions.candidates))
+    }
+
+    fn update(&self, line: &mut LineBuffer, start: usize, elected: &str, changes: &mut Changeset) {
+        line.replace(start..self.end.get(), elected, changes);
+    }
 }
 
 impl Hinter for Lines {
@@ -56,15 +81,21 @@ pub(crate) async fn shell(args: ShellArgs) -> Result<Exit, Failure> {
     let host = Arc::new(Screen::new(console(&args.look).stdio()));
     let pool = connect::open(&args.target, &host, &interrupts).await?;
     let session = Session { host, interrupts, show: Show::Text };
-    let result = lines(&session, &pool, args.plain).await;
+    let result = lines(&session, &pool, &args).await;
     session.close(&pool).await;
     Ok(session.exit(result?))
 }
 
-async fn lines(session: &Session, pool: &RunspacePool, is_plain: bool) -> Result<Exit, Failure> {
-    let mut editor =
-        LineEditor::with_history(Config::builder().build(), MemHistory::new()).map_err(Failure::usage)?;
-    editor.set_helper(Some(Lines));
+async fn lines(session: &Session, pool: &RunspacePool, args: &ShellArgs) -> Result<Exit, Failure> {
+    let config = Config::builder().completion_type(CompletionType::List).build();
+    let lines = MemHistory::with_config(&history::config());
+    let mut editor = LineEditor::with_history(config, lines).map_err(Failure::usage)?;
+    editor.set_helper(Some(Lines { pool: pool.clone(), runtime: Handle::current(), end: Cell::new(0) }));
+    let is_interactive = std::io::stdin().is_terminal();
+    let mut history = history::path(args.history.as_deref()).filter(|_| is_interactive).map(History::open);
+    for line in history.iter().flat_map(History::lines) {
+        let _ = editor.add_history_entry(line);
+    }
     let mut last = Exit::Ok;
     loop {
         let (returned, line) = read_line(editor, session, pool).await?;
@@ -83,8 +114,12 @@ async fn lines(session: &Session, pool: &RunspacePool, is_plain: bool) -> Result
         }
         // The history is no reason to stop.
         let _ = editor.add_history_entry(line.as_str());
+        if let Some(Err(error)) = history.as_mut().map(|history| history.add(&line)) {
+            session.host.print_error(error).await.map_err(Failure::output)?;
+            history = None;
+        }
         let mut shell = PowerShell::script(line);
-        if !is_plain {
+        if !args.plain {
             shell = shell.command(Command::new("Out-String").switch("Stream"));
         }
         let mut create = CreatePipeline::new(shell);

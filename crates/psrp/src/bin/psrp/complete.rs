@@ -1,0 +1,184 @@
+//! Completion of scripts by the server.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use psrp::Value;
+use psrp::io::RunspacePool;
+use psrp::message::{Command, CreatePipeline, HostInfo, PowerShell};
+use psrp::terminal_safe;
+use rustyline::completion::Pair;
+
+/// Time for the server to answer. The user can do nothing else meanwhile.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What can take the place of a part of a script.
+#[derive(Default)]
+pub(crate) struct Completions {
+    /// The bytes of the script that are replaced.
+    pub(crate) range: Range<usize>,
+    pub(crate) candidates: Vec<Pair>,
+}
+
+/// Asks the server's `TabExpansion2` how the script goes on at the cursor, a position in bytes. There are no candidates if the
+/// server has no such function, fails or takes too long.
+pub(crate) async fn complete(pool: &RunspacePool, script: &str, cursor: usize) -> Completions {
+    let Ok(column) = i32::try_from(script[..cursor].encode_utf16().count()) else {
+        return Completions::default();
+    };
+    let command =
+        Command::new("TabExpansion2").parameter("inputScript", script).parameter("cursorColumn", column);
+    let mut create = CreatePipeline::new(PowerShell::new().command(command));
+    // Nothing is shown or asked while the user types.
+    create.host_info = HostInfo { use_runspace_host: false, ..HostInfo::none() };
+    let output = tokio::time::timeout(TIMEOUT, pool.invoke(create)).await;
+    let output = output.ok().and_then(Result::ok).map(|output| output.output).unwrap_or_default();
+    output.first().and_then(|found| completions(found, script, cursor)).unwrap_or_default()
+}
+
+/// The completions of a `CommandCompletion`. Candidates with characters that a terminal obeys are left out.
+fn completions(found: &Value, script: &str, cursor: usize) -> Option<Completions> {
+    let index = found["ReplacementIndex"].as_i32()?;
+    let end = index.checked_add(found["ReplacementLength"].as_i32()?)?;
+    let range = byte_offset(script, index)?..byte_offset(script, end)?;
+    if !(range.start..=range.end).contains(&cursor) {
+        return None;
+    }
+    let pair = |candidate: &Value| {
+        let replacement = candidate["CompletionText"].as_str()?;
+        let display = candidate["ListItemText"].as_str().unwrap_or(replacement);
+        let is_safe = |text: &str| !text.contains('\n') && terminal_safe(text) == text;
+        (is_safe(replacement) && is_safe(display))
+            .then(|| Pair { display: display.to_owned(), replacement: replacement.to_owned() })
+    };
+    let candidates = found["CompletionMatches"].items()?.iter().filter_map(pair).collect();
+    Some(Completions { range, candidates })
+}
+
+/// The position in bytes of one in units of UTF-16, unless that is outside of the text or inside of a character.
+fn byte_offset(text: &str, units: i32) -> Option<usize> {
+    let mut left = usize::try_from(units).ok()?;
+    for (offset, char) in text.char_indices() {
+        if left == 0 {
+            return Some(offset);
+        }
+        left = left.checked_sub(char.len_utf16())?;
+    }
+    (left == 0).then_some(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+    use psrp::Object;
+    use psrp::io::serve::{self, Handler, Input, Outcome};
+    use psrp::io::{Child, Lines, Options, ScriptedHost};
+    use psrp::outofproc::Role;
+    use test_support::optional;
+
+    use super::*;
+
+    fn candidate(text: &str) -> Value {
+        Object::custom([("CompletionText", text), ("ListItemText", text)]).into()
+    }
+
+    fn found(index: i32, length: i32, candidates: Vec<Value>) -> Value {
+        let builder =
+            Object::builder().adapted("ReplacementIndex", index).adapted("ReplacementLength", length);
+        builder.adapted("CompletionMatches", Object::list(candidates)).build().into()
+    }
+
+    proptest! {
+        #[test]
+        fn positions_are_converted(text in "[a-zä€😀]{0,20}", units in -2..50) {
+            let inside = text.char_indices().map(|(offset, _)| offset).chain([text.len()]);
+            let expected = inside.into_iter().find(|&offset| text[..offset].encode_utf16().count() as i32 == units);
+            prop_assert_eq!(byte_offset(&text, units), expected);
+        }
+
+        #[test]
+        fn whatever_a_server_says_there_is_no_range_outside_of_the_script(
+            text in "[a😀]{0,4}", index in any::<i32>(), small in -1..9, length in -1..9, huge in any::<bool>(),
+        ) {
+            for cursor in (0..=text.len()).filter(|&cursor| text.is_char_boundary(cursor)) {
+                let found = found(if huge { index } else { small }, length, vec![candidate("x")]);
+                if let Some(Completions { range, .. }) = completions(&found, &text, cursor) {
+                    prop_assert!(text.get(range.clone()).is_some() && range.start <= cursor && cursor <= range.end);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn candidates_that_control_the_terminal_are_left_out() {
+        let candidates = ["good", "\x1b[2J", "a\nb", "a\u{202e}b"].map(candidate);
+        let found = found(0, 1, candidates.to_vec());
+        let candidates = completions(&found, "x", 1).unwrap().candidates;
+        assert_eq!(candidates.iter().map(|pair| &*pair.replacement).collect::<Vec<_>>(), ["good"]);
+        assert!(completions(&Value::Nil, "x", 1).is_none());
+    }
+
+    /// A server whose pipelines never end.
+    struct Silent;
+
+    impl Handler for Silent {
+        async fn run(&self, _: CreatePipeline, _: serve::Pipeline, _: Input) -> Outcome {
+            std::future::pending().await
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_never_answers_has_no_candidates() {
+        let (near, far) = tokio::io::duplex(4096);
+        let ((read, write), (far_read, far_write)) = (tokio::io::split(near), tokio::io::split(far));
+        let far = Lines::new(Role::Server, far_read, far_write);
+        tokio::spawn(serve::serve(far, Silent, serve::Options::new()));
+        let near = Lines::new(Role::Client, read, write);
+        let pool = RunspacePool::over(near, Options::new()).await.unwrap();
+        assert!(complete(&pool, "x", 1).await.candidates.is_empty());
+        pool.close().await.unwrap();
+    }
+
+    /// Completion of members sorts them, which the cmdlet of the engine alone can't, and that of paths needs a module that it
+    /// has not. So a completer of the script's own returns a path; it also writes to the host and asks.
+    const SETUP: &str = "
+        New-Module Microsoft.PowerShell.Utility { function Sort-Object { param($Property) $input } } | Import-Module
+        $größe = [Version]'1.2'
+        function Open-It { param($Path, [switch]$Fast) }
+        Register-ArgumentCompleter -CommandName Open-It -ParameterName Path -ScriptBlock {
+            Write-Host shown; Write-Progress shown; Write-Warning shown; try { Read-Host asked } catch { }
+            [System.Management.Automation.CompletionResult]::new(\"'./größe 😀 1'\")
+        }";
+
+    #[tokio::test]
+    async fn powershell_completes_scripts() {
+        let Some(program) = optional::powershell() else { return };
+        let child = Child::new(program).args(["-s", "-NoLogo", "-NoProfile"]);
+        let host = Arc::new(ScriptedHost::new());
+        let pool = RunspacePool::open(&child, Options::new().host(Arc::<ScriptedHost>::clone(&host)));
+        let pool = pool.await.unwrap();
+        pool.invoke(PowerShell::script(SETUP)).await.unwrap().completed().unwrap();
+        // The cursor is at the `|`.
+        for (script, expected) in [
+            ("get-comman|", "Get-Command|"),
+            ("1; Open-It -Fa| x", "1; Open-It -Fast| x"),
+            ("'😀ä'; $größe.majorr|", "'😀ä'; $größe.MajorRevision|"),
+            ("'😀'; $gr|ö; 'ä'", "'😀'; $größe|; 'ä'"),
+            ("Open-It ./gr|ö -Fast", "Open-It './größe 😀 1'| -Fast"),
+            ("if ($true) {\n  Get-Comman|", "if ($true) {\n  Get-Command|"),
+        ] {
+            let cursor = script.find('|').unwrap();
+            let text = script.replace('|', "");
+            let Completions { range, candidates } = complete(&pool, &text, cursor).await;
+            let [only] = &candidates[..] else { panic!("{script}: {} candidates", candidates.len()) };
+            let replaced = format!("{}{}|{}", &text[..range.start], only.replacement, &text[range.end..]);
+            assert_eq!(replaced, expected);
+        }
+        assert!(complete(&pool, "Write-", 6).await.candidates.len() > 1);
+        assert!(complete(&pool, "no-such-command-at-al", 21).await.candidates.is_empty());
+        pool.close().await.unwrap();
+        assert_eq!(host.calls(), []);
+    }
+}
