@@ -40,7 +40,7 @@ fn hides(what: impl Debug) {
 type Is = fn(&Error) -> bool;
 
 /// Every kind of error with its name.
-const KINDS: [(&str, Is); 22] = [
+const KINDS: [(&str, Is); 23] = [
     ("closed", Error::is_closed),
     ("pipeline", Error::is_pipeline),
     ("timeout", Error::is_timeout),
@@ -63,6 +63,7 @@ const KINDS: [(&str, Is); 22] = [
     ("state", Error::is_state),
     ("protocol", Error::is_protocol),
     ("io", Error::is_io),
+    ("corrupt", Error::is_corrupt),
 ];
 
 fn kinds(error: &Error) -> Vec<&'static str> {

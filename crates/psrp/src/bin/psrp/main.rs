@@ -4,6 +4,7 @@ mod args;
 mod balance;
 mod clixml;
 mod connect;
+mod copy;
 mod interrupts;
 mod json;
 mod run;
@@ -83,6 +84,7 @@ fn main() -> ExitCode {
         match cli.command {
             Command::Run(args) => run::run(args).await,
             Command::Shell(args) => shell::shell(args).await,
+            Command::Copy(args) => copy::copy(args).await,
             Command::Clixml(args) => clixml::clixml(&args),
         }
     });
