@@ -22,7 +22,7 @@ pub(super) async fn open(path: &Path) -> Result<(File, Option<u64>), Error> {
         if metadata.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        Ok((file, metadata.is_file().then(|| metadata.len())))
+        Ok((file, metadata.is_file().then_some(metadata.len())))
     };
     open.await.map_err(|error| can_not("read", path, error))
 }
