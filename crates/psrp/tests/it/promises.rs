@@ -324,8 +324,9 @@ fn errors_show_no_value_of_the_input() {
     let failures = failures();
     for (kind, is) in KINDS {
         // These need a transport and another side; the tests of `io`, of SSH and of WS-Management make them.
-        let of_sessions = ["closed", "pipeline", "timeout", "untrusted", "denied", "refused", "unsupported"]
-            .contains(&kind);
+        let of_sessions =
+            ["closed", "corrupt", "pipeline", "timeout", "untrusted", "denied", "refused", "unsupported"]
+                .contains(&kind);
         let impossible = of_sessions || kind == "crypto" && cfg!(not(feature = "crypto"));
         assert!(impossible || failures.iter().any(is), "no error of the kind {kind}");
     }
