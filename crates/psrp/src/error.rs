@@ -54,6 +54,8 @@ pub enum ErrorKind {
     Unsupported,
     /// The peer refuses the request; its reason is the source, if it gives one.
     Refused,
+    /// A copied file differs from its source.
+    Corrupt,
 }
 
 impl ErrorKind {
@@ -81,6 +83,7 @@ impl ErrorKind {
             Self::Pipeline => "the pipeline has not completed",
             Self::Unsupported => "this is not supported here",
             Self::Refused => "the other side refuses the request",
+            Self::Corrupt => "the copy differs from its source",
         }
     }
 }
@@ -278,6 +281,11 @@ impl Error {
     /// Whether the other side refuses what it was asked for; its reason is the source, if it gives one.
     pub fn is_refused(&self) -> bool {
         self.0.kind == Kind::Refused
+    }
+
+    /// Whether a copied file differs from its source.
+    pub fn is_corrupt(&self) -> bool {
+        self.0.kind == Kind::Corrupt
     }
 }
 

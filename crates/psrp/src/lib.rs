@@ -91,7 +91,7 @@
 //! | `crypto` (default) | the key exchange and the cipher of secure strings, on aws-lc-rs |
 //! | `serde` | the bridge to any type, and documents of any type |
 //! | `jiff` | conversions of dates and spans |
-//! | `tokio` | `io`: sessions over child processes, sockets, and anything that carries bytes; servers; hosts for scripts and tests |
+//! | `tokio` | `io`: sessions over child processes, sockets, and anything that carries bytes; servers; hosts for scripts and tests; with `crypto`, copies of files |
 //! | `blocking` | `blocking`: sessions for programs without an async runtime |
 //! | `ssh` | `io::Ssh`, on russh |
 //! | `wsman` | `io::Wsman`: Windows Remote Management over HTTP and HTTPS with name and password, on reqwest |

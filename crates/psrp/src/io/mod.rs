@@ -66,6 +66,7 @@
 //! | time for the state of a stopped pipeline to follow the acknowledgement | 200 ms | [`Options::late_records`] | it counts as stopped |
 //! | time to stop a pipeline | 1 minute | [`Options::stop_timeout`] | fails; a pipeline that is dropped is closed then |
 //! | time to close a pool, and again to end the connection | 1 minute | [`Options::close_timeout`] | fails; the connection is dropped |
+//! | bytes of a chunk of a copied file | 256 KiB | `CopyOptions::chunk_size`, up to 16 MiB | the file takes more chunks; 17 of an upload are under way at most |
 //! | text of the other side in an error | 4 KiB | fixed | its rest is left out |
 //!
 //! | limit of a connection | default | is set with | beyond it |
@@ -113,6 +114,8 @@
 
 pub(crate) mod client;
 mod connect;
+#[cfg(feature = "crypto")]
+mod copy;
 mod host;
 mod hosts;
 mod lines;
@@ -130,6 +133,8 @@ pub use connect::{Child, ChildTransport};
 pub use connect::{Ssh, SshQuestion, SshTransport};
 #[cfg(feature = "wsman")]
 pub use connect::{Wsman, WsmanCredentials, WsmanFault, WsmanShell, WsmanTransport};
+#[cfg(feature = "crypto")]
+pub use copy::{Copied, CopyOptions, copy_from, copy_to};
 pub use host::{Host, HostFuture};
 #[cfg(feature = "console")]
 pub use hosts::{ConsoleHost, ConsoleOptions};

@@ -308,7 +308,7 @@ async fn help_has_examples_and_exit_codes() {
     let mut command = psrp("--help");
     let run = Run::of(&mut command, "").await;
     assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
-    for part in ["run", "shell", "clixml", "Examples:", "pwsh -s", "Exit codes:"] {
+    for part in ["run", "shell", "copy", "clixml", "Examples:", "pwsh -s", "Exit codes:"] {
         assert!(run.out.contains(part), "{part}: {}", run.out);
     }
     // No option takes a password itself.

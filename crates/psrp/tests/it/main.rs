@@ -46,6 +46,7 @@ mod host_calls;
 mod hostile;
 mod hosts;
 mod io_client;
+mod io_copy;
 mod io_end;
 mod io_flow;
 mod io_hosts;

@@ -40,7 +40,7 @@ fn hides(what: impl Debug) {
 type Is = fn(&Error) -> bool;
 
 /// Every kind of error with its name.
-const KINDS: [(&str, Is); 22] = [
+const KINDS: [(&str, Is); 23] = [
     ("closed", Error::is_closed),
     ("pipeline", Error::is_pipeline),
     ("timeout", Error::is_timeout),
@@ -63,6 +63,7 @@ const KINDS: [(&str, Is); 22] = [
     ("state", Error::is_state),
     ("protocol", Error::is_protocol),
     ("io", Error::is_io),
+    ("corrupt", Error::is_corrupt),
 ];
 
 fn kinds(error: &Error) -> Vec<&'static str> {
@@ -323,8 +324,9 @@ fn errors_show_no_value_of_the_input() {
     let failures = failures();
     for (kind, is) in KINDS {
         // These need a transport and another side; the tests of `io`, of SSH and of WS-Management make them.
-        let of_sessions = ["closed", "pipeline", "timeout", "untrusted", "denied", "refused", "unsupported"]
-            .contains(&kind);
+        let of_sessions =
+            ["closed", "corrupt", "pipeline", "timeout", "untrusted", "denied", "refused", "unsupported"]
+                .contains(&kind);
         let impossible = of_sessions || kind == "crypto" && cfg!(not(feature = "crypto"));
         assert!(impossible || failures.iter().any(is), "no error of the kind {kind}");
     }

@@ -15,10 +15,12 @@ Examples:
   psrp run --json 'Get-ChildItem' | jq .Name           one JSON value for each object
   cat names | psrp run --input lines '$input | ForEach-Object { $_.ToUpper() }'
   psrp shell --ssh ada@server.example.org              one line after the other
+  psrp copy --ssh ada@server.example.org app.zip :/srv/deploy    to the server
+  psrp copy --ssh ada@server.example.org :/var/log/app.log .     from the server
   pwsh -NoProfile -Command - < a.ps1 2>&1 | psrp clixml
 
 Exit codes:
-  0    the pipeline completed without errors
+  0    the pipeline completed without errors; the file was copied
   1    it failed, wrote errors, or was stopped by the server
   2    the command line, a file that it names, or the input makes no sense
   3    there is no connection, or it broke
@@ -39,6 +41,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Runs what is typed, line by line; Tab completes, Ctrl+D or `exit` leaves.
     Shell(ShellArgs),
+    /// Copies a file to or from the server, and compares the SHA-256 of both.
+    Copy(CopyArgs),
     /// Makes the `#< CLIXML` in what PowerShell wrote to a pipe readable, from standard input.
     Clixml(ClixmlArgs),
 }
@@ -87,6 +91,25 @@ pub(crate) struct ShellArgs {
     /// the user's folder for state, such as `~/.local/state`.
     #[arg(long, value_name = "FILE")]
     pub(crate) history: Option<OsString>,
+
+    #[command(flatten)]
+    pub(crate) look: LookArgs,
+
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CopyArgs {
+    /// The file to copy; `:PATH` is a file at the server, `./:NAME` a local one with a colon.
+    pub(crate) source: OsString,
+
+    /// The new file or an existing directory; `:PATH` is at the server. One of the two paths has to be.
+    pub(crate) destination: OsString,
+
+    /// Overwrites an existing file.
+    #[arg(long)]
+    pub(crate) force: bool,
 
     #[command(flatten)]
     pub(crate) look: LookArgs,

@@ -5,6 +5,7 @@ mod balance;
 mod clixml;
 mod complete;
 mod connect;
+mod copy;
 mod history;
 mod interrupts;
 mod json;
@@ -85,6 +86,7 @@ fn main() -> ExitCode {
         match cli.command {
             Command::Run(args) => run::run(args).await,
             Command::Shell(args) => shell::shell(args).await,
+            Command::Copy(args) => copy::copy(args).await,
             Command::Clixml(args) => clixml::clixml(&args),
         }
     });

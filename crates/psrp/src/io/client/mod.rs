@@ -16,6 +16,8 @@ mod slot;
 
 pub use handle::PipelineHandle;
 pub use options::Options;
+#[cfg(feature = "crypto")]
+pub(super) use output::not_completed;
 pub use output::{Output, OutputRecord};
 pub use pipeline::Pipeline;
 pub use pool::RunspacePool;

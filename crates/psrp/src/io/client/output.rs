@@ -81,18 +81,10 @@ impl Output {
     /// Fails if it has failed or was stopped ([`Error::is_pipeline`]). The text of the error has the message of the
     /// [`reason`](Self::reason), safe for a terminal and at most 4 KiB of it.
     pub fn completed(self) -> Result<Self, Error> {
-        if self.state == PipelineState::Completed {
-            return Ok(self);
+        match self.state {
+            PipelineState::Completed => Ok(self),
+            state => Err(not_completed(state, self.reason.as_deref())),
         }
-        let message = self.reason.as_ref().and_then(|record| record.message());
-        let text = message.map(|message| remote_text(&message.to_str_lossy()));
-        Err(Error::with(
-            Kind::Pipeline,
-            match text {
-                Some(text) => format!("{}: {text}", self.state),
-                None => self.state.to_string(),
-            },
-        ))
     }
 
     /// Whether the pipeline has written error records or failed.
@@ -129,6 +121,18 @@ impl Output {
     pub fn output_as<T: ::serde::de::DeserializeOwned>(&self) -> Result<Vec<T>, Error> {
         self.output.iter().map(crate::from_value).collect()
     }
+}
+
+/// The error of a pipeline that has failed or was stopped.
+pub(in crate::io) fn not_completed(state: PipelineState, reason: Option<&ErrorRecord>) -> Error {
+    let text = reason.and_then(ErrorRecord::message).map(|message| remote_text(&message.to_str_lossy()));
+    Error::with(
+        Kind::Pipeline,
+        match text {
+            Some(text) => format!("{state}: {text}"),
+            None => state.to_string(),
+        },
+    )
 }
 
 /// Collects events.

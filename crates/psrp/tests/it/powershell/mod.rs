@@ -6,6 +6,7 @@
 #![cfg(all(feature = "tokio", feature = "cli"))]
 
 mod client;
+mod copy;
 mod display;
 mod input;
 mod large;

@@ -1,0 +1,31 @@
+$ErrorActionPreference = 'Stop'
+$resolve = {
+    param($Path)
+    $provider = $null
+    $drive = $null
+    # Wildcards stay what they are.
+    $full = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($Path, [ref]$provider, [ref]$drive)
+    if ($provider.Name -ne 'FileSystem') { throw "'$Path' is not a path of the file system." }
+    $full
+}
+$hash = {
+    param($Stream)
+    # Block by block, so that the script can be stopped.
+    $algorithm = [Security.Cryptography.SHA256]::Create()
+    $block = [byte[]]::new(1048576)
+    $Stream.Position = 0
+    while (($count = $Stream.Read($block, 0, $block.Length)) -gt 0) {
+        [void]$algorithm.TransformBlock($block, 0, $count, $null, 0)
+    }
+    [void]$algorithm.TransformFinalBlock($block, 0, 0)
+    [BitConverter]::ToString($algorithm.Hash).Replace('-', '').ToLowerInvariant()
+}
+$cause = {
+    param($Record)
+    # The error of a method is wrapped in one that tells the name of the method.
+    $exception = $Record.Exception
+    if ($exception -is [Management.Automation.MethodInvocationException] -and $exception.InnerException) {
+        $exception = $exception.InnerException
+    }
+    $exception
+}

@@ -1,0 +1,198 @@
+//! Copies of files with a server that only pretends: what it does wrong leaves no file.
+
+#![cfg(all(feature = "tokio", feature = "crypto"))]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+use psrp::io::serve::{Handler, Input, Options, Outcome, Pipeline, serve};
+use psrp::io::{self, CopyOptions, RunspacePool, copy_from, copy_to};
+use psrp::message::CreatePipeline;
+use psrp::record::{ErrorCategory, ErrorRecord};
+use psrp::{Error, Value};
+use tokio::task::JoinHandle;
+
+/// SHA-256 of `abc`.
+const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+/// An empty directory until it is dropped.
+pub(crate) struct Directory(PathBuf);
+
+impl Directory {
+    pub(crate) fn new() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("psrp-copy-{}-{number}", std::process::id()));
+        fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// The names in the directory.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Does what the remote path says.
+#[derive(Default)]
+struct Pretender {
+    /// Chunks that have come.
+    chunks: AtomicUsize,
+}
+
+impl Handler for Pretender {
+    async fn run(&self, create: CreatePipeline, pipeline: Pipeline, mut input: Input) -> Outcome {
+        let command = create.power_shell.statements().flatten().next().unwrap();
+        let parameter = |name: &str| {
+            let found = command.parameters.iter().find(|parameter| parameter.name.as_ref().unwrap() == name);
+            found.map(|parameter| parameter.value.clone())
+        };
+        let path = parameter("Path").unwrap().as_ps_string().unwrap().to_string();
+        if path == "silent" {
+            while input.next().await.is_some() {
+                self.chunks.fetch_add(1, Ordering::SeqCst);
+            }
+            return Ok(());
+        }
+        if parameter("ChunkSize").is_some() {
+            for part in path.split(' ') {
+                match part {
+                    "abc" => pipeline.output(b"abc".to_vec()).await?,
+                    "hash" => pipeline.output(ABC).await?,
+                    "fail" => return Err(ErrorRecord::new("disk on fire", ErrorCategory::ReadError).into()),
+                    number => pipeline.output(number.parse::<i64>().unwrap()).await?,
+                }
+            }
+            return Ok(());
+        }
+        let mut written = 0;
+        while let Some(value) = input.next().await {
+            match value {
+                Value::Bytes(bytes) if path == "early" => {
+                    pipeline.output(bytes.len() as i64).await?;
+                    return Err(ErrorRecord::new("disk full", ErrorCategory::WriteError).into());
+                }
+                Value::Bytes(_) if path == "ends" => return Ok(()),
+                Value::Bytes(_) if path == "more" => pipeline.output(i64::MAX).await?,
+                Value::Bytes(_) if path == "less" => pipeline.output(-1_i64).await?,
+                Value::String(_) if path == "wrong" => pipeline.output(ABC).await?,
+                Value::String(hash) if path == "right" => pipeline.output(hash).await?,
+                Value::Bytes(bytes) => {
+                    written += bytes.len() as i64;
+                    pipeline.output(written).await?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Served {
+    pool: RunspacePool,
+    handler: Arc<Pretender>,
+    _server: JoinHandle<Result<io::serve::Ended, Error>>,
+    directory: Directory,
+}
+
+impl Served {
+    async fn new() -> Self {
+        let (near, far) = crate::handler::pipe(4096);
+        let handler = Arc::new(Pretender::default());
+        let server = tokio::spawn(serve(far, handler.clone(), Options::new()));
+        let pool = RunspacePool::over(near, io::Options::new()).await.unwrap();
+        Self { pool, handler, _server: server, directory: Directory::new() }
+    }
+
+    async fn upload(&self, source: &Path, remote: &str) -> Result<io::Copied, Error> {
+        copy_to(&self.pool, source, remote, CopyOptions::new().chunk_size(1000)).await
+    }
+
+    async fn download(&self, remote: &str) -> Result<io::Copied, Error> {
+        let name = self.directory.path("file");
+        copy_from(&self.pool, remote, name, CopyOptions::new()).await
+    }
+}
+
+#[tokio::test]
+async fn a_bad_download_leaves_nothing() {
+    let served = Served::new().await;
+    let is = |error: &Error| [error.is_corrupt(), error.is_pipeline(), error.is_protocol()];
+    for (remote, kind) in [
+        ("3 abc abc hash", [true, false, false]),
+        ("3 hash", [true, false, false]),
+        ("fail", [false, true, false]),
+        ("3 abc fail", [false, true, false]),
+        ("3 abc", [false, false, true]),
+        ("abc hash", [false, false, true]),
+        ("-3 abc hash", [false, false, true]),
+        ("3 abc 4", [false, false, true]),
+    ] {
+        let error = served.download(remote).await.unwrap_err();
+        assert_eq!(is(&error), kind, "{remote}: {error}");
+        assert!(served.directory.names().is_empty(), "{remote}");
+    }
+    let error = served.download("3 abc fail").await.unwrap_err().to_string();
+    assert!(error.ends_with("Failed: disk on fire"), "{error}");
+
+    let copied = served.download("3 abc hash").await.unwrap();
+    assert_eq!((copied.bytes, copied.sha256[..2].to_vec()), (3, vec![0xBA, 0x78]));
+    assert_eq!(fs::read(served.directory.path("file")).unwrap(), b"abc");
+    // It is not overwritten.
+    let error = served.download("3 abc hash").await.unwrap_err();
+    assert!(error.is_io() && error.to_string().contains("file"), "{error}");
+    // Only the name of the remote path counts, and only if it is one.
+    for remote in ["3 abc hash/..", "3 abc hash/", r"3 abc hash\."] {
+        let into = copy_from(&served.pool, remote, &served.directory.0, CopyOptions::new()).await;
+        assert!(into.unwrap_err().is_io(), "{remote}");
+    }
+    assert_eq!(served.directory.names(), ["file"]);
+}
+
+#[tokio::test]
+async fn a_bad_upload_is_told() {
+    let served = Served::new().await;
+    let source = served.directory.path("source");
+    fs::write(&source, vec![7; 100_000]).unwrap();
+    let is = |error: &Error| [error.is_corrupt(), error.is_pipeline(), error.is_protocol()];
+    for (remote, kind) in [
+        ("wrong", [true, false, false]),
+        ("early", [false, true, false]),
+        ("ends", [false, false, true]),
+        ("more", [false, false, true]),
+        ("less", [false, false, true]),
+    ] {
+        let error = served.upload(&source, remote).await.unwrap_err();
+        assert_eq!(is(&error), kind, "{remote}: {error}");
+    }
+    fs::write(&source, b"abc").unwrap();
+    assert_eq!(served.upload(&source, "right").await.unwrap().bytes, 3);
+    let none = served.upload(&served.directory.path("none"), "right").await.unwrap_err();
+    assert!(none.is_io() && none.to_string().contains("none"), "{none}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_upload_waits_for_the_server_to_write() {
+    let served = Served::new().await;
+    let source = served.directory.path("source");
+    fs::write(&source, vec![7; 100_000]).unwrap();
+    let upload = tokio::time::timeout(std::time::Duration::from_secs(60), served.upload(&source, "silent"));
+    assert!(upload.await.is_err(), "nothing was written");
+    assert_eq!(served.handler.chunks.load(Ordering::SeqCst), 17);
+}
