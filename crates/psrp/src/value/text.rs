@@ -24,6 +24,9 @@ enum Repr {
 }
 
 impl PsString {
+    /// Maximum bytes of UTF-8 that take no allocation.
+    pub(crate) const INLINE: usize = size_of::<CompactString>();
+
     /// From code units; lone surrogates are kept.
     pub fn from_utf16(units: &[u16]) -> Self {
         match String::from_utf16(units) {
@@ -142,6 +145,7 @@ impl PartialEq<&str> for PsString {
 }
 
 impl From<&str> for PsString {
+    #[inline]
     fn from(text: &str) -> Self {
         Self(Repr::Utf8(text.into()))
     }
