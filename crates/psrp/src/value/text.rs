@@ -24,9 +24,6 @@ enum Repr {
 }
 
 impl PsString {
-    /// Maximum bytes of UTF-8 that take no allocation.
-    pub(crate) const INLINE: usize = size_of::<CompactString>();
-
     /// From code units; lone surrogates are kept.
     pub fn from_utf16(units: &[u16]) -> Self {
         match String::from_utf16(units) {

@@ -1,8 +1,7 @@
 //! The form in which nearly all primitives stand in documents, read without the detour through events.
 //!
 //! An element such as `<I32 N="Id">4</I32>` is three events. PowerShell and its peers write all primitives like this, and
-//! documents are mostly primitives. What differs in any way is left to the XML reader, which then has it whole, also what is
-//! wrong.
+//! documents are mostly primitives. Any other form, malformed elements included, is left to the XML reader.
 
 use memchr::memchr;
 
@@ -28,7 +27,7 @@ pub(super) struct Characters<'a> {
 }
 
 impl<'a> Leaf<'a> {
-    /// The element with this name and this rest of the input, and what follows it.
+    /// Reads an element after its name: returns it and what follows it.
     #[inline]
     pub(super) fn read(tag: Primitive, element: &str, rest: &'a str) -> Option<(Self, &'a str)> {
         let (name, rest) = match rest.strip_prefix(" N=\"") {
@@ -64,15 +63,15 @@ pub(super) fn content<'a>(input: &'a str, element: &str) -> Option<(Characters<'
     (text.plain || text::are_references(text.text)).then_some((text, after))
 }
 
-/// What follows the name of an end tag at the start of the input, if it has this name.
+/// Returns what follows the name of the end tag at the start of the input, if the tag has this name.
 #[inline(always)]
 pub(super) fn after_end<'a>(input: &'a str, name: &str) -> Option<&'a str> {
     let (end, rest) = input.strip_prefix("</")?.split_at_checked(name.len())?;
-    // Names are too short for a call.
+    // A call of `memcmp` takes longer than comparing these few bytes.
     end.bytes().zip(name.bytes()).all(|(a, b)| a == b).then_some(rest)
 }
 
-/// The plain characters before a quote, and what follows the quote.
+/// Returns the plain characters before a quote, and what follows the quote.
 #[inline(always)]
 pub(super) fn quoted(input: &str) -> Option<(Characters<'_>, &str)> {
     let stops = |byte: &u8| matches!(byte, ..b' ' | b'"' | b'&' | b'<');
@@ -80,7 +79,8 @@ pub(super) fn quoted(input: &str) -> Option<(Characters<'_>, &str)> {
     Some((text, rest.get(1..)?))
 }
 
-/// The characters before a byte, and what begins with it. Behind a byte that means something, `stop` finds the end.
+/// Returns the characters before a byte, and the rest from that byte on. `stop` finds the end of characters that are not
+/// plain.
 #[inline(always)]
 fn characters(
     input: &str,
@@ -88,10 +88,11 @@ fn characters(
     stop: impl Fn(&[u8]) -> Option<usize>,
 ) -> Option<(Characters<'_>, &str)> {
     let bytes = input.as_bytes();
-    let found = bytes.first_chunk().map_or(0, |chunk| short::suspects(u64::from_le_bytes(*chunk)));
-    let first = match found {
-        0 => escape::find(bytes, 0)?,
-        _ => found.trailing_zeros() as usize / 8,
+    // Most texts are shorter than eight bytes and need no call.
+    let first = match bytes.first_chunk().map(|chunk| short::suspects(u64::from_le_bytes(*chunk))) {
+        None => escape::find(bytes, 0)?,
+        Some(0) => escape::find(bytes, 8)?,
+        Some(found) => found.trailing_zeros() as usize / 8,
     };
     let (end, plain) = if bytes[first] == before {
         (first, true)
@@ -106,19 +107,19 @@ fn characters(
     Some((Characters { text, plain }, rest))
 }
 
-/// Returns the input without the white space at the start. Indentation is skipped eight bytes at a time.
+/// Returns the input without the white space at the start. Indentation is skipped 16 bytes at a time.
 #[inline]
 pub(super) fn skip_blanks(input: &[u8]) -> &[u8] {
-    const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
+    const SPACES: u128 = u128::from_le_bytes([b' '; 16]);
     let mut rest = match input {
         [b'!'..=u8::MAX, ..] => return input,
         [b'\n', rest @ ..] => rest,
         _ => input,
     };
-    while let Some((eight, _)) = rest.split_first_chunk() {
-        let spaces = (u64::from_le_bytes(*eight) ^ SPACES).trailing_zeros() as usize / 8;
+    while let Some((chunk, _)) = rest.split_first_chunk() {
+        let spaces = (u128::from_le_bytes(*chunk) ^ SPACES).trailing_zeros() as usize / 8;
         rest = &rest[spaces..];
-        if spaces < 8 {
+        if spaces < 16 {
             break;
         }
     }
@@ -164,7 +165,7 @@ mod tests {
     #[test]
     fn white_space_of_any_length_is_skipped() {
         for newline in ["", "\n", "\r\n", "\n\n", "\t"] {
-            for spaces in 0..20 {
+            for spaces in 0..40 {
                 for after in ["", "<S>", "\n  <S>", "\u{a0} <S>", "\0"] {
                     let input = format!("{newline}{:spaces$}{after}", "");
                     let expected = input.trim_start_matches([' ', '\t', '\r', '\n']);

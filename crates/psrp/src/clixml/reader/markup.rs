@@ -40,7 +40,7 @@ impl<'a> Opening<'a> {
         Self::of(tag, name, rest)
     }
 
-    /// The tag with this name and this rest of the input, and what follows it.
+    /// Reads a tag after its name: returns it and what follows it.
     #[inline]
     pub(super) fn of(tag: Tag, name: &'a str, rest: &'a str) -> Option<(Self, &'a str)> {
         let only_empty = match tag {

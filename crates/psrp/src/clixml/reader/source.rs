@@ -159,7 +159,7 @@ impl<'a> Source<'a> {
         Ok(Some(Markup::Start(start, opening.attributes)))
     }
 
-    /// Takes the end tag at the start of the rest, if the XML reader has not seen its element.
+    /// Takes the end tag at the start of the rest, unless the XML reader has seen its start tag.
     ///
     /// # Errors
     ///
@@ -178,7 +178,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Takes a start tag, which is all of the rest up to `after`.
+    /// Takes the start tag that ends where `after` begins.
     #[inline]
     pub(super) fn open(&mut self, rest: &'a str, opening: &Opening<'a>, after: &'a str) {
         self.take_until(rest, after);

@@ -52,7 +52,7 @@ pub(super) enum Primitive {
 }
 
 impl Tag {
-    /// The start tag at the start of the input: what it is, its name, and what follows the name.
+    /// Reads the start of a start tag: returns the element, its name, and what follows the name.
     #[inline]
     pub(super) fn read(input: &str) -> Option<(Self, &str, &str)> {
         let input = input.strip_prefix('<')?;
@@ -111,12 +111,12 @@ impl Tag {
     }
 }
 
-/// Bytes before the first one that ends a name, or that no name of CLIXML has.
+/// Returns the number of bytes before the first one that ends a name or is in no name of CLIXML.
 #[inline]
 fn name_length(input: &[u8]) -> Option<usize> {
     const LOW: u64 = u64::from_le_bytes([1; 8]);
     if let Some(chunk) = input.first_chunk() {
-        // The lowest byte of which the high bit becomes set is below `0`, or is `>`.
+        // The lowest byte whose high bit is set in `ends` is below `0`, or is `>`.
         let word = u64::from_le_bytes(*chunk);
         let bracket = word ^ (LOW * u64::from(b'>'));
         let below = word.wrapping_sub(LOW * u64::from(b'0')) & !word;

@@ -22,7 +22,7 @@ pub(super) enum Text<'a> {
     Wide(PsString),
 }
 
-/// Whether each `&` of a text begins a reference that can be resolved.
+/// Whether all references of a text can be resolved.
 pub(super) fn are_references(text: &str) -> bool {
     let mut rest = text;
     while let Some((_, name, after)) = next_reference(rest) {
@@ -34,7 +34,7 @@ pub(super) fn are_references(text: &str) -> bool {
     memchr(b'&', rest.as_bytes()).is_none()
 }
 
-/// The characters before the first reference, its name, and what follows it.
+/// Returns the characters before the first reference, its name, and what follows it.
 fn next_reference(text: &str) -> Option<(&str, &str, &str)> {
     let (plain, reference) = text.split_at_checked(memchr(b'&', text.as_bytes())?)?;
     let (name, rest) = reference.split_at_checked(memchr(b';', reference.as_bytes())?)?;
@@ -42,7 +42,7 @@ fn next_reference(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 impl<'a> Text<'a> {
-    /// The text of characters between two tags, of which each `&` begins a reference.
+    /// The text of characters between two tags, with references resolved.
     ///
     /// # Errors
     ///

@@ -3,7 +3,7 @@
 use quick_xml::events::{BytesStart, Event};
 
 use super::attributes::{self, Attributes};
-use super::leaf::{self, Characters, Leaf};
+use super::leaf::{self, Leaf};
 use super::markup::{Markup, Opening};
 use super::references::{Id, Table};
 use super::source::Source;
@@ -14,7 +14,7 @@ use crate::Error;
 use crate::clixml::Limits;
 use crate::error::Kind;
 use crate::value::object::Content;
-use crate::value::{Base, ContainerKind, Cycle, Members, Object, PsString, TypeNames, Value, ascii};
+use crate::value::{Base, ContainerKind, Cycle, Members, Object, PsString, TypeNames, Value};
 
 /// What is being built: everything that is open, and what is known by identifier.
 pub(super) struct Tree {
@@ -34,7 +34,7 @@ pub(super) struct Tree {
     // What the open places have so far, those of the innermost place last. One vector for all of a kind: when a place
     // is closed it takes exactly what it needs.
     members: Vec<Member>,
-    // The value that is in no place is the last one here.
+    // With nothing open, the value that was read.
     values: Vec<Value>,
     entries: Vec<(Value, Value)>,
     names: Vec<PsString>,
@@ -129,7 +129,6 @@ impl Tree {
             };
             done.unwrap_or_else(|| self.event(source)).map_err(|error| error.or_offset(source.offset()))?;
         }
-        // All other values are in it.
         Ok(self.values.pop().unwrap_or_default())
     }
 
@@ -147,7 +146,7 @@ impl Tree {
         self.element(source, &start, &attributes).map_err(|error| error.or_offset(at))
     }
 
-    /// Takes the element at the start of the rest of the input into the innermost place, if it is in a usual form.
+    /// Takes the element at the start of the rest into the innermost place, unless the XML reader has to read it.
     #[inline]
     fn usual<'a>(&mut self, source: &mut Source<'a>, rest: &'a str) -> Option<Result<(), Error>> {
         let (tag, name, inside) = Tag::read(rest)?;
@@ -163,8 +162,9 @@ impl Tree {
                 Some(Text::of(text).and_then(|text| self.set_text(text)))
             }
             _ => {
-                let (opening, after) = Opening::of(tag, name, inside)?;
-                source.open(rest, &opening, after);
+                let opening = Opening::of(tag, name, inside);
+                let (opening, after) = opening.as_ref()?;
+                source.open(rest, opening, after);
                 let start = Start { tag, attributes: "", empty: opening.empty };
                 let at = source.offset();
                 Some(self.element(source, &start, &opening.attributes).map_err(|error| error.or_offset(at)))
@@ -174,44 +174,24 @@ impl Tree {
 
     fn leaf(&mut self, leaf: Leaf<'_>) -> Result<(), Error> {
         self.enter()?;
-        let name = match self.places.last() {
+        match self.places.last() {
             Some(Place::Adapted(_) | Place::Extended(_) | Place::Set(..)) => {
-                Some(leaf.name.ok_or_else(without_name)?)
+                let name = leaf.name.ok_or_else(without_name)?;
+                let name = if name.plain { name.text.into() } else { PsString::from_escaped(name.text) };
+                let value = primitive::value(leaf.tag, Text::of(leaf.text)?, &self.options)?;
+                self.charge(size_of::<PsString>() + name.heap_size() + value.heap_size())?;
+                self.members.push((name, value));
+                Ok(())
             }
-            Some(&Place::Entry(from)) => {
-                self.expect_part(from, leaf.name.map(|name| name.text))?;
-                None
-            }
-            _ => None,
-        };
-        // The usual types have a call each, so that what is read goes to its place and is not moved around before.
-        match leaf.tag {
-            Primitive::String if leaf.text.plain => self.put_leaf(name, Value::String(leaf.text.text.into())),
-            Primitive::Int32 if leaf.text.plain => {
-                let number = primitive::integer(ascii::trim(leaf.text.text))?;
-                self.put_leaf(name, Value::Int32(number))
-            }
-            tag => {
-                let value = primitive::value(tag, Text::of(leaf.text)?, &self.options)?;
-                self.put_leaf(name, value)
+            place => {
+                if let Some(&Place::Entry(from)) = place {
+                    self.expect_part(from, leaf.name.map(|name| name.text))?;
+                }
+                let value = primitive::value(leaf.tag, Text::of(leaf.text)?, &self.options)?;
+                self.charge(value.heap_size())?;
+                self.put(PsString::default(), value)
             }
         }
-    }
-
-    /// Puts a value into the innermost place, as a member if it has a name.
-    #[inline(always)]
-    fn put_leaf(&mut self, name: Option<Characters<'_>>, value: Value) -> Result<(), Error> {
-        self.charge(value.heap_size())?;
-        let Some(name) = name else { return self.put(PsString::default(), value) };
-        if name.plain && name.text.len() <= PsString::INLINE {
-            self.charge(size_of::<PsString>())?;
-            self.members.push((name.text.into(), value));
-            return Ok(());
-        }
-        let name = PsString::from_escaped(name.text);
-        self.charge(size_of::<PsString>() + name.heap_size())?;
-        self.members.push((name, value));
-        Ok(())
     }
 
     /// Checks that this is the name of the next part of the entry whose parts begin there.
