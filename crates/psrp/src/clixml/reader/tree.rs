@@ -150,26 +150,27 @@ impl Tree {
     #[inline]
     fn usual<'a>(&mut self, source: &mut Source<'a>, rest: &'a str) -> Option<Result<(), Error>> {
         let (tag, name, inside) = Tag::read(rest)?;
-        match (tag, self.places.last()?) {
-            (Tag::Primitive(tag), place) if !matches!(place, Place::Dictionary(_)) => {
-                let (leaf, after) = Leaf::read(tag, name, inside)?;
-                source.take_until(rest, after);
-                Some(self.leaf(leaf))
-            }
-            (Tag::ToString, Place::Object) if inside.starts_with('>') => {
-                let (text, after) = leaf::content(inside.strip_prefix('>')?, name)?;
-                source.take_until(rest, after);
-                Some(Text::of(text).and_then(|text| self.set_text(text)))
-            }
-            _ => {
-                let opening = Opening::of(tag, name, inside);
-                let (opening, after) = opening.as_ref()?;
-                source.open(rest, opening, after);
-                let start = Start { tag, attributes: "", empty: opening.empty };
-                let at = source.offset();
-                Some(self.element(source, &start, &opening.attributes).map_err(|error| error.or_offset(at)))
-            }
+        let place = self.places.last()?;
+        if let Tag::Primitive(primitive) = tag
+            && !matches!(place, Place::Dictionary(_))
+            && let Some((leaf, after)) = Leaf::read(primitive, name, inside)
+        {
+            source.take_until(rest, after);
+            return Some(self.leaf(leaf));
         }
+        if tag == Tag::ToString
+            && matches!(place, Place::Object)
+            && let Some((text, after)) = inside.strip_prefix('>').and_then(|text| leaf::content(text, name))
+        {
+            source.take_until(rest, after);
+            return Some(Text::of(text).and_then(|text| self.set_text(text)));
+        }
+        let opening = Opening::of(tag, name, inside);
+        let (opening, after) = opening.as_ref()?;
+        source.open(rest, opening, after);
+        let start = Start { tag, attributes: "", empty: opening.empty };
+        let at = source.offset();
+        Some(self.element(source, &start, &opening.attributes).map_err(|error| error.or_offset(at)))
     }
 
     fn leaf(&mut self, leaf: Leaf<'_>) -> Result<(), Error> {
