@@ -255,10 +255,9 @@ fn tests(gate: &Gate) -> Result<Outcome> {
 fn docs(gate: &Gate) -> Result<Outcome> {
     let mut command = gate.selected("doc")?;
     // With an example, cargo selects the features of development dependencies, and so what the tests were built from.
-    // The pattern selects all programs but `psrp` (five characters or more). Its pages would replace those of the library
-    // `psrp`, because `--bins` ignores `doc = false`.
+    // Programs named like a library start with "p" and are left out: two runs of rustdoc would write the same pages.
     command
-        .args(["--no-deps", "--lib", "--bin", "?????*", "--example", "sse_chat"])
+        .args(["--no-deps", "--lib", "--bin", "[!p]*", "--example", "sse_chat"])
         .env("RUSTDOCFLAGS", "-D warnings");
     finish(command)
 }
