@@ -20,12 +20,12 @@ pub(crate) fn machete(workspace: &Workspace) -> Result<Outcome> {
     finish(command)
 }
 
-/// Makes the packages of all libraries. What is in them is not built: that takes minutes.
+/// Makes all packages of a release. What is in them is not built: that takes minutes.
 pub(crate) fn package(workspace: &Workspace) -> Result<Outcome> {
     // Changes that are not committed are judged as well.
     let mut arguments = vec!["package", "--quiet", "--no-verify", "--allow-dirty"];
     let packages = tidy::packages(workspace)?;
-    for package in packages.iter().filter(|package| package.is_library()) {
+    for package in packages.iter().filter(|package| package.is_published()) {
         arguments.extend(["--package", &package.name]);
     }
     cargo(workspace, &arguments)

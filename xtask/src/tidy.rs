@@ -169,10 +169,15 @@ pub(crate) struct Package {
 }
 
 impl Package {
-    pub(crate) fn is_library(&self) -> bool {
+    /// Whether releases contain the package.
+    pub(crate) fn is_published(&self) -> bool {
         self.directory.parent().is_some_and(|parent| parent.ends_with("crates"))
-            && self.directory.join("src/lib.rs").is_file()
             && self.manifest["package"].get("publish").is_none()
+    }
+
+    /// Whether releases contain the package as a library, with features and an interface to check.
+    pub(crate) fn is_library(&self) -> bool {
+        self.is_published() && self.directory.join("src/lib.rs").is_file()
     }
 
     /// The names of the benchmark binaries.
@@ -250,7 +255,7 @@ fn manifest(package: &Package, problems: &mut Vec<String>) {
         problems.push(format!("{at}: the folder has another name"));
     }
     let mut shared = vec!["version", "edition", "rust-version", "license"];
-    if !package.is_library() {
+    if !package.is_published() {
         shared.push("publish");
     }
     for key in shared {
@@ -381,5 +386,7 @@ mod tests {
         let sse = packages.iter().find(|package| package.name == "sse").unwrap();
         assert!(sse.is_library());
         assert!(sse.features().contains(&"reqwest".to_owned()));
+        let program = packages.iter().find(|package| package.name == "psrp-cli").unwrap();
+        assert!(program.is_published() && !program.is_library());
     }
 }

@@ -96,8 +96,8 @@
 //! | `ssh` | `io::Ssh`, on russh |
 //! | `wsman` | `io::Wsman`: Windows Remote Management over HTTP and HTTPS with name and password, on reqwest |
 //! | `negotiate` | NTLM and Kerberos for that, on sspi |
-//! | `console` | `io::ConsoleHost`: prompts, colours and bars of progress at a terminal |
-//! | `cli` | the program `psrp`, with all of these but `jiff` and `blocking` |
+//!
+//! The program `psrp` is the package `psrp-cli`.
 //!
 //! # Limits
 //!
@@ -129,7 +129,7 @@
 //! | values that become a Rust type or JSON | 4,194,304 | `serde::Budget::max_values` | the conversion fails there |
 //! | levels of these | 128 | `serde::Budget::max_depth` | the conversion fails there |
 //!
-//! Those of sessions on tokio, their transports, servers and hosts are in `io`.
+//! Those of sessions on tokio, their transports and servers are in `io`.
 //! Values that a program puts together have no limit: they are cloned, compared, shown and dropped at any depth.
 //!
 //! [`Limits::max_size`]: clixml::Limits::max_size

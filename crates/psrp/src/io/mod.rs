@@ -99,14 +99,6 @@
 //! | time to send what there is at the end | 5 seconds | [`serve::Options::close_timeout`] | it is dropped |
 //! | sessions of a socket | 16 | `serve::UnixServer::max_sessions` | clients wait |
 //!
-//! | limit of a `ConsoleHost` | fixed at | beyond it |
-//! | --- | --- | --- |
-//! | bytes of a line that is typed, and of one that is piped | 64 KiB, 1 MiB | keys do nothing; a longer line is an error |
-//! | answers to one question that make no sense | 100 | the call fails |
-//! | items of a list that is asked for | 10,000 | the call fails |
-//! | bars of progress, levels of them, characters of each text | 32, 8, 200 | not shown |
-//! | levels of an object that is shown | 8 | not shown |
-//!
 //! Those of the protocol, on the [front page](crate#limits), are set by [`Options::config`] and
 //! [`serve::Options::config`].
 //!
@@ -136,8 +128,6 @@ pub use connect::{Wsman, WsmanCredentials, WsmanFault, WsmanShell, WsmanTranspor
 #[cfg(feature = "crypto")]
 pub use copy::{Copied, CopyOptions, copy_from, copy_to};
 pub use host::{Host, HostFuture};
-#[cfg(feature = "console")]
-pub use hosts::{ConsoleHost, ConsoleOptions};
 pub use hosts::{NullHost, ScriptedCall, ScriptedHost};
 pub use lines::Lines;
 pub use transport::{Connect, Transport};

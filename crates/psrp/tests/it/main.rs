@@ -28,7 +28,6 @@ mod vectors_wire;
 
 mod blocking;
 mod chunking;
-mod cli;
 mod clixml_allocations;
 mod clixml_console;
 mod clixml_document;

@@ -1,12 +1,8 @@
-//! Hosts: none, one that follows a script, and one at a terminal.
+//! Hosts: one without a user, and one for tests.
 
-#[cfg(feature = "console")]
-mod console;
 mod null;
 mod scripted;
 
-#[cfg(feature = "console")]
-pub use console::{ConsoleHost, ConsoleOptions};
 pub use null::NullHost;
 pub use scripted::{ScriptedCall, ScriptedHost};
 

@@ -2,10 +2,8 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::process::Command;
 
 use psrp::io::{CopyOptions, Options, copy_from, copy_to};
-use test_support::optional;
 
 use super::open;
 use crate::io_copy::Directory;
@@ -117,33 +115,4 @@ async fn what_fails_leaves_nothing() {
     assert_eq!((copied.bytes, fs::read(path("small")).unwrap().len()), (1_500_000, 1_500_000));
     pool.close().await.unwrap();
     assert_eq!(directory.names(), left);
-}
-
-#[test]
-fn the_program_copies_files() {
-    let Some(pwsh) = optional::powershell() else { return };
-    let directory = Directory::new();
-    let path = |name: &str| directory.path(name).into_os_string().into_string().unwrap();
-    fs::write(path("a"), b"abc").unwrap();
-    let server = format!("{} -s", pwsh.display());
-    let copy = |arguments: &[&str]| {
-        let run = Command::new(env!("CARGO_BIN_EXE_psrp"))
-            .args(["copy", "--child", &server])
-            .args(arguments)
-            .output()
-            .unwrap();
-        assert!(run.stdout.is_empty());
-        (run.status.code(), String::from_utf8(run.stderr).unwrap())
-    };
-    assert_eq!(copy(&[&path("a"), &format!(":{}", path("b"))]), (Some(0), String::new()));
-    assert_eq!(copy(&["--force", &format!(":{}", path("b")), &path("c")]), (Some(0), String::new()));
-    assert_eq!(fs::read(path("c")).unwrap(), b"abc");
-    let (code, error) = copy(&[&path("a"), &format!(":{}", path("b"))]);
-    assert!(code == Some(1) && error.contains("exists already"), "{error}");
-    // Found without a connection.
-    let (code, error) = copy(&[&path("none"), ":d"]);
-    assert!(code == Some(2) && error.contains("none"), "{error}");
-    let (code, error) = copy(&[&path("a"), &path("d")]);
-    assert!(code == Some(2) && error.contains("begin with `:`"), "{error}");
-    assert_eq!(directory.names(), ["a", "b", "c"]);
 }

@@ -3,11 +3,10 @@
 //! `PSRP_TEST_PWSH` names the program; without it `pwsh` is looked for on the search path. Where there is none the tests say
 //! so and pass. PowerShell's client is tested with the example `psrp_server` too.
 
-#![cfg(all(feature = "tokio", feature = "cli"))]
+#![cfg(all(feature = "tokio", feature = "crypto"))]
 
 mod client;
 mod copy;
-mod display;
 mod input;
 mod large;
 mod open;

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
 
-use psrp::Error;
 use psrp::client::PipelineEvent;
 use psrp::host::{HostRequest, HostResult};
-use psrp::io::{ConsoleHost, Host, HostFuture};
+use psrp::io::{Host, HostFuture};
 use psrp::message::HostInfo;
 use psrp::record::HostInformationMessage;
 use uuid::Uuid;
+
+use crate::console::{ConsoleHost, Refusal};
 
 /// Messages that came one way only, at most: a server that has no host sends all of them so.
 const UNMATCHED: usize = 100;
@@ -29,7 +30,7 @@ impl Screen {
     }
 
     /// Shows an event, unless a call of the host has.
-    pub(crate) async fn show(&self, event: PipelineEvent) -> Result<(), Error> {
+    pub(crate) async fn show(&self, event: PipelineEvent) -> Result<(), Refusal> {
         match self.note(&event) {
             true => self.console.show(event).await,
             false => Ok(()),

@@ -1,16 +1,17 @@
 //! A console: what is written to it, and the calls that it answers.
 
+use std::fmt;
 use std::io;
 
+use psrp::host::{BufferCell, ConsoleColor, Coordinates, HostRequest, HostResult, Rectangle, Size};
+use psrp::message::{HostDefaultData, HostInfo};
+use psrp::terminal_safe;
+use psrp::value::{PsString, SecureString};
 use zeroize::Zeroizing;
 
 use super::progress::Bars;
 use super::style::Style;
 use super::terminal::{Cancel, Channel, Echo, Key, Line, Screen, Terminal};
-use crate::host::{BufferCell, ConsoleColor, Coordinates, HostRequest, HostResult, Rectangle, Size};
-use crate::message::{HostDefaultData, HostInfo};
-use crate::terminal_safe;
-use crate::value::{PsString, SecureString};
 
 /// How much of an unfinished line is kept, in bytes.
 const LONGEST_PARTIAL: usize = 4096;
@@ -29,9 +30,9 @@ pub(super) struct Session {
     title: PsString,
 }
 
-/// Why a call is not answered.
+/// Why a call of a script or a question of the program failed.
 #[derive(Debug)]
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     /// There is no such method, or nothing to do it with.
     NotImplemented,
     /// There is no more input.
@@ -43,6 +44,20 @@ pub(super) enum Refusal {
     /// The terminal fails.
     Io(io::Error),
 }
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotImplemented => "the console has no such method",
+            Self::End => "there is no more input",
+            Self::Interrupted => "the question was left by Ctrl+C",
+            Self::Invalid(reason) => reason,
+            Self::Io(error) => return error.fmt(f),
+        })
+    }
+}
+
+impl std::error::Error for Refusal {}
 
 impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Self {

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-use crate::terminal_safe;
-use crate::value::Progress;
+use psrp::terminal_safe;
+use psrp::value::Progress;
 
 /// The most operations that are shown at a time. Those of a server that starts more are left out.
 const MOST: usize = 32;

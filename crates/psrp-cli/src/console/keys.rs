@@ -1,8 +1,7 @@
 //! Keys of a terminal as PowerShell has them.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-
-use crate::host::{ControlKeyStates, KeyInfo, ReadKeyOptions};
+use psrp::host::{ControlKeyStates, KeyInfo, ReadKeyOptions};
 
 /// Whether this is the key that stops a pipeline.
 pub(super) fn is_interrupt(key: &KeyEvent) -> bool {

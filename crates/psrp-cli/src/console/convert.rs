@@ -1,9 +1,8 @@
 //! Typed answers.
 
+use psrp::host::FieldDescription;
+use psrp::value::{DateTime, Decimal, PsString, TimeSpan, Value, Version};
 use uuid::Uuid;
-
-use crate::host::FieldDescription;
-use crate::value::{DateTime, Decimal, PsString, TimeSpan, Value, Version};
 
 /// What kind of answer a field of a prompt takes.
 #[derive(Clone, Debug, PartialEq, Eq)]

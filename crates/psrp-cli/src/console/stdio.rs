@@ -6,12 +6,12 @@ use std::time::Duration;
 use crossterm::event::{self, Event, KeyEventKind};
 use crossterm::{cursor, terminal};
 use indicatif::ProgressDrawTarget;
+use psrp::host::{Coordinates, ReadKeyOptions, Size};
+use psrp::terminal_safe;
 
 use super::editor::{Edit, Editor};
 use super::keys::{is_interrupt, key_info};
 use super::terminal::{Cancel, Channel, Echo, Key, Line, Screen, Terminal, read_line};
-use crate::host::{Coordinates, ReadKeyOptions, Size};
-use crate::terminal_safe;
 
 /// How long a call waits for a key before it looks whether anybody still waits for it.
 const GLANCE: Duration = Duration::from_millis(50);

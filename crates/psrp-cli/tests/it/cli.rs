@@ -1,7 +1,7 @@
 //! The program `psrp`, against a server in this process and, where `PSRP_PYTHON` names a Python with psrpcore, against
 //! the stand-in for PowerShell.
 
-#![cfg(all(unix, feature = "cli"))]
+#![cfg(unix)]
 
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -599,7 +599,7 @@ async fn takes_keys(tty: &Path) {
 /// The command of the stand-in for PowerShell.
 fn stand_in() -> Option<String> {
     let python = optional::variable("PSRP_PYTHON")?.into_string().expect("a path of Unicode characters");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/pwsh.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../psrp/tests/peers/pwsh.py");
     Some(format!("'{python}' '{}'", script.display()))
 }
 

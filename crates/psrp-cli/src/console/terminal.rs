@@ -1,13 +1,12 @@
 //! What a console writes to and reads from.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::ProgressDrawTarget;
+use psrp::host::{Coordinates, KeyInfo, ReadKeyOptions, Size};
 use zeroize::Zeroizing;
-
-use crate::host::{Coordinates, KeyInfo, ReadKeyOptions, Size};
 
 /// The longest line that is read from anything but the keyboard, in bytes.
 const LONGEST_LINE: usize = 1 << 20;
@@ -110,31 +109,6 @@ pub(super) trait Screen {
     fn drop_keys(&mut self) -> io::Result<()>;
 }
 
-/// A reader and a writer, without colours, bars and keys.
-pub(super) struct Streams<R, W> {
-    pub(super) input: R,
-    pub(super) output: W,
-}
-
-impl<R: BufRead + Send, W: Write + Send> Terminal for Streams<R, W> {
-    fn has_colors(&self, _: Channel) -> bool {
-        false
-    }
-
-    fn write(&mut self, _: Channel, text: &str) -> io::Result<()> {
-        self.output.write_all(text.as_bytes())?;
-        self.output.flush()
-    }
-
-    fn read_line(&mut self, _: &str, question: &str, _: Echo, _: &Cancel) -> io::Result<Line> {
-        self.write(Channel::Messages, question)?;
-        let line = read_line(&mut self.input)?;
-        // What is read is not echoed: the next text begins a line of its own.
-        self.write(Channel::Messages, "\n")?;
-        Ok(line)
-    }
-}
-
 /// Reads a line of bounded length, without its end. Bytes that are no UTF-8 become U+FFFD.
 pub(super) fn read_line(input: &mut (impl BufRead + ?Sized)) -> io::Result<Line> {
     let mut bytes = Zeroizing::new(Vec::new());
@@ -150,7 +124,7 @@ pub(super) fn read_line(input: &mut (impl BufRead + ?Sized)) -> io::Result<Line>
             }
             break;
         }
-        let end = memchr::memchr(b'\n', available);
+        let end = available.iter().position(|byte| *byte == b'\n');
         let part = &available[..end.unwrap_or(available.len())];
         if bytes.len() + part.len() > LONGEST_LINE {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the line is too long"));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::host::ConsoleColor;
+use psrp::host::ConsoleColor;
 
 /// How a text looks where there are colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

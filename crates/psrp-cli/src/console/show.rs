@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 use std::io;
 
+use psrp::client::PipelineEvent;
+use psrp::message::{PipelineState, PipelineStateInfo};
+use psrp::record::{ErrorCategory, ErrorRecord, HostInformationMessage, InformationRecord};
+use psrp::value::{Base, Object, PsString, Value};
+
 use super::session::Session;
 use super::style::Style;
 use super::terminal::Channel;
-use crate::client::PipelineEvent;
-use crate::message::{PipelineState, PipelineStateInfo};
-use crate::record::{ErrorCategory, ErrorRecord, HostInformationMessage, InformationRecord};
-use crate::value::{Base, Object, PsString, Value};
 
 /// Lists inside of lists that are shown.
 const DEEPEST: usize = 8;
@@ -208,9 +209,10 @@ pub(super) fn short_text(value: &Value) -> Option<String> {
         Value::Bytes(bytes) => bytes_text(bytes),
         Value::SecureString(_) => "System.Security.SecureString".into(),
         Value::Progress(record) => record.activity.to_string(),
-        Value::MemberSet(_) => return None,
         Value::Cycle(cycle) => cycle.upgrade()?.to_string_text()?.to_string(),
         Value::Object(object) => return object_text(object),
+        // A set of members.
+        _ => return None,
     })
 }
 

@@ -5,6 +5,7 @@ mod balance;
 mod clixml;
 mod complete;
 mod connect;
+mod console;
 mod copy;
 mod history;
 mod interrupts;

@@ -1,12 +1,13 @@
 //! Questions to the user: values, credentials and choices.
 
+use psrp::host::{ChoiceDescription, FieldDescription, HostResult};
+use psrp::record::PsCredential;
+use psrp::value::{PsString, SecureString, Value};
+
 use super::convert::FieldType;
 use super::session::{Refusal, Session};
 use super::style::Style;
 use super::terminal::{Cancel, Channel, Echo};
-use crate::host::{ChoiceDescription, FieldDescription, HostResult};
-use crate::record::PsCredential;
-use crate::value::{PsString, SecureString, Value};
 
 /// How often a question is asked until its answer makes sense.
 const TRIES: usize = 100;
@@ -121,7 +122,7 @@ impl Session {
                 let echo = if *kind == FieldType::Secure { Echo::Hidden } else { Echo::Shown };
                 let text = self.ask(&question, echo, cancel)?;
                 match text.is_empty() {
-                    true => return Ok(crate::Object::list(items).into()),
+                    true => return Ok(psrp::Object::list(items).into()),
                     false if *kind == FieldType::Secure => items.push(Value::from(SecureString::new(&text))),
                     false => {
                         let (none, user) = (PsString::default(), (&**text).into());
@@ -144,7 +145,7 @@ impl Session {
                     tries += 1;
                     continue;
                 }
-                return Ok(crate::Object::list(items).into());
+                return Ok(psrp::Object::list(items).into());
             }
             match kind.convert(&text) {
                 Some(value) => items.push(value),

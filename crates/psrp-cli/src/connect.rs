@@ -7,15 +7,13 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use http::Uri;
-use psrp::Error;
-use psrp::io::{
-    Child, ConsoleHost, Options, RunspacePool, Socket, Ssh, SshQuestion, Wsman, WsmanCredentials,
-};
+use psrp::io::{Child, Options, RunspacePool, Socket, Ssh, SshQuestion, Wsman, WsmanCredentials};
 use psrp::value::SecureString;
 use zeroize::Zeroizing;
 
 use crate::Failure;
 use crate::args::{TargetArgs, WsmanAuth};
+use crate::console::{ConsoleHost, Refusal};
 use crate::interrupts::Interrupts;
 use crate::screen::Screen;
 
@@ -93,7 +91,7 @@ fn ssh(target: &TargetArgs, place: &str, host: &Arc<Screen>) -> anyhow::Result<S
     // The questions come on a thread that may wait.
     let (host, runtime) = (Arc::clone(host), tokio::runtime::Handle::current());
     Ok(ssh.ask(move |question| {
-        let secret = |question: String| -> Result<Option<String>, Error> {
+        let secret = |question: String| -> Result<Option<String>, Refusal> {
             let password = runtime.block_on(host.read_password(question))?;
             Ok(revealed(&password))
         };

@@ -7,12 +7,13 @@ use std::task::Poll;
 
 use psrp::Error;
 use psrp::client::PipelineEvent;
-use psrp::io::{ConsoleHost, ConsoleOptions, RunspacePool};
+use psrp::io::RunspacePool;
 use psrp::message::{
     Command, CreatePipeline, PipelineState, PowerShell, RemoteStreamOptions, RunspacePoolState,
 };
 
 use crate::args::{ColorWhen, JsonStreams, LookArgs, RunArgs};
+use crate::console::{ConsoleHost, ConsoleOptions};
 use crate::interrupts::Interrupts;
 use crate::json::Form;
 use crate::screen::Screen;

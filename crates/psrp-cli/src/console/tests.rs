@@ -1,0 +1,467 @@
+//! Calls of scripts and questions of the program at a console in memory.
+
+use std::io::{self, BufRead, Cursor, Write};
+use std::sync::{Arc, Mutex};
+
+use psrp::client::PipelineEvent;
+use psrp::host::{
+    ChoiceDescription, ConsoleColor, FieldDescription, HostRequest, HostResult, ReadKeyOptions,
+};
+use psrp::io::{Host, NullHost};
+use psrp::message::HostInfo;
+use psrp::record::{
+    ErrorCategory, ErrorRecord, HostInformationMessage, InformationRecord, InformationalRecord,
+};
+use psrp::value::{Progress, SecureString};
+use psrp::{Object, PsString, Value};
+
+use super::terminal::{Cancel, Channel, Echo, Line, Terminal, read_line};
+use super::{ConsoleHost, ConsoleOptions, Refusal};
+
+/// A reader and a writer, without colours, bars and keys.
+struct Streams<R, W> {
+    input: R,
+    output: W,
+}
+
+impl<R: BufRead + Send, W: Write + Send> Terminal for Streams<R, W> {
+    fn has_colors(&self, _: Channel) -> bool {
+        false
+    }
+
+    fn write(&mut self, _: Channel, text: &str) -> io::Result<()> {
+        self.output.write_all(text.as_bytes())?;
+        self.output.flush()
+    }
+
+    fn read_line(&mut self, _: &str, question: &str, _: Echo, _: &Cancel) -> io::Result<Line> {
+        self.write(Channel::Messages, question)?;
+        let line = read_line(&mut self.input)?;
+        // What is read is not echoed: the next text begins a line of its own.
+        self.write(Channel::Messages, "\n")?;
+        Ok(line)
+    }
+}
+
+/// A host that reads lines and writes all text to one place.
+fn over(input: impl BufRead + Send + 'static, output: impl Write + Send + 'static) -> ConsoleHost {
+    ConsoleOptions::new().at(Box::new(Streams { input, output }))
+}
+
+/// The same with colours.
+fn colored(input: impl BufRead + Send + 'static, output: impl Write + Send + 'static) -> ConsoleHost {
+    ConsoleOptions::new().colors(true).at(Box::new(Streams { input, output }))
+}
+
+/// What was written, shared with the host.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Written {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+/// A host whose user types this.
+fn typed(input: &'static str) -> (ConsoleHost, Written) {
+    let written = Written::default();
+    (over(Cursor::new(input), written.clone()), written)
+}
+
+async fn call(host: &impl Host, request: HostRequest) -> Result<HostResult, ErrorCategory> {
+    host.call(None, request).await.map_err(|error| error.category)
+}
+
+fn text(text: &str) -> PsString {
+    text.into()
+}
+
+fn yes_no_all(default_choice: i32) -> HostRequest {
+    HostRequest::PromptForChoice {
+        caption: text("Delete"),
+        message: text("Really?"),
+        choices: vec![
+            ChoiceDescription::new("&Yes", "does it"),
+            ChoiceDescription::new("&No", "leaves it"),
+            ChoiceDescription::new("Yes to &All", "does it for all"),
+        ],
+        default_choice,
+    }
+}
+
+fn field(name: &str, type_name: &str) -> FieldDescription {
+    FieldDescription {
+        name: text(name),
+        parameter_type_name: Some(text(type_name.rsplit('.').next().unwrap())),
+        parameter_type_full_name: Some(text(type_name)),
+        is_mandatory: true,
+        ..FieldDescription::default()
+    }
+}
+
+fn prompt(fields: Vec<FieldDescription>) -> HostRequest {
+    HostRequest::Prompt { caption: text("New user"), message: text("Supply values"), fields }
+}
+
+#[tokio::test]
+async fn a_console_writes_what_scripts_write() {
+    let (host, written) = typed("");
+    let (red, black) = (ConsoleColor::Red, ConsoleColor::Black);
+    for request in [
+        HostRequest::Write1 { text: text("a") },
+        HostRequest::Write2 { foreground: red, background: black, text: text("b") },
+        HostRequest::WriteLine1,
+        HostRequest::WriteLine2 { text: text("c\r\nd") },
+        HostRequest::WriteLine3 { foreground: red, background: black, text: text("e") },
+        HostRequest::WriteErrorLine { text: text("f") },
+        HostRequest::WriteDebugLine { text: text("g") },
+        HostRequest::WriteVerboseLine { text: text("h") },
+        HostRequest::WriteWarningLine { text: text("i") },
+        HostRequest::WriteProgress { source_id: 1, record: Box::new(Progress::new(1, "copy", "running")) },
+    ] {
+        assert_eq!(call(&host, request).await, Ok(HostResult::Nothing));
+    }
+    assert_eq!(written.text(), "ab\nc\nd\ne\nf\nDEBUG: g\nVERBOSE: h\nWARNING: i\n");
+}
+
+#[tokio::test]
+async fn colours_are_those_of_the_script() {
+    let written = Written::default();
+    let host = colored(io::empty(), written.clone());
+    let line = |foreground, background| HostRequest::WriteLine3 { foreground, background, text: text("x") };
+    // The colours that the server was told to be those of the console are none of the text's own.
+    for request in [
+        line(ConsoleColor::Green, ConsoleColor::Black),
+        line(ConsoleColor::Gray, ConsoleColor::DarkBlue),
+        line(ConsoleColor::Gray, ConsoleColor::Black),
+        HostRequest::SetForegroundColor { color: ConsoleColor::Cyan },
+        HostRequest::WriteLine2 { text: text("y") },
+    ] {
+        call(&host, request).await.unwrap();
+    }
+    assert_eq!(written.text(), "\x1b[92mx\x1b[0m\n\x1b[44mx\x1b[0m\nx\n\x1b[96my\x1b[0m\n");
+    assert_eq!(call(&host, HostRequest::GetForegroundColor).await, Ok(HostResult::Color(ConsoleColor::Cyan)));
+}
+
+#[tokio::test]
+async fn no_text_of_a_script_controls_the_terminal() {
+    const EVIL: &str = "\x1b[2J\x1b]0;t\x07\u{9b}31m\u{202e}\rx";
+    let evil = || text(EVIL);
+    let written = Written::default();
+    let input = Cursor::new("?\n\n!?\nx\nu\np\nq\n");
+    let host = colored(input, written.clone());
+    let choices = vec![ChoiceDescription::new(EVIL, EVIL)];
+    let default_choice = 0;
+    let evil_field = FieldDescription {
+        label: Some(evil()),
+        help_message: Some(evil()),
+        parameter_type_name: Some(evil()),
+        default_value: Some(EVIL.into()),
+        ..field(EVIL, "System.String")
+    };
+    for request in [
+        HostRequest::Write1 { text: evil() },
+        HostRequest::WriteErrorLine { text: evil() },
+        HostRequest::WriteWarningLine { text: evil() },
+        HostRequest::PromptForChoice { caption: evil(), message: evil(), choices, default_choice },
+        prompt(vec![evil_field]),
+        HostRequest::PromptForCredential1 {
+            caption: evil(),
+            message: evil(),
+            user_name: evil(),
+            target_name: evil(),
+        },
+        HostRequest::SetWindowTitle { title: evil() },
+    ] {
+        call(&host, request).await.unwrap();
+    }
+    let mut error = ErrorRecord::new(EVIL, ErrorCategory::InvalidData).with_id(EVIL).with_reason(EVIL);
+    error.recommended_action = Some(evil());
+    let information = InformationRecord::new(EVIL);
+    let object = Object::custom([(EVIL, Value::from(EVIL)), ("list", Object::list([EVIL]).into())]);
+    for event in [
+        PipelineEvent::Output(EVIL.into()),
+        PipelineEvent::Output(object.into()),
+        PipelineEvent::Output(Object::dictionary([(EVIL, EVIL)]).into()),
+        PipelineEvent::Error(Box::new(error)),
+        PipelineEvent::Warning(Box::new(InformationalRecord::new(EVIL))),
+        PipelineEvent::Information(Box::new(information)),
+    ] {
+        host.show(event).await.unwrap();
+    }
+    let mut text = written.text();
+    assert!(text.contains("\\u{1b}[2J"));
+    // The colours of the host itself are the only sequences.
+    for own in ["\x1b[91m", "\x1b[93m", "\x1b[97m", "\x1b[90m", "\x1b[33m", "\x1b[0m"] {
+        text = text.replace(own, "");
+    }
+    assert!(!text.contains(|char: char| char.is_control() && char != '\n' || char == '\u{202e}'), "{text:?}");
+}
+
+#[tokio::test]
+async fn lines_are_read_until_their_end() {
+    let (host, _) = typed("one\r\ntwo\nsecret\n");
+    assert_eq!(call(&host, HostRequest::ReadLine).await, Ok(HostResult::Text(text("one"))));
+    assert_eq!(call(&host, HostRequest::ReadLine).await, Ok(HostResult::Text(text("two"))));
+    let secret = SecureString::new("secret");
+    assert_eq!(call(&host, HostRequest::ReadLineAsSecureString).await, Ok(HostResult::Secure(secret)));
+    // No input is an error, not a wait for ever.
+    for request in [
+        HostRequest::ReadLine,
+        HostRequest::ReadLineAsSecureString,
+        yes_no_all(-1),
+        prompt(vec![field("a", "System.String")]),
+    ] {
+        assert_eq!(call(&host, request).await, Err(ErrorCategory::ReadError));
+    }
+    assert!(matches!(host.read_password("Password: ").await, Err(Refusal::End)));
+}
+
+#[tokio::test]
+async fn a_choice_is_found_by_key_label_or_default() {
+    for (input, default, expected) in
+        [("y\n", -1, 0), ("A\n", -1, 2), ("yes to all\n", 0, 2), ("\n", 1, 1), ("what\n?\n\nn\n", -1, 1)]
+    {
+        let (host, _) = typed(input);
+        assert_eq!(call(&host, yes_no_all(default)).await, Ok(HostResult::Number(expected)), "{input:?}");
+    }
+    let (host, written) = typed("?\n\n");
+    call(&host, yes_no_all(1)).await.unwrap();
+    let question = "[Y] Yes  [N] No  [A] Yes to All  [?] Help (default is \"N\"): \n";
+    let help = "Y - does it\nN - leaves it\nA - does it for all\n";
+    assert_eq!(written.text(), format!("Delete\nReally?\n{question}{help}{question}"));
+
+    let nothing = HostRequest::PromptForChoice {
+        caption: text(""),
+        message: text(""),
+        choices: Vec::new(),
+        default_choice: 0,
+    };
+    assert_eq!(call(&host, nothing).await, Err(ErrorCategory::InvalidArgument));
+    // Whoever never answers is not asked for ever.
+    let host = over(io::BufReader::new(io::repeat(b'\n')), io::sink());
+    assert_eq!(call(&host, yes_no_all(-1)).await, Err(ErrorCategory::InvalidArgument));
+}
+
+#[tokio::test]
+async fn any_number_of_choices_can_be_taken() {
+    let HostRequest::PromptForChoice { caption, message, choices, .. } = yes_no_all(0) else { panic!() };
+    let request = |default_choices: &[i32]| HostRequest::PromptForChoiceMultipleSelection {
+        caption: caption.clone(),
+        message: message.clone(),
+        choices: choices.clone(),
+        default_choices: default_choices.to_vec(),
+    };
+    for (input, defaults, expected) in [
+        ("a\ny\ny\n\n", &[][..], &[2, 0][..]),
+        ("\n", &[1, 2], &[1, 2]),
+        ("\n", &[1, 99, -1], &[1]),
+        ("n\n\n", &[0], &[1]),
+        ("\n", &[], &[]),
+    ] {
+        let (host, _) = typed(input);
+        let chosen = call(&host, request(defaults)).await;
+        assert_eq!(chosen, Ok(HostResult::Choices(expected.to_vec())), "{input:?}");
+    }
+    let (host, written) = typed("n\n\n");
+    call(&host, request(&[0, 2])).await.unwrap();
+    assert!(written.text().contains("(default is \"Y,A\")\nChoice[0]: "), "{}", written.text());
+}
+
+#[tokio::test]
+async fn fields_get_values_of_their_types() {
+    let (host, written) = typed("Ada\nnine\n9\ntrue\none\ntwo\n\npw\nlovelace\npw2\n\n\n5\n\n");
+    let optional = FieldDescription { is_mandatory: false, ..field("Limit", "System.Int32") };
+    let with_default = FieldDescription { default_value: Some(80.into()), ..field("Port", "System.Int32") };
+    let request = prompt(vec![
+        field("Name", "System.String"),
+        field("Age", "System.Int32"),
+        field("Admin", "System.Boolean"),
+        field("Groups", "System.String[]"),
+        field("Password", "System.Security.SecureString"),
+        field("Login", "System.Management.Automation.PSCredential"),
+        optional,
+        with_default,
+        field("Numbers", "System.Int64[]"),
+    ]);
+    let Ok(HostResult::Answers(answers)) = call(&host, request).await else { panic!("{}", written.text()) };
+    let names: Vec<String> = answers.iter().map(|(name, _)| name.to_string()).collect();
+    assert_eq!(names, ["Name", "Age", "Admin", "Groups", "Password", "Login", "Limit", "Port", "Numbers"]);
+    let values: Vec<Value> = answers.into_iter().map(|(_, value)| value).collect();
+    assert_eq!(values[..3], [Value::from("Ada"), Value::Int32(9), Value::Bool(true)]);
+    assert_eq!(values[3].items().unwrap(), [Value::from("one"), "two".into()]);
+    assert_eq!(values[4], Value::from(SecureString::new("pw")));
+    assert_eq!(values[5]["UserName"], "lovelace");
+    assert_eq!(values[5]["Password"], Value::from(SecureString::new("pw2")));
+    assert_eq!(values[6..8], [Value::Nil, Value::Int32(80)]);
+    assert_eq!(values[8].items().unwrap(), [Value::Int64(5)]);
+
+    let written = written.text();
+    assert!(written.contains("New user\nSupply values\nName: \n"), "{written}");
+    assert!(written.contains("This is no value of the type Int32."), "{written}");
+    assert!(written.contains("Groups[1]: "), "{written}");
+    assert!(written.contains("Port [80]: "), "{written}");
+    assert!(!written.contains("pw"), "a password was shown: {written}");
+}
+
+#[tokio::test]
+async fn mandatory_fields_are_asked_for_again_and_explained() {
+    let (host, written) = typed("\n!?\nx\n");
+    let field = FieldDescription { help_message: Some(text("any name")), ..field("Na&me", "System.String") };
+    let Ok(HostResult::Answers(answers)) = call(&host, prompt(vec![field])).await else { panic!() };
+    assert_eq!(answers, [(text("Na&me"), Value::from("x"))]);
+    let expected = "New user\nSupply values\n(Type !? for help.)\nName: \nName: \nany name\nName: \n";
+    assert_eq!(written.text(), expected);
+}
+
+#[tokio::test]
+async fn questions_have_an_end() {
+    let answer = async |line: &str, lines: usize, type_name: &str| {
+        let host = over(Cursor::new(line.repeat(lines)), io::sink());
+        call(&host, prompt(vec![field("Value", type_name)])).await
+    };
+    let refused = Err(ErrorCategory::InvalidArgument);
+    assert_eq!(answer("nine\n", 200, "System.Int32").await, refused);
+    assert_eq!(answer("\n", 200, "System.String").await, refused);
+    assert_eq!(answer("\n", 200, "System.String[]").await, refused);
+    assert_eq!(answer("x\n", 20_000, "System.String[]").await, refused);
+    let host = over(Cursor::new("x\n".repeat(200)), io::sink());
+    assert_eq!(call(&host, yes_no_all(-1)).await, refused);
+}
+
+#[tokio::test]
+async fn credentials_take_user_and_password() {
+    let request = |user: &str, target: &str| HostRequest::PromptForCredential1 {
+        caption: text(""),
+        message: text("Log in"),
+        user_name: text(user),
+        target_name: text(target),
+    };
+    for (input, user, target, expected) in [
+        ("ada\npw\n", "", "", "ada"),
+        ("pw\n", "bob", "", "bob"),
+        ("pw\n", "bob", "SRV", "SRV\\bob"),
+        ("pw\n", "DOM\\bob", "SRV", "DOM\\bob"),
+    ] {
+        let (host, written) = typed(input);
+        let Ok(HostResult::Credential(credential)) = call(&host, request(user, target)).await else {
+            panic!()
+        };
+        assert_eq!(credential.user_name, expected);
+        assert_eq!(credential.password, SecureString::new("pw"));
+        assert!(written.text().starts_with("Log in\nA script of the other side asks for this.\n"));
+        assert!(!written.text().contains("pw"));
+    }
+    let (host, _) = typed("\n");
+    assert_eq!(call(&host, request("", "")).await, Ok(HostResult::Nothing));
+}
+
+#[tokio::test]
+async fn without_a_terminal_there_is_no_screen() {
+    let (host, _) = typed("x");
+    assert_eq!(host.info(), HostInfo::lines());
+    assert_eq!(host.exit_code(), None);
+    assert_eq!(call(&host, HostRequest::GetName).await, Ok(HostResult::Text(text("psrp"))));
+    let library = NullHost::new().call(None, HostRequest::GetBufferSize).await;
+    assert_eq!(host.call(None, HostRequest::GetBufferSize).await, library);
+    for request in [
+        HostRequest::GetBufferSize,
+        HostRequest::GetCursorPosition,
+        HostRequest::ReadKey { options: ReadKeyOptions::NO_ECHO },
+        HostRequest::GetKeyAvailable,
+        HostRequest::GetRunspace,
+    ] {
+        assert_eq!(call(&host, request).await, Err(ErrorCategory::NotImplemented));
+    }
+    assert_eq!(call(&host, HostRequest::FlushInputBuffer).await, Ok(HostResult::Nothing));
+    assert_eq!(call(&host, HostRequest::GetIsRunspacePushed).await, Ok(HostResult::Bool(false)));
+    call(&host, HostRequest::SetWindowTitle { title: text("t") }).await.unwrap();
+    assert_eq!(call(&host, HostRequest::GetWindowTitle).await, Ok(HostResult::Text(text("t"))));
+    assert_eq!(host.exit_code(), None);
+    call(&host, HostRequest::SetShouldExit { exit_code: 7 }).await.unwrap();
+    assert_eq!(host.exit_code(), Some(7));
+}
+
+#[tokio::test]
+async fn events_of_a_pipeline_are_shown_as_text() {
+    let (host, written) = typed("");
+    let message = HostInformationMessage {
+        message: text("no end, "),
+        no_new_line: Some(true),
+        ..HostInformationMessage::default()
+    };
+    let mut written_by_host = InformationRecord::new(message.to_value());
+    written_by_host.tags = vec![text("PSHOST")];
+    let object = Object::custom([("Name", Value::from("sshd")), ("Id", 4.into())]);
+    let file = Object::builder()
+        .type_names(["System.IO.FileInfo"])
+        .to_string("a.txt")
+        .adapted("Length", 3_i64)
+        .build();
+    let error = ErrorRecord::new("file not found", ErrorCategory::ObjectNotFound).with_id("PathNotFound");
+    for event in [
+        PipelineEvent::Output("text".into()),
+        PipelineEvent::Output(Value::Nil),
+        PipelineEvent::Output(Value::Bool(true)),
+        PipelineEvent::Output(1.5.into()),
+        PipelineEvent::Output(object.clone().into()),
+        PipelineEvent::Output(file.into()),
+        PipelineEvent::Output(Object::list([1, 2]).into()),
+        PipelineEvent::Output(Object::dictionary([("key", object)]).into()),
+        PipelineEvent::Information(Box::new(written_by_host)),
+        PipelineEvent::Information(Box::new(InformationRecord::new("told"))),
+        PipelineEvent::Verbose(Box::new(InformationalRecord::new("v"))),
+        PipelineEvent::Error(Box::new(error)),
+    ] {
+        host.show(event).await.unwrap();
+    }
+    let expected = "text\nTrue\n1.5\nName : sshd\nId : 4\na.txt\n1\n2\n\
+        key : System.Management.Automation.PSCustomObject\nno end, told\nVERBOSE: v\n\
+        error: file not found\n  ObjectNotFound\n  PathNotFound\n";
+    assert_eq!(written.text(), expected);
+}
+
+#[tokio::test]
+async fn what_is_shown_has_a_depth() {
+    let (host, written) = typed("");
+    let mut deep = Value::from("x");
+    for level in 0..20 {
+        deep = Object::list([Value::from(level), deep]).into();
+    }
+    host.show(PipelineEvent::Output(deep)).await.unwrap();
+    assert_eq!(written.text(), "19\n18\n17\n16\n15\n14\n13\n12\n\u{2026}\n");
+}
+
+#[tokio::test]
+async fn an_output_that_fails_fails_no_script() {
+    struct Full;
+
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let host = over(io::empty(), Full);
+    assert_eq!(
+        call(&host, HostRequest::WriteLine2 { text: text("x") }).await,
+        Err(ErrorCategory::DeviceError)
+    );
+    assert!(matches!(host.print("x").await, Err(Refusal::Io(_))));
+}

@@ -1,0 +1,4 @@
+//! The tests of the program, in one test program.
+
+mod cli;
+mod powershell;
