@@ -1,7 +1,9 @@
 //! The escapes `_xHHHH_` of strings (MS-PSRP 2.2.5.3.2).
 //!
-//! A code unit of UTF-16 that XML has no safe place for is written as `_x`, four hexadecimal digits and `_`: control
-//! characters, halves of surrogate pairs, and an underscore that would otherwise begin such an escape.
+//! A code unit of UTF-16 that XML cannot contain safely is written as `_x`, four hexadecimal digits and `_`: control
+//! characters, surrogates, U+FFFE, U+FFFF, and an underscore that would otherwise begin such an escape.
+//!
+//! PowerShell does not escape U+FFFE and U+FFFF: it fails to write them. It reads their escapes.
 
 use std::borrow::Cow;
 
@@ -142,7 +144,7 @@ fn push_from(out: &mut Vec<u8>, text: &str, mut at: usize, context: Context) {
                 at += 1;
                 if byte >= 0x80 {
                     // Text of another script goes on as such.
-                    while matches!(bytes.get(at), Some(0x80..=0xC1 | 0xC3..=0xEF)) {
+                    while matches!(bytes.get(at), Some(0x80..=0xC1 | 0xC3..=0xEE)) {
                         at += 1;
                     }
                 }
@@ -197,6 +199,11 @@ fn escaped(bytes: &[u8], at: usize, byte: u8, context: Context) -> Escaped {
             Some(&unit @ 0x80..=0x9F) => Escaped::Unit(unit.into(), 2),
             _ => Escaped::No,
         },
+        0xEF => match bytes.get(at + 1..at + 3) {
+            Some([0xBF, 0xBE]) => Escaped::Unit(0xFFFE, 3),
+            Some([0xBF, 0xBF]) => Escaped::Unit(0xFFFF, 3),
+            _ => Escaped::No,
+        },
         0xF0.. => Escaped::Pair,
         _ => entity(byte, context).map_or(Escaped::No, Escaped::Entity),
     }
@@ -223,7 +230,7 @@ fn push_unit(out: &mut Vec<u8>, unit: u16) {
 fn push_utf16(out: &mut Vec<u8>, units: &[u16], context: Context) {
     for (at, &unit) in units.iter().enumerate() {
         let escape = match unit {
-            0..0x20 | 0x7F..0xA0 | 0xD800..0xE000 => true,
+            0..0x20 | 0x7F..0xA0 | 0xD800..0xE000 | 0xFFFE | 0xFFFF => true,
             0x5F => matches!(units.get(at + 1), Some(0x58 | 0x78)),
             _ => false,
         };
@@ -415,9 +422,22 @@ mod tests {
     fn every_place_is_looked_at() {
         for len in 0..40 {
             for at in 0..len {
-                for char in
-                    ["\0", "\u{1f}", "\u{7f}", "\"", "&", "<", ">", "_x", "\u{80}", "\u{1F600}", "\u{e9}"]
-                {
+                for char in [
+                    "\0",
+                    "\u{1f}",
+                    "\u{7f}",
+                    "\"",
+                    "&",
+                    "<",
+                    ">",
+                    "_x",
+                    "\u{80}",
+                    "\u{1F600}",
+                    "\u{e9}",
+                    "\u{ff0c}",
+                    "\u{fffd}",
+                    "\u{ffff}",
+                ] {
                     let mut text = "a".repeat(at);
                     text.push_str(char);
                     text.push_str(&"~".repeat(len - at - 1));
@@ -433,7 +453,7 @@ mod tests {
     #[test]
     fn all_units_are_escaped_as_the_format_says() {
         for unit in 0..=0xFFFF_u16 {
-            let escaped = matches!(unit, 0..=0x1F | 0x7F..=0x9F | 0xD800..=0xDFFF);
+            let escaped = matches!(unit, 0..=0x1F | 0x7F..=0x9F | 0xD800..=0xDFFF | 0xFFFE..);
             let text = PsString::from_utf16(&[unit]);
             let written = text.to_escaped().into_owned();
             assert_eq!(written == format!("_x{unit:04X}_"), escaped, "{unit:04X}");
@@ -479,7 +499,7 @@ mod tests {
             assert_eq!(unescape(text), expected, "{text}");
         }
         assert!(matches!(unescape("a_b_x00g0_c"), Cow::Borrowed(_)));
-        assert!(matches!(escape("a_b\u{e9}\u{FFFE}\"<"), Cow::Borrowed(_)));
+        assert!(matches!(escape("a_b\u{e9}\u{FFFD}\"<"), Cow::Borrowed(_)));
     }
 
     #[test]
@@ -491,7 +511,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_is_escaped_as_by_the_twin(text: String, part in "[_x0-9A-F<&>\"\u{85}\u{e9}\u{1F600}\n]*") {
+        fn text_is_escaped_as_by_the_twin(text: String, part in "[_x0-9A-F<&>\"\u{85}\u{e9}\u{ff0c}\u{fffe}\u{1F600}\n]*") {
             for text in [text, part] {
                 let units: Vec<u16> = text.encode_utf16().collect();
                 for context in [Context::Plain, Context::Content, Context::Attribute] {

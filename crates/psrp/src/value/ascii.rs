@@ -69,6 +69,10 @@ impl fmt::Display for Ascii {
 }
 
 /// Without the blanks that XML allows around a value.
+#[inline]
 pub(crate) fn trim(text: &str) -> &str {
-    text.trim_matches([' ', '\t', '\r', '\n'])
+    match text.as_bytes() {
+        [b'!'..=255] | [b'!'..=255, .., b'!'..=255] => text,
+        _ => text.trim_matches([' ', '\t', '\r', '\n']),
+    }
 }

@@ -15,6 +15,11 @@ impl Members {
         Self(Vec::new())
     }
 
+    /// These members.
+    pub(crate) const fn from_vec(members: Vec<(PsString, Value)>) -> Self {
+        Self(members)
+    }
+
     /// Adds a member at the end, also if there is one of this name.
     pub fn push(&mut self, name: impl Into<PsString>, value: impl Into<Value>) {
         self.0.push((name.into(), value.into()));

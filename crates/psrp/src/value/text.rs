@@ -142,6 +142,7 @@ impl PartialEq<&str> for PsString {
 }
 
 impl From<&str> for PsString {
+    #[inline]
     fn from(text: &str) -> Self {
         Self(Repr::Utf8(text.into()))
     }

@@ -108,7 +108,9 @@ impl FromStr for TimeSpan {
             duration => (false, duration),
         };
         parse(duration)
-            .and_then(|ticks| if negative { i64::try_from(-ticks).ok() } else { i64::try_from(ticks).ok() })
+            .and_then(
+                |ticks| if negative { 0_i64.checked_sub_unsigned(ticks) } else { i64::try_from(ticks).ok() },
+            )
             .map(Self)
             .ok_or_else(|| Error::with(Kind::InvalidText, "no duration"))
     }
@@ -126,7 +128,7 @@ const TIME: [(u8, i64); 3] = [
     (b'S', TimeSpan::TICKS_PER_SECOND),
 ];
 
-fn parse(duration: &[u8]) -> Option<i128> {
+fn parse(duration: &[u8]) -> Option<u64> {
     let duration = duration.strip_prefix(b"P")?;
     let (date, time) = match memchr::memchr(b'T', duration) {
         Some(at) => (&duration[..at], Some(&duration[at + 1..])),
@@ -139,8 +141,8 @@ fn parse(duration: &[u8]) -> Option<i128> {
 }
 
 /// The ticks of numbers with letters. Only the last of the letters takes a fraction, if one is allowed.
-fn parts(mut text: &[u8], units: [(u8, i64); 3], fraction: bool) -> Option<i128> {
-    let mut ticks = 0i128;
+fn parts(mut text: &[u8], units: [(u8, i64); 3], fraction: bool) -> Option<u64> {
+    let mut ticks = 0u64;
     // A letter comes once, behind those before it.
     let mut first = 0;
     while !text.is_empty() {
@@ -155,8 +157,10 @@ fn parts(mut text: &[u8], units: [(u8, i64); 3], fraction: bool) -> Option<i128>
         if below.is_some() && unit != 2 {
             return None;
         }
-        ticks =
-            number.checked_mul(units[unit].1.into())?.checked_add(ticks)?.checked_add(below.unwrap_or(0))?;
+        ticks = number
+            .checked_mul(units[unit].1.unsigned_abs())?
+            .checked_add(ticks)?
+            .checked_add(below.unwrap_or(0))?;
         first = unit + 1;
         text = rest;
     }
@@ -164,26 +168,26 @@ fn parts(mut text: &[u8], units: [(u8, i64); 3], fraction: bool) -> Option<i128>
 }
 
 /// A number of at least one digit, and what is behind it.
-fn number(text: &[u8]) -> Option<(i128, &[u8])> {
+fn number(text: &[u8]) -> Option<(u64, &[u8])> {
     let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (digits, rest) = text.split_at(len);
-    let mut number = 0i128;
+    let mut number = 0u64;
     for digit in digits {
-        number = number.checked_mul(10)?.checked_add(i128::from(digit - b'0'))?;
+        number = number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
     }
     (len > 0).then_some((number, rest))
 }
 
 /// Digits of a second as ticks, rounded half up, and what is behind them.
-fn fraction_ticks(text: &[u8]) -> Option<(i128, &[u8])> {
+fn fraction_ticks(text: &[u8]) -> Option<(u64, &[u8])> {
     let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (digits, rest) = text.split_at(len);
     let mut ticks = 0;
     for at in 0..7 {
-        ticks = ticks * 10 + i128::from(digits.get(at).map_or(0, |digit| digit - b'0'));
+        ticks = ticks * 10 + u64::from(digits.get(at).map_or(0, |digit| digit - b'0'));
     }
     let up = digits.get(7).is_some_and(|digit| *digit >= b'5');
-    (len > 0).then_some((ticks + i128::from(up), rest))
+    (len > 0).then_some((ticks + u64::from(up), rest))
 }
 
 #[cfg(test)]

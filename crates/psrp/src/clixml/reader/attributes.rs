@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::super::escape;
 use super::text::{self, Piece};
 use crate::Error;
 use crate::error::Kind;
@@ -24,9 +25,9 @@ pub(super) struct Attributes<'s> {
 }
 
 impl<'s> Attributes<'s> {
-    /// Nothing but this `RefId`.
-    pub(super) fn with_ref_id(id: &'s str) -> Self {
-        Self { ref_id: Some(id), ..Self::default() }
+    /// Nothing but these.
+    pub(super) fn of_object(name: Option<&'s str>, ref_id: Option<&'s str>) -> Self {
+        Self { name, ref_id, ..Self::default() }
     }
 
     /// From what follows the name of an element.
@@ -95,7 +96,9 @@ impl<'s> Attributes<'s> {
 ///
 /// A reference that is none, `<`, or half of a surrogate pair.
 pub(super) fn value(raw: &str) -> Result<Cow<'_, str>, Error> {
-    if !raw.bytes().any(|byte| byte < b' ' || byte == b'&' || byte == b'<') {
+    if escape::find(raw.as_bytes(), 0).is_none()
+        || !raw.bytes().any(|byte| byte < b' ' || byte == b'&' || byte == b'<')
+    {
         return Ok(Cow::Borrowed(raw));
     }
     let mut value = String::with_capacity(raw.len());

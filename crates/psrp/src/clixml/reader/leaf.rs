@@ -1,13 +1,16 @@
 //! The form in which nearly all primitives stand in documents, read without the detour through events.
 //!
 //! An element such as `<I32 N="Id">4</I32>` is three events. PowerShell and its peers write all primitives like this, and
-//! documents are mostly primitives. What differs in any way is left to the XML reader, which then has it whole.
+//! documents are mostly primitives. Any other form, malformed elements included, is left to the XML reader.
 
-use super::super::escape;
+use memchr::memchr;
+
+use super::super::{escape, short};
 use super::attributes::is_blank;
-use super::tag::{Primitive, Tag};
+use super::tag::Primitive;
+use super::text;
 
-/// A primitive element without references, CDATA sections and comments, and with no attribute but its name.
+/// A primitive element without CDATA sections and comments, and with no attribute but its name.
 pub(super) struct Leaf<'a> {
     pub(super) tag: Primitive,
     /// The attribute `N`.
@@ -19,27 +22,20 @@ pub(super) struct Leaf<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Characters<'a> {
     pub(super) text: &'a str,
-    /// Whether nothing in them can mean anything but itself: no escape, and no line end.
+    /// Whether nothing in them can mean anything but itself: no escape, no line end, and no reference.
     pub(super) plain: bool,
 }
 
 impl<'a> Leaf<'a> {
-    /// The element at the start of the input, and what follows it.
+    /// Reads an element after its name: returns it and what follows it.
     #[inline]
-    pub(super) fn read(input: &'a str) -> Option<(Self, &'a str)> {
-        let bytes = input.as_bytes();
-        let [b'<', start @ ..] = bytes else { return None };
-        let end = start.iter().take(Tag::LONGEST + 1).position(|byte| matches!(byte, b' ' | b'>' | b'/'))?;
-        let element = &start[..end];
-        let Tag::Primitive(tag) = Tag::of(element) else { return None };
-        let rest = input.get(1 + end..)?;
+    pub(super) fn read(tag: Primitive, element: &str, rest: &'a str) -> Option<(Self, &'a str)> {
         let (name, rest) = match rest.strip_prefix(" N=\"") {
             None => (None, rest),
             Some(value) => {
                 // Anything but plain characters needs a closer look than this.
-                let (name, rest) =
-                    characters(value, b'"', |byte| matches!(byte, ..b' ' | b'"' | b'&' | b'<'))?;
-                (Some(name), rest.get(1..)?)
+                let (name, rest) = quoted(value)?;
+                (Some(name), rest)
             }
         };
         let (text, rest) = match rest.as_bytes() {
@@ -56,26 +52,52 @@ impl<'a> Leaf<'a> {
 #[inline]
 pub(super) fn element<'a>(input: &'a str, name: &str) -> Option<(Characters<'a>, &'a str)> {
     let rest = input.strip_prefix('<')?.strip_prefix(name)?.strip_prefix('>')?;
-    content(rest, name.as_bytes())
+    content(rest, name)
 }
 
 /// The text up to the end tag, and what follows that.
 #[inline(always)]
-fn content<'a>(input: &'a str, element: &[u8]) -> Option<(Characters<'a>, &'a str)> {
-    let (text, rest) = characters(input, b'<', |byte| matches!(byte, b'<' | b'&'))?;
-    let end = rest.as_bytes().strip_prefix(b"</")?.strip_prefix(element)?.strip_prefix(b">")?;
-    Some((text, input.get(input.len() - end.len()..)?))
+pub(super) fn content<'a>(input: &'a str, element: &str) -> Option<(Characters<'a>, &'a str)> {
+    let (text, rest) = characters(input, b'<', |rest| memchr(b'<', rest))?;
+    let after = after_end(rest, element)?.strip_prefix('>')?;
+    (text.plain || text::are_references(text.text)).then_some((text, after))
 }
 
-/// The characters before a byte, at which `stops` stops too, and what begins with it.
+/// Returns what follows the name of the end tag at the start of the input, if the tag has this name.
 #[inline(always)]
-fn characters(input: &str, before: u8, stops: impl Fn(u8) -> bool) -> Option<(Characters<'_>, &str)> {
+pub(super) fn after_end<'a>(input: &'a str, name: &str) -> Option<&'a str> {
+    let (end, rest) = input.strip_prefix("</")?.split_at_checked(name.len())?;
+    // A call of `memcmp` takes longer than comparing these few bytes.
+    end.bytes().zip(name.bytes()).all(|(a, b)| a == b).then_some(rest)
+}
+
+/// Returns the plain characters before a quote, and what follows the quote.
+#[inline(always)]
+pub(super) fn quoted(input: &str) -> Option<(Characters<'_>, &str)> {
+    let stops = |byte: &u8| matches!(byte, ..b' ' | b'"' | b'&' | b'<');
+    let (text, rest) = characters(input, b'"', |rest| rest.iter().position(stops))?;
+    Some((text, rest.get(1..)?))
+}
+
+/// Returns the characters before a byte, and the rest from that byte on. `stop` finds the end of characters that are not
+/// plain.
+#[inline(always)]
+fn characters(
+    input: &str,
+    before: u8,
+    stop: impl Fn(&[u8]) -> Option<usize>,
+) -> Option<(Characters<'_>, &str)> {
     let bytes = input.as_bytes();
-    let first = escape::find(bytes, 0)?;
+    // Most texts are shorter than eight bytes and need no call.
+    let first = match bytes.first_chunk().map(|chunk| short::suspects(u64::from_le_bytes(*chunk))) {
+        None => escape::find(bytes, 0)?,
+        Some(0) => escape::find(bytes, 8)?,
+        Some(found) => found.trailing_zeros() as usize / 8,
+    };
     let (end, plain) = if bytes[first] == before {
         (first, true)
     } else {
-        let end = first + bytes[first..].iter().position(|&byte| stops(byte))?;
+        let end = first + stop(&bytes[first..])?;
         if bytes[end] != before {
             return None;
         }
@@ -85,19 +107,19 @@ fn characters(input: &str, before: u8, stops: impl Fn(u8) -> bool) -> Option<(Ch
     Some((Characters { text, plain }, rest))
 }
 
-/// Returns the input without the white space at the start. Indentation is skipped eight bytes at a time.
+/// Returns the input without the white space at the start. Indentation is skipped 16 bytes at a time.
 #[inline]
 pub(super) fn skip_blanks(input: &[u8]) -> &[u8] {
-    const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
+    const SPACES: u128 = u128::from_le_bytes([b' '; 16]);
     let mut rest = match input {
         [b'!'..=u8::MAX, ..] => return input,
         [b'\n', rest @ ..] => rest,
         _ => input,
     };
-    while let Some((eight, _)) = rest.split_first_chunk() {
-        let spaces = (u64::from_le_bytes(*eight) ^ SPACES).trailing_zeros() as usize / 8;
+    while let Some((chunk, _)) = rest.split_first_chunk() {
+        let spaces = (u128::from_le_bytes(*chunk) ^ SPACES).trailing_zeros() as usize / 8;
         rest = &rest[spaces..];
-        if spaces < 8 {
+        if spaces < 16 {
             break;
         }
     }
@@ -107,7 +129,15 @@ pub(super) fn skip_blanks(input: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tag::Tag;
     use super::*;
+
+    fn read(input: &str) -> Option<(Leaf<'_>, &str)> {
+        match Tag::read(input)? {
+            (Tag::Primitive(tag), element, rest) => Leaf::read(tag, element, rest),
+            _ => None,
+        }
+    }
 
     #[test]
     fn the_usual_forms_are_read() {
@@ -122,7 +152,7 @@ mod tests {
         ] {
             for rest in ["", "</MS>", "x"] {
                 let input = format!("{xml}{rest}");
-                let (leaf, after) = Leaf::read(&input).unwrap_or_else(|| panic!("{xml}"));
+                let (leaf, after) = read(&input).unwrap_or_else(|| panic!("{xml}"));
                 let is_plain =
                     |text: &str| text.bytes().all(|byte| matches!(byte, b' '..=b'=' | b'?'..=b'z'));
                 let characters = |text| Characters { text, plain: is_plain(text) };
@@ -135,7 +165,7 @@ mod tests {
     #[test]
     fn white_space_of_any_length_is_skipped() {
         for newline in ["", "\n", "\r\n", "\n\n", "\t"] {
-            for spaces in 0..20 {
+            for spaces in 0..40 {
                 for after in ["", "<S>", "\n  <S>", "\u{a0} <S>", "\0"] {
                     let input = format!("{newline}{:spaces$}{after}", "");
                     let expected = input.trim_start_matches([' ', '\t', '\r', '\n']);
@@ -158,7 +188,8 @@ mod tests {
             "<I32>4</I32",
             "<I32>4</I32 >",
             "<I32>4</I64>",
-            "<I32>&#52;</I32>",
+            "<I32>&#x;</I32>",
+            "<I32>4&amp</I32>",
             "<I32><!-- -->4</I32>",
             "<I32><![CDATA[4]]></I32>",
             "<I32 N='Id'>4</I32>",
@@ -180,7 +211,7 @@ mod tests {
             "x<I32>4</I32>",
             "<\u{e9}I32>4</I32>",
         ] {
-            assert!(Leaf::read(xml).is_none(), "{xml}");
+            assert!(read(xml).is_none(), "{xml}");
         }
     }
 }

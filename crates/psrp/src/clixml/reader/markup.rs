@@ -6,7 +6,8 @@
 use memchr::memchr;
 
 use super::super::writer::START;
-use super::attributes::{Attributes, is_blank};
+use super::attributes::Attributes;
+use super::leaf;
 use super::tag::Tag;
 use super::tree::Start;
 
@@ -35,11 +36,13 @@ impl<'a> Opening<'a> {
             let attributes = Attributes::default();
             return Some((Self { tag: Tag::Document, name: "Objs", attributes, empty: false }, rest));
         }
-        let input = input.strip_prefix('<')?;
-        let mut bytes = input.bytes().take(Tag::LONGEST + 1);
-        let (name, rest) =
-            input.split_at_checked(bytes.position(|byte| is_blank(byte) || b"/>".contains(&byte))?)?;
-        let tag = Tag::of(name.as_bytes());
+        let (tag, name, rest) = Tag::read(input)?;
+        Self::of(tag, name, rest)
+    }
+
+    /// Reads a tag after its name: returns it and what follows it.
+    #[inline]
+    pub(super) fn of(tag: Tag, name: &'a str, rest: &'a str) -> Option<(Self, &'a str)> {
         let only_empty = match tag {
             Tag::Object
             | Tag::TypeNames
@@ -52,9 +55,14 @@ impl<'a> Opening<'a> {
             Tag::Primitive(_) | Tag::Reference | Tag::TypeNamesReference | Tag::ToString => true,
             Tag::Progress | Tag::Unknown => return None,
         };
-        let (attributes, rest) = match rest.strip_prefix(" RefId=\"").and_then(number) {
-            Some((id, rest)) => (Attributes::with_ref_id(id), rest),
-            None if rest.starts_with(['>', '/']) => (Attributes::default(), rest),
+        // Members that are objects have a name before their identifier.
+        let (name_of, after) = match rest.strip_prefix(" N=\"").and_then(leaf::quoted) {
+            Some((name, after)) => (Some(name.text), after),
+            None => (None, rest),
+        };
+        let (attributes, rest) = match after.strip_prefix(" RefId=\"").and_then(number) {
+            Some((id, rest)) => (Attributes::of_object(name_of, Some(id)), rest),
+            None if after.starts_with(['>', '/']) => (Attributes::of_object(name_of, None), after),
             None => {
                 // In quotes it would not be the end, but then the attributes are not well-formed.
                 let end = memchr(b'>', rest.as_bytes())?;
@@ -85,7 +93,7 @@ fn number(input: &str) -> Option<(&str, &str)> {
 
 /// What follows the end tag of this name at the start of the input.
 pub(super) fn end<'a>(input: &'a str, name: &str) -> Option<&'a str> {
-    let rest = input.strip_prefix("</")?.strip_prefix(name)?;
+    let rest = leaf::after_end(input, name)?;
     rest.strip_prefix('>').or_else(|| rest.trim_start_matches([' ', '\t', '\r', '\n']).strip_prefix('>'))
 }
 

@@ -7,7 +7,7 @@ use quick_xml::events::Event;
 use quick_xml::{Error as XmlError, Reader};
 
 use super::attributes::is_blank;
-use super::leaf::{self, Leaf};
+use super::leaf;
 use super::markup::{self, Markup, Opening};
 use super::text::{Text, TextBuilder};
 use super::tree::Start;
@@ -126,7 +126,7 @@ impl<'a> Source<'a> {
 
     /// What follows the white space at hand, as far as it is UTF-8, unless the XML reader has begun with it.
     #[inline]
-    fn rest(&mut self) -> Option<&'a str> {
+    pub(super) fn rest(&mut self) -> Option<&'a str> {
         if self.expects_markup {
             return None;
         }
@@ -137,7 +137,7 @@ impl<'a> Source<'a> {
 
     /// Takes all of the rest up to this.
     #[inline]
-    fn take_until(&mut self, rest: &'a str, after: &'a str) {
+    pub(super) fn take_until(&mut self, rest: &'a str, after: &'a str) {
         let input = self.xml.get_mut();
         self.at = self.length - input.len();
         *input = &input[rest.len() - after.len()..];
@@ -150,25 +150,41 @@ impl<'a> Source<'a> {
     /// An end tag of another element than the innermost.
     pub(super) fn markup(&mut self) -> Result<Option<Markup<'a>>, Error> {
         let Some(rest) = self.rest() else { return Ok(None) };
-        match (rest.as_bytes(), self.unseen.last()) {
-            ([b'<', b'/', ..], Some(&(open, name))) if open == self.open => {
+        if rest.starts_with("</") && self.end(rest)? {
+            return Ok(Some(Markup::End));
+        }
+        let Some((opening, after)) = Opening::read(rest) else { return Ok(None) };
+        self.open(rest, &opening, after);
+        let start = Start { tag: opening.tag, attributes: "", empty: opening.empty };
+        Ok(Some(Markup::Start(start, opening.attributes)))
+    }
+
+    /// Takes the end tag at the start of the rest, unless the XML reader has seen its start tag.
+    ///
+    /// # Errors
+    ///
+    /// An end tag of another element than the innermost.
+    #[inline]
+    pub(super) fn end(&mut self, rest: &'a str) -> Result<bool, Error> {
+        match self.unseen.last() {
+            Some(&(open, name)) if open == self.open => {
                 let Some(after) = markup::end(rest, name) else { return Err(self.other_end()) };
                 self.take_until(rest, after);
                 self.unseen.pop();
                 self.open -= 1;
-                Ok(Some(Markup::End))
+                Ok(true)
             }
-            ([b'<', b'A'..=b'Z', ..], _) => {
-                let Some((opening, after)) = Opening::read(rest) else { return Ok(None) };
-                self.take_until(rest, after);
-                if !opening.empty {
-                    self.open += 1;
-                    self.unseen.push((self.open, opening.name));
-                }
-                let start = Start { tag: opening.tag, attributes: "", empty: opening.empty };
-                Ok(Some(Markup::Start(start, opening.attributes)))
-            }
-            _ => Ok(None),
+            _ => Ok(false),
+        }
+    }
+
+    /// Takes the start tag that ends where `after` begins.
+    #[inline]
+    pub(super) fn open(&mut self, rest: &'a str, opening: &Opening<'a>, after: &'a str) {
+        self.take_until(rest, after);
+        if !opening.empty {
+            self.open += 1;
+            self.unseen.push((self.open, opening.name));
         }
     }
 
@@ -190,16 +206,7 @@ impl<'a> Source<'a> {
         let rest = self.rest()?;
         let (text, after) = leaf::element(rest, name)?;
         self.take_until(rest, after);
-        Some(text.into())
-    }
-
-    /// The next element if it is a leaf; white space before it is gone in any case.
-    #[inline]
-    pub(super) fn leaf(&mut self) -> Option<Leaf<'a>> {
-        let rest = self.rest()?;
-        let (leaf, after) = Leaf::read(rest)?;
-        self.take_until(rest, after);
-        Some(leaf)
+        Text::of(text).ok()
     }
 
     /// The text up to the end tag of the element that was opened last.

@@ -52,8 +52,13 @@ pub(super) enum Primitive {
 }
 
 impl Tag {
-    /// The length of the longest name.
-    pub(super) const LONGEST: usize = b"SemanticVersion".len();
+    /// Reads the start of a start tag: returns the element, its name, and what follows the name.
+    #[inline]
+    pub(super) fn read(input: &str) -> Option<(Self, &str, &str)> {
+        let input = input.strip_prefix('<')?;
+        let (name, rest) = input.split_at_checked(name_length(input.as_bytes())?)?;
+        Some((Self::of(name.as_bytes()), name, rest))
+    }
 
     /// Names are compared as they stand: one with a prefix is unknown, whatever namespace it means.
     pub(super) fn of(name: &[u8]) -> Self {
@@ -104,4 +109,22 @@ impl Tag {
         };
         Self::Primitive(primitive)
     }
+}
+
+/// Returns the number of bytes before the first one that ends a name or is in no name of CLIXML.
+#[inline]
+fn name_length(input: &[u8]) -> Option<usize> {
+    const LOW: u64 = u64::from_le_bytes([1; 8]);
+    if let Some(chunk) = input.first_chunk() {
+        // The lowest byte whose high bit is set in `ends` is below `0`, or is `>`.
+        let word = u64::from_le_bytes(*chunk);
+        let bracket = word ^ (LOW * u64::from(b'>'));
+        let below = word.wrapping_sub(LOW * u64::from(b'0')) & !word;
+        let ends = (below | bracket.wrapping_sub(LOW) & !bracket) & (LOW << 7);
+        if ends != 0 {
+            return Some(ends.trailing_zeros() as usize / 8);
+        }
+    }
+    let longest = b"SemanticVersion".len();
+    input.iter().take(longest + 1).position(|&byte| byte < b'0' || byte == b'>')
 }

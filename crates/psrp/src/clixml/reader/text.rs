@@ -22,13 +22,51 @@ pub(super) enum Text<'a> {
     Wide(PsString),
 }
 
-impl<'a> From<Characters<'a>> for Text<'a> {
-    fn from(Characters { text, plain }: Characters<'a>) -> Self {
-        if plain { Text::Plain(text) } else { Text::Raw(text) }
+/// Whether all references of a text can be resolved.
+pub(super) fn are_references(text: &str) -> bool {
+    let mut rest = text;
+    while let Some((_, name, after)) = next_reference(rest) {
+        if reference(name).is_err() {
+            return false;
+        }
+        rest = after;
     }
+    memchr(b'&', rest.as_bytes()).is_none()
 }
 
-impl Text<'_> {
+/// Returns the characters before the first reference, its name, and what follows it.
+fn next_reference(text: &str) -> Option<(&str, &str, &str)> {
+    let (plain, reference) = text.split_at_checked(memchr(b'&', text.as_bytes())?)?;
+    let (name, rest) = reference.split_at_checked(memchr(b';', reference.as_bytes())?)?;
+    Some((plain, &name[1..], &rest[1..]))
+}
+
+impl<'a> Text<'a> {
+    /// The text of characters between two tags, with references resolved.
+    ///
+    /// # Errors
+    ///
+    /// Fails for a reference that cannot be resolved.
+    #[inline]
+    pub(super) fn of(Characters { text, plain }: Characters<'a>) -> Result<Self, Error> {
+        if plain { Ok(Text::Plain(text)) } else { Self::of_any(text) }
+    }
+
+    fn of_any(raw: &'a str) -> Result<Self, Error> {
+        let Some(mut next) = next_reference(raw) else { return Ok(Text::Raw(raw)) };
+        let mut builder = TextBuilder { text: String::with_capacity(raw.len()), wide: Vec::new() };
+        loop {
+            let (plain, name, rest) = next;
+            builder.push_raw(plain);
+            builder.push_reference(name)?;
+            let Some(more) = next_reference(rest) else {
+                builder.push_raw(rest);
+                return Ok(builder.finish());
+            };
+            next = more;
+        }
+    }
+
     /// The text as it is, for all that is no string.
     ///
     /// # Errors

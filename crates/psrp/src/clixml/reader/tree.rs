@@ -3,8 +3,8 @@
 use quick_xml::events::{BytesStart, Event};
 
 use super::attributes::{self, Attributes};
-use super::leaf::Leaf;
-use super::markup::Markup;
+use super::leaf::{self, Leaf};
+use super::markup::{Markup, Opening};
 use super::references::{Id, Table};
 use super::source::Source;
 use super::tag::{Primitive, Tag};
@@ -34,6 +34,7 @@ pub(super) struct Tree {
     // What the open places have so far, those of the innermost place last. One vector for all of a kind: when a place
     // is closed it takes exactly what it needs.
     members: Vec<Member>,
+    // With nothing open, the value that was read.
     values: Vec<Value>,
     entries: Vec<(Value, Value)>,
     names: Vec<PsString>,
@@ -82,14 +83,6 @@ enum Known {
     Closed(Object, usize),
 }
 
-/// What the start of an element gives.
-enum Step {
-    /// A value that is complete, with its name if it is a member.
-    Value(PsString, Value),
-    /// Something that goes on.
-    Inside,
-}
-
 impl Tree {
     pub(super) fn new(options: ReadOptions) -> Self {
         Self {
@@ -127,59 +120,57 @@ impl Tree {
         attributes: &Attributes<'_>,
     ) -> Result<Value, Error> {
         let at = source.offset();
-        let mut step = self
-            .value(source, start, attributes, PsString::default())
-            .map_err(|error| error.or_offset(at))?;
-        loop {
-            if let Step::Value(name, value) = step
-                && let Some(root) = self.put(name, value).map_err(|error| error.or_offset(source.offset()))?
-            {
-                return Ok(root);
-            }
-            self.leaves(source)?;
-            step = match source.markup()? {
-                Some(Markup::Start(start, attributes)) => {
-                    let at = source.offset();
-                    self.element(source, &start, &attributes).map_err(|error| error.or_offset(at))?
-                }
-                Some(Markup::End) => self.close().map_err(|error| error.or_offset(source.offset()))?,
-                None => self.event(source)?,
+        self.value(source, start, attributes, PsString::default()).map_err(|error| error.or_offset(at))?;
+        while !self.places.is_empty() {
+            let done = match source.rest() {
+                Some(rest) if rest.starts_with("</") => source.end(rest)?.then(|| self.close()),
+                Some(rest) => self.usual(source, rest),
+                None => None,
             };
+            done.unwrap_or_else(|| self.event(source)).map_err(|error| error.or_offset(source.offset()))?;
         }
+        Ok(self.values.pop().unwrap_or_default())
     }
 
     /// Takes what is not in a usual form.
-    fn event(&mut self, source: &mut Source<'_>) -> Result<Step, Error> {
+    fn event(&mut self, source: &mut Source<'_>) -> Result<(), Error> {
         let event = source.next()?;
         let at = source.offset();
         let start = match &event {
             Event::Start(tag) => Start::new(tag, false),
             Event::Empty(tag) => Start::new(tag, true),
             Event::End(_) => return self.close().map_err(|error| error.or_offset(at)),
-            event => {
-                source.blank(event)?;
-                return Ok(Step::Inside);
-            }
+            event => return source.blank(event),
         };
         let attributes = Attributes::parse(start.attributes).map_err(|error| error.or_offset(at))?;
         self.element(source, &start, &attributes).map_err(|error| error.or_offset(at))
     }
 
-    /// Takes leaves into the innermost place that is open, as many as follow each other.
-    fn leaves(&mut self, source: &mut Source<'_>) -> Result<(), Error> {
-        match self.places.last() {
-            Some(Place::Dictionary(_)) | None => return Ok(()),
-            Some(Place::Object) => {
-                if let Some(text) = source.element_text("ToString") {
-                    self.set_text(text).map_err(|error| error.or_offset(source.offset()))?;
-                }
-            }
-            Some(_) => {}
+    /// Takes the element at the start of the rest into the innermost place, unless the XML reader has to read it.
+    #[inline]
+    fn usual<'a>(&mut self, source: &mut Source<'a>, rest: &'a str) -> Option<Result<(), Error>> {
+        let (tag, name, inside) = Tag::read(rest)?;
+        let place = self.places.last()?;
+        if let Tag::Primitive(primitive) = tag
+            && !matches!(place, Place::Dictionary(_))
+            && let Some((leaf, after)) = Leaf::read(primitive, name, inside)
+        {
+            source.take_until(rest, after);
+            return Some(self.leaf(leaf));
         }
-        while let Some(leaf) = source.leaf() {
-            self.leaf(leaf).map_err(|error| error.or_offset(source.offset()))?;
+        if tag == Tag::ToString
+            && matches!(place, Place::Object)
+            && let Some((text, after)) = inside.strip_prefix('>').and_then(|text| leaf::content(text, name))
+        {
+            source.take_until(rest, after);
+            return Some(Text::of(text).and_then(|text| self.set_text(text)));
         }
-        Ok(())
+        let opening = Opening::of(tag, name, inside);
+        let (opening, after) = opening.as_ref()?;
+        source.open(rest, opening, after);
+        let start = Start { tag, attributes: "", empty: opening.empty };
+        let at = source.offset();
+        Some(self.element(source, &start, &opening.attributes).map_err(|error| error.or_offset(at)))
     }
 
     fn leaf(&mut self, leaf: Leaf<'_>) -> Result<(), Error> {
@@ -188,20 +179,20 @@ impl Tree {
             Some(Place::Adapted(_) | Place::Extended(_) | Place::Set(..)) => {
                 let name = leaf.name.ok_or_else(without_name)?;
                 let name = if name.plain { name.text.into() } else { PsString::from_escaped(name.text) };
-                let value = primitive::value(leaf.tag, leaf.text.into(), &self.options)?;
+                let value = primitive::value(leaf.tag, Text::of(leaf.text)?, &self.options)?;
                 self.charge(size_of::<PsString>() + name.heap_size() + value.heap_size())?;
                 self.members.push((name, value));
+                Ok(())
             }
             place => {
                 if let Some(&Place::Entry(from)) = place {
                     self.expect_part(from, leaf.name.map(|name| name.text))?;
                 }
-                let value = primitive::value(leaf.tag, leaf.text.into(), &self.options)?;
+                let value = primitive::value(leaf.tag, Text::of(leaf.text)?, &self.options)?;
                 self.charge(value.heap_size())?;
-                self.put(PsString::default(), value)?;
+                self.put(PsString::default(), value)
             }
         }
-        Ok(())
     }
 
     /// Checks that this is the name of the next part of the entry whose parts begin there.
@@ -219,7 +210,7 @@ impl Tree {
         source: &mut Source<'_>,
         start: &Start<'_>,
         attributes: &Attributes<'_>,
-    ) -> Result<Step, Error> {
+    ) -> Result<(), Error> {
         match self.places.last() {
             Some(Place::Object) => self.part(source, start, attributes),
             Some(Place::Adapted(_)) => {
@@ -237,7 +228,7 @@ impl Tree {
             Some(Place::Dictionary(_)) => match start.tag {
                 Tag::Entry if !start.empty => {
                     self.places.push(Place::Entry(self.values.len()));
-                    Ok(Step::Inside)
+                    Ok(())
                 }
                 Tag::Entry => Err(structure("an entry without key and value")),
                 _ => Err(structure("a dictionary has nothing but entries")),
@@ -256,14 +247,14 @@ impl Tree {
         start: &Start<'_>,
         attributes: &Attributes<'_>,
         name: PsString,
-    ) -> Result<Step, Error> {
+    ) -> Result<(), Error> {
         self.enter()?;
         let value = match start.tag {
             Tag::Primitive(Primitive::Nil) if start.empty => Value::Nil,
             Tag::Primitive(tag) => primitive::value(tag, start.text(source)?, &self.options)?,
             Tag::Object => {
                 self.open(attributes, name)?;
-                return if start.empty { self.close() } else { Ok(Step::Inside) };
+                return if start.empty { self.close() } else { Ok(()) };
             }
             Tag::Reference => {
                 start.nothing_inside(source)?;
@@ -274,7 +265,7 @@ impl Tree {
             _ => return Err(structure("an element that is no value")),
         };
         self.charge(value.heap_size())?;
-        Ok(Step::Value(name, value))
+        self.put(name, value)
     }
 
     /// Reads an element directly inside of an object.
@@ -283,7 +274,7 @@ impl Tree {
         source: &mut Source<'_>,
         start: &Start<'_>,
         attributes: &Attributes<'_>,
-    ) -> Result<Step, Error> {
+    ) -> Result<(), Error> {
         match start.tag {
             Tag::Adapted if !start.empty => self.places.push(Place::Adapted(self.members.len())),
             Tag::Extended if !start.empty => self.places.push(Place::Extended(self.members.len())),
@@ -329,7 +320,7 @@ impl Tree {
                 return Err(structure("an element that is no part of an object"));
             }
         }
-        Ok(Step::Inside)
+        Ok(())
     }
 
     /// Opens an object.
@@ -358,41 +349,41 @@ impl Tree {
     }
 
     /// Opens a named set of extended members.
-    fn set(&mut self, start: &Start<'_>, name: PsString) -> Result<Step, Error> {
+    fn set(&mut self, start: &Start<'_>, name: PsString) -> Result<(), Error> {
         self.enter()?;
         self.charge(size_of::<Members>())?;
         if start.empty {
-            return Ok(Step::Value(name, Value::MemberSet(Box::default())));
+            return self.put(name, Value::MemberSet(Box::default()));
         }
         self.depth += 1;
         self.reach(self.depth)?;
         self.places.push(Place::Set(name, self.members.len()));
-        Ok(Step::Inside)
+        Ok(())
     }
 
     /// Closes the innermost place.
-    fn close(&mut self) -> Result<Step, Error> {
+    fn close(&mut self) -> Result<(), Error> {
         match self.places.pop() {
-            Some(Place::Object) => return Ok(self.close_object()),
+            Some(Place::Object) => return self.close_object(),
             Some(Place::Adapted(from)) => {
-                let members = self.members.drain(from..).collect();
+                let members = Members::from_vec(self.members.split_off(from));
                 add(&mut self.content().adapted, members);
             }
             Some(Place::Extended(from)) => {
-                let members = self.members.drain(from..).collect();
+                let members = Members::from_vec(self.members.split_off(from));
                 add(&mut self.content().extended, members);
             }
             Some(Place::Set(name, from)) => {
                 self.depth -= 1;
-                let members: Members = self.members.drain(from..).collect();
-                return Ok(Step::Value(name, Value::MemberSet(Box::new(members))));
+                let members = Members::from_vec(self.members.split_off(from));
+                return self.put(name, Value::MemberSet(Box::new(members)));
             }
             Some(Place::Items(kind, from)) => {
-                let items = self.values.drain(from..).collect();
+                let items = self.values.split_off(from);
                 self.content().base = Base::List(kind, items);
             }
             Some(Place::Dictionary(from)) => {
-                let entries = self.entries.drain(from..).collect();
+                let entries = self.entries.split_off(from);
                 self.content().base = Base::Dictionary(entries);
             }
             Some(Place::Entry(from)) => {
@@ -405,13 +396,13 @@ impl Tree {
             // The XML reader has refused an end without a start.
             None => return Err(structure("an end tag without a start")),
         }
-        Ok(Step::Inside)
+        Ok(())
     }
 
-    fn close_object(&mut self) -> Step {
+    fn close_object(&mut self) -> Result<(), Error> {
         self.depth -= 1;
         // There is a frame for each such place.
-        let Some(frame) = self.frames.pop() else { return Step::Inside };
+        let Some(frame) = self.frames.pop() else { return Ok(()) };
         let object = Object::from_content(frame.content);
         if let Some(cycle) = frame.cycle {
             cycle.set(&object);
@@ -425,21 +416,21 @@ impl Tree {
         if let Some(outer) = self.frames.last_mut() {
             outer.deepest = outer.deepest.max(frame.deepest);
         }
-        Step::Value(frame.name, object.into())
+        self.put(frame.name, object.into())
     }
 
-    /// Puts a value into the innermost place; gives it back if there is none.
-    fn put(&mut self, name: PsString, value: Value) -> Result<Option<Value>, Error> {
+    /// Puts a value into the innermost place.
+    #[inline]
+    fn put(&mut self, name: PsString, value: Value) -> Result<(), Error> {
         match self.places.last() {
-            None => return Ok(Some(value)),
             Some(Place::Object) => self.wrap(Base::Value(value))?,
             Some(Place::Adapted(_) | Place::Extended(_) | Place::Set(..)) => self.members.push((name, value)),
             Some(Place::Entry(from)) if *from == self.values.len() && value.is_nil() => {
                 return Err(structure("an entry with null as its key"));
             }
-            Some(Place::Items(..) | Place::Entry(_) | Place::Dictionary(_)) => self.values.push(value),
+            _ => self.values.push(value),
         }
-        Ok(None)
+        Ok(())
     }
 
     /// Finds what a reference refers to.
