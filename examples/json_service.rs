@@ -29,10 +29,10 @@ use axum::extract::{DefaultBodyLimit, Path, Query, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use garde::Validate;
-use json::axum::{Envelope, RequestContext, ValidJson, not_found};
-use json::envelope::PageData;
-use json::errno::{Errno, codes};
-use json::validation::rules;
+use tightwire_json::axum::{Envelope, RequestContext, ValidJson, not_found};
+use tightwire_json::envelope::PageData;
+use tightwire_json::errno::{Errno, codes};
+use tightwire_json::validation::rules;
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 

@@ -9,8 +9,8 @@ pub(crate) mod example;
 use std::time::SystemTime;
 
 use anyhow::{Context, ensure};
-use parco::wire::{Bool, GoInt, Le, SmallVarchar, StaticWire, U8};
-use parco::{Get, Put, Timestamp, WireExt, builder};
+use tightwire_parco::wire::{Bool, GoInt, Le, SmallVarchar, StaticWire, U8};
+use tightwire_parco::{Get, Put, Timestamp, WireExt, builder};
 
 use self::example::{Animal, Example};
 

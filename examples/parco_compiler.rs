@@ -7,8 +7,8 @@
 mod example;
 
 use anyhow::ensure;
-use parco::wire::{Bool, GoInt, Le, SmallVarchar, StaticWire, U8};
-use parco::{Put, Timestamp, WireExt, compiler};
+use tightwire_parco::wire::{Bool, GoInt, Le, SmallVarchar, StaticWire, U8};
+use tightwire_parco::{Put, Timestamp, WireExt, compiler};
 
 use self::example::{Animal, Example};
 

@@ -11,8 +11,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, ensure};
-use parco::schema::{self, Schema, Value};
-use parco::{Decode, Encode, WireExt as _};
+use tightwire_parco::schema::{self, Schema, Value};
+use tightwire_parco::{Decode, Encode, WireExt as _};
 use serde_json::{Value as Json, json};
 
 #[derive(Debug, PartialEq, Encode, Decode)]
@@ -44,7 +44,7 @@ pub(crate) fn to_go() -> anyhow::Result<String> {
             sequence,
             note: (sequence == 2).then(|| "calibrated".into()),
         };
-        let bytes = parco::to_vec(&reading)?;
+        let bytes = tightwire_parco::to_vec(&reading)?;
         let value = form.value_to_json(&form.decode_exact::<Value>(&bytes)?)?;
         let message = json!({ "schema_index": 0, "value": json_of(&value)?, "hex": hex(&bytes) });
         lines += &format!("{message}\n");

@@ -8,8 +8,8 @@
 mod example;
 
 use anyhow::{Context, ensure};
-use parco::wire::{Bool, GoInt, Le, SmallVarchar, StaticWire, U8};
-use parco::{Decoder, Get, Options, Timestamp, WireExt, parser};
+use tightwire_parco::wire::{Bool, GoInt, Le, SmallVarchar, StaticWire, U8};
+use tightwire_parco::{Decoder, Get, Options, Timestamp, WireExt, parser};
 
 use self::example::{Animal, Example};
 

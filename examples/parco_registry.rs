@@ -7,8 +7,8 @@
 mod zoo;
 
 use anyhow::{bail, ensure};
-use parco::Registry;
-use parco::wire::{Checked, U8};
+use tightwire_parco::Registry;
+use tightwire_parco::wire::{Checked, U8};
 
 use self::zoo::{ANIMAL, Animal, FLAT, Flat};
 

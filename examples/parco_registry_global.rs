@@ -9,8 +9,8 @@ mod zoo;
 use std::sync::LazyLock;
 
 use anyhow::{Context, ensure};
-use parco::wire::{Checked, U8};
-use parco::{Error, Registry};
+use tightwire_parco::wire::{Checked, U8};
+use tightwire_parco::{Error, Registry};
 
 use self::zoo::{ANIMAL, Animal, FLAT, Flat};
 

@@ -9,8 +9,8 @@ mod perplexity_api;
 use std::time::Duration;
 
 use anyhow::ensure;
-use perplexity::Client;
-use perplexity::types::async_chat::{AsyncCompletion, Request, Status};
+use tightwire_perplexity::Client;
+use tightwire_perplexity::types::async_chat::{AsyncCompletion, Request, Status};
 
 /// Asks, and looks for the answer in growing pauses that begin with `interval`.
 pub(crate) async fn research(

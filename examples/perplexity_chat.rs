@@ -6,8 +6,8 @@
 
 mod perplexity_api;
 
-use perplexity::Client;
-use perplexity::types::chat::{Completion, Message, Request};
+use tightwire_perplexity::Client;
+use tightwire_perplexity::types::chat::{Completion, Message, Request};
 
 pub(crate) async fn ask(client: &Client, question: &str) -> anyhow::Result<Completion> {
     let request =

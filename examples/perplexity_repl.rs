@@ -8,8 +8,8 @@ mod perplexity_api;
 
 use std::io::{Write, stdout};
 
-use perplexity::Client;
-use perplexity::types::chat::{Message, Request};
+use tightwire_perplexity::Client;
+use tightwire_perplexity::types::chat::{Message, Request};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, BufReader, stdin};
 
 /// Reads lines, and writes an answer to each that is no command.

@@ -6,8 +6,8 @@
 
 mod perplexity_api;
 
-use perplexity::Client;
-use perplexity::types::search::{Request, Response};
+use tightwire_perplexity::Client;
+use tightwire_perplexity::types::search::{Request, Response};
 
 pub(crate) async fn search(client: &Client, queries: Vec<String>) -> anyhow::Result<Response> {
     let request = Request::new(queries).max_results(3).max_tokens_per_page(256);

@@ -8,8 +8,8 @@ mod perplexity_api;
 
 use std::io::{Write, stdout};
 
-use perplexity::Client;
-use perplexity::types::chat::{Accumulator, Completion, Request, StreamMode};
+use tightwire_perplexity::Client;
+use tightwire_perplexity::types::chat::{Accumulator, Completion, Request, StreamMode};
 
 /// Writes the pieces of the answer as they arrive, and gives the whole.
 pub(crate) async fn ask(client: &Client, question: &str, out: &mut impl Write) -> anyhow::Result<Completion> {

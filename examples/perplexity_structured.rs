@@ -7,8 +7,8 @@
 mod perplexity_api;
 
 use anyhow::Context as _;
-use perplexity::Client;
-use perplexity::types::chat::{JsonSchema, Request};
+use tightwire_perplexity::Client;
+use tightwire_perplexity::types::chat::{JsonSchema, Request};
 use serde::Deserialize;
 
 /// What is asked for. The comments reach the model as descriptions.
@@ -34,7 +34,7 @@ pub(crate) async fn moons(client: &Client, planet: &str) -> anyhow::Result<Moons
     let request = Request::new("sonar", format!("Which are the three largest moons of {planet}?"))
         .response_format(format);
     let answer = client.chat().create(&request).await?;
-    json::from_str(answer.text().unwrap_or_default()).context("the answer does not meet the schema")
+    tightwire_json::from_str(answer.text().unwrap_or_default()).context("the answer does not meet the schema")
 }
 
 #[tokio::main(flavor = "current_thread")]

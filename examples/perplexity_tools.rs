@@ -7,8 +7,8 @@
 mod perplexity_api;
 
 use anyhow::{Context as _, bail};
-use perplexity::Client;
-use perplexity::types::chat::{Function, FunctionCall, Message, Request, Tool, ToolChoice};
+use tightwire_perplexity::Client;
+use tightwire_perplexity::types::chat::{Function, FunctionCall, Message, Request, Tool, ToolChoice};
 use serde::Deserialize;
 
 /// How often the model may ask for results before it has to answer.

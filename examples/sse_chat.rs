@@ -21,7 +21,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use serde_json::json;
-use sse::{Backoff, Block, EventSource, JsonStreamExt, SseBody};
+use tightwire_sse::{Backoff, Block, EventSource, JsonStreamExt, SseBody};
 use tokio::net::TcpListener;
 
 /// How long the server takes for a token.

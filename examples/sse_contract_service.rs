@@ -30,7 +30,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sse::{Backoff, EventSource, Message};
+use tightwire_sse::{Backoff, EventSource, Message};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
 
@@ -140,7 +140,7 @@ impl Service {
     }
 
     /// Opens a stream and returns the path of its control URL.
-    fn open(&self, parameters: Parameters) -> sse::Result<String> {
+    fn open(&self, parameters: Parameters) -> tightwire_sse::Result<String> {
         let callbacks =
             Callbacks { client: self.callbacks.clone(), url: parameters.callback_url.clone(), sent: 0 };
         let source = source(parameters)?;
@@ -174,7 +174,7 @@ impl Service {
     }
 }
 
-fn source(parameters: Parameters) -> sse::Result<EventSource> {
+fn source(parameters: Parameters) -> tightwire_sse::Result<EventSource> {
     let mut builder = EventSource::builder(parameters.stream_url).report_comments();
     if let Some(delay) = parameters.initial_delay_ms {
         let delay = Duration::from_millis(delay);
@@ -227,7 +227,7 @@ struct Callbacks {
 }
 
 impl Callbacks {
-    async fn report(&mut self, message: sse::Result<Message>) {
+    async fn report(&mut self, message: tightwire_sse::Result<Message>) {
         let report = match message {
             Ok(Message::Event(event)) => json!({
                 "kind": "event",

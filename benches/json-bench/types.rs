@@ -20,7 +20,7 @@ use json_bench::api::document::Document;
 use json_bench::api::plain;
 use json_bench::peers::SimdJson;
 use json_bench::types::Check;
-use perplexity::types::{chat, search};
+use tightwire_perplexity::types::{chat, search};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -108,7 +108,7 @@ fn pair<O: Payload, P: Payload>(suite: &mut Suite, [marshal, unmarshal]: [&str; 
 
 /// The value that the marshal row encodes.
 fn payload<T: Payload>(document: &Document) -> T {
-    let Ok(value) = json::from_slice(&document.output) else {
+    let Ok(value) = tightwire_json::from_slice(&document.output) else {
         unreachable!("the types are those of the documents, which tests show")
     };
     value

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use parco::Timestamp;
+use tightwire_parco::Timestamp;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Animal {

@@ -1,6 +1,6 @@
 //! The models of the examples `parco_registry` and `parco_registry_global`, with their ids and schemas.
 
-use parco::{Get, Identified, Put, builder};
+use tightwire_parco::{Get, Identified, Put, builder};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Animal {

@@ -1,7 +1,7 @@
 //! Where the examples of `perplexity` send their requests.
 
-use perplexity::{Client, Connect, Proxy};
-use perplexity_mock::{Mock, Scenario};
+use tightwire_perplexity::{Client, Connect, Proxy};
+use tightwire_perplexity_mock::{Mock, Scenario};
 
 /// A client, and the server that it talks to where that runs in this process.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 //! limits and the chunk size.
 #![no_main]
 
-use json::{Codec, Limits, LineDecoder, Mode, Value};
+use tightwire_json::{Codec, Limits, LineDecoder, Mode, Value};
 
 /// `number * unit`, or no limit if `number` is the largest.
 fn limit(number: u8, unit: usize) -> usize {
@@ -34,7 +34,7 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
 
     let Ok(value) = codec.from_slice::<Value>(document) else {
         // The walk over the same bytes as a stream of documents must end as well.
-        let mut documents = json::Decoder::with_codec(document, codec);
+        let mut documents = tightwire_json::Decoder::with_codec(document, codec);
         while let Ok(Some(_)) = documents.decode::<Value>() {}
         return;
     };

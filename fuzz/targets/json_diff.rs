@@ -2,13 +2,13 @@
 //! must give the same value here, except for documented differences. The first bytes of the input choose the limits.
 #![no_main]
 
-use json::{Backend, Codec, Limits, Value};
+use tightwire_json::{Backend, Codec, Limits, Value};
 use serde::de::IgnoredAny;
 
 /// The value, or the kind of the error (syntax, end, data, limit) and its offset.
 type Outcome = Result<String, (bool, bool, bool, bool, Option<u64>)>;
 
-fn outcome(result: json::Result<Value>) -> Outcome {
+fn outcome(result: tightwire_json::Result<Value>) -> Outcome {
     // Debug tells -0 from 0, which comparison does not.
     result.map(|value| format!("{value:?}")).map_err(|error| {
         (error.is_syntax(), error.is_eof(), error.is_data(), error.is_limit(), error.offset())

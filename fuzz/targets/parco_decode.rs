@@ -2,7 +2,7 @@
 //! of the input choose the chunks and the limits.
 #![no_main]
 
-#[path = "../../crates/parco/tests/support/mod.rs"]
+#[path = "../../crates/tightwire-parco/tests/support/mod.rs"]
 mod support;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {

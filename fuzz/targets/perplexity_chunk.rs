@@ -2,8 +2,8 @@
 //! its deltas read alone say the same, and parts add up without a panic, to no more text than there was input.
 #![no_main]
 
-use perplexity::types::chat::{Accumulator, Completion, DeltaChunk};
-use perplexity::types::responses;
+use tightwire_perplexity::types::chat::{Accumulator, Completion, DeltaChunk};
+use tightwire_perplexity::types::responses;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -19,9 +19,9 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
 
 /// Reads a part. What is understood has to come out of its own text as it was.
 fn decoded<T: DeserializeOwned + Serialize + PartialEq + std::fmt::Debug>(line: &[u8]) -> Option<T> {
-    let part: T = json::from_slice(line).ok()?;
-    let text = json::to_string(&part).expect("a part that was read can be written");
-    let again: T = json::from_str(&text).expect("a part that was written can be read");
+    let part: T = tightwire_json::from_slice(line).ok()?;
+    let text = tightwire_json::to_string(&part).expect("a part that was read can be written");
+    let again: T = tightwire_json::from_str(&text).expect("a part that was written can be read");
     assert_eq!(part, again);
     Some(part)
 }
@@ -32,7 +32,7 @@ fn add_up<'a>(lines: impl Iterator<Item = &'a [u8]>) {
     for line in lines {
         let Some(part) = decoded::<Completion>(line) else { continue };
         length += line.len();
-        let deltas: DeltaChunk = json::from_slice(line).expect("a part is a part of deltas as well");
+        let deltas: DeltaChunk = tightwire_json::from_slice(line).expect("a part is a part of deltas as well");
         assert_eq!(deltas.text(), part.delta());
         assert_eq!(deltas.is_last(), part.is_last());
         whole.push(&part);

@@ -2,7 +2,7 @@
 //! and a limit of the size of events.
 #![no_main]
 
-#[path = "../../crates/sse/tests/support/twin.rs"]
+#[path = "../../crates/tightwire-sse/tests/support/twin.rs"]
 mod twin;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {

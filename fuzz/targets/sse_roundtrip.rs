@@ -1,7 +1,7 @@
 //! Every event that comes out of any bytes survives encoding and decoding again.
 #![no_main]
 
-#[path = "../../crates/sse/tests/support/twin.rs"]
+#[path = "../../crates/tightwire-sse/tests/support/twin.rs"]
 mod twin;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {

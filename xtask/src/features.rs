@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn features_that_select_no_code_are_not_checked() {
-        let sets = sets_of("perplexity");
+        let sets = sets_of("tightwire-perplexity");
         assert!(sets.contains(&set(&["client"])) && sets.contains(&set(&["blocking"])));
         // It only turns on a feature of reqwest.
         assert!(!sets.contains(&set(&["gzip"])));

@@ -51,7 +51,7 @@ const MAVEN_COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1
 const SUITES: [Suite; 4] = [
     Suite {
         name: "perplexity-mock",
-        package: "perplexity-mock",
+        package: "tightwire-perplexity-mock",
         peers: &[
             Peer {
                 language: Language::Python,

@@ -280,9 +280,9 @@ fn load(gate: &Gate) -> Result<Outcome> {
 fn conformance(gate: &Gate) -> Result<Outcome> {
     let program = cargo::tested_program(&gate.workspace, "conformance")?;
     for (system, files) in [
-        ("json", "crates/json/tests/data/json-test-suite/test_parsing"),
-        ("parco", "crates/parco/tests/data/parco-vectors.json"),
-        ("perplexity", "crates/perplexity/tests/data/perplexity-wire.jsonl"),
+        ("json", "crates/tightwire-json/tests/data/json-test-suite/test_parsing"),
+        ("parco", "crates/tightwire-parco/tests/data/parco-vectors.json"),
+        ("perplexity", "crates/tightwire-perplexity/tests/data/perplexity-wire.jsonl"),
         ("psrp", "crates/psrp/tests/data/clixml-values.json"),
         ("psrp", "crates/psrp/tests/data/clixml-decode.json"),
         ("psrp", "crates/psrp/tests/data/messages.json"),
@@ -290,7 +290,7 @@ fn conformance(gate: &Gate) -> Result<Outcome> {
         ("psrp", "crates/psrp/tests/data/outofproc.json"),
         ("psrp", "crates/psrp/tests/data/crypto.json"),
         ("psrp", "crates/psrp/tests/data/conversation.json"),
-        ("sse", "crates/sse/tests/data/sse-cases.json"),
+        ("sse", "crates/tightwire-sse/tests/data/sse-cases.json"),
     ] {
         crate::conformance::run(&program, system, &[gate.workspace.root.join(files)])?;
     }

@@ -13,15 +13,15 @@ use crate::workspace::Workspace;
 /// Files that may contain `unsafe`. Each has its safe twin and a test that compares them, or measures only.
 const UNSAFE_FILES: &[&str] = &[
     "benches/src/alloc.rs",
-    "crates/json/src/scan/copy.rs",
-    "crates/json/src/scan/mod.rs",
-    "crates/json/src/scan/x86.rs",
-    "crates/parco/src/text.rs",
-    "crates/parco/src/write.rs",
+    "crates/tightwire-json/src/scan/copy.rs",
+    "crates/tightwire-json/src/scan/mod.rs",
+    "crates/tightwire-json/src/scan/x86.rs",
+    "crates/tightwire-parco/src/text.rs",
+    "crates/tightwire-parco/src/write.rs",
     "crates/test-support/src/counting.rs",
-    "crates/sse/src/bytes/text.rs",
-    "crates/sse/src/scan.rs",
-    "crates/sse/src/scan/x86.rs",
+    "crates/tightwire-sse/src/bytes/text.rs",
+    "crates/tightwire-sse/src/scan.rs",
+    "crates/tightwire-sse/src/scan/x86.rs",
 ];
 
 /// The head of the table of ARCHITECTURE.md that says what each member depends on.
@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn this_repository_names_its_members() {
         let packages = packages(&Workspace::find().unwrap()).unwrap();
-        let sse = packages.iter().find(|package| package.name == "sse").unwrap();
+        let sse = packages.iter().find(|package| package.name == "tightwire-sse").unwrap();
         assert!(sse.is_library());
         assert!(sse.features().contains(&"reqwest".to_owned()));
         let program = packages.iter().find(|package| package.name == "psrp-cli").unwrap();

@@ -4,8 +4,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-use json::Value;
-use perplexity::{Client, ClientBuilder, Connect, Jitter, Proxy, RetryPolicy};
+use tightwire_json::Value;
+use tightwire_perplexity::{Client, ClientBuilder, Connect, Jitter, Proxy, RetryPolicy};
 
 use crate::repeat::Operation;
 use crate::server::Server;
@@ -56,7 +56,7 @@ impl Ours {
         let client = builder(server).retry_policy(policy).build().expect("the settings are valid");
         let body = workload.posts.then(|| {
             let body = r#"{"messages":[{"content":"Hello","role":"user"}],"model":"sonar"}"#;
-            Arc::new(json::from_str(body).expect("the body is JSON"))
+            Arc::new(tightwire_json::from_str(body).expect("the body is JSON"))
         });
         Self { client, workload: Arc::new(workload.clone()), body }
     }

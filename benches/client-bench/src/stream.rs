@@ -6,8 +6,8 @@ use async_openai::config::OpenAIConfig;
 use async_openai::types::chat::{ChatCompletionRequestUserMessage, CreateChatCompletionRequestArgs};
 use futures_util::StreamExt as _;
 use http::Method;
-use perplexity::Client;
-use perplexity::types::chat::Request;
+use tightwire_perplexity::Client;
+use tightwire_perplexity::types::chat::Request;
 
 use crate::ours::builder;
 use crate::repeat::Operation;
@@ -84,12 +84,12 @@ impl Ours {
         Self { client, request: Request::new("sonar", QUESTION), form }
     }
 
-    async fn read(&self) -> perplexity::Result<Seen> {
+    async fn read(&self) -> tightwire_perplexity::Result<Seen> {
         let mut seen = Seen::default();
         if matches!(self.form, Form::Events) {
             let call = self.client.request(Method::POST, "/chat/completions").json_body(&self.request);
             let mut body = call.download().await?;
-            let mut decoder = sse::BytesDecoder::new();
+            let mut decoder = tightwire_sse::BytesDecoder::new();
             while let Some(chunk) = body.next().await {
                 decoder.push(chunk?);
                 while let Some(event) = decoder.next().expect("the stream is well formed") {

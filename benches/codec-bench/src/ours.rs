@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Read;
 
-use parco::wire::{Le, SmallVarchar, StaticWire, U8, U16};
-use parco::{Decode, Encode, Entries, Get, Put, Seq, WireExt};
+use tightwire_parco::wire::{Le, SmallVarchar, StaticWire, U8, U16};
+use tightwire_parco::{Decode, Encode, Entries, Get, Put, Seq, WireExt};
 
 use super::codec::{Borrow, Codec, Counter, Discard, Fresh, FromReader, View};
 use super::message::{Form, Message, MessageRef, check};
@@ -21,24 +21,24 @@ impl Codec for Json {
 
     fn encode(&mut self, message: &Message) -> Option<&[u8]> {
         self.0.clear();
-        json::to_buf(&mut self.0, message).ok()?;
+        tightwire_json::to_buf(&mut self.0, message).ok()?;
         Some(&self.0)
     }
 
     fn decode(&mut self, bytes: &[u8]) -> Option<Message> {
-        json::from_slice(bytes).ok()
+        tightwire_json::from_slice(bytes).ok()
     }
 }
 
 impl Fresh for Json {
     fn fresh(message: &Message) -> Option<Vec<u8>> {
-        json::to_vec(message).ok()
+        tightwire_json::to_vec(message).ok()
     }
 }
 
 impl Borrow for Json {
     fn borrow<'b>(&mut self, bytes: &'b [u8]) -> Option<MessageRef<'b>> {
-        json::from_slice_borrowed(bytes).ok()
+        tightwire_json::from_slice_borrowed(bytes).ok()
     }
 }
 
@@ -119,12 +119,12 @@ macro_rules! layout {
 
             fn encode(&mut self, message: &$message) -> Option<&[u8]> {
                 self.0.clear();
-                parco::encode(message, &mut self.0).ok()?;
+                tightwire_parco::encode(message, &mut self.0).ok()?;
                 Some(&self.0)
             }
 
             fn decode(&mut self, bytes: &[u8]) -> Option<$message> {
-                parco::decode_exact(bytes).ok()
+                tightwire_parco::decode_exact(bytes).ok()
             }
         }
 
@@ -136,7 +136,7 @@ macro_rules! layout {
         impl $built {
             fn schema() -> impl Put<$message> + for<'de> Get<'de, $message> {
                 const HEADER: $form = <$form>::NEW;
-                parco::builder::<$message>()
+                tightwire_parco::builder::<$message>()
                     .varchar(|message| &message.name, |message, name| message.name = name.into())
                     .varchar(|message| &message.text, |message, text| message.text = text.into())
                     .uint16_le(|message| message.number, |message, number| message.number = number)
@@ -177,21 +177,21 @@ macro_rules! layout {
 
         impl Discard for $derived {
             fn discard(message: &$message, counter: &mut Counter) -> Option<()> {
-                counter.0 += parco::encoded_len(message).ok()? as u64;
+                counter.0 += tightwire_parco::encoded_len(message).ok()? as u64;
                 Some(())
             }
         }
 
         impl FromReader for $derived {
             fn from_reader(reader: &mut impl Read) -> Option<$message> {
-                parco::decode_from_reader(reader).ok()
+                tightwire_parco::decode_from_reader(reader).ok()
             }
         }
 
         impl Borrow for $derived {
             fn borrow<'b>(&mut self, bytes: &'b [u8]) -> Option<MessageRef<'b>> {
                 let $borrowed { name, text, number, values, map, flag, float32, float64 } =
-                    parco::decode_exact(bytes).ok()?;
+                    tightwire_parco::decode_exact(bytes).ok()?;
                 Some(MessageRef { name, text, number, values, map, flag, float32, float64 })
             }
         }
@@ -200,7 +200,7 @@ macro_rules! layout {
             type View<'b> = $view<'b>;
 
             fn view(bytes: &[u8]) -> Option<$view<'_>> {
-                parco::decode_exact(bytes).ok()
+                tightwire_parco::decode_exact(bytes).ok()
             }
 
             fn copied(view: &$view<'_>) -> Option<Message> {

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use json::envelope::Response;
+use tightwire_json::envelope::Response;
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -31,14 +31,14 @@ pub(crate) fn envelope_encode() -> impl FnMut() -> u64 {
     let (answer, mut buffer) = (answer(), Vec::new());
     move || {
         buffer.clear();
-        json::to_buf(&mut buffer, black_box(&answer)).map_or(0, |()| black_box(&buffer).len() as u64)
+        tightwire_json::to_buf(&mut buffer, black_box(&answer)).map_or(0, |()| black_box(&buffer).len() as u64)
     }
 }
 
 pub(crate) fn envelope_decode() -> impl FnMut() -> u64 {
-    let document = json::to_vec(&answer()).unwrap_or_default();
+    let document = tightwire_json::to_vec(&answer()).unwrap_or_default();
     move || {
-        json::from_slice::<Response<Vec<User>>>(black_box(&document))
+        tightwire_json::from_slice::<Response<Vec<User>>>(black_box(&document))
             .map_or(0, |answer| black_box(answer).data.map_or(0, |users| users.len() as u64))
     }
 }

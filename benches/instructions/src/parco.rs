@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use parco::wire::{Le, U16};
-use parco::{Decode, Encode, Seq};
+use tightwire_parco::wire::{Le, U16};
+use tightwire_parco::{Decode, Encode, Seq};
 
 #[derive(Encode, Decode)]
 struct Message {
@@ -47,14 +47,14 @@ pub(crate) fn encode() -> impl FnMut() -> u64 {
     let (message, mut buffer) = (message(), Vec::new());
     move || {
         buffer.clear();
-        parco::encode(black_box(&message), &mut buffer).map_or(0, |()| black_box(&buffer).len() as u64)
+        tightwire_parco::encode(black_box(&message), &mut buffer).map_or(0, |()| black_box(&buffer).len() as u64)
     }
 }
 
 pub(crate) fn decode() -> impl FnMut() -> u64 {
-    let bytes = parco::to_vec(&message()).unwrap_or_default();
+    let bytes = tightwire_parco::to_vec(&message()).unwrap_or_default();
     move || {
-        parco::decode_exact::<Message>(black_box(&bytes)).map_or(0, |message| {
+        tightwire_parco::decode_exact::<Message>(black_box(&bytes)).map_or(0, |message| {
             let Message { name, text, number, values, flag, ratio } = &message;
             sum([name, text], *number, values.len(), *flag, *ratio)
         })
@@ -62,9 +62,9 @@ pub(crate) fn decode() -> impl FnMut() -> u64 {
 }
 
 pub(crate) fn decode_view() -> impl FnMut() -> u64 {
-    let bytes = parco::to_vec(&message()).unwrap_or_default();
+    let bytes = tightwire_parco::to_vec(&message()).unwrap_or_default();
     move || {
-        parco::decode_exact::<View<'_>>(black_box(&bytes)).map_or(0, |message| {
+        tightwire_parco::decode_exact::<View<'_>>(black_box(&bytes)).map_or(0, |message| {
             let View { name, text, number, values, flag, ratio } = &message;
             sum([name, text], *number, values.len(), *flag, *ratio)
         })

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::ops::ControlFlow;
 
-use sse::{Block, Decoder};
+use tightwire_sse::{Block, Decoder};
 
 const EVENTS: usize = 200;
 

@@ -413,7 +413,7 @@ mod tests {
             (document.len() as u64, encoded(&document) as u64)
         };
         fn encoded<T: DeserializeOwned + Serialize>(document: &[u8]) -> usize {
-            serde_json::to_vec(&json::from_slice::<T>(document).unwrap()).unwrap().len()
+            serde_json::to_vec(&tightwire_json::from_slice::<T>(document).unwrap()).unwrap().len()
         }
         let all = |kind, encoded| Size::ALL.map(|size| lengths(encoded, kind, size));
         let found = [

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::io::{Write, sink};
 
-use json::{Codec, Decoder, Encoder};
+use tightwire_json::{Codec, Decoder, Encoder};
 use serde::Serialize;
 
 use super::peers::Family;
@@ -11,7 +11,7 @@ use super::types::Check;
 
 /// Encodes to a fresh vector and gives its length.
 pub fn to_vec<T: Serialize>(value: &T) -> u64 {
-    json::to_vec(black_box(value)).map_or(0, |document| black_box(&document).len() as u64)
+    tightwire_json::to_vec(black_box(value)).map_or(0, |document| black_box(&document).len() as u64)
 }
 
 /// Encodes with a codec to a fresh vector and gives its length.
@@ -22,7 +22,7 @@ pub fn to_vec_with<T: Serialize>(codec: &Codec, value: &T) -> u64 {
 /// Encodes to the start of a buffer that is kept and gives the length.
 pub fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> u64 {
     buffer.clear();
-    json::to_buf(buffer, black_box(value)).map_or(0, |()| black_box(&*buffer).len() as u64)
+    tightwire_json::to_buf(buffer, black_box(value)).map_or(0, |()| black_box(&*buffer).len() as u64)
 }
 
 /// Encodes a line to a fresh buffer through a new encoder and gives its length.
@@ -43,7 +43,7 @@ pub fn http<T: Serialize>(value: &T) -> u64 {
 
 /// Decodes a document and gives its check value.
 pub fn decode<F: Family>(document: &[u8]) -> u64 {
-    json::from_slice_borrowed::<F::Of<'_>>(black_box(document)).map_or(0, |value| black_box(&value).check())
+    tightwire_json::from_slice_borrowed::<F::Of<'_>>(black_box(document)).map_or(0, |value| black_box(&value).check())
 }
 
 /// Decodes the next document of a reader through a new decoder and gives its check value.
@@ -62,10 +62,10 @@ pub fn whole_reader<F: Family>(document: &[u8]) -> u64
 where
     F::Of<'static>: serde::de::DeserializeOwned,
 {
-    json::from_reader::<_, F::Of<'static>>(black_box(document)).map_or(0, |value| black_box(&value).check())
+    tightwire_json::from_reader::<_, F::Of<'static>>(black_box(document)).map_or(0, |value| black_box(&value).check())
 }
 
 /// Encodes a value, decodes the result, and gives the check value.
 pub fn round_trip<F: Family, T: Serialize>(value: &T) -> u64 {
-    json::to_vec(black_box(value)).map_or(0, |document| decode::<F>(&document))
+    tightwire_json::to_vec(black_box(value)).map_or(0, |document| decode::<F>(&document))
 }

@@ -256,8 +256,8 @@ mod tests {
     fn all_decode_the_same_value() {
         fn all<T: DeserializeOwned + PartialEq + std::fmt::Debug + Serialize>(value: &T) {
             let document = serde_json::to_vec(value).unwrap();
-            assert_eq!(json::from_slice::<T>(&document).unwrap(), *value);
-            assert_eq!(json::from_slice::<T>(&json::to_vec(value).unwrap()).unwrap(), *value);
+            assert_eq!(tightwire_json::from_slice::<T>(&document).unwrap(), *value);
+            assert_eq!(tightwire_json::from_slice::<T>(&tightwire_json::to_vec(value).unwrap()).unwrap(), *value);
             assert_eq!(sonic_rs::from_slice::<T>(&sonic_rs::to_vec(value).unwrap()).unwrap(), *value);
             let mut copy = simd_json::serde::to_vec(value).unwrap();
             assert_eq!(simd_json::serde::from_slice::<T>(&mut copy).unwrap(), *value);
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn borrowed_texts_borrow() {
         let document = serde_json::to_vec(&payload::api_typed()).unwrap();
-        let value: <ApiCow as Family>::Of<'_> = json::from_slice_borrowed(&document).unwrap();
+        let value: <ApiCow as Family>::Of<'_> = tightwire_json::from_slice_borrowed(&document).unwrap();
         assert!(matches!(value.message.0, std::borrow::Cow::Borrowed("success")));
     }
 }

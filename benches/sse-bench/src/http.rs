@@ -14,7 +14,7 @@ use http_body_util::StreamBody;
 use hyper::body::Frame;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use sse::{BytesDecoder, EventStreamExt as _};
+use tightwire_sse::{BytesDecoder, EventStreamExt as _};
 use tokio::net::TcpListener;
 
 use crate::tally::Tally;

@@ -8,8 +8,8 @@ use std::task::{Context, Poll, Waker};
 
 use benches::event_stream::Input;
 use futures_util::Stream as _;
-use sse::compat::eventsource_stream as compat;
-use sse::{BytesDecoder, Decoder, Event, EventStreamExt as _, Reader};
+use tightwire_sse::compat::eventsource_stream as compat;
+use tightwire_sse::{BytesDecoder, Decoder, Event, EventStreamExt as _, Reader};
 
 use crate::peers::{drain, ready_stream};
 use crate::tally::Tally;
@@ -109,7 +109,7 @@ fn read<R: BufRead>(reader: Reader<R>, input: &Input) -> u64 {
     tally.value()
 }
 
-/// [`sse::EventStream`]: events to keep, from a stream of chunks.
+/// [`tightwire_sse::EventStream`]: events to keep, from a stream of chunks.
 pub fn stream_owned(input: &Input) -> u64 {
     drain(ready_stream(input).sse(), Tally::new(input.stop), |event| Some(event.data()))
 }
@@ -131,7 +131,7 @@ pub fn stream_shared(input: &Input) -> u64 {
     tally.value()
 }
 
-/// [`sse::EventStream`] under the names and with the event type of eventsource-stream.
+/// [`tightwire_sse::EventStream`] under the names and with the event type of eventsource-stream.
 pub fn stream_compat(input: &Input) -> u64 {
     drain(compat::EventStream::new(ready_stream(input)), Tally::new(input.stop), |event| Some(&event.data))
 }

@@ -32,7 +32,7 @@ fn one_schema_for_both_directions() {
 /// What README.md shows is what the program prints, but for the time and the order of the grades.
 #[test]
 fn the_output_in_the_readme() {
-    use parco::WireExt as _;
+    use tightwire_parco::WireExt as _;
     use parco_builder::example::Example;
 
     let readme = include_str!("../../../README.md");

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use json::{Backend, Codec, Decoder, Mode, Value};
+use tightwire_json::{Backend, Codec, Decoder, Mode, Value};
 use serde::de::IgnoredAny;
 
 /// A mode, a backend and an entry point.

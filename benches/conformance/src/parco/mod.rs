@@ -1,6 +1,6 @@
-//! The messages of `crates/parco/tests/data/parco-vectors.json`, and of any file in that format.
+//! The messages of `crates/tightwire-parco/tests/data/parco-vectors.json`, and of any file in that format.
 
-#[path = "../../../../crates/parco/tests/support/vectors/mod.rs"]
+#[path = "../../../../crates/tightwire-parco/tests/support/vectors/mod.rs"]
 mod vectors;
 
 use std::io::Write;

@@ -1,8 +1,8 @@
-//! The exchanges of `crates/perplexity/tests/data/perplexity-wire.jsonl`, and of any file in that format.
+//! The exchanges of `crates/tightwire-perplexity/tests/data/perplexity-wire.jsonl`, and of any file in that format.
 
-#[path = "../../../../crates/perplexity/tests/support/replies.rs"]
+#[path = "../../../../crates/tightwire-perplexity/tests/support/replies.rs"]
 mod replies;
-#[path = "../../../../crates/perplexity/tests/support/wire.rs"]
+#[path = "../../../../crates/tightwire-perplexity/tests/support/wire.rs"]
 mod wire;
 
 use std::io::Write;

@@ -1,8 +1,8 @@
-//! The decoder cases of `crates/sse/tests/data/sse-cases.json`.
+//! The decoder cases of `crates/tightwire-sse/tests/data/sse-cases.json`.
 
-#[path = "../../../../crates/sse/tests/support/cases.rs"]
+#[path = "../../../../crates/tightwire-sse/tests/support/cases.rs"]
 mod cases;
-#[path = "../../../../crates/sse/tests/support/chunked.rs"]
+#[path = "../../../../crates/tightwire-sse/tests/support/chunked.rs"]
 mod chunked;
 mod ours;
 #[cfg(feature = "sse-peers")]

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use futures_util::StreamExt as _;
-use sse::compat::eventsource_stream as compat;
-use sse::{
+use tightwire_sse::compat::eventsource_stream as compat;
+use tightwire_sse::{
     BytesDecoder, Decoder, Ending, EventStream, EventStreamExt as _, Item, OwnedItem, Reader, SseCodec,
 };
 use tokio_util::codec::{Decoder as _, FramedRead};

@@ -31,15 +31,15 @@ impl Codec for Ours {
     const VERSION: Option<&'static str> = None;
 
     fn to_vec<T: Serialize>(value: &T) -> Option<Vec<u8>> {
-        json::to_vec(value).ok()
+        tightwire_json::to_vec(value).ok()
     }
 
     fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()> {
-        json::to_buf(buffer, value).ok()
+        tightwire_json::to_buf(buffer, value).ok()
     }
 
     fn decode<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T> {
-        json::from_slice(document).ok()
+        tightwire_json::from_slice(document).ok()
     }
 }
 
@@ -103,7 +103,7 @@ impl Codec for SonicRs {
     }
 }
 
-/// The decoders behind `json` that are not its own, see `json::Backend`.
+/// The decoders behind `json` that are not its own, see `tightwire_json::Backend`.
 #[cfg(feature = "all-backends")]
 pub mod backends {
     use super::{Codec, DeserializeOwned, Serialize};
@@ -120,16 +120,16 @@ pub mod backends {
                     const VERSION: Option<&'static str> = None;
 
                     fn to_vec<T: Serialize>(value: &T) -> Option<Vec<u8>> {
-                        json::to_vec(value).ok()
+                        tightwire_json::to_vec(value).ok()
                     }
 
                     fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()> {
-                        json::to_buf(buffer, value).ok()
+                        tightwire_json::to_buf(buffer, value).ok()
                     }
 
                     fn decode<T: DeserializeOwned>(&mut self, document: &[u8]) -> Option<T> {
-                        const CODEC: json::Codec =
-                            json::Codec::strict().with_backend(json::Backend::$name);
+                        const CODEC: tightwire_json::Codec =
+                            tightwire_json::Codec::strict().with_backend(tightwire_json::Backend::$name);
                         CODEC.from_slice(document).ok()
                     }
                 }

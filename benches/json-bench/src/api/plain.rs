@@ -267,7 +267,7 @@ mod tests {
     use crate::api::codec::{Codec, Ours, SerdeJson, SonicRs};
     use crate::api::document::Document;
     use crate::peers::SimdJson;
-    use perplexity::types::{chat, search};
+    use tightwire_perplexity::types::{chat, search};
 
     /// Every codec decodes and encodes all of the document, as our type and as the plain one.
     #[test]

@@ -1,6 +1,6 @@
 //! A cheap check of what was decoded, part of the timed operation: lengths and numbers from its first and its last part.
 
-use perplexity::types::{chat, search};
+use tightwire_perplexity::types::{chat, search};
 
 use super::plain;
 use crate::types::Check;

@@ -80,7 +80,7 @@ impl Bucket {
                 Err(_) => return self.without(Leased::Unavailable),
             };
             // One that can't be read is nobody's, after the time of an own one.
-            let document = json::from_slice::<Document>(&bytes).ok();
+            let document = tightwire_json::from_slice::<Document>(&bytes).ok();
             let (holder, beat) =
                 document.as_ref().map_or(("", 0), |document| (&document.owner, document.beat));
             if holder == owner {
@@ -118,7 +118,7 @@ impl Bucket {
     fn document(&self, owner: &str, beat: u64) -> Vec<u8> {
         let (owner, seconds) = (owner.to_owned(), self.config().lease_duration.as_secs_f64());
         // It has nothing that could not be written.
-        json::to_vec(&Document { owner, seconds, beat }).unwrap_or_default()
+        tightwire_json::to_vec(&Document { owner, seconds, beat }).unwrap_or_default()
     }
 }
 
@@ -180,7 +180,7 @@ impl Lease {
 
 /// Whether a lease is one of this owner.
 fn is_of(lease: &Small, owner: &str) -> bool {
-    json::from_slice::<Document>(&lease.bytes).is_ok_and(|document| document.owner == owner)
+    tightwire_json::from_slice::<Document>(&lease.bytes).is_ok_and(|document| document.owner == owner)
 }
 
 #[cfg(test)]

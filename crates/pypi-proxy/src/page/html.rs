@@ -235,7 +235,7 @@ impl Links {
             files,
         };
         // Strings, lists and numbers can always be written.
-        json::to_vec(&document).unwrap_or_default()
+        tightwire_json::to_vec(&document).unwrap_or_default()
     }
 }
 

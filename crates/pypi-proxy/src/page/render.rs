@@ -24,7 +24,7 @@ impl Page {
         }
         out.extend_from_slice(&self.meta);
         out.extend_from_slice(b"},\"name\":");
-        let _ = ::json::to_buf(out, &self.name);
+        let _ = ::tightwire_json::to_buf(out, &self.name);
         out.extend_from_slice(&self.members);
         if let Some(versions) = &self.versions {
             out.extend_from_slice(b",\"versions\":[");
@@ -53,7 +53,7 @@ impl Page {
         merged.serial = merged.serial.filter(|_| pages.len() == 1);
         merged.versions = union(&pages);
         let mut names = HashSet::new();
-        let mut out = json::START.to_vec();
+        let mut out = tightwire_json::START.to_vec();
         for file in pages.iter().flat_map(|page| page.files()) {
             if names.insert(file.name()) {
                 if names.len() > 1 {

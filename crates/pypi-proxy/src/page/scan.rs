@@ -311,7 +311,7 @@ fn unescape(raw: &[u8]) -> Option<Cow<'_, str>> {
         return std::str::from_utf8(raw).ok().map(Cow::Borrowed);
     }
     let quoted = [b"\"", raw, b"\""].concat();
-    json::from_slice::<String>(&quoted).ok().map(Cow::Owned)
+    tightwire_json::from_slice::<String>(&quoted).ok().map(Cow::Owned)
 }
 
 #[cfg(test)]
@@ -403,7 +403,7 @@ mod tests {
         /// But for keys that are refused, of which texts this short have none.
         #[test]
         fn what_is_accepted_is_json_and_the_reverse(document in r#"[\[\]{},:"a0.eE+ tfnrulsx-]{0,24}"#) {
-            prop_assert_eq!(is_accepted(&document), json::from_str::<json::Value>(&document).is_ok());
+            prop_assert_eq!(is_accepted(&document), tightwire_json::from_str::<tightwire_json::Value>(&document).is_ok());
         }
     }
 }

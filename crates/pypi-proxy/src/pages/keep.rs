@@ -81,7 +81,7 @@ impl Keep {
     /// What a document begins with, and where the page is in it.
     fn head(document: &[u8]) -> Option<(Head, usize)> {
         let end = memchr::memchr(b'\n', document)?;
-        let head: Head = json::from_slice(&document[..end]).ok()?;
+        let head: Head = tightwire_json::from_slice(&document[..end]).ok()?;
         (head.version == VERSION).then_some((head, end + 1))
     }
 
@@ -128,7 +128,7 @@ impl Keep {
             len: body.bytes.len() as u64,
         };
         let mut document =
-            json::to_vec(&head).map_err(|error| Error::storage(std::io::Error::other(error)))?;
+            tightwire_json::to_vec(&head).map_err(|error| Error::storage(std::io::Error::other(error)))?;
         document.push(b'\n');
         document.extend_from_slice(&zstd::bulk::compress(&body.bytes, 1).map_err(Error::storage)?);
         Ok(document)
@@ -189,14 +189,14 @@ impl Keep {
             let path = self.facts_path(project);
             self.dir.touch(&path);
             fs::File::open(path).ok()?.take(MAX_FACTS).read_to_end(&mut bytes).ok()?;
-            json::from_slice(&bytes).ok()
+            tightwire_json::from_slice(&bytes).ok()
         };
         read().unwrap_or_default()
     }
 
     /// Replaces what was learned.
     pub(super) fn store_facts(&self, project: &ProjectName, facts: &Facts) -> Result<(), Error> {
-        let bytes = json::to_vec(facts).map_err(|error| Error::storage(std::io::Error::other(error)))?;
+        let bytes = tightwire_json::to_vec(facts).map_err(|error| Error::storage(std::io::Error::other(error)))?;
         self.write(&self.facts_path(project), &bytes)
     }
 

@@ -39,7 +39,7 @@ fn links_of_mirrors_are_read_whatever_their_form() {
     assert!(matches!(files[1].metadata, Metadata::Present(Some(_))));
     assert_eq!(files[2].metadata, Metadata::Present(None));
     assert_eq!(files[2].provenance.as_deref(), Some("https://example.org/p"));
-    let json = json::from_slice::<json::Value>(page.json()).unwrap();
+    let json = tightwire_json::from_slice::<tightwire_json::Value>(page.json()).unwrap();
     assert_eq!(
         (&json["meta"]["api-version"], &json["project-status"]["status"]),
         (&"1.0".into(), &"archived".into())
@@ -80,5 +80,5 @@ fn what_is_written_is_read_back_and_harmless() {
     for (first, second) in page.files().zip(again.files()) {
         assert_eq!((first.name(), first.details()), (second.name(), second.details()));
     }
-    assert_eq!(json::from_slice::<json::Value>(again.json()).unwrap()["project-status"]["reason"], "\"<>&");
+    assert_eq!(tightwire_json::from_slice::<tightwire_json::Value>(again.json()).unwrap()["project-status"]["reason"], "\"<>&");
 }

@@ -1,6 +1,6 @@
 //! Pages of projects in JSON: what is passed on, what is replaced, what is refused.
 
-use json::Value;
+use tightwire_json::Value;
 use proptest::prelude::*;
 use pypi_proxy::{ApiVersion, Metadata, Page};
 
@@ -11,7 +11,7 @@ fn page(document: &str) -> Page {
 }
 
 fn value(page: &Page) -> Value {
-    json::from_slice(page.json())
+    tightwire_json::from_slice(page.json())
         .unwrap_or_else(|error| panic!("{}: {error}", String::from_utf8_lossy(page.json())))
 }
 
@@ -24,7 +24,7 @@ fn all_that_an_upstream_tells_is_passed_on_but_the_url() {
            "yanked": "broken \"build\"", "x": {"url": "https://example.org/kept"}},
           {"size": 7, "url":"../../y/b.whl?token=1", "filename":"a-2.0-py3-none-any.whl", "hashes":{}, "core-metadata": {"sha256": "11"}}
         ] , "own": null } "#;
-    let mut expected: Value = json::from_str(upstream).unwrap();
+    let mut expected: Value = tightwire_json::from_str(upstream).unwrap();
     expected["files"][0]["url"] = "a-1.0.tar.gz".into();
     expected["files"][1]["url"] = "a-2.0-py3-none-any.whl".into();
     let page = page(upstream);
@@ -130,7 +130,7 @@ fn a_newer_version_is_passed_on_as_the_newest_known() {
 prop_compose! {
     fn file()(name in "[a-z]{1,12}-[0-9]\\.whl", url in "[!-~]{1,40}", size: Option<u32>, has_hashes: bool, url_first: bool,
               more in proptest::option::of("[ -~äß\\\\\"]{0,20}")) -> Value {
-        let mut file = json::Map::new();
+        let mut file = tightwire_json::Map::new();
         if url_first {
             file.insert("url".into(), url.clone().into());
         }
@@ -154,7 +154,7 @@ proptest! {
     #[test]
     fn a_page_is_rewritten_as_its_value_would_be(files in proptest::collection::vec(file(), 0..8), pretty: bool) {
         let upstream = serde_json::json!({"files": files, "name": "a", "x": {"y": []}});
-        let document = if pretty { json::to_vec_pretty(&upstream, "  ") } else { json::to_vec(&upstream) }.unwrap();
+        let document = if pretty { tightwire_json::to_vec_pretty(&upstream, "  ") } else { tightwire_json::to_vec(&upstream) }.unwrap();
         let mut expected = upstream;
         expected["meta"] = serde_json::json!({"api-version": "1.0"});
         for file in expected["files"].as_array_mut().unwrap() {

@@ -5,7 +5,7 @@ use pypi_proxy::ProjectList;
 fn list(names: &[&str]) -> ProjectList {
     let projects: Vec<_> =
         names.iter().map(|name| serde_json::json!({"name": name, "_last-serial": 1})).collect();
-    ProjectList::from_json(json::to_vec(&serde_json::json!({"projects": projects})).unwrap()).unwrap()
+    ProjectList::from_json(tightwire_json::to_vec(&serde_json::json!({"projects": projects})).unwrap()).unwrap()
 }
 
 fn names(list: &ProjectList) -> Vec<&str> {
@@ -44,7 +44,7 @@ fn links_are_read() {
     let html = br#"<a href="/simple/foo-bar/">Foo.Bar</a><a href="six">six</a><a href="../">up</a><a href="b/?x=1#y">b</a><a>c</a>"#;
     let list = ProjectList::from_html(html).unwrap();
     assert_eq!(names(&list), ["foo-bar", "six", "b"]);
-    let json: json::Value = json::from_slice(list.json()).unwrap();
+    let json: tightwire_json::Value = tightwire_json::from_slice(list.json()).unwrap();
     assert_eq!(json["projects"][2]["name"], "b");
 }
 

@@ -1,0 +1,169 @@
+//! Lines from chunks of any size.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::DeserializeOwned;
+
+use crate::codec::Codec;
+use crate::error::{Error, Kind, Limit, Result};
+
+/// The default of [`LineDecoder::max_line`]: 1 MiB.
+pub const DEFAULT_MAX_LINE: usize = 1 << 20;
+
+/// Decodes documents from lines that arrive in chunks of any size.
+///
+/// A line ends with LF, or CRLF; the last one may lack it. Empty lines are skipped. A line that is no document, or
+/// none of the type, is an error of this line, and decoding goes on behind it. So is a line that exceeds the limit:
+/// its rest is skipped in constant memory. Offsets of errors count from the start of the stream.
+///
+/// # Examples
+/// ```
+/// let mut decoder = tightwire_json::LineDecoder::<u32>::new();
+/// let mut found = Vec::new();
+/// for chunk in ["1\n2", "3\n\nx\n", "4"] {
+///     let mut chunk = chunk.as_bytes();
+///     while let Some(document) = decoder.next(&mut chunk) {
+///         found.push(document.ok());
+///     }
+/// }
+/// found.extend(decoder.finish().map(Result::ok));
+/// assert_eq!(found, [Some(1), Some(23), None, Some(4)]);
+/// ```
+pub struct LineDecoder<T> {
+    codec: Codec,
+    max_line: usize,
+    /// The unfinished line.
+    line: Vec<u8>,
+    /// Where the current line begins in the stream.
+    start: u64,
+    /// The bytes of the current line so far, kept or not.
+    seen: u64,
+    /// The limit is exceeded and reported.
+    skipping: bool,
+    documents: PhantomData<fn() -> T>,
+}
+
+impl<T: DeserializeOwned> LineDecoder<T> {
+    /// A decoder with the codec that the root functions use at the moment.
+    pub fn new() -> Self {
+        Self::with_codec(Codec::standard())
+    }
+
+    /// A decoder with a codec of its own.
+    pub fn with_codec(codec: Codec) -> Self {
+        let documents = PhantomData;
+        Self {
+            codec,
+            max_line: DEFAULT_MAX_LINE,
+            line: Vec::new(),
+            start: 0,
+            seen: 0,
+            skipping: false,
+            documents,
+        }
+    }
+
+    /// Bounds the length of a line in bytes, its end not included. Default: [`DEFAULT_MAX_LINE`].
+    #[must_use]
+    pub fn max_line(mut self, bytes: usize) -> Self {
+        self.max_line = bytes;
+        self
+    }
+
+    /// The next document that ends in `chunk`, which loses what was consumed. `None` asks for the next chunk.
+    ///
+    /// # Errors
+    /// As [`Codec::from_slice`], and [`Error::is_limit`] for a line beyond the limit; each is about one line.
+    pub fn next(&mut self, chunk: &mut &[u8]) -> Option<Result<T>> {
+        while !chunk.is_empty() {
+            let Some(len) = memchr::memchr(b'\n', chunk) else {
+                let part = std::mem::take(chunk);
+                return self.keep(part).err().map(Err);
+            };
+            let (part, rest) = chunk.split_at(len);
+            *chunk = &rest[1..];
+            if let Some(result) = self.line_end(part, 1) {
+                return Some(result);
+            }
+        }
+        None
+    }
+
+    /// The last document, if the stream ends without a line end. The decoder is then as at its start.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    pub fn finish(&mut self) -> Option<Result<T>> {
+        let result = self.line_end(&[], 0);
+        self.start = 0;
+        result
+    }
+
+    /// Keeps the part of a line whose end did not arrive.
+    fn keep(&mut self, part: &[u8]) -> Result<()> {
+        self.seen += part.len() as u64;
+        if self.skipping {
+            return Ok(());
+        }
+        // A CR at the end may belong to the line's end.
+        let len = self.line.len() + part.len() - usize::from(part.ends_with(b"\r"));
+        if len > self.max_line {
+            self.skipping = true;
+            self.line = Vec::new();
+            return Err(self.too_long());
+        }
+        self.line.extend_from_slice(part);
+        Ok(())
+    }
+
+    fn too_long(&self) -> Error {
+        let at = self.start.saturating_add(self.max_line as u64);
+        Error::new(Kind::Limit(Limit::Line, self.max_line), Some(at))
+    }
+
+    /// Ends the current line with `part`; `end` is the length of what ends it.
+    fn line_end(&mut self, part: &[u8], end: u64) -> Option<Result<T>> {
+        let start = self.start;
+        self.seen += part.len() as u64;
+        self.start += self.seen + end;
+        self.seen = 0;
+        if std::mem::take(&mut self.skipping) {
+            return None;
+        }
+        let kept = std::mem::take(&mut self.line);
+        let joined;
+        let line = if kept.is_empty() {
+            part
+        } else {
+            joined = [kept.as_slice(), part].concat();
+            joined.as_slice()
+        };
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.len() > self.max_line {
+            let at = start.saturating_add(self.max_line as u64);
+            return Some(Err(Error::new(Kind::Limit(Limit::Line, self.max_line), Some(at))));
+        }
+        if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+            return None;
+        }
+        Some(self.codec.from_slice(line).map_err(|error| error.moved_by(start)))
+    }
+}
+
+impl<T> fmt::Debug for LineDecoder<T> {
+    /// Leaves out the unfinished line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LineDecoder")
+            .field("codec", &self.codec)
+            .field("max_line", &self.max_line)
+            .field("start", &self.start)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: DeserializeOwned> Default for LineDecoder<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,96 @@
+//! JSONTestSuite, for every mode, backend and destination.
+
+use std::fs;
+use std::path::PathBuf;
+
+use tightwire_json::{Codec, Mode, RawValue, Value};
+use serde::de::IgnoredAny;
+
+use crate::support;
+
+fn cases() -> Vec<(String, Vec<u8>)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/json-test-suite/test_parsing");
+    let mut cases: Vec<_> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap())
+        })
+        .collect();
+    cases.sort();
+    assert!(cases.len() >= 318, "the suite has 318 cases, found {}", cases.len());
+    cases
+}
+
+/// Every way to read a document; the answers must be one.
+fn accepted(codec: &Codec, document: &[u8]) -> Vec<(&'static str, bool)> {
+    let mut copy = document.to_vec();
+    let mut decoder = tightwire_json::Decoder::with_codec(document, *codec);
+    let mut stream = || -> tightwire_json::Result<bool> {
+        Ok(decoder.decode::<IgnoredAny>()?.is_some() && decoder.decode::<IgnoredAny>()?.is_none())
+    };
+    vec![
+        ("ignored", codec.from_slice::<IgnoredAny>(document).is_ok()),
+        ("raw", codec.from_slice::<Box<RawValue>>(document).is_ok()),
+        ("validate", codec.is_valid(document)),
+        ("in place", codec.from_slice_mut::<IgnoredAny>(&mut copy).is_ok()),
+        ("stream", stream().unwrap_or(false)),
+    ]
+}
+
+#[test]
+fn what_must_be_accepted_is_and_what_must_be_refused_is() {
+    let mut deviations = Vec::new();
+    for (name, document) in cases() {
+        let expected = match name.as_bytes()[0] {
+            b'y' => true,
+            b'n' => false,
+            _ => continue,
+        };
+        for codec in support::codecs() {
+            let mut answers = accepted(&codec, &document);
+            answers.push(("value", codec.from_slice::<Value>(&document).is_ok()));
+            for (destination, answer) in answers {
+                // Several documents in a row are no document, but a stream.
+                if answer != expected && (expected || destination != "stream") {
+                    deviations.push(format!("{name} {codec:?} {destination}: {answer}"));
+                }
+            }
+        }
+    }
+    assert!(deviations.is_empty(), "{}", deviations.join("\n"));
+}
+
+#[test]
+fn open_cases_have_one_answer() {
+    for (name, document) in cases() {
+        if !name.starts_with("i_") {
+            continue;
+        }
+        for mode in [Mode::Strict, Mode::Compat, Mode::Fast] {
+            let of_mode: Vec<_> =
+                support::codecs().into_iter().filter(|codec| codec.mode() == mode).collect();
+            let expected = of_mode[0].is_valid(&document);
+            let value = support::outcome(of_mode[0].from_slice::<Value>(&document));
+            for codec in of_mode {
+                for (destination, answer) in accepted(&codec, &document) {
+                    assert_eq!(answer, expected, "{name} {codec:?} {destination}");
+                }
+                assert_eq!(support::outcome(codec.from_slice::<Value>(&document)), value, "{name} {codec:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn errors_are_in_the_same_place_everywhere() {
+    for (name, document) in cases() {
+        let expected = support::outcome(Codec::strict().from_slice::<Value>(&document));
+        for codec in support::codecs() {
+            if codec.mode() == Mode::Compat {
+                continue;
+            }
+            assert_eq!(support::outcome(codec.from_slice::<Value>(&document)), expected, "{name} {codec:?}");
+        }
+    }
+}

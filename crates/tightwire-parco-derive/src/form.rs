@@ -1,0 +1,177 @@
+//! The form of a field as a type, and what has to hold for it.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Lifetime, Path, Type};
+
+use crate::attr::{Adjust, Order, Replacement};
+use crate::model::{Field, Model};
+
+/// Which macro is at work.
+pub(crate) enum Role {
+    Encode,
+    /// With the lifetime of the input.
+    Decode(Lifetime),
+}
+
+/// A form, and the bounds under which it is one.
+pub(crate) struct Formed {
+    pub(crate) form: TokenStream,
+    bounds: Vec<TokenStream>,
+}
+
+/// Points errors at a place in the source, while names mean what they mean in the macro's output.
+pub(crate) fn at(span: Span) -> Span {
+    Span::call_site().located_at(span)
+}
+
+impl Role {
+    /// The form of a field.
+    pub(crate) fn form(&self, model: &Model, field: &Field) -> Formed {
+        let mut bounds = Vec::new();
+        let krate = &model.krate;
+        let ty = &field.ty;
+        let span = at(field.span());
+        let adjust = &field.attrs.adjust;
+        // A field's order reaches everything that is inside it, which its type's own forms know best.
+        let order = adjust.order.unwrap_or(model.order);
+        let base = |bounds: &mut Vec<TokenStream>| {
+            let marker = order.tokens(krate);
+            let (bound, form) = match self {
+                Self::Encode => {
+                    (quote_spanned!(span=> #krate::EncodeForm<#marker>), quote!(#krate::EncodeForm<#marker>))
+                }
+                Self::Decode(de) => (
+                    quote_spanned!(span=> #krate::DecodeForm<#de, #marker>),
+                    quote!(#krate::DecodeForm<#de, #marker>),
+                ),
+            };
+            bounds.push(quote!(#ty: #bound));
+            quote_spanned!(span=> <#ty as #form>::Form)
+        };
+        let form = adjusted(krate, adjust, (order, span), base, &mut bounds);
+        if bounds.len() != 1 || adjust.replacement.is_some() {
+            let carries = self.carries(krate, ty);
+            bounds.push(quote!(#form: #krate::wire::StaticWire + #carries));
+        }
+        Formed { form, bounds }
+    }
+
+    /// That a form can carry a type.
+    fn carries(&self, krate: &Path, ty: &Type) -> TokenStream {
+        match self {
+            Self::Encode => quote!(#krate::Put<#ty>),
+            Self::Decode(de) => quote!(#krate::Get<#de, #ty>),
+        }
+    }
+
+    /// What has to hold for all fields to have forms, as far as that depends on type parameters.
+    pub(crate) fn bounds(&self, model: &Model) -> Vec<TokenStream> {
+        let krate = &model.krate;
+        let mut bounds = Vec::new();
+        for field in model.wired().into_iter().filter(|field| model.is_generic(&field.ty)) {
+            if !model.is_recursive(&field.ty) {
+                bounds.extend(self.form(model, field).bounds);
+                continue;
+            }
+            // Asking that for a field with the struct itself in it would go round in circles.
+            let marker = model.order.tokens(krate);
+            bounds.extend(model.generics.type_params().map(|parameter| {
+                let ident = &parameter.ident;
+                match self {
+                    Self::Encode => quote!(#ident: #krate::EncodeForm<#marker>),
+                    Self::Decode(de) => quote!(#ident: #krate::DecodeForm<#de, #marker>),
+                }
+            }));
+        }
+        if let Self::Decode(_) = self {
+            for field in model.ignored().into_iter().chain(model.wired()) {
+                let defaults = field.attrs.ignore || field.attrs.default_on_eof.is_some();
+                if defaults && model.is_generic(&field.ty) && !model.is_recursive(&field.ty) {
+                    let ty = &field.ty;
+                    bounds.push(quote!(#ty: ::core::default::Default));
+                }
+            }
+        }
+        bounds
+    }
+}
+
+/// The form that attributes make of a base, where `order` is that of headers without one of their own.
+fn adjusted(
+    krate: &Path,
+    adjust: &Adjust,
+    (order, span): (Order, Span),
+    base: impl FnOnce(&mut Vec<TokenStream>) -> TokenStream,
+    bounds: &mut Vec<TokenStream>,
+) -> TokenStream {
+    match &adjust.replacement {
+        Some(Replacement::With(form)) => return quote_spanned!(at(form.span())=> #form),
+        Some(Replacement::Skip(count)) => {
+            return quote_spanned!(at(count.span())=> #krate::wire::Skip<{ #count }>);
+        }
+        Some(Replacement::Time) => return quote_spanned!(span=> #krate::wire::TimeUtc),
+        None => {}
+    }
+    let mut steps = Steps { krate, order, span, form: base(bounds), bounds };
+    steps.part(&adjust.inner, quote!(HasInner), quote!(Inner), quote!(WithInner));
+    steps.part(&adjust.elem, quote!(HasElement), quote!(Element), quote!(WithElement));
+    steps.part(&adjust.key, quote!(HasEntry), quote!(Key), quote!(WithKey));
+    steps.part(&adjust.value, quote!(HasEntry), quote!(Value), quote!(WithValue));
+    if adjust.blob {
+        steps.step(quote!(AsBlob));
+    }
+    if let Some(sign) = &adjust.go {
+        steps.step(quote!(AsGo<#krate::wire::adjust::#sign>));
+    }
+    if adjust.sorted {
+        steps.step(quote!(Sorted));
+    }
+    if let Some(header) = &adjust.header {
+        let header = header.tokens(krate, order);
+        steps.step(quote!(Reheader<#header>));
+    }
+    if let Some(max) = &adjust.max {
+        steps.step(quote!(Limit<{ #max }>));
+    }
+    steps.form
+}
+
+/// A form on its way.
+struct Steps<'a> {
+    krate: &'a Path,
+    order: Order,
+    span: Span,
+    form: TokenStream,
+    bounds: &'a mut Vec<TokenStream>,
+}
+
+impl Steps<'_> {
+    /// Applies a function of `tightwire_parco::wire::adjust`.
+    fn step(&mut self, function: TokenStream) {
+        let (krate, form) = (self.krate, &self.form);
+        let function = quote!(#krate::wire::adjust::#function);
+        self.bounds.push(quote!(#form: #function));
+        self.form = quote_spanned!(self.span=> <#form as #function>::Form);
+    }
+
+    /// Adjusts one part of a form.
+    fn part(&mut self, adjust: &Option<Box<Adjust>>, has: TokenStream, part: TokenStream, with: TokenStream) {
+        let Some(adjust) = adjust else { return };
+        let (krate, form) = (self.krate, &self.form);
+        self.bounds.push(quote!(#form: #krate::wire::adjust::#has));
+        let base = quote_spanned!(self.span=> <#form as #krate::wire::adjust::#has>::#part);
+        let inner = |bounds: &mut Vec<TokenStream>| match adjust.order {
+            Some(order) => {
+                let order = order.tokens(krate);
+                bounds.push(quote!(#base: #krate::wire::adjust::Reorder<#order>));
+                quote_spanned!(self.span=> <#base as #krate::wire::adjust::Reorder<#order>>::Form)
+            }
+            None => base,
+        };
+        let order = adjust.order.unwrap_or(self.order);
+        let new = adjusted(krate, adjust, (order, self.span), inner, self.bounds);
+        self.step(quote!(#with<#new>));
+    }
+}

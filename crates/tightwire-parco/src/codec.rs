@@ -1,0 +1,366 @@
+//! Messages on asynchronous streams, for `tokio_util::codec::{FramedRead, FramedWrite, Framed}`.
+
+use core::fmt;
+use core::marker::PhantomData;
+use std::io;
+
+use bytes::{Buf, BytesMut};
+use tokio_util::codec::{Decoder, Encoder, LengthDelimitedCodec};
+
+use crate::error::{Error, Fault, Kind, Segment};
+use crate::form::{DecodeForm, DecodeOwned, Encode};
+use crate::message::WireExt;
+use crate::options::Options;
+use crate::read::{Input, State};
+use crate::wire::{StaticWire, Wire};
+
+/// Messages one after the other, with nothing between them: the form that the Go library writes to a stream.
+///
+/// Nothing marks where a message starts, so after an error the rest of the stream is lost. Where the other side can
+/// frame its messages, [`FrameCodec`] is the safer one.
+///
+/// Bytes are taken only when a message is complete. The codec checks each packet once: it resumes after the last
+/// complete struct or element, so the work is linear in the size of the message. Where the fields for which the end of
+/// the input can stand (`default_on_eof`) are not there, the message is complete at the end of the stream and not before.
+///
+/// A message without bytes, such as `()`, cannot be told from the next one: it is an error if bytes arrive
+/// ([`Error::is_trailing_bytes`]).
+///
+/// Errors are those of the stream, or hold an [`Error`], which `get_ref` and `downcast` give.
+///
+/// ```
+/// use bytes::BytesMut;
+/// use tightwire_parco::StreamCodec;
+/// use tokio_util::codec::Decoder;
+///
+/// let mut codec = StreamCodec::<u32>::new();
+/// let mut buffer = BytesMut::from(&[1, 0, 0][..]);
+/// assert_eq!(codec.decode(&mut buffer)?, None);
+/// buffer.extend_from_slice(&[0, 2]);
+/// assert_eq!(codec.decode(&mut buffer)?, Some(1));
+/// assert_eq!(buffer.len(), 1);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct StreamCodec<T> {
+    options: Options,
+    /// Size of the buffer at the last attempt.
+    seen: usize,
+    /// Minimum size of the buffer for the next attempt.
+    wanted: usize,
+    progress: Progress,
+    message: PhantomData<fn(T) -> T>,
+}
+
+impl<T> StreamCodec<T> {
+    /// A codec with the default options.
+    pub const fn new() -> Self {
+        Self::with_options(Options::new())
+    }
+
+    /// A codec with these options. [`Limits::max_allocation`](crate::Limits::max_allocation) is also the maximum size of
+    /// a message.
+    pub const fn with_options(options: Options) -> Self {
+        Self { options, seen: 0, wanted: 0, progress: Progress::new(), message: PhantomData }
+    }
+
+    /// Starts the next attempt at the beginning of the buffer.
+    fn restart(&mut self) {
+        (self.seen, self.wanted) = (0, 0);
+        self.progress.marks.clear();
+    }
+}
+
+impl<T> Default for StreamCodec<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: DecodeOwned> Decoder for StreamCodec<T> {
+    type Item = T;
+    type Error = io::Error;
+
+    fn decode(&mut self, source: &mut BytesMut) -> io::Result<Option<T>> {
+        if source.len() < self.seen {
+            // Another buffer than that of the last attempt.
+            self.restart();
+        }
+        if source.len() < self.wanted || source.is_empty() {
+            return Ok(None);
+        }
+        let mut part = Part::new(source, self.options, &mut self.progress);
+        let len = match <T as DecodeForm<'_>>::Form::NEW.walk(&mut part) {
+            Ok(()) => part.offset,
+            Err(Fault(Kind::UnexpectedEnd)) => {
+                let missing = part.state.trace.missing;
+                self.seen = source.len();
+                self.wanted = source.len().saturating_add(missing);
+                // A length is a claim: room for what it claims is taken in steps, as the bytes arrive.
+                source.reserve(missing.min(1 << 16));
+                return Ok(None);
+            }
+            Err(fault) => {
+                let error = part.state.trace.into_error(fault, part.offset);
+                self.restart();
+                return Err(error.into());
+            }
+        };
+        self.restart();
+        let value = self.options.decode_exact(&source[..len])?;
+        take(source, len)?;
+        Ok(Some(value))
+    }
+
+    fn decode_eof(&mut self, source: &mut BytesMut) -> io::Result<Option<T>> {
+        if let Some(value) = self.decode(source)? {
+            return Ok(Some(value));
+        }
+        if source.is_empty() {
+            return Ok(None);
+        }
+        self.restart();
+        let (value, rest) = self.options.decode(source)?;
+        let len = source.len() - rest.len();
+        take(source, len)?;
+        Ok(Some(value))
+    }
+}
+
+/// Takes a message from the buffer. One without bytes would be there again at the next call, and so on without end.
+fn take(source: &mut BytesMut, len: usize) -> Result<(), Error> {
+    if len == 0 {
+        return Err(Error::at(Kind::TrailingBytes, 0));
+    }
+    source.advance(len);
+    Ok(())
+}
+
+/// The place that walks over the first part of a message have reached.
+///
+/// A walk over more of the message visits the same values in the same order, so a mark belongs to the value that is
+/// started as the mark's number in the list. Inside of a value that is complete nothing is visited again: its marks are
+/// dropped, and the list is no longer than the nesting depth times the number of fields.
+#[derive(Debug)]
+struct Progress {
+    marks: Vec<Mark>,
+    /// The marks of the values that are started and not complete, from the outside in.
+    open: Vec<usize>,
+}
+
+/// How much of a value has been walked over.
+#[derive(Debug)]
+struct Mark {
+    parts: usize,
+    /// Where these parts end.
+    offset: usize,
+}
+
+impl Progress {
+    const fn new() -> Self {
+        Self { marks: Vec::new(), open: Vec::new() }
+    }
+}
+
+/// The first part of a message as input.
+struct Part<'a> {
+    bytes: &'a [u8],
+    offset: usize,
+    options: Options,
+    state: State,
+    progress: &'a mut Progress,
+    /// The mark of the value that is started next.
+    next: usize,
+}
+
+impl<'a> Part<'a> {
+    fn new(bytes: &'a [u8], options: Options, progress: &'a mut Progress) -> Self {
+        progress.open.clear();
+        Self { bytes, offset: 0, options, state: State::default(), progress, next: 0 }
+    }
+
+    /// Fails unless `count` more bytes are there, and above the maximum size of a message.
+    #[inline]
+    fn need(&mut self, count: usize) -> Result<(), Fault> {
+        match self.offset.checked_add(count) {
+            Some(end) if end <= self.bytes.len().min(self.options.limits.allocation) => Ok(()),
+            Some(end) if end <= self.options.limits.allocation => {
+                self.state.trace.missing = end - self.bytes.len();
+                Err(Fault(Kind::UnexpectedEnd))
+            }
+            _ => Err(Fault(Kind::Limit)),
+        }
+    }
+}
+
+impl Input for Part<'_> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        self.need(N)?;
+        let array = self.bytes[self.offset..].first_chunk().copied();
+        self.offset += N;
+        array.ok_or(Fault(Kind::UnexpectedEnd))
+    }
+
+    fn pass(&mut self, count: usize) -> Result<(), Fault> {
+        self.need(count)?;
+        self.offset += count;
+        Ok(())
+    }
+
+    fn expect(&mut self, count: usize) -> Result<(), Fault> {
+        self.need(count)
+    }
+
+    fn at_end(&mut self) -> Result<bool, Fault> {
+        // Only the end of the stream is the end, and `decode_eof` has that.
+        self.need(1).map(|()| false)
+    }
+
+    fn options(&self) -> &Options {
+        &self.options
+    }
+
+    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
+        // More input follows, so nobody sees the path.
+        if fault.0 != Kind::UnexpectedEnd {
+            self.state.trace.push(segment);
+        }
+        fault
+    }
+
+    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
+        self.state.trace.behind = count;
+        fault
+    }
+
+    fn enter(&mut self) -> Result<(), Fault> {
+        self.state.enter(&self.options)
+    }
+
+    fn leave(&mut self) {
+        self.state.leave();
+    }
+
+    fn resume(&mut self) -> usize {
+        let Progress { marks, open } = &mut *self.progress;
+        open.push(self.next);
+        if self.next == marks.len() {
+            marks.push(Mark { parts: 0, offset: self.offset });
+        }
+        let mark = &marks[self.next];
+        self.offset = mark.offset;
+        self.next += 1;
+        mark.parts
+    }
+
+    fn passed(&mut self, parts: usize) {
+        let Progress { marks, open } = &mut *self.progress;
+        if let Some(&at) = open.last() {
+            self.next = at + 1;
+            marks.truncate(self.next);
+            marks[at] = Mark { parts, offset: self.offset };
+        }
+    }
+
+    fn complete(&mut self) {
+        self.progress.open.pop();
+    }
+}
+
+impl<T: Encode> Encoder<&T> for StreamCodec<T> {
+    type Error = io::Error;
+
+    fn encode(&mut self, message: &T, target: &mut BytesMut) -> io::Result<()> {
+        Ok(T::Form::NEW.encode_to_buf_with(self.options, message, target)?)
+    }
+}
+
+impl<T: Encode> Encoder<T> for StreamCodec<T> {
+    type Error = io::Error;
+
+    fn encode(&mut self, message: T, target: &mut BytesMut) -> io::Result<()> {
+        self.encode(&message, target)
+    }
+}
+
+impl<T> fmt::Debug for StreamCodec<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StreamCodec").field("wanted", &self.wanted).finish_non_exhaustive()
+    }
+}
+
+/// Messages in frames with a length in front, so that one that cannot be decoded is skipped.
+///
+/// The frames are those of `LengthDelimitedCodec`, which says how wide the length is, in which byte order, and how
+/// large a frame may be. A frame is exactly one message. Errors are those of the stream and of the frames, or hold an
+/// [`Error`], which `get_ref` and `downcast` give.
+///
+/// `FramedRead` answers an error with that error and then one `None`, as if the stream had ended; the next frame comes
+/// behind that.
+///
+/// ```
+/// use bytes::BytesMut;
+/// use tightwire_parco::FrameCodec;
+/// use tokio_util::codec::{Decoder, Encoder, LengthDelimitedCodec};
+///
+/// let frames = LengthDelimitedCodec::builder().length_field_type::<u16>().little_endian().new_codec();
+/// let mut codec = FrameCodec::<String>::new(frames);
+/// let mut buffer = BytesMut::new();
+/// codec.encode(&"hey".to_owned(), &mut buffer)?;
+/// assert_eq!(buffer[..], [5, 0, 3, 0, b'h', b'e', b'y']);
+/// assert_eq!(codec.decode(&mut buffer)?.as_deref(), Some("hey"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct FrameCodec<T> {
+    frames: LengthDelimitedCodec,
+    options: Options,
+    buffer: BytesMut,
+    message: PhantomData<fn(T) -> T>,
+}
+
+impl<T> FrameCodec<T> {
+    /// Messages in these frames, decoded with the default options.
+    pub fn new(frames: LengthDelimitedCodec) -> Self {
+        Self::with_options(frames, Options::new())
+    }
+
+    /// Messages in these frames, with these options.
+    pub fn with_options(frames: LengthDelimitedCodec, options: Options) -> Self {
+        Self { frames, options, buffer: BytesMut::new(), message: PhantomData }
+    }
+}
+
+impl<T: DecodeOwned> Decoder for FrameCodec<T> {
+    type Item = T;
+    type Error = io::Error;
+
+    fn decode(&mut self, source: &mut BytesMut) -> io::Result<Option<T>> {
+        match self.frames.decode(source)? {
+            Some(frame) => Ok(Some(self.options.decode_exact(&frame)?)),
+            None => Ok(None),
+        }
+    }
+}
+
+impl<T: Encode> Encoder<&T> for FrameCodec<T> {
+    type Error = io::Error;
+
+    fn encode(&mut self, message: &T, target: &mut BytesMut) -> io::Result<()> {
+        self.buffer.clear();
+        T::Form::NEW.encode_to_buf_with(self.options, message, &mut self.buffer)?;
+        self.frames.encode(self.buffer.split().freeze(), target)
+    }
+}
+
+impl<T: Encode> Encoder<T> for FrameCodec<T> {
+    type Error = io::Error;
+
+    fn encode(&mut self, message: T, target: &mut BytesMut) -> io::Result<()> {
+        self.encode(&message, target)
+    }
+}
+
+impl<T> fmt::Debug for FrameCodec<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FrameCodec").field("frames", &self.frames).finish_non_exhaustive()
+    }
+}

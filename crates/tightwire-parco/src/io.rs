@@ -1,0 +1,379 @@
+//! Messages on `std::io` streams.
+
+use alloc::vec::Vec;
+use core::{fmt, mem};
+use std::io::{self, Read, Write};
+
+use crate::error::{Error, Fault, Kind, Segment};
+use crate::form::{Decode, DecodeForm, DecodeOwned, Encode};
+use crate::message::WireExt;
+use crate::options::Options;
+use crate::read::{Input, State};
+use crate::wire::{Get, Put, StaticWire, Wire};
+
+/// How much a stream is asked for at once where a length claims more: memory grows with what arrives.
+const CHUNK: usize = 8192;
+
+/// Encodes to a stream with one `write_all`, or with none if the message is empty.
+///
+/// For many messages there is [`Encoder`], which keeps its buffer.
+///
+/// # Errors
+///
+/// Fails if a value does not fit its wire form, before anything is written, and if writing fails.
+pub fn encode_to_writer<T: Encode + ?Sized>(value: &T, writer: impl Write) -> Result<(), Error> {
+    Encoder::new(writer).encode(value)
+}
+
+/// Decodes one message from a stream and reads not a byte more.
+///
+/// Numbers are read one by one, so a stream that costs a system call per read belongs into a `BufReader`. For many
+/// messages, and for values that borrow, there is [`Decoder`].
+///
+/// # Errors
+///
+/// Fails where no such value starts, at the end of the stream, and if reading fails.
+///
+/// ```
+/// let mut stream: &[u8] = &[3, 0, b'h', b'e', b'y', 0xff];
+/// assert_eq!(tightwire_parco::decode_from_reader::<String>(&mut stream)?, "hey");
+/// assert_eq!(stream, [0xff]);
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+pub fn decode_from_reader<T: DecodeOwned>(reader: impl Read) -> Result<T, Error> {
+    let mut decoder = Decoder::new(reader);
+    let form = <T as DecodeForm<'_>>::Form::NEW;
+    if !decoder.fill(&form)? {
+        return Err(Error::at(Kind::UnexpectedEnd, 0));
+    }
+    form.decode_exact(&decoder.buffer)
+}
+
+/// Writes messages to a stream, each with one `write_all`, from a buffer that it keeps.
+///
+/// ```
+/// let mut encoder = tightwire_parco::Encoder::new(Vec::new());
+/// encoder.encode(&1u16)?;
+/// encoder.encode("hey")?;
+/// assert_eq!(encoder.into_inner(), [1, 0, 3, 0, b'h', b'e', b'y']);
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+pub struct Encoder<W> {
+    writer: W,
+    buffer: Vec<u8>,
+    options: Options,
+}
+
+impl<W: Write> Encoder<W> {
+    /// Messages go to this stream.
+    pub const fn new(writer: W) -> Self {
+        Self::with_options(writer, Options::new())
+    }
+
+    /// Messages go to this stream, with the maximum depth of these options.
+    pub const fn with_options(writer: W, options: Options) -> Self {
+        Self { writer, buffer: Vec::new(), options }
+    }
+
+    /// Writes a message.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a value does not fit its wire form, before anything is written, and if writing fails.
+    pub fn encode<T: Encode + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
+        self.encode_as(&T::Form::NEW, value)
+    }
+
+    /// Writes a value in a form that is given.
+    ///
+    /// # Errors
+    ///
+    /// As [`encode`](Self::encode).
+    pub fn encode_as<F: Put<T>, T: ?Sized>(&mut self, form: &F, value: &T) -> Result<(), Error> {
+        self.buffer.clear();
+        form.encode_with(self.options, value, &mut self.buffer)?;
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        self.writer.write_all(&self.buffer).map_err(Error::io)
+    }
+
+    /// The stream.
+    pub const fn get_ref(&self) -> &W {
+        &self.writer
+    }
+
+    /// The stream, to flush it for instance.
+    pub const fn get_mut(&mut self) -> &mut W {
+        &mut self.writer
+    }
+
+    /// Gives the stream back.
+    pub fn into_inner(self) -> W {
+        self.writer
+    }
+}
+
+impl<W> fmt::Debug for Encoder<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Encoder").finish_non_exhaustive()
+    }
+}
+
+/// Reads messages from a stream, each exactly as far as it goes, into a buffer that it keeps.
+///
+/// A message is walked over while it arrives, so that every limit holds before memory is taken, and decoded from the
+/// buffer when it is complete. [`Limits::max_allocation`](crate::Limits::max_allocation) bounds its size.
+///
+/// Numbers are read one by one, so a stream that costs a system call per read belongs into a `BufReader`.
+///
+/// A message without bytes, such as `()`, can be read once where the stream ends, and then there is none. To know that,
+/// the call after such a message reads the first byte of the next one, and keeps it if it is not part of its own.
+///
+/// ```
+/// let stream: &[u8] = &[3, 0, b'h', b'e', b'y', 1, 0, b'x'];
+/// let mut decoder = tightwire_parco::Decoder::new(stream);
+/// let mut words = Vec::new();
+/// while let Some(word) = decoder.decode::<&str>()? {
+///     words.push(word.to_uppercase());
+/// }
+/// assert_eq!(words, ["HEY", "X"]);
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+pub struct Decoder<R> {
+    reader: R,
+    buffer: Vec<u8>,
+    options: Options,
+    /// The first byte of the next message, read to know that the stream has not ended.
+    ahead: Option<u8>,
+    /// The last call took no bytes, so the stream may have ended.
+    idle: bool,
+}
+
+impl<R: Read> Decoder<R> {
+    /// Messages come from this stream.
+    pub const fn new(reader: R) -> Self {
+        Self::with_options(reader, Options::new())
+    }
+
+    /// Messages come from this stream and are decoded so.
+    pub const fn with_options(reader: R, options: Options) -> Self {
+        Self { reader, buffer: Vec::new(), options, ahead: None, idle: false }
+    }
+
+    /// Reads a message; `None` at the end of the stream.
+    ///
+    /// The value may borrow from the decoder until the next message is read.
+    ///
+    /// # Errors
+    ///
+    /// Fails where no such value starts, where the stream ends inside one, and if reading fails. After an error the
+    /// position in the stream is not known.
+    pub fn decode<'de, T: Decode<'de>>(&'de mut self) -> Result<Option<T>, Error> {
+        self.decode_as(&<T as DecodeForm<'de>>::Form::NEW)
+    }
+
+    /// Reads a value in a form that is given; `None` at the end of the stream.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode).
+    pub fn decode_as<'de, F: Get<'de, T>, T>(&'de mut self, form: &F) -> Result<Option<T>, Error> {
+        if self.idle && !self.peek()? {
+            return Ok(None);
+        }
+        let is_there = self.fill(form)?;
+        self.idle = self.buffer.is_empty();
+        if !is_there {
+            return Ok(None);
+        }
+        form.decode_exact_with(self.options, &self.buffer).map(Some)
+    }
+
+    /// Reads one message into the buffer; false at the end of the stream.
+    fn fill<F: Wire>(&mut self, form: &F) -> Result<bool, Error> {
+        let mut feed = self.feed();
+        let walked = form.walk(&mut feed);
+        if feed.ended && feed.buffer.is_empty() {
+            return Ok(false);
+        }
+        match walked {
+            Ok(()) => {
+                self.ahead = if feed.ahead { feed.buffer.pop() } else { None };
+                Ok(true)
+            }
+            Err(fault) => Err(feed.into_error(fault)),
+        }
+    }
+
+    /// Reads the first byte of the next message; false at the end of the stream.
+    fn peek(&mut self) -> Result<bool, Error> {
+        let mut feed = self.feed();
+        match feed.at_end() {
+            Ok(false) => {
+                self.ahead = feed.buffer.pop();
+                Ok(true)
+            }
+            Ok(true) => Ok(false),
+            Err(fault) => Err(feed.into_error(fault)),
+        }
+    }
+
+    /// The stream as input, with nothing walked over.
+    fn feed(&mut self) -> Feed<'_, R> {
+        self.buffer.clear();
+        let ahead = self.ahead.take();
+        self.buffer.extend(ahead);
+        Feed {
+            reader: &mut self.reader,
+            buffer: &mut self.buffer,
+            options: self.options,
+            state: State::default(),
+            error: None,
+            ahead: ahead.is_some(),
+            ended: false,
+        }
+    }
+
+    /// The stream.
+    pub const fn get_ref(&self) -> &R {
+        &self.reader
+    }
+
+    /// The stream; what is read from it here is no part of a message.
+    pub const fn get_mut(&mut self) -> &mut R {
+        &mut self.reader
+    }
+
+    /// Gives the stream back, positioned behind the last message, or one byte further after several messages without
+    /// bytes in a row.
+    pub fn into_inner(self) -> R {
+        self.reader
+    }
+}
+
+impl<R> fmt::Debug for Decoder<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// A stream as input: what is walked over is what has been read, and stays in the buffer.
+struct Feed<'a, R> {
+    reader: &'a mut R,
+    buffer: &'a mut Vec<u8>,
+    options: Options,
+    state: State,
+    error: Option<io::Error>,
+    /// The last byte of the buffer is not walked over yet.
+    ahead: bool,
+    /// The stream has ended.
+    ended: bool,
+}
+
+impl<R: Read> Feed<'_, R> {
+    /// Reads `count` bytes to the end of the buffer, which grows by [`CHUNK`] at most before they arrive.
+    fn pull(&mut self, count: usize) -> Result<(), Fault> {
+        let ahead = usize::from(count > 0 && mem::take(&mut self.ahead));
+        let mut left = count - ahead;
+        while left > 0 {
+            let chunk = left.min(CHUNK);
+            if let Err(fault) = self.pull_chunk(chunk) {
+                let trace = &mut self.state.trace;
+                trace.missing += left - chunk;
+                trace.behind += count - left;
+                return Err(fault);
+            }
+            left -= chunk;
+        }
+        Ok(())
+    }
+
+    fn pull_chunk(&mut self, count: usize) -> Result<(), Fault> {
+        let start = self.buffer.len();
+        let end = start + count;
+        if end > self.options.limits.allocation {
+            return Err(Fault(Kind::Limit));
+        }
+        self.buffer.resize(end, 0);
+        let mut filled = start;
+        while filled < end {
+            match self.reader.read(&mut self.buffer[filled..]) {
+                Ok(0) => {
+                    self.ended = true;
+                    self.buffer.truncate(filled);
+                    self.state.trace.missing = end - filled;
+                    self.state.trace.behind = filled - start;
+                    return Err(Fault(Kind::UnexpectedEnd));
+                }
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.buffer.truncate(filled);
+                    self.error = Some(error);
+                    return Err(Fault(Kind::Io));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn into_error(self, fault: Fault) -> Error {
+        match self.error {
+            Some(error) => Error::io(error),
+            None => self.state.trace.into_error(fault, self.buffer.len()),
+        }
+    }
+}
+
+impl<R: Read> Input for Feed<'_, R> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        self.pull(N)?;
+        self.buffer.last_chunk().copied().ok_or(Fault(Kind::UnexpectedEnd))
+    }
+
+    fn pass(&mut self, count: usize) -> Result<(), Fault> {
+        self.pull(count)
+    }
+
+    fn expect(&mut self, count: usize) -> Result<(), Fault> {
+        // Nobody knows what will arrive; only the limit is known.
+        match self.buffer.len().checked_add(count) {
+            Some(end) if end <= self.options.limits.allocation => Ok(()),
+            _ => Err(Fault(Kind::Limit)),
+        }
+    }
+
+    fn at_end(&mut self) -> Result<bool, Fault> {
+        if !self.ahead {
+            match self.pull(1) {
+                Ok(()) => self.ahead = true,
+                Err(_) if self.ended => return Ok(true),
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(false)
+    }
+
+    fn options(&self) -> &Options {
+        &self.options
+    }
+
+    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
+        self.state.trace.push(segment);
+        fault
+    }
+
+    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
+        self.state.trace.behind = count;
+        fault
+    }
+
+    fn enter(&mut self) -> Result<(), Fault> {
+        self.state.enter(&self.options)
+    }
+
+    fn leave(&mut self) {
+        self.state.leave();
+    }
+}

@@ -1,0 +1,478 @@
+//! Several models on one stream, each behind its id.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::collections::btree_map;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::any::Any;
+use core::borrow::Borrow;
+use core::fmt;
+use core::iter::FusedIterator;
+use core::marker::PhantomData;
+
+use crate::builder::boxed::{ErasedInput, Erasure};
+use crate::error::{Error, Fault, Kind, Segment};
+use crate::form::{DecodeOwned, Encode};
+use crate::message::WireExt;
+use crate::options::{Levels, Options};
+use crate::read::{Context, Input, Reader};
+use crate::schema::{Describe, Schema};
+use crate::wire::{Get, Own, Put, StaticWire, Wire};
+use crate::write::{self, Writer};
+
+/// Models by their ids: a frame is an id, then the model that is registered for it.
+///
+/// `W` is the wire form of ids and `I` their type: numbers, texts, whatever has an order. Frames follow each other
+/// without a length, so what comes after an unknown id cannot be read.
+///
+/// A registry is filled once and then shared, as a static for example.
+///
+/// ```
+/// use std::sync::LazyLock;
+///
+/// use tightwire_parco::wire::U8;
+/// use tightwire_parco::{Identified, Registry, builder};
+///
+/// #[derive(Debug, Default, PartialEq)]
+/// struct Animal {
+///     age: u8,
+/// }
+///
+/// impl Identified<u8> for Animal {
+///     fn id(&self) -> u8 {
+///         7
+///     }
+/// }
+///
+/// static MODELS: LazyLock<Registry<U8, u8>> = LazyLock::new(|| {
+///     let mut models = Registry::new(U8);
+///     models.register(7, builder::<Animal>().uint8(|a| a.age, |a, age| a.age = age)).expect("the only one");
+///     models
+/// });
+///
+/// let mut stream = Vec::new();
+/// MODELS.encode(&Animal { age: 3 }, &mut stream)?;
+/// assert_eq!(stream, [7, 3]);
+/// for frame in MODELS.frames(&stream) {
+///     assert_eq!(frame?.downcast_ref(), Some(&Animal { age: 3 }));
+/// }
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+pub struct Registry<W, I> {
+    id: W,
+    models: BTreeMap<I, Box<dyn Model>>,
+}
+
+/// What knows the id that it is registered for.
+pub trait Identified<I> {
+    /// The id.
+    fn id(&self) -> I;
+}
+
+/// A model that came with its id.
+pub struct Frame<I> {
+    /// The id.
+    pub id: I,
+    /// The model, of the type that is registered for the id.
+    pub value: Box<dyn Any + Send>,
+}
+
+impl<W, I> Registry<W, I>
+where
+    W: Put<I> + for<'de> Get<'de, I>,
+    I: Ord + fmt::Display,
+{
+    /// A registry without models, whose ids have this form.
+    ///
+    /// [`Checked`](crate::wire::Checked) is a form for ids that are Go's `int`.
+    pub const fn new(id: W) -> Self {
+        Self { id, models: BTreeMap::new() }
+    }
+
+    /// Registers a model with its form, which is a schema made by [`builder`](crate::builder()) or any other that
+    /// writes and reads `T`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the id is taken; what it stands for stays.
+    pub fn register<T, F>(&mut self, id: I, form: F) -> Result<&mut Self, Error>
+    where
+        T: Any + Send,
+        F: Put<T> + for<'de> Get<'de, T> + Send + Sync + 'static,
+    {
+        match self.models.entry(id) {
+            btree_map::Entry::Occupied(_) => Err(Error::bare(Kind::AlreadyRegistered)),
+            btree_map::Entry::Vacant(entry) => {
+                entry.insert(Box::new(Typed::<T, F> { form, model: PhantomData }));
+                Ok(self)
+            }
+        }
+    }
+
+    /// Registers a model that has a form by itself, as those with derived codecs.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the id is taken; what it stands for stays.
+    pub fn register_own<T>(&mut self, id: I) -> Result<&mut Self, Error>
+    where
+        T: Any + Send + Encode + DecodeOwned,
+    {
+        self.register::<T, _>(id, Own::NEW)
+    }
+
+    /// The ids that have models, in their order.
+    pub fn ids(&self) -> impl Iterator<Item = &I> {
+        self.models.keys()
+    }
+
+    /// Encodes the frame of a model that tells its id to the end of a vector.
+    ///
+    /// # Errors
+    ///
+    /// As [`encode_as`](Self::encode_as).
+    pub fn encode<T: Identified<I> + Any>(&self, item: &T, vec: &mut Vec<u8>) -> Result<(), Error> {
+        self.encode_as(&item.id(), item, vec)
+    }
+
+    /// Encodes the frame of a model under the given id to the end of a vector.
+    ///
+    /// For another maximum depth, [`WireExt::encode_with`](crate::WireExt::encode_with) encodes a [`Frame`].
+    ///
+    /// # Errors
+    ///
+    /// Fails if the id does not fit its form ([`Error::is_overflow`]), if it is not registered or registered for
+    /// another type ([`Error::is_unknown_type`]), and if the model does not fit its own form. The vector's contents are then
+    /// as before.
+    pub fn encode_as<Q, T>(&self, id: &Q, item: &T, vec: &mut Vec<u8>) -> Result<(), Error>
+    where
+        I: Borrow<Q>,
+        Q: Ord + ?Sized,
+        W: Put<Q>,
+        T: Any,
+    {
+        write::append(vec, Levels::default(), |writer| self.put_frame(id, item, writer))
+    }
+
+    /// Decodes a frame from the start of a slice and returns what follows it.
+    ///
+    /// Other options are taken by the methods of [`WireExt`](crate::WireExt), for a registry is the form of its frames.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the id is not registered ([`Error::is_unknown_type`]), and where no model of its type follows.
+    pub fn decode<'de>(&self, bytes: &'de [u8]) -> Result<(Frame<I>, &'de [u8]), Error> {
+        self.decode_with(Options::new(), bytes)
+    }
+
+    /// Decodes a frame with a model of type `T` from the start of a slice, and returns what follows it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the id is not registered or is for another type ([`Error::is_unknown_type`]), and where no model of its
+    /// type follows.
+    pub fn decode_as<'de, T: Any>(&self, bytes: &'de [u8]) -> Result<((I, T), &'de [u8]), Error> {
+        let mut context = Context::new(bytes, Options::new());
+        let mut reader = Reader::new(bytes, &mut context);
+        match self.get_as(&mut reader) {
+            Ok(value) => Ok((value, reader.rest())),
+            Err(fault) => Err(reader.into_error(fault)),
+        }
+    }
+
+    /// Decodes the frames of a slice, one after the other, until it ends.
+    pub fn frames<'a>(&'a self, bytes: &'a [u8]) -> Frames<'a, W, I> {
+        self.frames_with(Options::new(), bytes)
+    }
+
+    /// As [`frames`](Self::frames), with options. The limits count for each frame.
+    pub fn frames_with<'a>(&'a self, options: Options, bytes: &'a [u8]) -> Frames<'a, W, I> {
+        Frames { registry: self, options, rest: bytes, total: bytes.len(), failed: false }
+    }
+
+    fn put_frame<Q>(&self, id: &Q, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault>
+    where
+        I: Borrow<Q>,
+        Q: Ord + ?Sized,
+        W: Put<Q>,
+    {
+        self.id.put(id, writer)?;
+        self.models.get(id).ok_or(Fault::UNKNOWN_TYPE)?.put(item, writer)
+    }
+
+    /// Reads an id. The fault of an unknown one is reported where the id starts.
+    fn get_model(&self, reader: &mut Reader<'_, '_>) -> Result<(I, &dyn Model), Fault> {
+        let start = reader.rest();
+        let id = self.id.get(reader)?;
+        match self.models.get(&id) {
+            Some(model) => Ok((id, &**model)),
+            None => Err(reader.reject(start, Fault::UNKNOWN_TYPE)),
+        }
+    }
+
+    fn get_as<T: Any>(&self, reader: &mut Reader<'_, '_>) -> Result<(I, T), Fault> {
+        let start = reader.rest();
+        let (id, model) = self.get_model(reader)?;
+        let mut value: Option<T> = None;
+        if !model.get_into(reader, &mut value)? {
+            return Err(reader.reject(start, Fault::UNKNOWN_TYPE));
+        }
+        Ok((id, value.expect("a model that is read sets the value")))
+    }
+}
+
+impl<W, I> Wire for Registry<W, I>
+where
+    W: Put<I> + for<'de> Get<'de, I>,
+    I: Ord + fmt::Display,
+{
+    fn min_size(&self) -> usize {
+        self.id.min_size() + self.models.values().map(|model| model.min_size()).min().unwrap_or(0)
+    }
+
+    fn fixed_size(&self) -> Option<usize> {
+        None
+    }
+
+    fn walk<J: Input>(&self, input: &mut J) -> Result<(), Fault> {
+        let mut id = Copied { input, bytes: Vec::new() };
+        self.id.walk(&mut id)?;
+        let Copied { input, bytes } = id;
+        let mut context = Context::new(&bytes, *input.options());
+        let id = self.id.get(&mut Reader::new(&bytes, &mut context))?;
+        self.models.get(&id).ok_or(Fault::UNKNOWN_TYPE)?.walk(input)
+    }
+
+    fn schema(&self, describe: &mut Describe) -> Schema {
+        let id = self.id.schema(describe);
+        describe.multi(core::any::type_name::<Self>(), id, |describe| {
+            self.models.iter().map(|(id, model)| (id.to_string(), model.schema(describe))).collect()
+        })
+    }
+}
+
+impl<W, I> Put<Frame<I>> for Registry<W, I>
+where
+    W: Put<I> + for<'de> Get<'de, I>,
+    I: Ord + fmt::Display,
+{
+    fn put(&self, frame: &Frame<I>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.put_frame(&frame.id, &*frame.value, writer)
+    }
+
+    fn size(&self, frame: &Frame<I>, levels: Levels) -> Result<usize, Fault> {
+        let id = self.id.size(&frame.id, levels)?;
+        Ok(id + self.models.get(&frame.id).ok_or(Fault::UNKNOWN_TYPE)?.size(&*frame.value, levels)?)
+    }
+}
+
+impl<'de, W, I> Get<'de, Frame<I>> for Registry<W, I>
+where
+    W: Put<I> + for<'a> Get<'a, I>,
+    I: Ord + fmt::Display,
+{
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Frame<I>, Fault> {
+        let (id, model) = self.get_model(reader)?;
+        Ok(Frame { id, value: model.get(reader)? })
+    }
+}
+
+impl<W, I: fmt::Debug> fmt::Debug for Registry<W, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ids: Vec<&I> = self.models.keys().collect();
+        f.debug_struct("Registry").field("ids", &ids).finish_non_exhaustive()
+    }
+}
+
+impl<I> Frame<I> {
+    /// A frame of this model.
+    pub fn new<T: Any + Send>(id: I, value: T) -> Self {
+        Self { id, value: Box::new(value) }
+    }
+
+    /// The model, if it is a `T`.
+    pub fn downcast<T: Any>(self) -> Result<T, Self> {
+        match self.value.downcast() {
+            Ok(value) => Ok(*value),
+            Err(value) => Err(Self { id: self.id, value }),
+        }
+    }
+
+    /// Borrows the model, if it is a `T`.
+    pub fn downcast_ref<T: Any>(&self) -> Option<&T> {
+        self.value.downcast_ref()
+    }
+}
+
+impl<I: fmt::Debug> fmt::Debug for Frame<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Frame").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// The frames of a slice, decoded one after the other.
+///
+/// An error is the last item, as nothing tells where the next frame would start.
+#[derive(Debug)]
+#[must_use = "iterators do nothing unless consumed"]
+pub struct Frames<'a, W, I> {
+    registry: &'a Registry<W, I>,
+    options: Options,
+    rest: &'a [u8],
+    total: usize,
+    failed: bool,
+}
+
+impl<'a, W, I> Frames<'a, W, I> {
+    /// Where the next frame starts, or the one that failed: bytes from the start of the slice. Offsets of errors count
+    /// from there.
+    pub fn offset(&self) -> usize {
+        self.total - self.rest.len()
+    }
+
+    /// What is not decoded yet.
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+}
+
+impl<W, I> Iterator for Frames<'_, W, I>
+where
+    W: Put<I> + for<'de> Get<'de, I>,
+    I: Ord + fmt::Display,
+{
+    type Item = Result<Frame<I>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed || self.rest.is_empty() {
+            return None;
+        }
+        match self.registry.decode_with(self.options, self.rest) {
+            // A form of ids can take no bytes, and so can a model: frames of that kind would never end.
+            Ok((_, rest)) if rest.len() == self.rest.len() => {
+                self.failed = true;
+                Some(Err(Error::at(Kind::TrailingBytes, 0)))
+            }
+            Ok((frame, rest)) => {
+                self.rest = rest;
+                Some(Ok(frame))
+            }
+            Err(error) => {
+                self.failed = true;
+                Some(Err(error))
+            }
+        }
+    }
+}
+
+impl<W, I> FusedIterator for Frames<'_, W, I>
+where
+    W: Put<I> + for<'de> Get<'de, I>,
+    I: Ord + fmt::Display,
+{
+}
+
+/// A form together with the type that it carries, which callers do not know.
+struct Typed<T, F> {
+    form: F,
+    model: PhantomData<fn() -> T>,
+}
+
+trait Model: Send + Sync {
+    fn min_size(&self) -> usize;
+    fn walk(&self, input: &mut dyn ErasedInput) -> Result<(), Fault>;
+    fn schema(&self, describe: &mut Describe) -> Schema;
+    fn put(&self, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault>;
+    fn size(&self, item: &dyn Any, levels: Levels) -> Result<usize, Fault>;
+    fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Box<dyn Any + Send>, Fault>;
+    /// Reads a model into an `Option` of its type, or tells that it is one of another.
+    fn get_into(&self, reader: &mut Reader<'_, '_>, value: &mut dyn Any) -> Result<bool, Fault>;
+}
+
+impl<T, F> Model for Typed<T, F>
+where
+    T: Any + Send,
+    F: Put<T> + for<'de> Get<'de, T> + Send + Sync,
+{
+    fn min_size(&self) -> usize {
+        self.form.min_size()
+    }
+
+    fn walk(&self, input: &mut dyn ErasedInput) -> Result<(), Fault> {
+        self.form.walk(&mut Erasure(input))
+    }
+
+    fn schema(&self, describe: &mut Describe) -> Schema {
+        self.form.schema(describe)
+    }
+
+    fn put(&self, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.form.put(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?, writer)
+    }
+
+    fn size(&self, item: &dyn Any, levels: Levels) -> Result<usize, Fault> {
+        self.form.size(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?, levels)
+    }
+
+    fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Box<dyn Any + Send>, Fault> {
+        let value: T = self.form.get(reader)?;
+        Ok(Box::new(value))
+    }
+
+    fn get_into(&self, reader: &mut Reader<'_, '_>, value: &mut dyn Any) -> Result<bool, Fault> {
+        let Some(value) = value.downcast_mut::<Option<T>>() else { return Ok(false) };
+        *value = Some(self.form.get(reader)?);
+        Ok(true)
+    }
+}
+
+/// An input whose bytes are kept while a form walks over them.
+struct Copied<'a, J> {
+    input: &'a mut J,
+    bytes: Vec<u8>,
+}
+
+impl<J: Input> Input for Copied<'_, J> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        let array = self.input.array()?;
+        self.bytes.extend(array);
+        Ok(array)
+    }
+
+    fn pass(&mut self, count: usize) -> Result<(), Fault> {
+        self.input.expect(count)?;
+        for _ in 0..count {
+            self.array::<1>()?;
+        }
+        Ok(())
+    }
+
+    fn expect(&mut self, count: usize) -> Result<(), Fault> {
+        self.input.expect(count)
+    }
+
+    fn at_end(&mut self) -> Result<bool, Fault> {
+        self.input.at_end()
+    }
+
+    fn options(&self) -> &Options {
+        self.input.options()
+    }
+
+    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
+        self.input.locate(fault, segment)
+    }
+
+    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
+        self.input.blame(fault, count)
+    }
+
+    fn enter(&mut self) -> Result<(), Fault> {
+        self.input.enter()
+    }
+
+    fn leave(&mut self) {
+        self.input.leave();
+    }
+}

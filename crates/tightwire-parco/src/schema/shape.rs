@@ -1,0 +1,377 @@
+//! What of a schema is visible on the wire, its canonical text, and the fingerprint of that.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::{Number, Schema, of};
+use crate::form::Encode;
+use crate::wire::Endian;
+
+/// Sixty-four bits that stand for the shape of messages: equal for schemas whose messages look alike.
+///
+/// The names of fields are not part of it, nor whether fields are grouped in a nested struct, for neither is on the
+/// wire. Both sides of a connection can compare fingerprints, and a test can pin one.
+///
+/// It is FNV-1a, 64 bits (offset basis `cbf29ce484222325`, prime `100000001b3`, both hexadecimal) over the bytes of
+/// [`Schema::canonical`]. Other languages can compute it from that text, whose parts are
+///
+/// | Schema | text |
+/// |---|---|
+/// | bool | `bool` |
+/// | integer of one byte | `u8`, `i8` |
+/// | other integer | `u16le`, `i64be`, ...; `int` and `uint` as those of 64 bits; a header as the integer it is |
+/// | float | `f32le`, `f32be`, `f64le`, `f64be` |
+/// | string, blob | `bytes(H)` with the header as an integer |
+/// | slice, array, map | `slice(H T)`, `array(N T)`, `map(H K V)` |
+/// | option | `option(T)` |
+/// | reserved bytes | `skip(N)`; as a field, none if `N` is 0 |
+/// | time in UTC, with a zone | `time`, `located` |
+/// | struct | `(`, the fields with single spaces between them, `)` |
+/// | struct that is a field | its fields in the place of the field |
+/// | multi | `multi(H L:ID=T ...)`, the ids in bytewise order, `L` the number of their bytes in decimal |
+/// | struct or multi that contains itself | `@` and its text, also where it is a field |
+/// | where it comes again | `^N`, `N` counting the `@` around outwards from 1 |
+///
+/// ```
+/// use tightwire_parco::schema::{self, Schema};
+///
+/// let byte = || schema::of::<u8>();
+/// let point = Schema::Struct(vec![("x".into(), byte()), ("y".into(), byte())]);
+/// let pixel = Schema::Struct(vec![("at".into(), point), ("hue".into(), schema::of::<u16>())]);
+/// assert_eq!(pixel.canonical(), "(u8 u8 u16le)");
+/// assert_eq!(pixel.fingerprint().to_string(), "771914a7fa482743");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fingerprint(u64);
+
+/// The fingerprint of a type that can be encoded.
+pub fn fingerprint<T: Encode + ?Sized>() -> Fingerprint {
+    of::<T>().fingerprint()
+}
+
+impl Fingerprint {
+    /// The bits.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl From<u64> for Fingerprint {
+    fn from(bits: u64) -> Self {
+        Self(bits)
+    }
+}
+
+/// Sixteen hexadecimal digits.
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl Schema {
+    /// The shape of messages as text: see [`Fingerprint`].
+    pub fn canonical(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = Shape::of(self).write(&mut text, &mut Vec::new());
+        text
+    }
+
+    /// The fingerprint of the shape of messages.
+    pub fn fingerprint(&self) -> Fingerprint {
+        let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+        // The hash takes everything.
+        let _ = Shape::of(self).write(&mut hash, &mut Vec::new());
+        Fingerprint(hash.0)
+    }
+}
+
+struct Fnv(u64);
+
+impl fmt::Write for Fnv {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        Ok(())
+    }
+}
+
+/// A schema without what the wire does not show.
+pub(super) struct Shape {
+    pub(super) kind: Kind,
+    /// What the schema calls it.
+    pub(super) label: &'static str,
+}
+
+pub(super) enum Kind {
+    /// What has one text and one size.
+    Leaf(String, u64),
+    Bytes(String),
+    Slice(String, Box<Shape>),
+    Array(u64, Box<Shape>),
+    Map(String, Box<Shape>, Box<Shape>),
+    Option(Box<Shape>),
+    Skip(u64),
+    Located,
+    /// The names of fields are their ways from here.
+    Group(Circle, Vec<(String, Shape)>),
+    Multi(Circle, Box<Shape>, Vec<(String, Shape)>),
+    /// The group or multi at this level comes again.
+    Back(usize),
+}
+
+/// How many structs and multis of the schema are around, and whether this one comes again inside.
+#[derive(Clone, Copy)]
+pub(super) struct Circle {
+    pub(super) level: usize,
+    pub(super) is_closed: bool,
+}
+
+impl Shape {
+    pub(super) fn of(schema: &Schema) -> Self {
+        Self::build(schema, &mut Vec::new())
+    }
+
+    /// `open` has for each struct and multi around whether it was found to come again.
+    fn build(schema: &Schema, open: &mut Vec<bool>) -> Self {
+        let (label, kind) = match schema {
+            Schema::Bool => ("bool", Kind::Leaf("bool".into(), 1)),
+            Schema::Number(number, endian) | Schema::Header(number, endian) => {
+                (number.name(), Kind::Leaf(token(*number, *endian), number.width() as u64))
+            }
+            Schema::String { header } => ("string", Kind::Bytes(header_token(header))),
+            Schema::Blob { header } => ("blob", Kind::Bytes(header_token(header))),
+            Schema::Slice { header, element } => {
+                ("slice", Kind::Slice(header_token(header), Self::boxed(element, open)))
+            }
+            Schema::Array { len, element } => ("array", Kind::Array(*len, Self::boxed(element, open))),
+            Schema::Map { header, key, value } => {
+                let key = Self::boxed(key, open);
+                ("map", Kind::Map(header_token(header), key, Self::boxed(value, open)))
+            }
+            Schema::Option(inner) => ("option", Kind::Option(Self::boxed(inner, open))),
+            Schema::Struct(fields) => {
+                let level = open.len();
+                open.push(false);
+                let mut list = Vec::with_capacity(fields.len());
+                for (name, schema) in fields {
+                    Self::add(name.clone(), Self::build(schema, open), &mut list);
+                }
+                let is_closed = open.pop().unwrap_or(false);
+                ("struct", Kind::Group(Circle { level, is_closed }, list))
+            }
+            Schema::Skip(count) => ("skip", Kind::Skip(*count)),
+            Schema::TimeUtc => ("time_utc", Kind::Leaf("time".into(), 8)),
+            Schema::TimeLocation => ("time_location", Kind::Located),
+            Schema::Multi { header, models } => {
+                let header = Self::boxed(header, open);
+                let level = open.len();
+                open.push(false);
+                let mut list: Vec<_> =
+                    models.iter().map(|(id, schema)| (id.clone(), Self::build(schema, open))).collect();
+                list.sort_by(|(one, _), (other, _)| one.cmp(other));
+                let is_closed = open.pop().unwrap_or(false);
+                ("multi", Kind::Multi(Circle { level, is_closed }, header, list))
+            }
+            Schema::Recursive(levels) => {
+                let level = open.len().saturating_sub(*levels);
+                if let Some(is_closed) = open.get_mut(level) {
+                    *is_closed = true;
+                }
+                ("recursive", Kind::Back(level))
+            }
+        };
+        Self { kind, label }
+    }
+
+    fn boxed(schema: &Schema, open: &mut Vec<bool>) -> Box<Self> {
+        Box::new(Self::build(schema, open))
+    }
+
+    /// Adds a field, of a struct its fields, of nothing nothing.
+    fn add(name: String, shape: Self, list: &mut Vec<(String, Self)>) {
+        match shape.kind {
+            Kind::Skip(0) => {}
+            Kind::Group(Circle { is_closed: false, .. }, fields) => {
+                list.extend(
+                    fields.into_iter().map(|(inner, shape)| (alloc::format!("{name}.{inner}"), shape)),
+                );
+            }
+            _ => list.push((name, shape)),
+        }
+    }
+
+    /// The number of bytes, where it is fixed and zero bytes are a value.
+    pub(super) fn fixed_size(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::Leaf(_, size) | Kind::Skip(size) => Some(*size),
+            Kind::Array(len, element) => element.fixed_size()?.checked_mul(*len),
+            Kind::Group(_, fields) => {
+                fields.iter().try_fold(0, |sum: u64, (_, field)| sum.checked_add(field.fixed_size()?))
+            }
+            _ => None,
+        }
+    }
+
+    /// Writes the canonical text; `open` has the levels of the circles around.
+    fn write(&self, out: &mut impl fmt::Write, open: &mut Vec<usize>) -> fmt::Result {
+        match &self.kind {
+            Kind::Leaf(text, _) => out.write_str(text),
+            Kind::Bytes(header) => write!(out, "bytes({header})"),
+            Kind::Slice(header, element) => {
+                write!(out, "slice({header} ")?;
+                element.write(out, open)?;
+                out.write_char(')')
+            }
+            Kind::Array(len, element) => {
+                write!(out, "array({len} ")?;
+                element.write(out, open)?;
+                out.write_char(')')
+            }
+            Kind::Map(header, key, value) => {
+                write!(out, "map({header} ")?;
+                key.write(out, open)?;
+                out.write_char(' ')?;
+                value.write(out, open)?;
+                out.write_char(')')
+            }
+            Kind::Option(inner) => {
+                out.write_str("option(")?;
+                inner.write(out, open)?;
+                out.write_char(')')
+            }
+            Kind::Skip(count) => write!(out, "skip({count})"),
+            Kind::Located => out.write_str("located"),
+            Kind::Group(circle, fields) => circle.around(out, open, |out, open| {
+                out.write_char('(')?;
+                for (index, (_, field)) in fields.iter().enumerate() {
+                    if index > 0 {
+                        out.write_char(' ')?;
+                    }
+                    field.write(out, open)?;
+                }
+                out.write_char(')')
+            }),
+            Kind::Multi(circle, header, models) => circle.around(out, open, |out, open| {
+                out.write_str("multi(")?;
+                header.write(out, open)?;
+                for (id, model) in models {
+                    write!(out, " {}:{id}=", id.len())?;
+                    model.write(out, open)?;
+                }
+                out.write_char(')')
+            }),
+            Kind::Back(level) => {
+                let at = open.iter().position(|open| open == level);
+                write!(out, "^{}", at.map_or(0, |at| open.len() - at))
+            }
+        }
+    }
+}
+
+impl Circle {
+    fn around<W: fmt::Write>(
+        self,
+        out: &mut W,
+        open: &mut Vec<usize>,
+        inside: impl FnOnce(&mut W, &mut Vec<usize>) -> fmt::Result,
+    ) -> fmt::Result {
+        if !self.is_closed {
+            return inside(out, open);
+        }
+        out.write_char('@')?;
+        open.push(self.level);
+        inside(out, open)?;
+        open.pop();
+        Ok(())
+    }
+}
+
+fn token(number: Number, endian: Endian) -> String {
+    let kind = match (number.is_float(), number.is_signed()) {
+        (true, _) => 'f',
+        (_, true) => 'i',
+        _ => 'u',
+    };
+    let order = match endian {
+        _ if number.width() == 1 => "",
+        Endian::Little => "le",
+        Endian::Big => "be",
+    };
+    alloc::format!("{kind}{}{order}", 8 * number.width())
+}
+
+/// The text of a header, which is empty for what cannot be one.
+fn header_token(header: &Schema) -> String {
+    match header {
+        Schema::Number(number, endian) | Schema::Header(number, endian) => token(*number, *endian),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::fmt::Write as _;
+
+    use super::*;
+
+    fn byte() -> Schema {
+        Schema::Number(Number::Uint8, Endian::Little)
+    }
+
+    fn structure(fields: Vec<Schema>) -> Schema {
+        let name = |index| alloc::format!("f{index}");
+        Schema::Struct(fields.into_iter().enumerate().map(|(index, field)| (name(index), field)).collect())
+    }
+
+    #[test]
+    fn equal_wires_have_equal_texts() {
+        let header = || Box::new(byte());
+        let counting = || Box::new(Schema::Header(Number::Uint8, Endian::Little));
+        for (one, other) in [
+            (Schema::String { header: header() }, Schema::Blob { header: counting() }),
+            (Schema::Number(Number::Int, Endian::Big), Schema::Number(Number::Int64, Endian::Big)),
+            (
+                structure(
+                    [byte(), structure([byte(), Schema::Skip(0)].into()), structure(Vec::new())].into(),
+                ),
+                structure([byte(), byte()].into()),
+            ),
+        ] {
+            assert_eq!(one.canonical(), other.canonical());
+            assert_eq!(one.fingerprint(), other.fingerprint());
+        }
+    }
+
+    #[test]
+    fn circles_count_only_what_comes_again() {
+        let list = structure([byte(), Schema::Option(Box::new(Schema::Recursive(1)))].into());
+        assert_eq!(list.canonical(), "@(u8 option(^1))");
+        // The struct between does not come again, so it is no level.
+        let inner = structure([Schema::Option(Box::new(Schema::Recursive(2)))].into());
+        let outer = structure([inner, list.clone()].into());
+        assert_eq!(outer.canonical(), "@(option(^1) @(u8 option(^1)))");
+        let inner = structure([list, Schema::Option(Box::new(Schema::Recursive(2)))].into());
+        assert_eq!(structure([inner].into()).canonical(), "@(@(u8 option(^1)) option(^1))");
+    }
+
+    #[test]
+    fn ids_are_sorted_and_delimited() {
+        let multi = Schema::Multi {
+            header: Box::new(Schema::String { header: Box::new(byte()) }),
+            models: [("b c".into(), structure([byte()].into())), ("a".into(), Schema::Bool)].into(),
+        };
+        assert_eq!(multi.canonical(), "multi(bytes(u8) 1:a=bool 3:b c=(u8))");
+    }
+
+    #[test]
+    fn the_hash_is_fnv_1a() {
+        let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+        hash.write_str("foobar").unwrap();
+        assert_eq!(hash.0, 0x8594_4171_f739_67e8);
+    }
+}

@@ -1,0 +1,71 @@
+//! Go's `int` in fewer bytes.
+
+use super::{Get, GoInt, GoUint, I8, I16, I32, I64, Order, Put, StaticWire, U8, U16, U32, U64, Wire};
+use crate::error::Fault;
+use crate::options::Levels;
+use crate::read::{Input, Reader};
+use crate::schema::{Describe, Schema};
+use crate::write::Writer;
+
+/// `i64`, written as the number `W`, whose range it has to be in: what Go calls a header, as a value of its own.
+///
+/// Ids of registries are such values. Unlike lengths they can be negative, if `W` can.
+///
+/// ```
+/// use tightwire_parco::wire::{Checked, U8};
+/// use tightwire_parco::WireExt;
+///
+/// assert_eq!(Checked(U8).to_vec(&200i64)?, [200]);
+/// assert!(Checked(U8).to_vec(&300i64).unwrap_err().is_overflow());
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checked<W>(pub W);
+
+impl<W: Wire> Wire for Checked<W> {
+    same_sizes!();
+
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        self.0.walk(input)
+    }
+
+    fn schema(&self, describe: &mut Describe) -> Schema {
+        match self.0.schema(describe) {
+            Schema::Number(number, endian) => Schema::Header(number, endian),
+            other => other,
+        }
+    }
+}
+
+impl<W: StaticWire> StaticWire for Checked<W> {
+    const NEW: Self = Self(W::NEW);
+}
+
+macro_rules! checked {
+    ($($form:ident $(<$order:ident>)?: $value:ty;)*) => {$(
+        impl $(<$order: Order>)? Put<i64> for Checked<$form $(<$order>)?> {
+            #[inline]
+            fn put(&self, value: &i64, writer: &mut Writer<'_>) -> Result<(), Fault> {
+                let value = <$value>::try_from(*value).map_err(|_| Fault::OVERFLOW)?;
+                self.0.put(&value, writer)
+            }
+
+            #[inline]
+            fn size(&self, value: &i64, levels: Levels) -> Result<usize, Fault> {
+                let value = <$value>::try_from(*value).map_err(|_| Fault::OVERFLOW)?;
+                self.0.size(&value, levels)
+            }
+        }
+
+        impl $(<$order: Order>)? Get<'_, i64> for Checked<$form $(<$order>)?> {
+            #[inline]
+            fn get(&self, reader: &mut Reader<'_, '_>) -> Result<i64, Fault> {
+                let value: $value = self.0.get(reader)?;
+                i64::try_from(value).map_err(|_| Fault::OVERFLOW)
+            }
+        }
+    )*};
+}
+
+integers!(checked);

@@ -1,0 +1,326 @@
+//! Wire forms: how values are written, as types and values of their own, apart from the Rust types they carry.
+//!
+//! `Slice<U8, U16<Le>>` says: a count in one byte, then that many 16-bit numbers, little endian. It is a [`Wire`]; it
+//! is [`Put`] for `Vec<u16>` and everything else that has elements, and [`Get`] for what can be built from them.
+//! Forms are zero-sized unless they hold a builder or a schema made at run time.
+//!
+//! A type that no form here carries gets one of its own, mostly from the methods of another:
+//!
+//! ```
+//! use std::net::Ipv4Addr;
+//!
+//! use tightwire_parco::schema::{Describe, Schema};
+//! use tightwire_parco::wire::{Be, StaticWire, U32, Wire};
+//! use tightwire_parco::{Decode, Encode, Fault, Get, Input, Levels, Put, Reader, Writer};
+//!
+//! /// An address as the number `U32<Be>`.
+//! struct Address;
+//!
+//! impl Wire for Address {
+//!     fn min_size(&self) -> usize {
+//!         4
+//!     }
+//!
+//!     fn fixed_size(&self) -> Option<usize> {
+//!         Some(4)
+//!     }
+//!
+//!     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+//!         input.pass(4)
+//!     }
+//!
+//!     fn schema(&self, describe: &mut Describe) -> Schema {
+//!         U32::<Be>::NEW.schema(describe)
+//!     }
+//! }
+//!
+//! impl StaticWire for Address {
+//!     const NEW: Self = Self;
+//! }
+//!
+//! impl Put<Ipv4Addr> for Address {
+//!     fn put(&self, address: &Ipv4Addr, writer: &mut Writer<'_>) -> Result<(), Fault> {
+//!         writer.array(address.octets());
+//!         Ok(())
+//!     }
+//!
+//!     fn size(&self, _: &Ipv4Addr, _: Levels) -> Result<usize, Fault> {
+//!         Ok(4)
+//!     }
+//! }
+//!
+//! impl Get<'_, Ipv4Addr> for Address {
+//!     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Ipv4Addr, Fault> {
+//!         reader.array::<4>().map(Ipv4Addr::from)
+//!     }
+//! }
+//!
+//! #[derive(Debug, PartialEq, Encode, Decode)]
+//! struct Host {
+//!     #[parco(with = Address)]
+//!     address: Ipv4Addr,
+//! }
+//!
+//! let host = Host { address: Ipv4Addr::LOCALHOST };
+//! assert_eq!(tightwire_parco::to_vec(&host)?, [127, 0, 0, 1]);
+//! assert_eq!(tightwire_parco::decode_exact::<Host>(&[127, 0, 0, 1])?, host);
+//! # Ok::<(), tightwire_parco::Error>(())
+//! ```
+
+/// The sizes of a form that takes as many bytes as the one that it holds.
+macro_rules! same_sizes {
+    () => {
+        #[inline]
+        fn min_size(&self) -> usize {
+            self.0.min_size()
+        }
+
+        #[inline]
+        fn fixed_size(&self) -> Option<usize> {
+            self.0.fixed_size()
+        }
+    };
+}
+
+/// Implements [`Wire`] for a form with the bytes of the one that it holds.
+macro_rules! same_wire {
+    ([$($generics:tt)*] $type:ty) => {
+        impl<$($generics)*> Wire for $type {
+            same_sizes!();
+
+            #[inline]
+            fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+                self.0.walk(input)
+            }
+
+            fn schema(&self, describe: &mut Describe) -> Schema {
+                self.0.schema(describe)
+            }
+        }
+    };
+}
+
+/// Hands the forms of integers, each with its type, to a macro.
+macro_rules! integers {
+    ($apply:ident) => {
+        $apply! {
+            U8: u8;
+            I8: i8;
+            U16<O>: u16;
+            I16<O>: i16;
+            U32<O>: u32;
+            I32<O>: i32;
+            U64<O>: u64;
+            I64<O>: i64;
+            GoInt<O>: i64;
+            GoUint<O>: u64;
+        }
+    };
+}
+
+pub mod adjust;
+mod bytes;
+mod checked;
+mod map;
+mod message;
+mod number;
+mod option;
+mod own;
+mod sequence;
+mod smart;
+mod time;
+mod zeros;
+
+use alloc::vec::Vec;
+use core::fmt;
+
+pub use bytes::{Blob, FromOctets, LongText, Octets, SmallVarchar, Str, Text, Varchar};
+pub use checked::Checked;
+pub use map::{Map, SortedMap};
+pub use message::{DecodeFields, Decoding, EncodeFields, Encoding, Message, Shape};
+pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, U8, U16, U32, U64};
+pub use option::Opt;
+pub use own::Own;
+pub(crate) use sequence::walk_elements;
+pub use sequence::{Array, Slice};
+pub use smart::Via;
+pub use time::{TimeLocation, TimeUtc};
+pub use zeros::Skip;
+
+pub use crate::time::{FromNanos, ToNanos};
+
+use crate::error::{Fault, Segment};
+use crate::options::Levels;
+use crate::read::{Input, Reader};
+use crate::schema::{Describe, Schema};
+use crate::write::Writer;
+
+/// A byte order, chosen per field.
+pub trait Order: Copy + Default + fmt::Debug + Send + Sync + 'static {
+    /// The order as a value.
+    const ENDIAN: Endian;
+}
+
+/// A byte order as a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Endian {
+    /// Least significant byte first.
+    Little,
+    /// Most significant byte first.
+    Big,
+}
+
+/// Little endian.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Le;
+
+/// Big endian.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Be;
+
+impl Order for Le {
+    const ENDIAN: Endian = Endian::Little;
+}
+
+impl Order for Be {
+    const ENDIAN: Endian = Endian::Big;
+}
+
+/// A form that bytes on the wire can have.
+pub trait Wire {
+    /// The fewest bytes that a value takes.
+    fn min_size(&self) -> usize;
+
+    /// The number of bytes, where all values take the same.
+    fn fixed_size(&self) -> Option<usize>;
+
+    /// Reads over one value without making it: lengths, limits and flags are checked, text is not.
+    ///
+    /// A form with a variable number of parts walks over them by [`Input::walk_parts`], so that a
+    /// `StreamCodec` can resume after the last complete part when more input arrives.
+    ///
+    /// # Errors
+    ///
+    /// Fails where no value of this form starts here.
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault>;
+
+    /// The form as data.
+    fn schema(&self, describe: &mut Describe) -> Schema;
+}
+
+/// A form that needs no value to be known: its type says everything.
+pub trait StaticWire: Wire + Sized {
+    /// The only value.
+    const NEW: Self;
+}
+
+/// A form that can write a `T`.
+pub trait Put<T: ?Sized>: Wire {
+    /// Writes one value.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the form cannot carry the value. What was written until then does not reach the caller.
+    fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault>;
+
+    /// The exact number of bytes that [`put`](Self::put) writes, with `levels` of structs left.
+    ///
+    /// A form that contains others passes `levels` on to them.
+    ///
+    /// # Errors
+    ///
+    /// Fails where writing would.
+    fn size(&self, value: &T, levels: Levels) -> Result<usize, Fault>;
+
+    /// Writes values one after the other, as a slice has them.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the first that cannot be written.
+    #[inline]
+    fn put_all(&self, values: &[T], writer: &mut Writer<'_>) -> Result<(), Fault>
+    where
+        T: Sized,
+    {
+        if let Some(size) = self.fixed_size() {
+            writer.reserve(size.saturating_mul(values.len()));
+        }
+        for (index, value) in values.iter().enumerate() {
+            if let Err(fault) = self.put(value, writer) {
+                return Err(writer.locate(fault, Segment::Index(index)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A form that can read a `T`, which may borrow from the input.
+pub trait Get<'de, T>: Wire {
+    /// Reads one value.
+    ///
+    /// # Errors
+    ///
+    /// Fails where no such value starts here.
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault>;
+
+    /// Reads one value over an older one, whose memory is used again.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get). What `value` is after an error is not specified, but it is a value.
+    #[inline]
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
+        *value = self.get(reader)?;
+        Ok(())
+    }
+
+    /// Reads `count` values and appends them. The caller has checked the count.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the first that cannot be read.
+    #[inline]
+    fn get_all(&self, count: usize, reader: &mut Reader<'_, 'de>, values: &mut Vec<T>) -> Result<(), Fault> {
+        // The bytes of elements of one size are there. Others can have counts in them that lie about the same bytes, on
+        // every level of nesting.
+        let believed = match self.fixed_size() {
+            Some(_) => count,
+            None => count.min(BELIEVED / size_of::<T>().max(1)),
+        };
+        values.reserve(believed);
+        for index in 0..count {
+            match self.get(reader) {
+                Ok(value) => values.push(value),
+                Err(fault) => return Err(reader.locate(fault, Segment::Index(index))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads `count` values and keeps none. The caller has checked the count.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the first that cannot be read.
+    #[inline]
+    fn check_all(&self, count: usize, reader: &mut Reader<'_, 'de>) -> Result<(), Fault> {
+        for index in 0..count {
+            if let Err(fault) = self.get(reader) {
+                return Err(reader.locate(fault, Segment::Index(index)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many bytes of elements are allocated on the word of a count; for more of them they have to come.
+const BELIEVED: usize = 64 << 10;
+
+/// The sum of two fixed sizes.
+#[inline]
+pub(crate) const fn both(one: Option<usize>, other: Option<usize>) -> Option<usize> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one + other),
+        _ => None,
+    }
+}

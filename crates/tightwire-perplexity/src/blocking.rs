@@ -1,0 +1,124 @@
+//! The client for programs without a runtime.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tokio::runtime::{Builder, Runtime};
+
+use crate::client::{self, Answer, Call};
+use crate::error::{Error, Result};
+use crate::stream::{EventStream, StreamItem};
+
+/// Runs the calls of a [`Client`](crate::Client) on a runtime of its own, which has one thread.
+///
+/// Must not be used, nor dropped, inside of asynchronous code: it blocks the thread.
+///
+/// # Examples
+/// ```no_run
+/// use tightwire_perplexity::types::chat::Request;
+///
+/// let client = tightwire_perplexity::blocking::Client::new(tightwire_perplexity::Client::from_env()?)?;
+/// let request = Request::new("sonar", "Why is the sky blue?");
+/// let answer = client.run(|api| api.chat().create(&request))?;
+/// for part in client.stream(|api| api.chat().stream(&request))? {
+///     print!("{}", part?.delta().unwrap_or_default());
+/// }
+/// # Ok::<(), tightwire_perplexity::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Client {
+    api: client::Client,
+    runtime: Arc<Runtime>,
+}
+
+impl Client {
+    /// Wraps a client.
+    ///
+    /// # Errors
+    /// [`Error::is_config`] if the runtime cannot be started.
+    pub fn new(api: client::Client) -> Result<Self> {
+        let mut builder = Builder::new_multi_thread();
+        let runtime = builder.worker_threads(1).thread_name("perplexity").enable_all().build();
+        let runtime =
+            runtime.map_err(|error| Error::config("the runtime cannot be started").with_source(error))?;
+        Ok(Self { api, runtime: Arc::new(runtime) })
+    }
+
+    /// The client that is wrapped.
+    pub fn api(&self) -> &client::Client {
+        &self.api
+    }
+
+    /// Sends a call and waits for its answer.
+    ///
+    /// # Errors
+    /// As [`Call::send`].
+    ///
+    /// # Panics
+    /// Inside of asynchronous code.
+    pub fn run<A: Answer>(&self, call: impl FnOnce(&client::Client) -> Call<A>) -> Result<A::Output> {
+        self.runtime.block_on(call(&self.api).send())
+    }
+
+    /// Waits for any future, such as a [`Wait`](crate::Wait) or a download.
+    ///
+    /// # Panics
+    /// Inside of asynchronous code.
+    pub fn wait<F: IntoFuture>(&self, future: F) -> F::Output {
+        self.runtime.block_on(async { future.await })
+    }
+
+    /// Sends a call and iterates over what it streams.
+    ///
+    /// # Errors
+    /// As [`Call::send`].
+    ///
+    /// # Panics
+    /// Inside of asynchronous code.
+    pub fn stream<T: StreamItem>(
+        &self,
+        call: impl FnOnce(&client::Client) -> Call<client::Events<T>>,
+    ) -> Result<Iter<T>> {
+        Ok(Iter { stream: self.run(call)?, runtime: Arc::clone(&self.runtime) })
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Client").field(&self.api).finish()
+    }
+}
+
+/// The items of a stream; each step waits for the next one. Dropping it closes the connection.
+#[derive(Debug)]
+pub struct Iter<T> {
+    stream: EventStream<T>,
+    runtime: Arc<Runtime>,
+}
+
+impl<T> Iter<T> {
+    /// The stream below.
+    pub fn get_ref(&self) -> &EventStream<T> {
+        &self.stream
+    }
+
+    /// Accepts partial answers; see [`EventStream::allow_partial`].
+    #[must_use]
+    pub fn allow_partial(self) -> Self
+    where
+        T: StreamItem,
+    {
+        Self { stream: self.stream.allow_partial(), runtime: self.runtime }
+    }
+}
+
+impl<T: StreamItem> Iterator for Iter<T> {
+    type Item = Result<T>;
+
+    /// # Panics
+    /// Inside of asynchronous code.
+    fn next(&mut self) -> Option<Result<T>> {
+        let Self { stream, runtime } = self;
+        runtime.block_on(stream.next())
+    }
+}

@@ -1,0 +1,111 @@
+//! Members that a caller adds to the body of a request.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use bytes::Bytes;
+use tightwire_json::RawValue;
+use serde::de::{self, Deserialize, Deserializer, MapAccess};
+
+use crate::error::{Error, Result};
+
+/// A member to add, with its value as JSON.
+pub(crate) type Extra = (String, Box<RawValue>);
+
+/// The members of an object, as they are written.
+struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+
+        /// A key that borrows if it can; a `Cow` by itself never does.
+        #[derive(serde::Deserialize)]
+        struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some((Key(key), value)) = map.next_entry()? {
+                    members.push((key, value));
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(Visitor)
+    }
+}
+
+/// Merges `extras` into the members of `body`, at its top level; they win, and the last of several with one name does.
+///
+/// Values are copied as they are written, so that numbers of any length stay exact. Without a body, the extras become
+/// the body.
+pub(crate) fn merge(body: &[u8], extras: &[Extra]) -> Result<Bytes> {
+    let Members(mut members) = if body.is_empty() {
+        Members(Vec::new())
+    } else {
+        tightwire_json::from_slice_borrowed(body).map_err(|error| {
+            Error::invalid("extra_body", "needs a body that is an object").with_source(error)
+        })?
+    };
+    for (name, value) in extras {
+        let value: &RawValue = value;
+        match members.iter_mut().find(|(key, _)| key == name) {
+            Some(member) => member.1 = value,
+            None => members.push((Cow::Borrowed(name), value)),
+        }
+    }
+    let mut merged = Vec::with_capacity(body.len() + 64);
+    merged.push(b'{');
+    for (index, (key, value)) in members.iter().enumerate() {
+        if index > 0 {
+            merged.push(b',');
+        }
+        tightwire_json::to_buf(&mut merged, key)
+            .map_err(|error| Error::invalid("extra_body", "has no JSON form").with_source(error))?;
+        merged.push(b':');
+        merged.extend_from_slice(value.get().as_bytes());
+    }
+    merged.push(b'}');
+    Ok(merged.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn extra(name: &str, value: &str) -> Extra {
+        (name.to_owned(), RawValue::from_string(value.to_owned()).unwrap())
+    }
+
+    #[test]
+    fn extras_win_and_the_rest_stays_as_it_is() {
+        let body = br#"{"model":"a","big":123456789012345678901234567890,"f":1.0,"k\"":"\u00e9"}"#;
+        let merged = merge(body, &[extra("model", "\"b\""), extra("n", "null"), extra("n", "[1]")]).unwrap();
+        assert_eq!(
+            merged,
+            r#"{"model":"b","big":123456789012345678901234567890,"f":1.0,"k\"":"\u00e9","n":[1]}"#
+        );
+    }
+
+    #[test]
+    fn extras_become_the_body() {
+        assert_eq!(merge(b"", &[extra("a", "1")]).unwrap(), "{\"a\":1}");
+        assert_eq!(merge(b"{}", &[extra("a", "1")]).unwrap(), "{\"a\":1}");
+    }
+
+    #[test]
+    fn other_bodies_are_refused() {
+        for body in ["[1]", "\"text\"", "7"] {
+            let error = merge(body.as_bytes(), &[extra("a", "1")]).unwrap_err();
+            assert_eq!(error.field(), Some("extra_body"));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The seam between the client's rules and HTTP.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use reqwest::{Request, Response};
+use tightwire_sse::shared::without_urls;
+use tower_service::Service;
+
+use crate::error::{BoxError, Error, Origin, TimeoutPhase};
+use crate::retry::Outcome;
+
+type Sending = Pin<Box<dyn Future<Output = Result<Response, BoxError>> + Send>>;
+
+/// Sends requests.
+#[derive(Clone)]
+pub(super) enum Transport {
+    Reqwest(reqwest::Client),
+    Service(Arc<dyn Dispatch>),
+}
+
+/// A service whose type is forgotten.
+pub(super) trait Dispatch: Send + Sync {
+    fn dispatch(&self, request: Request) -> Sending;
+}
+
+/// The lock lets a service be cloned from several threads that cannot be shared between them.
+struct Shared<S>(Mutex<S>);
+
+impl<S> Dispatch for Shared<S>
+where
+    S: Service<Request, Response = Response> + Clone + Send + 'static,
+    S::Error: Into<BoxError>,
+    S::Future: Send,
+{
+    fn dispatch(&self, request: Request) -> Sending {
+        let mut service = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Box::pin(async move {
+            poll_fn(|cx| service.poll_ready(cx)).await.map_err(Into::into)?;
+            service.call(request).await.map_err(Into::into)
+        })
+    }
+}
+
+impl Transport {
+    pub(super) fn service<S>(service: S) -> Self
+    where
+        S: Service<Request, Response = Response> + Clone + Send + 'static,
+        S::Error: Into<BoxError>,
+        S::Future: Send,
+    {
+        Self::Service(Arc::new(Shared(Mutex::new(service))))
+    }
+
+    pub(super) async fn send(&self, request: Request) -> Result<Response, Failure> {
+        match self {
+            Self::Reqwest(client) => client.execute(request).await.map_err(Failure::of_reqwest),
+            Self::Service(service) => service.dispatch(request).await.map_err(Failure::of_service),
+        }
+    }
+}
+
+impl fmt::Debug for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Reqwest(_) => "Reqwest",
+            Self::Service(_) => "Service",
+        })
+    }
+}
+
+/// Why there is no answer, or none that is whole.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) error: Error,
+    /// Another attempt would end the same way.
+    pub(super) futile: bool,
+}
+
+impl Failure {
+    pub(super) fn of_reqwest(error: reqwest::Error) -> Self {
+        let futile = error.is_builder() || error.is_redirect();
+        let error = match (error.is_timeout(), error.is_connect()) {
+            (true, true) => Error::timeout(TimeoutPhase::Connect).with_source(without_urls(error)),
+            (true, false) => Error::timeout(TimeoutPhase::Attempt).with_source(without_urls(error)),
+            (false, _) => Error::connection(without_urls(error)),
+        };
+        Self { error, futile }
+    }
+
+    fn of_service(error: BoxError) -> Self {
+        match error.downcast::<reqwest::Error>() {
+            Ok(error) => Self::of_reqwest(*error),
+            Err(error) => Self { error: Error::connection(error), futile: false },
+        }
+    }
+
+    /// The answer with this head broke off.
+    pub(super) fn of_answer(self, head: &http::response::Parts) -> Self {
+        let origin = Origin::of(head.status, &head.headers, 0);
+        Self { error: self.error.with_origin(origin), ..self }
+    }
+
+    pub(super) fn timeout(phase: TimeoutPhase) -> Self {
+        Self { error: Error::timeout(phase), futile: false }
+    }
+
+    pub(super) fn outcome(&self) -> Outcome<'static> {
+        self.error.timeout_phase().map_or(Outcome::Connection, Outcome::Timeout)
+    }
+}

@@ -1,0 +1,117 @@
+//! `/chat/completions` and `/async/chat/completions`.
+
+use super::group;
+use crate::client::{Call, Client, Events, Json, PathStyle, Plan, segment};
+use crate::error::{Error, Result};
+use crate::stream::TokenUsage;
+use crate::types::async_chat::{self, AsyncCompletion, GetParams, List, ListParams};
+use crate::types::chat::{Completion, Request};
+use crate::wait::Wait;
+
+group! {
+    /// Chat completions; see [`Client::chat`].
+    ///
+    /// # Examples
+    /// ```no_run
+    /// use tightwire_perplexity::types::chat::Request;
+    ///
+    /// # async fn example(client: tightwire_perplexity::Client) -> tightwire_perplexity::Result<()> {
+    /// let request = Request::new("sonar", "Why is the sky blue?");
+    /// let answer = client.chat().create(&request).await?;
+    /// println!("{}", answer.text().unwrap_or_default());
+    ///
+    /// let mut text = client.chat().stream(&request).await?.text();
+    /// while let Some(piece) = text.next().await {
+    ///     print!("{}", piece?);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    Chat
+}
+
+impl Chat<'_> {
+    /// Asks for a completion, as a whole.
+    pub fn create(&self, request: &Request) -> Call<Json<Completion>> {
+        let plan = match request.stream {
+            Some(true) => Err(Error::invalid("stream", "must not be set for a whole answer")),
+            _ => self.plan(request),
+        };
+        Call::new(self.client, plan, Json::with_usage(usage))
+    }
+
+    /// Asks for a completion, in parts. The request itself need not ask for a stream.
+    pub fn stream(&self, request: &Request) -> Call<Events<Completion>> {
+        let plan = self.plan(request).and_then(|plan| plan.streaming(request.stream));
+        Call::new(self.client, plan, Events::new())
+    }
+
+    fn plan(&self, request: &Request) -> Result<Plan> {
+        let path = match self.client.path_style() {
+            PathStyle::Sdk => "/chat/completions",
+            PathStyle::V1 => "/v1/sonar",
+        };
+        let plan = self.client.posting(path, request, Request::validate)?;
+        Ok(plan.labelled("chat", Some(&request.model)))
+    }
+}
+
+fn usage(completion: &Completion) -> Option<TokenUsage> {
+    let usage = completion.usage.as_ref()?;
+    Some(TokenUsage { input: usage.prompt_tokens, output: usage.completion_tokens })
+}
+
+group! {
+    /// Chat completions in the background; see [`Client::async_chat`].
+    ///
+    /// # Examples
+    /// ```no_run
+    /// use tightwire_perplexity::types::async_chat::Request;
+    ///
+    /// # async fn example(client: tightwire_perplexity::Client) -> tightwire_perplexity::Result<()> {
+    /// let request = Request::ask("sonar-deep-research", "What is known about tea?");
+    /// let job = client.async_chat().create(&request).await?;
+    /// let job = client.async_chat().wait(&job.id).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    AsyncChat
+}
+
+impl AsyncChat<'_> {
+    /// Asks for a completion in the background.
+    pub fn create(&self, request: &async_chat::Request) -> Call<Json<AsyncCompletion>> {
+        let plan = self.client.posting(path(self.client), request, async_chat::Request::validate);
+        let plan = plan.map(|plan| plan.labelled("chat", Some(&request.request.model)));
+        Call::new(self.client, plan, Json::new())
+    }
+
+    /// Lists requests.
+    pub fn list(&self, params: &ListParams) -> Call<Json<List>> {
+        Call::new(self.client, Plan::get(path(self.client)).with_params(params), Json::new())
+    }
+
+    /// Retrieves a request, with its answer if there is one.
+    pub fn retrieve(&self, id: &str) -> Call<Json<AsyncCompletion>> {
+        self.retrieve_with(id, &GetParams::default())
+    }
+
+    /// Like [`retrieve`](Self::retrieve), with a query.
+    pub fn retrieve_with(&self, id: &str, params: &GetParams) -> Call<Json<AsyncCompletion>> {
+        let plan = segment("id", id)
+            .and_then(|id| Plan::get(format!("{}/{id}", path(self.client))).with_params(params));
+        Call::new(self.client, plan, Json::new())
+    }
+
+    /// Waits until a request is answered or has failed.
+    pub fn wait(&self, id: &str) -> Wait<AsyncCompletion> {
+        self.retrieve(id).wait()
+    }
+}
+
+fn path(client: &Client) -> &'static str {
+    match client.path_style() {
+        PathStyle::Sdk => "/async/chat/completions",
+        PathStyle::V1 => "/v1/async/sonar",
+    }
+}

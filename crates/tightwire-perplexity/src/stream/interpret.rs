@@ -1,0 +1,335 @@
+//! What the events of a stream mean, without any I/O.
+
+use bytes::{Buf as _, Bytes};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::{Malformed, StreamItem};
+use crate::client::codec;
+use crate::error::Error;
+
+/// Largest event by default, in bytes. Answers with reasoning and many results take some hundred kilobytes.
+pub(super) const DEFAULT_MAX_EVENT_SIZE: usize = 64 << 20;
+
+/// What is in the stream next.
+#[derive(Debug)]
+pub(super) enum Step<T> {
+    Item(T),
+    /// An event that could not be used; others may follow.
+    Skipped(Error),
+    /// The stream has failed.
+    Failed(Error),
+    /// The server said that this was all.
+    Done,
+    /// The chunk is used up.
+    More,
+}
+
+/// Takes events out of chunks.
+#[derive(Debug)]
+pub(super) struct Interpreter {
+    decoder: tightwire_sse::Decoder,
+    max_event_size: usize,
+    malformed: Malformed,
+    /// The largest sequence number so far.
+    sequence: Option<u64>,
+    /// The id of the answer, once an item has told it.
+    response_id: Option<Box<str>>,
+    /// The server has said, in one of its ways, that the answer is complete.
+    complete: bool,
+}
+
+impl Interpreter {
+    pub(super) fn new() -> Self {
+        Self {
+            decoder: decoder(DEFAULT_MAX_EVENT_SIZE),
+            max_event_size: DEFAULT_MAX_EVENT_SIZE,
+            malformed: Malformed::End,
+            sequence: None,
+            response_id: None,
+            complete: false,
+        }
+    }
+
+    pub(super) fn set_malformed(&mut self, malformed: Malformed) {
+        self.malformed = malformed;
+    }
+
+    pub(super) fn set_max_event_size(&mut self, bytes: usize) {
+        self.max_event_size = bytes;
+        self.decoder = decoder(bytes);
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    pub(super) fn sequence(&self) -> Option<u64> {
+        self.sequence
+    }
+
+    pub(super) fn response_id(&self) -> Option<&str> {
+        self.response_id.as_deref()
+    }
+
+    /// Goes on where another connection was lost.
+    pub(super) fn inherit(&mut self, lost: &Self) {
+        self.malformed = lost.malformed;
+        self.set_max_event_size(lost.max_event_size);
+        self.sequence = lost.sequence;
+        self.response_id.clone_from(&lost.response_id);
+    }
+
+    pub(super) fn last_event_id(&self) -> &str {
+        self.decoder.last_event_id()
+    }
+
+    /// Takes the next step out of `chunk`, which is advanced past it.
+    pub(super) fn step<T: StreamItem>(&mut self, chunk: &mut Bytes) -> Step<T> {
+        let mut rest: &[u8] = chunk;
+        let step = loop {
+            match self.decoder.next(&mut rest) {
+                Ok(None) => break Step::<T>::More,
+                Ok(Some(event)) => {
+                    if let Some(step) = interpret(&event, self.malformed) {
+                        break step;
+                    }
+                }
+                Err(error) => break Step::Failed(Error::too_large(self.max_event_size).with_source(error)),
+            }
+        };
+        let used = chunk.len() - rest.len();
+        chunk.advance(used);
+        self.noted(step)
+    }
+
+    /// Takes the last step, at the end of the body: an event without its empty line, as some servers send it.
+    ///
+    /// One that cannot be decoded was cut off with the connection and is dropped.
+    pub(super) fn finish<T: StreamItem>(&mut self) -> Step<T> {
+        let step = match self.decoder.finish_lenient() {
+            Ok(event) => event.and_then(|event| interpret(&event, Malformed::Skip)).unwrap_or(Step::More),
+            Err(error) => Step::Failed(Error::too_large(self.max_event_size).with_source(error)),
+        };
+        self.noted(if matches!(step, Step::Skipped(_)) { Step::More } else { step })
+    }
+
+    /// Keeps what a step tells about the stream.
+    fn noted<T: StreamItem>(&mut self, step: Step<T>) -> Step<T> {
+        match &step {
+            Step::Item(item) => {
+                self.complete |= item.is_last();
+                self.sequence = self.sequence.max(item.sequence_number());
+                if self.response_id.is_none() {
+                    self.response_id = item.response_id().map(Into::into);
+                }
+            }
+            Step::Done => self.complete = true,
+            _ => {}
+        }
+        step
+    }
+}
+
+fn decoder(max_event_size: usize) -> tightwire_sse::Decoder {
+    tightwire_sse::Decoder::with_config(tightwire_sse::Config::new().max_event_size(max_event_size))
+}
+
+/// `None` for events that mean nothing: keep-alive signals, and those without content.
+fn interpret<T: StreamItem>(event: &tightwire_sse::EventRef<'_>, malformed: Malformed) -> Option<Step<T>> {
+    let data = event.data();
+    match event.event_type() {
+        "ping" | "keepalive" => return None,
+        "error" => return Some(Step::Failed(Error::stream(data))),
+        _ if data.is_empty() => return None,
+        _ if event.is_done() => return Some(Step::Done),
+        tightwire_sse::DEFAULT_EVENT_TYPE if is_failure(data) => return Some(Step::Failed(Error::stream(data))),
+        _ => {}
+    }
+    Some(match codec().from_str::<T>(data) {
+        Ok(item) => Step::Item(item),
+        Err(error) => {
+            let error = Error::decode::<T>(Bytes::copy_from_slice(data.as_bytes()), error);
+            match malformed {
+                Malformed::End => Step::Failed(error),
+                Malformed::Skip => Step::Skipped(error),
+            }
+        }
+    })
+}
+
+/// Whether the data is an object that reports a failure instead of being a part of the answer.
+///
+/// The search for the name is for speed: it is not in ordinary events, and quotes inside of strings are escaped.
+fn is_failure(data: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Probe {
+        error: Option<IgnoredAny>,
+        choices: Option<IgnoredAny>,
+        r#type: Option<IgnoredAny>,
+    }
+
+    memchr::memmem::find(data.as_bytes(), b"\"error\"").is_some()
+        && codec()
+            .from_str::<Probe>(data)
+            .is_ok_and(|probe| probe.error.is_some() && probe.choices.is_none() && probe.r#type.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Debug, Default, Deserialize)]
+    #[serde(default)]
+    struct Part {
+        n: u64,
+        text: String,
+        last: bool,
+    }
+
+    impl StreamItem for Part {
+        fn is_last(&self) -> bool {
+            self.last
+        }
+
+        fn sequence_number(&self) -> Option<u64> {
+            (self.n > 0).then_some(self.n)
+        }
+    }
+
+    /// What a stream gives, as text, up to its end; cut into these pieces.
+    fn seen<'a>(
+        pieces: impl IntoIterator<Item = &'a [u8]>,
+        malformed: Malformed,
+    ) -> (Vec<String>, bool, Option<u64>) {
+        let mut interpreter = Interpreter::new();
+        interpreter.set_malformed(malformed);
+        let mut seen = Vec::new();
+        'stream: for piece in pieces {
+            let mut chunk = Bytes::copy_from_slice(piece);
+            loop {
+                match interpreter.step::<Part>(&mut chunk) {
+                    Step::Item(part) => seen.push(format!("{}{}", part.n, part.text)),
+                    Step::Skipped(error) => seen.push(format!("skipped {error}")),
+                    Step::Failed(error) => {
+                        seen.push(error.to_string());
+                        break 'stream;
+                    }
+                    Step::Done => {
+                        seen.push("done".to_owned());
+                        break 'stream;
+                    }
+                    Step::More => break,
+                }
+            }
+        }
+        let has_ended = seen.last().is_some_and(|last| last == "done" || last.contains(' '));
+        if !has_ended && let Step::Item(part) = interpreter.finish::<Part>() {
+            seen.push(format!("{}{}", part.n, part.text));
+        }
+        (seen, interpreter.is_complete(), interpreter.sequence())
+    }
+
+    fn whole(stream: &str) -> Vec<String> {
+        seen([stream.as_bytes()], Malformed::End).0
+    }
+
+    const STREAMS: &[&str] = &[
+        "data: {\"n\":1}\n\ndata: {\"n\":2,\"text\":\"\u{e9}\u{1f600}\"}\n\ndata: [DONE]\n\ndata: {\"n\":3}\n\n",
+        "\u{feff}: comment\r\n\r\nevent: x\r\ndata: {\"n\":1,\r\ndata: \"last\":true}\r\n\r\n",
+        "event: ping\n\nid: 7\n\n\n\ndata:\n\ndata: {\"n\":1}\n\nevent: keepalive\ndata: {}\n\n",
+        "data: {\"n\":1}\n\nevent: error\ndata: {\"error\":{\"message\":\"broken\",\"code\":500}}\n\ndata: {\"n\":2}\n\n",
+        "data: {\"n\":1}\n\ndata: {\"error\":{\"message\":\"broken\"}}\n\n",
+        "data: {\"n\":1}\n\ndata: {\"n\": cut}\n\ndata: {\"n\":3}\n\n",
+    ];
+
+    #[test]
+    fn ends() {
+        assert_eq!(whole(STREAMS[0]), ["1", "2\u{e9}\u{1f600}", "done"]);
+        assert_eq!(seen([STREAMS[1].as_bytes()], Malformed::End), (vec!["1".to_owned()], true, Some(1)));
+        assert_eq!(seen([STREAMS[2].as_bytes()], Malformed::End), (vec!["1".to_owned()], false, Some(1)));
+    }
+
+    /// The last event needs no empty line and no line end, and one that is cut off is none.
+    #[test]
+    fn unterminated_events() {
+        for end in ["", "\n", "\r", "\r\n", "\n\n"] {
+            assert_eq!(whole(&format!("data: {{\"n\":1}}\n\ndata: {{\"n\":2}}{end}")), ["1", "2"], "{end:?}");
+            let bytes = format!("data: {{\"n\":1,\"last\":true}}{end}");
+            assert!(seen([bytes.as_bytes()], Malformed::End).1, "{end:?}");
+        }
+        for end in ["", "\n", "\r", "\r\n"] {
+            assert_eq!(whole(&format!("data: {{\"n\":1}}\n\ndata: {{\"n\":{end}")), ["1"], "{end:?}");
+        }
+        let mut interpreter = Interpreter::new();
+        let mut chunk = Bytes::from("data: [DONE]");
+        assert!(matches!(interpreter.step::<Part>(&mut chunk), Step::More));
+        assert!(!interpreter.is_complete());
+        assert!(matches!(interpreter.finish::<Part>(), Step::Done));
+        assert!(interpreter.is_complete());
+        let mut chunk = Bytes::from("event: error\ndata: {\"message\":\"broken\"}\n");
+        assert!(matches!(interpreter.step::<Part>(&mut chunk), Step::More));
+        assert!(matches!(interpreter.finish::<Part>(), Step::Failed(error) if error.is_stream()));
+    }
+
+    #[test]
+    fn failures_in_the_stream() {
+        let expected = ["1", "server reported in the stream: broken"];
+        assert_eq!(whole(STREAMS[3]), expected);
+        assert_eq!(whole(STREAMS[4]), expected);
+        assert_eq!(whole("event: error\ndata: <html>\n\n"), ["server reported in the stream: no message"]);
+    }
+
+    #[test]
+    fn what_only_looks_like_a_failure() {
+        for data in [
+            "{\"n\":1,\"choices\":[],\"error\":{\"message\":\"x\"}}",
+            "{\"n\":1,\"type\":\"response.failed\",\"error\":{\"message\":\"x\"}}",
+            "{\"n\":1,\"error\":null}",
+            "{\"n\":1,\"list\":[\"error\"]}",
+        ] {
+            assert_eq!(whole(&format!("data: {data}\n\n")), ["1"], "{data}");
+        }
+        assert_eq!(whole("event: x\ndata: {\"n\":1,\"error\":{}}\n\n"), ["1"]);
+    }
+
+    #[test]
+    fn malformed_events_end_the_stream_or_are_skipped() {
+        assert_eq!(whole(STREAMS[5]).len(), 2);
+        let (items, ..) = seen([STREAMS[5].as_bytes()], Malformed::Skip);
+        assert_eq!((items.len(), &*items[2]), (3, "3"));
+    }
+
+    #[test]
+    fn large_events_fail() {
+        let mut interpreter = Interpreter::new();
+        interpreter.set_max_event_size(16);
+        let mut chunk = Bytes::from("data: {\"text\":\"0123456789\"}\n\n");
+        let Step::Failed(error) = interpreter.step::<Part>(&mut chunk) else { panic!("event is too large") };
+        assert!(error.is_limit());
+    }
+
+    #[test]
+    fn every_split_point_gives_the_same() {
+        for stream in STREAMS {
+            let bytes = stream.as_bytes();
+            let expected = seen([bytes], Malformed::Skip);
+            for first in 0..=bytes.len() {
+                let (head, tail) = bytes.split_at(first);
+                assert_eq!(seen([head, tail], Malformed::Skip), expected, "{stream:?} at {first}");
+            }
+            assert_eq!(seen(bytes.chunks(1), Malformed::Skip), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_end_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let (whole, ..) = seen([&bytes[..]], Malformed::Skip);
+            let (single, ..) = seen(bytes.chunks(1), Malformed::Skip);
+            prop_assert_eq!(whole, single);
+        }
+    }
+}

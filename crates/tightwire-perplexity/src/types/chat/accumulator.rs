@@ -1,0 +1,398 @@
+//! Puts the parts of a stream together.
+
+use std::collections::BTreeMap;
+
+use super::completion::{Choice, Completion, FinishReason};
+use super::content::{Content, Part};
+use super::message::{Delta, Message, Role};
+use super::reasoning::ReasoningStep;
+use super::tool::{FunctionCall, ToolCall};
+use crate::types::extra::Keep;
+use crate::types::{Extra, ObjectKind};
+
+/// Makes one [`Completion`] of the parts of a stream, in either stream mode.
+///
+/// Texts, steps and fragments of tool calls are appended per choice. Some servers repeat all of a message in every
+/// part, or send it whole at the end: the longer of that text and of the appended ones counts. Of usage, citations,
+/// results and images the last ones that were sent remain.
+///
+/// Nothing here does I/O; the parts may come from anywhere.
+///
+/// # Examples
+/// ```
+/// use tightwire_perplexity::types::chat::Accumulator;
+///
+/// let mut accumulator = Accumulator::new();
+/// for part in [
+///     r#"{"id": "c", "choices": [{"index": 0, "delta": {"role": "assistant", "content": "Hel"}}]}"#,
+///     r#"{"id": "c", "choices": [{"index": 0, "delta": {"content": "lo"}, "finish_reason": "stop"}]}"#,
+/// ] {
+///     accumulator.push(&tightwire_json::from_str(part)?);
+/// }
+/// assert!(accumulator.is_finished());
+/// assert_eq!(accumulator.finish().text(), Some("Hello"));
+/// # Ok::<(), tightwire_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Accumulator {
+    /// Everything but the choices.
+    completion: Completion,
+    /// By their indexes, which may be any numbers.
+    choices: BTreeMap<u32, Slot>,
+    is_finished: bool,
+}
+
+impl Accumulator {
+    /// An accumulator without parts.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a part.
+    pub fn push(&mut self, part: &Completion) {
+        let whole = &mut self.completion;
+        if whole.id.is_empty() {
+            whole.id.clone_from(&part.id);
+        }
+        if whole.model.is_empty() {
+            whole.model.clone_from(&part.model);
+        }
+        if whole.created == 0 {
+            whole.created = part.created;
+        }
+        replace_list(&mut whole.citations, &part.citations);
+        replace_list(&mut whole.search_results, &part.search_results);
+        replace_list(&mut whole.images, &part.images);
+        replace_list(&mut whole.related_questions, &part.related_questions);
+        replace_list(&mut whole.videos, &part.videos);
+        replace(&mut whole.status, &part.status);
+        replace(&mut whole.kind, &part.kind);
+        replace(&mut whole.usage, &part.usage);
+        whole.extra.merge(&part.extra);
+        self.is_finished |= part.is_last();
+        for choice in &part.choices {
+            self.choices.entry(choice.index).or_default().push(choice);
+        }
+    }
+
+    /// The text of the first choice so far.
+    pub fn text(&self) -> &str {
+        self.choices.values().next().map_or("", Slot::text)
+    }
+
+    /// Whether a part said that it is the last, or that a choice has ended. A stream that ends before was cut off.
+    pub fn is_finished(&self) -> bool {
+        self.is_finished
+    }
+
+    /// The completion so far. `delta` of its choices is `None`.
+    pub fn finish(self) -> Completion {
+        let choices = self.choices.into_iter().map(|(index, slot)| slot.finish(index)).collect();
+        Completion { choices, object: Some(ObjectKind::Completion), ..self.completion }
+    }
+}
+
+impl<'a> Extend<&'a Completion> for Accumulator {
+    fn extend<I: IntoIterator<Item = &'a Completion>>(&mut self, parts: I) {
+        for part in parts {
+            self.push(part);
+        }
+    }
+}
+
+fn replace<T: Clone>(whole: &mut Option<T>, part: &Option<T>) {
+    if part.is_some() {
+        whole.clone_from(part);
+    }
+}
+
+/// Replaces a list, but not by an empty one.
+fn replace_list<T: Clone>(whole: &mut Option<Vec<T>>, part: &Option<Vec<T>>) {
+    if part.as_ref().is_some_and(|part| whole.is_none() || !part.is_empty()) {
+        whole.clone_from(part);
+    }
+}
+
+/// One choice.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Slot {
+    role: Option<Role>,
+    tool_call_id: Option<String>,
+    /// What the deltas add up to.
+    appended: String,
+    parts: Vec<Part>,
+    steps: Vec<ReasoningStep>,
+    calls: Calls,
+    /// The last message that was sent whole.
+    message: Option<Message>,
+    finish_reason: Option<FinishReason>,
+    choice_extra: Extra,
+    delta_extra: Extra,
+}
+
+impl Slot {
+    fn push(&mut self, choice: &Choice) {
+        replace(&mut self.finish_reason, &choice.finish_reason);
+        self.choice_extra.merge(&choice.extra);
+        if let Some(message) = &choice.message {
+            self.push_message(message);
+        }
+        if let Some(delta) = &choice.delta {
+            self.push_delta(delta);
+        }
+    }
+
+    /// Takes over a message, but loses nothing that an earlier one has.
+    fn push_message(&mut self, message: &Message) {
+        let Some(whole) = &mut self.message else {
+            self.message = Some(message.clone());
+            return;
+        };
+        if message.role != "" {
+            whole.role.clone_from(&message.role);
+        }
+        if len(&message.content) >= len(&whole.content) {
+            whole.content.clone_from(&message.content);
+        }
+        replace(&mut whole.tool_call_id, &message.tool_call_id);
+        replace_list(&mut whole.reasoning_steps, &message.reasoning_steps);
+        replace_list(&mut whole.tool_calls, &message.tool_calls);
+        whole.extra.merge(&message.extra);
+    }
+
+    fn push_delta(&mut self, delta: &Delta) {
+        if self.role.as_ref().is_none_or(|role| *role == "") {
+            replace(&mut self.role, &delta.role);
+        }
+        replace(&mut self.tool_call_id, &delta.tool_call_id);
+        match &delta.content {
+            Some(Content::Text(text)) => self.appended.push_str(text),
+            Some(Content::Parts(parts)) => self.parts.extend_from_slice(parts),
+            Some(Content::Unknown(_)) | None => {}
+        }
+        self.steps.extend_from_slice(delta.reasoning_steps.as_deref().unwrap_or_default());
+        for fragment in delta.tool_calls.iter().flatten() {
+            self.calls.push(fragment);
+        }
+        self.delta_extra.merge(&delta.extra);
+    }
+
+    /// The longer one of the message that was sent whole and the appended text.
+    fn text(&self) -> &str {
+        let whole = self.message.as_ref().and_then(Message::text).unwrap_or_default();
+        if whole.len() >= self.appended.len() { whole } else { &self.appended }
+    }
+
+    fn finish(self, index: u32) -> Choice {
+        let mut message = self.message.unwrap_or_default();
+        if message.role == "" {
+            message.role = self.role.unwrap_or(Role::Assistant);
+        }
+        if message.tool_call_id.is_none() {
+            message.tool_call_id = self.tool_call_id;
+        }
+        let is_text = matches!(message.content, None | Some(Content::Text(_)));
+        if is_text && !self.parts.is_empty() {
+            let mut parts = self.parts;
+            if !self.appended.is_empty() {
+                parts.insert(0, Part::text(self.appended));
+            }
+            message.content = Some(Content::Parts(parts));
+        } else if is_text && (message.content.is_none() || self.appended.len() > len(&message.content)) {
+            let has_text = !self.appended.is_empty() || self.calls.list.is_empty();
+            message.content = has_text.then_some(Content::Text(self.appended));
+        }
+        if message.reasoning_steps.as_ref().is_none_or(|steps| steps.len() < self.steps.len()) {
+            message.reasoning_steps = Some(self.steps).filter(|steps| !steps.is_empty());
+        }
+        if message.tool_calls.as_ref().is_none_or(Vec::is_empty) {
+            message.tool_calls = Some(self.calls.list).filter(|calls| !calls.is_empty());
+        }
+        message.extra.merge(&self.delta_extra);
+        let message = Some(message);
+        Choice { delta: None, index, message, finish_reason: self.finish_reason, extra: self.choice_extra }
+    }
+}
+
+/// Calls of functions, which come in fragments.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Calls {
+    list: Vec<ToolCall>,
+    /// Where in the list a call is. Looking through the list for each fragment would take quadratic time.
+    by_index: BTreeMap<u32, usize>,
+    by_id: BTreeMap<String, usize>,
+}
+
+impl Calls {
+    /// Adds a fragment: to the call with its index, else to the one with its id, else, if it has no id, to the last
+    /// one.
+    fn push(&mut self, fragment: &ToolCall) {
+        let id = fragment.id.as_deref().filter(|id| !id.is_empty());
+        let position = match (fragment.index, id) {
+            (Some(index), _) => self.by_index.get(&index).copied(),
+            (None, Some(id)) => self.by_id.get(id).copied(),
+            (None, None) => self.list.len().checked_sub(1),
+        };
+        let position = position.unwrap_or(self.list.len());
+        if let Some(index) = fragment.index {
+            self.by_index.entry(index).or_insert(position);
+        }
+        if let Some(id) = id {
+            self.by_id.entry(id.to_owned()).or_insert(position);
+        }
+        let Some(call) = self.list.get_mut(position) else {
+            self.list.push(fragment.clone());
+            return;
+        };
+        if call.id.as_ref().is_none_or(String::is_empty) {
+            replace(&mut call.id, &fragment.id);
+        }
+        replace(&mut call.kind, &fragment.kind);
+        call.extra.merge(&fragment.extra);
+        if let Some(fragment) = &fragment.function {
+            append_call(call.function.get_or_insert_default(), fragment);
+        }
+    }
+}
+
+/// Appends the arguments of a fragment. Servers send the name of a function whole, and may repeat it.
+fn append_call(call: &mut FunctionCall, fragment: &FunctionCall) {
+    if let Some(arguments) = &fragment.arguments {
+        call.arguments.get_or_insert_default().push_str(arguments);
+    }
+    if call.name.as_ref().is_none_or(String::is_empty) {
+        replace(&mut call.name, &fragment.name);
+    }
+    call.extra.merge(&fragment.extra);
+}
+
+/// How much a content says.
+fn len(content: &Option<Content>) -> usize {
+    match content {
+        Some(Content::Text(text)) => text.len(),
+        Some(Content::Parts(parts)) => parts.len(),
+        Some(Content::Unknown(_)) | None => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn accumulate(parts: &[&str]) -> Completion {
+        let mut accumulator = Accumulator::new();
+        for part in parts {
+            accumulator.push(&tightwire_json::from_str(part).unwrap());
+        }
+        let text = accumulator.text().to_owned();
+        let completion = accumulator.finish();
+        assert_eq!(completion.text().unwrap_or_default(), text);
+        completion
+    }
+
+    #[test]
+    fn the_role_comes_once_and_texts_are_appended() {
+        let completion = accumulate(&[
+            r#"{"id": "a", "created": 7, "model": "m",
+                "choices": [{"index": 0, "delta": {"role": "assistant", "content": "x"}}]}"#,
+            r#"{"id": "a", "choices": [{"index": 0, "delta": {"content": "y"}}]}"#,
+            r#"{"choices": []}"#,
+        ]);
+        assert_eq!((&*completion.id, completion.created, &*completion.model), ("a", 7, "m"));
+        assert_eq!(completion.message(), Some(&Message::assistant("xy")));
+        assert_eq!(completion.object, Some(ObjectKind::Completion));
+    }
+
+    #[test]
+    fn a_repeated_text_is_not_appended() {
+        let completion = accumulate(&[
+            r#"{"choices": [{"index": 0, "delta": {"content": "ab"},
+                "message": {"role": "assistant", "content": "ab"}}]}"#,
+            r#"{"choices": [{"index": 0, "delta": {"content": "c"},
+                "message": {"role": "assistant", "content": "abc"}}]}"#,
+        ]);
+        assert_eq!(completion.text(), Some("abc"));
+        let whole_only = accumulate(&[
+            r#"{"choices": [{"index": 0, "message": {"role": "assistant", "content": "ab"}}]}"#,
+            r#"{"choices": [{"index": 0, "message": {"role": "assistant", "content": "abc"}}]}"#,
+        ]);
+        assert_eq!(whole_only.text(), Some("abc"));
+    }
+
+    #[test]
+    fn the_last_metadata_remain() {
+        let completion = accumulate(&[
+            r#"{"choices": [], "usage": {"prompt_tokens": 1}, "citations": ["a"], "images": [{"width": 1}]}"#,
+            r#"{"choices": [], "usage": {"prompt_tokens": 2}, "citations": ["a", "b"], "search_results": []}"#,
+            r#"{"choices": [], "usage": null, "citations": [], "images": null}"#,
+        ]);
+        assert_eq!(completion.usage.unwrap().prompt_tokens, 2);
+        assert_eq!(completion.citations.unwrap(), ["a", "b"]);
+        assert_eq!(completion.images.unwrap().len(), 1);
+        assert_eq!(completion.search_results, Some(Vec::new()));
+    }
+
+    #[test]
+    fn fragments_of_calls_are_joined() {
+        let completion = accumulate(&[
+            r#"{"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "id": "a", "type": "function",
+                "function": {"name": "f", "arguments": "{\"x\""}}]}}]}"#,
+            r#"{"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 1, "id": "b",
+                "function": {"name": "g"}}]}}]}"#,
+            r#"{"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"arguments": ":1}"}}]},
+                "finish_reason": "tool_calls"}]}"#,
+        ]);
+        let message = completion.message().unwrap();
+        assert_eq!(message.content, None);
+        let calls = message.tool_calls.as_ref().unwrap();
+        assert_eq!(calls.len(), 2);
+        let function = calls[0].function.as_ref().unwrap();
+        assert_eq!((function.name.as_deref(), function.arguments.as_deref()), (Some("f"), Some("{\"x\":1}")));
+        assert_eq!(completion.choices[0].finish_reason.as_ref().unwrap(), &"tool_calls");
+    }
+
+    #[test]
+    fn fragments_without_index_continue_the_last_call() {
+        let completion = accumulate(&[
+            r#"{"choices": [{"delta": {"tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "1"}}]}}]}"#,
+            r#"{"choices": [{"delta": {"tool_calls": [{"function": {"arguments": "2"}}]}}]}"#,
+            r#"{"choices": [{"delta": {"tool_calls": [{"id": "b", "function": {"name": "g", "arguments": "3"}}]}}]}"#,
+        ]);
+        let calls = completion.message().unwrap().tool_calls.clone().unwrap();
+        let arguments =
+            calls.iter().map(|call| call.function.as_ref().unwrap().arguments.as_deref().unwrap());
+        assert_eq!(arguments.collect::<Vec<_>>(), ["12", "3"]);
+    }
+
+    #[test]
+    fn choices_are_told_apart_by_their_index() {
+        let completion = accumulate(&[
+            r#"{"choices": [{"index": 0, "delta": {"content": "a"}},
+                {"index": 4000000000, "delta": {"content": "b"}}]}"#,
+            r#"{"choices": [{"index": 4000000000, "delta": {"content": "c"}}]}"#,
+        ]);
+        assert_eq!(completion.choices.len(), 2);
+        assert_eq!(completion.choices[1].message.as_ref().unwrap().text(), Some("bc"));
+    }
+
+    #[test]
+    fn concise_streams_end_with_the_whole_message() {
+        let parts = [
+            r#"{"object": "chat.reasoning", "choices": [{"delta": {"reasoning_steps": [{"thought": "t"}]}}]}"#,
+            r#"{"object": "chat.reasoning.done", "choices": [{"message": {"role": "assistant",
+                "reasoning_steps": [{"thought": "t"}, {"thought": "u"}]}}]}"#,
+            r#"{"object": "chat.completion.chunk", "choices": [{"delta": {"content": "Hi"}}]}"#,
+            r#"{"object": "chat.completion.done", "choices": [{"message": {"role": "assistant", "content": "Hi!"}}]}"#,
+        ];
+        let completion = accumulate(&parts);
+        let message = completion.message().unwrap();
+        assert_eq!(message.text(), Some("Hi!"));
+        assert_eq!(message.reasoning_steps.as_ref().unwrap().len(), 2);
+
+        let mut accumulator = Accumulator::new();
+        accumulator.push(&tightwire_json::from_str(parts[0]).unwrap());
+        assert!(!accumulator.is_finished());
+        accumulator.push(&tightwire_json::from_str(parts[3]).unwrap());
+        assert!(accumulator.is_finished());
+    }
+}

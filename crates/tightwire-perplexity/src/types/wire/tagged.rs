@@ -1,0 +1,316 @@
+//! Unions of objects that a member tells apart.
+//!
+//! What has another tag is kept as a [`Value`] and written again as it was.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use tightwire_json::{Map, Value};
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use super::shape::{Shape, ShapeVisitor};
+
+/// A union of objects with a tag. Implemented by [`tagged!`] alone.
+pub(crate) trait Tagged: Sized {
+    /// The member that tells the variants apart.
+    const TAG: &'static str;
+
+    /// The variants with a tag of their own.
+    type Variant: Copy;
+
+    fn variant(tag: &str) -> Option<Self::Variant>;
+
+    /// What an object without a tag is.
+    fn untagged() -> Option<Self::Variant>;
+
+    /// Reads the members behind the tag.
+    fn read<'de, A: MapAccess<'de>>(variant: Self::Variant, map: A) -> Result<Self, A::Error>;
+
+    fn unknown(value: Value) -> Self;
+
+    /// Makes the union of an object that was read before its tag was known.
+    fn from_object<E: Error>(mut object: Map<String, Value>) -> Result<Self, E> {
+        let variant = match object.get(Self::TAG) {
+            Some(Value::String(tag)) => Self::variant(tag),
+            Some(_) => None,
+            None => Self::untagged(),
+        };
+        let Some(variant) = variant else { return Ok(Self::unknown(Value::Object(object))) };
+        object.remove(Self::TAG);
+        // The errors of `Value` show values, which may be secrets.
+        let result = Value::Object(object).deserialize_map(VariantVisitor::<Self>(variant));
+        result.map_err(|_| E::custom("a member has the wrong type"))
+    }
+}
+
+/// Reads the members of a known variant.
+struct VariantVisitor<T: Tagged>(T::Variant);
+
+impl<'de, T: Tagged> Visitor<'de> for VariantVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::read(self.0, map)
+    }
+}
+
+/// Reads a union by its tag: in one pass if the tag comes first, as servers write it.
+pub(crate) struct TaggedVisitor<T>(PhantomData<T>);
+
+impl<T> TaggedVisitor<T> {
+    pub(crate) const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+        let mut object = Map::new();
+        match map.next_key_seed(KeySeed(T::TAG))? {
+            Some(Key::Tag) => match map.next_value_seed(TagSeed::<T>(PhantomData))? {
+                Ok(variant) => return T::read(variant, map),
+                Err(tag) => {
+                    object.insert(T::TAG.to_owned(), tag);
+                }
+            },
+            Some(Key::Other(name)) => {
+                object.insert(name, map.next_value()?);
+            }
+            None => {}
+        }
+        while let Some((name, value)) = map.next_entry()? {
+            object.insert(name, value);
+        }
+        T::from_object(object)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<T, A::Error> {
+        Value::deserialize(SeqAccessDeserializer::new(seq)).map(T::unknown)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<T, E> {
+        Ok(T::unknown(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<T, E> {
+        Ok(T::unknown(value.into()))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<T, E> {
+        Ok(T::unknown(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<T, E> {
+        Ok(T::unknown(value.into()))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<T, E> {
+        Ok(T::unknown(value.into()))
+    }
+
+    fn visit_unit<E>(self) -> Result<T, E> {
+        Ok(T::unknown(Value::Null))
+    }
+}
+
+/// Tells the key of the tag from other keys.
+struct KeySeed(&'static str);
+
+enum Key {
+    Tag,
+    Other(String),
+}
+
+impl<'de> DeserializeSeed<'de> for KeySeed {
+    type Value = Key;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for KeySeed {
+    type Value = Key;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a member")
+    }
+
+    #[inline]
+    fn visit_str<E>(self, text: &str) -> Result<Key, E> {
+        Ok(if text == self.0 { Key::Tag } else { Key::Other(text.to_owned()) })
+    }
+}
+
+/// Reads the tag: a variant, or what else is there.
+struct TagSeed<T>(PhantomData<T>);
+
+impl<'de, T: Tagged> DeserializeSeed<'de> for TagSeed<T> {
+    type Value = Result<T::Variant, Value>;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(ShapeVisitor::<Tag<T>>::new()).map(|tag| tag.0)
+    }
+}
+
+struct Tag<T: Tagged>(Result<T::Variant, Value>);
+
+impl<T: Tagged> Shape for Tag<T> {
+    fn unknown(value: Value) -> Self {
+        Self(Err(value))
+    }
+
+    #[inline]
+    fn text(text: &str) -> Self {
+        Self(T::variant(text).ok_or_else(|| text.into()))
+    }
+}
+
+/// Defines a union of objects that the member `tag` tells apart.
+///
+/// `pub enum Name by "tag" from { "value" => Variant(Object), ... } or Variant` - with `from` objects convert into the
+/// union; the last part names the variant of an object without the tag.
+macro_rules! tagged {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident by $tag:literal from {
+            $($(#[$variant_meta:meta])* $value:literal => $variant:ident($object:ty),)+
+        }
+        $(or $untagged:ident)?
+    ) => {
+        $crate::types::wire::tagged! {
+            $(#[$meta])*
+            pub enum $name by $tag {
+                $($(#[$variant_meta])* $value => $variant($object),)+
+            }
+            $(or $untagged)?
+        }
+
+        $(
+            impl From<$object> for $name {
+                fn from(object: $object) -> Self {
+                    Self::$variant(object)
+                }
+            }
+        )+
+    };
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident by $tag:literal {
+            $($(#[$variant_meta:meta])* $value:literal => $variant:ident($object:ty),)+
+        }
+        $(or $untagged:ident)?
+    ) => {
+        $(#[$meta])*
+        ///
+        /// What has no variant is kept as it is and written again.
+        #[derive(Debug, Clone, PartialEq)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[$variant_meta])* $variant($object),)+
+            /// A value without a variant of its own, with all its members.
+            Unknown(tightwire_json::Value),
+        }
+
+        impl $name {
+            /// The tag, if there is one.
+            pub fn tag(&self) -> Option<&str> {
+                match self {
+                    $(Self::$variant(_) => Some($value),)+
+                    Self::Unknown(value) => value.get($tag).and_then(tightwire_json::Value::as_str),
+                }
+            }
+        }
+
+        const _: () = {
+            #[derive(Clone, Copy)]
+            pub(crate) enum Variant {
+                $($variant,)+
+            }
+
+            impl $crate::types::wire::tagged::Tagged for $name {
+                const TAG: &'static str = $tag;
+
+                type Variant = Variant;
+
+                fn variant(tag: &str) -> Option<Variant> {
+                    match tag {
+                        $($value => Some(Variant::$variant),)+
+                        _ => None,
+                    }
+                }
+
+                fn untagged() -> Option<Variant> {
+                    let untagged: &[Variant] = &[$(Variant::$untagged)?];
+                    untagged.first().copied()
+                }
+
+                fn read<'de, A: serde::de::MapAccess<'de>>(
+                    variant: Variant,
+                    map: A,
+                ) -> Result<Self, A::Error> {
+                    match variant {
+                        $(Variant::$variant => $crate::types::wire::object::read(map).map(Self::$variant),)+
+                    }
+                }
+
+                fn unknown(value: tightwire_json::Value) -> Self {
+                    Self::Unknown(value)
+                }
+            }
+        };
+
+        impl Default for $name {
+            /// `null`, which stands for a missing value.
+            fn default() -> Self {
+                Self::Unknown(tightwire_json::Value::Null)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any($crate::types::wire::tagged::TaggedVisitor::<Self>::new())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$variant(object) => {
+                        let tag = Some(($tag, $value));
+                        $crate::types::wire::object::write(object, stringify!($variant), tag, serializer)
+                    })+
+                    Self::Unknown(value) => value.serialize(serializer),
+                }
+            }
+        }
+
+        $crate::types::wire::value_member!($name);
+
+        #[cfg(test)]
+        impl $crate::types::arbitrary::Arbitrary for $name {
+            fn arbitrary(source: &mut $crate::types::arbitrary::Source) -> Self {
+                let makers: &[fn(&mut $crate::types::arbitrary::Source) -> Self] = &[
+                    $(|source| Self::$variant($crate::types::arbitrary::Arbitrary::arbitrary(source)),)+
+                    |source| Self::Unknown(source.unknown_object($tag)),
+                ];
+                source.pick(makers)(source)
+            }
+        }
+    };
+}
+
+pub(crate) use tagged;

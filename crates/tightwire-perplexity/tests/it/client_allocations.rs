@@ -1,0 +1,58 @@
+//! What reading a stream allocates: nothing per part besides the part itself.
+#![cfg(feature = "client")]
+
+use futures_util::FutureExt;
+use http::Method;
+use tightwire_perplexity::types::chat::{Completion, DeltaChunk};
+use tightwire_perplexity::{EventStream, StreamItem};
+
+use crate::support::{Script, Step};
+use test_support::counting::allocations;
+
+/// A number, which takes no memory of its own.
+#[derive(Debug, serde::Deserialize)]
+struct Number(#[allow(dead_code, reason = "the test is about what surrounds it")] u64);
+
+impl StreamItem for Number {}
+
+async fn open<T: StreamItem>(body: &str) -> EventStream<T> {
+    let script = Script::new([Step::pieces([body])]);
+    let stream = script.client().request(Method::GET, "/x").events::<T>().await.unwrap();
+    // The bodies here have no end.
+    stream.allow_partial()
+}
+
+/// How much the parts after the first take, and how many they are. The first one brings up what is kept.
+async fn of_stream<T: StreamItem>(body: &str) -> (usize, usize) {
+    let mut stream = open::<T>(body).await;
+    stream.next().await.unwrap().unwrap();
+    let (count, parts) = allocations(|| {
+        let mut parts = 0;
+        // All of the body is there, so that nothing has to be waited for.
+        while stream.next().now_or_never().flatten().is_some() {
+            parts += 1;
+        }
+        parts
+    });
+    (count, parts)
+}
+
+#[tokio::test(start_paused = true)]
+async fn events_take_nothing_besides_their_items() {
+    assert_eq!(of_stream::<Number>(&"data: 7\n\n".repeat(101)).await, (0, 100));
+}
+
+#[tokio::test(start_paused = true)]
+async fn deltas_take_nothing_for_what_is_repeated() {
+    let part = |text: &str| {
+        let delta =
+            "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"},\"message\":{\"role\":\"assistant\",";
+        format!("data: {delta}\"content\":\"{text}\"}}}}]}}\n\n")
+    };
+    let long = part(&"some text ".repeat(1000)).repeat(101);
+    let (short, _) = of_stream::<DeltaChunk>(&part("").repeat(101)).await;
+    let (deltas, parts) = of_stream::<DeltaChunk>(&long).await;
+    assert_eq!((deltas, parts), (short, 100));
+    let (whole, _) = of_stream::<Completion>(&long).await;
+    assert!(deltas <= 200 && deltas < whole, "{deltas} of {whole}");
+}

@@ -1,0 +1,231 @@
+//! The body of a server's response.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use core::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use futures_core::stream::TryStream;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use http_body::{Body, Frame};
+use pin_project_lite::pin_project;
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use crate::{Block, Error, KEEP_ALIVE, Result, error::Kind};
+
+/// The default of [`SseBody::with_keep_alive`]: 15 s.
+pub const DEFAULT_KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// How much is allocated at once for frames, in bytes. Small blocks share an allocation.
+const FRAME_RESERVE: usize = 4 << 10;
+
+/// The headers that a server should send with an event stream.
+///
+/// `Content-Type: text/event-stream`, without which clients give up; `Cache-Control: no-cache`; and
+/// `X-Accel-Buffering: no`, which keeps nginx from collecting events in its buffer.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(tightwire_sse::response_headers()["content-type"], "text/event-stream");
+/// ```
+pub fn response_headers() -> HeaderMap {
+    HeaderMap::from_iter([
+        (CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+    ])
+}
+
+pin_project! {
+    /// An HTTP body that encodes a stream of blocks and keeps the connection alive while there are none.
+    ///
+    /// Send it with [`response_headers`], or let [`into_response`](Self::into_response) do both.
+    ///
+    /// # Frames and buffering
+    ///
+    /// Each block becomes one data frame as soon as the stream yields it; no block waits for another one. A
+    /// server such as hyper flushes whenever the body has nothing ready.
+    ///
+    /// # Keep-alive
+    ///
+    /// After [`DEFAULT_KEEP_ALIVE`] without a block, the body sends the comment [`KEEP_ALIVE`], and again
+    /// after each such interval; proxies and clients then do not take the connection for dead. The timer is
+    /// tokio's: unless keep-alive is off, the body must be polled within a runtime that has its time driver
+    /// enabled.
+    ///
+    /// # Errors
+    ///
+    /// An error of the stream ends the body as [`Error::is_transport`], with the error as its source; a block
+    /// that cannot be encoded ends it as [`Error::is_unencodable`]. A server then breaks the connection off,
+    /// and clients reconnect.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the body, as a server does when the client goes away, drops the stream.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::convert::Infallible;
+    ///
+    /// use futures_util::stream;
+    /// use http_body_util::BodyExt as _;
+    /// use tightwire_sse::{Block, SseBody};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// let blocks = stream::iter([Ok::<_, Infallible>(Block::new().event("greeting").data("hello"))]);
+    /// let response = SseBody::new(blocks).into_response();
+    /// assert_eq!(response.headers()["content-type"], "text/event-stream");
+    /// let bytes = response.into_body().collect().await?.to_bytes();
+    /// assert_eq!(bytes, "event: greeting\ndata: hello\n\n");
+    /// # Ok::<(), tightwire_sse::Error>(()) }).unwrap();
+    /// ```
+    pub struct SseBody<S> {
+        #[pin]
+        blocks: S,
+        keep_alive: Option<KeepAlive>,
+        #[pin]
+        timer: Option<Sleep>,
+        scratch: Vec<u8>,
+        frames: BytesMut,
+        ended: bool,
+    }
+}
+
+#[derive(Debug)]
+struct KeepAlive {
+    interval: Duration,
+    comment: Bytes,
+}
+
+impl<S> SseBody<S> {
+    /// A body of the blocks that `blocks` yields, a stream of `Result<Block<'static>, E>`, with keep-alive comments
+    /// every [`DEFAULT_KEEP_ALIVE`].
+    pub fn new(blocks: S) -> Self {
+        Self {
+            blocks,
+            keep_alive: Some(KeepAlive {
+                interval: DEFAULT_KEEP_ALIVE,
+                comment: Bytes::from_static(KEEP_ALIVE),
+            }),
+            timer: None,
+            scratch: Vec::new(),
+            frames: BytesMut::new(),
+            ended: false,
+        }
+    }
+
+    /// Sets how long the body waits for a block before it sends a keep-alive comment. Default:
+    /// [`DEFAULT_KEEP_ALIVE`]; one millisecond at least.
+    #[must_use]
+    pub fn with_keep_alive(mut self, interval: Duration) -> Self {
+        let comment = self.keep_alive.map_or(Bytes::from_static(KEEP_ALIVE), |keep_alive| keep_alive.comment);
+        self.keep_alive = Some(KeepAlive { interval: interval.max(Duration::from_millis(1)), comment });
+        self
+    }
+
+    /// Sets the text of the keep-alive comments; one line per line of the text. Default: no text.
+    ///
+    /// Turns keep-alive on at [`DEFAULT_KEEP_ALIVE`] if it is off.
+    #[must_use]
+    pub fn with_keep_alive_text(mut self, text: &str) -> Self {
+        let mut comment = Vec::new();
+        // A comment can carry any text.
+        if Block::new().comment(text).encode(&mut comment).is_ok() {
+            let interval = self.keep_alive.map_or(DEFAULT_KEEP_ALIVE, |keep_alive| keep_alive.interval);
+            self.keep_alive = Some(KeepAlive { interval, comment: comment.into() });
+        }
+        self
+    }
+
+    /// Turns keep-alive comments off. The body then needs no timer.
+    #[must_use]
+    pub fn without_keep_alive(mut self) -> Self {
+        self.keep_alive = None;
+        self
+    }
+
+    /// A response with status 200, [`response_headers`] and this body.
+    pub fn into_response(self) -> http::Response<Self> {
+        let mut response = http::Response::new(self);
+        *response.headers_mut() = response_headers();
+        response
+    }
+}
+
+impl<S> Body for SseBody<S>
+where
+    S: TryStream<Ok = Block<'static>>,
+    S::Error: Into<Box<dyn core::error::Error + Send + Sync>>,
+{
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>>>> {
+        let mut this = self.project();
+        if *this.ended {
+            return Poll::Ready(None);
+        }
+        let frame = match this.blocks.try_poll_next(cx) {
+            Poll::Ready(Some(Ok(block))) => encode(&block, this.scratch, this.frames),
+            Poll::Ready(Some(Err(error))) => Err(Error::with_source(Kind::Transport, error)),
+            Poll::Ready(None) => {
+                *this.ended = true;
+                this.timer.set(None);
+                return Poll::Ready(None);
+            }
+            Poll::Pending => {
+                let Some(keep_alive) = this.keep_alive else { return Poll::Pending };
+                if this.timer.is_none() {
+                    this.timer.set(Some(sleep_until(deadline(keep_alive.interval))));
+                }
+                let Some(timer) = this.timer.as_mut().as_pin_mut() else { return Poll::Pending };
+                if timer.poll(cx).is_pending() {
+                    return Poll::Pending;
+                }
+                Ok(keep_alive.comment.clone())
+            }
+        };
+        // The interval counts from the latest frame; the timer is armed when there is nothing to send.
+        this.timer.set(None);
+        *this.ended = frame.is_err();
+        Poll::Ready(Some(frame.map(Frame::data)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.ended
+    }
+}
+
+/// When a timer that starts at this moment fires. An interval past the end of time is as good as none.
+fn deadline(interval: Duration) -> Instant {
+    const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+    let now = Instant::now();
+    now.checked_add(interval).unwrap_or(now + YEAR)
+}
+
+fn encode(block: &Block<'_>, scratch: &mut Vec<u8>, frames: &mut BytesMut) -> Result<Bytes> {
+    scratch.clear();
+    block.encode(scratch)?;
+    if scratch.len() > FRAME_RESERVE {
+        return Ok(Bytes::from(core::mem::take(scratch)));
+    }
+    if frames.capacity() < scratch.len() {
+        frames.reserve(FRAME_RESERVE);
+    }
+    frames.extend_from_slice(scratch);
+    Ok(frames.split().freeze())
+}
+
+impl<S> fmt::Debug for SseBody<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SseBody")
+            .field("keep_alive", &self.keep_alive)
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
+    }
+}
