@@ -29,13 +29,13 @@ fn one_schema_for_both_directions() {
     assert_eq!(model.grades.len(), 2);
 }
 
-/// What README.md shows is what the program prints, but for the time and the order of the grades.
+/// `examples/README.md` shows the output of the program, except for the timestamp and the order of the map.
 #[test]
 fn the_output_in_the_readme() {
     use tightwire_parco::WireExt as _;
     use parco_builder::example::Example;
 
-    let readme = include_str!("../../../README.md");
+    let readme = include_str!("../../README.md");
     let mut lines = readme.lines().skip_while(|line| !line.starts_with("    [3, 104, 101, 121, "));
     let (bytes, model) = (lines.next().unwrap().trim(), lines.next().unwrap().trim());
     let bytes: Vec<u8> = serde_json::from_str(bytes).unwrap();

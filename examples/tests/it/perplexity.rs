@@ -32,7 +32,7 @@ async fn a_question_is_answered() {
     let api = Api::local().await.unwrap();
     let answer = perplexity_chat::ask(&api.client, "Why?").await.unwrap();
     assert_eq!(answer.text(), Some("You said: Why?"));
-    // As README.md shows it.
+    // As `examples/README.md` shows it.
     assert_eq!(answer.citations.unwrap(), ["https://example.org/1", "https://example.org/2"]);
 }
 
@@ -78,7 +78,7 @@ async fn a_tool_is_called_before_the_answer() {
     assert_eq!((&*answer, calls), ("You said: How is the weather?", 1));
 }
 
-/// The output that README.md shows.
+/// The output in `examples/README.md`.
 #[tokio::test]
 async fn the_end_of_the_input_ends_a_conversation() {
     let api = Api::local().await.unwrap();
