@@ -254,9 +254,13 @@ fn manifest(package: &Package, problems: &mut Vec<String>) {
     if !directory.ends_with(name) {
         problems.push(format!("{at}: the folder has another name"));
     }
-    let mut shared = vec!["version", "edition", "rust-version", "license"];
-    if !package.is_published() {
-        shared.push("publish");
+    let mut shared = vec!["version", "edition", "license"];
+    if package.is_published() {
+        if manifest["package"].get("rust-version").and_then(toml::Value::as_str).is_none() {
+            problems.push(format!("{at}: package.rust-version is not the minimum version of this package"));
+        }
+    } else {
+        shared.extend(["rust-version", "publish"]);
     }
     for key in shared {
         if manifest["package"].get(key).and_then(|value| value.get("workspace")).is_none() {
