@@ -1,7 +1,6 @@
 //! `cargo xtask conformance SYSTEM PATH...`: runs files of test vectors through a crate.
 //!
-//! The cases run in the program of the package `conformance`. This command builds it for one system and passes the
-//! files on.
+//! //! The cases run in the program `conformance`. This command builds it for one system and passes the files on.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -39,11 +38,11 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     run(&workspace.program("debug", "conformance"), system, files)
 }
 
-/// Runs files through a program that is built.
+/// /// Runs files through a program that is already built.
 ///
 /// # Errors
 ///
-/// Fails where a case does.
+/// Fails if a case fails.
 pub(crate) fn run(program: &Path, system: &str, files: &[impl AsRef<OsStr>]) -> Result<()> {
     let status =
         Command::new(program).arg(system).args(files).status().context("cannot start the program")?;

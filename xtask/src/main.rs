@@ -1,4 +1,4 @@
-//! Everything beyond cargo: `cargo xtask COMMAND`. One file per command.
+//! //! Task runner of the workspace: `cargo xtask COMMAND`. One file per command.
 
 mod args;
 mod bench;
@@ -38,7 +38,7 @@ use anyhow::Result;
 
 use crate::args::Args;
 
-/// One command of this task runner.
+/// /// One command of the task runner.
 struct Command {
     name: &'static str,
     summary: &'static str,
@@ -135,15 +135,15 @@ fn help() -> String {
     text + "\n`cargo xtask COMMAND --help` tells more where there is more.\n"
 }
 
-/// Writes data to standard output, and ends the process quietly when nobody reads on.
+/// /// Writes to standard output. Ends the process quietly if the reader has closed it.
 pub(crate) fn say(text: &str) {
     if io::stdout().write_all(text.as_bytes()).is_err() {
         std::process::exit(0);
     }
 }
 
-/// Writes a line for people to standard error.
+/// /// Writes a message to standard error.
 pub(crate) fn note(text: &str) {
-    // Nobody is left to tell when standard error is closed.
+    // // There is no other place to report a closed standard error.
     let _ = writeln!(io::stderr(), "{text}");
 }
