@@ -72,7 +72,7 @@ impl Progress {
         );
     }
 
-    /// The known durations of what is left, and the mean of the known ones for the others.
+    /// /// Estimates the remaining time from the known durations; the mean of these stands in for unknown ones.
     fn left<'a>(&self, label: &'a str, rest: impl Iterator<Item = &'a str>) -> Option<Duration> {
         let known = u32::try_from(self.durations.len()).ok().filter(|&known| known > 0)?;
         let mean = self.durations.values().sum::<Duration>() / known;

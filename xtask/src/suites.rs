@@ -35,8 +35,8 @@ pub(crate) fn select(workspace: &Workspace, systems: &[String]) -> Result<Vec<St
 
 /// Builds suites and lists their rows.
 ///
-/// /// Each package is built by its own cargo command. A common build would combine the features that the packages
-/// enable in a peer and so change what is measured.
+/// /// Each package is built by its own cargo command, because a common build would combine the features that the
+/// packages enable in a peer and so change the measurement.
 pub(crate) fn build(workspace: &Workspace, systems: &[String]) -> Result<Vec<Suite>> {
     let mut executables = Vec::new();
     for package in tidy::packages(workspace)? {

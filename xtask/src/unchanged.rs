@@ -16,8 +16,9 @@ use crate::workspace::Workspace;
 /// /// The command through which cargo starts each test program.
 pub(crate) const COMMAND: &str = "run-test";
 
-/// /// Folders whose files are read by tests of other packages.
-const SHARED: [&str; 4] = ["docs", "benches/peers", "crates/psrp/tests/peers", "crates/tightwire-sse/tests/data"];
+/// Folders whose files are read by tests of other packages.
+const SHARED: [&str; 4] =
+    ["docs", "benches/peers", "crates/psrp/tests/peers", "crates/tightwire-sse/tests/data"];
 
 pub(crate) fn command(args: Args) -> Result<()> {
     let arguments = args.rest();
