@@ -1,4 +1,4 @@
-//! //! `cargo xtask bench`: builds the suites and peers, measures in alternating rounds, and writes the report.
+//! `cargo xtask bench`: builds the suites and peers, measures in alternating rounds, and writes the report.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -45,9 +45,9 @@ benches/data/instructions.toml; --save writes that file.
 
 const ROUNDS: usize = 3;
 const QUICK_ROUNDS: usize = 2;
-/// /// Load per processor before the run above which the report warns: wall times on a busy machine mean nothing.
+/// Load per processor before the run above which the report warns: wall times on a busy machine mean nothing.
 const MAX_LOAD_PER_CORE: f64 = 0.5;
-/// /// Load that the measurement itself adds: one process at a time, some with a garbage collector thread.
+/// Load that the measurement itself adds: one process at a time, some with a garbage collector thread.
 const OWN_LOAD: f64 = 1.5;
 
 #[derive(Debug)]
@@ -93,7 +93,7 @@ impl Options {
         Ok(options)
     }
 
-    /// /// Returns the row patterns of the named tables; `None` if no table is named.
+    /// Returns the row patterns of the named tables; `None` if no table is named.
     fn keys(&self, sources: &Sources) -> Result<Option<Vec<String>>> {
         let mut keys = Vec::new();
         for table in &self.tables {
@@ -124,10 +124,10 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     let mut sources = Sources::load(&workspace)?;
     sources.imported = import(&options.imports, &sources.seed)?;
     let keys = options.keys(&sources)?;
-    // // Before measuring for half an hour, so that an unreadable file is noticed at once.
+    // Before measuring for half an hour, so that an unreadable file is noticed at once.
     let before = options.compare.as_deref().map(report::read).transpose()?;
 
-    // // Before the build, which adds load and may run while files change.
+    // Before the build, which adds load and may run while files change.
     let begun = Begun {
         date: machine::date(),
         commit: machine::commit(&workspace.root),
@@ -150,7 +150,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
             peers::Cargo::Build,
         )
     };
-    // // The peers are downloaded while the suites compile.
+    // The peers are downloaded while the suites compile.
     let (suites, prepared) = thread::scope(|scope| {
         let prepared = scope.spawn(prepare);
         (suites::build(&workspace, &systems), prepared.join())
@@ -198,7 +198,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     conclude(&sides, &report, &options)
 }
 
-/// /// Returns an error for each condition that fails the command, after the report is written.
+/// Returns an error for each condition that fails the command, after the report is written.
 fn conclude(sides: &[Vec<Side>], report: &Report, options: &Options) -> Result<()> {
     let failed: Vec<String> = sides
         .iter()
@@ -247,12 +247,12 @@ fn describe_run(options: &Options, prepared: Prepared, begun: Begun, elapsed_s: 
     }
 }
 
-/// /// Returns the file name alone: reports contain no directories of the machine.
+/// Returns the file name alone: reports contain no directories of the machine.
 fn file_name(path: &str) -> String {
     Path::new(path).file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// /// Reads imported files. Lines without a row are reported and ignored.
+/// Reads imported files. Lines without a row are reported and ignored.
 fn import(files: &[String], seed: &Seed) -> Result<BTreeMap<String, Vec<BenchLine>>> {
     let mut imported: BTreeMap<String, Vec<BenchLine>> = BTreeMap::new();
     for file in files {

@@ -1,4 +1,4 @@
-//! //! Runs cargo.
+//! Runs cargo.
 
 use std::env;
 use std::path::PathBuf;
@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use crate::workspace::Workspace;
 
-/// /// Selects all packages with all features. All steps of the full gate use this selection, because cargo compiles a
+/// Selects all packages with all features. All steps of the full gate use this selection, because cargo compiles a
 /// dependency once for each set of features.
 pub(crate) const WHOLE: [&str; 2] = ["--workspace", "--all-features"];
 
-/// /// Returns the command `cargo ARGUMENTS` in the root of the workspace, with the cargo that runs this program.
+/// Returns the command `cargo ARGUMENTS` in the root of the workspace, with the cargo that runs this program.
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Command {
     let program = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
@@ -24,27 +24,27 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Command {
     command
 }
 
-/// /// Builds a program with the features of the test build, and returns its path.
+/// Builds a program with the features of the test build, and returns its path.
 ///
 /// # Errors
 ///
 /// Fails if the build fails.
 pub(crate) fn tested_program(workspace: &Workspace, name: &str) -> Result<PathBuf> {
     let mut command = command(workspace, &["build"]);
-    // // Building an example selects the features of development dependencies, as building tests does.
+    // Building an example selects the features of development dependencies, as building tests does.
     command.args(WHOLE).args(["--bin", name, "--example", "psrp_server"]);
     ensure!(command.status().context("cannot start cargo")?.success(), "{name} does not build");
     Ok(workspace.program("debug", name))
 }
 
-/// /// The messages of a cargo command with `--message-format=json`.
+/// The messages of a cargo command with `--message-format=json`.
 pub(crate) struct Messages {
     pub(crate) is_success: bool,
     messages: Vec<Value>,
 }
 
 impl Messages {
-    /// /// Runs a command that has the argument `--message-format=json`.
+    /// Runs a command that has the argument `--message-format=json`.
     pub(crate) fn of(mut command: Command) -> Result<Self> {
         let output =
             command.stdin(Stdio::null()).stderr(Stdio::inherit()).output().context("cannot start cargo")?;
@@ -56,7 +56,7 @@ impl Messages {
         Self { is_success, messages }
     }
 
-    /// /// Returns the name and path of each benchmark binary.
+    /// Returns the name and path of each benchmark binary.
     pub(crate) fn benches(&self) -> Vec<(String, PathBuf)> {
         let artifacts = self.messages.iter().filter(|message| {
             message["reason"] == "compiler-artifact" && message["target"]["kind"][0] == "bench"
@@ -69,7 +69,7 @@ impl Messages {
             .collect()
     }
 
-    /// /// Returns the compiler's errors and warnings, which cargo does not print in JSON mode.
+    /// Returns the compiler's errors and warnings, which cargo does not print in JSON mode.
     pub(crate) fn diagnostics(&self) -> impl Iterator<Item = &str> {
         self.messages.iter().filter_map(|message| message["message"]["rendered"].as_str())
     }
@@ -79,7 +79,7 @@ impl Messages {
 mod tests {
     use super::*;
 
-    /// /// Messages of cargo 1.95, without the fields that are not read.
+    /// Messages of cargo 1.95, without the fields that are not read.
     const MESSAGES: &str = r#"{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"benches"},"executable":null}
 {"reason":"compiler-artifact","target":{"kind":["bench"],"name":"sse"},"executable":"/t/release/deps/sse-1"}
 {"reason":"compiler-message","message":{"level":"error","rendered":"error: no\n"}}

@@ -1,6 +1,6 @@
-//! //! Compares two reports and finds rows that became slower, taking noise into account.
+//! Compares two reports and finds rows that became slower, taking noise into account.
 //!
-//! //! The machine may differ between the runs. The median change of all peers of a suite is attributed to the machine
+//! The machine may differ between the runs. The median change of all peers of a suite is attributed to the machine
 //! and removed. A change counts only if it exceeds the differences between the rounds of either run.
 
 use serde::{Deserialize, Serialize};
@@ -8,30 +8,30 @@ use serde::{Deserialize, Serialize};
 use crate::report::{Report, Role, Row, Time};
 use crate::stats::median;
 
-/// /// Minimum ratio that counts as a change, even if both runs had little noise.
+/// Minimum ratio that counts as a change, even if both runs had little noise.
 const LEAST: f64 = 1.05;
 
-/// /// The comparison of our rows with an earlier report.
+/// The comparison of our rows with an earlier report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Comparison {
-    /// /// Date and commit of the earlier report.
+    /// Date and commit of the earlier report.
     pub(crate) date: String,
     pub(crate) commit: Option<String>,
     pub(crate) changes: Vec<Change>,
 }
 
-/// /// One of our rows in both reports.
+/// One of our rows in both reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Change {
     pub(crate) key: String,
     pub(crate) implementation: String,
     pub(crate) before_ns: f64,
     pub(crate) after_ns: f64,
-    /// /// Factor by which the peers of the suite became slower; 1 without peers.
+    /// Factor by which the peers of the suite became slower; 1 without peers.
     pub(crate) drift: f64,
-    /// /// Factor by which our row became slower, divided by `drift`.
+    /// Factor by which our row became slower, divided by `drift`.
     pub(crate) change: f64,
-    /// /// Ratio between the rounds of the noisier run.
+    /// Ratio between the rounds of the noisier run.
     pub(crate) noise: f64,
     pub(crate) allocs: Option<(f64, f64)>,
     pub(crate) verdict: Verdict,
@@ -43,7 +43,7 @@ pub(crate) enum Verdict {
     Faster,
     Unchanged,
     Slower,
-    /// /// Counts have no noise: any increase is reported.
+    /// Counts have no noise: any increase is reported.
     AllocatesMore,
 }
 
@@ -68,7 +68,7 @@ impl Comparison {
     }
 }
 
-/// /// Compares the rows that are in both reports.
+/// Compares the rows that are in both reports.
 pub(crate) fn compare(before: &Report, after: &Report) -> Comparison {
     let pairs: Vec<(&Row, &Row)> = after
         .rows
@@ -92,7 +92,7 @@ pub(crate) fn compare(before: &Report, after: &Report) -> Comparison {
     }
 }
 
-/// /// Returns the median change of the peers of a row's suite.
+/// Returns the median change of the peers of a row's suite.
 fn drift(pairs: &[(&Row, &Row)], row: &Row) -> f64 {
     let peers = pairs.iter().filter(|(_, peer)| peer.role != Role::Ours && peer.system == row.system);
     let ratios: Vec<f64> = peers
@@ -103,7 +103,7 @@ fn drift(pairs: &[(&Row, &Row)], row: &Row) -> f64 {
 
 fn change(before: &Row, after: &Row, drift: f64) -> Option<Change> {
     let (old, new) = (before.time_ns.as_ref()?, after.time_ns.as_ref()?);
-    // // The median round, because the minimum of five rounds is lower than that of two.
+    // The median round, because the minimum of five rounds is lower than that of two.
     let spread = |time: &Time| time.median / time.min;
     let noise = spread(old).max(spread(new));
     let change = new.min / old.min / drift;
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::report::fixture;
 
-    /// /// A report with one row of ours and one peer, with these times and this noise.
+    /// A report with one row of ours and one peer, with these times and this noise.
     fn report(ours: f64, peer: f64, noise: f64) -> Report {
         let mut report = fixture::report();
         for (row, time) in report.rows.iter_mut().zip([ours, peer]) {

@@ -1,4 +1,4 @@
-//! //! Checks that every published row has a row in the harness or a reason, and vice versa.
+//! Checks that every published row has a row in the harness or a reason, and vice versa.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::join::Sources;
 use crate::workspace::Workspace;
 use crate::{load, suites};
 
-/// /// Lists the rows of the suites and compares them with the committed files.
+/// Lists the rows of the suites and compares them with the committed files.
 ///
 /// # Errors
 ///
@@ -32,7 +32,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// /// Returns a message for each entry without a counterpart. `keys` are the rows of the harness.
+/// Returns a message for each entry without a counterpart. `keys` are the rows of the harness.
 fn gaps(sources: &Sources, keys: &BTreeSet<String>) -> Vec<String> {
     let seed = &sources.seed;
     let mut gaps = Vec::new();
@@ -112,7 +112,7 @@ fn gaps(sources: &Sources, keys: &BTreeSet<String>) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// /// Returns exactly the rows that the committed files require.
+    /// Returns exactly the rows that the committed files require.
     fn wanted(sources: &Sources) -> BTreeSet<String> {
         let benches = sources.seed.benches.iter().map(|bench| &bench.key);
         let measured = benches.filter(|key| sources.unmeasured.bench(key).is_none());

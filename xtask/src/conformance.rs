@@ -1,6 +1,6 @@
 //! `cargo xtask conformance SYSTEM PATH...`: runs files of test vectors through a crate.
 //!
-//! //! The cases run in the program `conformance`. This command builds it for one system and passes the files on.
+//! The cases run in the program `conformance`. This command builds it for one system and passes the files on.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -38,7 +38,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     run(&workspace.program("debug", "conformance"), system, files)
 }
 
-/// /// Runs files through a program that is already built.
+/// Runs files through a program that is already built.
 ///
 /// # Errors
 ///

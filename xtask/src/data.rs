@@ -1,4 +1,4 @@
-//! //! Reads the committed figures and mappings in `benches/data`.
+//! Reads the committed figures and mappings in `benches/data`.
 
 pub(crate) mod claims;
 pub(crate) mod peers;
@@ -17,7 +17,7 @@ fn load<T: DeserializeOwned>(path: &Path) -> Result<T> {
     toml::from_str(&text).with_context(|| format!("unexpected content of {}", path.display()))
 }
 
-/// /// Returns whether a name matches a pattern; `*` at the end matches any rest.
+/// Returns whether a name matches a pattern; `*` at the end matches any rest.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(prefix) => name.starts_with(prefix),
@@ -25,7 +25,7 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// /// The folder of the committed files, which tests check as well.
+/// The folder of the committed files, which tests check as well.
 #[cfg(test)]
 pub(crate) fn committed() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/data")

@@ -1,6 +1,6 @@
-//! //! The step `deploy` of the gate: programs and linters check the files in `docs/deploy`.
+//! The step `deploy` of the gate: programs and linters check the files in `docs/deploy`.
 //!
-//! //! Python linters are installed in pinned versions below the target directory. systemd, nginx, `promtool` and
+//! Python linters are installed in pinned versions below the target directory. systemd, nginx, `promtool` and
 //! `kubectl` must be installed on the machine; without them their checks are skipped with a message.
 
 use std::fs;
@@ -16,30 +16,30 @@ use crate::process::{self, Finished, is_installed};
 use crate::workspace::Workspace;
 use crate::{cargo, note};
 
-/// /// Time limit for each program.
+/// Time limit for each program.
 const LIMIT: Duration = Duration::from_secs(120);
-/// /// Maximum exposure in `systemd-analyze security`, in tenths: 0 is confined, 100 is unconfined.
+/// Maximum exposure in `systemd-analyze security`, in tenths: 0 is confined, 100 is unconfined.
 const EXPOSURE: &str = "--threshold=20";
-/// /// Versions of Kubernetes to check the manifests with: the oldest that supports every field, and the newest.
+/// Versions of Kubernetes to check the manifests with: the oldest that supports every field, and the newest.
 const KUBERNETES: [&str; 2] = ["1.30", "1.37"];
-/// /// User ID of the program in the image.
+/// User ID of the program in the image.
 const USER: u32 = 65532;
-/// /// Maximum attempts of the health check in the image.
+/// Maximum attempts of the health check in the image.
 const ASKED: usize = 100;
 
-/// /// Paths and programs of the checks.
+/// Paths and programs of the checks.
 struct Scene {
     /// `docs/deploy`.
     files: PathBuf,
-    /// /// Folder for temporary files.
+    /// Folder for temporary files.
     scratch: PathBuf,
-    /// /// Folder of the linters, or the reason why they are missing.
+    /// Folder of the linters, or the reason why they are missing.
     linters: Result<PathBuf>,
     ///
     program: PathBuf,
 }
 
-/// /// What a check skipped, with the reason.
+/// What a check skipped, with the reason.
 type Missing = Option<String>;
 
 type Check = fn(&Scene) -> Result<Missing>;
@@ -54,7 +54,7 @@ const CHECKS: [(&str, Check); 7] = [
     ("nginx", nginx),
 ];
 
-/// /// Runs all checks. Returns what they skipped, with the reasons.
+/// Runs all checks. Returns what they skipped, with the reasons.
 ///
 /// # Errors
 ///
@@ -83,7 +83,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
 }
 
 impl Scene {
-    /// /// Returns a Python linter.
+    /// Returns a Python linter.
     fn linter(&self, name: &str) -> Result<Command, String> {
         match &self.linters {
             Ok(python) => Ok(Command::new(python.with_file_name(name))),
@@ -103,7 +103,7 @@ impl Scene {
         fs::read_to_string(self.files.join(name)).with_context(|| name.to_owned())
     }
 
-    /// /// Writes a temporary file and returns its path.
+    /// Writes a temporary file and returns its path.
     fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
         let path = self.scratch.join(name);
         fs::write(&path, text)?;
@@ -111,7 +111,7 @@ impl Scene {
     }
 }
 
-/// /// Returns a message if a program is not installed.
+/// Returns a message if a program is not installed.
 fn lacks(program: &str) -> Missing {
     (!is_installed(program)).then(|| format!("there is no {program}"))
 }
@@ -127,7 +127,7 @@ fn docker(scene: &Scene) -> Result<Missing> {
     Ok(daemon.is_none().then(|| "no engine of Docker runs here: the image is not built".to_owned()))
 }
 
-/// /// Creates the root folder of the image as the Dockerfile does, and runs the program in it.
+/// Creates the root folder of the image as the Dockerfile does, and runs the program in it.
 #[cfg(unix)]
 fn image(scene: &Scene) -> Result<Missing> {
     if process::first_line("id", &["-u"]).as_deref() != Some("0") {
@@ -137,7 +137,7 @@ fn image(scene: &Scene) -> Result<Missing> {
     scene
         .finish(Command::new("sh").arg(scene.files.join("docker/image.sh")).arg(&scene.program).arg(&root))?;
     std::os::unix::fs::chown(root.join("cache"), Some(USER), Some(USER))?;
-    // // The port is free until another program takes it; the check then fails.
+    // The port is free until another program takes it; the check then fails.
     let address = std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.to_string();
     let inside = |command: &str| {
         let mut chroot = Command::new("chroot");
@@ -168,7 +168,7 @@ fn compose(scene: &Scene) -> Result<Missing> {
         Ok(command) => command,
         Err(reason) => return Ok(Some(reason)),
     };
-    // // `example.env` lists the variables without a default.
+    // `example.env` lists the variables without a default.
     for line in scene.read("docker/example.env")?.lines().filter(|line| !line.starts_with('#')) {
         let (name, value) = line.split_once('=').context("a variable has a value")?;
         command.env(name, if value.is_empty() { "filled in" } else { value });
@@ -183,7 +183,7 @@ fn kubernetes(scene: &Scene) -> Result<Missing> {
     let mut files = Vec::new();
     for entry in fs::read_dir(&folder)? {
         let path = entry?.path();
-        // // Kustomize reads this file; it is not an object of the cluster.
+        // Kustomize reads this file; it is not an object of the cluster.
         if path.extension().is_some_and(|end| end == "yaml") && !path.ends_with("kustomization.yaml") {
             files.push(path);
         }
@@ -214,7 +214,7 @@ fn prometheus(scene: &Scene) -> Result<Missing> {
     };
     promtool(&["check", "config"], Path::new("prometheus.yml"))?;
     promtool(&["test", "rules"], Path::new("rules.test.yml"))?;
-    // // There is no checker for expressions alone, so the queries of the dashboard are checked as recording rules.
+    // There is no checker for expressions alone, so the queries of the dashboard are checked as recording rules.
     let dashboard: Value = serde_json::from_str(&scene.read("grafana/pypi-proxy.json")?)?;
     let panels = dashboard["panels"].as_array().context("a dashboard has panels")?;
     let mut rules = "groups:\n- name: dashboard\n  rules:\n".to_owned();
@@ -245,11 +245,11 @@ fn systemd(scene: &Scene) -> Result<Missing> {
     };
     let verified =
         scene.finish(analyze(&["verify", "--man=no", "--recursive-errors=no"]).arg(&service).arg(socket))?;
-    // // It only warns about unknown settings.
+    // It only warns about unknown settings.
     ensure!(verified.stderr.is_empty(), "systemd-analyze: {}", verified.stderr);
     let judged = scene.finish(analyze(&["security", "--offline=yes", EXPOSURE]).arg(service))?;
     note(judged.stdout.lines().last().unwrap_or_default());
-    // // Starting it would add a service to this machine.
+    // Starting it would add a service to this machine.
     Ok(Some("the service is verified and not started".to_owned()))
 }
 
@@ -257,7 +257,7 @@ fn nginx(scene: &Scene) -> Result<Missing> {
     if let Some(missing) = lacks("nginx") {
         return Ok(Some(missing));
     }
-    // // nginx resolves host names when it reads the file.
+    // nginx resolves host names when it reads the file.
     let text =
         scene.read("nginx/nginx.conf")?.replace("proxy-1:", "127.0.0.1:").replace("proxy-2:", "127.0.0.2:");
     let text = text.replace("/tmp/", &format!("{}/", scene.scratch.display()));

@@ -1,4 +1,4 @@
-//! //! The feature combinations that the gate checks a library with.
+//! The feature combinations that the gate checks a library with.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,9 +9,9 @@ use anyhow::Result;
 use crate::tidy::Package;
 use crate::workspace::Workspace;
 
-/// /// Returns the empty set, each feature alone, and the features that one `cfg` names together.
+/// Returns the empty set, each feature alone, and the features that one `cfg` names together.
 ///
-/// /// A feature that no `cfg` and no `required-features` names selects no code (it only enables a feature of a
+/// A feature that no `cfg` and no `required-features` names selects no code (it only enables a feature of a
 /// dependency). Of the sets that select the same code, only the first is checked.
 pub(crate) fn sets(workspace: &Workspace, package: &Package) -> Result<Vec<BTreeSet<String>>> {
     let known: BTreeSet<String> = package.features().into_iter().collect();
@@ -19,7 +19,7 @@ pub(crate) fn sets(workspace: &Workspace, package: &Package) -> Result<Vec<BTree
     add_named_together(&workspace.root.join("crates").join(&package.name).join("src"), &mut named_together)?;
     let mut named: BTreeSet<String> = named_together.iter().flatten().cloned().collect();
     named.extend(package.required_features());
-    // // Fewest features first, so that the set with the fewest dependencies is checked.
+    // Fewest features first, so that the set with the fewest dependencies is checked.
     let mut alone: Vec<_> = known.iter().map(|feature| BTreeSet::from([feature.clone()])).collect();
     alone.sort_by_key(|set| package.enabled_by(set).len());
     let candidates = std::iter::once(BTreeSet::new()).chain(alone).chain(named_together);
@@ -30,7 +30,7 @@ pub(crate) fn sets(workspace: &Workspace, package: &Package) -> Result<Vec<BTree
         .collect())
 }
 
-/// /// Adds the features of each `cfg` in the files of a folder.
+/// Adds the features of each `cfg` in the files of a folder.
 fn add_named_together(folder: &Path, sets: &mut Vec<BTreeSet<String>>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -43,7 +43,7 @@ fn add_named_together(folder: &Path, sets: &mut Vec<BTreeSet<String>>) -> Result
     Ok(())
 }
 
-/// /// Returns the features of each `#[cfg(…)]`, `#[cfg_attr(…)]` and `cfg!(…)` in a text.
+/// Returns the features of each `#[cfg(…)]`, `#[cfg_attr(…)]` and `cfg!(…)` in a text.
 fn of_text(text: &str) -> impl Iterator<Item = BTreeSet<String>> {
     text.split("cfg").skip(1).map(|rest| {
         let condition = rest.split([']', '{', ';']).next().unwrap_or_default();
@@ -78,7 +78,7 @@ mod tests {
     fn sets_that_enable_the_same_are_checked_once() {
         let sets = sets_of("psrp");
         assert!(sets.contains(&set(&[])) && sets.contains(&set(&["tokio"])));
-        // // `ssh` enables `tokio`.
+        // `ssh` enables `tokio`.
         assert!(!sets.contains(&set(&["ssh", "tokio"])));
     }
 
@@ -86,7 +86,7 @@ mod tests {
     fn features_that_select_no_code_are_not_checked() {
         let sets = sets_of("tightwire-perplexity");
         assert!(sets.contains(&set(&["client"])) && sets.contains(&set(&["blocking"])));
-        // // It only enables a feature of reqwest.
+        // It only enables a feature of reqwest.
         assert!(!sets.contains(&set(&["gzip"])));
     }
 }

@@ -1,7 +1,7 @@
-//! //! `cargo xtask bench --instructions`: counts the instructions of hot paths and compares them with a committed
+//! `cargo xtask bench --instructions`: counts the instructions of hot paths and compares them with a committed
 //! file.
 //!
-//! //! Callgrind counts the instructions of a program on an emulated processor, unaffected by other programs. The
+//! Callgrind counts the instructions of a program on an emulated processor, unaffected by other programs. The
 //! counts depend only on compiler, C library and instruction set, which the file names. If they differ, nothing is
 //! compared.
 
@@ -20,18 +20,18 @@ use crate::process::{self, first_line};
 use crate::workspace::Workspace;
 use crate::{cargo, say};
 
-/// /// Maximum deviation from the file, in both directions: an unnoticed improvement would hide a later regression.
+/// Maximum deviation from the file, in both directions: an unnoticed improvement would hide a later regression.
 const TOLERANCE: f64 = 0.03;
-/// /// Operations per compared run. The first ones fill buffers.
+/// Operations per compared run. The first ones fill buffers.
 const FEW: u64 = 2;
 const MANY: u64 = 12;
-/// /// The smaller input of the growth check; the larger one is four times as large.
+/// The smaller input of the growth check; the larger one is four times as large.
 const GROWTH_SIZE: u64 = 256;
 const MAX_GROWTH: f64 = 4.4;
-/// /// Time limit of a run, which normally takes one or two seconds.
+/// Time limit of a run, which normally takes one or two seconds.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// /// What the counts depend on besides the code.
+/// What the counts depend on besides the code.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Origin {
     rustc: String,
@@ -41,9 +41,9 @@ struct Origin {
 }
 
 impl Origin {
-    /// /// Returns the versions of the installed tools.
+    /// Returns the versions of the installed tools.
     fn of_machine(machine: String) -> Self {
-        // // A tool that prints no version differs from all that do.
+        // A tool that prints no version differs from all that do.
         let version = |program: &str, argument: &str| first_line(program, &[argument]).unwrap_or_default();
         Self {
             rustc: version("rustc", "-V"),
@@ -54,19 +54,19 @@ impl Origin {
     }
 }
 
-/// /// The committed file.
+/// The committed file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Baseline {
     origin: Origin,
-    /// /// Instructions per operation, by row.
+    /// Instructions per operation, by row.
     instructions: BTreeMap<String, u64>,
 }
 
-/// /// Result of a comparison.
+/// Result of a comparison.
 pub(crate) enum Verdict {
-    /// /// All counts match the file.
+    /// All counts match the file.
     Same,
-    /// /// The counts cannot be compared, for this reason.
+    /// The counts cannot be compared, for this reason.
     Incomparable(String),
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     Ok(())
 }
 
-/// /// Counts the rows of the named systems (all by default), prints the counts and compares them.
+/// Counts the rows of the named systems (all by default), prints the counts and compares them.
 ///
 /// # Errors
 ///
@@ -104,7 +104,7 @@ pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Verdi
     let incomparable = |here: Origin| {
         Ok(Verdict::Incomparable(format!("counted with {:?}, here is {here:?}", baseline.origin)))
     };
-    // // Checked before the build, which takes minutes and is needed only for the instruction set.
+    // Checked before the build, which takes minutes and is needed only for the instruction set.
     let here = Origin::of_machine(baseline.origin.machine.clone());
     if here != baseline.origin {
         return incomparable(here);
@@ -137,7 +137,7 @@ pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Verdi
     Ok(Verdict::Same)
 }
 
-/// /// Checks that four times as much input takes at most [`MAX_GROWTH`] times as many instructions.
+/// Checks that four times as much input takes at most [`MAX_GROWTH`] times as many instructions.
 ///
 /// # Errors
 ///
@@ -151,7 +151,7 @@ pub(crate) fn check_growth(workspace: &Workspace) -> Result<Verdict> {
     let (list, _) = counter.run(&[])?;
     let growths = by_all_processors(list.lines(), |work| {
         let count = |size: u64| anyhow::Ok(counter.run(&[work, &size.to_string()])?.1 as f64);
-        // // The start of the program and other fixed work.
+        // The start of the program and other fixed work.
         let fixed = count(1)?;
         let growth = (count(4 * GROWTH_SIZE)? - fixed) / (count(GROWTH_SIZE)? - fixed);
         Ok((work, growth))
@@ -176,7 +176,7 @@ fn selects(systems: &[String], row: &str) -> bool {
         || row.split_once('/').is_some_and(|(system, _)| systems.iter().any(|one| one == system))
 }
 
-/// /// The program that runs the rows.
+/// The program that runs the rows.
 struct Counter {
     program: PathBuf,
     scratch: PathBuf,
@@ -193,15 +193,15 @@ impl Counter {
         })
     }
 
-    /// /// Returns the output of the program and the number of instructions.
+    /// Returns the output of the program and the number of instructions.
     fn run(&self, arguments: &[&str]) -> Result<(String, u64)> {
         let mut command = Command::new("valgrind");
-        // // Callgrind prints the total; the output file with the counts of each function is not needed.
+        // Callgrind prints the total; the output file with the counts of each function is not needed.
         command
             .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
             .arg(&self.program)
             .args(arguments);
-        // // The allocator of the C library otherwise depends on the number of processors.
+        // The allocator of the C library otherwise depends on the number of processors.
         command.env("MALLOC_ARENA_MAX", "1");
         let finished = process::run(&mut command, &self.scratch.join(arguments.join("/")), LIMIT)?;
         ensure!(finished.status.success(), "{}: {}", arguments.join(" "), finished.complaint());
@@ -213,7 +213,7 @@ impl Counter {
         Ok(Origin::of_machine(self.run(&["--machine"])?.0.trim().to_owned()))
     }
 
-    /// /// Returns the instructions per operation, by row.
+    /// Returns the instructions per operation, by row.
     fn count(&self, systems: &[String]) -> Result<BTreeMap<String, u64>> {
         let (list, _) = self.run(&["--list"])?;
         let rows = list.lines().filter(|row| selects(systems, row));
@@ -228,7 +228,7 @@ impl Counter {
     }
 }
 
-/// /// Splits the work among all processors and returns the results by key.
+/// Splits the work among all processors and returns the results by key.
 fn by_all_processors<'a, K: Ord + Send, V: Send>(
     names: impl Iterator<Item = &'a str>,
     work: impl Fn(&'a str) -> Result<(K, V)> + Sync,
@@ -245,7 +245,7 @@ fn by_all_processors<'a, K: Ord + Send, V: Send>(
     })
 }
 
-/// /// Parses a line such as `==1== Collected : 1234`.
+/// Parses a line such as `==1== Collected : 1234`.
 fn collected(text: &str) -> Option<u64> {
     text.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok())
 }

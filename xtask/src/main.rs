@@ -1,4 +1,4 @@
-//! //! Task runner of the workspace: `cargo xtask COMMAND`. One file per command.
+//! Task runner of the workspace: `cargo xtask COMMAND`. One file per command.
 
 mod args;
 mod bench;
@@ -38,7 +38,7 @@ use anyhow::Result;
 
 use crate::args::Args;
 
-/// /// One command of the task runner.
+/// One command of the task runner.
 struct Command {
     name: &'static str,
     summary: &'static str,
@@ -135,15 +135,15 @@ fn help() -> String {
     text + "\n`cargo xtask COMMAND --help` tells more where there is more.\n"
 }
 
-/// /// Writes to standard output. Ends the process quietly if the reader has closed it.
+/// Writes to standard output. Ends the process quietly if the reader has closed it.
 pub(crate) fn say(text: &str) {
     if io::stdout().write_all(text.as_bytes()).is_err() {
         std::process::exit(0);
     }
 }
 
-/// /// Writes a message to standard error.
+/// Writes a message to standard error.
 pub(crate) fn note(text: &str) {
-    // // There is no other place to report a closed standard error.
+    // There is no other place to report a closed standard error.
     let _ = writeln!(io::stderr(), "{text}");
 }

@@ -1,4 +1,4 @@
-//! //! Runs other programs with captured output and a time limit.
+//! Runs other programs with captured output and a time limit.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// /// Interval at which a running program is polled.
+/// Interval at which a running program is polled.
 const POLL: Duration = Duration::from_millis(5);
 
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
-    /// /// Returns the output line that most likely names the error.
+    /// Returns the output line that most likely names the error.
     pub(crate) fn complaint(&self) -> String {
         let telling = |line: &&str| {
             let lower = line.to_lowercase();
@@ -36,7 +36,7 @@ impl Finished {
     }
 }
 
-/// /// Runs `command` and captures its output in files below `scratch`, because a pipe could fill up.
+/// Runs `command` and captures its output in files below `scratch`, because a pipe could fill up.
 ///
 /// # Errors
 ///
@@ -64,7 +64,7 @@ pub(crate) fn run(command: &mut Command, scratch: &Path, limit: Duration) -> Res
         }
         pause(POLL);
     };
-    // // The parsers need UTF-8 only.
+    // The parsers need UTF-8 only.
     let read = |path: &Path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     Ok(Finished { status, stdout: read(&out_path)?, stderr: read(&err_path)? })
 }
@@ -74,14 +74,14 @@ fn pause(duration: Duration) {
     std::thread::sleep(duration);
 }
 
-/// /// Returns the first line that a program prints, such as its version; `None` if it cannot be run.
+/// Returns the first line that a program prints, such as its version; `None` if it cannot be run.
 pub(crate) fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     output.status.success().then(|| text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
-/// /// Returns whether a program with this name is in the search path, or this path exists.
+/// Returns whether a program with this name is in the search path, or this path exists.
 pub(crate) fn is_installed(name: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).any(|path| path.join(name).is_file())

@@ -1,4 +1,4 @@
-//! //! The report: its data, its charts, and `cargo xtask report`.
+//! The report: its data, its charts, and `cargo xtask report`.
 
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -28,7 +28,7 @@ use crate::compare::{self, Comparison};
 use crate::join::{self, Sources};
 use crate::workspace::Workspace;
 
-/// /// The data file, from which the other files are generated.
+/// The data file, from which the other files are generated.
 const JSON: &str = "report.json";
 
 pub(crate) const HELP: &str = "\
@@ -42,7 +42,7 @@ Draws the latest report again, from target/report/report.json, load.json and the
   --fail-on-regression  with --compare: end with an error where a row has become slower or allocates more
 ";
 
-/// /// Path of the committed overview, relative to `BENCHMARKS.md`.
+/// Path of the committed overview, relative to `BENCHMARKS.md`.
 const OVERVIEW: &str = "docs/overview.svg";
 
 /// `cargo xtask report`.
@@ -80,7 +80,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     fail_on_regression(&report, fails)
 }
 
-/// /// Writes the files that are committed.
+/// Writes the files that are committed.
 fn publish(report: &Report, root: &Path) -> Result<[PathBuf; 2]> {
     let overview = overview::draw_alone(report).context("no row has a peer: there is nothing to publish")?;
     let files = [("BENCHMARKS.md", markdown::benchmarks(report, OVERVIEW)), (OVERVIEW, overview)];
@@ -91,14 +91,14 @@ fn publish(report: &Report, root: &Path) -> Result<[PathBuf; 2]> {
     Ok(files.map(|(name, _)| root.join(name)))
 }
 
-/// /// Fails if `fails` is set and one of our rows became slower.
+/// Fails if `fails` is set and one of our rows became slower.
 pub(crate) fn fail_on_regression(report: &Report, fails: bool) -> Result<()> {
     let regressions = report.comparison.as_ref().map_or(0, Comparison::regressions);
     ensure!(!fails || regressions == 0, "{regressions} regressions");
     Ok(())
 }
 
-/// /// Changes the latest report, if there is one, and writes it again.
+/// Changes the latest report, if there is one, and writes it again.
 ///
 /// # Errors
 ///

@@ -1,6 +1,6 @@
-//! //! Statistics of the reports.
+//! Statistics of the reports.
 
-/// /// Returns the median; `None` without values.
+/// Returns the median; `None` without values.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -24,7 +24,7 @@ pub(crate) fn maximum(values: &[f64]) -> Option<f64> {
     values.iter().copied().reduce(f64::max)
 }
 
-/// /// Returns the geometric mean, in which ratios of 2 and 1/2 cancel out.
+/// Returns the geometric mean, in which ratios of 2 and 1/2 cancel out.
 pub(crate) fn geometric_mean(values: &[f64]) -> Option<f64> {
     let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     mean(&logarithms).map(f64::exp)

@@ -1,6 +1,6 @@
-//! //! `cargo xtask test`: the checks before a change; with `--full`, everything that CI runs.
+//! `cargo xtask test`: the checks before a change; with `--full`, everything that CI runs.
 //!
-//! //! A step that cannot run on this machine is skipped, and the reason is printed. After a failed step the others
+//! A step that cannot run on this machine is skipped, and the reason is printed. After a failed step the others
 //! still run.
 
 use std::collections::HashMap;
@@ -38,7 +38,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// /// Returns `Skipped` if there are reasons, otherwise `Passed`.
+    /// Returns `Skipped` if there are reasons, otherwise `Passed`.
     fn skipped_if_any(reasons: &[String]) -> Self {
         if reasons.is_empty() { Self::Passed } else { Self::Skipped(reasons.join("; ")) }
     }
@@ -53,7 +53,7 @@ impl From<Verdict> for Outcome {
     }
 }
 
-/// /// One run of the gate.
+/// One run of the gate.
 struct Gate {
     workspace: Workspace,
     is_full: bool,
@@ -63,9 +63,9 @@ struct Gate {
 
 struct Step {
     name: &'static str,
-    /// /// True for steps that only `--full` runs.
+    /// True for steps that only `--full` runs.
     is_full_only: bool,
-    /// /// True if the step runs in parallel with the steps before it, because it needs none of their results and
+    /// True if the step runs in parallel with the steps before it, because it needs none of their results and
     /// little CPU.
     is_beside: bool,
     run: fn(&Gate) -> Result<Outcome>,
@@ -94,7 +94,7 @@ const STEPS: &[Step] = &[
     step("tests", tests),
     full("deploy", |gate| Ok(Outcome::skipped_if_any(&crate::deploy::test(&gate.workspace)?))),
     step("docs", docs),
-    // // Without `--bench`, a suite runs every operation once and checks its result.
+    // Without `--bench`, a suite runs every operation once and checks its result.
     full("benches", |gate| gate.cargo("test", &["--benches"])),
     full("rows", |gate| completeness::check(&gate.workspace).map(|()| Outcome::Passed)),
     full("load", load),
@@ -142,7 +142,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     })
 }
 
-/// /// Runs the steps and prints the results.
+/// Runs the steps and prints the results.
 fn report(
     steps: &[&'static Step],
     mut run: impl FnMut(&'static Step) -> (Result<Outcome>, Duration),
@@ -174,7 +174,7 @@ fn report(
 }
 
 impl Gate {
-    /// /// Returns `cargo SUBCOMMAND` for the packages of this gate, with all features.
+    /// Returns `cargo SUBCOMMAND` for the packages of this gate, with all features.
     fn selected(&self, subcommand: &str) -> Result<Command> {
         let mut command = cargo::command(&self.workspace, &[subcommand]);
         command.args(cargo::WHOLE);
@@ -209,7 +209,7 @@ pub(crate) fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<Outcome
     finish(cargo::command(workspace, arguments))
 }
 
-/// /// Fails if the compiler is not the pinned one, because other versions have other lints.
+/// Fails if the compiler is not the pinned one, because other versions have other lints.
 fn toolchain(gate: &Gate) -> Result<Outcome> {
     let file = fs::read_to_string(gate.workspace.root.join("rust-toolchain.toml"))?;
     let file: toml::Table = file.parse()?;
@@ -220,7 +220,7 @@ fn toolchain(gate: &Gate) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// /// Checks every library with each feature set of [`features::sets`]. Clippy checks them with all features.
+/// Checks every library with each feature set of [`features::sets`]. Clippy checks them with all features.
 fn features(gate: &Gate) -> Result<Outcome> {
     for package in tidy::packages(&gate.workspace)?.iter().filter(|package| package.is_library()) {
         for set in features::sets(&gate.workspace, package)? {
@@ -237,11 +237,11 @@ fn features(gate: &Gate) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// /// Runs the tests. The full gate runs all of them, with the installed programs in other languages; otherwise only
+/// Runs the tests. The full gate runs all of them, with the installed programs in other languages; otherwise only
 /// those that may have changed.
 fn tests(gate: &Gate) -> Result<Outcome> {
     let mut command = gate.selected("test")?;
-    // // Most tests of servers and timeouts wait.
+    // Most tests of servers and timeouts wait.
     let threads = 2 * thread::available_parallelism()?.get();
     command.env("RUST_TEST_THREADS", threads.to_string());
     if gate.is_full {
@@ -255,7 +255,7 @@ fn tests(gate: &Gate) -> Result<Outcome> {
 
 fn docs(gate: &Gate) -> Result<Outcome> {
     let mut command = gate.selected("doc")?;
-    // // An example, so that cargo selects the features of development dependencies, with which the tests were built.
+    // An example, so that cargo selects the features of development dependencies, with which the tests were built.
     // Programs named like a library start with "p" and are left out: two runs of rustdoc would write the same pages.
     command
         .args(["--no-deps", "--lib", "--bin", "[!p]*", "--example", "sse_chat"])
@@ -263,7 +263,7 @@ fn docs(gate: &Gate) -> Result<Outcome> {
     finish(command)
 }
 
-/// /// Sends every request of the load run once and checks the responses.
+/// Sends every request of the load run once and checks the responses.
 fn load(gate: &Gate) -> Result<Outcome> {
     for program in ["gzip", "zstd", "sha256sum"] {
         if !process::is_installed(program) {
@@ -298,7 +298,7 @@ fn conformance(gate: &Gate) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// /// Builds the available peers in other languages, and runs their own tests.
+/// Builds the available peers in other languages, and runs their own tests.
 fn peers(gate: &Gate) -> Result<Outcome> {
     crate::peers::command(Args::new(["check".to_owned()]))?;
     if process::first_line("go", &["version"]).is_none() {

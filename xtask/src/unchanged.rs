@@ -1,6 +1,6 @@
-//! //! Runs a test program unless it has passed before and none of its inputs has changed.
+//! Runs a test program unless it has passed before and none of its inputs has changed.
 //!
-//! //! In the contributor's check, cargo starts every test program through this command, so that a small change runs
+//! In the contributor's check, cargo starts every test program through this command, so that a small change runs
 //! only its own tests. The full gate runs all tests.
 
 use std::fs;
@@ -13,7 +13,7 @@ use crate::args::Args;
 use crate::note;
 use crate::workspace::Workspace;
 
-/// /// The command through which cargo starts each test program.
+/// The command through which cargo starts each test program.
 pub(crate) const COMMAND: &str = "run-test";
 
 /// Folders whose files are read by tests of other packages.
@@ -54,7 +54,7 @@ pub(crate) fn command(args: Args) -> Result<()> {
     Ok(())
 }
 
-/// /// Returns the file whose modification time tells when a program passed; `None` for documentation tests, which are
+/// Returns the file whose modification time tells when a program passed; `None` for documentation tests, which are
 /// temporary.
 fn mark(workspace: &Workspace, program: &Path) -> Option<PathBuf> {
     let name = program.file_name().filter(|_| program.starts_with(&workspace.target))?;
@@ -64,7 +64,7 @@ fn mark(workspace: &Workspace, program: &Path) -> Option<PathBuf> {
 /// Returns whether a file, or any file in a folder, was modified at or after `time`. An unreadable path counts as modified.
 fn changed_since(path: &Path, time: SystemTime) -> bool {
     let Ok(metadata) = fs::metadata(path) else { return true };
-    // // The time of a folder changes when files are removed.
+    // The time of a folder changes when files are removed.
     if metadata.modified().is_ok_and(|modified| modified < time) {
         return metadata.is_dir()
             && fs::read_dir(path)

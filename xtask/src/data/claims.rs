@@ -1,4 +1,4 @@
-//! //! `claims.toml`: statements of the reports that are not the time of one benchmark, and how to compute them from a
+//! `claims.toml`: statements of the reports that are not the time of one benchmark, and how to compute them from a
 //! run.
 
 use std::path::Path;
@@ -15,39 +15,39 @@ pub(crate) struct ClaimsFile {
     pub(crate) claims: Vec<Claim>,
 }
 
-/// /// A statement about one published line.
+/// A statement about one published line.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
-    /// /// Table of the published line.
+    /// Table of the published line.
     pub(crate) table: String,
     /// Id of the published line within its table.
     pub(crate) row: String,
-    /// /// The statement in our words; absent if the line is only a figure.
+    /// The statement in our words; absent if the line is only a figure.
     pub(crate) claim: Option<String>,
     #[serde(default)]
     pub(crate) how: How,
     pub(crate) terms: Vec<Term>,
-    /// /// Maximum that the statement allows, in the unit of its figure.
+    /// Maximum that the statement allows, in the unit of its figure.
     pub(crate) at_most: Option<f64>,
-    /// /// Minimum that the statement allows.
+    /// Minimum that the statement allows.
     pub(crate) at_least: Option<f64>,
 }
 
-/// /// How a figure is computed from its terms.
+/// How a figure is computed from its terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum How {
-    /// /// The term; with several terms, the smallest and the largest.
+    /// The term; with several terms, the smallest and the largest.
     #[default]
     Value,
-    /// /// The first of each pair divided by the second.
+    /// The first of each pair divided by the second.
     Ratio,
-    /// /// Percentage by which the second of each pair is below the first.
+    /// Percentage by which the second of each pair is below the first.
     Saving,
-    /// /// Percentage by which the first of each pair exceeds the second.
+    /// Percentage by which the first of each pair exceeds the second.
     Excess,
-    /// /// The first of each pair minus the second.
+    /// The first of each pair minus the second.
     Difference,
 }
 
@@ -57,7 +57,7 @@ pub(crate) enum How {
 pub(crate) struct Term {
     pub(crate) quantity: Quantity,
     pub(crate) key: String,
-    /// /// The implementation; without one, each side is used in turn.
+    /// The implementation; without one, each side is used in turn.
     pub(crate) implementation: Option<String>,
 }
 

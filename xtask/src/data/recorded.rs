@@ -1,4 +1,4 @@
-//! //! `recorded.toml`: figures of the Go projects recorded earlier, each with its source.
+//! `recorded.toml`: figures of the Go projects recorded earlier, each with its source.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::report::{self, Quantity};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct RecordedFile {
-    /// /// Source of each group of figures, by id.
+    /// Source of each group of figures, by id.
     #[serde(rename = "origin")]
     origins: Vec<Origin>,
     #[serde(rename = "recorded")]
@@ -28,7 +28,7 @@ struct Origin {
 pub(crate) struct Figure {
     key: String,
     implementation: String,
-    /// /// True for the Go project of the published figure; false for another program, shown for scale.
+    /// True for the Go project of the published figure; false for another program, shown for scale.
     #[serde(default)]
     original: bool,
     origin: String,
@@ -37,7 +37,7 @@ pub(crate) struct Figure {
     allocs_op: Option<f64>,
 }
 
-/// /// Result of a server under load. Times are in nanoseconds.
+/// Result of a server under load. Times are in nanoseconds.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LoadFigure {
@@ -71,7 +71,7 @@ impl RecordedFile {
         super::load(&data.join("recorded.toml"))
     }
 
-    /// /// Returns the recorded figures of a row, starting with the Go project.
+    /// Returns the recorded figures of a row, starting with the Go project.
     pub(crate) fn of(&self, key: &str) -> Vec<report::Recorded> {
         let mut figures: Vec<report::Recorded> = self
             .figures
@@ -83,12 +83,12 @@ impl RecordedFile {
         figures
     }
 
-    /// /// Returns the recorded result of the Go project under load.
+    /// Returns the recorded result of the Go project under load.
     pub(crate) fn of_load(&self, key: &str) -> Option<&LoadFigure> {
         self.loads.iter().find(|figure| figure.key == key)
     }
 
-    /// /// Returns the source of the Go project's figures of a row.
+    /// Returns the source of the Go project's figures of a row.
     pub(crate) fn origin(&self, key: &str) -> Option<String> {
         let under_load = || {
             let figure = self.of_load(key)?;

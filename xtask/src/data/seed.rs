@@ -1,4 +1,4 @@
-//! //! `seed-rows.toml`: every figure that the reports of the Go projects publish.
+//! `seed-rows.toml`: every figure that the reports of the Go projects publish.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(crate) struct Seed {
     pub(crate) rows: Vec<Row>,
 }
 
-/// /// One report, with the source of its figures.
+/// One report, with the source of its figures.
 #[derive(Debug, Deserialize)]
 pub(crate) struct System {
     pub(crate) id: String,
@@ -36,7 +36,7 @@ pub(crate) struct System {
 }
 
 impl System {
-    /// /// Returns the Go project and its machine in one line.
+    /// Returns the Go project and its machine in one line.
     pub(crate) fn platform(&self) -> String {
         let place = match (&self.os, &self.arch) {
             (Some(os), Some(arch)) => Some(format!("{os}/{arch}")),
@@ -49,7 +49,7 @@ impl System {
     }
 }
 
-/// /// One benchmark; suites and peers use the same key.
+/// One benchmark; suites and peers use the same key.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Bench {
     pub(crate) key: String,
@@ -93,13 +93,13 @@ pub(crate) struct Row {
     pub(crate) peer_time_ns: Option<f64>,
     #[serde(default)]
     pub(crate) peer_approx: bool,
-    /// /// Figures that only a few lines have; the name ends with the unit.
+    /// Figures that only a few lines have; the name ends with the unit.
     #[serde(flatten)]
     others: BTreeMap<String, toml::Value>,
 }
 
 impl Row {
-    /// /// Returns the printed figures in one line, such as `611 ns, 4336 B, 7 allocs`.
+    /// Returns the printed figures in one line, such as `611 ns, 4336 B, 7 allocs`.
     pub(crate) fn figures(&self) -> String {
         let mark = match (self.approx, self.lower_bound, self.upper_bound) {
             (true, ..) => "~",
@@ -128,7 +128,7 @@ impl Row {
     fn other_figures(&self, mark: &str) -> Vec<String> {
         let mut parts = Vec::new();
         for (name, value) in &self.others {
-            // // Iteration counts and computed figures were not published as results.
+            // Iteration counts and computed figures were not published as results.
             if name == "iterations"
                 || name.starts_with("derived_")
                 || name.ends_with("_max") && self.has_least(name)
@@ -145,7 +145,7 @@ impl Row {
                 Some(stem) => (stem, self.others.get(&format!("{stem}_max")).and_then(number)),
                 None => (name.as_str(), None),
             };
-            // // Targets and statements about peers are printed unchanged.
+            // Targets and statements about peers are printed unchanged.
             let is_plain = ["target", "peer", "ratio"].iter().any(|word| name.starts_with(word));
             parts.push(figure(name, if is_plain { "" } else { mark }, least, most));
         }
@@ -156,7 +156,7 @@ impl Row {
         name.strip_suffix("_max").is_some_and(|stem| self.others.contains_key(&format!("{stem}_min")))
     }
 
-    /// /// Returns the published figure of a quantity, if there is exactly one.
+    /// Returns the published figure of a quantity, if there is exactly one.
     pub(crate) fn value(&self, quantity: Quantity) -> Option<f64> {
         let other = |name: &str| self.others.get(name).and_then(toml::Value::as_float);
         match quantity {
@@ -173,7 +173,7 @@ impl Row {
     }
 }
 
-/// /// Formats one figure. The end of the field name is the unit.
+/// Formats one figure. The end of the field name is the unit.
 fn figure(name: &str, mark: &str, least: f64, most: Option<f64>) -> String {
     let (stem, write): (&str, fn(f64) -> String) = match name {
         _ if name.ends_with("ns") => (&name[..name.len() - 2], units::time),
@@ -182,7 +182,7 @@ fn figure(name: &str, mark: &str, least: f64, most: Option<f64>) -> String {
         _ if name.contains("percent") => (name, |percent| format!("{percent} %")),
         _ => (name, units::per_op),
     };
-    // // The unit and the main figure of a line need no name.
+    // The unit and the main figure of a line need no name.
     let words = stem.replace("ratio", "").replace("percent", "").replace("time", "").replace('_', " ");
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     let value = match most {
@@ -197,7 +197,7 @@ impl Seed {
         super::load(&data.join("seed-rows.toml"))
     }
 
-    /// /// Returns the first published line of a benchmark with a time, and its table. Prefers the raw output in the
+    /// Returns the first published line of a benchmark with a time, and its table. Prefers the raw output in the
     /// appendix of a report.
     pub(crate) fn published(&self, key: &str) -> Option<(&Table, Published)> {
         let quotes = |row: &&Row| row.bench.as_deref() == Some(key) && row.time_ns.is_some();
@@ -212,13 +212,13 @@ impl Seed {
         Some((table, published))
     }
 
-    /// /// Returns the platform line of a report.
+    /// Returns the platform line of a report.
     pub(crate) fn platform(&self, system: &str) -> String {
         let found = self.systems.iter().find(|candidate| candidate.id == system);
         found.map_or_else(|| system.to_owned(), System::platform)
     }
 
-    /// /// Returns the key of the benchmark that an output line belongs to.
+    /// Returns the key of the benchmark that an output line belongs to.
     ///
     /// Two projects use the same function names; the package of the output distinguishes them. Returns `None` for
     /// unknown and ambiguous names.
@@ -227,7 +227,7 @@ impl Seed {
             |name: &str| self.benches.iter().filter(|bench| bench.upstream == name).collect::<Vec<&Bench>>();
         let mut candidates = named(&line.name);
         if candidates.is_empty() {
-            // // A benchmark's name may end in a number, and Go adds none if GOMAXPROCS is 1.
+            // A benchmark's name may end in a number, and Go adds none if GOMAXPROCS is 1.
             candidates = named(&line.full_name);
         }
         if candidates.len() > 1 {
@@ -247,7 +247,7 @@ mod tests {
     use super::*;
     use crate::parse::benchfmt;
 
-    /// /// The committed file, which the tests check as well.
+    /// The committed file, which the tests check as well.
     fn seed() -> Seed {
         Seed::load(&crate::data::committed()).unwrap()
     }

@@ -1,4 +1,4 @@
-//! //! Files of criterion: the identity in `benchmark.json`, the figures in `estimates.json` beside it.
+//! Files of criterion: the identity in `benchmark.json`, the figures in `estimates.json` beside it.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::Timing;
 
-/// /// Identity of a set of estimates. Directory names do not suffice: criterion cuts them at 64 bytes and replaces
+/// Identity of a set of estimates. Directory names do not suffice: criterion cuts them at 64 bytes and replaces
 /// `/`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct Identity {
@@ -31,7 +31,7 @@ struct Estimate {
     point_estimate: f64,
 }
 
-/// /// One saved baseline of one benchmark.
+/// One saved baseline of one benchmark.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) identity: Identity,
@@ -44,13 +44,13 @@ pub(crate) fn parse_identity(text: &str) -> Result<Identity> {
     Ok(serde_json::from_str(text)?)
 }
 
-/// /// Reads mean and median in nanoseconds per operation.
+/// Reads mean and median in nanoseconds per operation.
 pub(crate) fn parse_estimates(text: &str) -> Result<Timing> {
     let estimates: Estimates = serde_json::from_str(text)?;
     Ok(Timing { median_ns: Some(estimates.median.point_estimate), mean_ns: estimates.mean.point_estimate })
 }
 
-/// /// Collects every baseline below `directory`; none if the directory does not exist.
+/// Collects every baseline below `directory`; none if the directory does not exist.
 pub(crate) fn collect(directory: &Path) -> Result<Vec<Found>> {
     let mut found = Vec::new();
     if directory.is_dir() {

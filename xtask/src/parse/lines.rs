@@ -1,9 +1,9 @@
-//! //! The line protocol for peers other than Go and pyperf: one JSON object per line on standard output.
+//! The line protocol for peers other than Go and pyperf: one JSON object per line on standard output.
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-/// /// One line. Bytes, allocations, payload, version and check value are optional. A check value is compared with that
+/// One line. Bytes, allocations, payload, version and check value are optional. A check value is compared with that
 /// of the row.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct Line {
@@ -22,7 +22,7 @@ pub(crate) struct Line {
     pub(crate) check: Option<u64>,
 }
 
-/// /// Parses the lines that start with `{` and ignores the others.
+/// Parses the lines that start with `{` and ignores the others.
 pub(crate) fn parse(text: &str) -> Result<Vec<Line>> {
     text.lines()
         .map(str::trim)

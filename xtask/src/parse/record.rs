@@ -1,4 +1,4 @@
-//! //! Side files of the Rust suites, written by the `benches` package.
+//! Side files of the Rust suites, written by the `benches` package.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,10 @@ use serde::Deserialize;
 
 use crate::report::Role;
 
-/// /// The supported schema version.
+/// The supported schema version.
 const SCHEMA: u32 = 1;
 
-/// /// How the run of one implementation ended.
+/// How the run of one implementation ended.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
@@ -51,7 +51,7 @@ pub(crate) fn parse(text: &str) -> Result<Record> {
     Ok(record)
 }
 
-/// /// Reads a side file; `None` if it does not exist.
+/// Reads a side file; `None` if it does not exist.
 pub(crate) fn read(path: &Path) -> Result<Option<Record>> {
     if !path.is_file() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! //! The file of finished slices, one JSON object per line, with which `--resume` continues a run.
+//! The file of finished slices, one JSON object per line, with which `--resume` continues a run.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::side::Step;
 
-/// /// Identity of a run. Slices of another run are not reused.
+/// Identity of a run. Slices of another run are not reused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Begun {
-    /// /// Start, UTC.
+    /// Start, UTC.
     pub(crate) date: String,
     pub(crate) commit: Option<String>,
     pub(crate) settings: String,
@@ -28,7 +28,7 @@ struct Line {
     step: Step,
 }
 
-/// /// The finished slices of the current run.
+/// The finished slices of the current run.
 #[derive(Debug)]
 pub(crate) struct Kept {
     pub(crate) begun: Begun,
@@ -37,7 +37,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// /// Starts a new file, or continues the existing one.
+    /// Starts a new file, or continues the existing one.
     ///
     /// # Errors
     ///
@@ -60,7 +60,7 @@ impl Kept {
             earlier.commit.as_deref().unwrap_or("unknown"),
             earlier.settings
         );
-        // // The last line is truncated if the run was killed.
+        // The last line is truncated if the run was killed.
         let lines = rest.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
         let steps = lines.map(|line| ((line.side, line.round), (line.step, line.seconds))).collect();
         let mut file = OpenOptions::new().append(true).open(path)?;
@@ -70,7 +70,7 @@ impl Kept {
         Ok(Self { begun: earlier, file, steps })
     }
 
-    /// /// Returns the duration of the slices read from the file.
+    /// Returns the duration of the slices read from the file.
     pub(crate) fn seconds(&self) -> f64 {
         self.steps.values().map(|(_, seconds)| seconds).sum()
     }

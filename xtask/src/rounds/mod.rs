@@ -1,7 +1,7 @@
-//! //! Alternating rounds: each implementation of a row runs for a short slice, and every other round reverses the
+//! Alternating rounds: each implementation of a row runs for a short slice, and every other round reverses the
 //! order.
 //!
-//! //! The sides of a row are measured seconds apart, so that a change of the machine's load affects all of them.
+//! The sides of a row are measured seconds apart, so that a change of the machine's load affects all of them.
 //! Running whole suites in turn leaves ten seconds and more between the sides; the ratios of one row then ranged from
 //! 4.1 to 14.2.
 
@@ -25,13 +25,13 @@ use crate::report::Role;
 use crate::suites::Suite;
 use crate::workspace::Workspace;
 
-/// /// A peer that takes this many times as long as the best of its class is measured in one round only.
+/// A peer that takes this many times as long as the best of its class is measured in one round only.
 const DISTANT: f64 = 3.0;
 
-/// /// The sides of each row.
+/// The sides of each row.
 type Sides = Vec<Vec<Side>>;
 
-/// /// Lists the sides of the rows whose keys are wanted.
+/// Lists the sides of the rows whose keys are wanted.
 pub(crate) fn plan(suites: &[Suite], programs: &[Program], is_wanted: impl Fn(&str) -> bool) -> Sides {
     let mut rows: Sides = Vec::new();
     for (index, suite) in suites.iter().enumerate() {
@@ -66,7 +66,7 @@ pub(crate) fn plan(suites: &[Suite], programs: &[Program], is_wanted: impl Fn(&s
     rows
 }
 
-/// /// Runs all rounds, and reuses the slices of an earlier run.
+/// Runs all rounds, and reuses the slices of an earlier run.
 ///
 /// # Errors
 ///
@@ -87,7 +87,7 @@ pub(crate) fn run(
     for (index, &(round, row, side)) in order.iter().enumerate() {
         let name = &names[index];
         let identity = sides[row][side].identity();
-        // // A suite checks its own results, because its implementations may have different expected values.
+        // A suite checks its own results, because its implementations may have different expected values.
         let expected = match sides[row][side].runner {
             Runner::Suite(_) => None,
             Runner::Program(_) => {
@@ -125,7 +125,7 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// /// Marks the peers of a row that are too slow for more rounds. The best of each class, ours, the Go project and the
+/// Marks the peers of a row that are too slow for more rounds. The best of each class, ours, the Go project and the
 /// limits are never marked.
 fn leave_behind(sides: &mut [Side]) {
     let best = |class: &Option<String>, sides: &[Side]| {
@@ -144,17 +144,17 @@ fn leave_behind(sides: &mut [Side]) {
     }
 }
 
-/// /// Returns the best time of a side so far.
+/// Returns the best time of a side so far.
 fn typical(side: &Side) -> Option<f64> {
     side.timings.iter().map(Timing::typical_ns).reduce(f64::min)
 }
 
-/// /// Returns round, row and side of every step.
+/// Returns round, row and side of every step.
 fn order(sides: &Sides, rounds: usize) -> Vec<(usize, usize, usize)> {
     let mut steps = Vec::new();
     for round in 0..rounds {
         for (row, sides) in sides.iter().enumerate() {
-            // // The second side may find warmer caches or a slower clock.
+            // The second side may find warmer caches or a slower clock.
             let forward = round % 2 == 0;
             let turn = (0..sides.len()).map(|side| if forward { side } else { sides.len() - 1 - side });
             steps.extend(turn.map(|side| (round, row, side)));
