@@ -1,4 +1,4 @@
-//! The answer of a service with a page of users, there and back.
+//! A response of a service with a page of users, written and read.
 
 use std::hint::black_box;
 

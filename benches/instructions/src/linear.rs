@@ -1,7 +1,7 @@
-//! `linear NAME SIZE`: performs work once whose cost must grow with its input and not faster.
+//! `linear NAME SIZE`: performs one operation whose work must be linear in its input.
 //!
-//! `cargo xtask test linear` counts the instructions for a size and for four times that size. A program of its own: what it
-//! calls would change how the compiler inlines the rows of `instructions`.
+//! `cargo xtask test linear` counts the instructions for a size and for four times that size. This is a separate
+//! program because its calls would change how the compiler inlines the rows of `instructions`.
 
 use std::hint::black_box;
 use std::io::{self, Read, Write as _};
@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use tightwire_sse::Decoder;
 
-/// Name and work, which returns whether it succeeded.
+/// Name and operation, which returns whether it succeeded.
 type Work = (&'static str, fn(usize) -> bool);
 
 const ALL: &[Work] = &[
@@ -43,7 +43,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The size of a chunk that aligns with nothing.
+/// An odd chunk size that aligns with nothing.
 const CHUNK: usize = 7;
 
 struct SmallReads<'a>(&'a [u8]);
@@ -61,7 +61,7 @@ fn json_small_reads(size: usize) -> bool {
     matches!(decoder.decode::<String>(), Ok(Some(text)) if text.len() == 64 * size)
 }
 
-/// Maps inside of each other, with keys out of order.
+/// Nested maps with keys out of order.
 struct Nested(usize);
 
 impl Serialize for Nested {
@@ -102,7 +102,7 @@ fn perplexity_deltas(size: usize) -> bool {
     accumulator.text().len() == "some text".len() * size
 }
 
-/// Lists of objects, in one more list at a time up to a depth that readers accept.
+/// Lists of objects, nested up to a depth that readers accept.
 fn psrp_nested_objects(size: usize) -> bool {
     const DEPTH: usize = 40;
     let objects = "<Obj><MS><S N=\"text\">_x000A_</S></MS></Obj>".repeat(size);

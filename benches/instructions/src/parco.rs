@@ -1,4 +1,4 @@
-//! A message with texts, numbers and a sequence.
+//! A message with strings, numbers and a sequence.
 
 use std::hint::black_box;
 
@@ -15,7 +15,7 @@ struct Message {
     ratio: f64,
 }
 
-/// The same, validated and left in place.
+/// The same message as a view into the input.
 #[derive(Decode)]
 struct View<'a> {
     name: &'a str,
@@ -37,7 +37,7 @@ fn message() -> Message {
     }
 }
 
-/// A number that every field goes into.
+/// Combines all fields in one number.
 fn sum(texts: [&str; 2], number: u16, values: usize, flag: bool, ratio: f64) -> u64 {
     let lengths: usize = texts.iter().map(|text| text.len()).sum();
     (lengths + values) as u64 + u64::from(number) + u64::from(flag) + ratio.to_bits()

@@ -1,4 +1,4 @@
-//! A part of a streamed answer, and a question.
+//! A chunk of a streamed response, and a request.
 
 use std::hint::black_box;
 

@@ -1,8 +1,8 @@
-//! The parsing cases of JSONTestSuite: files whose names begin with `y_` hold JSON, those with `n_` do not, and those
-//! with `i_` are open (RFC 8259 lets a parser choose).
+//! The parsing cases of JSONTestSuite. Files named `y_*` are valid JSON, files named `n_*` are invalid, and RFC 8259
+//! lets a parser decide about files named `i_*`.
 //!
-//! Every file goes through every mode, backend and entry point. An open case has no right answer, but within a mode
-//! every backend and entry point has to give the same one.
+//! Every file goes through every mode, backend and entry point. For `i_*` files, all backends and entry points of a
+//! mode must agree.
 
 #[cfg(feature = "json-peers")]
 mod peers;
@@ -17,7 +17,7 @@ use anyhow::Context as _;
 
 use subject::Subject;
 
-/// What the name of a file says about its content.
+/// The verdict that the name of a file demands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
     Accepted,
@@ -32,13 +32,13 @@ struct Case {
     document: Vec<u8>,
 }
 
-/// Runs every case of a folder. Deviations are listed, a line per subject tells how many cases it decided rightly.
+/// Runs every case of a folder. Lists deviations, and for each subject the number of correct cases.
 ///
-/// Gives the numbers of cases that passed everywhere and of those that failed somewhere, of ours.
+/// Returns the numbers of our cases that passed everywhere and that failed somewhere.
 ///
 /// # Errors
 ///
-/// When the folder cannot be read, holds no case, or the output cannot be written.
+/// Fails if the folder cannot be read or has no case, or if the output cannot be written.
 pub(crate) fn run(folder: &Path, out: &mut impl Write) -> anyhow::Result<(usize, usize)> {
     let cases = load(folder)?;
     let mut failed = BTreeSet::new();
@@ -68,7 +68,7 @@ fn run_peers(cases: &[Case], out: &mut impl Write) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Runs a subject, and gives the names of the cases it failed.
+/// Runs a subject and returns the names of the cases that it failed.
 fn examine<'a>(subject: &Subject, cases: &'a [Case], out: &mut impl Write) -> anyhow::Result<Vec<&'a str>> {
     let (mut failed, mut accepted_open) = (Vec::new(), 0);
     for case in cases {

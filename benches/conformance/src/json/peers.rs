@@ -3,13 +3,13 @@
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// One way through a peer.
+/// One entry point of a peer.
 pub(super) struct Peer {
     pub(super) name: &'static str,
     pub(super) accepts: fn(&[u8]) -> bool,
 }
 
-/// The trees of sonic-rs are left out: they overflow the stack on two of the cases, which ends the process.
+/// The trees of sonic-rs are missing: they overflow the stack on two of the cases, which ends the process.
 pub(super) const ALL: &[Peer] = &[
     Peer { name: "serde_json", accepts: |document| serde_json::from_slice::<Value>(document).is_ok() },
     Peer {

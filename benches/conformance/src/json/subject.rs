@@ -1,4 +1,4 @@
-//! The ways through the `json` crate.
+//! Entry points of `tightwire-json`.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub(super) struct Subject {
     entry: Entry,
 }
 
-/// How a document gets in, and what becomes of it.
+/// How a document is read, and into which type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Entry {
     Tree,
@@ -37,7 +37,7 @@ const ENTRIES: [Entry; 7] = [
 
 const BACKENDS: &[Backend] = &[Backend::Native, Backend::SerdeJson, Backend::SimdJson];
 
-/// All of them.
+/// Returns all subjects.
 pub(super) fn all() -> Vec<Subject> {
     let mut all = Vec::new();
     for mode in [Mode::Strict, Mode::Compat, Mode::Fast] {
@@ -49,7 +49,7 @@ pub(super) fn all() -> Vec<Subject> {
 }
 
 impl Subject {
-    /// Whether a document is accepted.
+    /// Returns whether the subject accepts a document.
     pub(super) fn accepts(&self, document: &[u8]) -> bool {
         let codec = Codec::new(self.mode).with_backend(self.backend);
         match self.entry {
@@ -67,8 +67,9 @@ impl Subject {
         }
     }
 
-    /// The subject that decides open cases: the own decoder in the same mode, because a mode may choose (Go, and so
-    /// `Compat`, replaces lone surrogates). Values and mere syntax are told apart: a number beyond all types is valid.
+    /// Returns the subject that decides `i_*` cases: our decoder in the same mode, because modes differ (Go, and so
+    /// `Compat`, replaces lone surrogates). Reading a value and validating are separate: a number that fits no type is
+    /// valid JSON.
     pub(super) fn reference(&self) -> Self {
         let entry = match self.entry {
             Entry::Skipped | Entry::Validated => self.entry,
@@ -77,7 +78,7 @@ impl Subject {
         Self { backend: Backend::Native, entry, ..*self }
     }
 
-    /// Whether this one is documented to look at brackets only.
+    /// Returns whether the subject is documented to check only brackets.
     pub(super) fn is_trusting(&self) -> bool {
         self.mode == Mode::Fast && self.entry == Entry::Skipped
     }

@@ -1,4 +1,4 @@
-//! A recorded session: each line a packet, its data fragments, and these messages.
+//! A recorded session. Each line has a packet, its fragments and its messages.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use super::message_twin::message_type;
 use super::wire::id;
 use super::{Report, crypto};
 
-/// What one side receives.
+/// The messages that one role receives.
 struct Side {
     reader: PacketReader,
     is_for: Destination,
     assemblers: HashMap<(Option<Uuid>, Priority), Assembler>,
-    /// The id of the last object; all targets of a session count together.
+    /// The last object id. All targets of a session share one counter.
     last_object: u64,
 }
 
@@ -95,7 +95,7 @@ fn examine(step: &Json, side: &mut Side, key: &Arc<SessionKey>) -> anyhow::Resul
     Ok(())
 }
 
-/// The message is the one that was recorded, means what its event says, and survives writing.
+/// Checks that the message equals the recorded one, matches its event, and survives a round trip.
 fn examine_message(
     message: &Message<'_>,
     told: Option<&Json>,
@@ -109,7 +109,7 @@ fn examine_message(
         ensure!(header.pipeline_id == id(&told["pid"])?, "another pipeline");
         ensure!(told["data"] == str::from_utf8(message.data)?, "other data");
     }
-    // The event of an availability also says which request it answers.
+    // The event of an availability also names the request that it belongs to.
     let expected = format!("{:?}Event", header.message_type);
     ensure!(event.ends_with(&expected), "the event {event} for {expected}");
 

@@ -12,7 +12,7 @@ use super::message_twin::{self, message_type};
 use super::packet_twin::{self, Found};
 use super::vectors_wire::hex;
 
-/// An identifier; `None` where there is none or zeros.
+/// Parses an identifier; `None` if it is missing or zero.
 pub(super) fn id(text: &Json) -> anyhow::Result<Option<Uuid>> {
     let id = text.as_str().map(Uuid::parse_str).transpose()?;
     Ok(id.filter(|id| !id.is_nil()))
@@ -22,7 +22,7 @@ fn hex_list(list: &Json) -> Vec<Vec<u8>> {
     list.as_array().into_iter().flatten().map(hex).collect()
 }
 
-/// A message with its header and what it means, whole, in one fragment and in several.
+/// Checks the header and content of a message: whole, in one fragment and in several.
 pub(super) fn message(case: &Json) -> anyhow::Result<()> {
     let header = MessageHeader {
         destination: if case["destination"] == 1 { Destination::Client } else { Destination::Server },
@@ -59,7 +59,7 @@ pub(super) fn message(case: &Json) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The messages of chunks, or their refusal, in these chunks and in others.
+/// Checks the messages, or the error, of chunks, also with other chunk boundaries.
 pub(super) fn fragments(case: &Json) -> anyhow::Result<()> {
     let parts = hex_list(&case["chunks"]);
     let all = parts.concat();
@@ -81,7 +81,7 @@ pub(super) fn fragments(case: &Json) -> anyhow::Result<()> {
                 }
             }
             "reject_strict" => ensure!(strict.failure.is_some(), "{strict:?}"),
-            // Either is right; what matters is that the rules below hold.
+            // Both results are allowed; the rules below must hold.
             "lenient" => {}
             other => bail!("unknown expectation {other}"),
         }
@@ -90,7 +90,7 @@ pub(super) fn fragments(case: &Json) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The packet of a line, for a client and a server.
+/// Parses the packet in a line as a client and as a server.
 pub(super) fn packet(case: &Json) -> anyhow::Result<()> {
     let line = case["line"].as_str().context("no line")?;
     let read = |role, end: &str| {
@@ -112,7 +112,7 @@ pub(super) fn packet(case: &Json) -> anyhow::Result<()> {
             ensure!(parsed.is_err(), "accepted");
             ensure!(refused(&client) && refused(&server), "read {client:?} and {server:?}");
         }
-        // Noise, or what is empty at a server's end.
+        // Output of the shell, or an empty packet for a server.
         "reject_or_skip" => {
             ensure!(client.is_empty() || refused(&client), "a client read {client:?}");
             ensure!(server.is_empty() || refused(&server), "a server read {server:?}");

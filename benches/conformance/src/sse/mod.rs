@@ -15,18 +15,18 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-/// Runs every case of a file through every entry point and adaptor of the `sse` crate, and with the feature
-/// `sse-peers` through the decoders by others, each in every chunking. Failing cases are listed, the counts follow.
+/// Runs every case of a file through every entry point and adapter of `tightwire-sse`, in every chunking. The feature
+/// `sse-peers` adds other decoders. Lists failing cases and prints counts.
 ///
-/// Gives the numbers of cases that passed everywhere and of those that failed somewhere, of ours.
+/// Returns the numbers of our cases that passed everywhere and that failed somewhere.
 ///
 /// # Errors
 ///
-/// When the file cannot be read or the output cannot be written.
+/// Fails if the file cannot be read or the output cannot be written.
 ///
 /// # Panics
 ///
-/// When the file does not have the schema `sse-cases/1`.
+/// Panics if the file does not have the schema `sse-cases/1`.
 pub(crate) fn run(path: &Path, out: &mut impl Write) -> anyhow::Result<(usize, usize)> {
     std::fs::metadata(path).with_context(|| format!("read {}", path.display()))?;
     let cases = cases::load_file(path);
@@ -44,11 +44,11 @@ pub(crate) fn run(path: &Path, out: &mut impl Write) -> anyhow::Result<(usize, u
     Ok((cases.len() - failed.len(), failed.len()))
 }
 
-/// Peers run the explicit cases only: some need time quadratic in the length of the generated inputs.
+/// Runs the peers on the explicit cases only, because some take quadratic time for the generated inputs.
 #[cfg(feature = "sse-peers")]
 fn run_peers(cases: &[cases::Case], out: &mut impl Write) -> std::io::Result<()> {
     let explicit: Vec<_> = cases.iter().filter(|case| !case.id.starts_with("gen-")).cloned().collect();
-    // Some peers panic on some inputs; that is counted, and the message would only hide the counts.
+    // Panics of peers are counted; their messages would hide the counts.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     for subject in peers::SUBJECTS {
