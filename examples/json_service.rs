@@ -29,11 +29,11 @@ use axum::extract::{DefaultBodyLimit, Path, Query, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use garde::Validate;
+use serde::{Deserialize, Serialize};
 use tightwire_json::axum::{Envelope, RequestContext, ValidJson, not_found};
 use tightwire_json::envelope::PageData;
 use tightwire_json::errno::{Errno, codes};
 use tightwire_json::validation::rules;
-use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 
 /// The longest page that a caller gets.

@@ -7,9 +7,9 @@
 mod perplexity_api;
 
 use anyhow::Context as _;
+use serde::Deserialize;
 use tightwire_perplexity::Client;
 use tightwire_perplexity::types::chat::{JsonSchema, Request};
-use serde::Deserialize;
 
 /// What is asked for. The comments reach the model as descriptions.
 #[derive(Debug, Deserialize, schemars::JsonSchema)]

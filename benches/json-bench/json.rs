@@ -7,7 +7,6 @@ use std::hint::black_box;
 
 use benches::memory;
 use benches::{Impl, Row, Suite};
-use tightwire_json::Codec;
 use json_bench::documents::{Catalogue, Coastline, Kind, Messages, Size};
 use json_bench::peers::{
     ApiCow, ApiDynamic, ApiOwned, ApiSimdJson, ApiSonicRs, ApiStr, CatalogueOwned, CoastlineOwned, Family,
@@ -18,6 +17,7 @@ use json_bench::{ours, payload, peers};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tightwire_json::Codec;
 
 benches::counting_allocator!();
 
@@ -366,7 +366,9 @@ fn document<F: Family, T: DeserializeOwned + Serialize>(suite: &mut Suite, kind:
     let row = decode::<Tree>(row, DYNAMIC, document, tree, Set::Backends);
     decode::<F>(row, OWNED, document, peers::serde_json_slice::<F>(document), Set::Backends);
 
-    let (Ok(tree), Ok(typed)) = (tightwire_json::from_slice::<Value>(document), tightwire_json::from_slice::<T>(document)) else {
+    let (Ok(tree), Ok(typed)) =
+        (tightwire_json::from_slice::<Value>(document), tightwire_json::from_slice::<T>(document))
+    else {
         unreachable!("generated documents are of their type, which tests show")
     };
     let row = suite.row(encoding).payload(encoded);

@@ -20,9 +20,9 @@ use json_bench::api::document::Document;
 use json_bench::api::plain;
 use json_bench::peers::SimdJson;
 use json_bench::types::Check;
-use tightwire_perplexity::types::{chat, search};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tightwire_perplexity::types::{chat, search};
 
 benches::counting_allocator!();
 

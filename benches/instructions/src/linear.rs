@@ -8,11 +8,11 @@ use std::io::{self, Read, Write as _};
 use std::ops::ControlFlow;
 
 use anyhow::{Context as _, Result, ensure};
-use tightwire_perplexity::types::chat::Accumulator;
 use psrp::fragment::{Assembler, Fragmenter};
 use pypi_proxy::Page;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+use tightwire_perplexity::types::chat::Accumulator;
 use tightwire_sse::Decoder;
 
 /// Name and operation, which returns whether it succeeded.

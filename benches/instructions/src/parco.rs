@@ -47,7 +47,8 @@ pub(crate) fn encode() -> impl FnMut() -> u64 {
     let (message, mut buffer) = (message(), Vec::new());
     move || {
         buffer.clear();
-        tightwire_parco::encode(black_box(&message), &mut buffer).map_or(0, |()| black_box(&buffer).len() as u64)
+        tightwire_parco::encode(black_box(&message), &mut buffer)
+            .map_or(0, |()| black_box(&buffer).len() as u64)
     }
 }
 

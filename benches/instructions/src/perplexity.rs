@@ -17,6 +17,7 @@ pub(crate) fn request_encode() -> impl FnMut() -> u64 {
     let (request, mut buffer) = (Request::new("sonar", "Why is the sky \"blue\"?"), Vec::new());
     move || {
         buffer.clear();
-        tightwire_json::to_buf(&mut buffer, black_box(&request)).map_or(0, |()| black_box(&buffer).len() as u64)
+        tightwire_json::to_buf(&mut buffer, black_box(&request))
+            .map_or(0, |()| black_box(&buffer).len() as u64)
     }
 }

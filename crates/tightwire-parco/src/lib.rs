@@ -96,10 +96,10 @@ pub use io::{Decoder, Encoder, decode_from_reader, encode_to_writer};
 pub use message::encode_to_buf;
 pub use message::{WireExt, decode, decode_exact, decode_into, encode, encode_to_slice, encoded_len, to_vec};
 pub use options::{DuplicateKeys, Levels, Limits, Mode, Options};
-#[cfg(feature = "derive")]
-pub use tightwire_parco_derive::{Decode, Encode};
 pub use read::{Input, Reader};
 pub use registry::{Frame, Frames, Identified, Registry};
+#[cfg(feature = "derive")]
+pub use tightwire_parco_derive::{Decode, Encode};
 pub use view::{Entries, EntriesIter, Seq, SeqIter};
 pub use wire::{Get, Put};
 #[cfg(feature = "bytes")]

@@ -32,8 +32,8 @@ fn one_schema_for_both_directions() {
 /// `examples/README.md` shows the output of the program, except for the timestamp and the order of the map.
 #[test]
 fn the_output_in_the_readme() {
-    use tightwire_parco::WireExt as _;
     use parco_builder::example::Example;
+    use tightwire_parco::WireExt as _;
 
     let readme = include_str!("../../README.md");
     let mut lines = readme.lines().skip_while(|line| !line.starts_with("    [3, 104, 101, 121, "));

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use tightwire_json::{Backend, Codec, Decoder, Mode, Value};
 use serde::de::IgnoredAny;
+use tightwire_json::{Backend, Codec, Decoder, Mode, Value};
 
 /// A mode, a backend and an entry point.
 #[derive(Clone, Copy, Debug)]

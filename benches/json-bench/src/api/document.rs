@@ -4,7 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// Texts to decode and the texts that the original encodes; the README beside the file tells their origin.
-const FILE: &str = include_str!("../../../../crates/tightwire-perplexity/tests/data/perplexity-bench-data.json");
+const FILE: &str =
+    include_str!("../../../../crates/tightwire-perplexity/tests/data/perplexity-bench-data.json");
 
 /// One value in both forms.
 #[derive(Clone, Debug)]

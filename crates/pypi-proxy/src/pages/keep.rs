@@ -196,7 +196,8 @@ impl Keep {
 
     /// Replaces what was learned.
     pub(super) fn store_facts(&self, project: &ProjectName, facts: &Facts) -> Result<(), Error> {
-        let bytes = tightwire_json::to_vec(facts).map_err(|error| Error::storage(std::io::Error::other(error)))?;
+        let bytes =
+            tightwire_json::to_vec(facts).map_err(|error| Error::storage(std::io::Error::other(error)))?;
         self.write(&self.facts_path(project), &bytes)
     }
 

@@ -80,5 +80,8 @@ fn what_is_written_is_read_back_and_harmless() {
     for (first, second) in page.files().zip(again.files()) {
         assert_eq!((first.name(), first.details()), (second.name(), second.details()));
     }
-    assert_eq!(tightwire_json::from_slice::<tightwire_json::Value>(again.json()).unwrap()["project-status"]["reason"], "\"<>&");
+    assert_eq!(
+        tightwire_json::from_slice::<tightwire_json::Value>(again.json()).unwrap()["project-status"]["reason"],
+        "\"<>&"
+    );
 }

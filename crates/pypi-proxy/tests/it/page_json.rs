@@ -1,8 +1,8 @@
 //! Pages of projects in JSON: what is passed on, what is replaced, what is refused.
 
-use tightwire_json::Value;
 use proptest::prelude::*;
 use pypi_proxy::{ApiVersion, Metadata, Page};
+use tightwire_json::Value;
 
 use crate::page_twin;
 

@@ -5,7 +5,8 @@ use pypi_proxy::ProjectList;
 fn list(names: &[&str]) -> ProjectList {
     let projects: Vec<_> =
         names.iter().map(|name| serde_json::json!({"name": name, "_last-serial": 1})).collect();
-    ProjectList::from_json(tightwire_json::to_vec(&serde_json::json!({"projects": projects})).unwrap()).unwrap()
+    ProjectList::from_json(tightwire_json::to_vec(&serde_json::json!({"projects": projects})).unwrap())
+        .unwrap()
 }
 
 fn names(list: &ProjectList) -> Vec<&str> {

@@ -9,11 +9,13 @@ use axum::routing::{get, post};
 use garde::Validate;
 use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt;
-use tightwire_json::axum::{DEFAULT_BODY_LIMIT, Envelope, Json, MAX_REQUEST_ID, RequestContext, ValidJson, not_found};
-use tightwire_json::errno::{Errno, Language, codes};
-use tightwire_json::validation::rules;
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde::{Deserialize, Serialize as DeriveSerialize};
+use tightwire_json::axum::{
+    DEFAULT_BODY_LIMIT, Envelope, Json, MAX_REQUEST_ID, RequestContext, ValidJson, not_found,
+};
+use tightwire_json::errno::{Errno, Language, codes};
+use tightwire_json::validation::rules;
 use tower::ServiceExt;
 
 #[derive(Debug, Deserialize, DeriveSerialize, Validate)]

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use tightwire_json::{Codec, Duplicates, Limits, RawValue, Value};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_bytes::ByteBuf;
+use tightwire_json::{Codec, Duplicates, Limits, RawValue, Value};
 
 use crate::support;
 use crate::support::outcome;
@@ -118,9 +118,17 @@ fn enums() {
 #[test]
 fn numbers_keep_their_value_where_the_type_can_hold_it() {
     assert_eq!(tightwire_json::from_str::<u64>("18446744073709551615").unwrap(), u64::MAX);
-    assert_eq!(tightwire_json::from_str::<i128>("-170141183460469231731687303715884105728").unwrap(), i128::MIN);
-    assert_eq!(tightwire_json::from_str::<u128>("340282366920938463463374607431768211455").unwrap(), u128::MAX);
-    assert!(tightwire_json::from_str::<u128>("340282366920938463463374607431768211456").unwrap_err().is_data());
+    assert_eq!(
+        tightwire_json::from_str::<i128>("-170141183460469231731687303715884105728").unwrap(),
+        i128::MIN
+    );
+    assert_eq!(
+        tightwire_json::from_str::<u128>("340282366920938463463374607431768211455").unwrap(),
+        u128::MAX
+    );
+    assert!(
+        tightwire_json::from_str::<u128>("340282366920938463463374607431768211456").unwrap_err().is_data()
+    );
     assert_eq!(tightwire_json::from_str::<i64>("-0").unwrap(), 0);
     assert!(tightwire_json::from_str::<f64>("-0").unwrap().is_sign_negative());
     assert_eq!(tightwire_json::from_str::<f64>("9007199254740993").unwrap(), 9_007_199_254_740_992.0);
@@ -250,7 +258,10 @@ fn limits() {
     let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
     assert!(tightwire_json::from_str::<Value>(&nested(128)).is_ok());
     assert_eq!(outcome(tightwire_json::from_str::<Value>(&nested(129))), Err(("limit", Some(128))));
-    assert_eq!(outcome(tightwire_json::from_str::<IgnoredAny>(&nested(129))).err(), Some(("limit", Some(128))));
+    assert_eq!(
+        outcome(tightwire_json::from_str::<IgnoredAny>(&nested(129))).err(),
+        Some(("limit", Some(128)))
+    );
     assert!(!tightwire_json::is_valid(nested(129).as_bytes()));
     for codec in support::codecs() {
         let codec = codec.with_limits(Limits::new().max_depth(3).max_document(20).max_string(4));
@@ -320,7 +331,8 @@ fn skipped_values_are_checked() {
 
 #[test]
 fn raw_values_keep_their_text() {
-    let map: BTreeMap<&str, &RawValue> = tightwire_json::from_str(r#"{"a": { "b" : 1.0 } , "c":"x\n"}"#).unwrap();
+    let map: BTreeMap<&str, &RawValue> =
+        tightwire_json::from_str(r#"{"a": { "b" : 1.0 } , "c":"x\n"}"#).unwrap();
     assert_eq!(map["a"].get(), r#"{ "b" : 1.0 }"#);
     assert_eq!(map["c"].get(), r#""x\n""#);
     let mut document = *br#"{"a":{"b\t":["\u0041", 1]},"c":[ 2 ]}"#;
@@ -331,7 +343,10 @@ fn raw_values_keep_their_text() {
 
 #[test]
 fn keys_of_other_types() {
-    assert_eq!(tightwire_json::from_str::<BTreeMap<i8, bool>>(r#"{"-1":true}"#).unwrap(), BTreeMap::from([(-1, true)]));
+    assert_eq!(
+        tightwire_json::from_str::<BTreeMap<i8, bool>>(r#"{"-1":true}"#).unwrap(),
+        BTreeMap::from([(-1, true)])
+    );
     for (text, offset) in
         [(r#"{"1x":true}"#, 1), (r#"{"300":true}"#, 2), (r#"{"":true}"#, 1), (r#"{"01":true}"#, 1)]
     {
@@ -342,7 +357,10 @@ fn keys_of_other_types() {
         );
     }
     assert_eq!(outcome(tightwire_json::from_str::<BTreeMap<i8, bool>>("{\"1")), Err(("eof", Some(3))));
-    assert_eq!(tightwire_json::from_str::<BTreeMap<bool, u8>>(r#"{"true":1}"#).unwrap(), BTreeMap::from([(true, 1)]));
+    assert_eq!(
+        tightwire_json::from_str::<BTreeMap<bool, u8>>(r#"{"true":1}"#).unwrap(),
+        BTreeMap::from([(true, 1)])
+    );
 }
 
 #[test]

@@ -36,8 +36,14 @@ fn envelopes_are_read_back() {
     assert_eq!(tightwire_json::from_str::<Response<Vec<i32>>>(&text(&full)).unwrap(), full);
     let bare: Response<Vec<i32>> = tightwire_json::from_str(r#"{"code":4001,"message":"m"}"#).unwrap();
     assert_eq!((bare.http_code, bare.data, &*bare.request_id, bare.timestamp), (0, None, "", 0));
-    assert!(tightwire_json::from_str::<Response<Value>>(r#"{"message":"m"}"#).is_err(), "the code is always there");
-    assert!(tightwire_json::from_str::<Response<Value>>(r#"{"code":1}"#).is_err(), "the message is always there");
+    assert!(
+        tightwire_json::from_str::<Response<Value>>(r#"{"message":"m"}"#).is_err(),
+        "the code is always there"
+    );
+    assert!(
+        tightwire_json::from_str::<Response<Value>>(r#"{"code":1}"#).is_err(),
+        "the message is always there"
+    );
 }
 
 #[test]

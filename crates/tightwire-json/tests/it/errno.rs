@@ -6,7 +6,9 @@ use std::error::Error;
 use std::io;
 use std::thread;
 
-use tightwire_json::errno::{Category, Code, Definition, Errno, GrpcStatus, Language, Registry, codes, services};
+use tightwire_json::errno::{
+    Category, Code, Definition, Errno, GrpcStatus, Language, Registry, codes, services,
+};
 
 /// The predefined errors: code, HTTP status, gRPC status, English text.
 const TABLE: &[(i64, u16, &str, &str)] = &[

@@ -6,11 +6,11 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use tightwire_json::{Codec, RawValue};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use serde::{Serialize, Serializer};
+use tightwire_json::{Codec, RawValue};
 
 /// How many values are compared beside the chosen ones.
 const GENERATED: usize = 4_000;

@@ -2,10 +2,12 @@
 #![cfg(feature = "validation")]
 
 use garde::{Path, Report, Validate};
+use serde::{Deserialize, Serialize};
 use tightwire_json::envelope::Responder;
 use tightwire_json::errno::Language;
-use tightwire_json::validation::{FieldError, ValidationErrors, rules, validate, validate_input, validate_with};
-use serde::{Deserialize, Serialize};
+use tightwire_json::validation::{
+    FieldError, ValidationErrors, rules, validate, validate_input, validate_with,
+};
 
 type Rule = fn(&str, &()) -> garde::Result;
 
@@ -345,7 +347,10 @@ fn wire_form_and_helpers() {
             r#"{"field":"b","tag":"slug","message":"b is no slug"}]}"#
         )
     );
-    assert_eq!(tightwire_json::from_str::<ValidationErrors>(&tightwire_json::to_string(&errors).unwrap()).unwrap(), errors);
+    assert_eq!(
+        tightwire_json::from_str::<ValidationErrors>(&tightwire_json::to_string(&errors).unwrap()).unwrap(),
+        errors
+    );
     assert_eq!(errors.to_string(), "validation failed: b is short; a is missing; b is no slug");
     assert_eq!(errors.messages().collect::<Vec<_>>(), ["b is short", "a is missing", "b is no slug"]);
     assert_eq!(errors.first().unwrap().field, "b");

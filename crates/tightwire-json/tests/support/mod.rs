@@ -1,8 +1,8 @@
 //! What several test binaries share.
 #![allow(dead_code, reason = "each binary uses a part")]
 
-use tightwire_json::{Backend, Codec, Mode};
 use proptest::prelude::*;
+use tightwire_json::{Backend, Codec, Mode};
 
 /// A codec for every pair of mode and backend.
 pub(crate) fn codecs() -> Vec<Codec> {

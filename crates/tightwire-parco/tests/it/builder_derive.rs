@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::*;
 use tightwire_parco::schema::Describe;
 use tightwire_parco::wire::{
     Be, Bool, GoInt, I32, Le, Own, Slice, SmallVarchar, StaticWire, U8, U16, U32, Varchar, Wire,
@@ -10,8 +12,6 @@ use tightwire_parco::{
     Decode, DecodeOwned, Encode, Get, Located, Mode, Options, Put, Timestamp, WireExt, builder, compiler,
     parser,
 };
-use proptest::collection::{btree_map, vec};
-use proptest::prelude::*;
 
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 struct Scalars {

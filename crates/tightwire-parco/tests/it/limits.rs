@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDequ
 use std::rc::Rc;
 use std::sync::Arc;
 
+use proptest::prelude::*;
 use tightwire_parco::wire::{
     Array, Be, Blob, Decoding, Le, LongText, Map, Message, Own, Skip, Slice, SmallVarchar, StaticWire, Text,
     U8, U16, U32, U64,
@@ -13,7 +14,6 @@ use tightwire_parco::{
     Decode, DecodeOwned, Decoder, DuplicateKeys, Encode, Entries, Error, Get, Limits, Mode, Options, Segment,
     Seq, WireExt, builder, schema,
 };
-use proptest::prelude::*;
 
 use crate::support::checks;
 use crate::support::forms::{Empty, Inner, Material, Named, Node};
@@ -264,7 +264,9 @@ fn encoding_stops_at_the_depth_of_decoding() {
         let mut buffer = bytes::BytesMut::new();
         fails(tightwire_parco::encode_to_buf(&chain, &mut buffer));
         tightwire_parco::StreamCodec::<Node>::new().encode(&chain, &mut buffer).unwrap_err();
-        tightwire_parco::FrameCodec::<Node>::new(LengthDelimitedCodec::new()).encode(&chain, &mut buffer).unwrap_err();
+        tightwire_parco::FrameCodec::<Node>::new(LengthDelimitedCodec::new())
+            .encode(&chain, &mut buffer)
+            .unwrap_err();
         assert!(buffer.is_empty());
         tightwire_parco::StreamCodec::<Node>::with_options(deeper).encode(&chain, &mut buffer).unwrap();
         assert_eq!(buffer[..], bytes);

@@ -1,8 +1,8 @@
 //! Every strict prefix of a message is too short, whoever reads it.
 #![cfg(all(feature = "std", feature = "derive"))]
 
-use tightwire_parco::{DecodeOwned, Decoder, Encode};
 use proptest::prelude::*;
+use tightwire_parco::{DecodeOwned, Decoder, Encode};
 
 use crate::support::checks::check_prefixes;
 use crate::support::forms::{Borrowed, Everything, Material, Named, Node, Owned, View};

@@ -133,7 +133,9 @@ fn of_a_key_that_comes_again_the_last_value_counts() {
 
 #[test]
 fn a_header_as_a_value_has_63_bits() {
-    let form = Schema::Header(tightwire_parco::schema::Number::Uint64, tightwire_parco::wire::Endian::Little).compile().unwrap();
+    let form = Schema::Header(tightwire_parco::schema::Number::Uint64, tightwire_parco::wire::Endian::Little)
+        .compile()
+        .unwrap();
     let most = Value::from(i64::MAX);
     assert_eq!(form.decode_exact::<Value>(&form.to_vec(&most).unwrap()).unwrap(), most);
     assert!(form.to_vec(&Value::from(1u64 << 63)).unwrap_err().is_overflow());

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
+use proptest::prelude::*;
 use tightwire_parco::wire::{Opt, SmallVarchar, StaticWire, TimeLocation, TimeUtc};
 use tightwire_parco::{Limits, Located, Mode, Options, Timestamp, WireExt};
-use proptest::prelude::*;
 
 use crate::golden;
 
@@ -25,7 +25,8 @@ fn nanoseconds_are_the_vectors() {
 
 #[test]
 fn a_short_time_is_the_end_of_the_input() {
-    let error = tightwire_parco::decode_exact::<Timestamp>(&golden::bytes("decode_errors", "time-short")).unwrap_err();
+    let error = tightwire_parco::decode_exact::<Timestamp>(&golden::bytes("decode_errors", "time-short"))
+        .unwrap_err();
     assert!(error.is_unexpected_end());
     assert_eq!((error.offset(), error.missing()), (Some(0), Some(5)));
 }
@@ -44,7 +45,10 @@ fn zones_are_the_vectors() {
         let owned: Located = tightwire_parco::decode_exact(&bytes).unwrap();
         assert_eq!(owned.as_deref(), located, "{id}");
         for cut in 0..bytes.len() {
-            assert!(tightwire_parco::decode::<Located>(&bytes[..cut]).unwrap_err().is_unexpected_end(), "{id} {cut}");
+            assert!(
+                tightwire_parco::decode::<Located>(&bytes[..cut]).unwrap_err().is_unexpected_end(),
+                "{id} {cut}"
+            );
         }
     }
 }
@@ -109,7 +113,10 @@ fn unknown_zones_are_names_as_others() {
     let bytes = golden::bytes("decode_errors", "timeloc-bad-zone");
     assert_eq!(tightwire_parco::decode_exact::<Located<&str>>(&bytes).unwrap().zone, "Foo");
     let fixed = Located { at: Timestamp::UNIX_EPOCH, zone: "X+5" };
-    assert_eq!(tightwire_parco::decode_exact::<Located<&str>>(&tightwire_parco::to_vec(&fixed).unwrap()).unwrap(), fixed);
+    assert_eq!(
+        tightwire_parco::decode_exact::<Located<&str>>(&tightwire_parco::to_vec(&fixed).unwrap()).unwrap(),
+        fixed
+    );
 }
 
 #[test]
@@ -134,7 +141,8 @@ fn zones_have_at_most_255_bytes() {
         tightwire_parco::to_vec(&Located { at: Timestamp::UNIX_EPOCH, zone: zone.as_str() }).unwrap().len(),
         265
     );
-    let error = tightwire_parco::to_vec(&Located { at: Timestamp::UNIX_EPOCH, zone: zone + "z" }).unwrap_err();
+    let error =
+        tightwire_parco::to_vec(&Located { at: Timestamp::UNIX_EPOCH, zone: zone + "z" }).unwrap_err();
     assert!(error.is_overflow());
 }
 
@@ -265,7 +273,8 @@ fn instants_of_chrono() {
     assert_eq!(TimeUtc.to_vec(&elsewhere).unwrap(), bytes);
     assert!(tightwire_parco::to_vec(&DateTime::<Utc>::MAX_UTC).unwrap_err().is_overflow());
     for limit in [Timestamp::MIN, Timestamp::MAX] {
-        let time: DateTime<Utc> = tightwire_parco::decode_exact(&tightwire_parco::to_vec(&limit).unwrap()).unwrap();
+        let time: DateTime<Utc> =
+            tightwire_parco::decode_exact(&tightwire_parco::to_vec(&limit).unwrap()).unwrap();
         assert_eq!(time.timestamp_nanos_opt(), Some(limit.as_nanos()));
     }
 }
@@ -278,7 +287,10 @@ fn instants_of_time() {
     let time = OffsetDateTime::from_unix_timestamp(631_152_000).unwrap();
     let bytes = golden::bytes("roundtrip", "time-1990");
     assert_eq!(tightwire_parco::to_vec(&time).unwrap(), bytes);
-    assert_eq!(tightwire_parco::to_vec(&time.to_offset(UtcOffset::from_hms(2, 0, 0).unwrap())).unwrap(), bytes);
+    assert_eq!(
+        tightwire_parco::to_vec(&time.to_offset(UtcOffset::from_hms(2, 0, 0).unwrap())).unwrap(),
+        bytes
+    );
     assert_eq!(tightwire_parco::decode_exact::<OffsetDateTime>(&bytes).unwrap(), time);
     assert_eq!(tightwire_parco::decode_exact::<UtcDateTime>(&bytes).unwrap(), time.to_utc());
     assert!(tightwire_parco::to_vec(&UtcDateTime::MAX).unwrap_err().is_overflow());

@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDeque};
 
+use proptest::prelude::*;
 use tightwire_parco::schema::{Describe, Schema};
 use tightwire_parco::wire::{
     Array, Be, Blob, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, Le, Map, Opt, Skip, Slice,
     SortedMap, StaticWire, Str, U8, U16, U32, U64, Wire,
 };
 use tightwire_parco::{Fault, Get, Input, Put, Segment, WireExt};
-use proptest::prelude::*;
 
 use crate::support::checks;
 

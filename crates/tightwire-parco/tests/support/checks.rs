@@ -8,7 +8,9 @@ use std::io::{self, Read};
 use std::sync::OnceLock;
 
 use tightwire_parco::schema::{self, Dynamic, Value};
-use tightwire_parco::{Decode, DecodeOwned, Decoder, DuplicateKeys, Encode, Error, Limits, Mode, Options, WireExt};
+use tightwire_parco::{
+    Decode, DecodeOwned, Decoder, DuplicateKeys, Encode, Error, Limits, Mode, Options, WireExt,
+};
 
 use super::forms::{Borrowed, Everything, Frame, Inner, Material, Named, Node, Owned, View};
 use test_support::counting::usage;
@@ -201,7 +203,8 @@ fn check_owned<T: DecodeOwned + Encode>(input: &[u8], cuts: &[u8], older: &mut T
                 assert_eq!(left, rest);
                 let again = encoded(&value);
                 assert_eq!(encoded(&streamed), again);
-                let value = tightwire_parco::decode_exact::<T>(&again).expect("what was encoded can be decoded");
+                let value =
+                    tightwire_parco::decode_exact::<T>(&again).expect("what was encoded can be decoded");
                 assert_eq!(encoded(&value), again);
                 let message = &input[..input.len() - rest];
                 bounded(input, || options.decode_into(message, older)).expect("it was decoded before");
@@ -355,7 +358,9 @@ pub fn check_round_trip(input: &[u8], cuts: &[u8]) {
 /// Every prefix of an encoded value is too short, whoever reads it.
 pub fn check_prefixes<'de, T: Decode<'de>>(bytes: &'de [u8]) {
     for len in 0..bytes.len() {
-        let Err(error) = tightwire_parco::decode::<T>(&bytes[..len]) else { panic!("{len} bytes are enough") };
+        let Err(error) = tightwire_parco::decode::<T>(&bytes[..len]) else {
+            panic!("{len} bytes are enough")
+        };
         assert!(error.is_unexpected_end(), "{error}");
         let offset = error.offset().expect("decoding knows where it is");
         let missing = error.missing().expect("the end says what is missing");

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use tightwire_perplexity_mock::{Answer, Effect, Event, Mock, Position, Rule, Scenario};
 use serde_json::json;
+use tightwire_perplexity_mock::{Answer, Effect, Event, Mock, Position, Rule, Scenario};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 

@@ -1,9 +1,9 @@
 //! The built-in API against recorded exchanges: every request is understood, and every answer has at least the members
 //! that the recorded one has.
 
-use tightwire_perplexity_mock::Mock;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tightwire_perplexity_mock::Mock;
 
 use crate::support;
 use crate::support::{Answered, Client};

@@ -1,7 +1,7 @@
 //! The server around the API: keys, rules, the record, limits, stopping.
 
-use tightwire_perplexity_mock::{Answer, Auth, Config, Event, Mock, Rule, Scenario};
 use serde_json::json;
+use tightwire_perplexity_mock::{Answer, Auth, Config, Event, Mock, Rule, Scenario};
 use tokio::net::TcpStream;
 
 use crate::support::{Client, hello, start};

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use http::Method;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
-use tightwire_json::Value;
 use reqwest::Request;
 use serde::Serialize;
+use tightwire_json::Value;
 
 use super::extra::{self, Extra};
 use super::headers::{self, Accept, Edit, IDEMPOTENCY_KEY};
@@ -97,7 +97,8 @@ impl Plan {
     /// Adds the members of an object as parameters of the operation: lists become one value with commas, `null` is left
     /// out.
     pub(crate) fn with_params(mut self, params: &impl Serialize) -> Result<Self> {
-        let invalid = |error: tightwire_json::Error| Error::invalid("query", "has no JSON form").with_source(error);
+        let invalid =
+            |error: tightwire_json::Error| Error::invalid("query", "has no JSON form").with_source(error);
         let members: tightwire_json::Map<String, Value> =
             tightwire_json::from_slice(&tightwire_json::to_vec(params).map_err(invalid)?).map_err(invalid)?;
         self.query

@@ -143,7 +143,9 @@ fn interpret<T: StreamItem>(event: &tightwire_sse::EventRef<'_>, malformed: Malf
         "error" => return Some(Step::Failed(Error::stream(data))),
         _ if data.is_empty() => return None,
         _ if event.is_done() => return Some(Step::Done),
-        tightwire_sse::DEFAULT_EVENT_TYPE if is_failure(data) => return Some(Step::Failed(Error::stream(data))),
+        tightwire_sse::DEFAULT_EVENT_TYPE if is_failure(data) => {
+            return Some(Step::Failed(Error::stream(data)));
+        }
         _ => {}
     }
     Some(match codec().from_str::<T>(data) {

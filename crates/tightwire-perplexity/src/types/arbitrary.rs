@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tightwire_json::{Map, Value};
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
+use tightwire_json::{Map, Value};
 
 use super::extra::{Extra, Members};
 use super::{Nullable, Secret};

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, btree_map};
 use std::fmt;
 
-use tightwire_json::Value;
 #[cfg(not(feature = "extra"))]
 use serde::de::IgnoredAny;
 use serde::de::MapAccess;
+use tightwire_json::Value;
 
 /// What becomes of members that have no field.
 pub(crate) trait Keep: Default {

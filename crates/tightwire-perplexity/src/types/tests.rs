@@ -1,9 +1,9 @@
 //! Properties of all types.
 
-use tightwire_json::{Map, Value};
 use proptest::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tightwire_json::{Map, Value};
 
 use super::arbitrary::any_value;
 use super::*;
@@ -17,7 +17,8 @@ impl<T: Serialize + DeserializeOwned + PartialEq + Clone + std::fmt::Debug + Sen
 /// it has to be buffered before it is understood.
 fn round_trips<T: Wire>(value: &T) -> Result<(), TestCaseError> {
     let text = tightwire_json::to_string(value).unwrap();
-    let again: T = tightwire_json::from_str(&text).map_err(|error| TestCaseError::fail(format!("{error}: {text}")))?;
+    let again: T =
+        tightwire_json::from_str(&text).map_err(|error| TestCaseError::fail(format!("{error}: {text}")))?;
     prop_assert_eq!(&again, value, "{}", text);
     let dynamic: Value = tightwire_json::from_str(&text).unwrap();
     prop_assert_eq!(&tightwire_json::from_str::<T>(&dynamic.to_string()).unwrap(), value, "{}", dynamic);
@@ -27,7 +28,8 @@ fn round_trips<T: Wire>(value: &T) -> Result<(), TestCaseError> {
 
 /// Members that are unknown or `null` are no errors, and are written again if they are kept.
 fn tolerates_members<T: Wire>(value: &T) -> Result<(), TestCaseError> {
-    let Value::Object(object) = tightwire_json::from_str(&tightwire_json::to_string(value).unwrap()).unwrap() else {
+    let Value::Object(object) = tightwire_json::from_str(&tightwire_json::to_string(value).unwrap()).unwrap()
+    else {
         return Ok(());
     };
     let decode = |object: &Map<String, Value>| {

@@ -4,11 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tightwire_json::Value;
-use tightwire_perplexity::types::{async_chat, batches, chat, decisions, embeddings, responses, search, skills};
-use tightwire_perplexity::{Answer, Call, Client, Error, Events, File, StreamItem};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tightwire_json::Value;
+use tightwire_perplexity::types::{
+    async_chat, batches, chat, decisions, embeddings, responses, search, skills,
+};
+use tightwire_perplexity::{Answer, Call, Client, Error, Events, File, StreamItem};
 
 use crate::support::{Script, Sent, Step};
 use crate::wire;

@@ -1,10 +1,10 @@
 //! The payloads of the benchmark rows: decoded, encoded, and compared with what the Go SDK writes.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tightwire_json::{Codec, Value};
 use tightwire_perplexity::types::chat::{Completion, Message, ReasoningStep, Role, ToolCall, Usage};
 use tightwire_perplexity::types::search::Response;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 fn data() -> Value {
     tightwire_json::from_str(include_str!("../data/perplexity-bench-data.json")).unwrap()

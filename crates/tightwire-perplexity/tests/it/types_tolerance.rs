@@ -83,7 +83,10 @@ fn errors_show_no_values() {
 fn messages_without_a_type_are_messages() {
     let item: InputItem = decode(r#"{"role": "user", "content": "hi"}"#);
     assert_eq!(item, InputItem::user("hi"));
-    assert_eq!(tightwire_json::to_string(&item).unwrap(), r#"{"type":"message","role":"user","content":"hi"}"#);
+    assert_eq!(
+        tightwire_json::to_string(&item).unwrap(),
+        r#"{"type":"message","role":"user","content":"hi"}"#
+    );
 }
 
 #[test]

@@ -67,7 +67,8 @@ struct Projected<F: Family> {
 #[test]
 fn only_the_types_of_fields_need_forms() {
     let bytes =
-        tightwire_parco::to_vec(&Projected::<Bytes> { members: vec![1, 2], family: Default::default() }).unwrap();
+        tightwire_parco::to_vec(&Projected::<Bytes> { members: vec![1, 2], family: Default::default() })
+            .unwrap();
     assert_eq!(bytes, [2, 0, 1, 2]);
     assert_eq!(tightwire_parco::decode_exact::<Projected<Bytes>>(&bytes).unwrap().members, [1, 2]);
 }

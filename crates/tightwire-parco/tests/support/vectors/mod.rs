@@ -18,9 +18,9 @@ mod forms;
 
 use std::collections::BTreeMap;
 
+use serde_json::Value as Json;
 use tightwire_parco::schema::{Dynamic, Schema, SchemaError, Value};
 use tightwire_parco::{Decoder, Error, Mode, Options, Timestamp, WireExt as _};
-use serde_json::Value as Json;
 
 /// What became of a file.
 #[derive(Debug, Default)]
