@@ -1,5 +1,5 @@
-//! Any bytes in any chunks with any limit: both assemblers keep the rules of reassembly, and nothing panics. The first bytes
-//! of the input choose the chunks and the limit.
+//! Reassembles arbitrary bytes in arbitrary chunks with an arbitrary limit. The assemblers must follow the rules of
+//! reassembly. The first bytes of the input choose the chunks and the limit.
 #![no_main]
 
 #[path = "../../crates/psrp/tests/support/fragment_twin.rs"]

@@ -1,5 +1,5 @@
-//! Any bytes in any chunks with any limit: packets do not depend on the chunks, what one line parses to is written and read
-//! again, and nothing panics. The first bytes of the input choose the chunks and the limit.
+//! Parses arbitrary bytes in arbitrary chunks with an arbitrary limit. Packets must not depend on the chunks and must
+//! survive a round trip. The first bytes of the input choose the chunks and the limit.
 #![no_main]
 
 #[path = "../../crates/psrp/tests/support/fragment_twin.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes as the HTML page of an index: what is written of it reads the same, and nothing panics.
+//! Parses arbitrary bytes as the HTML page of an index. A parsed page must survive a round trip.
 #![no_main]
 #![allow(dead_code, reason = "each target takes one of the checks")]
 

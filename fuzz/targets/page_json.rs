@@ -1,4 +1,4 @@
-//! Any bytes as the JSON page of an index: what is accepted is passed on as JSON, and nothing panics.
+//! Parses arbitrary bytes as the JSON page of an index. An accepted page must be written as valid JSON.
 #![no_main]
 #![allow(dead_code, reason = "each target takes one of the checks")]
 

@@ -1,5 +1,5 @@
-//! Any bytes in any chunks: nothing panics, memory follows the input, and all ways of decoding agree. The first bytes
-//! of the input choose the chunks and the limits.
+//! Decodes arbitrary bytes in arbitrary chunks. Memory must be proportional to the input, and all ways of decoding must
+//! agree. The first bytes of the input choose the chunks and the limits.
 #![no_main]
 
 #[path = "../../crates/tightwire-parco/tests/support/mod.rs"]

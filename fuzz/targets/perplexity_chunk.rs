@@ -1,5 +1,5 @@
-//! Lines of any text as the parts of a stream: a part that is understood is written so that it reads the same again,
-//! its deltas read alone say the same, and parts add up without a panic, to no more text than there was input.
+//! Decodes lines of arbitrary text as chunks of a stream. A decoded chunk must survive a round trip, its deltas must
+//! have the same content, and the accumulated text must not be longer than the input.
 #![no_main]
 
 use tightwire_perplexity::types::chat::{Accumulator, Completion, DeltaChunk};
@@ -17,7 +17,7 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     events.finish();
 });
 
-/// Reads a part. What is understood has to come out of its own text as it was.
+/// Decodes a chunk, which must survive a round trip.
 fn decoded<T: DeserializeOwned + Serialize + PartialEq + std::fmt::Debug>(line: &[u8]) -> Option<T> {
     let part: T = tightwire_json::from_slice(line).ok()?;
     let text = tightwire_json::to_string(&part).expect("a part that was read can be written");
@@ -26,7 +26,7 @@ fn decoded<T: DeserializeOwned + Serialize + PartialEq + std::fmt::Debug>(line: 
     Some(part)
 }
 
-/// The parts of a completion, as they are and as their deltas alone.
+/// Accumulates the chunks of a completion, as they are and with deltas only.
 fn add_up<'a>(lines: impl Iterator<Item = &'a [u8]>) {
     let (mut whole, mut length) = (Accumulator::new(), 0);
     for line in lines {
@@ -40,7 +40,7 @@ fn add_up<'a>(lines: impl Iterator<Item = &'a [u8]>) {
     }
     let text = whole.text().to_owned();
     let answer = whole.finish();
-    // A message in pieces has no one text.
+    // A message with several parts has no single text.
     if let Some(found) = answer.message().and_then(|message| message.text()) {
         assert_eq!(found, text);
     }

@@ -1,4 +1,4 @@
-//! Any text as a header of a request: it has an answer, and ranges lie within the file.
+//! Parses arbitrary text as a request header. There must be a response, and ranges must be within the file.
 #![no_main]
 #![allow(dead_code, reason = "each target takes one of the checks")]
 

@@ -1,4 +1,5 @@
-//! Any program of actions, losses, repetitions and garbage: both ends of a session keep their invariants, and nothing panics.
+//! Runs arbitrary programs of actions, losses, repetitions and malformed messages. Both roles of a session must keep
+//! their invariants.
 #![no_main]
 
 #[path = "../../crates/psrp/tests/support/session_twin.rs"]

@@ -1,5 +1,5 @@
-//! Any bytes in any chunks give what the standard's text gives. The first bytes of the input choose the chunks
-//! and a limit of the size of events.
+//! Decodes arbitrary bytes in arbitrary chunks. The result must equal that of a literal implementation of the standard.
+//! The first bytes of the input choose the chunks and a limit of the event size.
 #![no_main]
 
 #[path = "../../crates/tightwire-sse/tests/support/twin.rs"]

@@ -1,4 +1,4 @@
-//! Every event that comes out of any bytes survives encoding and decoding again.
+//! Every decoded event must survive a round trip.
 #![no_main]
 
 #[path = "../../crates/tightwire-sse/tests/support/twin.rs"]
