@@ -25,22 +25,25 @@ use crate::{compare, machine, say};
 pub(crate) const HELP: &str = "\
 cargo xtask bench [SYSTEM...] [OPTIONS]
 
-Measures every suite, or those named, and writes target/report/{report.json, report.md, index.html}.
+Measures the suites beside their peers and writes target/report/{report.json, report.md, index.html}.
 
-  --row ROW           only rows whose key (system/row) contains ROW
-  --table ID          only rows of this published table, such as perplexity.raw_sse; may be repeated
-  --rounds N          alternating rounds, default 3
-  --quick             two rounds of short slices unless --rounds says otherwise: a first look
-  --resume            go on with the run that was stopped: its slices are in target/bench/slices.jsonl
-  --peers LANGUAGES   only peers in these, of rust,go,python,node,powershell; default: all found here
-  --import FILE       output of `go test -bench` of an original; may be repeated
-  --compare OLD.json  what has changed since an earlier report.json, noise considered
-  --fail-on-regression  with --compare: end with an error where a row has become slower or allocates more
+  SYSTEM                suite to measure; may be repeated [default: all]
+  --row ROW             only rows whose key (system/row) contains ROW
+  --table ID            only rows of this published table, such as perplexity.raw_sse; may be repeated
+  --rounds N            number of alternating rounds [default: 3; with --quick 2]
+  --quick               short slices, for a first result
+  --resume              continue the stopped run whose slices are in target/bench/slices.jsonl
+  --peers LANGUAGES     languages of peers, of rust,go,python,node,powershell [default: all that are installed]
+  --import FILE         output of `go test -bench` of a Go project; may be repeated
+  --compare OLD.json    compare with an earlier report.json, taking noise into account
+  --fail-on-regression  with --compare: fail if a row became slower or allocates more
 
 cargo xtask bench --instructions [SYSTEM...] [--save]
 
-Counts the instructions of hot paths under valgrind and fails where one differs by more than 3 % from
-benches/data/instructions.toml; --save writes that file.
+Counts the instructions of hot paths under valgrind and fails if a count differs by more than 3 % from
+benches/data/instructions.toml.
+
+  --save                write that file
 ";
 
 const ROUNDS: usize = 3;

@@ -15,9 +15,12 @@ use crate::workspace::Workspace;
 pub(crate) const HELP: &str = "\
 usage: cargo xtask conformance SYSTEM [--peers] PATH...
 
-Runs test vectors through a crate: json, parco, perplexity, psrp or sse. Prints the ids of the cases that fail and ends
-with `N passed, N failed`; the exit code is 0 if none failed. With --peers (json and sse) the same cases run through the
-peers as well; their counts do not change the exit code.
+Runs test vectors through a crate and prints the ids of failed cases, then `N passed, N failed`. Exits with 0 if none
+failed.
+
+  SYSTEM   json, parco, perplexity, psrp or sse
+  PATH     file of vectors; for json, a folder of cases
+  --peers  run the cases through other libraries as well, without effect on the exit code (json and sse)
 ";
 
 const SYSTEMS: [&str; 5] = ["json", "parco", "perplexity", "psrp", "sse"];

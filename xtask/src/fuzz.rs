@@ -11,9 +11,12 @@ use crate::{cargo, note};
 pub(crate) const HELP: &str = "\
 usage: cargo xtask fuzz [TARGET...] [--seconds N] [--features LIST]
 
-Builds the fuzz package with the address sanitizer and runs the named targets, or all, for N seconds each (60).
-The one feature of the package is `extra`, that of `perplexity`.
-What libFuzzer finds lies in fuzz/artifacts; inputs worth keeping grow in fuzz/corpus.
+Builds the fuzz targets with the address sanitizer and runs them. Failing inputs are written to fuzz/artifacts, new
+inputs to fuzz/corpus.
+
+  TARGET           target to run; may be repeated [default: all]
+  --seconds N      time for each target [default: 60]
+  --features LIST  features of the fuzz package: extra (that of tightwire-perplexity)
 ";
 
 /// Coverage for libFuzzer, and the address sanitizer.

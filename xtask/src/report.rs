@@ -34,12 +34,12 @@ const JSON: &str = "report.json";
 pub(crate) const HELP: &str = "\
 cargo xtask report [OPTIONS]
 
-Draws the latest report again, from target/report/report.json, load.json and the files of benches/data.
+Writes the latest report again, from target/report/report.json, load.json and benches/data.
 
-  --out               write BENCHMARKS.md and docs/overview.svg as well, to be committed
-  --allow-noisy       do so although the run is not fit to publish
-  --compare OLD.json  what has changed since an earlier report.json, noise considered
-  --fail-on-regression  with --compare: end with an error where a row has become slower or allocates more
+  --out                 also write BENCHMARKS.md and docs/overview.svg, which are committed
+  --allow-noisy         with --out: accept a run on a busy machine
+  --compare OLD.json    compare with an earlier report.json, taking noise into account
+  --fail-on-regression  with --compare: fail if a row became slower or allocates more
 ";
 
 /// Path of the committed overview, relative to `BENCHMARKS.md`.

@@ -13,9 +13,9 @@ use crate::{cargo, note};
 pub(crate) const HELP: &str = "\
 usage: cargo xtask setup
 
-Installs the tools that `cargo xtask test --full` uses: packages of Debian, as root, and cargo-deny and cargo-machete.
-What cannot be installed is named, and the steps that need it are skipped. Go, Node.js, Python, Java and Maven are used
-where they are, and not installed.
+Installs the tools of `cargo xtask test --full`: Debian packages (as root), cargo-deny and cargo-machete. Lists the tools
+that it cannot install; the steps that need them are skipped. Go, Node.js, Python, Java and Maven are used if they are
+installed.
 ";
 
 /// A Debian package.

@@ -22,14 +22,14 @@ use crate::{cargo, completeness, features, note, process, release, say, setup, t
 pub(crate) const HELP: &str = "\
 usage: cargo xtask test [--full] [STEP...]
 
-Runs what a contributor needs before a change: toolchain, fmt, tidy, clippy, tests (with those of the documentation)
-and docs, without the benchmark suites.
+Runs the checks before a change: toolchain, fmt, tidy, clippy, tests (including documentation tests) and docs, without
+the benchmark suites.
 
-With --full runs everything, with the suites and the programs in other languages: also tools, features, interop, deploy,
-benches, rows, load, conformance, peers, instructions, linear, deny, machete, package and semver. `cargo xtask setup` installs
-what it uses; a step that cannot run here says why it is skipped.
+  --full  run everything that CI runs, including the suites and the programs in other languages: also tools, features,
+          interop, deploy, benches, rows, load, conformance, peers, instructions, linear, deny, machete, package, semver
+  STEP    run only this step; may be repeated. A step of --full runs with the suites.
 
-A STEP runs alone, with the libraries and programs of --full unless it is a step of both.
+A step that cannot run on this machine is skipped with the reason. `cargo xtask setup` installs the tools of --full.
 ";
 
 pub(crate) enum Outcome {
