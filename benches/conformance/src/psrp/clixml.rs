@@ -25,7 +25,7 @@ pub(super) fn value(case: &Json) -> anyhow::Result<()> {
     let case = ValueCase::new(case);
     let mut writer = Writer::with_options(WriteOptions::new().cipher(cipher()?));
     let written = str::from_utf8(writer.write(&case.value)?)?;
-    ensure!(written == case.reference, "wrote {written}");
+    ensure!(written == case.written(), "wrote {written}");
     let values = read(&case.reference)?;
     ensure!(values == [case.value], "read {values:?}");
     Ok(())

@@ -38,6 +38,12 @@ impl ValueCase {
             reference: text(case, "reference").to_owned(),
         }
     }
+
+    /// Returns the expected output of our writer. It escapes two characters that PowerShell's reader rejects and that the
+    /// reference implementation writes unescaped.
+    pub fn written(&self) -> String {
+        self.reference.replace('\u{fffe}', "_xFFFE_").replace('\u{ffff}', "_xFFFF_")
+    }
 }
 
 impl DecodeCase {
