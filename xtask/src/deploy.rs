@@ -35,7 +35,6 @@ struct Scene {
     scratch: PathBuf,
     /// Folder of the linters, or the reason why they are missing.
     linters: Result<PathBuf>,
-    ///
     program: PathBuf,
 }
 

@@ -46,31 +46,15 @@ struct Command {
 }
 
 const COMMANDS: &[Command] = &[
-    Command {
-        name: "bench",
-        summary: "measure the suites beside their peers",
-        run: bench::command,
-    },
+    Command { name: "bench", summary: "measure the suites beside their peers", run: bench::command },
     Command {
         name: "load",
         summary: "measure the proxy under load beside nginx and other proxies",
         run: load::command,
     },
-    Command {
-        name: "fleet",
-        summary: "test and measure proxies that share a bucket",
-        run: fleet::command,
-    },
-    Command {
-        name: "report",
-        summary: "write the latest report again",
-        run: report::command,
-    },
-    Command {
-        name: "conformance",
-        summary: "run test vectors through a crate",
-        run: conformance::command,
-    },
+    Command { name: "fleet", summary: "test and measure proxies that share a bucket", run: fleet::command },
+    Command { name: "report", summary: "write the latest report again", run: report::command },
+    Command { name: "conformance", summary: "run test vectors through a crate", run: conformance::command },
     Command {
         name: "test",
         summary: "run the checks before a change; with --full, all of CI",

@@ -297,7 +297,7 @@ impl de::Error for Error {
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
         // A name from outside may be of any length.
         const SHOWN: usize = 64;
-        let end = field.floor_char_boundary(SHOWN);
+        let end = (0..=SHOWN.min(field.len())).rev().find(|&at| field.is_char_boundary(at)).unwrap_or(0);
         let more = if end < field.len() { "..." } else { "" };
         Self::custom(format_args!(
             "unknown field `{}{more}`, expected one of {}",

@@ -54,7 +54,6 @@ pub(super) type Decode = fn(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, St
 pub(super) struct Subject {
     /// Name in the output.
     pub(super) name: &'static str,
-    ///
     pub(super) decode: Decode,
 }
 

@@ -332,7 +332,7 @@ fn names_are_those_of_the_schema() {
 }
 
 mod elsewhere {
-    pub(super) use parco as codec;
+    pub(super) use tightwire_parco as codec;
 }
 
 #[derive(Debug, PartialEq, Encode, Decode)]
