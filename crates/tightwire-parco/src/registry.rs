@@ -1,4 +1,4 @@
-//! Several models on one stream, each behind its id.
+//! Several message types on one stream, each preceded by an id.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -21,12 +21,12 @@ use crate::schema::{Describe, Schema};
 use crate::wire::{Get, Own, Put, StaticWire, Wire};
 use crate::write::{self, Writer};
 
-/// Models by their ids: a frame is an id, then the model that is registered for it.
+/// Maps ids to message types. A frame is an id followed by a message of the type registered under it.
 ///
-/// `W` is the wire form of ids and `I` their type: numbers, texts, whatever has an order. Frames follow each other
-/// without a length, so what comes after an unknown id cannot be read.
+/// `W` is the wire type of ids and `I` their Rust type: a number, a string, or any other ordered type. Frames have no
+/// length, so nothing after an unknown id can be decoded.
 ///
-/// A registry is filled once and then shared, as a static for example.
+/// Fill a registry once and then share it, for example in a static.
 ///
 /// ```
 /// use std::sync::LazyLock;
@@ -64,17 +64,17 @@ pub struct Registry<W, I> {
     models: BTreeMap<I, Box<dyn Model>>,
 }
 
-/// What knows the id that it is registered for.
+/// A type that knows the id it is registered under.
 pub trait Identified<I> {
-    /// The id.
+    /// Returns the id.
     fn id(&self) -> I;
 }
 
-/// A model that came with its id.
+/// A decoded message and its id.
 pub struct Frame<I> {
     /// The id.
     pub id: I,
-    /// The model, of the type that is registered for the id.
+    /// The message, of the type that is registered under the id.
     pub value: Box<dyn Any + Send>,
 }
 
@@ -83,19 +83,18 @@ where
     W: Put<I> + for<'de> Get<'de, I>,
     I: Ord + fmt::Display,
 {
-    /// A registry without models, whose ids have this form.
+    /// Creates an empty registry whose ids have this wire type.
     ///
-    /// [`Checked`](crate::wire::Checked) is a form for ids that are Go's `int`.
+    /// [`Checked`](crate::wire::Checked) is the wire type for ids that are Go's `int`.
     pub const fn new(id: W) -> Self {
         Self { id, models: BTreeMap::new() }
     }
 
-    /// Registers a model with its form, which is a schema made by [`builder`](crate::builder()) or any other that
-    /// writes and reads `T`.
+    /// Registers a type with a wire type, for example a schema made by [`builder`](crate::builder()).
     ///
     /// # Errors
     ///
-    /// Fails if the id is taken; what it stands for stays.
+    /// Fails if the id is already registered; the existing entry is unchanged.
     pub fn register<T, F>(&mut self, id: I, form: F) -> Result<&mut Self, Error>
     where
         T: Any + Send,
@@ -110,11 +109,11 @@ where
         }
     }
 
-    /// Registers a model that has a form by itself, as those with derived codecs.
+    /// Registers a type with its default wire type, such as a struct with derived codecs.
     ///
     /// # Errors
     ///
-    /// Fails if the id is taken; what it stands for stays.
+    /// Fails if the id is already registered; the existing entry is unchanged.
     pub fn register_own<T>(&mut self, id: I) -> Result<&mut Self, Error>
     where
         T: Any + Send + Encode + DecodeOwned,
@@ -122,12 +121,12 @@ where
         self.register::<T, _>(id, Own::NEW)
     }
 
-    /// The ids that have models, in their order.
+    /// Returns the registered ids in ascending order.
     pub fn ids(&self) -> impl Iterator<Item = &I> {
         self.models.keys()
     }
 
-    /// Encodes the frame of a model that tells its id to the end of a vector.
+    /// Encodes a frame with the id that the value returns, and appends it to a vector.
     ///
     /// # Errors
     ///
@@ -136,15 +135,15 @@ where
         self.encode_as(&item.id(), item, vec)
     }
 
-    /// Encodes the frame of a model under the given id to the end of a vector.
+    /// Encodes a frame with this id and appends it to a vector.
     ///
-    /// For another maximum depth, [`WireExt::encode_with`](crate::WireExt::encode_with) encodes a [`Frame`].
+    /// To set a maximum depth, encode a [`Frame`] with [`WireExt::encode_with`](crate::WireExt::encode_with).
     ///
     /// # Errors
     ///
-    /// Fails if the id does not fit its form ([`Error::is_overflow`]), if it is not registered or registered for
-    /// another type ([`Error::is_unknown_type`]), and if the model does not fit its own form. The vector's contents are then
-    /// as before.
+    /// Fails if the id does not fit its wire type ([`Error::is_overflow`]), if it is not registered or registered for
+    /// another type ([`Error::is_unknown_type`]), and if the value does not fit its wire type. The vector is unchanged
+    /// on failure.
     pub fn encode_as<Q, T>(&self, id: &Q, item: &T, vec: &mut Vec<u8>) -> Result<(), Error>
     where
         I: Borrow<Q>,
@@ -155,23 +154,23 @@ where
         write::append(vec, Levels::default(), |writer| self.put_frame(id, item, writer))
     }
 
-    /// Decodes a frame from the start of a slice and returns what follows it.
+    /// Decodes a frame from the start of a slice and returns the remaining bytes.
     ///
-    /// Other options are taken by the methods of [`WireExt`](crate::WireExt), for a registry is the form of its frames.
+    /// A registry is itself a wire type: to set options, use the methods of [`WireExt`](crate::WireExt).
     ///
     /// # Errors
     ///
-    /// Fails if the id is not registered ([`Error::is_unknown_type`]), and where no model of its type follows.
+    /// Fails if the id is not registered ([`Error::is_unknown_type`]), or the bytes after it are not a valid message.
     pub fn decode<'de>(&self, bytes: &'de [u8]) -> Result<(Frame<I>, &'de [u8]), Error> {
         self.decode_with(Options::new(), bytes)
     }
 
-    /// Decodes a frame with a model of type `T` from the start of a slice, and returns what follows it.
+    /// Decodes a frame that contains a `T` from the start of a slice, and returns the remaining bytes.
     ///
     /// # Errors
     ///
-    /// Fails if the id is not registered or is for another type ([`Error::is_unknown_type`]), and where no model of its
-    /// type follows.
+    /// Fails if the id is not registered or registered for another type ([`Error::is_unknown_type`]), or the bytes
+    /// after it are not a valid message.
     pub fn decode_as<'de, T: Any>(&self, bytes: &'de [u8]) -> Result<((I, T), &'de [u8]), Error> {
         let mut context = Context::new(bytes, Options::new());
         let mut reader = Reader::new(bytes, &mut context);
@@ -181,12 +180,12 @@ where
         }
     }
 
-    /// Decodes the frames of a slice, one after the other, until it ends.
+    /// Returns an iterator that decodes the frames of a slice.
     pub fn frames<'a>(&'a self, bytes: &'a [u8]) -> Frames<'a, W, I> {
         self.frames_with(Options::new(), bytes)
     }
 
-    /// As [`frames`](Self::frames), with options. The limits count for each frame.
+    /// As [`frames`](Self::frames), with options. The limits apply to each frame.
     pub fn frames_with<'a>(&'a self, options: Options, bytes: &'a [u8]) -> Frames<'a, W, I> {
         Frames { registry: self, options, rest: bytes, total: bytes.len(), failed: false }
     }
@@ -201,7 +200,7 @@ where
         self.models.get(id).ok_or(Fault::UNKNOWN_TYPE)?.put(item, writer)
     }
 
-    /// Reads an id. The fault of an unknown one is reported where the id starts.
+    /// Reads an id. An unknown id is reported at the offset of its first byte.
     fn get_model(&self, reader: &mut Reader<'_, '_>) -> Result<(I, &dyn Model), Fault> {
         let start = reader.rest();
         let id = self.id.get(reader)?;
@@ -286,12 +285,12 @@ impl<W, I: fmt::Debug> fmt::Debug for Registry<W, I> {
 }
 
 impl<I> Frame<I> {
-    /// A frame of this model.
+    /// Creates a frame.
     pub fn new<T: Any + Send>(id: I, value: T) -> Self {
         Self { id, value: Box::new(value) }
     }
 
-    /// The model, if it is a `T`.
+    /// Returns the message if it is a `T`, and the frame otherwise.
     pub fn downcast<T: Any>(self) -> Result<T, Self> {
         match self.value.downcast() {
             Ok(value) => Ok(*value),
@@ -299,7 +298,7 @@ impl<I> Frame<I> {
         }
     }
 
-    /// Borrows the model, if it is a `T`.
+    /// Borrows the message if it is a `T`.
     pub fn downcast_ref<T: Any>(&self) -> Option<&T> {
         self.value.downcast_ref()
     }
@@ -311,9 +310,9 @@ impl<I: fmt::Debug> fmt::Debug for Frame<I> {
     }
 }
 
-/// The frames of a slice, decoded one after the other.
+/// Iterator over the frames of a slice.
 ///
-/// An error is the last item, as nothing tells where the next frame would start.
+/// It ends after the first error, because the start of the next frame is then unknown.
 #[derive(Debug)]
 #[must_use = "iterators do nothing unless consumed"]
 pub struct Frames<'a, W, I> {
@@ -325,13 +324,13 @@ pub struct Frames<'a, W, I> {
 }
 
 impl<'a, W, I> Frames<'a, W, I> {
-    /// Where the next frame starts, or the one that failed: bytes from the start of the slice. Offsets of errors count
-    /// from there.
+    /// Returns the offset of the next frame, or of the one that failed, from the start of the slice. Offsets in errors
+    /// are relative to it.
     pub fn offset(&self) -> usize {
         self.total - self.rest.len()
     }
 
-    /// What is not decoded yet.
+    /// Returns the bytes that are not decoded yet.
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -349,7 +348,7 @@ where
             return None;
         }
         match self.registry.decode_with(self.options, self.rest) {
-            // A form of ids can take no bytes, and so can a model: frames of that kind would never end.
+            // Both the id and the message take no bytes: the iterator would never end.
             Ok((_, rest)) if rest.len() == self.rest.len() => {
                 self.failed = true;
                 Some(Err(Error::at(Kind::TrailingBytes, 0)))
@@ -373,7 +372,7 @@ where
 {
 }
 
-/// A form together with the type that it carries, which callers do not know.
+/// A wire type and the type of its values, to be erased as [`Model`].
 struct Typed<T, F> {
     form: F,
     model: PhantomData<fn() -> T>,
@@ -386,7 +385,7 @@ trait Model: Send + Sync {
     fn put(&self, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault>;
     fn size(&self, item: &dyn Any, levels: Levels) -> Result<usize, Fault>;
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Box<dyn Any + Send>, Fault>;
-    /// Reads a model into an `Option` of its type, or tells that it is one of another.
+    /// Reads a message into an `Option` of its type. Returns false if `value` has another type.
     fn get_into(&self, reader: &mut Reader<'_, '_>, value: &mut dyn Any) -> Result<bool, Fault>;
 }
 
@@ -427,7 +426,7 @@ where
     }
 }
 
-/// An input whose bytes are kept while a form walks over them.
+/// Records the bytes that a wire type walks over.
 struct Copied<'a, J> {
     input: &'a mut J,
     bytes: Vec<u8>,
