@@ -1,4 +1,4 @@
-//! Which wire form a Rust type has when nothing else is asked for.
+//! Default wire type of each Rust type.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -15,63 +15,66 @@ use crate::wire::{
     U16, U32, U64, Varchar, Via,
 };
 
-/// A type's wire form for encoding, given the byte order of its numbers and headers.
+/// Default wire type of a Rust type for encoding, with the byte order `O` of numbers and headers.
 ///
-/// | Rust | form |
+/// Implement it with `#[derive(Encode)]`.
+///
+/// | Rust type | wire type |
 /// |---|---|
-/// | `bool`, `u8` to `u64`, `i8` to `i64`, `f32`, `f64` | the scalar of that name |
+/// | `bool`, `u8` to `u64`, `i8` to `i64`, `f32`, `f64` | the number type of the same name |
 /// | `String`, `&str`, `Box<str>`, `Cow<str>`, ... | [`Varchar`] |
 /// | `Cow<[u8]>` | [`Blob`](crate::wire::Blob) with a [`U16`] header |
 /// | `Vec<T>`, `&[T]`, `Box<[T]>`, `VecDeque<T>`, sets, [`Seq`](crate::Seq) | [`Slice`] with a [`U16`] header |
 /// | `[T; N]` | [`Array`] |
 /// | `HashMap<K, V>`, `BTreeMap<K, V>`, [`Entries`](crate::Entries) | [`Map`] with a [`U16`] header |
 /// | `Option<T>` | [`Opt`] |
-/// | `Box<T>`, `Rc<T>`, `Arc<T>`, `&T` | the form of `T` |
-/// | [`Timestamp`](crate::Timestamp), `SystemTime`, instants of `chrono`, `jiff`, `time` | [`TimeUtc`](crate::wire::TimeUtc) |
+/// | `Box<T>`, `Rc<T>`, `Arc<T>`, `&T` | that of `T` |
+/// | [`Timestamp`](crate::Timestamp), `SystemTime`, the instant types of `chrono`, `jiff`, `time` | [`TimeUtc`](crate::wire::TimeUtc) |
 /// | [`Located`](crate::Located), `jiff::Zoned` | [`TimeLocation`](crate::wire::TimeLocation) |
-/// | `()` | nothing |
+/// | `()` | no bytes |
 /// | a type with `#[derive(Encode)]` | its fields |
 ///
-/// `usize` and `isize` have none, as their width depends on the machine.
+/// `usize` and `isize` have none, because their width depends on the platform.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no wire form to encode it",
-    label = "not a type that can be encoded",
-    note = "`#[derive(parco::Encode)]` makes one of a type's fields, and `#[parco(with = ..)]` gives a field one"
+    message = "`{Self}` cannot be encoded",
+    label = "no default wire type",
+    note = "add `#[derive(tightwire_parco::Encode)]` to the type, or `#[parco(with = ..)]` to the field"
 )]
 pub trait EncodeForm<O: Order = Le> {
-    /// The form.
+    /// Wire type used to encode.
     type Form: StaticWire + Put<Self>;
 }
 
-/// A type's wire form for decoding, given the byte order of its numbers and headers.
+/// Default wire type of a Rust type for decoding, with the byte order `O` of numbers and headers.
 ///
-/// The table is that of [`EncodeForm`], but for `&[u8]`, which borrows a [`Blob`](crate::wire::Blob): the same bytes as
-/// the slice of numbers that it is written as. Other slices cannot be borrowed; [`Seq`](crate::Seq) is in their place.
+/// Implement it with `#[derive(Decode)]`. The wire types are those of [`EncodeForm`]. `&[u8]` borrows a
+/// [`Blob`](crate::wire::Blob), which has the same bytes as the slice of numbers that `&[u8]` is encoded as. Other
+/// slices cannot be borrowed; use [`Seq`](crate::Seq) instead.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no wire form to decode it",
-    label = "not a type that can be decoded",
-    note = "`#[derive(parco::Decode)]` makes one of a type's fields, and `#[parco(with = ..)]` gives a field one"
+    message = "`{Self}` cannot be decoded",
+    label = "no default wire type",
+    note = "add `#[derive(tightwire_parco::Decode)]` to the type, or `#[parco(with = ..)]` to the field"
 )]
 pub trait DecodeForm<'de, O: Order = Le>: Sized {
-    /// The form.
+    /// Wire type used to decode.
     type Form: StaticWire + Get<'de, Self>;
 }
 
-/// What can be encoded by itself: every type with a form.
+/// A type that can be encoded. Derive it with `#[derive(Encode)]`.
 ///
-/// Implemented by `#[derive(Encode)]`, through [`EncodeForm`].
+/// Implemented for every type that implements [`EncodeForm`].
 pub trait Encode: EncodeForm<Le> {}
 
 impl<T: EncodeForm<Le> + ?Sized> Encode for T {}
 
-/// What can be decoded by itself, perhaps borrowing from the input for `'de`.
+/// A type that can be decoded, optionally borrowing from the input (`'de`). Derive it with `#[derive(Decode)]`.
 ///
-/// Implemented by `#[derive(Decode)]`, through [`DecodeForm`].
+/// Implemented for every type that implements [`DecodeForm`].
 pub trait Decode<'de>: DecodeForm<'de, Le> {}
 
 impl<'de, T: DecodeForm<'de, Le>> Decode<'de> for T {}
 
-/// What can be decoded without borrowing from the input.
+/// A type that can be decoded without borrowing from the input.
 pub trait DecodeOwned: for<'de> Decode<'de> {}
 
 impl<T: for<'de> Decode<'de>> DecodeOwned for T {}
@@ -201,7 +204,6 @@ decode! {
         HashSet<T, S> => Slice<U16<O>, T::Form>;
 }
 
-// A `Cow` of a message is written as what it points to.
 impl<O: Order, T: EncodeForm<O> + Clone> EncodeForm<O> for Cow<'_, T> {
     type Form = Via<T::Form>;
 }

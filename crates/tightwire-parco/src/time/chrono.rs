@@ -1,4 +1,4 @@
-//! The times of the crate `chrono`.
+//! Conversions for the `chrono` crate.
 
 use chrono::{DateTime, TimeZone, Utc};
 

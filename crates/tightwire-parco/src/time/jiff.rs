@@ -1,4 +1,4 @@
-//! The times of the crate `jiff`.
+//! Conversions for the `jiff` crate.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
@@ -32,8 +32,8 @@ impl ToNanos for Zoned {
     }
 }
 
-/// Fails with [`Error::is_unknown_zone`](crate::Error::is_unknown_zone) for a zone without a name, as those of fixed
-/// offsets are: no reader could tell what it was.
+/// Fails with [`Error::is_unknown_zone`](crate::Error::is_unknown_zone) if the zone has no IANA name, such as a fixed
+/// offset: the decoder could not restore it.
 impl Put<Zoned> for TimeLocation {
     fn put(&self, value: &Zoned, writer: &mut Writer<'_>) -> Result<(), Fault> {
         Self::put_parts(value, name(value)?.as_bytes(), writer)
@@ -44,8 +44,8 @@ impl Put<Zoned> for TimeLocation {
     }
 }
 
-/// Resolves the name in the database of `jiff`. Fails with
-/// [`Error::is_unknown_zone`](crate::Error::is_unknown_zone) for a name that is not in it.
+/// Looks the name up in the time zone database of `jiff`. Fails with
+/// [`Error::is_unknown_zone`](crate::Error::is_unknown_zone) if the name is not found.
 impl Get<'_, Zoned> for TimeLocation {
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Zoned, Fault> {
         let (at, name) = Self::get_parts(reader)?;
@@ -58,7 +58,7 @@ fn name(value: &Zoned) -> Result<&str, Fault> {
     value.time_zone().iana_name().ok_or(Fault(Kind::UnknownZone))
 }
 
-/// The zone of this name. `UTC` needs no database.
+/// Returns the time zone with this name. `UTC` needs no database.
 fn zone(name: &[u8]) -> Result<TimeZone, Fault> {
     let unknown = Fault(Kind::UnknownZone);
     match name {

@@ -1,4 +1,4 @@
-//! The times of the crate `time`.
+//! Conversions for the `time` crate.
 
 use time::{OffsetDateTime, UtcDateTime};
 
@@ -25,7 +25,7 @@ macro_rules! instant {
     )*};
 }
 
-// An `OffsetDateTime` is read in UTC.
+// An `OffsetDateTime` is decoded in UTC.
 instant!(OffsetDateTime, UtcDateTime);
 
 forms! {
