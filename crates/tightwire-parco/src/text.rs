@@ -3,7 +3,7 @@
 //! This module contains the decoder's `unsafe` code: a conversion that skips the validation of the standard library,
 //! because the call costs more than checking a short string inline. Invariant: every byte was checked to be ASCII.
 
-#![allow(unsafe_code, reason = "short texts are the rule for keys; see the module text")]
+#![allow(unsafe_code, reason = "keys are mostly short strings; see the module documentation")]
 
 use crate::error::Fault;
 

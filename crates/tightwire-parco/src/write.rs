@@ -7,7 +7,7 @@
 //! The cursor is separate from the buffer it points into, and growing takes and returns cursors by value. No address of
 //! a cursor escapes, so the compiler keeps it in registers in the loops over collections.
 
-#![allow(unsafe_code, reason = "several writes share one check of the room; see the module text")]
+#![allow(unsafe_code, reason = "one capacity check covers several writes; see the module documentation")]
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -202,7 +202,7 @@ impl<'a> Writer<'a> {
     pub(crate) fn native<T: Plain>(&mut self, values: &[T]) {
         let len = size_of_val(values);
         self.reserve(len);
-        // SAFETY: a `Plain` value has no padding, so all its bytes are initialised; `reserve` made room for them.
+        // SAFETY: a `Plain` value has no padding, so all its bytes are initialized; `reserve` made room for them.
         unsafe {
             let bytes = core::slice::from_raw_parts(values.as_ptr().cast::<u8>(), len);
             copy(bytes, self.at);

@@ -1,4 +1,4 @@
-//! Schemas behind a pointer, so that those of one model have one type.
+//! Type-erased schemas, so that all schemas of one model have the same type.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -11,13 +11,13 @@ use crate::schema::{Describe, Schema};
 use crate::wire::{Get, Put, Wire};
 use crate::write::Writer;
 
-/// A schema of the model `M` whose fields its type does not tell.
+/// A schema of the model `M` whose type does not list the fields.
 ///
-/// Each message costs one call through a pointer. As the form of elements it costs one for each.
+/// Each message costs one virtual call; as the wire type of elements, each element costs one.
 pub struct Boxed<M>(Box<dyn Erased<M>>);
 
 impl<M, L: Fields, K> Builder<M, L, K> {
-    /// Hides the fields from the type.
+    /// Erases the field list from the type.
     pub fn boxed(self) -> Boxed<M>
     where
         Self: Put<M> + for<'de> Get<'de, M> + Send + Sync + 'static,
@@ -26,7 +26,7 @@ impl<M, L: Fields, K> Builder<M, L, K> {
     }
 }
 
-/// A form that carries `M`, without generic methods.
+/// The object-safe part of a wire type for values of type `M`.
 trait Erased<M>: Send + Sync {
     fn min_size(&self) -> usize;
     fn fixed_size(&self) -> Option<usize>;
@@ -119,7 +119,7 @@ impl<M> fmt::Debug for Boxed<M> {
     }
 }
 
-/// An [`Input`] without generic methods.
+/// The object-safe part of [`Input`].
 pub(crate) trait ErasedInput {
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault>;
     fn pass(&mut self, count: usize) -> Result<(), Fault>;
@@ -137,7 +137,7 @@ pub(crate) trait ErasedInput {
 
 impl<I: Input> ErasedInput for I {
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault> {
-        // Said first, so that all that is missing is noted.
+        // Checked first, so that the fault reports all missing bytes.
         Input::expect(self, bytes.len())?;
         match bytes.len() {
             2 => bytes.copy_from_slice(&self.array::<2>()?),
@@ -197,7 +197,7 @@ impl<I: Input> ErasedInput for I {
     }
 }
 
-/// An [`Input`] behind a pointer, as an [`Input`] again.
+/// Implements [`Input`] for a [`DynInput`].
 pub(crate) struct Erasure<'a>(pub(crate) &'a mut dyn ErasedInput);
 
 impl Input for Erasure<'_> {

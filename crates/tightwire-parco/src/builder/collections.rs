@@ -1,4 +1,4 @@
-//! Fields that are slices, arrays, maps, options, other models, and all the rest.
+//! Builder methods for slices, arrays, maps, options and nested models.
 
 use core::marker::PhantomData;
 
@@ -61,27 +61,27 @@ macro_rules! references {
 }
 
 references! {
-    /// Elements behind a header that counts them: [`Slice`].
+    /// Adds a slice with a header that counts the elements: [`Slice`].
     slice[H: Header, E: Wire](header: H, element: E): T => Slice<H, E> = Slice::of(header, element);
-    /// As many elements as the field's array has, without a header: [`Array`].
+    /// Adds a fixed-size array without a header: [`Array`].
     array[E: Wire] const LEN (element: E): [T; LEN] => Array<LEN, E> = Array(element);
-    /// Entries behind a header that counts them, in the order in which the map has them: [`Map`].
+    /// Adds a map with a header that counts the entries, in iteration order: [`Map`].
     map[H: Header, A: Wire, B: Wire](header: H, key: A, value: B): T
         => Map<H, A, B> = Map::of(header, key, value);
-    /// Entries behind a header that counts them, in the order of their keys: [`SortedMap`].
+    /// Adds a map with a header that counts the entries, sorted by key: [`SortedMap`].
     sorted_map[H: Header, A: Wire, B: Wire](header: H, key: A, value: B): T
         => SortedMap<H, A, B> = SortedMap::of(header, key, value);
-    /// A value that may be absent: [`Opt`].
+    /// Adds an optional value: [`Opt`].
     option[W: Wire](inner: W): T => Opt<W> = Opt(inner);
-    /// Another model with a schema of its own, inlined: it has no header and no length.
+    /// Adds a nested model with its own schema. It is inlined, without header or length.
     nested[W](schema: W): T => W = schema;
-    /// A point in time and the name of its zone: [`TimeLocation`].
+    /// Adds a point in time and the name of a time zone: [`TimeLocation`].
     time_location[](): T => TimeLocation = TimeLocation::NEW;
 }
 
 impl<M, L, N> Builder<M, L, Both<N>> {
-    /// A value of any form: for forms that have no method of their own, and for models that give one type and take
-    /// another.
+    /// Adds a field of any wire type. Use it if there is no specific method, or if getter and setter have different
+    /// types.
     #[expect(clippy::type_complexity, reason = "the type of a schema tells all of its fields")]
     pub fn field<W, T, V, G, S>(
         self,
@@ -100,7 +100,7 @@ impl<M, L, N> Builder<M, L, Both<N>> {
 }
 
 impl<M, L> Builder<M, L, Getters> {
-    /// A value of any form: for forms that have no method of their own.
+    /// Adds a field of any wire type. Use it if there is no specific method.
     pub fn field<W, T, G>(self, form: W, getter: G) -> With<M, L, Getters, W, ByRef<G, T>, ()>
     where
         T: ?Sized,
@@ -112,7 +112,7 @@ impl<M, L> Builder<M, L, Getters> {
 }
 
 impl<M, L, N> Builder<M, L, Setters<N>> {
-    /// A value of any form: for forms that have no method of their own.
+    /// Adds a field of any wire type. Use it if there is no specific method.
     pub fn field<W, V, S>(self, form: W, setter: S) -> With<M, L, Setters<N>, W, (), Owned<S, V>>
     where
         S: Fn(&mut M, V),

@@ -1,4 +1,4 @@
-//! One field: a form, and how to get a value out of a model and into it.
+//! A single field of a schema: wire type, getter and setter.
 
 use alloc::string::ToString;
 use core::fmt;
@@ -10,37 +10,37 @@ use crate::read::Reader;
 use crate::wire::{Get, Put};
 use crate::write::Writer;
 
-/// A field: its form on the wire, how it is taken from a model, how it is stored into one.
+/// A field: its wire type, its getter and its setter.
 ///
 /// `G` is one of [`ByValue`], [`ByRef`], [`Reserved`] and `()`, `S` one of [`Owned`], [`Text`], [`Bytes`], [`Reserved`]
-/// and `()`, which says that there is no way.
+/// and `()`, which means that there is none.
 #[derive(Clone, Copy)]
 pub struct Field<W, G, S> {
     pub(super) form: W,
     pub(super) getter: G,
     pub(super) setter: S,
-    /// Empty if the field goes by its position.
+    /// Empty if the field is named by its position.
     pub(super) name: &'static str,
 }
 
-/// Takes a value of its own from a model: numbers, flags, times.
+/// Getter that returns a value: numbers, flags, times.
 pub struct ByValue<G, T>(pub(super) G, pub(super) PhantomData<fn() -> T>);
 
-/// Borrows a value from a model: text and everything larger.
+/// Getter that borrows from the model: strings, bytes and collections.
 pub struct ByRef<G, T: ?Sized>(pub(super) G, pub(super) PhantomData<fn(&T)>);
 
-/// Stores a value into a model.
+/// Setter that takes an owned value.
 pub struct Owned<S, T>(pub(super) S, pub(super) PhantomData<fn(T)>);
 
-/// Stores text into a model, which copies what it keeps: the text counts as memory.
+/// Setter that takes a `&str`. The string counts against the allocation limit, since the model stores a copy.
 #[derive(Clone, Copy)]
 pub struct Text<S>(pub(super) S);
 
-/// Stores bytes into a model, which copies what it keeps: they count as memory.
+/// Setter that takes a `&[u8]`. The bytes count against the allocation limit, since the model stores a copy.
 #[derive(Clone, Copy)]
 pub struct Bytes<S>(pub(super) S);
 
-/// Stands for reserved bytes, of which a model knows nothing.
+/// Placeholder getter and setter for reserved bytes, which the model does not contain.
 #[derive(Clone, Copy, Debug)]
 pub struct Reserved;
 
@@ -68,35 +68,35 @@ impl<S: Clone, T> Clone for Owned<S, T> {
 
 impl<S: Copy, T> Copy for Owned<S, T> {}
 
-/// A field that a model `M` can be written from.
+/// A field that can be encoded from a model `M`.
 pub trait PutField<M> {
-    /// Writes the field.
+    /// Encodes the field.
     ///
     /// # Errors
     ///
-    /// Fails if the form cannot carry the value.
+    /// Fails if the wire type cannot carry the value.
     fn put_field(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault>;
 
-    /// The exact number of bytes, with `levels` of structs left.
+    /// Returns the exact encoded size, with `levels` of nesting left.
     ///
     /// # Errors
     ///
-    /// Fails where writing would.
+    /// Fails if encoding would fail.
     fn size_of_field(&self, model: &M, levels: Levels) -> Result<usize, Fault>;
 }
 
-/// A field that can be read into a model `M`.
+/// A field that can be decoded into a model `M`.
 pub trait GetField<'de, M> {
-    /// Reads the field.
+    /// Decodes the field.
     ///
     /// # Errors
     ///
-    /// Fails where no such value starts.
+    /// Fails if the bytes are not a valid value.
     fn get_field(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault>;
 }
 
 impl<W, G, S> Field<W, G, S> {
-    /// The step of a path that leads to this field, the one with this position.
+    /// Returns the path segment of this field: its name, or else its position.
     #[cold]
     pub(super) fn segment(&self, position: usize) -> Segment {
         match self.name {

@@ -1,5 +1,5 @@
-//! Fields in a row, as a type: each one added makes a new type around the older ones, so that writing and reading all
-//! of them is straight-line code.
+//! Type-level list of fields. Each added field makes a new type around the previous ones, so that encoding and decoding
+//! all of them compiles to straight-line code.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use crate::schema::{Describe, Schema};
 use crate::wire::{Wire, both};
 use crate::write::Writer;
 
-/// No fields.
+/// The empty list.
 #[derive(Clone, Copy, Debug)]
 pub struct End;
 
@@ -23,52 +23,52 @@ pub struct Then<L, F> {
     pub(super) last: F,
 }
 
-/// Fields in a row, whatever they belong to.
+/// A list of fields.
 pub trait Fields {
-    /// How many.
+    /// The number of fields.
     const LEN: usize;
 
-    /// The fewest bytes that they take.
+    /// Returns the minimum encoded size of all fields.
     fn min_size(&self) -> usize;
 
-    /// The number of bytes, where it is always the same.
+    /// Returns the encoded size of all fields if it is always the same.
     fn fixed_size(&self) -> Option<usize>;
 
     /// See [`Wire::walk`].
     ///
     /// # Errors
     ///
-    /// Fails where they do not start here.
+    /// Fails if the bytes are not valid fields.
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault>;
 
-    /// Appends names and forms.
+    /// Appends the names and schemas of the fields.
     fn schema(&self, describe: &mut Describe, fields: &mut Vec<(String, Schema)>);
 }
 
-/// Fields that a model `M` can be written from.
+/// A list of fields that can be encoded from a model `M`.
 pub trait PutFields<M>: Fields {
-    /// Writes them.
+    /// Encodes all fields.
     ///
     /// # Errors
     ///
-    /// Fails with the first that cannot be written.
+    /// Returns the fault of the first field that cannot be encoded.
     fn put_fields(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault>;
 
-    /// The exact number of bytes, with `levels` of structs left.
+    /// Returns the exact encoded size, with `levels` of nesting left.
     ///
     /// # Errors
     ///
-    /// Fails where writing would.
+    /// Fails if encoding would fail.
     fn size_of_fields(&self, model: &M, levels: Levels) -> Result<usize, Fault>;
 }
 
-/// Fields that can be read into a model `M`.
+/// A list of fields that can be decoded into a model `M`.
 pub trait GetFields<'de, M>: Fields {
-    /// Reads them.
+    /// Decodes all fields.
     ///
     /// # Errors
     ///
-    /// Fails with the first that cannot be read.
+    /// Returns the fault of the first field that cannot be decoded.
     fn get_fields(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault>;
 }
 

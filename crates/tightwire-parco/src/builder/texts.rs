@@ -1,4 +1,4 @@
-//! Fields that are text and bytes.
+//! Builder methods for strings and bytes.
 
 use core::marker::PhantomData;
 
@@ -61,22 +61,22 @@ macro_rules! texts {
 
 texts! {
     str, Text;
-    /// Text of at most 65,535 bytes, its length little endian: [`Varchar`].
+    /// Adds a string of at most 65,535 bytes, with a little-endian length: [`Varchar`].
     varchar() => Varchar;
-    /// Text of at most 65,535 bytes, its length in the given order: [`Varchar`].
+    /// Adds a string of at most 65,535 bytes, with a length in this byte order: [`Varchar`].
     varchar_order[O: Order](order) => Varchar<O>;
-    /// Text of at most 255 bytes: [`SmallVarchar`].
+    /// Adds a string of at most 255 bytes: [`SmallVarchar`].
     small_varchar() => SmallVarchar;
-    /// Text of at most 2^32 - 1 bytes: [`wire::Text`].
+    /// Adds a string of at most 2^32 - 1 bytes: [`wire::Text`].
     text[O: Order](order) => wire::Text<O>;
-    /// Text of at most 2^63 - 1 bytes: [`LongText`].
+    /// Adds a string of at most 2^63 - 1 bytes: [`LongText`].
     long_text[O: Order](order) => LongText<O>;
-    /// Text behind any header: [`Str`].
+    /// Adds a string with any header: [`Str`].
     string[H: Header](header) => Str<H>;
 }
 
 texts! {
     [u8], Bytes;
-    /// Bytes behind any header: [`Blob`].
+    /// Adds bytes with any header: [`Blob`].
     blob[H: Header](header) => Blob<H>;
 }

@@ -1,11 +1,11 @@
-//! Forms made from other forms: what the attributes of the derive macros do to a field's default form.
+//! Type-level functions that the derive attributes apply to a field's default wire type.
 //!
-//! Each attribute is a function from types to types, written as a trait with an associated type. So the macros need not
-//! guess from its spelling what a field's type is: `#[parco(header = u8)]` asks for [`Reheader<U8>`](Reheader) of
-//! whatever form the type has, and a form without a header is a compile error.
+//! Each attribute is a trait with an associated type, so the macros do not have to guess the type of a field from its
+//! name: `#[parco(header = u8)]` selects [`Reheader<U8>`](Reheader) of the default wire type, and fails to compile if
+//! that has no header.
 //!
-//! [`Opt`] and [`Via`] pass on everything but [`HasInner`], so that an attribute means the same for `T`, `Option<T>` and
-//! `Box<T>`.
+//! [`Opt`] and [`Via`] forward every trait but [`HasInner`], so that an attribute means the same for `T`, `Option<T>`
+//! and `Box<T>`.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -24,137 +24,137 @@ pub use id::Id;
 pub use max::Max;
 pub use view::{ViewForm, Viewed};
 
-/// Another header: `header = ..` and `small`.
+/// Replaces the header: `header = ..` and `small`.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` has no header",
-    label = "`header` and `small` are for strings, blobs, slices and maps"
+    message = "the wire type `{Self}` has no header",
+    label = "`header` and `small` apply to strings, blobs, slices and maps"
 )]
 pub trait Reheader<H> {
-    /// The form with the header `H`.
+    /// The wire type with the header `H`.
     type Form;
 }
 
-/// Another byte order: `be` and `le`, of numbers, headers and everything inside but messages.
-#[diagnostic::on_unimplemented(message = "the form `{Self}` has no byte order to choose")]
+/// Replaces the byte order: `be` and `le`. Applies to numbers, headers and nested types, but not to nested messages.
+#[diagnostic::on_unimplemented(message = "the wire type `{Self}` has no byte order")]
 pub trait Reorder<O> {
-    /// The form in the order `O`.
+    /// The wire type in the byte order `O`.
     type Form;
 }
 
-/// A limit of its own on a length or count: `max = N`.
+/// Limits a length or count: `max = N`.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` has no length to limit",
-    label = "`max` is for strings, blobs, slices and maps"
+    message = "the wire type `{Self}` has no length to limit",
+    label = "`max` applies to strings, blobs, slices and maps"
 )]
 pub trait Limit<const N: u64> {
-    /// The form whose header goes up to `N`.
+    /// The wire type whose header is limited to `N`.
     type Form;
 }
 
-/// A form with elements, for `elem(..)`.
+/// A wire type with elements, for `elem(..)`.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` has no elements",
-    label = "`elem` is for slices and arrays"
+    message = "the wire type `{Self}` has no elements",
+    label = "`elem` applies to slices and arrays"
 )]
 pub trait HasElement {
-    /// The form of the elements.
+    /// Wire type of the elements.
     type Element;
 }
 
-/// Another form of the elements.
+/// Replaces the wire type of the elements.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` has no elements",
-    label = "`elem` is for slices and arrays"
+    message = "the wire type `{Self}` has no elements",
+    label = "`elem` applies to slices and arrays"
 )]
 pub trait WithElement<E>: HasElement {
-    /// The form with elements of the form `E`.
+    /// The wire type with elements of type `E`.
     type Form;
 }
 
-/// A form with entries, for `key(..)` and `value(..)`.
+/// A wire type with entries, for `key(..)` and `value(..)`.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` has no entries",
-    label = "`key` and `value` are for maps"
+    message = "the wire type `{Self}` has no entries",
+    label = "`key` and `value` apply to maps"
 )]
 pub trait HasEntry {
-    /// The form of the keys.
+    /// Wire type of the keys.
     type Key;
-    /// The form of the values.
+    /// Wire type of the values.
     type Value;
 }
 
-/// Another form of the keys.
+/// Replaces the wire type of the keys.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` has no entries",
-    label = "`key` and `value` are for maps"
+    message = "the wire type `{Self}` has no entries",
+    label = "`key` and `value` apply to maps"
 )]
 pub trait WithKey<K>: HasEntry {
-    /// The form with keys of the form `K`.
+    /// The wire type with keys of type `K`.
     type Form;
 }
 
-/// Another form of the values.
+/// Replaces the wire type of the values.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` has no entries",
-    label = "`key` and `value` are for maps"
+    message = "the wire type `{Self}` has no entries",
+    label = "`key` and `value` apply to maps"
 )]
 pub trait WithValue<V>: HasEntry {
-    /// The form with values of the form `V`.
+    /// The wire type with values of type `V`.
     type Form;
 }
 
-/// A form with a value that may be absent, for `inner(..)`.
+/// A wire type for optional values, for `inner(..)`.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` is no option",
-    label = "`inner` is for values that may be absent"
+    message = "the wire type `{Self}` is not an option",
+    label = "`inner` applies to options"
 )]
 pub trait HasInner {
-    /// The form of the value.
+    /// Wire type of the value.
     type Inner;
 }
 
-/// Another form of the value that may be absent.
+/// Replaces the wire type of an optional value.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` is no option",
-    label = "`inner` is for values that may be absent"
+    message = "the wire type `{Self}` is not an option",
+    label = "`inner` applies to options"
 )]
 pub trait WithInner<W>: HasInner {
-    /// The form with a value of the form `W`.
+    /// The wire type with a value of type `W`.
     type Form;
 }
 
-/// A map written in the order of its keys: `sorted`.
-#[diagnostic::on_unimplemented(message = "the form `{Self}` is no map", label = "`sorted` is for maps")]
+/// Sorts map entries by key: `sorted`.
+#[diagnostic::on_unimplemented(message = "the wire type `{Self}` is not a map", label = "`sorted` applies to maps")]
 pub trait Sorted {
-    /// The sorted form.
+    /// The sorted wire type.
     type Form;
 }
 
-/// Bytes as a blob, one copy instead of one element after the other: `blob`.
+/// Encodes bytes as a blob, with one copy instead of one element at a time: `blob`.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` is not made of bytes",
-    label = "`blob` is for slices of `u8` and for strings"
+    message = "the wire type `{Self}` does not contain bytes",
+    label = "`blob` applies to slices of `u8` and for strings"
 )]
 pub trait AsBlob {
     /// The blob.
     type Form;
 }
 
-/// Go's name of a 64-bit number: `int` and `uint`.
+/// Uses Go's name for a 64-bit integer: `int` and `uint`.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` is not that number",
-    label = "`int` is for `i64`, `uint` for `u64`"
+    message = "the wire type `{Self}` is not a matching integer",
+    label = "`int` applies to `i64`, `uint` to `u64`"
 )]
 pub trait AsGo<Signed> {
     /// [`GoInt`] or [`GoUint`].
     type Form;
 }
 
-/// Says [`AsGo`] for `int`.
+/// Selects `int` in [`AsGo`].
 #[derive(Clone, Copy, Debug)]
 pub enum Int {}
 
-/// Says [`AsGo`] for `uint`.
+/// Selects `uint` in [`AsGo`].
 #[derive(Clone, Copy, Debug)]
 pub enum Uint {}
 
@@ -359,7 +359,7 @@ impl<O> AsGo<Uint> for U64<O> {
     type Form = GoUint<O>;
 }
 
-/// Fields with their names, as [`Describe`](crate::schema::Describe) takes them.
+/// Named fields, as [`Describe`](crate::schema::Describe) expects them.
 pub fn named<const N: usize>(fields: [(&str, Schema); N]) -> Vec<(String, Schema)> {
     fields.into_iter().map(|(name, schema)| (name.into(), schema)).collect()
 }

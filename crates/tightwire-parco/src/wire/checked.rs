@@ -7,9 +7,9 @@ use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::write::Writer;
 
-/// `i64`, written as the number `W`, whose range it has to be in: what Go calls a header, as a value of its own.
+/// An `i64` encoded as the number `W`, which must be able to represent it. The Go library calls it a header.
 ///
-/// Ids of registries are such values. Unlike lengths they can be negative, if `W` can.
+/// It is the wire type of registry ids. Unlike a length, the value can be negative if `W` is signed.
 ///
 /// ```
 /// use tightwire_parco::wire::{Checked, U8};

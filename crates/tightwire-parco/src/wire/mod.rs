@@ -82,7 +82,7 @@ macro_rules! same_sizes {
     };
 }
 
-/// Implements [`Wire`] for a form with the bytes of the one that it holds.
+/// Implements [`Wire`] for a wrapper by forwarding to the inner wire type.
 macro_rules! same_wire {
     ([$($generics:tt)*] $type:ty) => {
         impl<$($generics)*> Wire for $type {
@@ -100,7 +100,7 @@ macro_rules! same_wire {
     };
 }
 
-/// Hands the forms of integers, each with its type, to a macro.
+/// Passes each integer wire type and its Rust type to a macro.
 macro_rules! integers {
     ($apply:ident) => {
         $apply! {
@@ -155,9 +155,9 @@ use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::write::Writer;
 
-/// A byte order, chosen per field.
+/// A byte order as a type parameter.
 pub trait Order: Copy + Default + fmt::Debug + Send + Sync + 'static {
-    /// The order as a value.
+    /// The byte order as a value.
     const ENDIAN: Endian;
 }
 
@@ -186,57 +186,57 @@ impl Order for Be {
     const ENDIAN: Endian = Endian::Big;
 }
 
-/// A form that bytes on the wire can have.
+/// A wire type: describes how values are encoded.
 pub trait Wire {
-    /// The fewest bytes that a value takes.
+    /// Returns the minimum encoded size of a value in bytes.
     fn min_size(&self) -> usize;
 
-    /// The number of bytes, where all values take the same.
+    /// Returns the encoded size in bytes if all values have the same size.
     fn fixed_size(&self) -> Option<usize>;
 
-    /// Reads over one value without making it: lengths, limits and flags are checked, text is not.
+    /// Walks over one value without building it. Checks lengths, limits and flags, but not UTF-8.
     ///
-    /// A form with a variable number of parts walks over them by [`Input::walk_parts`], so that a
-    /// `StreamCodec` can resume after the last complete part when more input arrives.
+    /// A wire type with a variable number of parts walks over them with [`Input::walk_parts`], so that a `StreamCodec`
+    /// can resume after the last complete part when more input arrives.
     ///
     /// # Errors
     ///
-    /// Fails where no value of this form starts here.
+    /// Fails if the bytes are not a valid value.
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault>;
 
-    /// The form as data.
+    /// Returns the schema.
     fn schema(&self, describe: &mut Describe) -> Schema;
 }
 
-/// A form that needs no value to be known: its type says everything.
+/// A wire type without run-time state, fully determined by its type.
 pub trait StaticWire: Wire + Sized {
-    /// The only value.
+    /// The only value of the type.
     const NEW: Self;
 }
 
-/// A form that can write a `T`.
+/// A wire type that can encode a `T`.
 pub trait Put<T: ?Sized>: Wire {
-    /// Writes one value.
+    /// Encodes one value.
     ///
     /// # Errors
     ///
-    /// Fails if the form cannot carry the value. What was written until then does not reach the caller.
+    /// Fails if the wire type cannot carry the value. Bytes written before the failure are discarded.
     fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault>;
 
-    /// The exact number of bytes that [`put`](Self::put) writes, with `levels` of structs left.
+    /// Returns the exact number of bytes that [`put`](Self::put) writes, with `levels` of nesting left.
     ///
-    /// A form that contains others passes `levels` on to them.
+    /// A wire type that contains others passes `levels` on to them.
     ///
     /// # Errors
     ///
-    /// Fails where writing would.
+    /// Fails if encoding would fail.
     fn size(&self, value: &T, levels: Levels) -> Result<usize, Fault>;
 
-    /// Writes values one after the other, as a slice has them.
+    /// Encodes the elements of a slice.
     ///
     /// # Errors
     ///
-    /// Fails with the first that cannot be written.
+    /// Returns the fault of the first value that cannot be encoded.
     #[inline]
     fn put_all(&self, values: &[T], writer: &mut Writer<'_>) -> Result<(), Fault>
     where
@@ -254,35 +254,36 @@ pub trait Put<T: ?Sized>: Wire {
     }
 }
 
-/// A form that can read a `T`, which may borrow from the input.
+/// A wire type that can decode a `T`, which may borrow from the input.
 pub trait Get<'de, T>: Wire {
-    /// Reads one value.
+    /// Decodes one value.
     ///
     /// # Errors
     ///
-    /// Fails where no such value starts here.
+    /// Fails if the bytes are not a valid value.
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault>;
 
-    /// Reads one value over an older one, whose memory is used again.
+    /// Decodes one value into an existing one and reuses its allocations.
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get). What `value` is after an error is not specified, but it is a value.
+    /// As [`get`](Self::get). After an error the contents of `value` are unspecified but valid.
     #[inline]
     fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
         *value = self.get(reader)?;
         Ok(())
     }
 
-    /// Reads `count` values and appends them. The caller has checked the count.
+    /// Decodes `count` values and appends them. The caller has checked the count.
     ///
     /// # Errors
     ///
-    /// Fails with the first that cannot be read.
+    /// Returns the fault of the first value that cannot be decoded.
     #[inline]
     fn get_all(&self, count: usize, reader: &mut Reader<'_, 'de>, values: &mut Vec<T>) -> Result<(), Fault> {
-        // The bytes of elements of one size are there. Others can have counts in them that lie about the same bytes, on
-        // every level of nesting.
+        // For elements of fixed size the caller has checked that their bytes are available. Elements of variable size
+        // can be smaller than their Rust type, on every level of nesting, so less is reserved than a forged count asks
+        // for.
         let believed = match self.fixed_size() {
             Some(_) => count,
             None => count.min(BELIEVED / size_of::<T>().max(1)),
@@ -297,11 +298,11 @@ pub trait Get<'de, T>: Wire {
         Ok(())
     }
 
-    /// Reads `count` values and keeps none. The caller has checked the count.
+    /// Decodes `count` values and discards them. The caller has checked the count.
     ///
     /// # Errors
     ///
-    /// Fails with the first that cannot be read.
+    /// Returns the fault of the first value that cannot be decoded.
     #[inline]
     fn check_all(&self, count: usize, reader: &mut Reader<'_, 'de>) -> Result<(), Fault> {
         for index in 0..count {
@@ -313,10 +314,10 @@ pub trait Get<'de, T>: Wire {
     }
 }
 
-/// How many bytes of elements are allocated on the word of a count; for more of them they have to come.
+/// Maximum bytes allocated for elements of variable size before they arrive.
 const BELIEVED: usize = 64 << 10;
 
-/// The sum of two fixed sizes.
+/// Returns the sum of two fixed sizes.
 #[inline]
 pub(crate) const fn both(one: Option<usize>, other: Option<usize>) -> Option<usize> {
     match (one, other) {

@@ -1,4 +1,4 @@
-//! Numbers and flags, and numbers as headers that count what follows.
+//! Numbers and flags, and numbers as length headers.
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
@@ -10,25 +10,25 @@ use crate::read::{Input, Reader};
 use crate::schema::{Describe, Number, Schema};
 use crate::write::Writer;
 
-/// A number in front of a string, blob, slice or map that says how long it is.
+/// A number before a string, blob, slice or map that contains its length.
 ///
-/// The numbers of this module are headers. A form of one's own can be one too: it names its width and its largest
-/// value, and everything that uses headers keeps to them.
+/// The integers of this module are headers. Your own wire types can be headers too: their width and maximum are
+/// respected everywhere.
 pub trait Header: StaticWire {
-    /// The number of bytes, at most 8.
+    /// Width in bytes, at most 8.
     const WIDTH: usize;
 
-    /// The largest length that the header can carry.
+    /// Maximum length that the header can carry.
     const MAX: u64;
 
-    /// The header of a length that is at most [`MAX`](Self::MAX): `WIDTH` bytes, the rest of the array is ignored.
+    /// Encodes a length of at most [`MAX`](Self::MAX). The header is the first `WIDTH` bytes; the rest is ignored.
     fn header(len: u64) -> [u8; 8];
 
     /// Reads a length.
     ///
     /// # Errors
     ///
-    /// Fails at the end of the input, and where the number is negative or above what this machine can address.
+    /// Fails at the end of the input, and if the number is negative or does not fit `usize`.
     fn length<I: Input>(input: &mut I) -> Result<usize, Fault>;
 
     /// Writes a length.
@@ -213,13 +213,13 @@ ordered! {
     U64: u64 = Uint64, 8, i64::MAX;
     /// `i64`, eight bytes, two's complement. As a header: lengths up to 2^63 - 1.
     I64: i64 = Int64, 8, i64::MAX;
-    /// Go's `int` on 64-bit platforms: the bytes of [`I64`], another name in the schema.
+    /// Go's `int` on 64-bit platforms: encoded like [`I64`], with a different name in the schema.
     GoInt: i64 = Int, 8, i64::MAX;
-    /// Go's `uint` on 64-bit platforms: the bytes of [`U64`], another name in the schema.
+    /// Go's `uint` on 64-bit platforms: encoded like [`U64`], with a different name in the schema.
     GoUint: u64 = Uint, 8, i64::MAX;
-    /// `f32`, the four bytes of IEEE 754; payloads of NaN and the sign of zero survive.
+    /// `f32`, four bytes of IEEE 754. NaN payloads and the sign of zero are preserved.
     F32: f32 = Float32, 4;
-    /// `f64`, the eight bytes of IEEE 754; payloads of NaN and the sign of zero survive.
+    /// `f64`, eight bytes of IEEE 754. NaN payloads and the sign of zero are preserved.
     F64: f64 = Float64, 8;
 }
 

@@ -1,4 +1,4 @@
-//! The form that a type has by itself, for both directions.
+//! The default wire type of a type, for both directions.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -11,10 +11,10 @@ use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::write::Writer;
 
-/// The form that `T` has by itself: what [`encode`](crate::encode) writes and [`decode`](crate::decode) reads.
+/// The default wire type of `T`, which [`encode`](crate::encode) and [`decode`](crate::decode) use.
 ///
-/// A derived struct has one form for each direction. This one joins them, so that such structs can be elements and
-/// fields of schemas made by calls.
+/// A derived struct has separate wire types for encoding and decoding. This type combines them, so that such structs
+/// can be elements and fields of schemas made by a [`builder`](crate::builder()).
 ///
 /// ```
 /// use tightwire_parco::wire::{Own, Slice, StaticWire, U8};

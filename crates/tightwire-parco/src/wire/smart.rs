@@ -1,4 +1,4 @@
-//! Values behind pointers, which are no part of the wire.
+//! Values behind pointers. The pointer is not encoded.
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
@@ -12,7 +12,7 @@ use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::write::Writer;
 
-/// The form `W` of what a `Box`, `Rc`, `Arc` or reference points to.
+/// Wire type `W` for the target of a `Box`, `Rc`, `Arc` or reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Via<W>(pub W);
 

@@ -7,7 +7,7 @@ use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::write::Writer;
 
-/// `N` reserved bytes: written as zeros, read with any content. It carries `()`.
+/// `N` reserved bytes: encoded as zeros, ignored when decoded. The Rust type is `()`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Skip<const N: usize>;
 

@@ -1,4 +1,4 @@
-//! What forms read as when everything stays in the input.
+//! Wire types and Rust types of views.
 
 use crate::time::{Located, Timestamp};
 use crate::view::{Entries, Seq};
@@ -8,27 +8,27 @@ use crate::wire::{
     Via,
 };
 
-/// A form of which there is a view, for `view`.
+/// A wire type that can be decoded to a view, for `view`.
 #[diagnostic::on_unimplemented(
-    message = "there is no view of the form `{Self}`",
-    label = "not a form that can stay in the input",
-    note = "a message inside of a view needs `#[parco(view)]`"
+    message = "the wire type `{Self}`",
+    label = "cannot be decoded to a view",
+    note = "add `#[parco(view)]` to nested messages"
 )]
 pub trait ViewForm<'de> {
-    /// The form of the view: the same bytes.
+    /// Wire type of the view, with the same encoding.
     type Form: StaticWire + Get<'de, Self::View>;
-    /// What it reads as.
+    /// Rust type of the view.
     type View;
 }
 
 /// A type with `#[parco(view)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no view",
-    label = "not a type with `#[parco(view)]`",
-    note = "`#[parco(view)]` beside `#[derive(parco::Decode)]` makes one"
+    label = "no `#[parco(view)]`",
+    note = "add `#[parco(view)]` next to `#[derive(tightwire_parco::Decode)]`"
 )]
 pub trait Viewed {
-    /// Its view.
+    /// The view of this type.
     type View<'de>: DecodeFields<'de>;
 }
 
