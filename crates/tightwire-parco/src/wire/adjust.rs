@@ -133,7 +133,7 @@ pub trait Sorted {
 /// Encodes bytes as a blob, with one copy instead of one element at a time: `blob`.
 #[diagnostic::on_unimplemented(
     message = "the wire type `{Self}` does not contain bytes",
-    label = "`blob` applies to slices of `u8` and for strings"
+    label = "`blob` applies to slices of `u8` and to strings"
 )]
 pub trait AsBlob {
     /// The blob.

@@ -1,10 +1,10 @@
-//! Wire forms: how values are written, as types and values of their own, apart from the Rust types they carry.
+//! Wire types: how values are encoded, independent of their Rust types.
 //!
-//! `Slice<U8, U16<Le>>` says: a count in one byte, then that many 16-bit numbers, little endian. It is a [`Wire`]; it
-//! is [`Put`] for `Vec<u16>` and everything else that has elements, and [`Get`] for what can be built from them.
-//! Forms are zero-sized unless they hold a builder or a schema made at run time.
+//! `Slice<U8, U16<Le>>` is a one-byte count, then that many little-endian 16-bit numbers. It implements [`Wire`],
+//! [`Put`] for `Vec<u16>` and other collections, and [`Get`] for the collections it can be decoded to. Wire types are
+//! zero-sized unless they contain a builder or a run-time schema.
 //!
-//! A type that no form here carries gets one of its own, mostly from the methods of another:
+//! For Rust types that are not covered, implement a wire type, usually by calling another one:
 //!
 //! ```
 //! use std::net::Ipv4Addr;
@@ -67,7 +67,7 @@
 //! # Ok::<(), tightwire_parco::Error>(())
 //! ```
 
-/// The sizes of a form that takes as many bytes as the one that it holds.
+/// Sizes of a wrapper, forwarded to the inner wire type.
 macro_rules! same_sizes {
     () => {
         #[inline]

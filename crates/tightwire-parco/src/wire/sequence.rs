@@ -1,4 +1,4 @@
-//! Slices, with a header that counts elements, and arrays, whose number of elements is fixed.
+//! Slices, with a header that counts elements, and arrays, with a fixed number of elements.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeSet, LinkedList, VecDeque};
@@ -15,7 +15,7 @@ use crate::read::{Input, Reader};
 use crate::schema::{Describe, Schema};
 use crate::write::Writer;
 
-/// Elements behind a header that counts them.
+/// A slice: a header with the number of elements, then the elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slice<H, E> {
     element: E,
@@ -23,7 +23,7 @@ pub struct Slice<H, E> {
 }
 
 impl<H: Header, E: Wire> Slice<H, E> {
-    /// A slice of elements of the given form.
+    /// Creates a slice type with elements of this wire type.
     pub fn of(_: H, element: E) -> Self {
         Self { element, header: PhantomData }
     }
@@ -40,7 +40,7 @@ impl<H: Header, E: Wire> Slice<H, E> {
         Ok(count)
     }
 
-    /// The same, and books the memory of so many values.
+    /// Reads and checks the number of elements, and counts the memory for that many values.
     #[inline]
     fn count_to_keep<T>(&self, reader: &mut Reader<'_, '_>) -> Result<usize, Fault> {
         let count = self.count(reader)?;
@@ -212,7 +212,7 @@ impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, Vec<T>> for Slice<H, E> {
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Vec<T>, Fault> {
         let count = self.count_to_keep::<T>(reader)?;
         let mut values = match self.element.fixed_size() {
-            // The bytes of all of them are there.
+            // The caller has checked that all bytes are available.
             Some(_) => Vec::with_capacity(count),
             None => Vec::new(),
         };
@@ -223,7 +223,8 @@ impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, Vec<T>> for Slice<H, E> {
     #[inline]
     fn get_into(&self, reader: &mut Reader<'_, 'de>, values: &mut Vec<T>) -> Result<(), Fault> {
         let count = self.count_to_keep::<T>(reader)?;
-        // Elements that are there keep their own memory; for those without any this is a plain overwrite.
+        // Existing elements are decoded in place, which reuses their allocations. For types without any it is a plain
+        // overwrite.
         values.truncate(count);
         if core::mem::needs_drop::<T>() {
             for (index, value) in values.iter_mut().enumerate() {

@@ -10,7 +10,7 @@ use crate::wire::{
 
 /// A wire type that can be decoded to a view, for `view`.
 #[diagnostic::on_unimplemented(
-    message = "the wire type `{Self}`",
+    message = "the wire type `{Self}` has no view",
     label = "cannot be decoded to a view",
     note = "add `#[parco(view)]` to nested messages"
 )]
