@@ -193,7 +193,7 @@ impl Adjust {
             if adjust.take(&name, &meta)? {
                 Ok(())
             } else {
-                Err(meta.error(format!("there is no such attribute here; the attributes are {ADJUSTING}")))
+                Err(meta.error(format!("unknown attribute; expected one of {ADJUSTING}")))
             }
         })?;
         Ok(adjust)
@@ -236,7 +236,7 @@ impl FieldAttrs {
                 _ if field.adjust.take(&name, &meta)? => {}
                 _ => {
                     return Err(meta.error(format!(
-                        "there is no such attribute of a field; the attributes are {ADJUSTING}, `skip`, \
+                        "unknown field attribute; expected one of {ADJUSTING}, `skip`, \
                          `default_on_eof`, `ignore`, `rename`"
                     )));
                 }
@@ -276,12 +276,12 @@ impl ContainerAttrs {
                 "id" if is_enum => container.id = Some(id_form(&meta)?),
                 _ if is_enum => {
                     return Err(meta.error(
-                        "there is no such attribute of an enum; the attributes are `id`, `be`, `le`, `view`, `crate`",
+                        "unknown enum attribute; expected one of `id`, `be`, `le`, `view`, `crate`",
                     ));
                 }
                 _ => {
                     return Err(meta.error(
-                        "there is no such attribute of a struct; the attributes are `be`, `le`, `view`, `crate`",
+                        "unknown struct attribute; expected one of `be`, `le`, `view`, `crate`",
                     ));
                 }
             }
@@ -332,7 +332,7 @@ impl VariantAttrs {
                 "rename" => variant.rename = Some(meta.value()?.parse()?),
                 _ => {
                     return Err(meta.error(
-                        "there is no such attribute of a variant; the attributes are `id` and `rename`",
+                        "unknown variant attribute; expected `id` or `rename`",
                     ));
                 }
             }
@@ -355,7 +355,7 @@ fn id(meta: &ParseNestedMeta<'_>) -> Result<Id> {
             Ok(Id { tokens: quote!(#minus #number), text, span })
         }
         (Lit::Str(text), None) => Ok(Id { tokens: lit.to_token_stream(), text: text.value(), span }),
-        _ => Err(Error::new(span, "an id is an integer or a string")),
+        _ => Err(Error::new(span, "an id must be an integer or a string")),
     }
 }
 

@@ -74,7 +74,7 @@ impl Fields {
                 Some(span) if !optional => {
                     return Err(Error::new(
                         span,
-                        "a field that has to be there follows; `default_on_eof` is for the last fields",
+                        "a required field follows; `default_on_eof` is only allowed on the last fields",
                     ));
                 }
                 Some(_) => {}

@@ -14,7 +14,7 @@ pub(crate) fn derive(model: &Model) -> Result<TokenStream> {
     if model.generics.type_params().next().is_some() || model.generics.lifetimes().count() > 1 {
         return Err(Error::new(
             span,
-            "views are for types without type parameters and with one lifetime at most",
+            "`view` requires a type without type parameters and with at most one lifetime",
         ));
     }
     let view = view(model);

@@ -1,4 +1,4 @@
-//! What a change of a schema does to those who have the other one.
+//! Compatibility of two versions of a schema.
 
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -7,7 +7,7 @@ use core::fmt;
 use super::Schema;
 use super::shape::{Circle, Kind, Shape};
 
-/// How far two schemas understand each other's messages.
+/// The differences between two schemas, and whether each can decode the other's messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compatibility {
     changes: Vec<Change>,
@@ -21,28 +21,30 @@ pub struct Change {
     verdict: Verdict,
 }
 
-/// What a difference means for messages and readers.
+/// Effect of a difference on compatibility.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// Each side reads the messages of the other, such as after a field has got another name.
+    /// Both schemas decode each other's messages, for example after a field was renamed.
     SameWire,
-    /// Readers with the old schema read new messages: what they know is at the beginning, and bytes follow it, which
-    /// `decode` hands back and `decode_exact` refuses. Or new messages have fewer models.
+    /// Readers with the old schema can decode new messages: they decode the fields they know, and bytes remain, which
+    /// `decode` returns and `decode_exact` rejects. Also if the new schema has fewer models.
     ///
-    /// Readers with the new schema reach the end of old messages too early, unless what is new has a default for that.
+    /// Readers with the new schema reach the end of old messages too early, unless the new fields have a default for
+    /// that.
     OldReadsNew,
-    /// Readers with the new schema read old messages, by the same rules; the other way there is no default.
+    /// Readers with the new schema can decode old messages: the reverse of [`OldReadsNew`](Self::OldReadsNew), without
+    /// the exception for defaults.
     NewReadsOld,
-    /// Neither reads the other's messages, or reads them as something else.
+    /// Neither can decode the other's messages, or decodes them to different values.
     Breaks,
 }
 
-/// Compares two schemas as they are on the wire.
+/// Compares the encodings of two schemas.
 ///
-/// It goes through both at once, and lists every difference it finds. A field is recognised by its place and, if the
-/// places do not fit, by its name. Reserved bytes may become fields of the same total size: old messages have zeros
-/// there, and so have all new fields their zero value. Only fields of fixed size can use them.
+/// Walks over both schemas and reports every difference. Fields are matched by position and, if the names at a position
+/// differ, by name. Reserved bytes may be replaced by fields of the same total size: old messages have zeros there, so
+/// all new fields decode to zero. Only fields of fixed size can replace reserved bytes.
 ///
 /// ```
 /// use tightwire_parco::schema::{self, Schema, Verdict, compare};
@@ -61,7 +63,7 @@ pub fn compare(old: &Schema, new: &Schema) -> Compatibility {
     let mut comparison = Comparison::default();
     let (old, new) = (Shape::of(old), Shape::of(new));
     match (&old.kind, &new.kind) {
-        // Behind the fields of the message itself nothing follows.
+        // The fields of the message itself come last, so fields can be added or removed at the end.
         (Kind::Group(one, old), Kind::Group(other, new)) if !one.is_closed && !other.is_closed => {
             Fields::new(&mut comparison, "", old, new, true).compare();
         }
@@ -71,35 +73,35 @@ pub fn compare(old: &Schema, new: &Schema) -> Compatibility {
 }
 
 impl Compatibility {
-    /// The differences, in the order of the new schema.
+    /// Returns the differences, in the order of the new schema.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// Whether messages look the same, whatever else differs.
+    /// Returns true if the encodings are equal, whatever else differs.
     pub fn is_same_wire(&self) -> bool {
         self.changes.iter().all(|change| change.verdict == Verdict::SameWire)
     }
 
-    /// Whether readers with the old schema understand new messages.
+    /// Returns true if readers with the old schema can decode new messages.
     pub fn old_reads_new(&self) -> bool {
         self.changes.iter().all(|change| matches!(change.verdict, Verdict::SameWire | Verdict::OldReadsNew))
     }
 
-    /// Whether readers with the new schema understand old messages.
+    /// Returns true if readers with the new schema can decode old messages.
     ///
-    /// After a field was added at the end they do not, unless they have a default for it; this is not in a schema.
+    /// This is false after a field was added at the end, even if it has a default: a schema does not contain defaults.
     pub fn new_reads_old(&self) -> bool {
         self.changes.iter().all(|change| matches!(change.verdict, Verdict::SameWire | Verdict::NewReadsOld))
     }
 
-    /// Whether a difference makes messages unreadable.
+    /// Returns true if a difference makes messages unreadable in both directions.
     pub fn breaks(&self) -> bool {
         self.changes.iter().any(|change| change.verdict == Verdict::Breaks)
     }
 }
 
-/// A line for each difference.
+/// Prints one line per difference.
 impl fmt::Display for Compatibility {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.changes.iter().try_for_each(|change| writeln!(f, "{change}"))
@@ -107,18 +109,18 @@ impl fmt::Display for Compatibility {
 }
 
 impl Change {
-    /// The way to what differs, such as `pets[].name`: `[]` stands for elements, `[key]` and `[value]` for the parts
-    /// of entries, `[ID]` for a model, `?` for what an option holds. Empty for the whole message.
+    /// Returns the path of the difference, such as `pets[].name`: `[]` stands for elements, `[key]` and `[value]` for
+    /// the parts of entries, `[ID]` for a model, `?` for the value of an option. It is empty for the whole message.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The difference, in words.
+    /// Returns a description of the difference.
     pub fn what(&self) -> &str {
         &self.what
     }
 
-    /// What it means.
+    /// Returns the effect of the difference.
     pub fn verdict(&self) -> Verdict {
         self.verdict
     }
@@ -145,7 +147,7 @@ impl fmt::Display for Verdict {
 #[derive(Default)]
 struct Comparison {
     changes: Vec<Change>,
-    /// The levels of the circles around, of either side.
+    /// Levels of the enclosing recursive types in the old and the new schema.
     old_open: Vec<usize>,
     new_open: Vec<usize>,
 }
@@ -165,7 +167,7 @@ impl Comparison {
         }
     }
 
-    /// What is the same on the wire may have another name in the schema.
+    /// Reports types that have the same encoding but different names in the schema.
     fn label(&mut self, path: &str, old: &Shape, new: &Shape) {
         if old.label != new.label {
             self.became(path, Verdict::SameWire, old.label, new.label);
@@ -256,18 +258,18 @@ fn has(list: &[(String, Shape)], name: &str) -> bool {
     list.iter().any(|(other, _)| other == name)
 }
 
-/// The fields of one struct on both sides, and how far they are compared.
+/// Compares the fields of one struct in both schemas.
 struct Fields<'a> {
     comparison: &'a mut Comparison,
     path: &'a str,
     all_old: &'a [(String, Shape)],
     all_new: &'a [(String, Shape)],
-    /// What of them is left.
+    /// Fields that are not compared yet.
     old: &'a [(String, Shape)],
     new: &'a [(String, Shape)],
-    /// Whether nothing follows the struct.
+    /// True if no fields follow the struct.
     is_last: bool,
-    /// What of the reserved bytes that are next on either side is used up.
+    /// Bytes already matched of the reserved bytes that come next in the old and the new schema.
     used: (u64, u64),
 }
 
@@ -291,7 +293,7 @@ impl<'a> Fields<'a> {
             let is_gone = !has(self.all_new, old_name);
             let is_new = !has(self.all_old, new_name);
             if old_name != new_name && !(is_gone && is_new) {
-                // One of the names is elsewhere on the other side.
+                // The other schema contains one of the names at another position.
                 if is_new {
                     self.note(new_name, Verdict::Breaks, "inserted");
                     self.new = new_rest;
@@ -322,7 +324,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Passes over reserved bytes, and what has taken their place or has given way to them.
+    /// Skips reserved bytes, and fields that replaced reserved bytes or were replaced by them.
     fn reserved(&mut self, (old_name, old): (&str, &Shape), (new_name, new): (&str, &Shape)) -> bool {
         let size = match (&old.kind, &new.kind) {
             (Kind::Skip(one), Kind::Skip(other)) => (one - self.used.0).min(other - self.used.1),
@@ -365,7 +367,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Leaves the first field behind, unless it is reserved bytes of which not all are used.
+/// Skips the first field, unless it consists of reserved bytes that are not used up.
 fn advance(fields: &[(String, Shape)], used: u64) -> (&[(String, Shape)], u64) {
     match fields {
         [(_, Shape { kind: Kind::Skip(room), .. }), ..] if used < *room => (fields, used),

@@ -1,6 +1,6 @@
-//! From a schema, which may be wrong, to one that is checked and ready for use.
+//! Validation of schemas and preparation for encoding and decoding.
 //!
-//! Types become nodes of a vector, and parts of a type indices into it, so that a type that contains itself is a circle.
+//! Types become nodes of a vector that refer to each other by index, so that recursive types are cycles.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,15 +10,15 @@ use super::{Number, Schema, Value};
 use crate::options::Limits;
 use crate::wire::Endian;
 
-/// A checked schema: a form whose values are [`Value`]s.
+/// A validated schema. It is a wire type for [`Value`]s.
 ///
-/// It encodes and decodes through [`WireExt`](crate::WireExt) like every form, and gives the same bytes as the static
-/// form of the same schema, and as the Go library. It is many times slower, for it interprets the schema.
+/// It encodes and decodes through [`WireExt`](crate::WireExt) like every wire type, with the same bytes as the static
+/// wire type of the same schema and as the Go library. It is many times slower, because it interprets the schema.
 ///
-/// Types may be nested in values at most [`MAX_NESTING`](Self::MAX_NESTING) levels deep, whatever
-/// [`Limits::max_depth`](crate::Limits::max_depth) says. Arrays keep to the limit of elements that take no bytes, as
-/// slices do. A map that has a key twice keeps the last value, unless [`DuplicateKeys`](crate::DuplicateKeys) asks for
-/// an error.
+/// Values may be nested at most [`MAX_NESTING`](Self::MAX_NESTING) levels deep, independent of
+/// [`Limits::max_depth`](crate::Limits::max_depth). The limit on elements that take no bytes applies to arrays as well
+/// as slices. If a map contains a key twice, the last value wins, unless [`DuplicateKeys`](crate::DuplicateKeys)
+/// rejects it.
 ///
 /// ```
 /// use tightwire_parco::WireExt;
@@ -39,18 +39,17 @@ use crate::wire::Endian;
 #[derive(Clone, Debug)]
 pub struct Dynamic {
     pub(super) schema: Schema,
-    /// The root is the first; every index in a node is below the length.
+    /// The root is at index 0; every index in a node is in bounds.
     pub(super) nodes: Vec<Node>,
 }
 
 pub(super) type Index = usize;
 
-/// One type.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    /// The fewest bytes of a value.
+    /// Minimum encoded size.
     pub(super) least: usize,
-    /// The number of bytes, where all values have the same.
+    /// Encoded size if it is always the same.
     pub(super) fixed: Option<usize>,
     pub(super) kind: Kind,
 }
@@ -74,7 +73,7 @@ pub(super) enum Kind {
     Skip(usize),
     TimeUtc,
     TimeLocation,
-    /// The models in the order of their ids.
+    /// Models, sorted by id.
     Multi {
         header: Index,
         models: Vec<Model>,
@@ -84,19 +83,19 @@ pub(super) enum Kind {
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     pub(super) id: Value,
-    /// The id as it is in the schema.
+    /// The id as written in the schema.
     pub(super) name: String,
     pub(super) node: Index,
 }
 
 impl Model {
-    /// The model with an id; `models` are in the order of their ids.
+    /// Returns the model with this id. `models` must be sorted by id.
     pub(super) fn find<'a>(models: &'a [Self], id: &Value) -> Option<&'a Self> {
         models.binary_search_by(|model| model.id.cmp(id)).ok().map(|at| &models[at])
     }
 }
 
-/// An integer that counts.
+/// An integer used as a length header.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Length {
     pub(super) number: Number,
@@ -104,21 +103,21 @@ pub(super) struct Length {
 }
 
 impl Length {
-    /// The largest length: Go counts with signed numbers of 64 bits.
+    /// Returns the maximum length. Lengths in Go are signed 64-bit integers.
     pub(super) fn max(self) -> u64 {
         u64::try_from(self.number.range().1).unwrap_or(u64::MAX).min(i64::MAX as u64)
     }
 }
 
 impl Schema {
-    /// Checks the schema and makes it ready to encode and decode.
+    /// Validates the schema and prepares it for encoding and decoding.
     ///
     /// # Errors
     ///
-    /// Fails if a header is no integer, an id is neither an integer nor a string, two models have one id, a struct
-    /// contains itself without an end, the schema is larger or deeper than [`MAX_TYPES`](Self::MAX_TYPES) and
-    /// [`MAX_DEPTH`](Self::MAX_DEPTH), or an array or a skip is longer than [`Limits::MAX_ELEMENTS`] and
-    /// [`Limits::MAX_BYTES`].
+    /// Fails if a header is not an integer, an id is neither an integer nor a string, two models have the same id, a
+    /// struct contains itself without an option or collection in between, the schema exceeds
+    /// [`MAX_TYPES`](Self::MAX_TYPES) or [`MAX_DEPTH`](Self::MAX_DEPTH), or an array or skip exceeds
+    /// [`Limits::MAX_ELEMENTS`] or [`Limits::MAX_BYTES`].
     pub fn compile(&self) -> Result<Dynamic, SchemaError> {
         let mut compiler = Compiler::default();
         compiler.add(self, 1)?;
@@ -128,10 +127,10 @@ impl Schema {
 }
 
 impl Dynamic {
-    /// The most levels of types within types that values may have: 256.
+    /// Maximum nesting depth of values: 256.
     pub const MAX_NESTING: usize = 256;
 
-    /// What this was made of.
+    /// Returns the schema that this was compiled from.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -140,7 +139,7 @@ impl Dynamic {
 #[derive(Default)]
 struct Compiler {
     nodes: Vec<Node>,
-    /// The structs and multis around, outermost first.
+    /// Enclosing structs and multis, outermost first.
     open: Vec<Index>,
 }
 
@@ -156,7 +155,7 @@ impl Compiler {
             let at = self.open.len().checked_sub(*levels).filter(|_| *levels > 0);
             return at
                 .map(|at| self.open[at])
-                .ok_or_else(|| SchemaError::invalid("there is no type so far out to be repeated"));
+                .ok_or_else(|| SchemaError::invalid("`recursive` refers to a level that does not exist"));
         }
         let index = self.nodes.len();
         self.nodes.push(Node { least: usize::MAX, fixed: None, kind: Kind::Bool });
@@ -169,7 +168,7 @@ impl Compiler {
             Schema::Bool => Kind::Bool,
             Schema::Number(number, endian) => Kind::Number(*number, *endian),
             Schema::Header(number, endian) if !number.is_float() => Kind::Header(*number, *endian),
-            Schema::Header(..) => return Err(SchemaError::invalid("a float does not count")),
+            Schema::Header(..) => return Err(SchemaError::invalid("a header cannot be a float")),
             Schema::String { header } => Kind::Text(length(header)?),
             Schema::Blob { header } => Kind::Blob(length(header)?),
             Schema::Slice { header, element } => {
@@ -221,7 +220,7 @@ impl Compiler {
         models: &[(String, Schema)],
         depth: usize,
     ) -> Result<Kind, SchemaError> {
-        let wrong = || SchemaError::invalid("an id is an integer or a string").within("[id]");
+        let wrong = || SchemaError::invalid("an id must be an integer or a string").within("[id]");
         let is_text = match header {
             Schema::Number(number, _) | Schema::Header(number, _) if !number.is_float() => false,
             Schema::String { .. } => true,
@@ -237,7 +236,7 @@ impl Compiler {
             } else {
                 Value::Integer(
                     name.parse()
-                        .map_err(|_| SchemaError::invalid("the id of a model is no integer").within(step))?,
+                        .map_err(|_| SchemaError::invalid("the id of a model is not an integer").within(step))?,
                 )
             };
             let node = self.add(schema, depth).map_err(|error| error.within(step))?;
@@ -257,14 +256,14 @@ fn length(header: &Schema) -> Result<Length, SchemaError> {
         Schema::Number(number, endian) | Schema::Header(number, endian) if !number.is_float() => {
             Ok(Length { number: *number, endian: *endian })
         }
-        _ => Err(SchemaError::invalid("a header is an integer").within("[header]")),
+        _ => Err(SchemaError::invalid("a header must be an integer").within("[header]")),
     }
 }
 
-/// Finds the sizes. Parts come behind their wholes, so one pass from the end settles a schema without circles; every
-/// further pass carries sizes around circles once more.
+/// Computes the sizes of all nodes. Children come after their parents, so one pass from the end is enough for a schema
+/// without recursive types; each further pass propagates sizes once more around the cycles.
 fn measure(nodes: &mut [Node]) -> Result<(), SchemaError> {
-    /// More passes than any schema made by people or by a derive macro needs.
+    /// Maximum number of passes, more than any realistic schema needs.
     const PASSES: usize = 256;
 
     for _ in 0..PASSES {
@@ -277,14 +276,14 @@ fn measure(nodes: &mut [Node]) -> Result<(), SchemaError> {
         }
         if !changed {
             let endless = nodes.iter().any(|node| node.least == usize::MAX);
-            let error = SchemaError::invalid("a type contains itself without an end, or is too large");
+            let error = SchemaError::invalid("a type contains itself without an option or collection, or is too large");
             return if endless { Err(error) } else { Ok(()) };
         }
     }
-    Err(SchemaError::new(Wrong::Limit("the schema has too many circles")))
+    Err(SchemaError::new(Wrong::Limit("the schema has too many recursive types")))
 }
 
-/// The least and the fixed size of a node, as far as those of its parts are known. `usize::MAX` is not known.
+/// Returns the minimum and fixed size of a node from those of its children. `usize::MAX` means unknown.
 fn sizes(nodes: &[Node], index: Index) -> (usize, Option<usize>) {
     match &nodes[index].kind {
         Kind::Bool => (1, Some(1)),
@@ -299,7 +298,7 @@ fn sizes(nodes: &[Node], index: Index) -> (usize, Option<usize>) {
         }
         Kind::Option(_) => (1, None),
         Kind::Struct(fields) => fields.iter().fold((0, Some(0)), |(least, fixed), (_, field)| {
-            // A field from further out makes a circle, which has no fixed size.
+            // A child that comes before its parent closes a cycle, which has no fixed size.
             let size = if *field > index { nodes[*field].fixed } else { None };
             let fixed = fixed.zip(size).and_then(|(one, other): (usize, usize)| one.checked_add(other));
             (least.saturating_add(nodes[*field].least), fixed)

@@ -1,13 +1,13 @@
-//! What can be wrong with a schema, and with a value given as text.
+//! Errors of schemas and of values in JSON.
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use core::fmt;
 
-/// Why a schema, or the text of a schema or value, was not understood.
+/// An error in a schema, or in the JSON text of a schema or value.
 ///
-/// It tells the place in the schema by the names and positions of the parts, outermost first. No text of the input
-/// appears in it but these names.
+/// It contains the path in the schema by the names and positions of the parts, outermost first. Apart from these names
+/// it contains no text of the input.
 pub struct SchemaError(Box<Inner>);
 
 struct Inner {
@@ -27,7 +27,6 @@ pub(super) enum Kind {
     Duplicate,
     UnknownId,
     Limit(&'static str),
-    NotInGo(&'static str),
 }
 
 impl SchemaError {
@@ -56,66 +55,61 @@ impl SchemaError {
         error
     }
 
-    /// Adds a step of the way, on the way out.
+    /// Prepends a step to the path.
     pub(super) fn within(mut self, step: impl fmt::Display) -> Self {
         self.0.path = alloc::format!("{step}{}", self.0.path);
         self
     }
 
-    /// The way to the part that is wrong, such as `.pet.age` or `.grades[key]`; empty for the whole.
+    /// Returns the path to the invalid part, such as `.pet.age` or `.grades[key]`; empty for the whole schema.
     pub fn path(&self) -> &str {
         &self.0.path
     }
 
-    /// Whether a text is not JSON.
+    /// True if a text is not JSON.
     pub fn is_syntax(&self) -> bool {
         self.0.kind == Kind::Syntax
     }
 
-    /// Whether a schema describes nothing that can be on the wire.
+    /// True if the schema is invalid.
     pub fn is_invalid(&self) -> bool {
         matches!(self.0.kind, Kind::Invalid(_))
     }
 
-    /// Whether a value is not of the schema's type.
+    /// True if a value does not match the schema.
     pub fn is_mismatch(&self) -> bool {
         matches!(self.0.kind, Kind::Mismatch(_))
     }
 
-    /// Whether the id of a model does not fit its form.
+    /// True if the id of a model does not fit its wire type.
     pub fn is_out_of_range(&self) -> bool {
         self.0.kind == Kind::OutOfRange
     }
 
-    /// Whether there are two models for one id, or two members of one name.
+    /// True if two models have the same id, or an object has a key twice.
     pub fn is_duplicate(&self) -> bool {
         self.0.kind == Kind::Duplicate
     }
 
-    /// Whether a value names an id that has no model.
+    /// True if a value contains an id that is not in the schema.
     pub fn is_unknown_id(&self) -> bool {
         self.0.kind == Kind::UnknownId
     }
 
-    /// Whether a schema or value is larger or deeper than what is taken.
+    /// True if a schema or value is too large or too deeply nested.
     pub fn is_limit(&self) -> bool {
         matches!(self.0.kind, Kind::Limit(_))
-    }
-
-    /// Whether the Go library has nothing for a part of the schema.
-    pub fn is_not_in_go(&self) -> bool {
-        matches!(self.0.kind, Kind::NotInGo(_))
     }
 }
 
 impl fmt::Display for SchemaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0.kind {
-            Kind::Syntax => "the text is not JSON",
-            Kind::OutOfRange => "an id does not fit its form",
-            Kind::Duplicate => "two models have one id, or two members one name",
-            Kind::UnknownId => "an id has no model",
-            Kind::Invalid(what) | Kind::Mismatch(what) | Kind::Limit(what) | Kind::NotInGo(what) => what,
+            Kind::Syntax => "invalid JSON",
+            Kind::OutOfRange => "an id does not fit its wire type",
+            Kind::Duplicate => "duplicate model id or key",
+            Kind::UnknownId => "unknown model id",
+            Kind::Invalid(what) | Kind::Mismatch(what) | Kind::Limit(what) => what,
         })?;
         if !self.0.path.is_empty() {
             write!(f, " at {}", self.0.path)?;

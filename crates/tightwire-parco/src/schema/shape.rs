@@ -1,4 +1,4 @@
-//! What of a schema is visible on the wire, its canonical text, and the fingerprint of that.
+//! The encoding described by a schema: its canonical text and fingerprint.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -9,30 +9,30 @@ use super::{Number, Schema, of};
 use crate::form::Encode;
 use crate::wire::Endian;
 
-/// Sixty-four bits that stand for the shape of messages: equal for schemas whose messages look alike.
+/// A 64-bit hash of an encoding, equal for schemas with the same encoding.
 ///
-/// The names of fields are not part of it, nor whether fields are grouped in a nested struct, for neither is on the
-/// wire. Both sides of a connection can compare fingerprints, and a test can pin one.
+/// The names of fields and the grouping of fields into nested structs are not included, since neither is encoded. Two
+/// peers can compare fingerprints, and a test can pin one.
 ///
-/// It is FNV-1a, 64 bits (offset basis `cbf29ce484222325`, prime `100000001b3`, both hexadecimal) over the bytes of
-/// [`Schema::canonical`]. Other languages can compute it from that text, whose parts are
+/// It is the 64-bit FNV-1a hash (offset basis `cbf29ce484222325`, prime `100000001b3`, both hexadecimal) of the bytes
+/// of [`Schema::canonical`]. Implementations in other languages can compute it from that text:
 ///
 /// | Schema | text |
 /// |---|---|
 /// | bool | `bool` |
-/// | integer of one byte | `u8`, `i8` |
-/// | other integer | `u16le`, `i64be`, ...; `int` and `uint` as those of 64 bits; a header as the integer it is |
+/// | one-byte integer | `u8`, `i8` |
+/// | other integer | `u16le`, `i64be`, ...; `int` and `uint` are 64-bit integers; a header is its integer |
 /// | float | `f32le`, `f32be`, `f64le`, `f64be` |
-/// | string, blob | `bytes(H)` with the header as an integer |
+/// | string, blob | `bytes(H)`, with the header as an integer |
 /// | slice, array, map | `slice(H T)`, `array(N T)`, `map(H K V)` |
 /// | option | `option(T)` |
-/// | reserved bytes | `skip(N)`; as a field, none if `N` is 0 |
-/// | time in UTC, with a zone | `time`, `located` |
-/// | struct | `(`, the fields with single spaces between them, `)` |
-/// | struct that is a field | its fields in the place of the field |
-/// | multi | `multi(H L:ID=T ...)`, the ids in bytewise order, `L` the number of their bytes in decimal |
-/// | struct or multi that contains itself | `@` and its text, also where it is a field |
-/// | where it comes again | `^N`, `N` counting the `@` around outwards from 1 |
+/// | reserved bytes | `skip(N)`; omitted if it is a field and `N` is 0 |
+/// | time in UTC, time with a zone | `time`, `located` |
+/// | struct | `(`, the fields separated by single spaces, `)` |
+/// | struct as a field | its fields in place of the field |
+/// | multi | `multi(H L:ID=T ...)`, with the ids in bytewise order and `L` the length of the id in bytes, in decimal |
+/// | recursive struct or multi | `@` and its text, even if it is a field |
+/// | reference to it | `^N`, where `N` counts the enclosing `@` outwards from 1 |
 ///
 /// ```
 /// use tightwire_parco::schema::{self, Schema};
@@ -46,13 +46,13 @@ use crate::wire::Endian;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(u64);
 
-/// The fingerprint of a type that can be encoded.
+/// Returns the fingerprint of a type that can be encoded.
 pub fn fingerprint<T: Encode + ?Sized>() -> Fingerprint {
     of::<T>().fingerprint()
 }
 
 impl Fingerprint {
-    /// The bits.
+    /// Returns the hash.
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -64,7 +64,7 @@ impl From<u64> for Fingerprint {
     }
 }
 
-/// Sixteen hexadecimal digits.
+/// Prints 16 hexadecimal digits.
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
@@ -72,18 +72,18 @@ impl fmt::Display for Fingerprint {
 }
 
 impl Schema {
-    /// The shape of messages as text: see [`Fingerprint`].
+    /// Returns the canonical text of the encoding; see [`Fingerprint`].
     pub fn canonical(&self) -> String {
         let mut text = String::new();
-        // Writing to a string does not fail.
+        // Writing to a string never fails.
         let _ = Shape::of(self).write(&mut text, &mut Vec::new());
         text
     }
 
-    /// The fingerprint of the shape of messages.
+    /// Returns the fingerprint of the encoding.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-        // The hash takes everything.
+        // Writing to the hash never fails.
         let _ = Shape::of(self).write(&mut hash, &mut Vec::new());
         Fingerprint(hash.0)
     }
@@ -100,15 +100,15 @@ impl fmt::Write for Fnv {
     }
 }
 
-/// A schema without what the wire does not show.
+/// A schema without the parts that do not affect the encoding.
 pub(super) struct Shape {
     pub(super) kind: Kind,
-    /// What the schema calls it.
+    /// Type name in the schema.
     pub(super) label: &'static str,
 }
 
 pub(super) enum Kind {
-    /// What has one text and one size.
+    /// A type with its canonical text and fixed size.
     Leaf(String, u64),
     Bytes(String),
     Slice(String, Box<Shape>),
@@ -117,14 +117,14 @@ pub(super) enum Kind {
     Option(Box<Shape>),
     Skip(u64),
     Located,
-    /// The names of fields are their ways from here.
+    /// Fields are named by their paths from here.
     Group(Circle, Vec<(String, Shape)>),
     Multi(Circle, Box<Shape>, Vec<(String, Shape)>),
-    /// The group or multi at this level comes again.
+    /// A reference to the struct or multi at this level.
     Back(usize),
 }
 
-/// How many structs and multis of the schema are around, and whether this one comes again inside.
+/// Nesting level of a struct or multi, and whether it contains itself.
 #[derive(Clone, Copy)]
 pub(super) struct Circle {
     pub(super) level: usize,
@@ -136,7 +136,7 @@ impl Shape {
         Self::build(schema, &mut Vec::new())
     }
 
-    /// `open` has for each struct and multi around whether it was found to come again.
+    /// `ancestors` contains for each enclosing struct or multi whether a reference to it was found.
     fn build(schema: &Schema, open: &mut Vec<bool>) -> Self {
         let (label, kind) = match schema {
             Schema::Bool => ("bool", Kind::Leaf("bool".into(), 1)),
@@ -192,7 +192,7 @@ impl Shape {
         Box::new(Self::build(schema, open))
     }
 
-    /// Adds a field, of a struct its fields, of nothing nothing.
+    /// Appends a field. Structs are replaced by their fields, and empty skips are omitted.
     fn add(name: String, shape: Self, list: &mut Vec<(String, Self)>) {
         match shape.kind {
             Kind::Skip(0) => {}
@@ -205,7 +205,7 @@ impl Shape {
         }
     }
 
-    /// The number of bytes, where it is fixed and zero bytes are a value.
+    /// Returns the encoded size if it is fixed and zero bytes are a valid value.
     pub(super) fn fixed_size(&self) -> Option<u64> {
         match &self.kind {
             Kind::Leaf(_, size) | Kind::Skip(size) => Some(*size),
@@ -217,7 +217,7 @@ impl Shape {
         }
     }
 
-    /// Writes the canonical text; `open` has the levels of the circles around.
+    /// Writes the canonical text; `ancestors` contains the levels of the enclosing recursive types.
     fn write(&self, out: &mut impl fmt::Write, open: &mut Vec<usize>) -> fmt::Result {
         match &self.kind {
             Kind::Leaf(text, _) => out.write_str(text),
@@ -305,7 +305,7 @@ fn token(number: Number, endian: Endian) -> String {
     alloc::format!("{kind}{}{order}", 8 * number.width())
 }
 
-/// The text of a header, which is empty for what cannot be one.
+/// Returns the canonical text of a header, or an empty string if the type cannot be a header.
 fn header_token(header: &Schema) -> String {
     match header {
         Schema::Number(number, endian) | Schema::Header(number, endian) => token(*number, *endian),
@@ -351,7 +351,7 @@ mod tests {
     fn circles_count_only_what_comes_again() {
         let list = structure([byte(), Schema::Option(Box::new(Schema::Recursive(1)))].into());
         assert_eq!(list.canonical(), "@(u8 option(^1))");
-        // The struct between does not come again, so it is no level.
+        // The struct in between is not recursive, so it is not counted.
         let inner = structure([Schema::Option(Box::new(Schema::Recursive(2)))].into());
         let outer = structure([inner, list.clone()].into());
         assert_eq!(outer.canonical(), "@(option(^1) @(u8 option(^1)))");

@@ -319,7 +319,7 @@ fn refusals_are_final() {
     let codec = in_pieces(&input, |pieces| framed(StreamCodec::<Item>::new(), pieces));
     assert_eq!(codec, in_pieces(&input, |pieces| read::<Item>(Options::new(), pieces)));
     assert_eq!(codec.len(), 2);
-    assert!(codec[1].contains("the bytes are no value of the target type at .text"), "{codec:?}");
+    assert!(codec[1].contains("the bytes are not a valid value of the target type at .text"), "{codec:?}");
 
     let mut codec = StreamCodec::<Item>::new();
     let mut buffer = BytesMut::from(&input[5..]);

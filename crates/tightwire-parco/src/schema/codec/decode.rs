@@ -1,4 +1,4 @@
-//! Reading values, and reading over them.
+//! Decodes values, and walks over them.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -12,10 +12,10 @@ use crate::read::{Input, Reader};
 use crate::time::Located;
 use crate::wire::{Get as _, TimeLocation, Wire as _};
 
-/// What is allocated on the word of a header alone.
+/// Maximum number of elements reserved before they arrive.
 const TRUSTED: usize = 4096;
 
-/// A key or value of a map, or an element, in the way to a failure.
+/// Path segment of a key, value or element.
 type Step = fn(usize) -> Segment;
 
 impl Dynamic {
@@ -81,7 +81,8 @@ impl Dynamic {
         }
     }
 
-    /// Reads an id, which is the only value that walking needs. Bytes come one by one, for an `Input` hands out arrays.
+    /// Reads an id, the only value that a walk needs. An [`Input`] only returns arrays, so bytes are read one at a
+    /// time.
     fn walk_id<I: Input>(&self, header: Index, input: &mut I) -> Result<Value, Fault> {
         Ok(match self.nodes[header].kind {
             Type::Number(number, endian) => Value::Integer(read_integer(number, endian, input)?),
@@ -99,7 +100,7 @@ impl Dynamic {
         })
     }
 
-    /// Reports an id that was just read where it starts.
+    /// Reports a fault at the first byte of the id that was just read.
     #[cold]
     fn blame_id<I: Input>(&self, header: Index, id: &Value, fault: Fault, input: &mut I) -> Fault {
         match self.size_node(header, id, Depth(0), Levels::default()) {
@@ -128,7 +129,7 @@ impl Dynamic {
     ) -> Result<(), Fault> {
         let node = &self.nodes[element];
         match (&node.kind, node.fixed) {
-            // Whatever the bytes are, they are such elements.
+            // Any bytes are valid elements of these types.
             (Type::Number(..) | Type::Skip(_) | Type::TimeUtc, Some(size)) => {
                 input.pass(size.checked_mul(count).ok_or(Fault::OVERFLOW)?)
             }
@@ -148,7 +149,7 @@ impl Dynamic {
         Ok(match &self.nodes[index].kind {
             Type::Bool => Value::Bool(reader.flag()?),
             Type::Number(number @ (Number::Float32 | Number::Float64), endian) => {
-                // As unsigned integers, bits are in range.
+                // The integer is unsigned, so the cast preserves the bits.
                 let bits = read_integer(*number, *endian, reader)? as u64;
                 if number.width() == 4 { Value::Float32(bits as u32) } else { Value::Float64(bits) }
             }
@@ -250,7 +251,7 @@ impl Dynamic {
     ) -> Result<Value, Fault> {
         reader.allocate(count.saturating_mul(size_of::<(Value, Value)>()))?;
         let mut entries = Vec::with_capacity(count.min(TRUSTED));
-        // Where the entries start, as far as anybody asks.
+        // Offsets of the entries, recorded only if duplicates are rejected.
         let mut starts = Vec::new();
         for index in 0..count {
             if reader.rejects_duplicates() {
@@ -276,10 +277,10 @@ fn get_bytes<'de>(header: Length, reader: &mut Reader<'_, 'de>) -> Result<&'de [
     reader.bytes(len)
 }
 
-/// The entries whose keys were there before, each with the first entry that has the key.
+/// Returns the entries with duplicate keys, each with the first entry that has the key.
 fn repeated(entries: &[(Value, Value)]) -> Vec<(usize, usize)> {
     let mut order: Vec<usize> = (0..entries.len()).collect();
-    // A stable sort keeps the order of the wire among equal keys.
+    // A stable sort preserves wire order among equal keys.
     order.sort_by(|one, other| entries[*one].0.cmp(&entries[*other].0));
     let mut repeated = Vec::new();
     for same in order.chunk_by(|one, other| entries[*one].0 == entries[*other].0) {
@@ -288,7 +289,7 @@ fn repeated(entries: &[(Value, Value)]) -> Vec<(usize, usize)> {
     repeated
 }
 
-/// Keeps of a repeated key the first place and the last value.
+/// Removes duplicate keys: the first entry remains, with the last value.
 fn last_wins(mut entries: Vec<(Value, Value)>, repeated: &[(usize, usize)]) -> Vec<(Value, Value)> {
     if repeated.is_empty() {
         return entries;

@@ -1,4 +1,4 @@
-//! Writing values, and counting the bytes they take.
+//! Encodes values, and computes their encoded sizes.
 
 use super::super::compile::{Dynamic, Index, Kind as Type};
 use super::super::{Number, Value};
@@ -8,7 +8,7 @@ use crate::options::Levels;
 use crate::wire::{Endian, TimeLocation};
 use crate::write::Writer;
 
-/// The width and order of what is one number on the wire.
+/// Returns the width and byte order of a type that is encoded as a single number.
 fn layout(kind: &Type) -> Option<(usize, Endian)> {
     match kind {
         Type::Bool => Some((1, Endian::Little)),
@@ -18,7 +18,7 @@ fn layout(kind: &Type) -> Option<(usize, Endian)> {
     }
 }
 
-/// The bits of that number.
+/// Returns the bits of that number.
 fn bits(kind: &Type, value: &Value) -> Result<u64, Fault> {
     match (kind, value) {
         (Type::Bool, Value::Bool(flag)) => Ok((*flag).into()),
@@ -34,10 +34,10 @@ fn bits(kind: &Type, value: &Value) -> Result<u64, Fault> {
     }
 }
 
-/// The bits of an integer that is in range, least significant byte first.
+/// Returns the bits of an integer, after a range check.
 fn to_bits(number: Number, value: i128) -> Result<u64, Fault> {
     let (least, most) = number.range();
-    // Casting keeps the low bits, which are those of two's complement.
+    // The cast preserves the low bits in two's complement.
     if (least..=most).contains(&value) { Ok(value as u64) } else { Err(Fault::OVERFLOW) }
 }
 

@@ -1,4 +1,4 @@
-//! Encoding and decoding values by a checked schema.
+//! Encodes and decodes values with a validated schema.
 
 mod decode;
 mod encode;
@@ -11,7 +11,7 @@ use crate::read::{Input, Reader};
 use crate::wire::{Endian, Get, Put, Wire};
 use crate::write::Writer;
 
-/// Counts levels, for what is recursive here has to end before the stack does.
+/// Nesting depth of the value, limited so that recursion cannot overflow the stack.
 #[derive(Clone, Copy)]
 struct Depth(usize);
 
@@ -46,7 +46,7 @@ fn write_bits(width: usize, endian: Endian, bits: u64, writer: &mut Writer<'_>) 
     writer.prefixed(header, width, &[]);
 }
 
-/// A header as a value, which is an `int` in Go and has no more than 63 bits.
+/// Reads a header as a value, which is an `int` in Go and has at most 63 bits.
 fn read_header<I: Input>(number: Number, endian: Endian, input: &mut I) -> Result<i128, Fault> {
     let value = read_integer(number, endian, input)?;
     match i64::try_from(value) {
@@ -86,7 +86,7 @@ impl Dynamic {
     }
 }
 
-/// The type of the model with an id.
+/// Returns the node of the model with this id.
 fn model(models: &[Model], id: &Value) -> Result<Index, Fault> {
     Model::find(models, id).map(|model| model.node).ok_or(Fault::UNKNOWN_TYPE)
 }

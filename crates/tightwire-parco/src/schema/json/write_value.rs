@@ -1,4 +1,4 @@
-//! Values to the value language.
+//! Converts values to JSON.
 
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use super::super::{SchemaError, Value};
 use super::read_value::hex;
 use super::tree::Tree;
 
-/// Writes a value. The depth is bounded as that of encoding is.
+/// Converts a value. The depth is limited as for encoding.
 pub(super) fn write(form: &Dynamic, value: &Value) -> Result<Tree, SchemaError> {
     node(form, 0, value, 0)
 }
@@ -64,7 +64,7 @@ fn node(form: &Dynamic, index: Index, value: &Value, depth: usize) -> Result<Tre
             let model = model.ok_or_else(|| SchemaError::new(Wrong::UnknownId))?;
             Tree::List([part(*header, id)?, part(model.node, value)?].into())
         }
-        _ => return Err(SchemaError::mismatch("the value is not of the type")),
+        _ => return Err(SchemaError::mismatch("the value does not match the schema")),
     })
 }
 

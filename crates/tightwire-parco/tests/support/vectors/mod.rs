@@ -54,7 +54,7 @@ const PARTIAL_MODEL: &str = "a message that ends early is an error instead of a 
 ///
 /// # Errors
 ///
-/// Fails if the text is not JSON or has none of the lists.
+/// Fails if invalid JSON or has none of the lists.
 pub(crate) fn run(text: &str) -> Result<Report, Problem> {
     let file: Json = serde_json::from_str(text)?;
     let lists: [(&str, Examine); 6] = [
