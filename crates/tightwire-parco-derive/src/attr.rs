@@ -1,4 +1,4 @@
-//! The `#[parco(..)]` attributes.
+//! Parser of the `#[parco(..)]` attributes.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -6,7 +6,6 @@ use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
 use syn::{Attribute, Error, Expr, Ident, Lit, LitStr, Path, Result, Token, Type};
 
-/// A byte order.
 #[derive(Clone, Copy)]
 pub(crate) enum Order {
     Le,
@@ -14,7 +13,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// The type of this order.
+    /// Returns the marker type of this order.
     pub(crate) fn tokens(self, krate: &Path) -> TokenStream {
         match self {
             Self::Le => quote!(#krate::wire::Le),
@@ -23,7 +22,7 @@ impl Order {
     }
 }
 
-/// A number as a header or id: `u8`, `i16be`, `uint`.
+/// An integer wire type for headers and ids: `u8`, `i16be`, `uint`.
 #[derive(Clone)]
 pub(crate) struct Number {
     form: &'static str,
@@ -58,7 +57,7 @@ impl Number {
         (ordered || order.is_none()).then_some(Self { form, ordered, order, span: ident.span() })
     }
 
-    /// The form, in `order` unless the name has one of its own.
+    /// Returns the wire type, in `order` unless the name includes one.
     pub(crate) fn tokens(&self, krate: &Path, order: Order) -> TokenStream {
         let form = Ident::new(self.form, self.span);
         if self.ordered {
@@ -70,14 +69,14 @@ impl Number {
     }
 }
 
-/// What takes the place of a field's default form.
+/// Replaces the default wire type of a field.
 pub(crate) enum Replacement {
     With(Box<Type>),
     Skip(Box<Expr>),
     Time,
 }
 
-/// What attributes change about a form.
+/// Changes that attributes make to a wire type.
 #[derive(Default)]
 pub(crate) struct Adjust {
     pub(crate) replacement: Option<Replacement>,
@@ -91,16 +90,16 @@ pub(crate) struct Adjust {
     pub(crate) blob: bool,
     pub(crate) sorted: bool,
     pub(crate) go: Option<Ident>,
-    /// The place of the first attribute.
+    /// Span of the first attribute.
     pub(crate) span: Option<Span>,
     given: Given,
 }
 
-/// The names given so far, to find what contradicts itself.
+/// The attributes seen so far, to detect duplicates and conflicts.
 #[derive(Default)]
 struct Given(Vec<String>);
 
-/// Groups of which a field can have one name only.
+/// Groups of attributes that exclude each other.
 const EITHER: &[&[&str]] = &[
     &["be", "le"],
     &["header", "small"],
@@ -110,13 +109,13 @@ const EITHER: &[&[&str]] = &[
     &["elem", "sorted", "blob"],
 ];
 
-/// Names that contradict those of [`SHAPING`] and each other.
+/// Attributes that exclude each other and those in [`SHAPING`].
 const ALONE: &[&str] = &["with", "skip", "time"];
 
 const SHAPING: &[&str] =
     &["be", "le", "header", "small", "max", "elem", "key", "value", "inner", "blob", "sorted", "int", "uint"];
 
-/// Names of [`SHAPING`] that a number cannot have.
+/// Attributes of [`SHAPING`] that do not apply to numbers.
 const LENGTHY: &[&str] = &["header", "small", "max", "elem", "key", "value", "blob", "sorted"];
 
 fn contradict(one: &str, other: &str) -> bool {
@@ -155,13 +154,13 @@ const ADJUSTING: &str = "`header`, `small`, `be`, `le`, `elem`, `key`, `value`, 
                          `uint`, `time`, `max`, `with`";
 
 impl Adjust {
-    /// Another form, as `with` gives it.
+    /// Replaces the wire type, like the attribute `with`.
     pub(crate) fn with(form: Type, span: Span) -> Self {
         let replacement = Some(Replacement::With(Box::new(form)));
         Self { replacement, span: Some(span), ..Self::default() }
     }
 
-    /// Takes one attribute, if it is of this kind.
+    /// Parses one attribute. Returns false if it is not one of these.
     fn take(&mut self, name: &str, meta: &ParseNestedMeta<'_>) -> Result<bool> {
         let span = meta.path.span();
         match name {
@@ -205,13 +204,12 @@ fn number(meta: &ParseNestedMeta<'_>) -> Result<Number> {
     Number::from_ident(&ident).ok_or_else(|| {
         Error::new(
             ident.span(),
-            "headers are `u8`, `i8`, `u16`, `i16`, `u32`, `i32`, `u64`, `i64`, `int` and `uint`; those of more than \
-             one byte may end in `le` or `be`, as `u16be`",
+            "a header is `u8`, `i8`, `u16`, `i16`, `u32`, `i32`, `u64`, `i64`, `int` or `uint`, with an optional \
+             suffix `le` or `be` if it has more than one byte, such as `u16be`",
         )
     })
 }
 
-/// The attributes of a field.
 #[derive(Default)]
 pub(crate) struct FieldAttrs {
     pub(crate) adjust: Adjust,
@@ -247,14 +245,13 @@ impl FieldAttrs {
     }
 }
 
-/// The form of an enum's ids.
+/// Wire type of the ids of an enum.
 pub(crate) enum IdForm {
     Number(Number),
     Small,
     Form(Box<Type>),
 }
 
-/// The attributes of a struct or enum.
 #[derive(Default)]
 pub(crate) struct ContainerAttrs {
     pub(crate) order: Option<Order>,
@@ -306,16 +303,15 @@ fn id_form(meta: &ParseNestedMeta<'_>) -> Result<IdForm> {
     Ok(IdForm::Form(Box::new(form)))
 }
 
-/// An id: an integer, perhaps negative, or a string.
+/// An id: an integer, which may be negative, or a string.
 pub(crate) struct Id {
-    /// As Rust.
+    /// Rust literal.
     pub(crate) tokens: TokenStream,
-    /// As the schema has it: numbers in decimal.
+    /// Text in the schema; numbers are in decimal.
     pub(crate) text: String,
     pub(crate) span: Span,
 }
 
-/// The attributes of an enum's variant.
 #[derive(Default)]
 pub(crate) struct VariantAttrs {
     pub(crate) id: Option<Id>,
@@ -359,7 +355,7 @@ fn id(meta: &ParseNestedMeta<'_>) -> Result<Id> {
     }
 }
 
-/// Calls `logic` for each attribute in all `#[parco(..)]`.
+/// Calls `logic` for each attribute in every `#[parco(..)]`.
 fn each(attrs: &[Attribute], mut logic: impl FnMut(ParseNestedMeta<'_>) -> Result<()>) -> Result<()> {
     attrs
         .iter()

@@ -1,4 +1,4 @@
-//! `#[derive(Decode)]`.
+//! Expansion of `#[derive(Decode)]`.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -66,7 +66,7 @@ impl Output<'_> {
         quote!(#gets ::core::result::Result::Ok(Self { #made }))
     }
 
-    /// Reads the fields into local variables.
+    /// Decodes the fields into local variables.
     fn gets(&self, de: &Lifetime, fields: &Fields, outside: &[&str]) -> TokenStream {
         let krate = self.krate();
         let gets = fields.wired().map(|field| {
@@ -101,7 +101,7 @@ impl Output<'_> {
         quote!(#(#gets)*)
     }
 
-    /// Reads a field over an older value at `place`.
+    /// Decodes a field into the existing value at `place`.
     fn get_into(
         &self,
         de: &Lifetime,
@@ -132,7 +132,7 @@ impl Output<'_> {
         }
     }
 
-    /// Finds out which variant comes, and goes on with one arm for each.
+    /// Matches the id, with one arm per variant.
     fn by_id(&self, id: &IdForm, variants: &[Variant], arms: &[TokenStream]) -> TokenStream {
         let (krate, form) = (self.krate(), self.id_form(id));
         let ids = self.ids(id, variants);
@@ -190,7 +190,7 @@ impl Output<'_> {
     }
 }
 
-/// The fields of an expression that makes a struct or variant of local variables.
+/// Field list of a constructor that takes the local variables.
 fn initials(fields: &Fields) -> TokenStream {
     let initials = fields.list.iter().map(|field| {
         let (member, binding) = (&field.member, &field.binding);

@@ -1,4 +1,4 @@
-//! `#[derive(Encode)]`.
+//! Expansion of `#[derive(Encode)]`.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -137,7 +137,7 @@ impl Output<'_> {
     }
 }
 
-/// A variant with its fields bound, as far as they are on the wire.
+/// Pattern of a variant that binds its encoded fields.
 fn pattern(variant: &Variant) -> TokenStream {
     let ident = &variant.ident;
     let bindings = variant.fields.wired().map(|field| {

@@ -1,4 +1,4 @@
-//! The form of a field as a type, and what has to hold for it.
+//! The wire type of a field, and the bounds it requires.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -8,33 +8,33 @@ use syn::{Lifetime, Path, Type};
 use crate::attr::{Adjust, Order, Replacement};
 use crate::model::{Field, Model};
 
-/// Which macro is at work.
+/// The macro that is expanded.
 pub(crate) enum Role {
     Encode,
-    /// With the lifetime of the input.
+    /// The lifetime of the input.
     Decode(Lifetime),
 }
 
-/// A form, and the bounds under which it is one.
+/// A wire type and the bounds it requires.
 pub(crate) struct Formed {
     pub(crate) form: TokenStream,
     bounds: Vec<TokenStream>,
 }
 
-/// Points errors at a place in the source, while names mean what they mean in the macro's output.
+/// Locates compiler errors at `span`, while names still resolve at the call site.
 pub(crate) fn at(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
 
 impl Role {
-    /// The form of a field.
+    /// Returns the wire type of a field.
     pub(crate) fn form(&self, model: &Model, field: &Field) -> Formed {
         let mut bounds = Vec::new();
         let krate = &model.krate;
         let ty = &field.ty;
         let span = at(field.span());
         let adjust = &field.attrs.adjust;
-        // A field's order reaches everything that is inside it, which its type's own forms know best.
+        // The order is a parameter of the type's default wire type, which applies it to nested types.
         let order = adjust.order.unwrap_or(model.order);
         let base = |bounds: &mut Vec<TokenStream>| {
             let marker = order.tokens(krate);
@@ -58,7 +58,7 @@ impl Role {
         Formed { form, bounds }
     }
 
-    /// That a form can carry a type.
+    /// The bound that a wire type can encode or decode `ty`.
     fn carries(&self, krate: &Path, ty: &Type) -> TokenStream {
         match self {
             Self::Encode => quote!(#krate::Put<#ty>),
@@ -66,7 +66,7 @@ impl Role {
         }
     }
 
-    /// What has to hold for all fields to have forms, as far as that depends on type parameters.
+    /// Returns the bounds of all fields whose types mention type parameters.
     pub(crate) fn bounds(&self, model: &Model) -> Vec<TokenStream> {
         let krate = &model.krate;
         let mut bounds = Vec::new();
@@ -75,7 +75,7 @@ impl Role {
                 bounds.extend(self.form(model, field).bounds);
                 continue;
             }
-            // Asking that for a field with the struct itself in it would go round in circles.
+            // A bound on a field that contains the type itself would be cyclic, so the parameters are bounded instead.
             let marker = model.order.tokens(krate);
             bounds.extend(model.generics.type_params().map(|parameter| {
                 let ident = &parameter.ident;
@@ -98,7 +98,7 @@ impl Role {
     }
 }
 
-/// The form that attributes make of a base, where `order` is that of headers without one of their own.
+/// Applies attributes to a base wire type. `order` is the order of headers without an explicit one.
 fn adjusted(
     krate: &Path,
     adjust: &Adjust,
@@ -138,7 +138,7 @@ fn adjusted(
     steps.form
 }
 
-/// A form on its way.
+/// A wire type to which attributes are applied one after the other.
 struct Steps<'a> {
     krate: &'a Path,
     order: Order,
@@ -148,7 +148,7 @@ struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    /// Applies a function of `tightwire_parco::wire::adjust`.
+    /// Applies a trait of `tightwire_parco::wire::adjust`.
     fn step(&mut self, function: TokenStream) {
         let (krate, form) = (self.krate, &self.form);
         let function = quote!(#krate::wire::adjust::#function);
@@ -156,7 +156,7 @@ impl Steps<'_> {
         self.form = quote_spanned!(self.span=> <#form as #function>::Form);
     }
 
-    /// Adjusts one part of a form.
+    /// Applies attributes to one part of the wire type.
     fn part(&mut self, adjust: &Option<Box<Adjust>>, has: TokenStream, part: TokenStream, with: TokenStream) {
         let Some(adjust) = adjust else { return };
         let (krate, form) = (self.krate, &self.form);

@@ -1,4 +1,4 @@
-//! What both macros share: `Shape`, and the pieces of code that all methods are made of.
+//! Code shared by both macros: the `Shape` implementation and building blocks of methods.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -9,11 +9,11 @@ use crate::attr::IdForm;
 use crate::form::{Role, at};
 use crate::model::{Body, Field, Fields, Model, Variant};
 
-/// A macro at work on a struct or enum.
+/// Expansion of a macro for a struct or enum.
 pub(crate) struct Output<'a> {
     pub(crate) model: &'a Model,
     pub(crate) role: Role,
-    /// With the lifetime of the input and all bounds.
+    /// Generics with the lifetime of the input and all bounds.
     pub(crate) generics: Generics,
 }
 
@@ -22,7 +22,7 @@ impl<'a> Output<'a> {
         Self::new(model, Role::Encode, model.generics.clone())
     }
 
-    /// All lifetimes of a struct that is decoded are that of the input. If there is none, it gets one.
+    /// All lifetimes of a decoded struct equal that of the input. If it has none, one is added.
     pub(crate) fn decode(model: &'a Model) -> Self {
         let mut generics = model.generics.clone();
         let lifetimes: Vec<Lifetime> =
@@ -55,12 +55,12 @@ impl<'a> Output<'a> {
         &self.model.krate
     }
 
-    /// The form of a field.
+    /// Returns the wire type of a field.
     pub(crate) fn form(&self, field: &Field) -> TokenStream {
         self.role.form(self.model, field).form
     }
 
-    /// A call of a method of a field's form, without the trait's parameter.
+    /// Returns a call of a static method of a field's wire type.
     fn wire(&self, field: &Field, method: TokenStream) -> TokenStream {
         let (krate, form) = (self.krate(), self.form(field));
         quote_spanned! {at(field.span())=>
@@ -68,12 +68,12 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Whether a message may end before a field.
+    /// Returns whether a message may end before a field.
     fn may_end(&self, field: &Field) -> bool {
         matches!(self.role, Role::Decode(_)) && field.attrs.default_on_eof.is_some()
     }
 
-    /// The form of the ids of an enum.
+    /// Returns the wire type of the ids of an enum.
     pub(crate) fn id_form(&self, id: &IdForm) -> TokenStream {
         let krate = self.krate();
         match id {
@@ -83,7 +83,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// The ids as a constant array `IDS`.
+    /// Returns the ids as a constant array `IDS`.
     pub(crate) fn ids(&self, id: &IdForm, variants: &[Variant]) -> TokenStream {
         let (krate, form, count) = (self.krate(), self.id_form(id), variants.len());
         let ids = variants.iter().map(|variant| {
@@ -97,7 +97,7 @@ impl<'a> Output<'a> {
         quote_spanned!(span=> const IDS: [<#form as #krate::wire::adjust::Id>::Value; #count] = [#(#ids),*];)
     }
 
-    /// `impl Shape<Role>`.
+    /// Returns `impl Shape<Role>`.
     pub(crate) fn shape(&self) -> TokenStream {
         let krate = self.krate();
         let role = match &self.role {
@@ -158,7 +158,7 @@ impl<'a> Output<'a> {
         )
     }
 
-    /// An enum may have itself in it without end, so its sizes are known from the ids alone.
+    /// An enum may contain itself, so its sizes are computed from the ids alone.
     fn shape_of_enum(
         &self,
         id: &IdForm,
@@ -242,7 +242,7 @@ impl<'a> Output<'a> {
         quote!(#(#named),*)
     }
 
-    /// What the fields of a fixed size take together.
+    /// Returns the sum of the sizes of all fields of fixed size.
     pub(crate) fn fixed_part(&self, fields: &Fields) -> TokenStream {
         let sizes = fields.wired().map(|field| {
             let size = self.wire(field, quote!(fixed_size));
@@ -252,14 +252,14 @@ impl<'a> Output<'a> {
     }
 }
 
-/// The steps from outside to a field, innermost first.
+/// Returns the path segments that lead to a field, innermost first.
 pub(crate) fn path<'a>(fields: &Fields, field: &'a Field, outside: &[&'a str]) -> Vec<&'a str> {
-    // The only field of a variant has no name of its own; the variant's says it.
+    // A single unnamed field is identified by the name of its variant.
     let own = (outside.is_empty() || !fields.is_newtype()).then_some(field.name.as_str());
     own.into_iter().chain(outside.iter().copied()).collect()
 }
 
-/// Returns `fault`, with the steps to its place noted in a reader, writer or input.
+/// Adds the path segments to `fault` and returns it.
 pub(crate) fn located(krate: &Path, cursor: &TokenStream, names: &[&str]) -> TokenStream {
     quote! {
         #(let fault = #cursor.locate(fault, #krate::Segment::Field(#names));)*

@@ -1,4 +1,4 @@
-//! `#[parco(view)]`: a second struct or enum that borrows everything from the input.
+//! Expansion of `#[parco(view)]`: a second struct or enum that borrows everything from the input.
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -24,7 +24,7 @@ pub(crate) fn derive(model: &Model) -> Result<TokenStream> {
     Ok(quote!(#definition #decode #viewed))
 }
 
-/// The view as if it had been declared: other types, and forms that read them.
+/// Returns the view as a model, with the field types and wire types of views.
 fn view(model: &Model) -> Model {
     let (generics, de) = generics(model);
     let role = Role::Decode(de.clone());
@@ -66,7 +66,7 @@ fn view(model: &Model) -> Model {
     }
 }
 
-/// The parameters of the view: one lifetime, unless there is nothing to borrow.
+/// Returns the generics of the view: one lifetime, unless no field is encoded.
 fn generics(model: &Model) -> (Generics, Lifetime) {
     let mut generics = model.generics.clone();
     let own = generics.lifetimes().next().map(|parameter| parameter.lifetime.clone());
@@ -85,7 +85,7 @@ fn field_of_view(model: &Model, role: &Role, de: &Lifetime, index: usize, field:
     let krate = &model.krate;
     let (_, arguments, _) = model.generics.split_for_impl();
     let ident = &model.ident;
-    // In the declaration of the view `Self` is the view.
+    // In the definition of the view, `Self` is the view.
     let form = replace_self(role.form(model, field).form, &quote!(#ident #arguments));
     let span = at(field.span());
     let view = quote_spanned!(span=> <#form as #krate::wire::adjust::ViewForm<#de>>);
@@ -126,7 +126,7 @@ fn replace_self(tokens: TokenStream, with: &TokenStream) -> TokenStream {
     tokens.into_iter().flat_map(replace).collect()
 }
 
-/// The declaration of the view.
+/// Returns the definition of the view.
 fn definition(model: &Model, view: &Model) -> TokenStream {
     let Model { vis, ident, generics, .. } = view;
     let clause = &generics.where_clause;
@@ -171,7 +171,7 @@ fn declared(fields: &Fields, with_vis: bool) -> TokenStream {
     quote!(#(#list),*)
 }
 
-/// Leads from the type to its view, for the messages that contain it.
+/// Links the type to its view, for messages that contain it.
 fn viewed(model: &Model, view: &Model) -> TokenStream {
     let (krate, ident, name) = (&model.krate, &model.ident, &view.ident);
     let (generics, arguments, clause) = model.generics.split_for_impl();
