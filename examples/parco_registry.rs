@@ -8,7 +8,7 @@ mod zoo;
 
 use anyhow::{bail, ensure};
 use tightwire_parco::Registry;
-use tightwire_parco::wire::{Checked, U8};
+use tightwire_parco::wire::{HeaderInt, U8};
 
 use self::zoo::{ANIMAL, Animal, FLAT, Flat};
 
@@ -19,7 +19,7 @@ fn main() -> anyhow::Result<()> {
 
 /// Writes three frames and reads them again.
 pub(crate) fn exchange() -> anyhow::Result<Vec<u8>> {
-    let mut models = Registry::new(Checked(U8));
+    let mut models = Registry::new(HeaderInt(U8));
     models.register(ANIMAL, zoo::animal())?.register(FLAT, zoo::flat())?;
     ensure!(models.register(FLAT, zoo::animal()).is_err(), "an id can be taken twice");
 

@@ -9,19 +9,19 @@ mod zoo;
 use std::sync::LazyLock;
 
 use anyhow::{Context, ensure};
-use tightwire_parco::wire::{Checked, U8};
+use tightwire_parco::wire::{HeaderInt, U8};
 use tightwire_parco::{Error, Registry};
 
 use self::zoo::{ANIMAL, Animal, FLAT, Flat};
 
 /// The ids of the Go library's own global registry are `int`s in one byte.
-type Models = Registry<Checked<U8>, i64>;
+type Models = Registry<HeaderInt<U8>, i64>;
 
 /// Filled when it is first used and not changed afterwards, so that it needs no lock.
 static MODELS: LazyLock<Models> = LazyLock::new(|| models().expect("every id is registered once"));
 
 fn models() -> Result<Models, Error> {
-    let mut models = Registry::new(Checked(U8));
+    let mut models = Registry::new(HeaderInt(U8));
     models.register(ANIMAL, zoo::animal())?.register(FLAT, zoo::flat())?;
     Ok(models)
 }

@@ -25,7 +25,7 @@ impl Order {
 /// An integer wire type for headers and ids: `u8`, `i16be`, `uint`.
 #[derive(Clone)]
 pub(crate) struct Number {
-    form: &'static str,
+    wire: &'static str,
     ordered: bool,
     order: Option<Order>,
     span: Span,
@@ -52,19 +52,19 @@ impl Number {
             (_, Some(name)) => (name, Some(Order::Be)),
             _ => (text.as_str(), None),
         };
-        let (_, form) = Self::NAMES.into_iter().find(|(known, _)| *known == name)?;
-        let ordered = !matches!(form, "U8" | "I8");
-        (ordered || order.is_none()).then_some(Self { form, ordered, order, span: ident.span() })
+        let (_, wire) = Self::NAMES.into_iter().find(|(known, _)| *known == name)?;
+        let ordered = !matches!(wire, "U8" | "I8");
+        (ordered || order.is_none()).then_some(Self { wire, ordered, order, span: ident.span() })
     }
 
     /// Returns the wire type, in `order` unless the name includes one.
     pub(crate) fn tokens(&self, krate: &Path, order: Order) -> TokenStream {
-        let form = Ident::new(self.form, self.span);
+        let wire = Ident::new(self.wire, self.span);
         if self.ordered {
             let order = self.order.unwrap_or(order).tokens(krate);
-            quote!(#krate::wire::#form<#order>)
+            quote!(#krate::wire::#wire<#order>)
         } else {
-            quote!(#krate::wire::#form)
+            quote!(#krate::wire::#wire)
         }
     }
 }
@@ -92,12 +92,12 @@ pub(crate) struct Adjust {
     pub(crate) go: Option<Ident>,
     /// Span of the first attribute.
     pub(crate) span: Option<Span>,
-    given: Given,
+    seen: Seen,
 }
 
 /// The attributes seen so far, to detect duplicates and conflicts.
 #[derive(Default)]
-struct Given(Vec<String>);
+struct Seen(Vec<String>);
 
 /// Groups of attributes that exclude each other.
 const EITHER: &[&[&str]] = &[
@@ -132,7 +132,7 @@ fn contradict(one: &str, other: &str) -> bool {
         || EITHER.iter().any(|group| group.contains(&one) && group.contains(&other))
 }
 
-impl Given {
+impl Seen {
     fn add(&mut self, meta: &ParseNestedMeta<'_>) -> Result<String> {
         let name = name(&meta.path);
         if self.0.contains(&name) {
@@ -155,8 +155,8 @@ const ADJUSTING: &str = "`header`, `small`, `be`, `le`, `elem`, `key`, `value`, 
 
 impl Adjust {
     /// Replaces the wire type, like the attribute `with`.
-    pub(crate) fn with(form: Type, span: Span) -> Self {
-        let replacement = Some(Replacement::With(Box::new(form)));
+    pub(crate) fn with(wire: Type, span: Span) -> Self {
+        let replacement = Some(Replacement::With(Box::new(wire)));
         Self { replacement, span: Some(span), ..Self::default() }
     }
 
@@ -166,7 +166,7 @@ impl Adjust {
         match name {
             "be" => self.order = Some(Order::Be),
             "le" => self.order = Some(Order::Le),
-            "small" => self.header = Some(Number { form: "U8", ordered: false, order: None, span }),
+            "small" => self.header = Some(Number { wire: "U8", ordered: false, order: None, span }),
             "header" => self.header = Some(number(meta)?),
             "max" => self.max = Some(meta.value()?.parse()?),
             "elem" => self.elem = Some(Self::nested(meta)?),
@@ -188,7 +188,7 @@ impl Adjust {
     fn nested(meta: &ParseNestedMeta<'_>) -> Result<Box<Self>> {
         let mut adjust = Box::<Self>::default();
         meta.parse_nested_meta(|meta| {
-            let name = adjust.given.add(&meta)?;
+            let name = adjust.seen.add(&meta)?;
             if adjust.take(&name, &meta)? {
                 Ok(())
             } else {
@@ -222,7 +222,7 @@ impl FieldAttrs {
     pub(crate) fn parse(attrs: &[Attribute]) -> Result<Self> {
         let mut field = Self::default();
         each(attrs, |meta| {
-            let name = field.adjust.given.add(&meta)?;
+            let name = field.adjust.seen.add(&meta)?;
             match name.as_str() {
                 "ignore" => field.ignore = true,
                 "default_on_eof" => field.default_on_eof = Some(meta.path.span()),
@@ -246,31 +246,31 @@ impl FieldAttrs {
 }
 
 /// Wire type of the ids of an enum.
-pub(crate) enum IdForm {
+pub(crate) enum IdWire {
     Number(Number),
     Small,
-    Form(Box<Type>),
+    Type(Box<Type>),
 }
 
 #[derive(Default)]
 pub(crate) struct ContainerAttrs {
     pub(crate) order: Option<Order>,
     pub(crate) krate: Option<Path>,
-    pub(crate) id: Option<IdForm>,
+    pub(crate) id: Option<IdWire>,
     pub(crate) view: Option<Span>,
 }
 
 impl ContainerAttrs {
     pub(crate) fn parse(attrs: &[Attribute], is_enum: bool) -> Result<Self> {
         let mut container = Self::default();
-        let mut given = Given::default();
+        let mut seen = Seen::default();
         each(attrs, |meta| {
-            match given.add(&meta)?.as_str() {
+            match seen.add(&meta)?.as_str() {
                 "be" => container.order = Some(Order::Be),
                 "le" => container.order = Some(Order::Le),
                 "crate" => container.krate = Some(meta.value()?.call(Path::parse_mod_style)?),
                 "view" => container.view = Some(meta.path.span()),
-                "id" if is_enum => container.id = Some(id_form(&meta)?),
+                "id" if is_enum => container.id = Some(id_wire(&meta)?),
                 _ if is_enum => {
                     return Err(meta.error(
                         "unknown enum attribute; expected one of `id`, `be`, `le`, `view`, `crate`",
@@ -288,19 +288,19 @@ impl ContainerAttrs {
     }
 }
 
-fn id_form(meta: &ParseNestedMeta<'_>) -> Result<IdForm> {
-    let form: Type = meta.value()?.parse()?;
-    if let Type::Path(path) = &form
+fn id_wire(meta: &ParseNestedMeta<'_>) -> Result<IdWire> {
+    let wire: Type = meta.value()?.parse()?;
+    if let Type::Path(path) = &wire
         && let Some(ident) = path.path.get_ident()
     {
         if let Some(number) = Number::from_ident(ident) {
-            return Ok(IdForm::Number(number));
+            return Ok(IdWire::Number(number));
         }
         if ident == "small" {
-            return Ok(IdForm::Small);
+            return Ok(IdWire::Small);
         }
     }
-    Ok(IdForm::Form(Box::new(form)))
+    Ok(IdWire::Type(Box::new(wire)))
 }
 
 /// An id: an integer, which may be negative, or a string.
@@ -321,9 +321,9 @@ pub(crate) struct VariantAttrs {
 impl VariantAttrs {
     pub(crate) fn parse(attrs: &[Attribute]) -> Result<Self> {
         let mut variant = Self::default();
-        let mut given = Given::default();
+        let mut seen = Seen::default();
         each(attrs, |meta| {
-            match given.add(&meta)?.as_str() {
+            match seen.add(&meta)?.as_str() {
                 "id" => variant.id = Some(id(&meta)?),
                 "rename" => variant.rename = Some(meta.value()?.parse()?),
                 _ => {

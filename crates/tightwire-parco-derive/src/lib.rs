@@ -3,7 +3,7 @@
 mod attr;
 mod decode;
 mod encode;
-mod form;
+mod wire_type;
 mod model;
 mod shape;
 mod view;

@@ -8,7 +8,7 @@ use syn::{
     parse_quote,
 };
 
-use crate::attr::{ContainerAttrs, FieldAttrs, Id, IdForm, Order, VariantAttrs};
+use crate::attr::{ContainerAttrs, FieldAttrs, Id, IdWire, Order, VariantAttrs};
 
 pub(crate) struct Model {
     pub(crate) vis: Visibility,
@@ -24,7 +24,7 @@ pub(crate) struct Model {
 
 pub(crate) enum Body {
     Struct(Fields),
-    Enum { id: IdForm, variants: Vec<Variant> },
+    Enum { id: IdWire, variants: Vec<Variant> },
 }
 
 pub(crate) struct Variant {
@@ -94,7 +94,7 @@ impl Fields {
     }
 
     /// Returns the fields that are encoded.
-    pub(crate) fn wired(&self) -> impl Iterator<Item = &Field> {
+    pub(crate) fn encoded_fields(&self) -> impl Iterator<Item = &Field> {
         self.list.iter().filter(|field| !field.attrs.ignore)
     }
 }
@@ -172,17 +172,17 @@ impl Model {
     }
 
     /// Returns the encoded fields of the struct or of all variants.
-    pub(crate) fn wired(&self) -> Vec<&Field> {
+    pub(crate) fn encoded_fields(&self) -> Vec<&Field> {
         match &self.body {
-            Body::Struct(fields) => fields.wired().collect(),
+            Body::Struct(fields) => fields.encoded_fields().collect(),
             Body::Enum { variants, .. } => {
-                variants.iter().flat_map(|variant| variant.fields.wired()).collect()
+                variants.iter().flat_map(|variant| variant.fields.encoded_fields()).collect()
             }
         }
     }
 
     /// Returns the fields with `ignore`.
-    pub(crate) fn ignored(&self) -> Vec<&Field> {
+    pub(crate) fn ignored_fields(&self) -> Vec<&Field> {
         let all: Vec<&Fields> = match &self.body {
             Body::Struct(fields) => vec![fields],
             Body::Enum { variants, .. } => variants.iter().map(|variant| &variant.fields).collect(),

@@ -4,9 +4,9 @@ use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Error, GenericParam, Generics, Index, Lifetime, LifetimeParam, Member, Result, Type, parse_quote};
 
-use crate::attr::{Adjust, FieldAttrs, Id, IdForm};
+use crate::attr::{Adjust, FieldAttrs, Id, IdWire};
 use crate::decode;
-use crate::form::{Role, at};
+use crate::wire_type::{Role, at};
 use crate::model::{Body, Field, Fields, Model, Style, Variant};
 
 pub(crate) fn derive(model: &Model) -> Result<TokenStream> {
@@ -20,8 +20,8 @@ pub(crate) fn derive(model: &Model) -> Result<TokenStream> {
     let view = view(model);
     let definition = definition(model, &view);
     let decode = decode::derive(&view);
-    let viewed = viewed(model, &view);
-    Ok(quote!(#definition #decode #viewed))
+    let has_view = has_view(model, &view);
+    Ok(quote!(#definition #decode #has_view))
 }
 
 /// Returns the view as a model, with the field types and wire types of views.
@@ -30,7 +30,7 @@ fn view(model: &Model) -> Model {
     let role = Role::Decode(de.clone());
     let fields = |fields: &Fields| {
         let list =
-            fields.wired().enumerate().map(|(index, field)| field_of_view(model, &role, &de, index, field));
+            fields.encoded_fields().enumerate().map(|(index, field)| field_of_view(model, &role, &de, index, field));
         Fields { style: fields.style, list: list.collect() }
     };
     let body = match &model.body {
@@ -48,9 +48,9 @@ fn view(model: &Model) -> Model {
                 fields: fields(&variant.fields),
             });
             let id = match id {
-                IdForm::Number(number) => IdForm::Number(number.clone()),
-                IdForm::Small => IdForm::Small,
-                IdForm::Form(form) => IdForm::Form(form.clone()),
+                IdWire::Number(number) => IdWire::Number(number.clone()),
+                IdWire::Small => IdWire::Small,
+                IdWire::Type(wire) => IdWire::Wire(wire.clone()),
             };
             Body::Enum { id, variants: variants.collect() }
         }
@@ -71,7 +71,7 @@ fn generics(model: &Model) -> (Generics, Lifetime) {
     let mut generics = model.generics.clone();
     let own = generics.lifetimes().next().map(|parameter| parameter.lifetime.clone());
     let de = own.clone().unwrap_or_else(|| parse_quote!('de));
-    if model.wired().is_empty() {
+    if model.encoded_fields().is_empty() {
         let params =
             generics.params.into_iter().filter(|parameter| !matches!(parameter, GenericParam::Lifetime(_)));
         generics.params = params.collect();
@@ -86,11 +86,11 @@ fn field_of_view(model: &Model, role: &Role, de: &Lifetime, index: usize, field:
     let (_, arguments, _) = model.generics.split_for_impl();
     let ident = &model.ident;
     // In the definition of the view, `Self` is the view.
-    let form = replace_self(role.form(model, field).form, &quote!(#ident #arguments));
+    let wire = replace_self(role.wire(model, field).wire, &quote!(#ident #arguments));
     let span = at(field.span());
-    let view = quote_spanned!(span=> <#form as #krate::wire::adjust::ViewForm<#de>>);
+    let view = quote_spanned!(span=> <#wire as #krate::wire::adjust::ViewAs<#de>>);
     let ty: Type = parse_quote!(#view::View);
-    let with: Type = parse_quote!(#view::Form);
+    let with: Type = parse_quote!(#view::Wire);
     let member = match &field.member {
         Member::Named(ident) => Member::Named(ident.clone()),
         Member::Unnamed(_) => Member::Unnamed(Index {
@@ -172,7 +172,7 @@ fn declared(fields: &Fields, with_vis: bool) -> TokenStream {
 }
 
 /// Links the type to its view, for messages that contain it.
-fn viewed(model: &Model, view: &Model) -> TokenStream {
+fn has_view(model: &Model, view: &Model) -> TokenStream {
     let (krate, ident, name) = (&model.krate, &model.ident, &view.ident);
     let (generics, arguments, clause) = model.generics.split_for_impl();
     let own = view.generics.params.iter().map(|parameter| match parameter {
@@ -182,7 +182,7 @@ fn viewed(model: &Model, view: &Model) -> TokenStream {
     });
     quote! {
         #[automatically_derived]
-        impl #generics #krate::wire::adjust::Viewed for #ident #arguments #clause {
+        impl #generics #krate::wire::adjust::HasView for #ident #arguments #clause {
             type View<'__view> = #name<#(#own),*>;
         }
     }

@@ -7,8 +7,8 @@ use std::io;
 use bytes::{Buf, BytesMut};
 use tokio_util::codec::{Decoder, Encoder, LengthDelimitedCodec};
 
-use crate::error::{Error, Fault, Kind, Segment};
-use crate::form::{DecodeForm, DecodeOwned, Encode};
+use crate::error::{Error, Fault, ErrorKind, Segment};
+use crate::default_wire::{DecodeAs, DecodeOwned, Encode};
 use crate::message::WireExt;
 use crate::options::Options;
 use crate::read::{Input, State};
@@ -88,11 +88,11 @@ impl<T: DecodeOwned> Decoder for StreamCodec<T> {
         if source.len() < self.wanted || source.is_empty() {
             return Ok(None);
         }
-        let mut part = Part::new(source, self.options, &mut self.progress);
-        let len = match <T as DecodeForm<'_>>::Form::NEW.walk(&mut part) {
-            Ok(()) => part.offset,
-            Err(Fault(Kind::UnexpectedEnd)) => {
-                let missing = part.state.trace.missing;
+        let mut input = PartialInput::new(source, self.options, &mut self.progress);
+        let len = match <T as DecodeAs<'_>>::Wire::NEW.walk(&mut input) {
+            Ok(()) => input.offset,
+            Err(Fault(ErrorKind::UnexpectedEnd)) => {
+                let missing = input.state.trace.missing;
                 self.seen = source.len();
                 self.wanted = source.len().saturating_add(missing);
                 // The length is untrusted: reserve at most 64 KiB per step, as bytes arrive.
@@ -100,7 +100,7 @@ impl<T: DecodeOwned> Decoder for StreamCodec<T> {
                 return Ok(None);
             }
             Err(fault) => {
-                let error = part.state.trace.into_error(fault, part.offset);
+                let error = input.state.trace.into_error(fault, input.offset);
                 self.restart();
                 return Err(error.into());
             }
@@ -129,7 +129,7 @@ impl<T: DecodeOwned> Decoder for StreamCodec<T> {
 /// Removes a message from the buffer. Rejects messages of zero bytes, which would be returned again on every call.
 fn take(source: &mut BytesMut, len: usize) -> Result<(), Error> {
     if len == 0 {
-        return Err(Error::at(Kind::TrailingBytes, 0));
+        return Err(Error::at(ErrorKind::TrailingBytes, 0));
     }
     source.advance(len);
     Ok(())
@@ -162,7 +162,7 @@ impl Progress {
 }
 
 /// A partial message as input.
-struct Part<'a> {
+struct PartialInput<'a> {
     bytes: &'a [u8],
     offset: usize,
     options: Options,
@@ -172,7 +172,7 @@ struct Part<'a> {
     next: usize,
 }
 
-impl<'a> Part<'a> {
+impl<'a> PartialInput<'a> {
     fn new(bytes: &'a [u8], options: Options, progress: &'a mut Progress) -> Self {
         progress.open.clear();
         Self { bytes, offset: 0, options, state: State::default(), progress, next: 0 }
@@ -185,22 +185,22 @@ impl<'a> Part<'a> {
             Some(end) if end <= self.bytes.len().min(self.options.limits.allocation) => Ok(()),
             Some(end) if end <= self.options.limits.allocation => {
                 self.state.trace.missing = end - self.bytes.len();
-                Err(Fault(Kind::UnexpectedEnd))
+                Err(Fault(ErrorKind::UnexpectedEnd))
             }
-            _ => Err(Fault(Kind::Limit)),
+            _ => Err(Fault(ErrorKind::Limit)),
         }
     }
 }
 
-impl Input for Part<'_> {
+impl Input for PartialInput<'_> {
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
         self.need(N)?;
         let array = self.bytes[self.offset..].first_chunk().copied();
         self.offset += N;
-        array.ok_or(Fault(Kind::UnexpectedEnd))
+        array.ok_or(Fault(ErrorKind::UnexpectedEnd))
     }
 
-    fn pass(&mut self, count: usize) -> Result<(), Fault> {
+    fn skip(&mut self, count: usize) -> Result<(), Fault> {
         self.need(count)?;
         self.offset += count;
         Ok(())
@@ -221,14 +221,14 @@ impl Input for Part<'_> {
 
     fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
         // The decoder retries when more input arrives, so the path is never shown.
-        if fault.0 != Kind::UnexpectedEnd {
+        if fault.0 != ErrorKind::UnexpectedEnd {
             self.state.trace.push(segment);
         }
         fault
     }
 
-    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
-        self.state.trace.behind = count;
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
+        self.state.trace.rewind = count;
         fault
     }
 
@@ -240,7 +240,7 @@ impl Input for Part<'_> {
         self.state.leave();
     }
 
-    fn resume(&mut self) -> usize {
+    fn begin_parts(&mut self) -> usize {
         let Progress { marks, open } = &mut *self.progress;
         open.push(self.next);
         if self.next == marks.len() {
@@ -252,7 +252,7 @@ impl Input for Part<'_> {
         mark.parts
     }
 
-    fn passed(&mut self, parts: usize) {
+    fn record_parts(&mut self, parts: usize) {
         let Progress { marks, open } = &mut *self.progress;
         if let Some(&at) = open.last() {
             self.next = at + 1;
@@ -261,7 +261,7 @@ impl Input for Part<'_> {
         }
     }
 
-    fn complete(&mut self) {
+    fn finish_parts(&mut self) {
         self.progress.open.pop();
     }
 }
@@ -270,7 +270,7 @@ impl<T: Encode> Encoder<&T> for StreamCodec<T> {
     type Error = io::Error;
 
     fn encode(&mut self, message: &T, target: &mut BytesMut) -> io::Result<()> {
-        Ok(T::Form::NEW.encode_to_buf_with(self.options, message, target)?)
+        Ok(T::Wire::NEW.encode_to_buf_with(self.options, message, target)?)
     }
 }
 
@@ -346,7 +346,7 @@ impl<T: Encode> Encoder<&T> for FrameCodec<T> {
 
     fn encode(&mut self, message: &T, target: &mut BytesMut) -> io::Result<()> {
         self.buffer.clear();
-        T::Form::NEW.encode_to_buf_with(self.options, message, &mut self.buffer)?;
+        T::Wire::NEW.encode_to_buf_with(self.options, message, &mut self.buffer)?;
         self.frames.encode(self.buffer.split().freeze(), target)
     }
 }

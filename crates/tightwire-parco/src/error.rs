@@ -11,21 +11,21 @@ use core::fmt;
 /// [`Reader`](crate::Reader) records the details (offset, path, missing bytes), and both are combined into an
 /// [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault(pub(crate) Kind);
+pub struct Fault(pub(crate) ErrorKind);
 
 impl Fault {
     /// The wire type cannot carry the value, for example a length above the range of its header.
-    pub const OVERFLOW: Self = Self(Kind::Overflow);
+    pub const OVERFLOW: Self = Self(ErrorKind::Overflow);
     /// The number of elements differs from the length of a fixed-size array.
-    pub const INVALID_LENGTH: Self = Self(Kind::InvalidLength);
+    pub const INVALID_LENGTH: Self = Self(ErrorKind::InvalidLength);
     /// The bytes are not a valid value of the target type, and no other code applies.
-    pub const INVALID_VALUE: Self = Self(Kind::InvalidValue);
+    pub const INVALID_VALUE: Self = Self(ErrorKind::InvalidValue);
     /// The message exceeds one of the [`Limits`](crate::Limits).
-    pub const LIMIT: Self = Self(Kind::Limit);
+    pub const LIMIT: Self = Self(ErrorKind::Limit);
     /// The type, value or id is not part of the schema.
-    pub const UNKNOWN_TYPE: Self = Self(Kind::UnknownType);
+    pub const UNKNOWN_TYPE: Self = Self(ErrorKind::UnknownType);
     /// The bytes of a string are not UTF-8.
-    pub const INVALID_UTF8: Self = Self(Kind::InvalidUtf8);
+    pub const INVALID_UTF8: Self = Self(ErrorKind::InvalidUtf8);
 }
 
 impl fmt::Display for Fault {
@@ -38,7 +38,7 @@ impl core::error::Error for Fault {}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub(crate) enum ErrorKind {
     UnexpectedEnd,
     Overflow,
     InvalidBool,
@@ -56,7 +56,7 @@ pub(crate) enum Kind {
     Io,
 }
 
-impl Kind {
+impl ErrorKind {
     fn text(self) -> &'static str {
         match self {
             Self::UnexpectedEnd => "the input ends inside a value",
@@ -114,7 +114,7 @@ pub(crate) struct Trace {
     /// For `UnexpectedEnd`: the minimum number of missing bytes.
     pub(crate) missing: usize,
     /// Number of bytes between the start of the failed value and the current position.
-    pub(crate) behind: usize,
+    pub(crate) rewind: usize,
 }
 
 impl Trace {
@@ -127,7 +127,7 @@ impl Trace {
         self.segments.reverse();
         Error(Box::new(Inner {
             kind: fault.0,
-            offset: Some(offset.saturating_sub(self.behind)),
+            offset: Some(offset.saturating_sub(self.rewind)),
             missing: self.missing,
             path: self.segments,
             #[cfg(feature = "std")]
@@ -144,7 +144,7 @@ impl Trace {
 pub struct Error(Box<Inner>);
 
 struct Inner {
-    kind: Kind,
+    kind: ErrorKind,
     offset: Option<usize>,
     missing: usize,
     path: Vec<Segment>,
@@ -153,7 +153,7 @@ struct Inner {
 }
 
 impl Error {
-    pub(crate) fn bare(kind: Kind) -> Self {
+    pub(crate) fn bare(kind: ErrorKind) -> Self {
         Self(Box::new(Inner {
             kind,
             offset: None,
@@ -164,13 +164,13 @@ impl Error {
         }))
     }
 
-    pub(crate) fn at(kind: Kind, offset: usize) -> Self {
+    pub(crate) fn at(kind: ErrorKind, offset: usize) -> Self {
         Trace::default().into_error(Fault(kind), offset)
     }
 
     #[cfg(feature = "std")]
     pub(crate) fn io(source: std::io::Error) -> Self {
-        let mut error = Self::bare(Kind::Io);
+        let mut error = Self::bare(ErrorKind::Io);
         error.0.source = Some(source);
         error
     }
@@ -194,72 +194,72 @@ impl Error {
 
     /// True if the input ends inside a value.
     pub fn is_unexpected_end(&self) -> bool {
-        self.0.kind == Kind::UnexpectedEnd
+        self.0.kind == ErrorKind::UnexpectedEnd
     }
 
     /// True if a value or length does not fit its wire type, or a length is negative.
     pub fn is_overflow(&self) -> bool {
-        self.0.kind == Kind::Overflow
+        self.0.kind == ErrorKind::Overflow
     }
 
     /// True if a flag byte is neither 0 nor 1.
     pub fn is_invalid_bool(&self) -> bool {
-        self.0.kind == Kind::InvalidBool
+        self.0.kind == ErrorKind::InvalidBool
     }
 
     /// True if the bytes of a string are not UTF-8.
     pub fn is_invalid_utf8(&self) -> bool {
-        self.0.kind == Kind::InvalidUtf8
+        self.0.kind == ErrorKind::InvalidUtf8
     }
 
     /// True if a fixed-size array has the wrong number of elements.
     pub fn is_invalid_length(&self) -> bool {
-        self.0.kind == Kind::InvalidLength
+        self.0.kind == ErrorKind::InvalidLength
     }
 
     /// True if the bytes are not a valid value of the target type and no other predicate applies.
     pub fn is_invalid_value(&self) -> bool {
-        self.0.kind == Kind::InvalidValue
+        self.0.kind == ErrorKind::InvalidValue
     }
 
     /// True if an id, or the type behind it, is not registered.
     pub fn is_unknown_type(&self) -> bool {
-        self.0.kind == Kind::UnknownType
+        self.0.kind == ErrorKind::UnknownType
     }
 
     /// True if the id is already registered.
     pub fn is_already_registered(&self) -> bool {
-        self.0.kind == Kind::AlreadyRegistered
+        self.0.kind == ErrorKind::AlreadyRegistered
     }
 
     /// True if a map contains a key twice and the options reject duplicates.
     pub fn is_duplicate_key(&self) -> bool {
-        self.0.kind == Kind::DuplicateKey
+        self.0.kind == ErrorKind::DuplicateKey
     }
 
     /// True if bytes remain after a value that must use the whole input.
     pub fn is_trailing_bytes(&self) -> bool {
-        self.0.kind == Kind::TrailingBytes
+        self.0.kind == ErrorKind::TrailingBytes
     }
 
     /// True if one of the [`Limits`](crate::Limits) is exceeded.
     pub fn is_limit(&self) -> bool {
-        matches!(self.0.kind, Kind::Limit | Kind::Depth)
+        matches!(self.0.kind, ErrorKind::Limit | ErrorKind::Depth)
     }
 
     /// True if a time zone is unknown or has no name.
     pub fn is_unknown_zone(&self) -> bool {
-        self.0.kind == Kind::UnknownZone
+        self.0.kind == ErrorKind::UnknownZone
     }
 
     /// True if the output buffer is too small.
     pub fn is_buffer_full(&self) -> bool {
-        self.0.kind == Kind::BufferFull
+        self.0.kind == ErrorKind::BufferFull
     }
 
     /// True if reading from or writing to a stream failed; [`source`](core::error::Error::source) returns the cause.
     pub fn is_io(&self) -> bool {
-        self.0.kind == Kind::Io
+        self.0.kind == ErrorKind::Io
     }
 
     /// Returns the Go library's error text for the same failure, including its spelling mistakes, if it has one.
@@ -267,12 +267,12 @@ impl Error {
     /// Use it to compare logs of Rust and Go programs.
     pub fn go_message(&self) -> Option<&'static str> {
         Some(match self.0.kind {
-            Kind::UnexpectedEnd => "unsufficient bytes read",
-            Kind::Overflow | Kind::Limit | Kind::Depth => "bytes overflow",
-            Kind::BufferFull => "unsufficient bytes written",
-            Kind::InvalidLength => "invalid length",
-            Kind::AlreadyRegistered => "builder is registered already",
-            Kind::UnknownType => "unknown type",
+            ErrorKind::UnexpectedEnd => "unsufficient bytes read",
+            ErrorKind::Overflow | ErrorKind::Limit | ErrorKind::Depth => "bytes overflow",
+            ErrorKind::BufferFull => "unsufficient bytes written",
+            ErrorKind::InvalidLength => "invalid length",
+            ErrorKind::AlreadyRegistered => "builder is registered already",
+            ErrorKind::UnknownType => "unknown type",
             _ => return None,
         })
     }

@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 use core::{fmt, mem};
 use std::io::{self, Read, Write};
 
-use crate::error::{Error, Fault, Kind, Segment};
-use crate::form::{Decode, DecodeForm, DecodeOwned, Encode};
+use crate::error::{Error, Fault, ErrorKind, Segment};
+use crate::default_wire::{Decode, DecodeAs, DecodeOwned, Encode};
 use crate::message::WireExt;
 use crate::options::Options;
 use crate::read::{Input, State};
@@ -42,9 +42,9 @@ pub fn encode_to_writer<T: Encode + ?Sized>(value: &T, writer: impl Write) -> Re
 /// ```
 pub fn decode_from_reader<T: DecodeOwned>(reader: impl Read) -> Result<T, Error> {
     let mut decoder = Decoder::new(reader);
-    let form = <T as DecodeForm<'_>>::Form::NEW;
+    let form = <T as DecodeAs<'_>>::Wire::NEW;
     if !decoder.fill(&form)? {
-        return Err(Error::at(Kind::UnexpectedEnd, 0));
+        return Err(Error::at(ErrorKind::UnexpectedEnd, 0));
     }
     form.decode_exact(&decoder.buffer)
 }
@@ -81,7 +81,7 @@ impl<W: Write> Encoder<W> {
     ///
     /// Fails before anything is written if a value does not fit its wire type, and if writing fails.
     pub fn encode<T: Encode + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
-        self.encode_as(&T::Form::NEW, value)
+        self.encode_as(&T::Wire::NEW, value)
     }
 
     /// Writes a value with an explicit wire type.
@@ -145,9 +145,9 @@ pub struct Decoder<R> {
     buffer: Vec<u8>,
     options: Options,
     /// First byte of the next message, if it was read to check for the end of the stream.
-    ahead: Option<u8>,
+    lookahead: Option<u8>,
     /// The last message had zero bytes, so the stream may have ended.
-    idle: bool,
+    was_empty: bool,
 }
 
 impl<R: Read> Decoder<R> {
@@ -158,7 +158,7 @@ impl<R: Read> Decoder<R> {
 
     /// Creates a decoder with these options.
     pub const fn with_options(reader: R, options: Options) -> Self {
-        Self { reader, buffer: Vec::new(), options, ahead: None, idle: false }
+        Self { reader, buffer: Vec::new(), options, lookahead: None, was_empty: false }
     }
 
     /// Reads a message. Returns `None` at the end of the stream.
@@ -170,7 +170,7 @@ impl<R: Read> Decoder<R> {
     /// Fails if the bytes are not a valid message, if the stream ends inside a message, and if reading fails. The
     /// position in the stream is unspecified after an error.
     pub fn decode<'de, T: Decode<'de>>(&'de mut self) -> Result<Option<T>, Error> {
-        self.decode_as(&<T as DecodeForm<'de>>::Form::NEW)
+        self.decode_as(&<T as DecodeAs<'de>>::Wire::NEW)
     }
 
     /// Reads a value with an explicit wire type. Returns `None` at the end of the stream.
@@ -179,12 +179,12 @@ impl<R: Read> Decoder<R> {
     ///
     /// As [`decode`](Self::decode).
     pub fn decode_as<'de, F: Get<'de, T>, T>(&'de mut self, form: &F) -> Result<Option<T>, Error> {
-        if self.idle && !self.peek()? {
+        if self.was_empty && !self.peek()? {
             return Ok(None);
         }
-        let is_there = self.fill(form)?;
-        self.idle = self.buffer.is_empty();
-        if !is_there {
+        let found = self.fill(form)?;
+        self.was_empty = self.buffer.is_empty();
+        if !found {
             return Ok(None);
         }
         form.decode_exact_with(self.options, &self.buffer).map(Some)
@@ -192,45 +192,45 @@ impl<R: Read> Decoder<R> {
 
     /// Reads one message into the buffer. Returns false at the end of the stream.
     fn fill<F: Wire>(&mut self, form: &F) -> Result<bool, Error> {
-        let mut feed = self.feed();
-        let walked = form.walk(&mut feed);
-        if feed.ended && feed.buffer.is_empty() {
+        let mut input = self.input();
+        let walked = form.walk(&mut input);
+        if input.ended && input.buffer.is_empty() {
             return Ok(false);
         }
         match walked {
             Ok(()) => {
-                self.ahead = if feed.ahead { feed.buffer.pop() } else { None };
+                self.lookahead = if input.lookahead { input.buffer.pop() } else { None };
                 Ok(true)
             }
-            Err(fault) => Err(feed.into_error(fault)),
+            Err(fault) => Err(input.into_error(fault)),
         }
     }
 
     /// Reads the first byte of the next message. Returns false at the end of the stream.
     fn peek(&mut self) -> Result<bool, Error> {
-        let mut feed = self.feed();
-        match feed.at_end() {
+        let mut input = self.input();
+        match input.at_end() {
             Ok(false) => {
-                self.ahead = feed.buffer.pop();
+                self.lookahead = input.buffer.pop();
                 Ok(true)
             }
             Ok(true) => Ok(false),
-            Err(fault) => Err(feed.into_error(fault)),
+            Err(fault) => Err(input.into_error(fault)),
         }
     }
 
     /// Creates an input over the stream with an empty buffer, except for the byte that was read ahead.
-    fn feed(&mut self) -> Feed<'_, R> {
+    fn input(&mut self) -> StreamInput<'_, R> {
         self.buffer.clear();
-        let ahead = self.ahead.take();
-        self.buffer.extend(ahead);
-        Feed {
+        let lookahead = self.lookahead.take();
+        self.buffer.extend(lookahead);
+        StreamInput {
             reader: &mut self.reader,
             buffer: &mut self.buffer,
             options: self.options,
             state: State::default(),
             error: None,
-            ahead: ahead.is_some(),
+            lookahead: lookahead.is_some(),
             ended: false,
         }
     }
@@ -259,29 +259,29 @@ impl<R> fmt::Debug for Decoder<R> {
 }
 
 /// A stream as [`Input`]. Everything it reads is appended to the buffer.
-struct Feed<'a, R> {
+struct StreamInput<'a, R> {
     reader: &'a mut R,
     buffer: &'a mut Vec<u8>,
     options: Options,
     state: State,
     error: Option<io::Error>,
     /// The last byte of the buffer was read ahead and is not consumed yet.
-    ahead: bool,
+    lookahead: bool,
     /// True once the stream has ended.
     ended: bool,
 }
 
-impl<R: Read> Feed<'_, R> {
+impl<R: Read> StreamInput<'_, R> {
     /// Appends `count` bytes of the stream to the buffer, which grows by at most [`CHUNK`] before they arrive.
     fn pull(&mut self, count: usize) -> Result<(), Fault> {
-        let ahead = usize::from(count > 0 && mem::take(&mut self.ahead));
-        let mut left = count - ahead;
+        let lookahead = usize::from(count > 0 && mem::take(&mut self.lookahead));
+        let mut left = count - lookahead;
         while left > 0 {
             let chunk = left.min(CHUNK);
             if let Err(fault) = self.pull_chunk(chunk) {
                 let trace = &mut self.state.trace;
                 trace.missing += left - chunk;
-                trace.behind += count - left;
+                trace.rewind += count - left;
                 return Err(fault);
             }
             left -= chunk;
@@ -293,7 +293,7 @@ impl<R: Read> Feed<'_, R> {
         let start = self.buffer.len();
         let end = start + count;
         if end > self.options.limits.allocation {
-            return Err(Fault(Kind::Limit));
+            return Err(Fault(ErrorKind::Limit));
         }
         self.buffer.resize(end, 0);
         let mut filled = start;
@@ -303,15 +303,15 @@ impl<R: Read> Feed<'_, R> {
                     self.ended = true;
                     self.buffer.truncate(filled);
                     self.state.trace.missing = end - filled;
-                    self.state.trace.behind = filled - start;
-                    return Err(Fault(Kind::UnexpectedEnd));
+                    self.state.trace.rewind = filled - start;
+                    return Err(Fault(ErrorKind::UnexpectedEnd));
                 }
                 Ok(read) => filled += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.buffer.truncate(filled);
                     self.error = Some(error);
-                    return Err(Fault(Kind::Io));
+                    return Err(Fault(ErrorKind::Io));
                 }
             }
         }
@@ -326,13 +326,13 @@ impl<R: Read> Feed<'_, R> {
     }
 }
 
-impl<R: Read> Input for Feed<'_, R> {
+impl<R: Read> Input for StreamInput<'_, R> {
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
         self.pull(N)?;
-        self.buffer.last_chunk().copied().ok_or(Fault(Kind::UnexpectedEnd))
+        self.buffer.last_chunk().copied().ok_or(Fault(ErrorKind::UnexpectedEnd))
     }
 
-    fn pass(&mut self, count: usize) -> Result<(), Fault> {
+    fn skip(&mut self, count: usize) -> Result<(), Fault> {
         self.pull(count)
     }
 
@@ -340,14 +340,14 @@ impl<R: Read> Input for Feed<'_, R> {
         // The size of the stream is unknown, so only the limit can be checked.
         match self.buffer.len().checked_add(count) {
             Some(end) if end <= self.options.limits.allocation => Ok(()),
-            _ => Err(Fault(Kind::Limit)),
+            _ => Err(Fault(ErrorKind::Limit)),
         }
     }
 
     fn at_end(&mut self) -> Result<bool, Fault> {
-        if !self.ahead {
+        if !self.lookahead {
             match self.pull(1) {
-                Ok(()) => self.ahead = true,
+                Ok(()) => self.lookahead = true,
                 Err(_) if self.ended => return Ok(true),
                 Err(fault) => return Err(fault),
             }
@@ -364,8 +364,8 @@ impl<R: Read> Input for Feed<'_, R> {
         fault
     }
 
-    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
-        self.state.trace.behind = count;
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
+        self.state.trace.rewind = count;
         fault
     }
 

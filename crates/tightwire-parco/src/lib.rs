@@ -70,7 +70,7 @@ pub mod builder;
 #[cfg(feature = "codec")]
 mod codec;
 mod error;
-mod form;
+mod default_wire;
 #[cfg(feature = "std")]
 mod io;
 mod message;
@@ -84,12 +84,12 @@ mod view;
 pub mod wire;
 mod write;
 
-pub use self::time::{Located, Timestamp};
+pub use self::time::{ZonedTimestamp, Timestamp};
 pub use builder::start::{builder, builder_with, compiler, parser, parser_with};
 #[cfg(feature = "codec")]
 pub use codec::{FrameCodec, StreamCodec};
 pub use error::{Error, Fault, Segment};
-pub use form::{Decode, DecodeForm, DecodeOwned, Encode, EncodeForm};
+pub use default_wire::{Decode, DecodeAs, DecodeOwned, Encode, EncodeAs};
 #[cfg(feature = "std")]
 pub use io::{Decoder, Encoder, decode_from_reader, encode_to_writer};
 #[cfg(feature = "bytes")]
@@ -99,7 +99,7 @@ pub use options::{DuplicateKeys, Levels, Limits, Mode, Options};
 #[cfg(feature = "derive")]
 pub use tightwire_parco_derive::{Decode, Encode};
 pub use read::{Input, Reader};
-pub use registry::{Frame, Frames, Identified, Registry};
+pub use registry::{Frame, Frames, HasId, Registry};
 pub use view::{Entries, EntriesIter, Seq, SeqIter};
 pub use wire::{Get, Put};
 #[cfg(feature = "bytes")]

@@ -2,14 +2,14 @@
 
 use alloc::vec::Vec;
 
-use crate::error::{Error, Fault, Kind};
-use crate::form::{Decode, DecodeForm, Encode};
+use crate::error::{Error, Fault, ErrorKind};
+use crate::default_wire::{Decode, DecodeAs, Encode};
 use crate::options::Options;
 use crate::read::{Context, Reader};
 use crate::wire::{Get, Put, StaticWire, Wire};
 #[cfg(feature = "bytes")]
 use crate::write::Reserve;
-use crate::write::{self, Filled};
+use crate::write::{self, FillResult};
 
 /// Encodes a value into a new vector.
 ///
@@ -22,7 +22,7 @@ use crate::write::{self, Filled};
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
 pub fn to_vec<T: Encode + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
-    T::Form::NEW.to_vec(value)
+    T::Wire::NEW.to_vec(value)
 }
 
 /// Encodes a value and appends it to a vector.
@@ -34,7 +34,7 @@ pub fn to_vec<T: Encode + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
 /// Fails if a value does not fit its wire type. The vector is unchanged on failure.
 #[inline]
 pub fn encode<T: Encode + ?Sized>(value: &T, vec: &mut Vec<u8>) -> Result<(), Error> {
-    T::Form::NEW.encode(value, vec)
+    T::Wire::NEW.encode(value, vec)
 }
 
 /// Encodes a value to the start of a slice and returns the number of bytes written.
@@ -44,7 +44,7 @@ pub fn encode<T: Encode + ?Sized>(value: &T, vec: &mut Vec<u8>) -> Result<(), Er
 /// Fails if a value does not fit its wire type, or if the message does not fit the slice. The contents of the slice are
 /// then unspecified.
 pub fn encode_to_slice<T: Encode + ?Sized>(value: &T, slice: &mut [u8]) -> Result<usize, Error> {
-    T::Form::NEW.encode_to_slice(value, slice)
+    T::Wire::NEW.encode_to_slice(value, slice)
 }
 
 /// Encodes a value and appends it to a buffer of the `bytes` crate, such as `BytesMut`.
@@ -56,7 +56,7 @@ pub fn encode_to_slice<T: Encode + ?Sized>(value: &T, slice: &mut [u8]) -> Resul
 /// Fails if a value does not fit its wire type, or if the buffer is full. The buffer is unchanged on failure.
 #[cfg(feature = "bytes")]
 pub fn encode_to_buf<T: Encode + ?Sized>(value: &T, buf: &mut impl Reserve) -> Result<(), Error> {
-    T::Form::NEW.encode_to_buf(value, buf)
+    T::Wire::NEW.encode_to_buf(value, buf)
 }
 
 /// Returns the exact encoded size of a value in bytes, without encoding it.
@@ -66,7 +66,7 @@ pub fn encode_to_buf<T: Encode + ?Sized>(value: &T, buf: &mut impl Reserve) -> R
 /// Fails if encoding would fail.
 #[inline]
 pub fn encoded_len<T: Encode + ?Sized>(value: &T) -> Result<usize, Error> {
-    T::Form::NEW.encoded_len(value)
+    T::Wire::NEW.encoded_len(value)
 }
 
 /// Decodes a value from the start of a slice and returns the remaining bytes.
@@ -112,7 +112,7 @@ impl Options {
     ///
     /// Fails if a value does not fit its wire type.
     pub fn to_vec<T: Encode + ?Sized>(self, value: &T) -> Result<Vec<u8>, Error> {
-        T::Form::NEW.to_vec_with(self, value)
+        T::Wire::NEW.to_vec_with(self, value)
     }
 
     /// As [`encode`], with the maximum depth of these options.
@@ -122,7 +122,7 @@ impl Options {
     /// Fails if a value does not fit its wire type. The vector is unchanged on failure.
     #[inline]
     pub fn encode<T: Encode + ?Sized>(self, value: &T, vec: &mut Vec<u8>) -> Result<(), Error> {
-        T::Form::NEW.encode_with(self, value, vec)
+        T::Wire::NEW.encode_with(self, value, vec)
     }
 
     /// As [`encoded_len`], with the maximum depth of these options.
@@ -132,7 +132,7 @@ impl Options {
     /// Fails if encoding would fail.
     #[inline]
     pub fn encoded_len<T: Encode + ?Sized>(self, value: &T) -> Result<usize, Error> {
-        T::Form::NEW.encoded_len_with(self, value)
+        T::Wire::NEW.encoded_len_with(self, value)
     }
 
     /// As [`decode`], with these options.
@@ -142,7 +142,7 @@ impl Options {
     /// Fails if the bytes are not a valid value.
     #[inline]
     pub fn decode<'de, T: Decode<'de>>(self, bytes: &'de [u8]) -> Result<(T, &'de [u8]), Error> {
-        <T as DecodeForm<'de>>::Form::NEW.decode_with(self, bytes)
+        <T as DecodeAs<'de>>::Wire::NEW.decode_with(self, bytes)
     }
 
     /// As [`decode_exact`], with these options.
@@ -152,7 +152,7 @@ impl Options {
     /// Fails if the bytes are not a valid value, or if bytes remain after it.
     #[inline]
     pub fn decode_exact<'de, T: Decode<'de>>(self, bytes: &'de [u8]) -> Result<T, Error> {
-        <T as DecodeForm<'de>>::Form::NEW.decode_exact_with(self, bytes)
+        <T as DecodeAs<'de>>::Wire::NEW.decode_exact_with(self, bytes)
     }
 
     /// As [`decode_into`], with these options.
@@ -162,7 +162,7 @@ impl Options {
     /// As [`decode_exact`].
     #[inline]
     pub fn decode_into<'de, T: Decode<'de>>(self, bytes: &'de [u8], value: &mut T) -> Result<(), Error> {
-        <T as DecodeForm<'de>>::Form::NEW.decode_into_with(self, bytes, value)
+        <T as DecodeAs<'de>>::Wire::NEW.decode_into_with(self, bytes, value)
     }
 }
 
@@ -260,12 +260,12 @@ pub trait WireExt {
     {
         let room = slice.len();
         match write::fill(write::as_uninit(slice), options.levels(), |writer| self.put(value, writer))? {
-            Filled::InPlace(written) => Ok(written),
-            Filled::Spilled(message) if message.len() <= room => {
+            FillResult::InPlace(written) => Ok(written),
+            FillResult::Spilled(message) if message.len() <= room => {
                 slice[..message.len()].copy_from_slice(&message);
                 Ok(message.len())
             }
-            Filled::Spilled(_) => Err(Error::at(Kind::BufferFull, room)),
+            FillResult::Spilled(_) => Err(Error::at(ErrorKind::BufferFull, room)),
         }
     }
 
@@ -424,7 +424,7 @@ impl<W: Wire> WireExt for W {}
 fn exact<T>(reader: Reader<'_, '_>, result: Result<T, Fault>) -> Result<T, Error> {
     match result {
         Ok(value) if reader.rest().is_empty() => Ok(value),
-        Ok(_) => Err(Error::at(Kind::TrailingBytes, reader.offset())),
+        Ok(_) => Err(Error::at(ErrorKind::TrailingBytes, reader.offset())),
         Err(fault) => Err(reader.into_error(fault)),
     }
 }

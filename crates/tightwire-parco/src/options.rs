@@ -1,6 +1,6 @@
 //! Decoder settings: [`Limits`] and [`Options`].
 
-use crate::error::{Fault, Kind};
+use crate::error::{Fault, ErrorKind};
 
 /// Limits on the resources that untrusted input can use. [`max_depth`](Self::max_depth) also applies to encoding.
 ///
@@ -107,7 +107,7 @@ impl Levels {
     /// Fails if the struct is deeper than [`Limits::max_depth`] allows.
     #[inline]
     pub fn deeper(self) -> Result<Self, Fault> {
-        self.0.checked_sub(1).map(Self).ok_or(Fault(Kind::Depth))
+        self.0.checked_sub(1).map(Self).ok_or(Fault(ErrorKind::Depth))
     }
 }
 

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::mem;
 
-use crate::error::{Error, Fault, Kind, Segment, Trace};
+use crate::error::{Error, Fault, ErrorKind, Segment, Trace};
 use crate::options::{DuplicateKeys, Levels, Mode, Options};
 
 /// A cursor over the input slice, with limits and position.
@@ -49,7 +49,7 @@ pub trait Input {
     /// # Errors
     ///
     /// Fails if fewer bytes are left.
-    fn pass(&mut self, count: usize) -> Result<(), Fault>;
+    fn skip(&mut self, count: usize) -> Result<(), Fault>;
 
     /// Checks that `count` more bytes can be available, so that a wrong length is found before its contents are read.
     ///
@@ -72,7 +72,7 @@ pub trait Input {
     fn locate(&mut self, fault: Fault, segment: Segment) -> Fault;
 
     /// Moves the reported offset of a fault back by `count` bytes.
-    fn blame(&mut self, fault: Fault, count: usize) -> Fault;
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault;
 
     /// Enters a struct.
     ///
@@ -88,19 +88,19 @@ pub trait Input {
     ///
     /// That is 0 unless the input resumes a walk that stopped at the end of a partial message.
     #[inline]
-    fn resume(&mut self) -> usize {
+    fn begin_parts(&mut self) -> usize {
         0
     }
 
     /// Records the number of complete parts of the value that was started last.
     #[inline]
-    fn passed(&mut self, parts: usize) {
+    fn record_parts(&mut self, parts: usize) {
         let _ = parts;
     }
 
     /// Marks the value that was started last as complete.
     #[inline]
-    fn complete(&mut self) {}
+    fn finish_parts(&mut self) {}
 
     /// Walks over a value of `count` parts, except those that are already complete.
     ///
@@ -116,11 +116,11 @@ pub trait Input {
     where
         Self: Sized,
     {
-        for part in self.resume()..count {
+        for part in self.begin_parts()..count {
             walk(self, part)?;
-            self.passed(part + 1);
+            self.record_parts(part + 1);
         }
-        self.complete();
+        self.finish_parts();
         Ok(())
     }
 
@@ -131,7 +131,7 @@ pub trait Input {
     /// Fails above the limit.
     #[inline]
     fn check_bytes(&self, len: usize) -> Result<(), Fault> {
-        if len <= self.options().limits.bytes { Ok(()) } else { Err(Fault(Kind::Limit)) }
+        if len <= self.options().limits.bytes { Ok(()) } else { Err(Fault(ErrorKind::Limit)) }
     }
 
     /// Checks a number of elements, each of which takes at least `min_size` bytes, against the limits and the input.
@@ -140,12 +140,12 @@ pub trait Input {
     ///
     /// Fails above the limits, or if the input is too short for that many elements.
     #[inline]
-    fn check_elements(&mut self, count: usize, least: usize) -> Result<(), Fault> {
+    fn check_elements(&mut self, count: usize, min_size: usize) -> Result<(), Fault> {
         let limits = &self.options().limits;
-        if count > limits.elements || (least == 0 && count > limits.zero_sized) {
-            return Err(Fault(Kind::Limit));
+        if count > limits.elements || (min_size == 0 && count > limits.zero_sized) {
+            return Err(Fault(ErrorKind::Limit));
         }
-        self.expect(count.saturating_mul(least))
+        self.expect(count.saturating_mul(min_size))
     }
 
     /// Reads a flag byte.
@@ -159,7 +159,7 @@ pub trait Input {
             [0] => Ok(false),
             [1] => Ok(true),
             _ if self.options().mode == Mode::Compat => Ok(false),
-            _ => Err(self.blame(Fault(Kind::InvalidBool), 1)),
+            _ => Err(self.rewind_fault(Fault(ErrorKind::InvalidBool), 1)),
         }
     }
 }
@@ -168,7 +168,7 @@ impl State {
     #[inline]
     pub(crate) fn enter(&mut self, options: &Options) -> Result<(), Fault> {
         if self.depth == options.limits.depth {
-            return Err(Fault(Kind::Depth));
+            return Err(Fault(ErrorKind::Depth));
         }
         self.depth += 1;
         Ok(())
@@ -220,12 +220,12 @@ impl<'c, 'de> Reader<'c, 'de> {
     ///
     /// Fails if the total of the message exceeds the limit.
     #[inline]
-    pub fn allocate(&mut self, bytes: usize) -> Result<(), Fault> {
+    pub fn count_allocation(&mut self, bytes: usize) -> Result<(), Fault> {
         self.context.state.allocated = self.context.state.allocated.saturating_add(bytes);
         if self.context.state.allocated <= self.context.options.limits.allocation {
             Ok(())
         } else {
-            Err(Fault(Kind::Limit))
+            Err(Fault(ErrorKind::Limit))
         }
     }
 
@@ -248,7 +248,7 @@ impl<'c, 'de> Reader<'c, 'de> {
 
     /// Moves the cursor back to an earlier [`rest`](Self::rest), so that the fault is reported at that offset.
     #[inline]
-    pub fn reject(&mut self, rest: &'de [u8], fault: Fault) -> Fault {
+    pub fn fail_at(&mut self, rest: &'de [u8], fault: Fault) -> Fault {
         debug_assert!(rest.ends_with(self.rest), "the reader was not there before");
         if rest.len() <= self.context.total {
             self.rest = rest;
@@ -273,7 +273,7 @@ impl Context {
     #[cold]
     fn short(&mut self, missing: usize) -> Fault {
         self.state.trace.missing = missing;
-        Fault(Kind::UnexpectedEnd)
+        Fault(ErrorKind::UnexpectedEnd)
     }
 
     #[cold]
@@ -283,8 +283,8 @@ impl Context {
     }
 
     #[cold]
-    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
-        self.state.trace.behind = count;
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
+        self.state.trace.rewind = count;
         fault
     }
 }
@@ -302,7 +302,7 @@ impl Input for Reader<'_, '_> {
     }
 
     #[inline]
-    fn pass(&mut self, count: usize) -> Result<(), Fault> {
+    fn skip(&mut self, count: usize) -> Result<(), Fault> {
         self.bytes(count).map(|_| ())
     }
 
@@ -327,8 +327,8 @@ impl Input for Reader<'_, '_> {
     }
 
     #[inline(always)]
-    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
-        self.context.blame(fault, count)
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
+        self.context.rewind_fault(fault, count)
     }
 
     #[inline]

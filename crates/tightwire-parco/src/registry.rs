@@ -11,14 +11,14 @@ use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 
-use crate::builder::boxed::{ErasedInput, Erasure};
-use crate::error::{Error, Fault, Kind, Segment};
-use crate::form::{DecodeOwned, Encode};
+use crate::builder::dynamic::{DynInput, DynInputRef};
+use crate::error::{Error, Fault, ErrorKind, Segment};
+use crate::default_wire::{DecodeOwned, Encode};
 use crate::message::WireExt;
 use crate::options::{Levels, Options};
 use crate::read::{Context, Input, Reader};
-use crate::schema::{Describe, Schema};
-use crate::wire::{Get, Own, Put, StaticWire, Wire};
+use crate::schema::{SchemaContext, Schema};
+use crate::wire::{Get, WireOf, Put, StaticWire, Wire};
 use crate::write::{self, Writer};
 
 /// Maps ids to message types. A frame is an id followed by a message of the type registered under it.
@@ -32,14 +32,14 @@ use crate::write::{self, Writer};
 /// use std::sync::LazyLock;
 ///
 /// use tightwire_parco::wire::U8;
-/// use tightwire_parco::{Identified, Registry, builder};
+/// use tightwire_parco::{HasId, Registry, builder};
 ///
 /// #[derive(Debug, Default, PartialEq)]
 /// struct Animal {
 ///     age: u8,
 /// }
 ///
-/// impl Identified<u8> for Animal {
+/// impl HasId<u8> for Animal {
 ///     fn id(&self) -> u8 {
 ///         7
 ///     }
@@ -65,7 +65,7 @@ pub struct Registry<W, I> {
 }
 
 /// A type that knows the id it is registered under.
-pub trait Identified<I> {
+pub trait HasId<I> {
     /// Returns the id.
     fn id(&self) -> I;
 }
@@ -85,7 +85,7 @@ where
 {
     /// Creates an empty registry whose ids have this wire type.
     ///
-    /// [`Checked`](crate::wire::Checked) is the wire type for ids that are Go's `int`.
+    /// [`HeaderInt`](crate::wire::HeaderInt) is the wire type for ids that are Go's `int`.
     pub const fn new(id: W) -> Self {
         Self { id, models: BTreeMap::new() }
     }
@@ -101,7 +101,7 @@ where
         F: Put<T> + for<'de> Get<'de, T> + Send + Sync + 'static,
     {
         match self.models.entry(id) {
-            btree_map::Entry::Occupied(_) => Err(Error::bare(Kind::AlreadyRegistered)),
+            btree_map::Entry::Occupied(_) => Err(Error::bare(ErrorKind::AlreadyRegistered)),
             btree_map::Entry::Vacant(entry) => {
                 entry.insert(Box::new(Typed::<T, F> { form, model: PhantomData }));
                 Ok(self)
@@ -114,11 +114,11 @@ where
     /// # Errors
     ///
     /// Fails if the id is already registered; the existing entry is unchanged.
-    pub fn register_own<T>(&mut self, id: I) -> Result<&mut Self, Error>
+    pub fn register_type<T>(&mut self, id: I) -> Result<&mut Self, Error>
     where
         T: Any + Send + Encode + DecodeOwned,
     {
-        self.register::<T, _>(id, Own::NEW)
+        self.register::<T, _>(id, WireOf::NEW)
     }
 
     /// Returns the registered ids in ascending order.
@@ -131,7 +131,7 @@ where
     /// # Errors
     ///
     /// As [`encode_as`](Self::encode_as).
-    pub fn encode<T: Identified<I> + Any>(&self, item: &T, vec: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn encode<T: HasId<I> + Any>(&self, item: &T, vec: &mut Vec<u8>) -> Result<(), Error> {
         self.encode_as(&item.id(), item, vec)
     }
 
@@ -206,7 +206,7 @@ where
         let id = self.id.get(reader)?;
         match self.models.get(&id) {
             Some(model) => Ok((id, &**model)),
-            None => Err(reader.reject(start, Fault::UNKNOWN_TYPE)),
+            None => Err(reader.fail_at(start, Fault::UNKNOWN_TYPE)),
         }
     }
 
@@ -215,7 +215,7 @@ where
         let (id, model) = self.get_model(reader)?;
         let mut value: Option<T> = None;
         if !model.get_into(reader, &mut value)? {
-            return Err(reader.reject(start, Fault::UNKNOWN_TYPE));
+            return Err(reader.fail_at(start, Fault::UNKNOWN_TYPE));
         }
         Ok((id, value.expect("a model that is read sets the value")))
     }
@@ -235,18 +235,18 @@ where
     }
 
     fn walk<J: Input>(&self, input: &mut J) -> Result<(), Fault> {
-        let mut id = Copied { input, bytes: Vec::new() };
+        let mut id = RecordingInput { input, bytes: Vec::new() };
         self.id.walk(&mut id)?;
-        let Copied { input, bytes } = id;
+        let RecordingInput { input, bytes } = id;
         let mut context = Context::new(&bytes, *input.options());
         let id = self.id.get(&mut Reader::new(&bytes, &mut context))?;
         self.models.get(&id).ok_or(Fault::UNKNOWN_TYPE)?.walk(input)
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        let id = self.id.schema(describe);
-        describe.multi(core::any::type_name::<Self>(), id, |describe| {
-            self.models.iter().map(|(id, model)| (id.to_string(), model.schema(describe))).collect()
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        let id = self.id.schema(context);
+        context.multi(core::any::type_name::<Self>(), id, |context| {
+            self.models.iter().map(|(id, model)| (id.to_string(), model.schema(context))).collect()
         })
     }
 }
@@ -351,7 +351,7 @@ where
             // Both the id and the message take no bytes: the iterator would never end.
             Ok((_, rest)) if rest.len() == self.rest.len() => {
                 self.failed = true;
-                Some(Err(Error::at(Kind::TrailingBytes, 0)))
+                Some(Err(Error::at(ErrorKind::TrailingBytes, 0)))
             }
             Ok((frame, rest)) => {
                 self.rest = rest;
@@ -380,8 +380,8 @@ struct Typed<T, F> {
 
 trait Model: Send + Sync {
     fn min_size(&self) -> usize;
-    fn walk(&self, input: &mut dyn ErasedInput) -> Result<(), Fault>;
-    fn schema(&self, describe: &mut Describe) -> Schema;
+    fn walk(&self, input: &mut dyn DynInput) -> Result<(), Fault>;
+    fn schema(&self, context: &mut SchemaContext) -> Schema;
     fn put(&self, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault>;
     fn size(&self, item: &dyn Any, levels: Levels) -> Result<usize, Fault>;
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Box<dyn Any + Send>, Fault>;
@@ -398,12 +398,12 @@ where
         self.form.min_size()
     }
 
-    fn walk(&self, input: &mut dyn ErasedInput) -> Result<(), Fault> {
-        self.form.walk(&mut Erasure(input))
+    fn walk(&self, input: &mut dyn DynInput) -> Result<(), Fault> {
+        self.form.walk(&mut DynInputRef(input))
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        self.form.schema(describe)
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        self.form.schema(context)
     }
 
     fn put(&self, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault> {
@@ -427,19 +427,19 @@ where
 }
 
 /// Records the bytes that a wire type walks over.
-struct Copied<'a, J> {
+struct RecordingInput<'a, J> {
     input: &'a mut J,
     bytes: Vec<u8>,
 }
 
-impl<J: Input> Input for Copied<'_, J> {
+impl<J: Input> Input for RecordingInput<'_, J> {
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
         let array = self.input.array()?;
         self.bytes.extend(array);
         Ok(array)
     }
 
-    fn pass(&mut self, count: usize) -> Result<(), Fault> {
+    fn skip(&mut self, count: usize) -> Result<(), Fault> {
         self.input.expect(count)?;
         for _ in 0..count {
             self.array::<1>()?;
@@ -463,8 +463,8 @@ impl<J: Input> Input for Copied<'_, J> {
         self.input.locate(fault, segment)
     }
 
-    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
-        self.input.blame(fault, count)
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
+        self.input.rewind_fault(fault, count)
     }
 
     fn enter(&mut self) -> Result<(), Fault> {

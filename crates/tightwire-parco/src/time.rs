@@ -5,20 +5,20 @@ use alloc::string::String;
 use std::time::{Duration, SystemTime};
 
 use crate::error::Fault;
-use crate::form::{DecodeForm, EncodeForm};
+use crate::default_wire::{DecodeAs, EncodeAs};
 use crate::wire::{FromOctets, Octets, Order, TimeLocation, TimeUtc};
 
 /// Default wire types. Also used by the submodules.
 macro_rules! forms {
     ($($(#[$cfg:meta])* $type:ty => $form:ty;)*) => {$(
         $(#[$cfg])*
-        impl<O: Order> EncodeForm<O> for $type {
-            type Form = $form;
+        impl<O: Order> EncodeAs<O> for $type {
+            type Wire = $form;
         }
 
         $(#[$cfg])*
-        impl<O: Order> DecodeForm<'_, O> for $type {
-            type Form = $form;
+        impl<O: Order> DecodeAs<'_, O> for $type {
+            type Wire = $form;
         }
     )*};
 }
@@ -111,53 +111,53 @@ impl Timestamp {
 /// input.
 ///
 /// ```
-/// use tightwire_parco::{Located, Timestamp};
+/// use tightwire_parco::{ZonedTimestamp, Timestamp};
 ///
-/// let bytes = tightwire_parco::to_vec(&Located { at: Timestamp::UNIX_EPOCH, zone: "Asia/Kolkata" })?;
-/// let located: Located<&str> = tightwire_parco::decode_exact(&bytes)?;
+/// let bytes = tightwire_parco::to_vec(&ZonedTimestamp { at: Timestamp::UNIX_EPOCH, zone: "Asia/Kolkata" })?;
+/// let located: ZonedTimestamp<&str> = tightwire_parco::decode_exact(&bytes)?;
 /// assert_eq!(located.zone, "Asia/Kolkata");
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Located<Z = String> {
+pub struct ZonedTimestamp<Z = String> {
     /// The point in time.
     pub at: Timestamp,
     /// The name of the time zone.
     pub zone: Z,
 }
 
-impl<Z> Located<Z> {
+impl<Z> ZonedTimestamp<Z> {
     /// Returns the same value with a borrowed zone, such as `&str` for a `String`.
-    pub fn as_deref(&self) -> Located<&Z::Target>
+    pub fn as_deref(&self) -> ZonedTimestamp<&Z::Target>
     where
         Z: core::ops::Deref,
     {
-        Located { at: self.at, zone: &self.zone }
+        ZonedTimestamp { at: self.at, zone: &self.zone }
     }
 }
 
-impl Located<&'static str> {
+impl ZonedTimestamp<&'static str> {
     /// Creates a timestamp in UTC.
     pub const fn utc(at: Timestamp) -> Self {
         Self { at, zone: "UTC" }
     }
 }
 
-impl Default for Located {
+impl Default for ZonedTimestamp {
     fn default() -> Self {
         Self { at: Timestamp::UNIX_EPOCH, zone: "UTC".into() }
     }
 }
 
-impl Default for Located<&str> {
+impl Default for ZonedTimestamp<&str> {
     fn default() -> Self {
-        Located::utc(Timestamp::UNIX_EPOCH)
+        ZonedTimestamp::utc(Timestamp::UNIX_EPOCH)
     }
 }
 
 /// A type that can be converted to nanoseconds since 1970.
 ///
-/// Implemented for [`Timestamp`], [`Located`], `SystemTime`, for `i64` and `i128` as nanoseconds, and for the types of
+/// Implemented for [`Timestamp`], [`ZonedTimestamp`], `SystemTime`, for `i64` and `i128` as nanoseconds, and for the types of
 /// `jiff`, `chrono` and `time` behind their features.
 pub trait ToNanos {
     /// Returns the nanoseconds since 1970-01-01T00:00:00Z, not counting leap seconds.
@@ -208,7 +208,7 @@ impl FromNanos for Timestamp {
     }
 }
 
-impl<Z> ToNanos for Located<Z> {
+impl<Z> ToNanos for ZonedTimestamp<Z> {
     #[inline]
     fn to_nanos(&self) -> i128 {
         self.at.to_nanos()
@@ -247,10 +247,10 @@ forms! {
     SystemTime => TimeUtc;
 }
 
-impl<O: Order, Z: Octets> EncodeForm<O> for Located<Z> {
-    type Form = TimeLocation;
+impl<O: Order, Z: Octets> EncodeAs<O> for ZonedTimestamp<Z> {
+    type Wire = TimeLocation;
 }
 
-impl<'de, O: Order, Z: FromOctets<'de>> DecodeForm<'de, O> for Located<Z> {
-    type Form = TimeLocation;
+impl<'de, O: Order, Z: FromOctets<'de>> DecodeAs<'de, O> for ZonedTimestamp<Z> {
+    type Wire = TimeLocation;
 }

@@ -5,8 +5,8 @@ use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 
-use crate::error::{Fault, Kind};
-use crate::form::{DecodeForm, EncodeForm};
+use crate::error::{Fault, ErrorKind};
+use crate::default_wire::{DecodeAs, EncodeAs};
 use crate::options::{Levels, Limits, Mode, Options};
 use crate::read::{Context, Reader};
 use crate::wire::{Get, Header, Map, Order, Put, Slice, StaticWire, U16, walk_elements};
@@ -378,28 +378,28 @@ where
 
 fn size_of_view<H: Header>(len: usize, bytes: &[u8], mode: Mode) -> Result<usize, Fault> {
     if mode == Mode::Compat {
-        return Err(Fault(Kind::InvalidValue));
+        return Err(Fault(ErrorKind::InvalidValue));
     }
     H::check(len)?;
     Ok(H::WIDTH + bytes.len())
 }
 
-impl<'de, O: Order, E: StaticWire + Get<'de, T>, T> DecodeForm<'de, O> for Seq<'de, E, T> {
-    type Form = Slice<U16<O>, E>;
+impl<'de, O: Order, E: StaticWire + Get<'de, T>, T> DecodeAs<'de, O> for Seq<'de, E, T> {
+    type Wire = Slice<U16<O>, E>;
 }
 
-impl<O: Order, E: StaticWire, T> EncodeForm<O> for Seq<'_, E, T> {
-    type Form = Slice<U16<O>, E>;
+impl<O: Order, E: StaticWire, T> EncodeAs<O> for Seq<'_, E, T> {
+    type Wire = Slice<U16<O>, E>;
 }
 
-impl<'de, O: Order, K, V, A, B> DecodeForm<'de, O> for Entries<'de, K, V, A, B>
+impl<'de, O: Order, K, V, A, B> DecodeAs<'de, O> for Entries<'de, K, V, A, B>
 where
     K: StaticWire + Get<'de, A>,
     V: StaticWire + Get<'de, B>,
 {
-    type Form = Map<U16<O>, K, V>;
+    type Wire = Map<U16<O>, K, V>;
 }
 
-impl<O: Order, K: StaticWire, V: StaticWire, A, B> EncodeForm<O> for Entries<'_, K, V, A, B> {
-    type Form = Map<U16<O>, K, V>;
+impl<O: Order, K: StaticWire, V: StaticWire, A, B> EncodeAs<O> for Entries<'_, K, V, A, B> {
+    type Wire = Map<U16<O>, K, V>;
 }

@@ -46,7 +46,7 @@ enum Memory {
 }
 
 /// Result of encoding into a region.
-pub(crate) enum Filled {
+pub(crate) enum FillResult {
     /// Number of initialized bytes at the start of the region.
     InPlace(usize),
     /// The message, which did not fit the region.
@@ -296,7 +296,7 @@ pub(crate) fn fill(
     region: &mut [MaybeUninit<u8>],
     levels: Levels,
     put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
-) -> Result<Filled, Error> {
+) -> Result<FillResult, Error> {
     let spare = region.as_mut_ptr_range();
     let end = spare.end;
     let mut buffer = Buffer::new(spare, Memory::Region);
@@ -308,9 +308,9 @@ pub(crate) fn fill(
         (Ok(()), Memory::Spilled(mut vec)) => {
             // SAFETY: the vector was empty, and the first `written` bytes are initialized.
             unsafe { vec.set_len(written) };
-            Ok(Filled::Spilled(vec))
+            Ok(FillResult::Spilled(vec))
         }
-        (Ok(()), _) => Ok(Filled::InPlace(written)),
+        (Ok(()), _) => Ok(FillResult::InPlace(written)),
     }
 }
 
@@ -410,9 +410,9 @@ pub(crate) fn append_to_buf(
     let chunk = unsafe { buf.chunk_mut().as_uninit_slice_mut() };
     match fill(chunk, levels, put)? {
         // SAFETY: the first `written` bytes of the chunk are initialized.
-        Filled::InPlace(written) => unsafe { buf.advance_mut(written) },
-        Filled::Spilled(message) if message.len() <= buf.remaining_mut() => buf.put_slice(&message),
-        Filled::Spilled(_) => return Err(Error::at(crate::error::Kind::BufferFull, buf.remaining_mut())),
+        FillResult::InPlace(written) => unsafe { buf.advance_mut(written) },
+        FillResult::Spilled(message) if message.len() <= buf.remaining_mut() => buf.put_slice(&message),
+        FillResult::Spilled(_) => return Err(Error::at(crate::error::ErrorKind::BufferFull, buf.remaining_mut())),
     }
     Ok(())
 }

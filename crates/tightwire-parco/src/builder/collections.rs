@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::{Both, Builder, ByRef, Getters, Owned, Setters, With};
+use super::{ReadWrite, Builder, GetRef, WriteOnly, SetValue, ReadOnly, With};
 use crate::wire::{Array, Get, Header, Map, Opt, Put, Slice, SortedMap, StaticWire, TimeLocation, Wire};
 
 macro_rules! references {
@@ -11,50 +11,50 @@ macro_rules! references {
         $name:ident [$($generic:ident $(: $bound:ident)?),*] $(const $len:ident)? ($($arg:ident: $type:ty),*): $value:ty
             => $form:ty = $new:expr;
     )*) => {
-        impl<M, L, N> Builder<M, L, Both<N>> {$(
+        impl<M, L, N> Builder<M, L, ReadWrite<N>> {$(
             $(#[$doc])*
             pub fn $name<$($generic $(: $bound)?,)* T, G, S $(, const $len: usize)?>(
                 self,
                 $($arg: $type,)*
                 getter: G,
                 setter: S,
-            ) -> With<M, L, Both<N>, $form, ByRef<G, $value>, Owned<S, $value>>
+            ) -> With<M, L, ReadWrite<N>, $form, GetRef<G, $value>, SetValue<S, $value>>
             where
                 G: for<'a> Fn(&'a M) -> &'a $value,
                 S: Fn(&mut M, $value),
                 $form: Put<$value> + for<'de> Get<'de, $value>,
             {
-                self.then($new, ByRef(getter, PhantomData), Owned(setter, PhantomData))
+                self.then($new, GetRef(getter, PhantomData), SetValue(setter, PhantomData))
             }
         )*}
 
-        impl<M, L> Builder<M, L, Getters> {$(
+        impl<M, L> Builder<M, L, WriteOnly> {$(
             $(#[$doc])*
             pub fn $name<$($generic $(: $bound)?,)* T, G $(, const $len: usize)?>(
                 self,
                 $($arg: $type,)*
                 getter: G,
-            ) -> With<M, L, Getters, $form, ByRef<G, $value>, ()>
+            ) -> With<M, L, WriteOnly, $form, GetRef<G, $value>, ()>
             where
                 G: for<'a> Fn(&'a M) -> &'a $value,
                 $form: Put<$value>,
             {
-                self.then($new, ByRef(getter, PhantomData), ())
+                self.then($new, GetRef(getter, PhantomData), ())
             }
         )*}
 
-        impl<M, L, N> Builder<M, L, Setters<N>> {$(
+        impl<M, L, N> Builder<M, L, ReadOnly<N>> {$(
             $(#[$doc])*
             pub fn $name<$($generic $(: $bound)?,)* T, S $(, const $len: usize)?>(
                 self,
                 $($arg: $type,)*
                 setter: S,
-            ) -> With<M, L, Setters<N>, $form, (), Owned<S, $value>>
+            ) -> With<M, L, ReadOnly<N>, $form, (), SetValue<S, $value>>
             where
                 S: Fn(&mut M, $value),
                 $form: for<'de> Get<'de, $value>,
             {
-                self.then($new, (), Owned(setter, PhantomData))
+                self.then($new, (), SetValue(setter, PhantomData))
             }
         )*}
     };
@@ -79,7 +79,7 @@ references! {
     time_location[](): T => TimeLocation = TimeLocation::NEW;
 }
 
-impl<M, L, N> Builder<M, L, Both<N>> {
+impl<M, L, N> Builder<M, L, ReadWrite<N>> {
     /// Adds a field of any wire type. Use it if there is no specific method, or if getter and setter have different
     /// types.
     #[expect(clippy::type_complexity, reason = "the type of a schema tells all of its fields")]
@@ -88,36 +88,36 @@ impl<M, L, N> Builder<M, L, Both<N>> {
         form: W,
         getter: G,
         setter: S,
-    ) -> With<M, L, Both<N>, W, ByRef<G, T>, Owned<S, V>>
+    ) -> With<M, L, ReadWrite<N>, W, GetRef<G, T>, SetValue<S, V>>
     where
         T: ?Sized,
         G: for<'a> Fn(&'a M) -> &'a T,
         S: Fn(&mut M, V),
         W: Put<T> + for<'de> Get<'de, V>,
     {
-        self.then(form, ByRef(getter, PhantomData), Owned(setter, PhantomData))
+        self.then(form, GetRef(getter, PhantomData), SetValue(setter, PhantomData))
     }
 }
 
-impl<M, L> Builder<M, L, Getters> {
+impl<M, L> Builder<M, L, WriteOnly> {
     /// Adds a field of any wire type. Use it if there is no specific method.
-    pub fn field<W, T, G>(self, form: W, getter: G) -> With<M, L, Getters, W, ByRef<G, T>, ()>
+    pub fn field<W, T, G>(self, form: W, getter: G) -> With<M, L, WriteOnly, W, GetRef<G, T>, ()>
     where
         T: ?Sized,
         G: for<'a> Fn(&'a M) -> &'a T,
         W: Put<T>,
     {
-        self.then(form, ByRef(getter, PhantomData), ())
+        self.then(form, GetRef(getter, PhantomData), ())
     }
 }
 
-impl<M, L, N> Builder<M, L, Setters<N>> {
+impl<M, L, N> Builder<M, L, ReadOnly<N>> {
     /// Adds a field of any wire type. Use it if there is no specific method.
-    pub fn field<W, V, S>(self, form: W, setter: S) -> With<M, L, Setters<N>, W, (), Owned<S, V>>
+    pub fn field<W, V, S>(self, form: W, setter: S) -> With<M, L, ReadOnly<N>, W, (), SetValue<S, V>>
     where
         S: Fn(&mut M, V),
         W: for<'de> Get<'de, V>,
     {
-        self.then(form, (), Owned(setter, PhantomData))
+        self.then(form, (), SetValue(setter, PhantomData))
     }
 }

@@ -12,7 +12,7 @@ use crate::write::Writer;
 
 /// A field: its wire type, its getter and its setter.
 ///
-/// `G` is one of [`ByValue`], [`ByRef`], [`Reserved`] and `()`, `S` one of [`Owned`], [`Text`], [`Bytes`], [`Reserved`]
+/// `G` is one of [`GetValue`], [`GetRef`], [`Reserved`] and `()`, `S` one of [`SetValue`], [`SetStr`], [`SetBytes`], [`Reserved`]
 /// and `()`, which means that there is none.
 #[derive(Clone, Copy)]
 pub struct Field<W, G, S> {
@@ -24,49 +24,49 @@ pub struct Field<W, G, S> {
 }
 
 /// Getter that returns a value: numbers, flags, times.
-pub struct ByValue<G, T>(pub(super) G, pub(super) PhantomData<fn() -> T>);
+pub struct GetValue<G, T>(pub(super) G, pub(super) PhantomData<fn() -> T>);
 
 /// Getter that borrows from the model: strings, bytes and collections.
-pub struct ByRef<G, T: ?Sized>(pub(super) G, pub(super) PhantomData<fn(&T)>);
+pub struct GetRef<G, T: ?Sized>(pub(super) G, pub(super) PhantomData<fn(&T)>);
 
 /// Setter that takes an owned value.
-pub struct Owned<S, T>(pub(super) S, pub(super) PhantomData<fn(T)>);
+pub struct SetValue<S, T>(pub(super) S, pub(super) PhantomData<fn(T)>);
 
 /// Setter that takes a `&str`. The string counts against the allocation limit, since the model stores a copy.
 #[derive(Clone, Copy)]
-pub struct Text<S>(pub(super) S);
+pub struct SetStr<S>(pub(super) S);
 
 /// Setter that takes a `&[u8]`. The bytes count against the allocation limit, since the model stores a copy.
 #[derive(Clone, Copy)]
-pub struct Bytes<S>(pub(super) S);
+pub struct SetBytes<S>(pub(super) S);
 
 /// Placeholder getter and setter for reserved bytes, which the model does not contain.
 #[derive(Clone, Copy, Debug)]
 pub struct Reserved;
 
-impl<G: Clone, T> Clone for ByValue<G, T> {
+impl<G: Clone, T> Clone for GetValue<G, T> {
     fn clone(&self) -> Self {
         Self(self.0.clone(), PhantomData)
     }
 }
 
-impl<G: Copy, T> Copy for ByValue<G, T> {}
+impl<G: Copy, T> Copy for GetValue<G, T> {}
 
-impl<G: Clone, T: ?Sized> Clone for ByRef<G, T> {
+impl<G: Clone, T: ?Sized> Clone for GetRef<G, T> {
     fn clone(&self) -> Self {
         Self(self.0.clone(), PhantomData)
     }
 }
 
-impl<G: Copy, T: ?Sized> Copy for ByRef<G, T> {}
+impl<G: Copy, T: ?Sized> Copy for GetRef<G, T> {}
 
-impl<S: Clone, T> Clone for Owned<S, T> {
+impl<S: Clone, T> Clone for SetValue<S, T> {
     fn clone(&self) -> Self {
         Self(self.0.clone(), PhantomData)
     }
 }
 
-impl<S: Copy, T> Copy for Owned<S, T> {}
+impl<S: Copy, T> Copy for SetValue<S, T> {}
 
 /// A field that can be encoded from a model `M`.
 pub trait PutField<M> {
@@ -106,7 +106,7 @@ impl<W, G, S> Field<W, G, S> {
     }
 }
 
-impl<M, W, G, S, T> PutField<M> for Field<W, ByValue<G, T>, S>
+impl<M, W, G, S, T> PutField<M> for Field<W, GetValue<G, T>, S>
 where
     W: Put<T>,
     G: Fn(&M) -> T,
@@ -122,7 +122,7 @@ where
     }
 }
 
-impl<M, W, G, S, T> PutField<M> for Field<W, ByRef<G, T>, S>
+impl<M, W, G, S, T> PutField<M> for Field<W, GetRef<G, T>, S>
 where
     W: Put<T>,
     G: for<'a> Fn(&'a M) -> &'a T,
@@ -151,7 +151,7 @@ impl<M, W: Put<()>, S> PutField<M> for Field<W, Reserved, S> {
     }
 }
 
-impl<'de, M, W, G, S, T> GetField<'de, M> for Field<W, G, Owned<S, T>>
+impl<'de, M, W, G, S, T> GetField<'de, M> for Field<W, G, SetValue<S, T>>
 where
     W: Get<'de, T>,
     S: Fn(&mut M, T),
@@ -164,7 +164,7 @@ where
     }
 }
 
-impl<'de, M, W, G, S> GetField<'de, M> for Field<W, G, Text<S>>
+impl<'de, M, W, G, S> GetField<'de, M> for Field<W, G, SetStr<S>>
 where
     W: Get<'de, &'de str>,
     S: for<'a> Fn(&mut M, &'a str),
@@ -172,13 +172,13 @@ where
     #[inline(always)]
     fn get_field(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
         let text = self.form.get(reader)?;
-        reader.allocate(text.len())?;
+        reader.count_allocation(text.len())?;
         (self.setter.0)(model, text);
         Ok(())
     }
 }
 
-impl<'de, M, W, G, S> GetField<'de, M> for Field<W, G, Bytes<S>>
+impl<'de, M, W, G, S> GetField<'de, M> for Field<W, G, SetBytes<S>>
 where
     W: Get<'de, &'de [u8]>,
     S: for<'a> Fn(&mut M, &'a [u8]),
@@ -186,7 +186,7 @@ where
     #[inline(always)]
     fn get_field(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
         let bytes = self.form.get(reader)?;
-        reader.allocate(bytes.len())?;
+        reader.count_allocation(bytes.len())?;
         (self.setter.0)(model, bytes);
         Ok(())
     }
@@ -216,9 +216,9 @@ macro_rules! debug {
 }
 
 debug! {
-    ByValue<G, T>;
-    ByRef<G, T: ?Sized>;
-    Owned<S, T>;
-    Text<S>;
-    Bytes<S>;
+    GetValue<G, T>;
+    GetRef<G, T: ?Sized>;
+    SetValue<S, T>;
+    SetStr<S>;
+    SetBytes<S>;
 }

@@ -8,17 +8,17 @@ use super::field::{Field, GetField, PutField};
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{SchemaContext, Schema};
 use crate::wire::{Wire, both};
 use crate::write::Writer;
 
 /// The empty list.
 #[derive(Clone, Copy, Debug)]
-pub struct End;
+pub struct Nil;
 
 /// The fields of `L`, then `F`.
 #[derive(Clone, Copy, Debug)]
-pub struct Then<L, F> {
+pub struct Cons<L, F> {
     pub(super) before: L,
     pub(super) last: F,
 }
@@ -42,7 +42,7 @@ pub trait Fields {
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault>;
 
     /// Appends the names and schemas of the fields.
-    fn schema(&self, describe: &mut Describe, fields: &mut Vec<(String, Schema)>);
+    fn schema(&self, context: &mut SchemaContext, fields: &mut Vec<(String, Schema)>);
 }
 
 /// A list of fields that can be encoded from a model `M`.
@@ -72,7 +72,7 @@ pub trait GetFields<'de, M>: Fields {
     fn get_fields(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault>;
 }
 
-impl Fields for End {
+impl Fields for Nil {
     const LEN: usize = 0;
 
     #[inline(always)]
@@ -90,10 +90,10 @@ impl Fields for End {
         Ok(())
     }
 
-    fn schema(&self, _: &mut Describe, _: &mut Vec<(String, Schema)>) {}
+    fn schema(&self, _: &mut SchemaContext, _: &mut Vec<(String, Schema)>) {}
 }
 
-impl<M> PutFields<M> for End {
+impl<M> PutFields<M> for Nil {
     #[inline(always)]
     fn put_fields(&self, _: &M, _: &mut Writer<'_>) -> Result<(), Fault> {
         Ok(())
@@ -105,14 +105,14 @@ impl<M> PutFields<M> for End {
     }
 }
 
-impl<M> GetFields<'_, M> for End {
+impl<M> GetFields<'_, M> for Nil {
     #[inline(always)]
     fn get_fields(&self, _: &mut Reader<'_, '_>, _: &mut M) -> Result<(), Fault> {
         Ok(())
     }
 }
 
-impl<L: Fields, W: Wire, G, S> Fields for Then<L, Field<W, G, S>> {
+impl<L: Fields, W: Wire, G, S> Fields for Cons<L, Field<W, G, S>> {
     const LEN: usize = L::LEN + 1;
 
     #[inline(always)]
@@ -134,17 +134,17 @@ impl<L: Fields, W: Wire, G, S> Fields for Then<L, Field<W, G, S>> {
         }
     }
 
-    fn schema(&self, describe: &mut Describe, fields: &mut Vec<(String, Schema)>) {
-        self.before.schema(describe, fields);
+    fn schema(&self, context: &mut SchemaContext, fields: &mut Vec<(String, Schema)>) {
+        self.before.schema(context, fields);
         let name = match self.last.name {
             "" => L::LEN.to_string(),
             name => name.into(),
         };
-        fields.push((name, self.last.form.schema(describe)));
+        fields.push((name, self.last.form.schema(context)));
     }
 }
 
-impl<M, L, W, G, S> PutFields<M> for Then<L, Field<W, G, S>>
+impl<M, L, W, G, S> PutFields<M> for Cons<L, Field<W, G, S>>
 where
     L: PutFields<M>,
     W: Wire,
@@ -165,7 +165,7 @@ where
     }
 }
 
-impl<'de, M, L, W, G, S> GetFields<'de, M> for Then<L, Field<W, G, S>>
+impl<'de, M, L, W, G, S> GetFields<'de, M> for Cons<L, Field<W, G, S>>
 where
     L: GetFields<'de, M>,
     W: Wire,

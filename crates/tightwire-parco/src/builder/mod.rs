@@ -36,32 +36,32 @@
 //! value; strings and bytes are borrowed from the input. The model itself cannot borrow from the input, so that a
 //! schema can be a static; use the derive macros for models that borrow.
 
-pub(crate) mod boxed;
+pub(crate) mod dynamic;
 mod collections;
 mod field;
 mod list;
 mod scalars;
 pub(crate) mod start;
-mod texts;
+mod strings;
 
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
-pub use boxed::Boxed;
-pub use field::{ByRef, ByValue, Bytes, Field, GetField, Owned, PutField, Reserved, Text};
-pub use list::{End, Fields, GetFields, PutFields, Then};
+pub use dynamic::Boxed;
+pub use field::{GetRef, GetValue, SetBytes, Field, GetField, SetValue, PutField, Reserved, SetStr};
+pub use list::{Nil, Fields, GetFields, PutFields, Cons};
 
 use crate::error::{Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{SchemaContext, Schema};
 use crate::wire::{Get, Put, Wire};
 use crate::write::Writer;
 
 /// A schema of the model `M` with the fields `L`.
 ///
-/// `K` determines which functions each field needs: [`Both`], [`Getters`] or [`Setters`].
+/// `K` determines which functions each field needs: [`ReadWrite`], [`WriteOnly`] or [`ReadOnly`].
 #[must_use = "a schema does nothing by itself, and each field that is added makes another one"]
 pub struct Builder<M, L, K> {
     fields: L,
@@ -70,25 +70,25 @@ pub struct Builder<M, L, K> {
 }
 
 /// A schema with one more field, of wire type `W`.
-pub type With<M, L, K, W, G, S> = Builder<M, Then<L, Field<W, G, S>>, K>;
+pub type With<M, L, K, W, G, S> = Builder<M, Cons<L, Field<W, G, S>>, K>;
 
 /// A schema that only encodes.
-pub type Compiler<M, L> = Builder<M, L, Getters>;
+pub type Compiler<M, L> = Builder<M, L, WriteOnly>;
 
 /// A schema that only decodes.
-pub type Parser<M, L, N> = Builder<M, L, Setters<N>>;
+pub type Parser<M, L, N> = Builder<M, L, ReadOnly<N>>;
 
 /// Fields are added with a getter and a setter. `N` is the [`Factory`].
 #[derive(Clone, Copy, Debug)]
-pub struct Both<N>(N);
+pub struct ReadWrite<N>(N);
 
 /// Fields are added with a getter.
 #[derive(Clone, Copy, Debug)]
-pub struct Getters;
+pub struct WriteOnly;
 
 /// Fields are added with a setter. `N` is the [`Factory`].
 #[derive(Clone, Copy, Debug)]
-pub struct Setters<N>(N);
+pub struct ReadOnly<N>(N);
 
 /// Creates the model to decode into. Implemented for functions without arguments.
 pub trait Factory<M> {
@@ -114,14 +114,14 @@ impl<M, N: Fn() -> M> Factory<M> for N {
     }
 }
 
-impl<M, N: Factory<M>> Factory<M> for Both<N> {
+impl<M, N: Factory<M>> Factory<M> for ReadWrite<N> {
     #[inline]
     fn make(&self) -> M {
         self.0.make()
     }
 }
 
-impl<M, N: Factory<M>> Factory<M> for Setters<N> {
+impl<M, N: Factory<M>> Factory<M> for ReadOnly<N> {
     #[inline]
     fn make(&self) -> M {
         self.0.make()
@@ -131,7 +131,7 @@ impl<M, N: Factory<M>> Factory<M> for Setters<N> {
 impl<M, L, K> Builder<M, L, K> {
     fn then<W, G, S>(self, form: W, getter: G, setter: S) -> With<M, L, K, W, G, S> {
         let last = Field { form, getter, setter, name: "" };
-        Builder { fields: Then { before: self.fields, last }, kind: self.kind, model: PhantomData }
+        Builder { fields: Cons { before: self.fields, last }, kind: self.kind, model: PhantomData }
     }
 }
 
@@ -174,11 +174,11 @@ impl<M, L: Fields, K> Wire for Builder<M, L, K> {
         })
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
         // The type of a schema contains the types of nested schemas, so a nested schema never has the same name.
-        describe.structure(core::any::type_name::<Self>(), |describe| {
+        context.structure(core::any::type_name::<Self>(), |context| {
             let mut fields = Vec::new();
-            self.fields.schema(describe, &mut fields);
+            self.fields.schema(context, &mut fields);
             fields
         })
     }

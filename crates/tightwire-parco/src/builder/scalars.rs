@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::{Both, Builder, ByValue, Getters, Owned, Reserved, Setters, With};
+use super::{ReadWrite, Builder, GetValue, WriteOnly, SetValue, Reserved, ReadOnly, With};
 use crate::wire::{
     Be, Bool, F32, F64, FromNanos, GoInt, GoUint, I8, I16, I32, I64, Le, Order, Skip, StaticWire, TimeUtc,
     ToNanos, U8, U16, U32, U64,
@@ -10,50 +10,50 @@ use crate::wire::{
 
 macro_rules! scalars {
     ($($(#[$doc:meta])* $name:ident $([$($generic:tt)*])? ($($order:ident: $type:ty)?): $value:ty => $form:ty;)*) => {
-        impl<M, L, N> Builder<M, L, Both<N>> {$(
+        impl<M, L, N> Builder<M, L, ReadWrite<N>> {$(
             $(#[$doc])*
             pub fn $name<$($($generic)*,)? G, S>(
                 self,
                 $($order: $type,)?
                 getter: G,
                 setter: S,
-            ) -> With<M, L, Both<N>, $form, ByValue<G, $value>, Owned<S, $value>>
+            ) -> With<M, L, ReadWrite<N>, $form, GetValue<G, $value>, SetValue<S, $value>>
             where
                 G: Fn(&M) -> $value,
                 S: Fn(&mut M, $value),
             {
                 $(let _ = $order;)?
-                self.then(StaticWire::NEW, ByValue(getter, PhantomData), Owned(setter, PhantomData))
+                self.then(StaticWire::NEW, GetValue(getter, PhantomData), SetValue(setter, PhantomData))
             }
         )*}
 
-        impl<M, L> Builder<M, L, Getters> {$(
+        impl<M, L> Builder<M, L, WriteOnly> {$(
             $(#[$doc])*
             pub fn $name<$($($generic)*,)? G>(
                 self,
                 $($order: $type,)?
                 getter: G,
-            ) -> With<M, L, Getters, $form, ByValue<G, $value>, ()>
+            ) -> With<M, L, WriteOnly, $form, GetValue<G, $value>, ()>
             where
                 G: Fn(&M) -> $value,
             {
                 $(let _ = $order;)?
-                self.then(StaticWire::NEW, ByValue(getter, PhantomData), ())
+                self.then(StaticWire::NEW, GetValue(getter, PhantomData), ())
             }
         )*}
 
-        impl<M, L, N> Builder<M, L, Setters<N>> {$(
+        impl<M, L, N> Builder<M, L, ReadOnly<N>> {$(
             $(#[$doc])*
             pub fn $name<$($($generic)*,)? S>(
                 self,
                 $($order: $type,)?
                 setter: S,
-            ) -> With<M, L, Setters<N>, $form, (), Owned<S, $value>>
+            ) -> With<M, L, ReadOnly<N>, $form, (), SetValue<S, $value>>
             where
                 S: Fn(&mut M, $value),
             {
                 $(let _ = $order;)?
-                self.then(StaticWire::NEW, (), Owned(setter, PhantomData))
+                self.then(StaticWire::NEW, (), SetValue(setter, PhantomData))
             }
         )*}
     };

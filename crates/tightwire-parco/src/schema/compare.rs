@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::Schema;
-use super::shape::{Circle, Kind, Shape};
+use super::layout::{Recursion, LayoutKind, Layout};
 
 /// The differences between two schemas, and whether each can decode the other's messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,13 +61,13 @@ pub enum Verdict {
 /// ```
 pub fn compare(old: &Schema, new: &Schema) -> Compatibility {
     let mut comparison = Comparison::default();
-    let (old, new) = (Shape::of(old), Shape::of(new));
+    let (old, new) = (Layout::of(old), Layout::of(new));
     match (&old.kind, &new.kind) {
         // The fields of the message itself come last, so fields can be added or removed at the end.
-        (Kind::Group(one, old), Kind::Group(other, new)) if !one.is_closed && !other.is_closed => {
+        (LayoutKind::Struct(one, old), LayoutKind::Struct(other, new)) if !one.is_recursive && !other.is_recursive => {
             Fields::new(&mut comparison, "", old, new, true).compare();
         }
-        _ => comparison.shape("", &old, &new),
+        _ => comparison.layout("", &old, &new),
     }
     Compatibility { changes: comparison.changes }
 }
@@ -148,8 +148,8 @@ impl fmt::Display for Verdict {
 struct Comparison {
     changes: Vec<Change>,
     /// Levels of the enclosing recursive types in the old and the new schema.
-    old_open: Vec<usize>,
-    new_open: Vec<usize>,
+    old_ancestors: Vec<usize>,
+    new_ancestors: Vec<usize>,
 }
 
 impl Comparison {
@@ -168,57 +168,57 @@ impl Comparison {
     }
 
     /// Reports types that have the same encoding but different names in the schema.
-    fn label(&mut self, path: &str, old: &Shape, new: &Shape) {
+    fn label(&mut self, path: &str, old: &Layout, new: &Layout) {
         if old.label != new.label {
             self.became(path, Verdict::SameWire, old.label, new.label);
         }
     }
 
-    fn shape(&mut self, path: &str, old: &Shape, new: &Shape) {
+    fn layout(&mut self, path: &str, old: &Layout, new: &Layout) {
         match (&old.kind, &new.kind) {
-            (Kind::Leaf(one, _), Kind::Leaf(other, _)) if one == other => self.label(path, old, new),
-            (Kind::Leaf(one, _), Kind::Leaf(other, _)) => self.became(path, Verdict::Breaks, one, other),
-            (Kind::Bytes(one), Kind::Bytes(other)) => {
+            (LayoutKind::Leaf(one, _), LayoutKind::Leaf(other, _)) if one == other => self.label(path, old, new),
+            (LayoutKind::Leaf(one, _), LayoutKind::Leaf(other, _)) => self.became(path, Verdict::Breaks, one, other),
+            (LayoutKind::Bytes(one), LayoutKind::Bytes(other)) => {
                 self.header(path, one, other);
                 self.label(path, old, new);
             }
-            (Kind::Slice(one, old), Kind::Slice(other, new)) => {
+            (LayoutKind::Slice(one, old), LayoutKind::Slice(other, new)) => {
                 self.header(path, one, other);
-                self.shape(&alloc::format!("{path}[]"), old, new);
+                self.layout(&alloc::format!("{path}[]"), old, new);
             }
-            (Kind::Array(one, old), Kind::Array(other, new)) => {
+            (LayoutKind::Array(one, old), LayoutKind::Array(other, new)) => {
                 if one != other {
                     self.note(path, Verdict::Breaks, alloc::format!("{one} elements became {other}"));
                 }
-                self.shape(&alloc::format!("{path}[]"), old, new);
+                self.layout(&alloc::format!("{path}[]"), old, new);
             }
-            (Kind::Map(one, old_key, old_value), Kind::Map(other, new_key, new_value)) => {
+            (LayoutKind::Map(one, old_key, old_value), LayoutKind::Map(other, new_key, new_value)) => {
                 self.header(path, one, other);
-                self.shape(&alloc::format!("{path}[key]"), old_key, new_key);
-                self.shape(&alloc::format!("{path}[value]"), old_value, new_value);
+                self.layout(&alloc::format!("{path}[key]"), old_key, new_key);
+                self.layout(&alloc::format!("{path}[value]"), old_value, new_value);
             }
-            (Kind::Option(old), Kind::Option(new)) => self.shape(&alloc::format!("{path}?"), old, new),
-            (Kind::Skip(one), Kind::Skip(other)) if one == other => {}
-            (Kind::Skip(one), Kind::Skip(other)) => {
+            (LayoutKind::Option(old), LayoutKind::Option(new)) => self.layout(&alloc::format!("{path}?"), old, new),
+            (LayoutKind::Skip(one), LayoutKind::Skip(other)) if one == other => {}
+            (LayoutKind::Skip(one), LayoutKind::Skip(other)) => {
                 self.note(path, Verdict::Breaks, alloc::format!("{one} reserved bytes became {other}"));
             }
-            (Kind::Located, Kind::Located) => {}
-            (Kind::Group(one, old), Kind::Group(other, new)) if one.is_closed == other.is_closed => {
+            (LayoutKind::TimeLocation, LayoutKind::TimeLocation) => {}
+            (LayoutKind::Struct(one, old), LayoutKind::Struct(other, new)) if one.is_recursive == other.is_recursive => {
                 self.enter(*one, *other);
                 Fields::new(self, path, old, new, false).compare();
                 self.leave(*one);
             }
-            (Kind::Multi(one, old_id, old), Kind::Multi(other, new_id, new))
-                if one.is_closed == other.is_closed =>
+            (LayoutKind::Multi(one, old_id, old), LayoutKind::Multi(other, new_id, new))
+                if one.is_recursive == other.is_recursive =>
             {
-                self.shape(&alloc::format!("{path}[id]"), old_id, new_id);
+                self.layout(&alloc::format!("{path}[id]"), old_id, new_id);
                 self.enter(*one, *other);
                 self.models(path, old, new);
                 self.leave(*one);
             }
-            (Kind::Back(one), Kind::Back(other)) => {
+            (LayoutKind::Recursive(one), LayoutKind::Recursive(other)) => {
                 let place = |open: &[usize], level| open.iter().position(|open| *open == level);
-                if place(&self.old_open, *one) != place(&self.new_open, *other) {
+                if place(&self.old_ancestors, *one) != place(&self.new_ancestors, *other) {
                     self.note(path, Verdict::Breaks, "another struct comes again");
                 }
             }
@@ -226,25 +226,25 @@ impl Comparison {
         }
     }
 
-    fn enter(&mut self, old: Circle, new: Circle) {
-        if old.is_closed {
-            self.old_open.push(old.level);
-            self.new_open.push(new.level);
+    fn enter(&mut self, old: Recursion, new: Recursion) {
+        if old.is_recursive {
+            self.old_ancestors.push(old.level);
+            self.new_ancestors.push(new.level);
         }
     }
 
-    fn leave(&mut self, circle: Circle) {
-        if circle.is_closed {
-            self.old_open.pop();
-            self.new_open.pop();
+    fn leave(&mut self, recursion: Recursion) {
+        if recursion.is_recursive {
+            self.old_ancestors.pop();
+            self.new_ancestors.pop();
         }
     }
 
-    fn models(&mut self, path: &str, old: &[(String, Shape)], new: &[(String, Shape)]) {
+    fn models(&mut self, path: &str, old: &[(String, Layout)], new: &[(String, Layout)]) {
         for (id, model) in new {
             let path = alloc::format!("{path}[{id}]");
             match old.iter().find(|(old, _)| old == id) {
-                Some((_, old)) => self.shape(&path, old, model),
+                Some((_, old)) => self.layout(&path, old, model),
                 None => self.note(&path, Verdict::NewReadsOld, "a new model"),
             }
         }
@@ -254,7 +254,7 @@ impl Comparison {
     }
 }
 
-fn has(list: &[(String, Shape)], name: &str) -> bool {
+fn has(list: &[(String, Layout)], name: &str) -> bool {
     list.iter().any(|(other, _)| other == name)
 }
 
@@ -262,11 +262,11 @@ fn has(list: &[(String, Shape)], name: &str) -> bool {
 struct Fields<'a> {
     comparison: &'a mut Comparison,
     path: &'a str,
-    all_old: &'a [(String, Shape)],
-    all_new: &'a [(String, Shape)],
+    all_old: &'a [(String, Layout)],
+    all_new: &'a [(String, Layout)],
     /// Fields that are not compared yet.
-    old: &'a [(String, Shape)],
-    new: &'a [(String, Shape)],
+    old: &'a [(String, Layout)],
+    new: &'a [(String, Layout)],
     /// True if no fields follow the struct.
     is_last: bool,
     /// Bytes already matched of the reserved bytes that come next in the old and the new schema.
@@ -277,8 +277,8 @@ impl<'a> Fields<'a> {
     fn new(
         comparison: &'a mut Comparison,
         path: &'a str,
-        old: &'a [(String, Shape)],
-        new: &'a [(String, Shape)],
+        old: &'a [(String, Layout)],
+        new: &'a [(String, Layout)],
         is_last: bool,
     ) -> Self {
         Self { comparison, path, all_old: old, all_new: new, old, new, is_last, used: (0, 0) }
@@ -310,7 +310,7 @@ impl<'a> Fields<'a> {
                     self.note(new_name, Verdict::SameWire, &alloc::format!("was called {old_name}"));
                 }
                 let path = self.at(new_name);
-                self.comparison.shape(&path, old, new);
+                self.comparison.layout(&path, old, new);
             }
             (self.old, self.new, self.used) = (old_rest, new_rest, (0, 0));
         }
@@ -325,10 +325,10 @@ impl<'a> Fields<'a> {
     }
 
     /// Skips reserved bytes, and fields that replaced reserved bytes or were replaced by them.
-    fn reserved(&mut self, (old_name, old): (&str, &Shape), (new_name, new): (&str, &Shape)) -> bool {
+    fn reserved(&mut self, (old_name, old): (&str, &Layout), (new_name, new): (&str, &Layout)) -> bool {
         let size = match (&old.kind, &new.kind) {
-            (Kind::Skip(one), Kind::Skip(other)) => (one - self.used.0).min(other - self.used.1),
-            (Kind::Skip(room), _) if !has(self.all_old, new_name) => {
+            (LayoutKind::Skip(one), LayoutKind::Skip(other)) => (one - self.used.0).min(other - self.used.1),
+            (LayoutKind::Skip(room), _) if !has(self.all_old, new_name) => {
                 let Some(size) = new.fixed_size().filter(|size| *size <= room - self.used.0) else {
                     return false;
                 };
@@ -339,7 +339,7 @@ impl<'a> Fields<'a> {
                 );
                 size
             }
-            (_, Kind::Skip(room)) if !has(self.all_new, old_name) => {
+            (_, LayoutKind::Skip(room)) if !has(self.all_new, old_name) => {
                 let Some(size) = old.fixed_size().filter(|size| *size <= room - self.used.1) else {
                     return false;
                 };
@@ -368,9 +368,9 @@ impl<'a> Fields<'a> {
 }
 
 /// Skips the first field, unless it consists of reserved bytes that are not used up.
-fn advance(fields: &[(String, Shape)], used: u64) -> (&[(String, Shape)], u64) {
+fn advance(fields: &[(String, Layout)], used: u64) -> (&[(String, Layout)], u64) {
     match fields {
-        [(_, Shape { kind: Kind::Skip(room), .. }), ..] if used < *room => (fields, used),
+        [(_, Layout { kind: LayoutKind::Skip(room), .. }), ..] if used < *room => (fields, used),
         [_, rest @ ..] => (rest, 0),
         [] => (fields, 0),
     }

@@ -5,7 +5,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::error::{Kind as Wrong, SchemaError};
+use super::error::{SchemaErrorKind, SchemaError};
 use super::{Number, Schema, Value};
 use crate::options::Limits;
 use crate::wire::Endian;
@@ -48,14 +48,14 @@ pub(super) type Index = usize;
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     /// Minimum encoded size.
-    pub(super) least: usize,
+    pub(super) min_size: usize,
     /// Encoded size if it is always the same.
-    pub(super) fixed: Option<usize>,
-    pub(super) kind: Kind,
+    pub(super) fixed_size: Option<usize>,
+    pub(super) kind: NodeKind,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     Bool,
     Number(Number, Endian),
     Header(Number, Endian),
@@ -146,10 +146,10 @@ struct Compiler {
 impl Compiler {
     fn add(&mut self, schema: &Schema, depth: usize) -> Result<Index, SchemaError> {
         if depth > Schema::MAX_DEPTH {
-            return Err(SchemaError::new(Wrong::Limit("the schema is too deep")));
+            return Err(SchemaError::new(SchemaErrorKind::Limit("the schema is too deep")));
         }
         if self.nodes.len() == Schema::MAX_TYPES {
-            return Err(SchemaError::new(Wrong::Limit("the schema has too many types")));
+            return Err(SchemaError::new(SchemaErrorKind::Limit("the schema has too many types")));
         }
         if let Schema::Recursive(levels) = schema {
             let at = self.open.len().checked_sub(*levels).filter(|_| *levels > 0);
@@ -158,33 +158,33 @@ impl Compiler {
                 .ok_or_else(|| SchemaError::invalid("`recursive` refers to a level that does not exist"));
         }
         let index = self.nodes.len();
-        self.nodes.push(Node { least: usize::MAX, fixed: None, kind: Kind::Bool });
+        self.nodes.push(Node { min_size: usize::MAX, fixed_size: None, kind: NodeKind::Bool });
         self.nodes[index].kind = self.kind(index, schema, depth + 1)?;
         Ok(index)
     }
 
-    fn kind(&mut self, index: Index, schema: &Schema, depth: usize) -> Result<Kind, SchemaError> {
+    fn kind(&mut self, index: Index, schema: &Schema, depth: usize) -> Result<NodeKind, SchemaError> {
         Ok(match schema {
-            Schema::Bool => Kind::Bool,
-            Schema::Number(number, endian) => Kind::Number(*number, *endian),
-            Schema::Header(number, endian) if !number.is_float() => Kind::Header(*number, *endian),
+            Schema::Bool => NodeKind::Bool,
+            Schema::Number(number, endian) => NodeKind::Number(*number, *endian),
+            Schema::Header(number, endian) if !number.is_float() => NodeKind::Header(*number, *endian),
             Schema::Header(..) => return Err(SchemaError::invalid("a header cannot be a float")),
-            Schema::String { header } => Kind::Text(length(header)?),
-            Schema::Blob { header } => Kind::Blob(length(header)?),
+            Schema::String { header } => NodeKind::Text(length(header)?),
+            Schema::Blob { header } => NodeKind::Blob(length(header)?),
             Schema::Slice { header, element } => {
-                Kind::Slice(length(header)?, self.part(element, depth, "[element]")?)
+                NodeKind::Slice(length(header)?, self.part(element, depth, "[element]")?)
             }
             Schema::Array { len, element } => {
                 let len = usize::try_from(*len).ok().filter(|len| *len <= Limits::MAX_ELEMENTS);
-                let len = len.ok_or_else(|| SchemaError::new(Wrong::Limit("the array is too long")))?;
-                Kind::Array(len, self.part(element, depth, "[element]")?)
+                let len = len.ok_or_else(|| SchemaError::new(SchemaErrorKind::Limit("the array is too long")))?;
+                NodeKind::Array(len, self.part(element, depth, "[element]")?)
             }
-            Schema::Map { header, key, value } => Kind::Map {
+            Schema::Map { header, key, value } => NodeKind::Map {
                 header: length(header)?,
                 key: self.part(key, depth, "[key]")?,
                 value: self.part(value, depth, "[value]")?,
             },
-            Schema::Option(inner) => Kind::Option(self.part(inner, depth, "[some]")?),
+            Schema::Option(inner) => NodeKind::Option(self.part(inner, depth, "[some]")?),
             Schema::Struct(fields) => {
                 self.open.push(index);
                 let fields = fields.iter().map(|(name, schema)| {
@@ -194,16 +194,16 @@ impl Compiler {
                 });
                 let fields = fields.collect::<Result<_, SchemaError>>()?;
                 self.open.pop();
-                Kind::Struct(fields)
+                NodeKind::Struct(fields)
             }
             Schema::Skip(count) => {
                 let count = usize::try_from(*count).ok().filter(|count| *count <= Limits::MAX_BYTES);
-                Kind::Skip(
-                    count.ok_or_else(|| SchemaError::new(Wrong::Limit("too many bytes are reserved")))?,
+                NodeKind::Skip(
+                    count.ok_or_else(|| SchemaError::new(SchemaErrorKind::Limit("too many bytes are reserved")))?,
                 )
             }
-            Schema::TimeUtc => Kind::TimeUtc,
-            Schema::TimeLocation => Kind::TimeLocation,
+            Schema::TimeUtc => NodeKind::TimeUtc,
+            Schema::TimeLocation => NodeKind::TimeLocation,
             Schema::Multi { header, models } => self.multi(index, header, models, depth)?,
             Schema::Recursive(_) => unreachable!("`add` has resolved it"),
         })
@@ -219,7 +219,7 @@ impl Compiler {
         header: &Schema,
         models: &[(String, Schema)],
         depth: usize,
-    ) -> Result<Kind, SchemaError> {
+    ) -> Result<NodeKind, SchemaError> {
         let wrong = || SchemaError::invalid("an id must be an integer or a string").within("[id]");
         let is_text = match header {
             Schema::Number(number, _) | Schema::Header(number, _) if !number.is_float() => false,
@@ -245,9 +245,9 @@ impl Compiler {
         self.open.pop();
         list.sort_by(|one, other| one.id.cmp(&other.id));
         if let Some([model, _]) = list.array_windows().find(|[one, other]| one.id == other.id) {
-            return Err(SchemaError::new(Wrong::Duplicate).within(format_args!("[{}]", model.name)));
+            return Err(SchemaError::new(SchemaErrorKind::Duplicate).within(format_args!("[{}]", model.name)));
         }
-        Ok(Kind::Multi { header, models: list })
+        Ok(NodeKind::Multi { header, models: list })
     }
 }
 
@@ -269,46 +269,46 @@ fn measure(nodes: &mut [Node]) -> Result<(), SchemaError> {
     for _ in 0..PASSES {
         let mut changed = false;
         for index in (0..nodes.len()).rev() {
-            let (least, fixed) = sizes(nodes, index);
-            changed |= least != nodes[index].least;
-            nodes[index].least = least;
-            nodes[index].fixed = fixed;
+            let (min_size, fixed_size) = sizes(nodes, index);
+            changed |= min_size != nodes[index].min_size;
+            nodes[index].min_size = min_size;
+            nodes[index].fixed_size = fixed_size;
         }
         if !changed {
-            let endless = nodes.iter().any(|node| node.least == usize::MAX);
+            let endless = nodes.iter().any(|node| node.min_size == usize::MAX);
             let error = SchemaError::invalid("a type contains itself without an option or collection, or is too large");
             return if endless { Err(error) } else { Ok(()) };
         }
     }
-    Err(SchemaError::new(Wrong::Limit("the schema has too many recursive types")))
+    Err(SchemaError::new(SchemaErrorKind::Limit("the schema has too many recursive types")))
 }
 
 /// Returns the minimum and fixed size of a node from those of its children. `usize::MAX` means unknown.
 fn sizes(nodes: &[Node], index: Index) -> (usize, Option<usize>) {
     match &nodes[index].kind {
-        Kind::Bool => (1, Some(1)),
-        Kind::Number(number, _) | Kind::Header(number, _) => (number.width(), Some(number.width())),
-        Kind::Text(header) | Kind::Blob(header) | Kind::Slice(header, _) | Kind::Map { header, .. } => {
+        NodeKind::Bool => (1, Some(1)),
+        NodeKind::Number(number, _) | NodeKind::Header(number, _) => (number.width(), Some(number.width())),
+        NodeKind::Text(header) | NodeKind::Blob(header) | NodeKind::Slice(header, _) | NodeKind::Map { header, .. } => {
             (header.number.width(), None)
         }
-        Kind::Array(0, _) => (0, Some(0)),
-        Kind::Array(len, element) => {
-            let Node { least, fixed, .. } = &nodes[*element];
-            (least.saturating_mul(*len), fixed.and_then(|fixed| fixed.checked_mul(*len)))
+        NodeKind::Array(0, _) => (0, Some(0)),
+        NodeKind::Array(len, element) => {
+            let Node { min_size, fixed_size, .. } = &nodes[*element];
+            (min_size.saturating_mul(*len), fixed_size.and_then(|fixed_size| fixed_size.checked_mul(*len)))
         }
-        Kind::Option(_) => (1, None),
-        Kind::Struct(fields) => fields.iter().fold((0, Some(0)), |(least, fixed), (_, field)| {
+        NodeKind::Option(_) => (1, None),
+        NodeKind::Struct(fields) => fields.iter().fold((0, Some(0)), |(min_size, fixed_size), (_, field)| {
             // A child that comes before its parent closes a cycle, which has no fixed size.
-            let size = if *field > index { nodes[*field].fixed } else { None };
-            let fixed = fixed.zip(size).and_then(|(one, other): (usize, usize)| one.checked_add(other));
-            (least.saturating_add(nodes[*field].least), fixed)
+            let size = if *field > index { nodes[*field].fixed_size } else { None };
+            let fixed_size = fixed_size.zip(size).and_then(|(one, other): (usize, usize)| one.checked_add(other));
+            (min_size.saturating_add(nodes[*field].min_size), fixed_size)
         }),
-        Kind::Skip(count) => (*count, Some(*count)),
-        Kind::TimeUtc => (8, Some(8)),
-        Kind::TimeLocation => (9, None),
-        Kind::Multi { header, models } => {
-            let model = models.iter().map(|model| nodes[model.node].least).min().unwrap_or(0);
-            (nodes[*header].least.saturating_add(model), None)
+        NodeKind::Skip(count) => (*count, Some(*count)),
+        NodeKind::TimeUtc => (8, Some(8)),
+        NodeKind::TimeLocation => (9, None),
+        NodeKind::Multi { header, models } => {
+            let model = models.iter().map(|model| nodes[model.node].min_size).min().unwrap_or(0);
+            (nodes[*header].min_size.saturating_add(model), None)
         }
     }
 }

@@ -11,14 +11,14 @@ use core::fmt;
 pub struct SchemaError(Box<Inner>);
 
 struct Inner {
-    kind: Kind,
+    kind: SchemaErrorKind,
     path: String,
     #[cfg(feature = "schema-json")]
     source: Option<serde_json::Error>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SchemaErrorKind {
     Syntax,
     Invalid(&'static str),
     #[cfg_attr(not(feature = "schema-json"), expect(dead_code, reason = "only the languages of JSON use it"))]
@@ -30,7 +30,7 @@ pub(super) enum Kind {
 }
 
 impl SchemaError {
-    pub(super) fn new(kind: Kind) -> Self {
+    pub(super) fn new(kind: SchemaErrorKind) -> Self {
         Self(Box::new(Inner {
             kind,
             path: String::new(),
@@ -40,17 +40,17 @@ impl SchemaError {
     }
 
     pub(super) fn invalid(what: &'static str) -> Self {
-        Self::new(Kind::Invalid(what))
+        Self::new(SchemaErrorKind::Invalid(what))
     }
 
     #[cfg(feature = "schema-json")]
     pub(super) fn mismatch(what: &'static str) -> Self {
-        Self::new(Kind::Mismatch(what))
+        Self::new(SchemaErrorKind::Mismatch(what))
     }
 
     #[cfg(feature = "schema-json")]
     pub(super) fn syntax(source: serde_json::Error) -> Self {
-        let mut error = Self::new(Kind::Syntax);
+        let mut error = Self::new(SchemaErrorKind::Syntax);
         error.0.source = Some(source);
         error
     }
@@ -68,48 +68,48 @@ impl SchemaError {
 
     /// True if a text is not JSON.
     pub fn is_syntax(&self) -> bool {
-        self.0.kind == Kind::Syntax
+        self.0.kind == SchemaErrorKind::Syntax
     }
 
     /// True if the schema is invalid.
     pub fn is_invalid(&self) -> bool {
-        matches!(self.0.kind, Kind::Invalid(_))
+        matches!(self.0.kind, SchemaErrorKind::Invalid(_))
     }
 
     /// True if a value does not match the schema.
     pub fn is_mismatch(&self) -> bool {
-        matches!(self.0.kind, Kind::Mismatch(_))
+        matches!(self.0.kind, SchemaErrorKind::Mismatch(_))
     }
 
     /// True if the id of a model does not fit its wire type.
     pub fn is_out_of_range(&self) -> bool {
-        self.0.kind == Kind::OutOfRange
+        self.0.kind == SchemaErrorKind::OutOfRange
     }
 
     /// True if two models have the same id, or an object has a key twice.
     pub fn is_duplicate(&self) -> bool {
-        self.0.kind == Kind::Duplicate
+        self.0.kind == SchemaErrorKind::Duplicate
     }
 
     /// True if a value contains an id that is not in the schema.
     pub fn is_unknown_id(&self) -> bool {
-        self.0.kind == Kind::UnknownId
+        self.0.kind == SchemaErrorKind::UnknownId
     }
 
     /// True if a schema or value is too large or too deeply nested.
     pub fn is_limit(&self) -> bool {
-        matches!(self.0.kind, Kind::Limit(_))
+        matches!(self.0.kind, SchemaErrorKind::Limit(_))
     }
 }
 
 impl fmt::Display for SchemaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0.kind {
-            Kind::Syntax => "invalid JSON",
-            Kind::OutOfRange => "an id does not fit its wire type",
-            Kind::Duplicate => "duplicate model id or key",
-            Kind::UnknownId => "unknown model id",
-            Kind::Invalid(what) | Kind::Mismatch(what) | Kind::Limit(what) => what,
+            SchemaErrorKind::Syntax => "invalid JSON",
+            SchemaErrorKind::OutOfRange => "an id does not fit its wire type",
+            SchemaErrorKind::Duplicate => "duplicate model id or key",
+            SchemaErrorKind::UnknownId => "unknown model id",
+            SchemaErrorKind::Invalid(what) | SchemaErrorKind::Mismatch(what) | SchemaErrorKind::Limit(what) => what,
         })?;
         if !self.0.path.is_empty() {
             write!(f, " at {}", self.0.path)?;

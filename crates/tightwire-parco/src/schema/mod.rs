@@ -24,7 +24,7 @@ mod error;
 pub mod evolution;
 #[cfg(feature = "schema-json")]
 mod json;
-mod shape;
+mod layout;
 mod value;
 
 use alloc::boxed::Box;
@@ -34,10 +34,10 @@ use alloc::vec::Vec;
 pub use compare::{Change, Compatibility, Verdict, compare};
 pub use compile::Dynamic;
 pub use error::SchemaError;
-pub use shape::{Fingerprint, fingerprint};
+pub use layout::{Fingerprint, fingerprint};
 pub use value::Value;
 
-use crate::form::{DecodeForm, Encode};
+use crate::default_wire::{DecodeAs, Encode};
 use crate::wire::{Endian, StaticWire, Wire};
 
 /// Returns the schema of a type that can be encoded.
@@ -48,17 +48,17 @@ use crate::wire::{Endian, StaticWire, Wire};
 /// assert_eq!(schema::of::<Option<bool>>(), Schema::Option(Box::new(Schema::Bool)));
 /// ```
 pub fn of<T: Encode + ?Sized>() -> Schema {
-    of_form(&T::Form::NEW)
+    of_form(&T::Wire::NEW)
 }
 
 /// Returns the schema of a type as it is decoded. It differs from [`of`] only if the two wire types differ.
-pub fn of_decoded<'de, T: DecodeForm<'de>>() -> Schema {
-    of_form(&T::Form::NEW)
+pub fn of_decoded<'de, T: DecodeAs<'de>>() -> Schema {
+    of_form(&T::Wire::NEW)
 }
 
 /// Returns the schema of a wire type.
 pub fn of_form(form: &impl Wire) -> Schema {
-    form.schema(&mut Describe::default())
+    form.schema(&mut SchemaContext::default())
 }
 
 /// A wire type as data, without a Rust type.
@@ -230,18 +230,18 @@ impl Number {
 
 /// Context of [`Wire::schema`]: the types that are currently described, to detect recursion.
 #[derive(Debug, Default)]
-pub struct Describe {
+pub struct SchemaContext {
     open: Vec<&'static str>,
 }
 
-impl Describe {
+impl SchemaContext {
     /// Describes a struct by its type name and fields, or returns a reference if the type is already being described.
     pub fn structure(
         &mut self,
         name: &'static str,
         fields: impl FnOnce(&mut Self) -> Vec<(String, Schema)>,
     ) -> Schema {
-        self.enclosed(name, |describe| Schema::Struct(fields(describe)))
+        self.enclosed(name, |context| Schema::Struct(fields(context)))
     }
 
     /// Describes an enum or registry by its type name, the wire type of the ids, and the models.
@@ -251,7 +251,7 @@ impl Describe {
         header: Schema,
         models: impl FnOnce(&mut Self) -> Vec<(String, Schema)>,
     ) -> Schema {
-        self.enclosed(name, |describe| Schema::Multi { header: Box::new(header), models: models(describe) })
+        self.enclosed(name, |context| Schema::Multi { header: Box::new(header), models: models(context) })
     }
 
     /// Describes a struct without a type, such as the fields of an enum variant. It counts as a nesting level.

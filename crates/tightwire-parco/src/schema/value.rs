@@ -39,7 +39,7 @@ pub enum Value {
     /// Reserved bytes.
     Skip,
     /// A point in time and the name of a time zone.
-    Located {
+    TimeLocation {
         /// Nanoseconds since 1970.
         unix_nanos: i64,
         /// Name of the zone, such as `UTC` or `Europe/Madrid`.

@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeZone, Utc};
 
 use super::{FromNanos, ToNanos};
 use crate::error::Fault;
-use crate::form::{DecodeForm, EncodeForm};
+use crate::default_wire::{DecodeAs, EncodeAs};
 use crate::wire::{Order, TimeUtc};
 
 impl<Z: TimeZone> ToNanos for DateTime<Z> {

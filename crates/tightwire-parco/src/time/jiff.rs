@@ -4,8 +4,8 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 use super::{FromNanos, ToNanos};
-use crate::error::{Fault, Kind};
-use crate::form::{DecodeForm, EncodeForm};
+use crate::error::{Fault, ErrorKind};
+use crate::default_wire::{DecodeAs, EncodeAs};
 use crate::options::Levels;
 use crate::read::Reader;
 use crate::wire::{Get, Order, Put, TimeLocation, TimeUtc};
@@ -55,12 +55,12 @@ impl Get<'_, Zoned> for TimeLocation {
 }
 
 fn name(value: &Zoned) -> Result<&str, Fault> {
-    value.time_zone().iana_name().ok_or(Fault(Kind::UnknownZone))
+    value.time_zone().iana_name().ok_or(Fault(ErrorKind::UnknownZone))
 }
 
 /// Returns the time zone with this name. `UTC` needs no database.
 fn zone(name: &[u8]) -> Result<TimeZone, Fault> {
-    let unknown = Fault(Kind::UnknownZone);
+    let unknown = Fault(ErrorKind::UnknownZone);
     match name {
         b"UTC" => Ok(TimeZone::UTC),
         #[cfg(feature = "std")]

@@ -4,7 +4,7 @@ use time::{OffsetDateTime, UtcDateTime};
 
 use super::{FromNanos, ToNanos};
 use crate::error::Fault;
-use crate::form::{DecodeForm, EncodeForm};
+use crate::default_wire::{DecodeAs, EncodeAs};
 use crate::wire::{Order, TimeUtc};
 
 macro_rules! instant {

@@ -1,10 +1,10 @@
 //! Type-level functions that the derive attributes apply to a field's default wire type.
 //!
 //! Each attribute is a trait with an associated type, so the macros do not have to guess the type of a field from its
-//! name: `#[parco(header = u8)]` selects [`Reheader<U8>`](Reheader) of the default wire type, and fails to compile if
+//! name: `#[parco(header = u8)]` selects [`WithHeader<U8>`](WithHeader) of the default wire type, and fails to compile if
 //! that has no header.
 //!
-//! [`Opt`] and [`Via`] forward every trait but [`HasInner`], so that an attribute means the same for `T`, `Option<T>`
+//! [`Opt`] and [`Pointer`] forward every trait but [`HasInner`], so that an attribute means the same for `T`, `Option<T>`
 //! and `Box<T>`.
 
 use alloc::string::String;
@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 use super::{
     Array, Blob, Bool, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Map, Message, Opt, Order, Skip, Slice,
-    SortedMap, Str, TimeLocation, TimeUtc, U8, U16, U32, U64, Via,
+    SortedMap, Str, TimeLocation, TimeUtc, U8, U16, U32, U64, Pointer,
 };
 use crate::schema::Schema;
 
@@ -22,23 +22,23 @@ mod view;
 
 pub use id::Id;
 pub use max::Max;
-pub use view::{ViewForm, Viewed};
+pub use view::{ViewAs, HasView};
 
 /// Replaces the header: `header = ..` and `small`.
 #[diagnostic::on_unimplemented(
     message = "the wire type `{Self}` has no header",
     label = "`header` and `small` apply to strings, blobs, slices and maps"
 )]
-pub trait Reheader<H> {
+pub trait WithHeader<H> {
     /// The wire type with the header `H`.
-    type Form;
+    type Wire;
 }
 
 /// Replaces the byte order: `be` and `le`. Applies to numbers, headers and nested types, but not to nested messages.
 #[diagnostic::on_unimplemented(message = "the wire type `{Self}` has no byte order")]
-pub trait Reorder<O> {
+pub trait WithOrder<O> {
     /// The wire type in the byte order `O`.
-    type Form;
+    type Wire;
 }
 
 /// Limits a length or count: `max = N`.
@@ -46,9 +46,9 @@ pub trait Reorder<O> {
     message = "the wire type `{Self}` has no length to limit",
     label = "`max` applies to strings, blobs, slices and maps"
 )]
-pub trait Limit<const N: u64> {
+pub trait WithMax<const N: u64> {
     /// The wire type whose header is limited to `N`.
-    type Form;
+    type Wire;
 }
 
 /// A wire type with elements, for `elem(..)`.
@@ -68,7 +68,7 @@ pub trait HasElement {
 )]
 pub trait WithElement<E>: HasElement {
     /// The wire type with elements of type `E`.
-    type Form;
+    type Wire;
 }
 
 /// A wire type with entries, for `key(..)` and `value(..)`.
@@ -90,7 +90,7 @@ pub trait HasEntry {
 )]
 pub trait WithKey<K>: HasEntry {
     /// The wire type with keys of type `K`.
-    type Form;
+    type Wire;
 }
 
 /// Replaces the wire type of the values.
@@ -100,7 +100,7 @@ pub trait WithKey<K>: HasEntry {
 )]
 pub trait WithValue<V>: HasEntry {
     /// The wire type with values of type `V`.
-    type Form;
+    type Wire;
 }
 
 /// A wire type for optional values, for `inner(..)`.
@@ -120,14 +120,14 @@ pub trait HasInner {
 )]
 pub trait WithInner<W>: HasInner {
     /// The wire type with a value of type `W`.
-    type Form;
+    type Wire;
 }
 
 /// Sorts map entries by key: `sorted`.
 #[diagnostic::on_unimplemented(message = "the wire type `{Self}` is not a map", label = "`sorted` applies to maps")]
-pub trait Sorted {
+pub trait AsSorted {
     /// The sorted wire type.
-    type Form;
+    type Wire;
 }
 
 /// Encodes bytes as a blob, with one copy instead of one element at a time: `blob`.
@@ -137,7 +137,7 @@ pub trait Sorted {
 )]
 pub trait AsBlob {
     /// The blob.
-    type Form;
+    type Wire;
 }
 
 /// Uses Go's name for a 64-bit integer: `int` and `uint`.
@@ -147,7 +147,7 @@ pub trait AsBlob {
 )]
 pub trait AsGo<Signed> {
     /// [`GoInt`] or [`GoUint`].
-    type Form;
+    type Wire;
 }
 
 /// Selects `int` in [`AsGo`].
@@ -162,72 +162,72 @@ macro_rules! pass_on {
     ($($trait:ident<$($parameter:ident),*> [$($constant:tt)*];)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<$($constant)* W: $trait<$($parameter),*>> $trait<$($parameter),*> for Opt<W> {
-            type Form = Opt<W::Form>;
+            type Wire = Opt<W::Wire>;
         }
 
         #[diagnostic::do_not_recommend]
-        impl<$($constant)* W: $trait<$($parameter),*>> $trait<$($parameter),*> for Via<W> {
-            type Form = Via<W::Form>;
+        impl<$($constant)* W: $trait<$($parameter),*>> $trait<$($parameter),*> for Pointer<W> {
+            type Wire = Pointer<W::Wire>;
         }
     )*};
 }
 
 pass_on! {
-    Reheader<H> [H,];
-    Reorder<O> [O,];
-    Limit<N> [const N: u64,];
+    WithHeader<H> [H,];
+    WithOrder<O> [O,];
+    WithMax<N> [const N: u64,];
     WithElement<E> [E,];
     WithKey<K> [K,];
     WithValue<V> [V,];
-    Sorted<> [];
+    AsSorted<> [];
     AsBlob<> [];
     AsGo<S> [S,];
 }
 
-impl<H, Old> Reheader<H> for Str<Old> {
-    type Form = Str<H>;
+impl<H, Old> WithHeader<H> for Str<Old> {
+    type Wire = Str<H>;
 }
 
-impl<H, Old> Reheader<H> for Blob<Old> {
-    type Form = Blob<H>;
+impl<H, Old> WithHeader<H> for Blob<Old> {
+    type Wire = Blob<H>;
 }
 
-impl<H, Old, E> Reheader<H> for Slice<Old, E> {
-    type Form = Slice<H, E>;
+impl<H, Old, E> WithHeader<H> for Slice<Old, E> {
+    type Wire = Slice<H, E>;
 }
 
-impl<H, Old, K, V> Reheader<H> for Map<Old, K, V> {
-    type Form = Map<H, K, V>;
+impl<H, Old, K, V> WithHeader<H> for Map<Old, K, V> {
+    type Wire = Map<H, K, V>;
 }
 
-impl<H, Old, K, V> Reheader<H> for SortedMap<Old, K, V> {
-    type Form = SortedMap<H, K, V>;
+impl<H, Old, K, V> WithHeader<H> for SortedMap<Old, K, V> {
+    type Wire = SortedMap<H, K, V>;
 }
 
-impl<const N: u64, H> Limit<N> for Str<H> {
-    type Form = Str<Max<N, H>>;
+impl<const N: u64, H> WithMax<N> for Str<H> {
+    type Wire = Str<Max<N, H>>;
 }
 
-impl<const N: u64, H> Limit<N> for Blob<H> {
-    type Form = Blob<Max<N, H>>;
+impl<const N: u64, H> WithMax<N> for Blob<H> {
+    type Wire = Blob<Max<N, H>>;
 }
 
-impl<const N: u64, H, E> Limit<N> for Slice<H, E> {
-    type Form = Slice<Max<N, H>, E>;
+impl<const N: u64, H, E> WithMax<N> for Slice<H, E> {
+    type Wire = Slice<Max<N, H>, E>;
 }
 
-impl<const N: u64, H, K, V> Limit<N> for Map<H, K, V> {
-    type Form = Map<Max<N, H>, K, V>;
+impl<const N: u64, H, K, V> WithMax<N> for Map<H, K, V> {
+    type Wire = Map<Max<N, H>, K, V>;
 }
 
-impl<const N: u64, H, K, V> Limit<N> for SortedMap<H, K, V> {
-    type Form = SortedMap<Max<N, H>, K, V>;
+impl<const N: u64, H, K, V> WithMax<N> for SortedMap<H, K, V> {
+    type Wire = SortedMap<Max<N, H>, K, V>;
 }
 
 macro_rules! orderless {
     ($([$($generics:tt)*] $form:ty;)*) => {$(
-        impl<O, $($generics)*> Reorder<O> for $form {
-            type Form = Self;
+        impl<O, $($generics)*> WithOrder<O> for $form {
+            type Wire = Self;
         }
     )*};
 }
@@ -244,32 +244,32 @@ orderless! {
 
 macro_rules! ordered {
     ($($form:ident)*) => {$(
-        impl<O: Order, Old> Reorder<O> for $form<Old> {
-            type Form = $form<O>;
+        impl<O: Order, Old> WithOrder<O> for $form<Old> {
+            type Wire = $form<O>;
         }
     )*};
 }
 
 ordered!(U16 I16 U32 I32 U64 I64 GoInt GoUint F32 F64);
 
-impl<O, H: Reorder<O>> Reorder<O> for Str<H> {
-    type Form = Str<H::Form>;
+impl<O, H: WithOrder<O>> WithOrder<O> for Str<H> {
+    type Wire = Str<H::Wire>;
 }
 
-impl<O, H: Reorder<O>> Reorder<O> for Blob<H> {
-    type Form = Blob<H::Form>;
+impl<O, H: WithOrder<O>> WithOrder<O> for Blob<H> {
+    type Wire = Blob<H::Wire>;
 }
 
-impl<O, H: Reorder<O>, E: Reorder<O>> Reorder<O> for Slice<H, E> {
-    type Form = Slice<H::Form, E::Form>;
+impl<O, H: WithOrder<O>, E: WithOrder<O>> WithOrder<O> for Slice<H, E> {
+    type Wire = Slice<H::Wire, E::Wire>;
 }
 
-impl<O, const N: usize, E: Reorder<O>> Reorder<O> for Array<N, E> {
-    type Form = Array<N, E::Form>;
+impl<O, const N: usize, E: WithOrder<O>> WithOrder<O> for Array<N, E> {
+    type Wire = Array<N, E::Wire>;
 }
 
-impl<O, H: Reorder<O>, K: Reorder<O>, V: Reorder<O>> Reorder<O> for Map<H, K, V> {
-    type Form = Map<H::Form, K::Form, V::Form>;
+impl<O, H: WithOrder<O>, K: WithOrder<O>, V: WithOrder<O>> WithOrder<O> for Map<H, K, V> {
+    type Wire = Map<H::Wire, K::Wire, V::Wire>;
 }
 
 impl<H, E> HasElement for Slice<H, E> {
@@ -277,7 +277,7 @@ impl<H, E> HasElement for Slice<H, E> {
 }
 
 impl<H, Old, E> WithElement<E> for Slice<H, Old> {
-    type Form = Slice<H, E>;
+    type Wire = Slice<H, E>;
 }
 
 impl<const N: usize, E> HasElement for Array<N, E> {
@@ -285,14 +285,14 @@ impl<const N: usize, E> HasElement for Array<N, E> {
 }
 
 impl<const N: usize, Old, E> WithElement<E> for Array<N, Old> {
-    type Form = Array<N, E>;
+    type Wire = Array<N, E>;
 }
 
 impl<W: HasElement> HasElement for Opt<W> {
     type Element = W::Element;
 }
 
-impl<W: HasElement> HasElement for Via<W> {
+impl<W: HasElement> HasElement for Pointer<W> {
     type Element = W::Element;
 }
 
@@ -302,11 +302,11 @@ impl<H, K, V> HasEntry for Map<H, K, V> {
 }
 
 impl<H, Old, K, V> WithKey<K> for Map<H, Old, V> {
-    type Form = Map<H, K, V>;
+    type Wire = Map<H, K, V>;
 }
 
 impl<H, K, Old, V> WithValue<V> for Map<H, K, Old> {
-    type Form = Map<H, K, V>;
+    type Wire = Map<H, K, V>;
 }
 
 impl<W: HasEntry> HasEntry for Opt<W> {
@@ -314,7 +314,7 @@ impl<W: HasEntry> HasEntry for Opt<W> {
     type Value = W::Value;
 }
 
-impl<W: HasEntry> HasEntry for Via<W> {
+impl<W: HasEntry> HasEntry for Pointer<W> {
     type Key = W::Key;
     type Value = W::Value;
 }
@@ -324,42 +324,42 @@ impl<W> HasInner for Opt<W> {
 }
 
 impl<Old, W> WithInner<W> for Opt<Old> {
-    type Form = Opt<W>;
+    type Wire = Opt<W>;
 }
 
-impl<W: HasInner> HasInner for Via<W> {
+impl<W: HasInner> HasInner for Pointer<W> {
     type Inner = W::Inner;
 }
 
-impl<Old: WithInner<W>, W> WithInner<W> for Via<Old> {
-    type Form = Via<Old::Form>;
+impl<Old: WithInner<W>, W> WithInner<W> for Pointer<Old> {
+    type Wire = Pointer<Old::Wire>;
 }
 
-impl<H, K, V> Sorted for Map<H, K, V> {
-    type Form = SortedMap<H, K, V>;
+impl<H, K, V> AsSorted for Map<H, K, V> {
+    type Wire = SortedMap<H, K, V>;
 }
 
 impl<H> AsBlob for Slice<H, U8> {
-    type Form = Blob<H>;
+    type Wire = Blob<H>;
 }
 
 impl<H> AsBlob for Str<H> {
-    type Form = Blob<H>;
+    type Wire = Blob<H>;
 }
 
 impl<H> AsBlob for Blob<H> {
-    type Form = Self;
+    type Wire = Self;
 }
 
 impl<O> AsGo<Int> for I64<O> {
-    type Form = GoInt<O>;
+    type Wire = GoInt<O>;
 }
 
 impl<O> AsGo<Uint> for U64<O> {
-    type Form = GoUint<O>;
+    type Wire = GoUint<O>;
 }
 
-/// Named fields, as [`Describe`](crate::schema::Describe) expects them.
+/// Named fields, as [`SchemaContext`](crate::schema::SchemaContext) expects them.
 pub fn named<const N: usize>(fields: [(&str, Schema); N]) -> Vec<(String, Schema)> {
     fields.into_iter().map(|(name, schema)| (name.into(), schema)).collect()
 }

@@ -12,7 +12,7 @@ use super::{Get, Header, Le, Put, StaticWire, U8, U16, U32, U64, Wire};
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{SchemaContext, Schema};
 use crate::text::text;
 use crate::write::Writer;
 
@@ -212,11 +212,11 @@ macro_rules! form {
             fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
                 let len = H::length(input)?;
                 input.check_bytes(len)?;
-                input.pass(len)
+                input.skip(len)
             }
 
-            fn schema(&self, describe: &mut Describe) -> Schema {
-                Schema::$schema { header: Box::new(H::NEW.schema(describe)) }
+            fn schema(&self, context: &mut SchemaContext) -> Schema {
+                Schema::$schema { header: Box::new(H::NEW.schema(context)) }
             }
         }
 
@@ -245,13 +245,13 @@ macro_rules! form {
             #[inline]
             fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
                 let bytes = body::<H, T>(reader)?;
-                T::from_octets(bytes).map_err(|fault| reader.blame(fault, bytes.len()))
+                T::from_octets(bytes).map_err(|fault| reader.rewind_fault(fault, bytes.len()))
             }
 
             #[inline]
             fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
                 let bytes = body::<H, T>(reader)?;
-                value.replace(bytes).map_err(|fault| reader.blame(fault, bytes.len()))
+                value.replace(bytes).map_err(|fault| reader.rewind_fault(fault, bytes.len()))
             }
         }
     };
@@ -266,7 +266,7 @@ fn body<'de, H: Header, T: FromOctets<'de>>(reader: &mut Reader<'_, 'de>) -> Res
     let len = H::length(reader)?;
     reader.check_bytes(len)?;
     if T::OWNED {
-        reader.allocate(len)?;
+        reader.count_allocation(len)?;
     }
     reader.bytes(len)
 }

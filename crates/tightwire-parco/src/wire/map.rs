@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
 
 use super::{Get, Header, Put, StaticWire, Wire};
-use crate::error::{Fault, Kind, Segment};
+use crate::error::{Fault, ErrorKind, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{SchemaContext, Schema};
 use crate::write::Writer;
 
 /// A map: a header with the number of entries, then the entries in iteration order.
@@ -142,7 +142,7 @@ fn unique<'de>(
     if is_new || !reader.rejects_duplicates() {
         return Ok(());
     }
-    let fault = reader.reject(start, Fault(Kind::DuplicateKey));
+    let fault = reader.fail_at(start, Fault(ErrorKind::DuplicateKey));
     Err(reader.locate(fault, Segment::Key(index)))
 }
 
@@ -163,11 +163,11 @@ impl<H: Header, K: Wire, V: Wire> Wire for Map<H, K, V> {
         self.walk_entries(count, input)
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
         Schema::Map {
-            header: Box::new(H::NEW.schema(describe)),
-            key: Box::new(self.key.schema(describe)),
-            value: Box::new(self.value.schema(describe)),
+            header: Box::new(H::NEW.schema(context)),
+            key: Box::new(self.key.schema(context)),
+            value: Box::new(self.value.schema(context)),
         }
     }
 }
@@ -212,7 +212,7 @@ where
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Vec<(A, B)>, Fault> {
         let count = self.count(reader)?;
-        reader.allocate(count.saturating_mul(size_of::<(A, B)>()))?;
+        reader.count_allocation(count.saturating_mul(size_of::<(A, B)>()))?;
         let mut entries = Vec::with_capacity(count);
         for index in 0..count {
             entries.push(self.get_entry(index, reader)?);
@@ -231,7 +231,7 @@ where
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<BTreeMap<A, B>, Fault> {
         let count = self.count(reader)?;
-        reader.allocate(count.saturating_mul(size_of::<(A, B)>()))?;
+        reader.count_allocation(count.saturating_mul(size_of::<(A, B)>()))?;
         let mut map = BTreeMap::new();
         for index in 0..count {
             let start = reader.rest();
@@ -254,7 +254,7 @@ where
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<HashMap<A, B, S>, Fault> {
         let count = self.count(reader)?;
-        reader.allocate(count.saturating_mul(size_of::<(A, B)>()))?;
+        reader.count_allocation(count.saturating_mul(size_of::<(A, B)>()))?;
         let mut map = HashMap::with_capacity_and_hasher(count, S::default());
         for index in 0..count {
             let start = reader.rest();
@@ -267,7 +267,7 @@ where
     /// Reuses the table and the allocations of keys and values, which are moved to a temporary vector.
     fn get_into(&self, reader: &mut Reader<'_, 'de>, map: &mut HashMap<A, B, S>) -> Result<(), Fault> {
         let count = self.count(reader)?;
-        reader.allocate(count.saturating_mul(size_of::<(A, B)>()))?;
+        reader.count_allocation(count.saturating_mul(size_of::<(A, B)>()))?;
         let mut spare: Vec<(A, B)> = Vec::new();
         if core::mem::needs_drop::<(A, B)>() {
             spare.extend(map.drain().take(count));

@@ -7,7 +7,7 @@ use super::{Get, Put, StaticWire, Wire};
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{SchemaContext, Schema};
 use crate::write::Writer;
 
 /// Marks the [`Shape`] of the derived encoder.
@@ -36,7 +36,7 @@ pub trait Shape<Role> {
     fn walk<I: Input>(input: &mut I) -> Result<(), Fault>;
 
     /// Returns the schema of the message.
-    fn schema(describe: &mut Describe) -> Schema;
+    fn schema(context: &mut SchemaContext) -> Schema;
 }
 
 /// Encodes the fields of a message. Implemented by `#[derive(Encode)]`.
@@ -115,8 +115,8 @@ impl<M: Shape<Role>, Role> Wire for Message<M, Role> {
         })
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        M::schema(describe)
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        M::schema(context)
     }
 }
 

@@ -9,7 +9,7 @@
 //! ```
 //! use std::net::Ipv4Addr;
 //!
-//! use tightwire_parco::schema::{Describe, Schema};
+//! use tightwire_parco::schema::{SchemaContext, Schema};
 //! use tightwire_parco::wire::{Be, StaticWire, U32, Wire};
 //! use tightwire_parco::{Decode, Encode, Fault, Get, Input, Levels, Put, Reader, Writer};
 //!
@@ -26,11 +26,11 @@
 //!     }
 //!
 //!     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-//!         input.pass(4)
+//!         input.skip(4)
 //!     }
 //!
-//!     fn schema(&self, describe: &mut Describe) -> Schema {
-//!         U32::<Be>::NEW.schema(describe)
+//!     fn schema(&self, context: &mut SchemaContext) -> Schema {
+//!         U32::<Be>::NEW.schema(context)
 //!     }
 //! }
 //!
@@ -93,8 +93,8 @@ macro_rules! same_wire {
                 self.0.walk(input)
             }
 
-            fn schema(&self, describe: &mut Describe) -> Schema {
-                self.0.schema(describe)
+            fn schema(&self, context: &mut SchemaContext) -> Schema {
+                self.0.schema(context)
             }
         }
     };
@@ -120,39 +120,39 @@ macro_rules! integers {
 
 pub mod adjust;
 mod bytes;
-mod checked;
+mod header_int;
 mod map;
 mod message;
 mod number;
 mod option;
-mod own;
+mod wire_of;
 mod sequence;
-mod smart;
+mod pointer;
 mod time;
-mod zeros;
+mod skip;
 
 use alloc::vec::Vec;
 use core::fmt;
 
 pub use bytes::{Blob, FromOctets, LongText, Octets, SmallVarchar, Str, Text, Varchar};
-pub use checked::Checked;
+pub use header_int::HeaderInt;
 pub use map::{Map, SortedMap};
 pub use message::{DecodeFields, Decoding, EncodeFields, Encoding, Message, Shape};
 pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, U8, U16, U32, U64};
 pub use option::Opt;
-pub use own::Own;
+pub use wire_of::WireOf;
 pub(crate) use sequence::walk_elements;
 pub use sequence::{Array, Slice};
-pub use smart::Via;
+pub use pointer::Pointer;
 pub use time::{TimeLocation, TimeUtc};
-pub use zeros::Skip;
+pub use skip::Skip;
 
 pub use crate::time::{FromNanos, ToNanos};
 
 use crate::error::{Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{SchemaContext, Schema};
 use crate::write::Writer;
 
 /// A byte order as a type parameter.
@@ -205,7 +205,7 @@ pub trait Wire {
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault>;
 
     /// Returns the schema.
-    fn schema(&self, describe: &mut Describe) -> Schema;
+    fn schema(&self, context: &mut SchemaContext) -> Schema;
 }
 
 /// A wire type without run-time state, fully determined by its type.
@@ -284,11 +284,11 @@ pub trait Get<'de, T>: Wire {
         // For elements of fixed size the caller has checked that their bytes are available. Elements of variable size
         // can be smaller than their Rust type, on every level of nesting, so less is reserved than a forged count asks
         // for.
-        let believed = match self.fixed_size() {
+        let reserved = match self.fixed_size() {
             Some(_) => count,
-            None => count.min(BELIEVED / size_of::<T>().max(1)),
+            None => count.min(MAX_RESERVED / size_of::<T>().max(1)),
         };
-        values.reserve(believed);
+        values.reserve(reserved);
         for index in 0..count {
             match self.get(reader) {
                 Ok(value) => values.push(value),
@@ -315,7 +315,7 @@ pub trait Get<'de, T>: Wire {
 }
 
 /// Maximum bytes allocated for elements of variable size before they arrive.
-const BELIEVED: usize = 64 << 10;
+const MAX_RESERVED: usize = 64 << 10;
 
 /// Returns the sum of two fixed sizes.
 #[inline]

@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use super::{Endian, Get, Order, Put, StaticWire, Wire};
-use crate::error::{Fault, Kind};
+use crate::error::{Fault, ErrorKind};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Number, Schema};
+use crate::schema::{SchemaContext, Number, Schema};
 use crate::write::Writer;
 
 /// A number before a string, blob, slice or map that contains its length.
@@ -50,7 +50,7 @@ pub trait Header: StaticWire {
     /// Fails above [`MAX`](Self::MAX).
     #[inline]
     fn check(len: usize) -> Result<(), Fault> {
-        if len as u64 <= Self::MAX { Ok(()) } else { Err(Fault(Kind::Overflow)) }
+        if len as u64 <= Self::MAX { Ok(()) } else { Err(Fault(ErrorKind::Overflow)) }
     }
 }
 
@@ -69,10 +69,10 @@ macro_rules! wire {
 
             #[inline]
             fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-                input.pass($width)
+                input.skip($width)
             }
 
-            fn schema(&self, _: &mut Describe) -> Schema {
+            fn schema(&self, _: &mut SchemaContext) -> Schema {
                 Schema::Number($number, $endian)
             }
         }
@@ -126,7 +126,7 @@ macro_rules! wire {
                 reader: &mut Reader<'_, '_>,
                 values: &mut Vec<$value>,
             ) -> Result<(), Fault> {
-                let Some(size) = count.checked_mul($width) else { return Err(Fault(Kind::Overflow)) };
+                let Some(size) = count.checked_mul($width) else { return Err(Fault(ErrorKind::Overflow)) };
                 let (chunks, _) = reader.bytes(size)?.as_chunks::<$width>();
                 match $endian {
                     Endian::Little => values.extend(chunks.iter().map(|bytes| <$value>::from_le_bytes(*bytes))),
@@ -137,8 +137,8 @@ macro_rules! wire {
 
             #[inline]
             fn check_all(&self, count: usize, reader: &mut Reader<'_, '_>) -> Result<(), Fault> {
-                let Some(size) = count.checked_mul($width) else { return Err(Fault(Kind::Overflow)) };
-                reader.pass(size)
+                let Some(size) = count.checked_mul($width) else { return Err(Fault(ErrorKind::Overflow)) };
+                reader.skip(size)
             }
         }
     };
@@ -165,7 +165,7 @@ macro_rules! header {
                     Endian::Little => <$value>::from_le_bytes(bytes),
                     Endian::Big => <$value>::from_be_bytes(bytes),
                 };
-                usize::try_from(number).map_err(|_| input.blame(Fault(Kind::Overflow), $width))
+                usize::try_from(number).map_err(|_| input.rewind_fault(Fault(ErrorKind::Overflow), $width))
             }
         }
     };
@@ -245,7 +245,7 @@ impl Wire for Bool {
         input.flag().map(|_| ())
     }
 
-    fn schema(&self, _: &mut Describe) -> Schema {
+    fn schema(&self, _: &mut SchemaContext) -> Schema {
         Schema::Bool
     }
 }

@@ -12,7 +12,7 @@ use super::{Get, Header, Put, StaticWire, Wire};
 use crate::error::{Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{SchemaContext, Schema};
 use crate::write::Writer;
 
 /// A slice: a header with the number of elements, then the elements.
@@ -42,9 +42,9 @@ impl<H: Header, E: Wire> Slice<H, E> {
 
     /// Reads and checks the number of elements, and counts the memory for that many values.
     #[inline]
-    fn count_to_keep<T>(&self, reader: &mut Reader<'_, '_>) -> Result<usize, Fault> {
+    fn count_with_allocation<T>(&self, reader: &mut Reader<'_, '_>) -> Result<usize, Fault> {
         let count = self.count(reader)?;
-        reader.allocate(count.saturating_mul(size_of::<T>()))?;
+        reader.count_allocation(count.saturating_mul(size_of::<T>()))?;
         Ok(count)
     }
 
@@ -86,7 +86,7 @@ impl<H: Header, E: Wire> Slice<H, E> {
     where
         E: Get<'de, T>,
     {
-        for index in 0..self.count_to_keep::<T>(reader)? {
+        for index in 0..self.count_with_allocation::<T>(reader)? {
             match self.element.get(reader) {
                 Ok(value) => take(value),
                 Err(fault) => return Err(reader.locate(fault, Segment::Index(index))),
@@ -122,10 +122,10 @@ impl<H: Header, E: Wire> Wire for Slice<H, E> {
         walk_elements(&self.element, count, input)
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
         Schema::Slice {
-            header: Box::new(H::NEW.schema(describe)),
-            element: Box::new(self.element.schema(describe)),
+            header: Box::new(H::NEW.schema(context)),
+            element: Box::new(self.element.schema(context)),
         }
     }
 }
@@ -210,7 +210,7 @@ impl<T, S, H: Header, E: Put<T>> Put<HashSet<T, S>> for Slice<H, E> {
 impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, Vec<T>> for Slice<H, E> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Vec<T>, Fault> {
-        let count = self.count_to_keep::<T>(reader)?;
+        let count = self.count_with_allocation::<T>(reader)?;
         let mut values = match self.element.fixed_size() {
             // The caller has checked that all bytes are available.
             Some(_) => Vec::with_capacity(count),
@@ -222,7 +222,7 @@ impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, Vec<T>> for Slice<H, E> {
 
     #[inline]
     fn get_into(&self, reader: &mut Reader<'_, 'de>, values: &mut Vec<T>) -> Result<(), Fault> {
-        let count = self.count_to_keep::<T>(reader)?;
+        let count = self.count_with_allocation::<T>(reader)?;
         // Existing elements are decoded in place, which reuses their allocations. For types without any it is a plain
         // overwrite.
         values.truncate(count);
@@ -308,8 +308,8 @@ impl<const N: usize, E: Wire> Wire for Array<N, E> {
         walk_elements(&self.0, N, input)
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        Schema::Array { len: N as u64, element: Box::new(self.0.schema(describe)) }
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        Schema::Array { len: N as u64, element: Box::new(self.0.schema(context)) }
     }
 }
 
@@ -388,7 +388,7 @@ impl<'de, T, const N: usize, E: Get<'de, T>> Get<'de, Vec<T>> for Array<N, E> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Vec<T>, Fault> {
         reader.expect(self.min_size())?;
-        reader.allocate(N.saturating_mul(size_of::<T>()))?;
+        reader.count_allocation(N.saturating_mul(size_of::<T>()))?;
         let mut values = Vec::new();
         self.0.get_all(N, reader, &mut values)?;
         Ok(values)

@@ -4,8 +4,8 @@ use super::{FromOctets, Get, I64, Le, Octets, Opt, Put, SmallVarchar, StaticWire
 use crate::error::Fault;
 use crate::options::{Levels, Mode};
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
-use crate::time::{FromNanos, Located, Timestamp, ToNanos};
+use crate::schema::{SchemaContext, Schema};
+use crate::time::{FromNanos, ZonedTimestamp, Timestamp, ToNanos};
 use crate::write::Writer;
 
 /// A point in time: signed nanoseconds since 1970-01-01T00:00:00Z in eight bytes, always little endian.
@@ -19,7 +19,7 @@ pub struct TimeUtc;
 
 /// A point in time as [`TimeUtc`], then an optional [`SmallVarchar`] with the name of a time zone.
 ///
-/// Encodes and decodes [`Located`], and `jiff::Zoned` behind the feature `jiff`. The flag before the name is always
+/// Encodes and decodes [`ZonedTimestamp`], and `jiff::Zoned` behind the feature `jiff`. The flag before the name is always
 /// written as 1, because a Go time always has a zone. An absent name is decoded as UTC, and with [`Mode::Compat`] as
 /// UTC at [`Timestamp::GO_ZERO`], whatever the encoded time. An empty name also means UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,10 +47,10 @@ impl Wire for TimeUtc {
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        input.pass(8)
+        input.skip(8)
     }
 
-    fn schema(&self, _: &mut Describe) -> Schema {
+    fn schema(&self, _: &mut SchemaContext) -> Schema {
         Schema::TimeUtc
     }
 }
@@ -138,11 +138,11 @@ impl Wire for TimeLocation {
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        input.pass(8)?;
+        input.skip(8)?;
         ZONE.walk(input)
     }
 
-    fn schema(&self, _: &mut Describe) -> Schema {
+    fn schema(&self, _: &mut SchemaContext) -> Schema {
         Schema::TimeLocation
     }
 }
@@ -151,36 +151,36 @@ impl StaticWire for TimeLocation {
     const NEW: Self = Self;
 }
 
-impl<Z: Octets> Put<Located<Z>> for TimeLocation {
+impl<Z: Octets> Put<ZonedTimestamp<Z>> for TimeLocation {
     #[inline]
-    fn put(&self, value: &Located<Z>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+    fn put(&self, value: &ZonedTimestamp<Z>, writer: &mut Writer<'_>) -> Result<(), Fault> {
         Self::put_parts(&value.at, value.zone.octets(), writer)
     }
 
     #[inline]
-    fn size(&self, value: &Located<Z>, _: Levels) -> Result<usize, Fault> {
+    fn size(&self, value: &ZonedTimestamp<Z>, _: Levels) -> Result<usize, Fault> {
         Self::size_of_parts(&value.at, value.zone.octets())
     }
 }
 
-impl<'de, Z: FromOctets<'de>> Get<'de, Located<Z>> for TimeLocation {
+impl<'de, Z: FromOctets<'de>> Get<'de, ZonedTimestamp<Z>> for TimeLocation {
     #[inline]
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Located<Z>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<ZonedTimestamp<Z>, Fault> {
         let (at, zone) = Self::get_parts(reader)?;
         if Z::OWNED {
-            reader.allocate(zone.len())?;
+            reader.count_allocation(zone.len())?;
         }
-        let name = Z::from_octets(zone).map_err(|fault| reader.blame(fault, zone.len()))?;
-        Ok(Located { at, zone: name })
+        let name = Z::from_octets(zone).map_err(|fault| reader.rewind_fault(fault, zone.len()))?;
+        Ok(ZonedTimestamp { at, zone: name })
     }
 
     #[inline]
-    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut Located<Z>) -> Result<(), Fault> {
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut ZonedTimestamp<Z>) -> Result<(), Fault> {
         let (at, zone) = Self::get_parts(reader)?;
         if Z::OWNED {
-            reader.allocate(zone.len())?;
+            reader.count_allocation(zone.len())?;
         }
         value.at = at;
-        value.zone.replace(zone).map_err(|fault| reader.blame(fault, zone.len()))
+        value.zone.replace(zone).map_err(|fault| reader.rewind_fault(fault, zone.len()))
     }
 }

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use proptest::prelude::*;
 
-use super::{Filled, Writer, append, as_uninit, fill};
+use super::{FillResult, Writer, append, as_uninit, fill};
 use crate::error::{Error, Fault, Segment};
 use crate::options::Levels;
 use crate::wire::{Be, Bool, F32, F64, GoInt, I8, I16, I32, I64, Le, Put, StaticWire, U8, U16, U32, U64};
@@ -165,8 +165,8 @@ proptest! {
         let size = (expected.len() + 20) * share / 24;
         let mut region = vec![0xaa; size];
         let found = match fill(as_uninit(&mut region), Levels::default(), |writer| write(&steps, writer)).unwrap() {
-            Filled::InPlace(written) => region[..written].to_vec(),
-            Filled::Spilled(message) => message,
+            FillResult::InPlace(written) => region[..written].to_vec(),
+            FillResult::Spilled(message) => message,
         };
         prop_assert_eq!(found, expected);
     }
@@ -231,8 +231,8 @@ fn every_region_spills_or_holds() {
     for size in 0..=expected.len() + 10 {
         let mut region = vec![0xaa; size];
         match fill(as_uninit(&mut region), Levels::default(), |writer| write(&steps, writer)).unwrap() {
-            Filled::InPlace(written) => assert_eq!(region[..written], expected),
-            Filled::Spilled(message) => {
+            FillResult::InPlace(written) => assert_eq!(region[..written], expected),
+            FillResult::Spilled(message) => {
                 assert_eq!(message, expected);
                 // A header asks for eight bytes whatever its width, and no step for more than that.
                 assert!(size < expected.len() + 8, "{size}");

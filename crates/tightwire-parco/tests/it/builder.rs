@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use tightwire_parco::builder::{Both, Boxed, Builder, Defaults, Fields};
-use tightwire_parco::schema::{Describe, Schema};
+use tightwire_parco::schema::{SchemaContext, Schema};
 use tightwire_parco::wire::{
-    Array, Be, Bool, GoInt, I16, Le, Map, Opt, Own, Skip, Slice, SmallVarchar, StaticWire, TimeLocation, U8,
-    U16, Via, Wire,
+    Array, Be, Bool, GoInt, I16, Le, Map, Opt, WireOf, Skip, Slice, SmallVarchar, StaticWire, TimeLocation, U8,
+    U16, Pointer, Wire,
 };
 use tightwire_parco::{
-    Decode, Encode, Get, Limits, Located, Mode, Options, Put, Segment, Timestamp, WireExt, builder,
+    Decode, Encode, Get, Limits, ZonedTimestamp, Mode, Options, Put, Segment, Timestamp, WireExt, builder,
     builder_with, compiler, parser, parser_with,
 };
 
@@ -299,7 +299,7 @@ struct Collections {
     tree: BTreeMap<u8, bool>,
     maybe: Option<Box<Point>>,
     points: Vec<Point>,
-    located: Located,
+    located: ZonedTimestamp,
 }
 
 impl Collections {
@@ -311,20 +311,20 @@ impl Collections {
             tree: BTreeMap::new(),
             maybe: None,
             points: Vec::new(),
-            located: Located::default(),
+            located: ZonedTimestamp::default(),
         }
     }
 }
 
 #[test]
 fn collections_nest() {
-    let points = Slice::<U8, Own<Point>>::NEW;
+    let points = Slice::<U8, WireOf<Point>>::NEW;
     let both = builder_with(Collections::empty)
         .slice(U8, Slice::<U8, U16<Be>>::NEW, |m| &m.matrix, |m, v| m.matrix = v)
         .array(animal(), |m| &m.animals, |m, v| m.animals = v)
         .sorted_map(U8, U8, SmallVarchar::NEW, |m| &m.sorted, |m, v| m.sorted = v)
         .map(U16::<Le>::NEW, U8, Bool, |m| &m.tree, |m, v| m.tree = v)
-        .option(Via(Own::<Point>::NEW), |m| &m.maybe, |m, v| m.maybe = v)
+        .option(Pointer(WireOf::<Point>::NEW), |m| &m.maybe, |m, v| m.maybe = v)
         .skip::<3>()
         .field(points, |m| &m.points[..], |m, v: Vec<Point>| m.points.extend(v))
         .time_location(|m| &m.located, |m, v| m.located = v);
@@ -335,7 +335,7 @@ fn collections_nest() {
         tree: BTreeMap::from([(9, true)]),
         maybe: Some(Box::new(Point { x: 1, y: 2 })),
         points: vec![Point { x: 3, y: 4 }],
-        located: Located { at: Timestamp::from_nanos(1), zone: "UTC".into() },
+        located: ZonedTimestamp { at: Timestamp::from_nanos(1), zone: "UTC".into() },
     };
     let bytes =
         b"\x02\x01\0\x01\0\x01a\x01\x01b\x02\x03\x01\x01x\x02\x01y\x03\x01z\x01\0\x09\x01\x01\x01\x02\0\0\0\
@@ -349,7 +349,7 @@ fn collections_nest() {
         .array(animal(), |m| &m.animals)
         .sorted_map(U8, U8, SmallVarchar::NEW, |m| &m.sorted)
         .map(U16::<Le>::NEW, U8, Bool, |m| &m.tree)
-        .option(Via(Own::<Point>::NEW), |m| &m.maybe)
+        .option(Pointer(WireOf::<Point>::NEW), |m| &m.maybe)
         .skip::<3>()
         .field(points, |m| &m.points[..])
         .time_location(|m| &m.located);
@@ -360,7 +360,7 @@ fn collections_nest() {
         .array(animal(), |m, v| m.animals = v)
         .sorted_map(U8, U8, SmallVarchar::NEW, |m, v| m.sorted = v)
         .map(U16::<Le>::NEW, U8, Bool, |m, v| m.tree = v)
-        .option(Via(Own::<Point>::NEW), |m, v| m.maybe = v)
+        .option(Pointer(WireOf::<Point>::NEW), |m, v| m.maybe = v)
         .skip::<3>()
         .field(points, |m, v| m.points = v)
         .time_location(|m, v| m.located = v);
@@ -431,13 +431,13 @@ fn a_schema_is_walked_as_it_is_read() {
 
 #[test]
 fn schemas_as_data() {
-    let text = || Schema::String { header: Box::new(U8.schema(&mut Describe::default())) };
+    let text = || Schema::String { header: Box::new(U8.schema(&mut SchemaContext::default())) };
     let described = builder::<(Animal, u8)>()
         .nested(animal(), |m| &m.0, |m, v| m.0 = v)
         .named("animal")
         .uint8(|m| m.1, |m, v| m.1 = v)
-        .schema(&mut Describe::default());
-    let number = U8.schema(&mut Describe::default());
+        .schema(&mut SchemaContext::default());
+    let number = U8.schema(&mut SchemaContext::default());
     let nested = Schema::Struct(vec![("specie".into(), text()), ("age".into(), number.clone())]);
     assert_eq!(described, Schema::Struct(vec![("animal".into(), nested), ("1".into(), number)]));
 }
@@ -519,8 +519,8 @@ fn models_behind_pointers_have_one_type() {
             assert_eq!(by_slice.path(), by_stream.path());
         }
     }
-    assert_eq!(schemas[0].schema(&mut Describe::default()), {
-        let schema = animal().schema(&mut Describe::default());
+    assert_eq!(schemas[0].schema(&mut SchemaContext::default()), {
+        let schema = animal().schema(&mut SchemaContext::default());
         let Schema::Struct(fields) = schema else { panic!("a schema is a struct") };
         Schema::Struct(
             fields.into_iter().zip(["0", "1"]).map(|((_, form), name)| (name.into(), form)).collect(),

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use tightwire_parco::schema::Describe;
+use tightwire_parco::schema::SchemaContext;
 use tightwire_parco::wire::{
-    Be, Bool, GoInt, I32, Le, Own, Slice, SmallVarchar, StaticWire, U8, U16, U32, Varchar, Wire,
+    Be, Bool, GoInt, I32, Le, WireOf, Slice, SmallVarchar, StaticWire, U8, U16, U32, Varchar, Wire,
 };
 use tightwire_parco::{
-    Decode, DecodeOwned, Encode, Get, Located, Mode, Options, Put, Timestamp, WireExt, builder, compiler,
+    Decode, DecodeOwned, Encode, Get, ZonedTimestamp, Mode, Options, Put, Timestamp, WireExt, builder, compiler,
     parser,
 };
 use proptest::collection::{btree_map, vec};
@@ -86,7 +86,7 @@ struct Everything {
     scalars: Scalars,
     #[parco(header = u32)]
     list: Vec<Scalars>,
-    located: Located,
+    located: ZonedTimestamp,
 }
 
 fn everything() -> impl Put<Everything> + for<'de> Get<'de, Everything> + Copy {
@@ -152,7 +152,7 @@ prop_compose! {
         nanos in any::<i64>(),
         zone in "[A-Za-z]{1,9}",
     ) -> Everything {
-        let located = Located { at: Timestamp::from_nanos(nanos), zone };
+        let located = ZonedTimestamp { at: Timestamp::from_nanos(nanos), zone };
         Everything { text, bytes, names, numbers, more, triple, map, maybe, name, scalars, list, located }
     }
 }
@@ -217,12 +217,12 @@ proptest! {
 #[test]
 fn schemas_are_the_same() {
     fn own<T: Encode + DecodeOwned>() -> tightwire_parco::schema::Schema {
-        Own::<T>::NEW.schema(&mut Describe::default())
+        WireOf::<T>::NEW.schema(&mut SchemaContext::default())
     }
 
-    assert_eq!(everything().schema(&mut Describe::default()), own::<Everything>());
-    assert_eq!(everything().min_size(), Own::<Everything>::NEW.min_size());
-    assert_eq!(scalars().fixed_size(), Own::<Scalars>::NEW.fixed_size());
+    assert_eq!(everything().schema(&mut SchemaContext::default()), own::<Everything>());
+    assert_eq!(everything().min_size(), WireOf::<Everything>::NEW.min_size());
+    assert_eq!(scalars().fixed_size(), WireOf::<Scalars>::NEW.fixed_size());
 }
 
 #[derive(Debug, Default, PartialEq, Encode, Decode)]
@@ -245,7 +245,7 @@ fn halves_and_derived_codecs_read_each_other() {
     assert_eq!(tightwire_parco::decode_exact::<Pair>(&bytes).unwrap(), pair);
     assert_eq!(reading.decode_exact::<Pair>(&tightwire_parco::to_vec(&pair).unwrap()).unwrap(), pair);
 
-    let list = Slice::of(U8, Own::<Pair>::NEW);
+    let list = Slice::of(U8, WireOf::<Pair>::NEW);
     let bytes = list.to_vec(&vec![pair]).unwrap();
     assert_eq!(Slice::of(U8, reading).decode_exact::<Vec<Pair>>(&bytes).unwrap().len(), 1);
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 
 use bytes::BytesMut;
-use tightwire_parco::schema::{Describe, Schema};
+use tightwire_parco::schema::{SchemaContext, Schema};
 use tightwire_parco::wire::{SmallVarchar, StaticWire, Wire};
 use tightwire_parco::{
     Decode, DecodeOwned, Encode, Fault, FrameCodec, Get, Input, Limits, Options, Put, Reader, StreamCodec,
@@ -39,8 +39,8 @@ impl Wire for Counted {
         SmallVarchar::NEW.walk(input)
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        SmallVarchar::NEW.schema(describe)
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        SmallVarchar::NEW.schema(context)
     }
 }
 

@@ -238,7 +238,7 @@ fn a_lying_header_takes_a_chunk() {
 }
 
 /// The form of [`Inner`] for decoding.
-fn form<'de>() -> <Inner as tightwire_parco::DecodeForm<'de>>::Form {
+fn form<'de>() -> <Inner as tightwire_parco::DecodeAs<'de>>::Wire {
     StaticWire::NEW
 }
 

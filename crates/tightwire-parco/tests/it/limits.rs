@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use tightwire_parco::wire::{
-    Array, Be, Blob, Decoding, Le, LongText, Map, Message, Own, Skip, Slice, SmallVarchar, StaticWire, Text,
+    Array, Be, Blob, Decoding, Le, LongText, Map, Message, WireOf, Skip, Slice, SmallVarchar, StaticWire, Text,
     U8, U16, U32, U64,
 };
 use tightwire_parco::{
@@ -108,7 +108,7 @@ fn lying_headers_of_views_buy_nothing() {
 #[test]
 fn four_bytes_are_no_ten_million_structs() {
     let bytes = [0x80, 0x96, 0x98, 0x00];
-    let form = Slice::<U32<Le>, <Inner as tightwire_parco::DecodeForm<'_>>::Form>::NEW;
+    let form = Slice::<U32<Le>, <Inner as tightwire_parco::DecodeAs<'_>>::Wire>::NEW;
     let (used, error) = usage(|| form.decode_exact::<Vec<Inner>>(&bytes).unwrap_err());
     assert!(error.is_unexpected_end());
     assert_eq!((error.offset(), error.missing()), (Some(4), Some(70_000_000)));
@@ -116,7 +116,7 @@ fn four_bytes_are_no_ten_million_structs() {
     let (used, result) = usage(|| Decoder::new(&bytes[..]).decode_as::<_, Vec<Inner>>(&form));
     assert!(result.unwrap_err().is_unexpected_end());
     assert!(used.bytes <= 512, "{used:?}");
-    let form = Slice::<U32<Le>, <Empty as tightwire_parco::DecodeForm<'_>>::Form>::NEW;
+    let form = Slice::<U32<Le>, <Empty as tightwire_parco::DecodeAs<'_>>::Wire>::NEW;
     let (used, error) = usage(|| form.decode_exact::<Vec<Empty>>(&bytes).unwrap_err());
     assert!(error.is_limit() && used.bytes <= 512, "{used:?}");
 }
@@ -135,7 +135,7 @@ fn elements_without_bytes_are_few() {
         assert!(form.decode_with::<Vec<T>>(none, &[0; 4]).is_ok());
         assert!(form.decode_with::<Vec<T>>(none, &[1, 0, 0, 0]).is_err_and(|error| error.is_limit()));
     }
-    check::<_, Empty>(Slice::<U32<Le>, <Empty as tightwire_parco::DecodeForm<'_>>::Form>::NEW);
+    check::<_, Empty>(Slice::<U32<Le>, <Empty as tightwire_parco::DecodeAs<'_>>::Wire>::NEW);
     check::<_, ()>(Slice::<U32<Le>, Skip<0>>::NEW);
     check::<_, [u64; 0]>(Slice::<U32<Le>, Array<0, U64<Le>>>::NEW);
     check::<_, [(); 5]>(Slice::<U32<Le>, Array<5, Skip<0>>>::NEW);
@@ -289,17 +289,17 @@ fn every_kind_of_struct_has_one_depth() {
             assert!(errors.iter().flatten().all(Error::is_limit), "{errors:?}");
         }
     }
-    check(&Own::<Node>::NEW, &Node::chain(7, true));
-    check(&Own::<Node>::NEW, &Node::chain(7, false));
-    check(&Own::<Named>::NEW, &Named::Other(vec![Named::Other(vec![Named::One(1)]), Named::One(2)]));
-    check(&Own::<Vec<Inner>>::NEW, &vec![Inner::default()]);
-    check(&Own::<BTreeMap<u8, Vec<Empty>>>::NEW, &BTreeMap::from([(1, vec![Empty {}])]));
-    check(&Own::<[Option<Box<Empty>>; 2]>::NEW, &[None, Some(Box::new(Empty {}))]);
+    check(&WireOf::<Node>::NEW, &Node::chain(7, true));
+    check(&WireOf::<Node>::NEW, &Node::chain(7, false));
+    check(&WireOf::<Named>::NEW, &Named::Other(vec![Named::Other(vec![Named::One(1)]), Named::One(2)]));
+    check(&WireOf::<Vec<Inner>>::NEW, &vec![Inner::default()]);
+    check(&WireOf::<BTreeMap<u8, Vec<Empty>>>::NEW, &BTreeMap::from([(1, vec![Empty {}])]));
+    check(&WireOf::<[Option<Box<Empty>>; 2]>::NEW, &[None, Some(Box::new(Empty {}))]);
     let inner = builder::<Inner>().varchar(|inner| &inner.text, |inner, text| inner.text = text.into());
     check(&inner, &Inner::default());
     let outer = builder::<Node>().slice(
         U8,
-        Own::<Node>::NEW,
+        WireOf::<Node>::NEW,
         |node| &node.children,
         |node, children| node.children = children,
     );
@@ -376,7 +376,7 @@ fn a_megabyte_of_nesting_does_not_reach_the_end_of_the_stack() {
 /// Q16: the last of equal keys wins as in Go, or none of them.
 #[test]
 fn duplicate_keys_are_taken_or_refused() {
-    type Form = Map<U8, SmallVarchar, U8>;
+    type Wire = Map<U8, SmallVarchar, U8>;
     let bytes = b"\x03\x01a\x01\x01b\x02\x01a\x03";
     let hashed: HashMap<String, u8> = Form::NEW.decode_exact(bytes).unwrap();
     let sorted: BTreeMap<&str, u8> = Form::NEW.decode_exact(bytes).unwrap();
@@ -430,7 +430,7 @@ fn flags_are_strict_or_lenient() {
     let bytes = [2, 0xff, 2, 0, 1, 0x80];
     let value: Flags = lenient.decode_exact(&bytes).unwrap();
     assert_eq!(value, Flags { flag: false, option: None, list: vec![true, false] });
-    let form = <Flags as tightwire_parco::DecodeForm<'_>>::Form::NEW;
+    let form = <Flags as tightwire_parco::DecodeAs<'_>>::Wire::NEW;
     for (bytes, offset, path) in [
         (&[2, 0, 0, 0][..], 0, &[Segment::Field("flag")][..]),
         (&[1, 3, 0, 0], 1, &[Segment::Field("option")]),
@@ -449,7 +449,7 @@ fn flags_are_strict_or_lenient() {
 #[test]
 fn text_is_checked_where_it_has_to_be_text() {
     let bytes = b"\x02\0\x01\0a\x02\0\xc3(";
-    type Form = Slice<U16<Le>, tightwire_parco::wire::Varchar<Le>>;
+    type Wire = Slice<U16<Le>, tightwire_parco::wire::Varchar<Le>>;
     for error in [
         Form::NEW.decode_exact::<Vec<String>>(bytes).unwrap_err(),
         Form::NEW.decode_exact::<Vec<&str>>(bytes).unwrap_err(),

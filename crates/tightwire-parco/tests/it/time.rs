@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use tightwire_parco::wire::{Opt, SmallVarchar, StaticWire, TimeLocation, TimeUtc};
-use tightwire_parco::{Limits, Located, Mode, Options, Timestamp, WireExt};
+use tightwire_parco::{Limits, ZonedTimestamp, Mode, Options, Timestamp, WireExt};
 use proptest::prelude::*;
 
 use crate::golden;
@@ -36,22 +36,22 @@ fn zones_are_the_vectors() {
         let case = golden::case("roundtrip", id);
         let nanos: i64 = case["value"]["unix_nanos"].as_str().unwrap().parse().unwrap();
         let located =
-            Located { at: Timestamp::from_nanos(nanos), zone: case["value"]["zone"].as_str().unwrap() };
+            ZonedTimestamp { at: Timestamp::from_nanos(nanos), zone: case["value"]["zone"].as_str().unwrap() };
         let bytes = golden::hex(&case["hex"]);
         assert_eq!(tightwire_parco::to_vec(&located).unwrap(), bytes, "{id}");
         assert_eq!(tightwire_parco::encoded_len(&located).unwrap(), bytes.len(), "{id}");
-        assert_eq!(tightwire_parco::decode_exact::<Located<&str>>(&bytes).unwrap(), located, "{id}");
-        let owned: Located = tightwire_parco::decode_exact(&bytes).unwrap();
+        assert_eq!(tightwire_parco::decode_exact::<ZonedTimestamp<&str>>(&bytes).unwrap(), located, "{id}");
+        let owned: ZonedTimestamp = tightwire_parco::decode_exact(&bytes).unwrap();
         assert_eq!(owned.as_deref(), located, "{id}");
         for cut in 0..bytes.len() {
-            assert!(tightwire_parco::decode::<Located>(&bytes[..cut]).unwrap_err().is_unexpected_end(), "{id} {cut}");
+            assert!(tightwire_parco::decode::<ZonedTimestamp>(&bytes[..cut]).unwrap_err().is_unexpected_end(), "{id} {cut}");
         }
     }
 }
 
 #[test]
 fn the_flag_of_the_zone_is_always_written() {
-    let bytes = tightwire_parco::to_vec(&Located::utc(Timestamp::UNIX_EPOCH)).unwrap();
+    let bytes = tightwire_parco::to_vec(&ZonedTimestamp::utc(Timestamp::UNIX_EPOCH)).unwrap();
     assert_eq!(bytes, b"\0\0\0\0\0\0\0\0\x01\x03UTC");
 }
 
@@ -61,28 +61,28 @@ fn an_absent_zone_keeps_the_instant_unless_compatible() {
     let case = golden::case("decode_only", "timeloc-absent-flag");
     let bytes = golden::hex(&case["hex"]);
 
-    let strict: Located = tightwire_parco::decode_exact(&bytes).unwrap();
+    let strict: ZonedTimestamp = tightwire_parco::decode_exact(&bytes).unwrap();
     assert_eq!(strict.at.as_nanos(), 0x0101_0101_0101_0101);
     assert_eq!(strict.zone, "UTC");
 
-    let compat: Located = COMPAT.decode_exact(&bytes).unwrap();
-    assert_eq!(compat, Located { at: Timestamp::GO_ZERO, zone: "UTC".into() });
+    let compat: ZonedTimestamp = COMPAT.decode_exact(&bytes).unwrap();
+    assert_eq!(compat, ZonedTimestamp { at: Timestamp::GO_ZERO, zone: "UTC".into() });
     assert_eq!(tightwire_parco::to_vec(&compat).unwrap(), golden::hex(&case["canonical_hex"]));
 }
 
 #[test]
 fn a_flag_of_the_zone_that_is_none_is_an_error_unless_compatible() {
     let bytes = [0, 0, 0, 0, 0, 0, 0, 0, 2];
-    assert!(tightwire_parco::decode_exact::<Located>(&bytes).unwrap_err().is_invalid_bool());
-    assert_eq!(COMPAT.decode_exact::<Located>(&bytes).unwrap().at, Timestamp::GO_ZERO);
+    assert!(tightwire_parco::decode_exact::<ZonedTimestamp>(&bytes).unwrap_err().is_invalid_bool());
+    assert_eq!(COMPAT.decode_exact::<ZonedTimestamp>(&bytes).unwrap().at, Timestamp::GO_ZERO);
 }
 
 #[test]
 fn an_empty_zone_is_utc() {
     let case = golden::case("decode_only", "timeloc-empty-zone");
     let bytes = golden::hex(&case["hex"]);
-    let located: Located<&str> = tightwire_parco::decode_exact(&bytes).unwrap();
-    assert_eq!(located, Located::utc(Timestamp::UNIX_EPOCH));
+    let located: ZonedTimestamp<&str> = tightwire_parco::decode_exact(&bytes).unwrap();
+    assert_eq!(located, ZonedTimestamp::utc(Timestamp::UNIX_EPOCH));
     assert_eq!(tightwire_parco::to_vec(&located).unwrap(), golden::hex(&case["canonical_hex"]));
 }
 
@@ -99,7 +99,7 @@ fn instants_arrive_in_pieces() {
     }
 
     let bytes = golden::bytes("roundtrip", "timeloc-ny");
-    let located: Located = tightwire_parco::decode_from_reader(Trickle(&bytes)).unwrap();
+    let located: ZonedTimestamp = tightwire_parco::decode_from_reader(Trickle(&bytes)).unwrap();
     assert_eq!(located.zone, "America/New_York");
 }
 
@@ -107,15 +107,15 @@ fn instants_arrive_in_pieces() {
 #[test]
 fn unknown_zones_are_names_as_others() {
     let bytes = golden::bytes("decode_errors", "timeloc-bad-zone");
-    assert_eq!(tightwire_parco::decode_exact::<Located<&str>>(&bytes).unwrap().zone, "Foo");
-    let fixed = Located { at: Timestamp::UNIX_EPOCH, zone: "X+5" };
-    assert_eq!(tightwire_parco::decode_exact::<Located<&str>>(&tightwire_parco::to_vec(&fixed).unwrap()).unwrap(), fixed);
+    assert_eq!(tightwire_parco::decode_exact::<ZonedTimestamp<&str>>(&bytes).unwrap().zone, "Foo");
+    let fixed = ZonedTimestamp { at: Timestamp::UNIX_EPOCH, zone: "X+5" };
+    assert_eq!(tightwire_parco::decode_exact::<ZonedTimestamp<&str>>(&tightwire_parco::to_vec(&fixed).unwrap()).unwrap(), fixed);
 }
 
 #[test]
 fn a_missing_zone_is_the_end_of_the_input() {
     let bytes = golden::bytes("decode_errors", "timeloc-zone-missing");
-    let error = tightwire_parco::decode_exact::<Located>(&bytes).unwrap_err();
+    let error = tightwire_parco::decode_exact::<ZonedTimestamp>(&bytes).unwrap_err();
     assert!(error.is_unexpected_end());
     assert_eq!(error.offset(), Some(8));
 }
@@ -123,18 +123,18 @@ fn a_missing_zone_is_the_end_of_the_input() {
 #[test]
 fn zones_can_be_any_bytes_for_those_who_take_them() {
     let bytes = b"\0\0\0\0\0\0\0\0\x01\x01\xff";
-    assert!(tightwire_parco::decode_exact::<Located<&str>>(bytes).unwrap_err().is_invalid_utf8());
-    assert_eq!(tightwire_parco::decode_exact::<Located<&[u8]>>(bytes).unwrap().zone, [0xff]);
+    assert!(tightwire_parco::decode_exact::<ZonedTimestamp<&str>>(bytes).unwrap_err().is_invalid_utf8());
+    assert_eq!(tightwire_parco::decode_exact::<ZonedTimestamp<&[u8]>>(bytes).unwrap().zone, [0xff]);
 }
 
 #[test]
 fn zones_have_at_most_255_bytes() {
     let zone = "z".repeat(255);
     assert_eq!(
-        tightwire_parco::to_vec(&Located { at: Timestamp::UNIX_EPOCH, zone: zone.as_str() }).unwrap().len(),
+        tightwire_parco::to_vec(&ZonedTimestamp { at: Timestamp::UNIX_EPOCH, zone: zone.as_str() }).unwrap().len(),
         265
     );
-    let error = tightwire_parco::to_vec(&Located { at: Timestamp::UNIX_EPOCH, zone: zone + "z" }).unwrap_err();
+    let error = tightwire_parco::to_vec(&ZonedTimestamp { at: Timestamp::UNIX_EPOCH, zone: zone + "z" }).unwrap_err();
     assert!(error.is_overflow());
 }
 
@@ -142,10 +142,10 @@ fn zones_have_at_most_255_bytes() {
 fn the_memory_of_a_zone_is_booked_and_used_again() {
     let bytes = golden::bytes("roundtrip", "timeloc-ny");
     let options = Options::new().limits(Limits::default().max_allocation(15));
-    assert!(options.decode_exact::<Located>(&bytes).unwrap_err().is_limit());
-    options.decode_exact::<Located<&str>>(&bytes).unwrap();
+    assert!(options.decode_exact::<ZonedTimestamp>(&bytes).unwrap_err().is_limit());
+    options.decode_exact::<ZonedTimestamp<&str>>(&bytes).unwrap();
 
-    let mut located = Located { at: Timestamp::MIN, zone: String::with_capacity(64) };
+    let mut located = ZonedTimestamp { at: Timestamp::MIN, zone: String::with_capacity(64) };
     let before = located.zone.as_ptr();
     tightwire_parco::decode_into(&bytes, &mut located).unwrap();
     assert_eq!(located.zone, "America/New_York");
@@ -187,7 +187,7 @@ fn system_times_before_and_after_1970() {
 
 #[test]
 fn a_time_in_a_zone_is_written_without_it_too() {
-    let located = Located { at: Timestamp::from_nanos(7), zone: "Asia/Kolkata" };
+    let located = ZonedTimestamp { at: Timestamp::from_nanos(7), zone: "Asia/Kolkata" };
     assert_eq!(TimeUtc.to_vec(&located).unwrap(), [7, 0, 0, 0, 0, 0, 0, 0]);
 }
 
@@ -287,9 +287,9 @@ fn instants_of_time() {
 proptest! {
     #[test]
     fn located_times_come_back(nanos: i64, zone in "[A-Za-z/_]{1,40}") {
-        let located = Located { at: Timestamp::from_nanos(nanos), zone };
+        let located = ZonedTimestamp { at: Timestamp::from_nanos(nanos), zone };
         let bytes = tightwire_parco::to_vec(&located).unwrap();
-        prop_assert_eq!(tightwire_parco::decode_exact::<Located>(&bytes).unwrap(), located.clone());
+        prop_assert_eq!(tightwire_parco::decode_exact::<ZonedTimestamp>(&bytes).unwrap(), located.clone());
         // The parts are the forms that the specification names.
         let mut parts = TimeUtc.to_vec(&nanos).unwrap();
         Opt(SmallVarchar::NEW).encode(&Some(located.zone.clone()), &mut parts).unwrap();

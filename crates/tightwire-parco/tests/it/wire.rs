@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDeque};
 
-use tightwire_parco::schema::{Describe, Schema};
+use tightwire_parco::schema::{SchemaContext, Schema};
 use tightwire_parco::wire::{
     Array, Be, Blob, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, Le, Map, Opt, Skip, Slice,
     SortedMap, StaticWire, Str, U8, U16, U32, U64, Wire,
@@ -37,7 +37,7 @@ proptest! {
     /// Containers with the same elements have the same bytes, whoever writes or reads them.
     #[test]
     fn containers_agree(values in prop::collection::btree_set(any::<u32>(), 0..40)) {
-        type Form = Slice<U16<Be>, U32<Le>>;
+        type Wire = Slice<U16<Be>, U32<Le>>;
         let list: Vec<u32> = values.iter().copied().collect();
         let bytes = Form::NEW.to_vec(&list).unwrap();
         fn check<T>(bytes: &[u8], value: &T)
@@ -70,7 +70,7 @@ proptest! {
 
     #[test]
     fn maps_agree(entries in prop::collection::btree_map("[a-z]{0,5}", any::<u16>(), 0..40)) {
-        type Form = Map<U8, Str<U8>, U16<Be>>;
+        type Wire = Map<U8, Str<U8>, U16<Be>>;
         let list: Vec<(String, u16)> = entries.clone().into_iter().collect();
         let bytes = Form::NEW.to_vec(&entries).unwrap();
         prop_assert_eq!(&Form::NEW.to_vec(&list).unwrap(), &bytes);
@@ -147,11 +147,11 @@ impl Wire for U24 {
     }
 
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        input.pass(3)
+        input.skip(3)
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        Array::<3, U8>::NEW.schema(describe)
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        Array::<3, U8>::NEW.schema(context)
     }
 }
 

@@ -12,7 +12,7 @@ use tightwire_parco::wire::{
     Be, Bool, Decoding, F64, Le, Map, Message, Opt, Slice, SmallVarchar, Text, TimeLocation, U8, U16, U32,
     Varchar,
 };
-use tightwire_parco::{Decode, Encode, Entries, Located, Seq, Timestamp};
+use tightwire_parco::{Decode, Encode, Entries, ZonedTimestamp, Seq, Timestamp};
 
 /// Every form that owns its value. What has no order of its own is written sorted, so that equal values are equal
 /// bytes.
@@ -74,7 +74,7 @@ pub struct Everything {
     #[parco(time)]
     pub at: Timestamp,
     #[parco(with = TimeLocation)]
-    pub located: Located<Vec<u8>>,
+    pub located: ZonedTimestamp<Vec<u8>>,
     pub shared: Rc<Inner>,
     pub boxed: Option<Box<Inner>>,
     #[parco(ignore)]
@@ -302,7 +302,7 @@ impl Material<'_> {
             units: self.list(|_| ()),
             empties: self.list(|_| Empty {}),
             at: Timestamp::from_nanos(self.bits() as i64),
-            located: Located {
+            located: ZonedTimestamp {
                 at: Timestamp::from_nanos(self.bits() as i64),
                 // An empty name would come back as the one that it stands for.
                 zone: [b"Z".to_vec(), self.list(Self::byte)].concat(),

@@ -127,7 +127,7 @@ pub(crate) fn value(schema: &Schema) -> BoxedStrategy<Value> {
         Schema::Skip(_) => Just(Value::Skip).boxed(),
         Schema::TimeUtc => any::<i64>().prop_map(Value::from).boxed(),
         Schema::TimeLocation => (any::<i64>(), "[A-Za-z/]{1,20}")
-            .prop_map(|(unix_nanos, zone)| Value::Located { unix_nanos, zone })
+            .prop_map(|(unix_nanos, zone)| Value::TimeLocation { unix_nanos, zone })
             .boxed(),
         Schema::Multi { header, models } => {
             let is_text = matches!(**header, Schema::String { .. });

@@ -3,17 +3,17 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::super::compile::{Dynamic, Index, Kind as Type, Length};
+use super::super::compile::{Dynamic, Index, NodeKind, Length};
 use super::super::{Number, Value};
 use super::{Depth, model, read_header, read_integer};
-use crate::error::{Fault, Kind, Segment};
+use crate::error::{ErrorKind, Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::time::Located;
+use crate::time::ZonedTimestamp;
 use crate::wire::{Get as _, TimeLocation, Wire as _};
 
 /// Maximum number of elements reserved before they arrive.
-const TRUSTED: usize = 4096;
+const MAX_RESERVED: usize = 4096;
 
 /// Path segment of a key, value or element.
 type Step = fn(usize) -> Segment;
@@ -22,39 +22,39 @@ impl Dynamic {
     pub(super) fn walk_node<I: Input>(&self, index: Index, input: &mut I, depth: Depth) -> Result<(), Fault> {
         let depth = depth.deeper()?;
         match &self.nodes[index].kind {
-            Type::Bool => input.flag().map(|_| ()),
-            Type::Number(number, _) => input.pass(number.width()),
-            Type::Header(number, endian) => read_header(*number, *endian, input).map(|_| ()),
-            Type::Text(header) | Type::Blob(header) => {
+            NodeKind::Bool => input.flag().map(|_| ()),
+            NodeKind::Number(number, _) => input.skip(number.width()),
+            NodeKind::Header(number, endian) => read_header(*number, *endian, input).map(|_| ()),
+            NodeKind::Text(header) | NodeKind::Blob(header) => {
                 let len = header.read_bytes(input)?;
-                input.pass(len)
+                input.skip(len)
             }
-            Type::Slice(header, element) => {
+            NodeKind::Slice(header, element) => {
                 let count = header.read(input)?;
-                input.check_elements(count, self.least(*element))?;
+                input.check_elements(count, self.min_size(*element))?;
                 self.walk_elements(*element, count, input, depth)
             }
-            Type::Array(len, element) => {
-                if self.least(*element) == 0 {
+            NodeKind::Array(len, element) => {
+                if self.min_size(*element) == 0 {
                     input.check_elements(*len, 0)?;
                 }
                 self.walk_elements(*element, *len, input, depth)
             }
-            Type::Map { header, key, value } => {
+            NodeKind::Map { header, key, value } => {
                 let count = header.read(input)?;
-                input.check_elements(count, self.least(*key).saturating_add(self.least(*value)))?;
+                input.check_elements(count, self.min_size(*key).saturating_add(self.min_size(*value)))?;
                 input.walk_parts(count, |input, index| {
                     self.walk_part(*key, Segment::Key, index, input, depth)?;
                     self.walk_part(*value, Segment::Value, index, input, depth)
                 })
             }
-            Type::Option(inner) => {
+            NodeKind::Option(inner) => {
                 if input.flag()? {
                     self.walk_node(*inner, input, depth)?;
                 }
                 Ok(())
             }
-            Type::Struct(fields) => {
+            NodeKind::Struct(fields) => {
                 input.enter()?;
                 input.walk_parts(fields.len(), |input, index| {
                     let (name, field) = &fields[index];
@@ -64,15 +64,15 @@ impl Dynamic {
                 input.leave();
                 Ok(())
             }
-            Type::Skip(count) => input.pass(*count),
-            Type::TimeUtc => input.pass(8),
-            Type::TimeLocation => TimeLocation.walk(input),
-            Type::Multi { header, models } => {
+            NodeKind::Skip(count) => input.skip(*count),
+            NodeKind::TimeUtc => input.skip(8),
+            NodeKind::TimeLocation => TimeLocation.walk(input),
+            NodeKind::Multi { header, models } => {
                 input.enter()?;
                 input.walk_parts(1, |input, _| {
                     let id = self.walk_id(*header, input)?;
                     let inner =
-                        model(models, &id).map_err(|fault| self.blame_id(*header, &id, fault, input))?;
+                        model(models, &id).map_err(|fault| self.rewind_to_id(*header, &id, fault, input))?;
                     self.walk_node(inner, input, depth)
                 })?;
                 input.leave();
@@ -85,12 +85,12 @@ impl Dynamic {
     /// time.
     fn walk_id<I: Input>(&self, header: Index, input: &mut I) -> Result<Value, Fault> {
         Ok(match self.nodes[header].kind {
-            Type::Number(number, endian) => Value::Integer(read_integer(number, endian, input)?),
-            Type::Header(number, endian) => Value::Integer(read_header(number, endian, input)?),
-            Type::Text(header) => {
+            NodeKind::Number(number, endian) => Value::Integer(read_integer(number, endian, input)?),
+            NodeKind::Header(number, endian) => Value::Integer(read_header(number, endian, input)?),
+            NodeKind::Text(header) => {
                 let len = header.read_bytes(input)?;
                 input.expect(len)?;
-                let mut bytes = Vec::with_capacity(len.min(TRUSTED));
+                let mut bytes = Vec::with_capacity(len.min(MAX_RESERVED));
                 for _ in 0..len {
                     bytes.extend(input.array::<1>()?);
                 }
@@ -102,9 +102,9 @@ impl Dynamic {
 
     /// Reports a fault at the first byte of the id that was just read.
     #[cold]
-    fn blame_id<I: Input>(&self, header: Index, id: &Value, fault: Fault, input: &mut I) -> Fault {
+    fn rewind_to_id<I: Input>(&self, header: Index, id: &Value, fault: Fault, input: &mut I) -> Fault {
         match self.size_node(header, id, Depth(0), Levels::default()) {
-            Ok(size) => input.blame(fault, size),
+            Ok(size) => input.rewind_fault(fault, size),
             Err(_) => fault,
         }
     }
@@ -128,10 +128,10 @@ impl Dynamic {
         depth: Depth,
     ) -> Result<(), Fault> {
         let node = &self.nodes[element];
-        match (&node.kind, node.fixed) {
+        match (&node.kind, node.fixed_size) {
             // Any bytes are valid elements of these types.
-            (Type::Number(..) | Type::Skip(_) | Type::TimeUtc, Some(size)) => {
-                input.pass(size.checked_mul(count).ok_or(Fault::OVERFLOW)?)
+            (NodeKind::Number(..) | NodeKind::Skip(_) | NodeKind::TimeUtc, Some(size)) => {
+                input.skip(size.checked_mul(count).ok_or(Fault::OVERFLOW)?)
             }
             _ => input.walk_parts(count, |input, index| {
                 self.walk_part(element, Segment::Index, index, input, depth)
@@ -147,43 +147,43 @@ impl Dynamic {
     ) -> Result<Value, Fault> {
         let depth = depth.deeper()?;
         Ok(match &self.nodes[index].kind {
-            Type::Bool => Value::Bool(reader.flag()?),
-            Type::Number(number @ (Number::Float32 | Number::Float64), endian) => {
+            NodeKind::Bool => Value::Bool(reader.flag()?),
+            NodeKind::Number(number @ (Number::Float32 | Number::Float64), endian) => {
                 // The integer is unsigned, so the cast preserves the bits.
                 let bits = read_integer(*number, *endian, reader)? as u64;
                 if number.width() == 4 { Value::Float32(bits as u32) } else { Value::Float64(bits) }
             }
-            Type::Number(number, endian) => Value::Integer(read_integer(*number, *endian, reader)?),
-            Type::Header(number, endian) => Value::Integer(read_header(*number, *endian, reader)?),
-            Type::Text(header) | Type::Blob(header) => Value::Bytes(get_bytes(*header, reader)?.into()),
-            Type::Slice(header, element) => {
+            NodeKind::Number(number, endian) => Value::Integer(read_integer(*number, *endian, reader)?),
+            NodeKind::Header(number, endian) => Value::Integer(read_header(*number, *endian, reader)?),
+            NodeKind::Text(header) | NodeKind::Blob(header) => Value::Bytes(get_bytes(*header, reader)?.into()),
+            NodeKind::Slice(header, element) => {
                 let count = header.read(reader)?;
-                reader.check_elements(count, self.least(*element))?;
+                reader.check_elements(count, self.min_size(*element))?;
                 self.get_elements(*element, count, reader, depth)?
             }
-            Type::Array(len, element) => {
-                if self.least(*element) == 0 {
+            NodeKind::Array(len, element) => {
+                if self.min_size(*element) == 0 {
                     reader.check_elements(*len, 0)?;
                 }
-                reader.expect(self.least(index))?;
+                reader.expect(self.min_size(index))?;
                 self.get_elements(*element, *len, reader, depth)?
             }
-            Type::Map { header, key, value } => {
+            NodeKind::Map { header, key, value } => {
                 let count = header.read(reader)?;
-                reader.check_elements(count, self.least(*key).saturating_add(self.least(*value)))?;
+                reader.check_elements(count, self.min_size(*key).saturating_add(self.min_size(*value)))?;
                 self.get_entries(*key, *value, count, reader, depth)?
             }
-            Type::Option(inner) => {
+            NodeKind::Option(inner) => {
                 if reader.flag()? {
-                    reader.allocate(size_of::<Value>())?;
+                    reader.count_allocation(size_of::<Value>())?;
                     Value::some(self.get_node(*inner, reader, depth)?)
                 } else {
                     Value::NONE
                 }
             }
-            Type::Struct(fields) => {
+            NodeKind::Struct(fields) => {
                 reader.enter()?;
-                reader.allocate(fields.len().saturating_mul(size_of::<Value>()))?;
+                reader.count_allocation(fields.len().saturating_mul(size_of::<Value>()))?;
                 let mut values = Vec::with_capacity(fields.len());
                 for (name, field) in fields {
                     match self.get_node(*field, reader, depth) {
@@ -194,20 +194,20 @@ impl Dynamic {
                 reader.leave();
                 Value::Struct(values)
             }
-            Type::Skip(count) => {
-                reader.pass(*count)?;
+            NodeKind::Skip(count) => {
+                reader.skip(*count)?;
                 Value::Skip
             }
-            Type::TimeUtc => Value::Integer(i64::from_le_bytes(reader.array()?).into()),
-            Type::TimeLocation => {
-                let Located { at, zone } = TimeLocation.get(reader)?;
-                Value::Located { unix_nanos: at.as_nanos(), zone }
+            NodeKind::TimeUtc => Value::Integer(i64::from_le_bytes(reader.array()?).into()),
+            NodeKind::TimeLocation => {
+                let ZonedTimestamp { at, zone } = TimeLocation.get(reader)?;
+                Value::TimeLocation { unix_nanos: at.as_nanos(), zone }
             }
-            Type::Multi { header, models } => {
+            NodeKind::Multi { header, models } => {
                 reader.enter()?;
                 let id = self.get_node(*header, reader, depth)?;
-                let inner = model(models, &id).map_err(|fault| self.blame_id(*header, &id, fault, reader))?;
-                reader.allocate(2 * size_of::<Value>())?;
+                let inner = model(models, &id).map_err(|fault| self.rewind_to_id(*header, &id, fault, reader))?;
+                reader.count_allocation(2 * size_of::<Value>())?;
                 let value = Box::new(self.get_node(inner, reader, depth)?);
                 reader.leave();
                 Value::Multi { id: Box::new(id), value }
@@ -233,8 +233,8 @@ impl Dynamic {
         reader: &mut Reader<'_, '_>,
         depth: Depth,
     ) -> Result<Value, Fault> {
-        reader.allocate(count.saturating_mul(size_of::<Value>()))?;
-        let mut values = Vec::with_capacity(count.min(TRUSTED));
+        reader.count_allocation(count.saturating_mul(size_of::<Value>()))?;
+        let mut values = Vec::with_capacity(count.min(MAX_RESERVED));
         for index in 0..count {
             values.push(self.get_part(element, Segment::Index, index, reader, depth)?);
         }
@@ -249,8 +249,8 @@ impl Dynamic {
         reader: &mut Reader<'_, '_>,
         depth: Depth,
     ) -> Result<Value, Fault> {
-        reader.allocate(count.saturating_mul(size_of::<(Value, Value)>()))?;
-        let mut entries = Vec::with_capacity(count.min(TRUSTED));
+        reader.count_allocation(count.saturating_mul(size_of::<(Value, Value)>()))?;
+        let mut entries = Vec::with_capacity(count.min(MAX_RESERVED));
         // Offsets of the entries, recorded only if duplicates are rejected.
         let mut starts = Vec::new();
         for index in 0..count {
@@ -264,7 +264,7 @@ impl Dynamic {
         let repeated = repeated(&entries);
         let first = repeated.iter().map(|(_, index)| *index).min();
         if let Some((index, start)) = first.and_then(|index| Some((index, starts.get(index)?))) {
-            let fault = reader.blame(Fault(Kind::DuplicateKey), reader.offset() - start);
+            let fault = reader.rewind_fault(Fault(ErrorKind::DuplicateKey), reader.offset() - start);
             return Err(reader.locate(fault, Segment::Key(index)));
         }
         Ok(Value::Map(last_wins(entries, &repeated)))
@@ -273,7 +273,7 @@ impl Dynamic {
 
 fn get_bytes<'de>(header: Length, reader: &mut Reader<'_, 'de>) -> Result<&'de [u8], Fault> {
     let len = header.read_bytes(reader)?;
-    reader.allocate(len)?;
+    reader.count_allocation(len)?;
     reader.bytes(len)
 }
 

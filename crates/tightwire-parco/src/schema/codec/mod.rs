@@ -4,7 +4,7 @@ mod decode;
 mod encode;
 
 use super::compile::{Dynamic, Index, Length, Model};
-use super::{Describe, Number, Schema, Value};
+use super::{SchemaContext, Number, Schema, Value};
 use crate::error::Fault;
 use crate::options::{Levels, Mode};
 use crate::read::{Input, Reader};
@@ -52,14 +52,14 @@ fn read_header<I: Input>(number: Number, endian: Endian, input: &mut I) -> Resul
     match i64::try_from(value) {
         Ok(_) => Ok(value),
         Err(_) if input.options().mode == Mode::Compat => Ok(value - (1 << 64)),
-        Err(_) => Err(input.blame(Fault::OVERFLOW, number.width())),
+        Err(_) => Err(input.rewind_fault(Fault::OVERFLOW, number.width())),
     }
 }
 
 impl Length {
     fn read<I: Input>(self, input: &mut I) -> Result<usize, Fault> {
         let len = read_integer(self.number, self.endian, input)?;
-        usize::try_from(len).map_err(|_| input.blame(Fault::OVERFLOW, self.number.width()))
+        usize::try_from(len).map_err(|_| input.rewind_fault(Fault::OVERFLOW, self.number.width()))
     }
 
     /// Reads the length of a string or blob.
@@ -81,8 +81,8 @@ impl Length {
 }
 
 impl Dynamic {
-    fn least(&self, index: Index) -> usize {
-        self.nodes[index].least
+    fn min_size(&self, index: Index) -> usize {
+        self.nodes[index].min_size
     }
 }
 
@@ -93,18 +93,18 @@ fn model(models: &[Model], id: &Value) -> Result<Index, Fault> {
 
 impl Wire for Dynamic {
     fn min_size(&self) -> usize {
-        self.least(0)
+        self.min_size(0)
     }
 
     fn fixed_size(&self) -> Option<usize> {
-        self.nodes[0].fixed
+        self.nodes[0].fixed_size
     }
 
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
         self.walk_node(0, input, Depth(0))
     }
 
-    fn schema(&self, _: &mut Describe) -> Schema {
+    fn schema(&self, _: &mut SchemaContext) -> Schema {
         self.schema.clone()
     }
 }

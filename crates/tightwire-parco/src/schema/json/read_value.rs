@@ -4,8 +4,8 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::super::compile::{Dynamic, Index, Kind as Type, Model};
-use super::super::error::Kind as Wrong;
+use super::super::compile::{Dynamic, Index, NodeKind, Model};
+use super::super::error::SchemaErrorKind;
 use super::super::{Number, SchemaError, Value};
 use super::tree::{Members, Tree};
 use crate::message::WireExt as _;
@@ -25,15 +25,15 @@ impl Reading<'_> {
     fn node(&mut self, index: Index, tree: Tree) -> Result<Value, SchemaError> {
         let form = self.form;
         match (&form.nodes[index].kind, tree) {
-            (Type::Bool, Tree::Bool(flag)) => Ok(Value::Bool(flag)),
-            (Type::Number(number, _), tree) if number.is_float() => float(*number, tree),
-            (Type::Number(..) | Type::Header(..) | Type::TimeUtc, tree) => integer(&tree).map(Value::Integer),
-            (Type::Blob(_), Tree::Null) => Ok(Value::Bytes(Vec::new())),
-            (Type::Text(_) | Type::Blob(_), tree) => self.bytes(tree).map(Value::Bytes),
-            (Type::Slice(_, element) | Type::Array(_, element), tree) => self.list(*element, tree),
-            (Type::Map { key, value, .. }, tree) => self.entries(*key, *value, tree),
-            (Type::Option(_), Tree::Null) => Ok(Value::NONE),
-            (Type::Option(inner), tree) => {
+            (NodeKind::Bool, Tree::Bool(flag)) => Ok(Value::Bool(flag)),
+            (NodeKind::Number(number, _), tree) if number.is_float() => float(*number, tree),
+            (NodeKind::Number(..) | NodeKind::Header(..) | NodeKind::TimeUtc, tree) => integer(&tree).map(Value::Integer),
+            (NodeKind::Blob(_), Tree::Null) => Ok(Value::Bytes(Vec::new())),
+            (NodeKind::Text(_) | NodeKind::Blob(_), tree) => self.bytes(tree).map(Value::Bytes),
+            (NodeKind::Slice(_, element) | NodeKind::Array(_, element), tree) => self.list(*element, tree),
+            (NodeKind::Map { key, value, .. }, tree) => self.entries(*key, *value, tree),
+            (NodeKind::Option(_), Tree::Null) => Ok(Value::NONE),
+            (NodeKind::Option(inner), tree) => {
                 let mut members = tree.into_members()?;
                 let some = take(&mut members, "some")?;
                 if !members.is_empty() {
@@ -41,7 +41,7 @@ impl Reading<'_> {
                 }
                 Ok(Value::some(self.node(*inner, some).map_err(|error| error.within("[some]"))?))
             }
-            (Type::Struct(fields), tree) => {
+            (NodeKind::Struct(fields), tree) => {
                 let mut members = tree.into_members()?;
                 let mut values = Vec::with_capacity(fields.len());
                 for (name, field) in fields {
@@ -51,9 +51,9 @@ impl Reading<'_> {
                 let all = members.is_empty().then_some(Value::Struct(values));
                 all.ok_or_else(|| SchemaError::mismatch("the object has keys that are not fields"))
             }
-            (Type::Skip(_), Tree::Null) => Ok(Value::Skip),
-            (Type::TimeLocation, tree) => located(tree),
-            (Type::Multi { header, models }, tree) => self.multi(*header, models, tree),
+            (NodeKind::Skip(_), Tree::Null) => Ok(Value::Skip),
+            (NodeKind::TimeLocation, tree) => located(tree),
+            (NodeKind::Multi { header, models }, tree) => self.multi(*header, models, tree),
             _ => Err(SchemaError::mismatch("the value does not match the schema")),
         }
     }
@@ -61,7 +61,7 @@ impl Reading<'_> {
     /// Subtracts the size of a repetition from the budget.
     fn repeat(&mut self, count: usize, size: usize) -> Result<(), SchemaError> {
         let left = count.checked_mul(size.max(1)).and_then(|size| self.left.checked_sub(size));
-        self.left = left.ok_or_else(|| SchemaError::new(Wrong::Limit("the repetition exceeds 100 MiB")))?;
+        self.left = left.ok_or_else(|| SchemaError::new(SchemaErrorKind::Limit("the repetition exceeds 100 MiB")))?;
         Ok(())
     }
 
@@ -135,7 +135,7 @@ impl Reading<'_> {
             // Distinguish an unknown id from one that does not fit its wire type.
             let form =
                 Dynamic { schema: self.form.schema.clone(), nodes: [self.form.nodes[header].clone()].into() };
-            let error = if form.encoded_len(&id).is_ok() { Wrong::UnknownId } else { Wrong::OutOfRange };
+            let error = if form.encoded_len(&id).is_ok() { SchemaErrorKind::UnknownId } else { SchemaErrorKind::OutOfRange };
             return Err(SchemaError::new(error));
         };
         let value =
@@ -151,7 +151,7 @@ fn weight(value: &Value) -> usize {
         Value::List(values) | Value::Struct(values) => values.iter().map(weight).sum(),
         Value::Map(entries) => entries.iter().map(|(key, value)| weight(key) + weight(value)).sum(),
         Value::Option(Some(value)) => weight(value),
-        Value::Located { zone, .. } => zone.len(),
+        Value::TimeLocation { zone, .. } => zone.len(),
         Value::Multi { id, value } => weight(id) + weight(value),
         _ => 0,
     };
@@ -202,7 +202,7 @@ fn located(tree: Tree) -> Result<Value, SchemaError> {
     let Tree::Text(zone) = take(&mut members, "zone")? else {
         return Err(SchemaError::mismatch("`zone` must be a string"));
     };
-    Ok(Value::Located { unix_nanos, zone })
+    Ok(Value::TimeLocation { unix_nanos, zone })
 }
 
 fn unhex(digits: &str) -> Option<Vec<u8>> {

@@ -8,7 +8,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 use super::super::SchemaError;
-use super::super::error::Kind as Wrong;
+use super::super::error::SchemaErrorKind;
 
 #[derive(Clone)]
 pub(super) enum Tree {
@@ -56,7 +56,7 @@ impl Tree {
         let mut names: Vec<&str> = members.iter().map(|(name, _)| &**name).collect();
         names.sort_unstable();
         if names.array_windows().any(|[one, other]| one == other) {
-            return Err(SchemaError::new(Wrong::Duplicate));
+            return Err(SchemaError::new(SchemaErrorKind::Duplicate));
         }
         Ok(members)
     }

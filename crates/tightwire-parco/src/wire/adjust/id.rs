@@ -38,7 +38,7 @@ macro_rules! number {
                 };
                 match known.iter().position(|other| *other == id) {
                     Some(found) => Ok(found),
-                    None => Err(input.blame(Fault::UNKNOWN_TYPE, size_of::<$value>())),
+                    None => Err(input.rewind_fault(Fault::UNKNOWN_TYPE, size_of::<$value>())),
                 }
             }
         }
@@ -57,7 +57,7 @@ impl<H: Header> Id for Str<H> {
         let len = H::length(input)?;
         input.expect(len)?;
         let Some(mut at) = known.iter().position(|id| id.len() == len) else {
-            return Err(input.blame(Fault::UNKNOWN_TYPE, H::WIDTH));
+            return Err(input.rewind_fault(Fault::UNKNOWN_TYPE, H::WIDTH));
         };
         for index in 0..len {
             let [byte] = input.array::<1>()?;
@@ -68,7 +68,7 @@ impl<H: Header> Id for Str<H> {
             };
             match known.iter().position(goes_on) {
                 Some(found) => at = found,
-                None => return Err(input.blame(Fault::UNKNOWN_TYPE, H::WIDTH + index + 1)),
+                None => return Err(input.rewind_fault(Fault::UNKNOWN_TYPE, H::WIDTH + index + 1)),
             }
         }
         Ok(at)

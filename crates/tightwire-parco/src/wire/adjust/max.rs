@@ -2,7 +2,7 @@
 
 use crate::error::Fault;
 use crate::read::Input;
-use crate::schema::{Describe, Schema};
+use crate::schema::{SchemaContext, Schema};
 use crate::wire::{Header, StaticWire, Wire};
 
 /// The header `H` limited to lengths and counts of at most `N`, for encoding and decoding.
@@ -20,8 +20,8 @@ impl<const N: u64, H: Header> Wire for Max<N, H> {
         Self::length(input).map(|_| ())
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        self.0.schema(describe)
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        self.0.schema(context)
     }
 }
 

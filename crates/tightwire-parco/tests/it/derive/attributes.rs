@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, SystemTime};
 
-use tightwire_parco::schema::{Describe, Number, Schema};
+use tightwire_parco::schema::{SchemaContext, Number, Schema};
 use tightwire_parco::wire::{Be, Blob, Endian, StaticWire, U8, U16, Wire};
-use tightwire_parco::{Decode, Encode, EncodeForm};
+use tightwire_parco::{Decode, Encode, EncodeAs};
 
 use crate::derive::support::same;
 
@@ -140,11 +140,11 @@ struct Numbers {
     ints: Vec<i64>,
 }
 
-fn schema_of<T: EncodeForm>() -> Schema {
-    T::Form::NEW.schema(&mut Describe::default())
+fn schema_of<T: EncodeAs>() -> Schema {
+    T::Wire::NEW.schema(&mut SchemaContext::default())
 }
 
-fn fields<T: EncodeForm>() -> Vec<(String, Schema)> {
+fn fields<T: EncodeAs>() -> Vec<(String, Schema)> {
     let Schema::Struct(fields) = schema_of::<T>() else { panic!("a struct") };
     fields
 }
@@ -348,14 +348,14 @@ fn the_way_to_the_crate_can_be_given() {
 
 #[test]
 fn sizes_are_known_as_far_as_they_are_fixed() {
-    fn sizes<T: EncodeForm>() -> (usize, Option<usize>) {
-        (T::Form::NEW.min_size(), T::Form::NEW.fixed_size())
+    fn sizes<T: EncodeAs>() -> (usize, Option<usize>) {
+        (T::Wire::NEW.min_size(), T::Wire::NEW.fixed_size())
     }
     assert_eq!(sizes::<Reserved>(), (4, Some(4)));
     assert_eq!(sizes::<Given>(), (3, None));
     assert_eq!(sizes::<Later>(), (3, None));
-    fn least<T: tightwire_parco::DecodeForm<'static>>() -> (usize, Option<usize>) {
-        (T::Form::NEW.min_size(), T::Form::NEW.fixed_size())
+    fn least<T: tightwire_parco::DecodeAs<'static>>() -> (usize, Option<usize>) {
+        (T::Wire::NEW.min_size(), T::Wire::NEW.fixed_size())
     }
     assert_eq!(least::<Later>(), (1, None));
 }

@@ -1,8 +1,8 @@
 //! Enums: an id, then a model.
 
-use tightwire_parco::schema::{Describe, Schema};
+use tightwire_parco::schema::{SchemaContext, Schema};
 use tightwire_parco::wire::{Be, SmallVarchar, StaticWire, U16, Wire};
-use tightwire_parco::{Decode, Encode, EncodeForm, Segment};
+use tightwire_parco::{Decode, Encode, EncodeAs, Segment};
 
 use crate::derive::support::{same, vector};
 
@@ -115,7 +115,7 @@ fn variants_have_fields_of_all_kinds() {
 
 #[test]
 fn ids_are_in_the_schema() {
-    let schema = <Shapes as EncodeForm>::Form::NEW.schema(&mut Describe::default());
+    let schema = <Shapes as EncodeAs>::Wire::NEW.schema(&mut SchemaContext::default());
     let Schema::Multi { models, .. } = schema else { panic!("an enum") };
     let ids: Vec<&str> = models.iter().map(|(id, _)| id.as_str()).collect();
     assert_eq!(ids, ["-1", "1", "2", "3"]);

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-use tightwire_parco::schema::{Describe, Schema};
+use tightwire_parco::schema::{SchemaContext, Schema};
 use tightwire_parco::wire::{StaticWire, Wire};
-use tightwire_parco::{Decode, Encode, EncodeForm};
+use tightwire_parco::{Decode, Encode, EncodeAs};
 
 use crate::derive::support::same;
 
@@ -124,7 +124,7 @@ fn depth_is_limited() {
 
 #[test]
 fn a_schema_that_contains_itself_ends() {
-    let schema = <List as EncodeForm>::Form::NEW.schema(&mut Describe::default());
+    let schema = <List as EncodeAs>::Wire::NEW.schema(&mut SchemaContext::default());
     let Schema::Struct(fields) = schema else { panic!("a struct") };
     assert_eq!(fields[1], ("next".to_owned(), Schema::Option(Box::new(Schema::Recursive(1)))));
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use tightwire_parco::{Decode, DecodeForm, Encode, Timestamp};
+use tightwire_parco::{Decode, DecodeAs, Encode, Timestamp};
 
 #[derive(Debug, PartialEq, Encode, Decode)]
 #[parco(view)]
@@ -115,7 +115,7 @@ fn everything_stays_in_the_input() {
 
 #[test]
 fn views_refuse_what_the_types_refuse() {
-    fn outcome<'de, T: DecodeForm<'de>>(bytes: &'de [u8]) -> Option<(Option<usize>, String)> {
+    fn outcome<'de, T: DecodeAs<'de>>(bytes: &'de [u8]) -> Option<(Option<usize>, String)> {
         tightwire_parco::decode_exact::<T>(bytes).err().map(|error| (error.offset(), error.to_string()))
     }
     let bytes = tightwire_parco::to_vec(&everything()).unwrap();

@@ -8,7 +8,7 @@ use tightwire_parco::wire::{
     Opt, Skip, Slice, SmallVarchar, StaticWire, Str, Text, TimeLocation, TimeUtc, U8, U16, U32, Varchar,
 };
 use tightwire_parco::{
-    Decode, DecodeForm, Encode, EncodeForm, Error, Fault, Located, Options, Timestamp, WireExt as _,
+    Decode, DecodeAs, Encode, EncodeAs, Error, Fault, ZonedTimestamp, Options, Timestamp, WireExt as _,
 };
 
 use super::{Problem, same_kind};
@@ -253,14 +253,14 @@ impl Carried for Timestamp {
     }
 }
 
-impl Carried for Located {
+impl Carried for ZonedTimestamp {
     fn from_value(value: &Value) -> Option<Self> {
-        let Value::Located { unix_nanos, zone } = value else { return None };
+        let Value::TimeLocation { unix_nanos, zone } = value else { return None };
         Some(Self { at: Timestamp::from_nanos(*unix_nanos), zone: zone.clone() })
     }
 
     fn to_value(&self) -> Value {
-        Value::Located { unix_nanos: self.at.as_nanos(), zone: self.zone.clone() }
+        Value::TimeLocation { unix_nanos: self.at.as_nanos(), zone: self.zone.clone() }
     }
 }
 
@@ -410,8 +410,8 @@ enums! {
     }
 }
 
-type Written<T> = <T as EncodeForm<Le>>::Form;
-type Read<'de, T> = <T as DecodeForm<'de, Le>>::Form;
+type Written<T> = <T as EncodeAs<Le>>::Wire;
+type Read<'de, T> = <T as DecodeAs<'de, Le>>::Wire;
 
 /// A form, or one for writing and one for reading.
 macro_rules! form {
@@ -460,7 +460,7 @@ forms! {
     F64<Le>: f64;
     F64<Be>: f64;
     TimeUtc: Timestamp;
-    TimeLocation: Located;
+    TimeLocation: ZonedTimestamp;
     SmallVarchar: Bytes;
     Varchar: Bytes;
     Varchar<Be>: Bytes;

@@ -216,7 +216,7 @@ fn decode_only(case: &Case<'_>) -> Outcome {
     let used = case.number("consumed").unwrap_or(bytes.len());
     let located = case.schema == Schema::TimeLocation;
     let value = if located && case.json["value"].get("zone").is_none() {
-        Value::Located { unix_nanos: Timestamp::GO_ZERO.as_nanos(), zone: "UTC".into() }
+        Value::TimeLocation { unix_nanos: Timestamp::GO_ZERO.as_nanos(), zone: "UTC".into() }
     } else {
         case.value()?
     };
@@ -235,7 +235,7 @@ fn decode_only(case: &Case<'_>) -> Outcome {
     }
     if located && flag == Some(&0) {
         let instant = bytes.first_chunk().map(|bytes| i64::from_le_bytes(*bytes)).unwrap_or_default();
-        let kept = Value::Located { unix_nanos: instant, zone: "UTC".into() };
+        let kept = Value::TimeLocation { unix_nanos: instant, zone: "UTC".into() };
         case.decodes(strict(), &bytes, &kept, used)?;
         return Ok(Some(KEPT_INSTANT));
     }
@@ -292,7 +292,7 @@ fn decode_error(case: &Case<'_>) -> Outcome {
     if expected.starts_with("other: unknown time zone") {
         let (value, found) = outcome?;
         let zone = expected.rsplit(' ').next();
-        let is_kept = matches!(&value, Value::Located { zone: name, .. } if Some(&**name) == zone);
+        let is_kept = matches!(&value, Value::TimeLocation { zone: name, .. } if Some(&**name) == zone);
         expect!(is_kept && found == used, "decoded {value:?} from {found} bytes");
         return Ok(Some(KEPT_ZONE));
     }

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::{Both, Builder, ByRef, Bytes, Getters, Setters, Text, With};
+use super::{ReadWrite, Builder, GetRef, SetBytes, WriteOnly, ReadOnly, SetStr, With};
 use crate::wire::{self, Blob, Header, LongText, Order, SmallVarchar, StaticWire, Str, Varchar};
 
 macro_rules! texts {
@@ -10,45 +10,45 @@ macro_rules! texts {
         $target:ty, $setter:ident;
         $($(#[$doc:meta])* $name:ident $([$generic:ident: $bound:ident])? ($($arg:ident)?) => $form:ty;)*
     ) => {
-        impl<M, L, N> Builder<M, L, Both<N>> {$(
+        impl<M, L, N> Builder<M, L, ReadWrite<N>> {$(
             $(#[$doc])*
             pub fn $name<$($generic: $bound,)? G, S>(
                 self,
                 $($arg: $generic,)?
                 getter: G,
                 setter: S,
-            ) -> With<M, L, Both<N>, $form, ByRef<G, $target>, $setter<S>>
+            ) -> With<M, L, ReadWrite<N>, $form, GetRef<G, $target>, $setter<S>>
             where
                 G: for<'a> Fn(&'a M) -> &'a $target,
                 S: for<'a> Fn(&mut M, &'a $target),
             {
                 $(let _ = $arg;)?
-                self.then(StaticWire::NEW, ByRef(getter, PhantomData), $setter(setter))
+                self.then(StaticWire::NEW, GetRef(getter, PhantomData), $setter(setter))
             }
         )*}
 
-        impl<M, L> Builder<M, L, Getters> {$(
+        impl<M, L> Builder<M, L, WriteOnly> {$(
             $(#[$doc])*
             pub fn $name<$($generic: $bound,)? G>(
                 self,
                 $($arg: $generic,)?
                 getter: G,
-            ) -> With<M, L, Getters, $form, ByRef<G, $target>, ()>
+            ) -> With<M, L, WriteOnly, $form, GetRef<G, $target>, ()>
             where
                 G: for<'a> Fn(&'a M) -> &'a $target,
             {
                 $(let _ = $arg;)?
-                self.then(StaticWire::NEW, ByRef(getter, PhantomData), ())
+                self.then(StaticWire::NEW, GetRef(getter, PhantomData), ())
             }
         )*}
 
-        impl<M, L, N> Builder<M, L, Setters<N>> {$(
+        impl<M, L, N> Builder<M, L, ReadOnly<N>> {$(
             $(#[$doc])*
             pub fn $name<$($generic: $bound,)? S>(
                 self,
                 $($arg: $generic,)?
                 setter: S,
-            ) -> With<M, L, Setters<N>, $form, (), $setter<S>>
+            ) -> With<M, L, ReadOnly<N>, $form, (), $setter<S>>
             where
                 S: for<'a> Fn(&mut M, &'a $target),
             {
@@ -60,7 +60,7 @@ macro_rules! texts {
 }
 
 texts! {
-    str, Text;
+    str, SetStr;
     /// Adds a string of at most 65,535 bytes, with a little-endian length: [`Varchar`].
     varchar() => Varchar;
     /// Adds a string of at most 65,535 bytes, with a length in this byte order: [`Varchar`].
@@ -76,7 +76,7 @@ texts! {
 }
 
 texts! {
-    [u8], Bytes;
+    [u8], SetBytes;
     /// Adds bytes with any header: [`Blob`].
     blob[H: Header](header) => Blob<H>;
 }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::{Number, Schema, of};
-use crate::form::Encode;
+use crate::default_wire::Encode;
 use crate::wire::Endian;
 
 /// A 64-bit hash of an encoding, equal for schemas with the same encoding.
@@ -76,7 +76,7 @@ impl Schema {
     pub fn canonical(&self) -> String {
         let mut text = String::new();
         // Writing to a string never fails.
-        let _ = Shape::of(self).write(&mut text, &mut Vec::new());
+        let _ = Layout::of(self).write(&mut text, &mut Vec::new());
         text
     }
 
@@ -84,7 +84,7 @@ impl Schema {
     pub fn fingerprint(&self) -> Fingerprint {
         let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
         // Writing to the hash never fails.
-        let _ = Shape::of(self).write(&mut hash, &mut Vec::new());
+        let _ = Layout::of(self).write(&mut hash, &mut Vec::new());
         Fingerprint(hash.0)
     }
 }
@@ -101,116 +101,116 @@ impl fmt::Write for Fnv {
 }
 
 /// A schema without the parts that do not affect the encoding.
-pub(super) struct Shape {
-    pub(super) kind: Kind,
+pub(super) struct Layout {
+    pub(super) kind: LayoutKind,
     /// Type name in the schema.
     pub(super) label: &'static str,
 }
 
-pub(super) enum Kind {
+pub(super) enum LayoutKind {
     /// A type with its canonical text and fixed size.
     Leaf(String, u64),
     Bytes(String),
-    Slice(String, Box<Shape>),
-    Array(u64, Box<Shape>),
-    Map(String, Box<Shape>, Box<Shape>),
-    Option(Box<Shape>),
+    Slice(String, Box<Layout>),
+    Array(u64, Box<Layout>),
+    Map(String, Box<Layout>, Box<Layout>),
+    Option(Box<Layout>),
     Skip(u64),
-    Located,
+    TimeLocation,
     /// Fields are named by their paths from here.
-    Group(Circle, Vec<(String, Shape)>),
-    Multi(Circle, Box<Shape>, Vec<(String, Shape)>),
+    Struct(Recursion, Vec<(String, Layout)>),
+    Multi(Recursion, Box<Layout>, Vec<(String, Layout)>),
     /// A reference to the struct or multi at this level.
-    Back(usize),
+    Recursive(usize),
 }
 
 /// Nesting level of a struct or multi, and whether it contains itself.
 #[derive(Clone, Copy)]
-pub(super) struct Circle {
+pub(super) struct Recursion {
     pub(super) level: usize,
-    pub(super) is_closed: bool,
+    pub(super) is_recursive: bool,
 }
 
-impl Shape {
+impl Layout {
     pub(super) fn of(schema: &Schema) -> Self {
         Self::build(schema, &mut Vec::new())
     }
 
     /// `ancestors` contains for each enclosing struct or multi whether a reference to it was found.
-    fn build(schema: &Schema, open: &mut Vec<bool>) -> Self {
+    fn build(schema: &Schema, ancestors: &mut Vec<bool>) -> Self {
         let (label, kind) = match schema {
-            Schema::Bool => ("bool", Kind::Leaf("bool".into(), 1)),
+            Schema::Bool => ("bool", LayoutKind::Leaf("bool".into(), 1)),
             Schema::Number(number, endian) | Schema::Header(number, endian) => {
-                (number.name(), Kind::Leaf(token(*number, *endian), number.width() as u64))
+                (number.name(), LayoutKind::Leaf(token(*number, *endian), number.width() as u64))
             }
-            Schema::String { header } => ("string", Kind::Bytes(header_token(header))),
-            Schema::Blob { header } => ("blob", Kind::Bytes(header_token(header))),
+            Schema::String { header } => ("string", LayoutKind::Bytes(header_token(header))),
+            Schema::Blob { header } => ("blob", LayoutKind::Bytes(header_token(header))),
             Schema::Slice { header, element } => {
-                ("slice", Kind::Slice(header_token(header), Self::boxed(element, open)))
+                ("slice", LayoutKind::Slice(header_token(header), Self::boxed(element, ancestors)))
             }
-            Schema::Array { len, element } => ("array", Kind::Array(*len, Self::boxed(element, open))),
+            Schema::Array { len, element } => ("array", LayoutKind::Array(*len, Self::boxed(element, ancestors))),
             Schema::Map { header, key, value } => {
-                let key = Self::boxed(key, open);
-                ("map", Kind::Map(header_token(header), key, Self::boxed(value, open)))
+                let key = Self::boxed(key, ancestors);
+                ("map", LayoutKind::Map(header_token(header), key, Self::boxed(value, ancestors)))
             }
-            Schema::Option(inner) => ("option", Kind::Option(Self::boxed(inner, open))),
+            Schema::Option(inner) => ("option", LayoutKind::Option(Self::boxed(inner, ancestors))),
             Schema::Struct(fields) => {
-                let level = open.len();
-                open.push(false);
+                let level = ancestors.len();
+                ancestors.push(false);
                 let mut list = Vec::with_capacity(fields.len());
                 for (name, schema) in fields {
-                    Self::add(name.clone(), Self::build(schema, open), &mut list);
+                    Self::add(name.clone(), Self::build(schema, ancestors), &mut list);
                 }
-                let is_closed = open.pop().unwrap_or(false);
-                ("struct", Kind::Group(Circle { level, is_closed }, list))
+                let is_recursive = ancestors.pop().unwrap_or(false);
+                ("struct", LayoutKind::Struct(Recursion { level, is_recursive }, list))
             }
-            Schema::Skip(count) => ("skip", Kind::Skip(*count)),
-            Schema::TimeUtc => ("time_utc", Kind::Leaf("time".into(), 8)),
-            Schema::TimeLocation => ("time_location", Kind::Located),
+            Schema::Skip(count) => ("skip", LayoutKind::Skip(*count)),
+            Schema::TimeUtc => ("time_utc", LayoutKind::Leaf("time".into(), 8)),
+            Schema::TimeLocation => ("time_location", LayoutKind::TimeLocation),
             Schema::Multi { header, models } => {
-                let header = Self::boxed(header, open);
-                let level = open.len();
-                open.push(false);
+                let header = Self::boxed(header, ancestors);
+                let level = ancestors.len();
+                ancestors.push(false);
                 let mut list: Vec<_> =
-                    models.iter().map(|(id, schema)| (id.clone(), Self::build(schema, open))).collect();
+                    models.iter().map(|(id, schema)| (id.clone(), Self::build(schema, ancestors))).collect();
                 list.sort_by(|(one, _), (other, _)| one.cmp(other));
-                let is_closed = open.pop().unwrap_or(false);
-                ("multi", Kind::Multi(Circle { level, is_closed }, header, list))
+                let is_recursive = ancestors.pop().unwrap_or(false);
+                ("multi", LayoutKind::Multi(Recursion { level, is_recursive }, header, list))
             }
             Schema::Recursive(levels) => {
-                let level = open.len().saturating_sub(*levels);
-                if let Some(is_closed) = open.get_mut(level) {
-                    *is_closed = true;
+                let level = ancestors.len().saturating_sub(*levels);
+                if let Some(is_recursive) = ancestors.get_mut(level) {
+                    *is_recursive = true;
                 }
-                ("recursive", Kind::Back(level))
+                ("recursive", LayoutKind::Recursive(level))
             }
         };
         Self { kind, label }
     }
 
-    fn boxed(schema: &Schema, open: &mut Vec<bool>) -> Box<Self> {
-        Box::new(Self::build(schema, open))
+    fn boxed(schema: &Schema, ancestors: &mut Vec<bool>) -> Box<Self> {
+        Box::new(Self::build(schema, ancestors))
     }
 
     /// Appends a field. Structs are replaced by their fields, and empty skips are omitted.
-    fn add(name: String, shape: Self, list: &mut Vec<(String, Self)>) {
-        match shape.kind {
-            Kind::Skip(0) => {}
-            Kind::Group(Circle { is_closed: false, .. }, fields) => {
+    fn add(name: String, layout: Self, list: &mut Vec<(String, Self)>) {
+        match layout.kind {
+            LayoutKind::Skip(0) => {}
+            LayoutKind::Struct(Recursion { is_recursive: false, .. }, fields) => {
                 list.extend(
-                    fields.into_iter().map(|(inner, shape)| (alloc::format!("{name}.{inner}"), shape)),
+                    fields.into_iter().map(|(inner, layout)| (alloc::format!("{name}.{inner}"), layout)),
                 );
             }
-            _ => list.push((name, shape)),
+            _ => list.push((name, layout)),
         }
     }
 
     /// Returns the encoded size if it is fixed and zero bytes are a valid value.
     pub(super) fn fixed_size(&self) -> Option<u64> {
         match &self.kind {
-            Kind::Leaf(_, size) | Kind::Skip(size) => Some(*size),
-            Kind::Array(len, element) => element.fixed_size()?.checked_mul(*len),
-            Kind::Group(_, fields) => {
+            LayoutKind::Leaf(_, size) | LayoutKind::Skip(size) => Some(*size),
+            LayoutKind::Array(len, element) => element.fixed_size()?.checked_mul(*len),
+            LayoutKind::Struct(_, fields) => {
                 fields.iter().try_fold(0, |sum: u64, (_, field)| sum.checked_add(field.fixed_size()?))
             }
             _ => None,
@@ -218,75 +218,75 @@ impl Shape {
     }
 
     /// Writes the canonical text; `ancestors` contains the levels of the enclosing recursive types.
-    fn write(&self, out: &mut impl fmt::Write, open: &mut Vec<usize>) -> fmt::Result {
+    fn write(&self, out: &mut impl fmt::Write, ancestors: &mut Vec<usize>) -> fmt::Result {
         match &self.kind {
-            Kind::Leaf(text, _) => out.write_str(text),
-            Kind::Bytes(header) => write!(out, "bytes({header})"),
-            Kind::Slice(header, element) => {
+            LayoutKind::Leaf(text, _) => out.write_str(text),
+            LayoutKind::Bytes(header) => write!(out, "bytes({header})"),
+            LayoutKind::Slice(header, element) => {
                 write!(out, "slice({header} ")?;
-                element.write(out, open)?;
+                element.write(out, ancestors)?;
                 out.write_char(')')
             }
-            Kind::Array(len, element) => {
+            LayoutKind::Array(len, element) => {
                 write!(out, "array({len} ")?;
-                element.write(out, open)?;
+                element.write(out, ancestors)?;
                 out.write_char(')')
             }
-            Kind::Map(header, key, value) => {
+            LayoutKind::Map(header, key, value) => {
                 write!(out, "map({header} ")?;
-                key.write(out, open)?;
+                key.write(out, ancestors)?;
                 out.write_char(' ')?;
-                value.write(out, open)?;
+                value.write(out, ancestors)?;
                 out.write_char(')')
             }
-            Kind::Option(inner) => {
+            LayoutKind::Option(inner) => {
                 out.write_str("option(")?;
-                inner.write(out, open)?;
+                inner.write(out, ancestors)?;
                 out.write_char(')')
             }
-            Kind::Skip(count) => write!(out, "skip({count})"),
-            Kind::Located => out.write_str("located"),
-            Kind::Group(circle, fields) => circle.around(out, open, |out, open| {
+            LayoutKind::Skip(count) => write!(out, "skip({count})"),
+            LayoutKind::TimeLocation => out.write_str("located"),
+            LayoutKind::Struct(recursion, fields) => recursion.write_recursive(out, ancestors, |out, ancestors| {
                 out.write_char('(')?;
                 for (index, (_, field)) in fields.iter().enumerate() {
                     if index > 0 {
                         out.write_char(' ')?;
                     }
-                    field.write(out, open)?;
+                    field.write(out, ancestors)?;
                 }
                 out.write_char(')')
             }),
-            Kind::Multi(circle, header, models) => circle.around(out, open, |out, open| {
+            LayoutKind::Multi(recursion, header, models) => recursion.write_recursive(out, ancestors, |out, ancestors| {
                 out.write_str("multi(")?;
-                header.write(out, open)?;
+                header.write(out, ancestors)?;
                 for (id, model) in models {
                     write!(out, " {}:{id}=", id.len())?;
-                    model.write(out, open)?;
+                    model.write(out, ancestors)?;
                 }
                 out.write_char(')')
             }),
-            Kind::Back(level) => {
-                let at = open.iter().position(|open| open == level);
-                write!(out, "^{}", at.map_or(0, |at| open.len() - at))
+            LayoutKind::Recursive(level) => {
+                let at = ancestors.iter().position(|ancestors| ancestors == level);
+                write!(out, "^{}", at.map_or(0, |at| ancestors.len() - at))
             }
         }
     }
 }
 
-impl Circle {
-    fn around<W: fmt::Write>(
+impl Recursion {
+    fn write_recursive<W: fmt::Write>(
         self,
         out: &mut W,
-        open: &mut Vec<usize>,
+        ancestors: &mut Vec<usize>,
         inside: impl FnOnce(&mut W, &mut Vec<usize>) -> fmt::Result,
     ) -> fmt::Result {
-        if !self.is_closed {
-            return inside(out, open);
+        if !self.is_recursive {
+            return inside(out, ancestors);
         }
         out.write_char('@')?;
-        open.push(self.level);
-        inside(out, open)?;
-        open.pop();
+        ancestors.push(self.level);
+        inside(out, ancestors)?;
+        ancestors.pop();
         Ok(())
     }
 }
