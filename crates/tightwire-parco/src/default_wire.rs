@@ -80,13 +80,13 @@ pub trait DecodeOwned: for<'de> Decode<'de> {}
 impl<T: for<'de> Decode<'de>> DecodeOwned for T {}
 
 macro_rules! both {
-    ($($type:ty => $form:ty;)*) => {$(
+    ($($type:ty => $wire:ty;)*) => {$(
         impl<O: Order> EncodeAs<O> for $type {
-            type Wire = $form;
+            type Wire = $wire;
         }
 
         impl<O: Order> DecodeAs<'_, O> for $type {
-            type Wire = $form;
+            type Wire = $wire;
         }
     )*};
 }
@@ -143,17 +143,17 @@ impl<'de, O: Order> DecodeAs<'de, O> for Cow<'de, [u8]> {
 }
 
 macro_rules! encode {
-    ($([$($generics:tt)*] $type:ty => $form:ty;)*) => {$(
+    ($([$($generics:tt)*] $type:ty => $wire:ty;)*) => {$(
         impl<O: Order, $($generics)*> EncodeAs<O> for $type {
-            type Wire = $form;
+            type Wire = $wire;
         }
     )*};
 }
 
 macro_rules! decode {
-    ($([$($generics:tt)*] $type:ty => $form:ty;)*) => {$(
+    ($([$($generics:tt)*] $type:ty => $wire:ty;)*) => {$(
         impl<'de, O: Order, $($generics)*> DecodeAs<'de, O> for $type {
-            type Wire = $form;
+            type Wire = $wire;
         }
     )*};
 }

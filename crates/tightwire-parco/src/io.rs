@@ -42,11 +42,11 @@ pub fn encode_to_writer<T: Encode + ?Sized>(value: &T, writer: impl Write) -> Re
 /// ```
 pub fn decode_from_reader<T: DecodeOwned>(reader: impl Read) -> Result<T, Error> {
     let mut decoder = Decoder::new(reader);
-    let form = <T as DecodeAs<'_>>::Wire::NEW;
-    if !decoder.fill(&form)? {
+    let wire = <T as DecodeAs<'_>>::Wire::NEW;
+    if !decoder.fill(&wire)? {
         return Err(Error::at(ErrorKind::UnexpectedEnd, 0));
     }
-    form.decode_exact(&decoder.buffer)
+    wire.decode_exact(&decoder.buffer)
 }
 
 /// Writes messages to a stream, each with one `write_all`, and reuses its buffer.
@@ -89,9 +89,9 @@ impl<W: Write> Encoder<W> {
     /// # Errors
     ///
     /// As [`encode`](Self::encode).
-    pub fn encode_as<F: Put<T>, T: ?Sized>(&mut self, form: &F, value: &T) -> Result<(), Error> {
+    pub fn encode_as<F: Put<T>, T: ?Sized>(&mut self, wire: &F, value: &T) -> Result<(), Error> {
         self.buffer.clear();
-        form.encode_with(self.options, value, &mut self.buffer)?;
+        wire.encode_with(self.options, value, &mut self.buffer)?;
         if self.buffer.is_empty() {
             return Ok(());
         }
@@ -178,22 +178,22 @@ impl<R: Read> Decoder<R> {
     /// # Errors
     ///
     /// As [`decode`](Self::decode).
-    pub fn decode_as<'de, F: Get<'de, T>, T>(&'de mut self, form: &F) -> Result<Option<T>, Error> {
+    pub fn decode_as<'de, F: Get<'de, T>, T>(&'de mut self, wire: &F) -> Result<Option<T>, Error> {
         if self.was_empty && !self.peek()? {
             return Ok(None);
         }
-        let found = self.fill(form)?;
+        let found = self.fill(wire)?;
         self.was_empty = self.buffer.is_empty();
         if !found {
             return Ok(None);
         }
-        form.decode_exact_with(self.options, &self.buffer).map(Some)
+        wire.decode_exact_with(self.options, &self.buffer).map(Some)
     }
 
     /// Reads one message into the buffer. Returns false at the end of the stream.
-    fn fill<F: Wire>(&mut self, form: &F) -> Result<bool, Error> {
+    fn fill<F: Wire>(&mut self, wire: &F) -> Result<bool, Error> {
         let mut input = self.input();
-        let walked = form.walk(&mut input);
+        let walked = wire.walk(&mut input);
         if input.ended && input.buffer.is_empty() {
             return Ok(false);
         }

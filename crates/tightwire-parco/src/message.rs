@@ -174,9 +174,9 @@ impl Options {
 /// use tightwire_parco::wire::{Le, Slice, StaticWire, U8, U16};
 /// use tightwire_parco::WireExt;
 ///
-/// let form = Slice::<U8, U16<Le>>::NEW;
-/// assert_eq!(form.to_vec(&vec![1u16, 2])?, [2, 1, 0, 2, 0]);
-/// assert_eq!(form.decode_exact::<Vec<u16>>(&[1, 7, 0])?, [7]);
+/// let wire = Slice::<U8, U16<Le>>::NEW;
+/// assert_eq!(wire.to_vec(&vec![1u16, 2])?, [2, 1, 0, 2, 0]);
+/// assert_eq!(wire.decode_exact::<Vec<u16>>(&[1, 7, 0])?, [7]);
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
 pub trait WireExt {

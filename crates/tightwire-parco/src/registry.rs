@@ -95,7 +95,7 @@ where
     /// # Errors
     ///
     /// Fails if the id is already registered; the existing entry is unchanged.
-    pub fn register<T, F>(&mut self, id: I, form: F) -> Result<&mut Self, Error>
+    pub fn register<T, F>(&mut self, id: I, wire: F) -> Result<&mut Self, Error>
     where
         T: Any + Send,
         F: Put<T> + for<'de> Get<'de, T> + Send + Sync + 'static,
@@ -103,7 +103,7 @@ where
         match self.models.entry(id) {
             btree_map::Entry::Occupied(_) => Err(Error::bare(ErrorKind::AlreadyRegistered)),
             btree_map::Entry::Vacant(entry) => {
-                entry.insert(Box::new(Typed::<T, F> { form, model: PhantomData }));
+                entry.insert(Box::new(Typed::<T, F> { wire, model: PhantomData }));
                 Ok(self)
             }
         }
@@ -374,7 +374,7 @@ where
 
 /// A wire type and the type of its values, to be erased as [`Model`].
 struct Typed<T, F> {
-    form: F,
+    wire: F,
     model: PhantomData<fn() -> T>,
 }
 
@@ -395,33 +395,33 @@ where
     F: Put<T> + for<'de> Get<'de, T> + Send + Sync,
 {
     fn min_size(&self) -> usize {
-        self.form.min_size()
+        self.wire.min_size()
     }
 
     fn walk(&self, input: &mut dyn DynInput) -> Result<(), Fault> {
-        self.form.walk(&mut DynInputRef(input))
+        self.wire.walk(&mut DynInputRef(input))
     }
 
     fn schema(&self, context: &mut SchemaContext) -> Schema {
-        self.form.schema(context)
+        self.wire.schema(context)
     }
 
     fn put(&self, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.form.put(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?, writer)
+        self.wire.put(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?, writer)
     }
 
     fn size(&self, item: &dyn Any, levels: Levels) -> Result<usize, Fault> {
-        self.form.size(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?, levels)
+        self.wire.size(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?, levels)
     }
 
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Box<dyn Any + Send>, Fault> {
-        let value: T = self.form.get(reader)?;
+        let value: T = self.wire.get(reader)?;
         Ok(Box::new(value))
     }
 
     fn get_into(&self, reader: &mut Reader<'_, '_>, value: &mut dyn Any) -> Result<bool, Fault> {
         let Some(value) = value.downcast_mut::<Option<T>>() else { return Ok(false) };
-        *value = Some(self.form.get(reader)?);
+        *value = Some(self.wire.get(reader)?);
         Ok(true)
     }
 }

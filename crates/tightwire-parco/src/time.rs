@@ -10,15 +10,15 @@ use crate::wire::{FromOctets, Octets, Order, TimeLocation, TimeUtc};
 
 /// Default wire types. Also used by the submodules.
 macro_rules! forms {
-    ($($(#[$cfg:meta])* $type:ty => $form:ty;)*) => {$(
+    ($($(#[$cfg:meta])* $type:ty => $wire:ty;)*) => {$(
         $(#[$cfg])*
         impl<O: Order> EncodeAs<O> for $type {
-            type Wire = $form;
+            type Wire = $wire;
         }
 
         $(#[$cfg])*
         impl<O: Order> DecodeAs<'_, O> for $type {
-            type Wire = $form;
+            type Wire = $wire;
         }
     )*};
 }

@@ -48,7 +48,7 @@ pub struct Seq<'de, E, T> {
     mode: Mode,
     /// Remaining nesting levels when the view was decoded.
     levels: Levels,
-    form: PhantomData<fn() -> (E, T)>,
+    wire: PhantomData<fn() -> (E, T)>,
 }
 
 /// A view of a map in the input, with the entries in wire order.
@@ -61,7 +61,7 @@ pub struct Entries<'de, K, V, A, B> {
     mode: Mode,
     /// Remaining nesting levels when the view was decoded.
     levels: Levels,
-    form: EntryForm<K, V, A, B>,
+    wire: EntryForm<K, V, A, B>,
 }
 
 impl<'de, E, T> Seq<'de, E, T>
@@ -74,7 +74,7 @@ where
             rest: self.bytes,
             context: trusted(self.bytes, self.mode, self.levels),
             left: self.len,
-            form: PhantomData,
+            wire: PhantomData,
         }
     }
 
@@ -113,7 +113,7 @@ where
             rest: self.bytes,
             context: trusted(self.bytes, self.mode, self.levels),
             left: self.len,
-            form: PhantomData,
+            wire: PhantomData,
         }
     }
 
@@ -150,7 +150,7 @@ pub struct SeqIter<'de, E, T> {
     rest: &'de [u8],
     context: Context,
     left: usize,
-    form: PhantomData<fn() -> (E, T)>,
+    wire: PhantomData<fn() -> (E, T)>,
 }
 
 impl<'de, E, T> Iterator for SeqIter<'de, E, T>
@@ -179,7 +179,7 @@ pub struct EntriesIter<'de, K, V, A, B> {
     rest: &'de [u8],
     context: Context,
     left: usize,
-    form: EntryForm<K, V, A, B>,
+    wire: EntryForm<K, V, A, B>,
 }
 
 impl<'de, K, V, A, B> Iterator for EntriesIter<'de, K, V, A, B>
@@ -207,17 +207,17 @@ where
 macro_rules! common {
     (
         $view:ident, $iter:ident, $item:ty, [$($generic:ident),*],
-        [$($form:ident: $target:ident),*]
+        [$($wire:ident: $target:ident),*]
     ) => {
         impl<'de, $($generic),*> ExactSizeIterator for $iter<'de, $($generic),*>
         where
-            $($form: StaticWire + Get<'de, $target>),*
+            $($wire: StaticWire + Get<'de, $target>),*
         {
         }
 
         impl<'de, $($generic),*> FusedIterator for $iter<'de, $($generic),*>
         where
-            $($form: StaticWire + Get<'de, $target>),*
+            $($wire: StaticWire + Get<'de, $target>),*
         {
         }
 
@@ -237,13 +237,13 @@ macro_rules! common {
 
         impl<$($generic),*> Default for $view<'_, $($generic),*> {
             fn default() -> Self {
-                Self { bytes: &[], len: 0, mode: Mode::Strict, levels: Levels(0), form: PhantomData }
+                Self { bytes: &[], len: 0, mode: Mode::Strict, levels: Levels(0), wire: PhantomData }
             }
         }
 
         impl<'de, $($generic),*> IntoIterator for $view<'de, $($generic),*>
         where
-            $($form: StaticWire + Get<'de, $target>),*
+            $($wire: StaticWire + Get<'de, $target>),*
         {
             type Item = $item;
             type IntoIter = $iter<'de, $($generic),*>;
@@ -255,7 +255,7 @@ macro_rules! common {
 
         impl<'de, $($generic),*> IntoIterator for &$view<'de, $($generic),*>
         where
-            $($form: StaticWire + Get<'de, $target>),*
+            $($wire: StaticWire + Get<'de, $target>),*
         {
             type Item = $item;
             type IntoIter = $iter<'de, $($generic),*>;
@@ -313,7 +313,7 @@ impl<'de, H: Header, E: StaticWire + Get<'de, T>, T> Get<'de, Seq<'de, E, T>> fo
         let start = reader.rest();
         self.element().check_all(len, reader)?;
         let bytes = &start[..start.len() - reader.rest().len()];
-        Ok(Seq { bytes, len, mode: reader.mode(), levels: reader.levels(), form: PhantomData })
+        Ok(Seq { bytes, len, mode: reader.mode(), levels: reader.levels(), wire: PhantomData })
     }
 }
 
@@ -331,7 +331,7 @@ where
             let _: (A, B) = self.get_entry(index, reader)?;
         }
         let bytes = &start[..start.len() - reader.rest().len()];
-        Ok(Entries { bytes, len, mode: reader.mode(), levels: reader.levels(), form: PhantomData })
+        Ok(Entries { bytes, len, mode: reader.mode(), levels: reader.levels(), wire: PhantomData })
     }
 }
 

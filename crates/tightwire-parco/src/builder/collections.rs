@@ -9,7 +9,7 @@ macro_rules! references {
     ($(
         $(#[$doc:meta])*
         $name:ident [$($generic:ident $(: $bound:ident)?),*] $(const $len:ident)? ($($arg:ident: $type:ty),*): $value:ty
-            => $form:ty = $new:expr;
+            => $wire:ty = $new:expr;
     )*) => {
         impl<M, L, N> Builder<M, L, ReadWrite<N>> {$(
             $(#[$doc])*
@@ -18,11 +18,11 @@ macro_rules! references {
                 $($arg: $type,)*
                 getter: G,
                 setter: S,
-            ) -> With<M, L, ReadWrite<N>, $form, GetRef<G, $value>, SetValue<S, $value>>
+            ) -> With<M, L, ReadWrite<N>, $wire, GetRef<G, $value>, SetValue<S, $value>>
             where
                 G: for<'a> Fn(&'a M) -> &'a $value,
                 S: Fn(&mut M, $value),
-                $form: Put<$value> + for<'de> Get<'de, $value>,
+                $wire: Put<$value> + for<'de> Get<'de, $value>,
             {
                 self.then($new, GetRef(getter, PhantomData), SetValue(setter, PhantomData))
             }
@@ -34,10 +34,10 @@ macro_rules! references {
                 self,
                 $($arg: $type,)*
                 getter: G,
-            ) -> With<M, L, WriteOnly, $form, GetRef<G, $value>, ()>
+            ) -> With<M, L, WriteOnly, $wire, GetRef<G, $value>, ()>
             where
                 G: for<'a> Fn(&'a M) -> &'a $value,
-                $form: Put<$value>,
+                $wire: Put<$value>,
             {
                 self.then($new, GetRef(getter, PhantomData), ())
             }
@@ -49,10 +49,10 @@ macro_rules! references {
                 self,
                 $($arg: $type,)*
                 setter: S,
-            ) -> With<M, L, ReadOnly<N>, $form, (), SetValue<S, $value>>
+            ) -> With<M, L, ReadOnly<N>, $wire, (), SetValue<S, $value>>
             where
                 S: Fn(&mut M, $value),
-                $form: for<'de> Get<'de, $value>,
+                $wire: for<'de> Get<'de, $value>,
             {
                 self.then($new, (), SetValue(setter, PhantomData))
             }
@@ -85,7 +85,7 @@ impl<M, L, N> Builder<M, L, ReadWrite<N>> {
     #[expect(clippy::type_complexity, reason = "the type of a schema tells all of its fields")]
     pub fn field<W, T, V, G, S>(
         self,
-        form: W,
+        wire: W,
         getter: G,
         setter: S,
     ) -> With<M, L, ReadWrite<N>, W, GetRef<G, T>, SetValue<S, V>>
@@ -95,29 +95,29 @@ impl<M, L, N> Builder<M, L, ReadWrite<N>> {
         S: Fn(&mut M, V),
         W: Put<T> + for<'de> Get<'de, V>,
     {
-        self.then(form, GetRef(getter, PhantomData), SetValue(setter, PhantomData))
+        self.then(wire, GetRef(getter, PhantomData), SetValue(setter, PhantomData))
     }
 }
 
 impl<M, L> Builder<M, L, WriteOnly> {
     /// Adds a field of any wire type. Use it if there is no specific method.
-    pub fn field<W, T, G>(self, form: W, getter: G) -> With<M, L, WriteOnly, W, GetRef<G, T>, ()>
+    pub fn field<W, T, G>(self, wire: W, getter: G) -> With<M, L, WriteOnly, W, GetRef<G, T>, ()>
     where
         T: ?Sized,
         G: for<'a> Fn(&'a M) -> &'a T,
         W: Put<T>,
     {
-        self.then(form, GetRef(getter, PhantomData), ())
+        self.then(wire, GetRef(getter, PhantomData), ())
     }
 }
 
 impl<M, L, N> Builder<M, L, ReadOnly<N>> {
     /// Adds a field of any wire type. Use it if there is no specific method.
-    pub fn field<W, V, S>(self, form: W, setter: S) -> With<M, L, ReadOnly<N>, W, (), SetValue<S, V>>
+    pub fn field<W, V, S>(self, wire: W, setter: S) -> With<M, L, ReadOnly<N>, W, (), SetValue<S, V>>
     where
         S: Fn(&mut M, V),
         W: for<'de> Get<'de, V>,
     {
-        self.then(form, (), SetValue(setter, PhantomData))
+        self.then(wire, (), SetValue(setter, PhantomData))
     }
 }

@@ -16,7 +16,7 @@ use crate::write::Writer;
 /// and `()`, which means that there is none.
 #[derive(Clone, Copy)]
 pub struct Field<W, G, S> {
-    pub(super) form: W,
+    pub(super) wire: W,
     pub(super) getter: G,
     pub(super) setter: S,
     /// Empty if the field is named by its position.
@@ -113,12 +113,12 @@ where
 {
     #[inline(always)]
     fn put_field(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.form.put(&(self.getter.0)(model), writer)
+        self.wire.put(&(self.getter.0)(model), writer)
     }
 
     #[inline(always)]
     fn size_of_field(&self, model: &M, levels: Levels) -> Result<usize, Fault> {
-        self.form.size(&(self.getter.0)(model), levels)
+        self.wire.size(&(self.getter.0)(model), levels)
     }
 }
 
@@ -130,24 +130,24 @@ where
 {
     #[inline(always)]
     fn put_field(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.form.put((self.getter.0)(model), writer)
+        self.wire.put((self.getter.0)(model), writer)
     }
 
     #[inline(always)]
     fn size_of_field(&self, model: &M, levels: Levels) -> Result<usize, Fault> {
-        self.form.size((self.getter.0)(model), levels)
+        self.wire.size((self.getter.0)(model), levels)
     }
 }
 
 impl<M, W: Put<()>, S> PutField<M> for Field<W, Reserved, S> {
     #[inline(always)]
     fn put_field(&self, _: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.form.put(&(), writer)
+        self.wire.put(&(), writer)
     }
 
     #[inline(always)]
     fn size_of_field(&self, _: &M, levels: Levels) -> Result<usize, Fault> {
-        self.form.size(&(), levels)
+        self.wire.size(&(), levels)
     }
 }
 
@@ -158,7 +158,7 @@ where
 {
     #[inline(always)]
     fn get_field(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
-        let value = self.form.get(reader)?;
+        let value = self.wire.get(reader)?;
         (self.setter.0)(model, value);
         Ok(())
     }
@@ -171,7 +171,7 @@ where
 {
     #[inline(always)]
     fn get_field(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
-        let text = self.form.get(reader)?;
+        let text = self.wire.get(reader)?;
         reader.count_allocation(text.len())?;
         (self.setter.0)(model, text);
         Ok(())
@@ -185,7 +185,7 @@ where
 {
     #[inline(always)]
     fn get_field(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
-        let bytes = self.form.get(reader)?;
+        let bytes = self.wire.get(reader)?;
         reader.count_allocation(bytes.len())?;
         (self.setter.0)(model, bytes);
         Ok(())
@@ -195,7 +195,7 @@ where
 impl<'de, M, W: Get<'de, ()>, G> GetField<'de, M> for Field<W, G, Reserved> {
     #[inline(always)]
     fn get_field(&self, reader: &mut Reader<'_, 'de>, _: &mut M) -> Result<(), Fault> {
-        self.form.get(reader)
+        self.wire.get(reader)
     }
 }
 

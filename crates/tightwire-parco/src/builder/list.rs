@@ -117,18 +117,18 @@ impl<L: Fields, W: Wire, G, S> Fields for Cons<L, Field<W, G, S>> {
 
     #[inline(always)]
     fn min_size(&self) -> usize {
-        self.before.min_size() + self.last.form.min_size()
+        self.before.min_size() + self.last.wire.min_size()
     }
 
     #[inline(always)]
     fn fixed_size(&self) -> Option<usize> {
-        both(self.before.fixed_size(), self.last.form.fixed_size())
+        both(self.before.fixed_size(), self.last.wire.fixed_size())
     }
 
     #[inline(always)]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
         self.before.walk(input)?;
-        match self.last.form.walk(input) {
+        match self.last.wire.walk(input) {
             Ok(()) => Ok(()),
             Err(fault) => Err(input.locate(fault, self.last.segment(L::LEN))),
         }
@@ -140,7 +140,7 @@ impl<L: Fields, W: Wire, G, S> Fields for Cons<L, Field<W, G, S>> {
             "" => L::LEN.to_string(),
             name => name.into(),
         };
-        fields.push((name, self.last.form.schema(context)));
+        fields.push((name, self.last.wire.schema(context)));
     }
 }
 

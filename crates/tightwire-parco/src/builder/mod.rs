@@ -129,8 +129,8 @@ impl<M, N: Factory<M>> Factory<M> for ReadOnly<N> {
 }
 
 impl<M, L, K> Builder<M, L, K> {
-    fn then<W, G, S>(self, form: W, getter: G, setter: S) -> With<M, L, K, W, G, S> {
-        let last = Field { form, getter, setter, name: "" };
+    fn then<W, G, S>(self, wire: W, getter: G, setter: S) -> With<M, L, K, W, G, S> {
+        let last = Field { wire, getter, setter, name: "" };
         Builder { fields: Cons { before: self.fields, last }, kind: self.kind, model: PhantomData }
     }
 }

@@ -9,7 +9,7 @@ use crate::wire::{
 };
 
 macro_rules! scalars {
-    ($($(#[$doc:meta])* $name:ident $([$($generic:tt)*])? ($($order:ident: $type:ty)?): $value:ty => $form:ty;)*) => {
+    ($($(#[$doc:meta])* $name:ident $([$($generic:tt)*])? ($($order:ident: $type:ty)?): $value:ty => $wire:ty;)*) => {
         impl<M, L, N> Builder<M, L, ReadWrite<N>> {$(
             $(#[$doc])*
             pub fn $name<$($($generic)*,)? G, S>(
@@ -17,7 +17,7 @@ macro_rules! scalars {
                 $($order: $type,)?
                 getter: G,
                 setter: S,
-            ) -> With<M, L, ReadWrite<N>, $form, GetValue<G, $value>, SetValue<S, $value>>
+            ) -> With<M, L, ReadWrite<N>, $wire, GetValue<G, $value>, SetValue<S, $value>>
             where
                 G: Fn(&M) -> $value,
                 S: Fn(&mut M, $value),
@@ -33,7 +33,7 @@ macro_rules! scalars {
                 self,
                 $($order: $type,)?
                 getter: G,
-            ) -> With<M, L, WriteOnly, $form, GetValue<G, $value>, ()>
+            ) -> With<M, L, WriteOnly, $wire, GetValue<G, $value>, ()>
             where
                 G: Fn(&M) -> $value,
             {
@@ -48,7 +48,7 @@ macro_rules! scalars {
                 self,
                 $($order: $type,)?
                 setter: S,
-            ) -> With<M, L, ReadOnly<N>, $form, (), SetValue<S, $value>>
+            ) -> With<M, L, ReadOnly<N>, $wire, (), SetValue<S, $value>>
             where
                 S: Fn(&mut M, $value),
             {

@@ -8,7 +8,7 @@ use crate::wire::{self, Blob, Header, LongText, Order, SmallVarchar, StaticWire,
 macro_rules! texts {
     (
         $target:ty, $setter:ident;
-        $($(#[$doc:meta])* $name:ident $([$generic:ident: $bound:ident])? ($($arg:ident)?) => $form:ty;)*
+        $($(#[$doc:meta])* $name:ident $([$generic:ident: $bound:ident])? ($($arg:ident)?) => $wire:ty;)*
     ) => {
         impl<M, L, N> Builder<M, L, ReadWrite<N>> {$(
             $(#[$doc])*
@@ -17,7 +17,7 @@ macro_rules! texts {
                 $($arg: $generic,)?
                 getter: G,
                 setter: S,
-            ) -> With<M, L, ReadWrite<N>, $form, GetRef<G, $target>, $setter<S>>
+            ) -> With<M, L, ReadWrite<N>, $wire, GetRef<G, $target>, $setter<S>>
             where
                 G: for<'a> Fn(&'a M) -> &'a $target,
                 S: for<'a> Fn(&mut M, &'a $target),
@@ -33,7 +33,7 @@ macro_rules! texts {
                 self,
                 $($arg: $generic,)?
                 getter: G,
-            ) -> With<M, L, WriteOnly, $form, GetRef<G, $target>, ()>
+            ) -> With<M, L, WriteOnly, $wire, GetRef<G, $target>, ()>
             where
                 G: for<'a> Fn(&'a M) -> &'a $target,
             {
@@ -48,7 +48,7 @@ macro_rules! texts {
                 self,
                 $($arg: $generic,)?
                 setter: S,
-            ) -> With<M, L, ReadOnly<N>, $form, (), $setter<S>>
+            ) -> With<M, L, ReadOnly<N>, $wire, (), $setter<S>>
             where
                 S: for<'a> Fn(&mut M, &'a $target),
             {

@@ -25,14 +25,14 @@ use crate::wire::Endian;
 /// use tightwire_parco::schema::{Schema, Value};
 ///
 /// let text = Schema::String { header: Box::new(tightwire_parco::schema::of::<u8>()) };
-/// let form = Schema::Struct(vec![("name".into(), text), ("age".into(), tightwire_parco::schema::of::<u8>())]).compile()?;
+/// let wire = Schema::Struct(vec![("name".into(), text), ("age".into(), tightwire_parco::schema::of::<u8>())]).compile()?;
 ///
 /// let value = Value::Struct(vec!["cat".into(), 3u8.into()]);
-/// let bytes = form.to_vec(&value)?;
+/// let bytes = wire.to_vec(&value)?;
 /// assert_eq!(bytes, b"\x03cat\x03");
-/// assert_eq!(form.decode_exact::<Value>(&bytes)?, value);
+/// assert_eq!(wire.decode_exact::<Value>(&bytes)?, value);
 ///
-/// let error = form.decode_exact::<Value>(b"\x03cat").unwrap_err();
+/// let error = wire.decode_exact::<Value>(b"\x03cat").unwrap_err();
 /// assert_eq!(error.to_string(), "the input ends inside a value at .age (byte 4)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

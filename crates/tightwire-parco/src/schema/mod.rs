@@ -11,8 +11,8 @@
 //! use tightwire_parco::WireExt;
 //! use tightwire_parco::schema::{self, Value};
 //!
-//! let form = schema::of::<Vec<Option<u16>>>().compile()?;
-//! let value: Value = form.decode_exact(&[2, 0, 0, 1, 7, 0])?;
+//! let wire = schema::of::<Vec<Option<u16>>>().compile()?;
+//! let value: Value = wire.decode_exact(&[2, 0, 0, 1, 7, 0])?;
 //! assert_eq!(value.as_list().unwrap()[1], Value::some(7u16));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -57,8 +57,8 @@ pub fn of_decoded<'de, T: DecodeAs<'de>>() -> Schema {
 }
 
 /// Returns the schema of a wire type.
-pub fn of_form(form: &impl Wire) -> Schema {
-    form.schema(&mut SchemaContext::default())
+pub fn of_form(wire: &impl Wire) -> Schema {
+    wire.schema(&mut SchemaContext::default())
 }
 
 /// A wire type as data, without a Rust type.

@@ -225,8 +225,8 @@ impl<const N: u64, H, K, V> WithMax<N> for SortedMap<H, K, V> {
 }
 
 macro_rules! orderless {
-    ($([$($generics:tt)*] $form:ty;)*) => {$(
-        impl<O, $($generics)*> WithOrder<O> for $form {
+    ($([$($generics:tt)*] $wire:ty;)*) => {$(
+        impl<O, $($generics)*> WithOrder<O> for $wire {
             type Wire = Self;
         }
     )*};
@@ -243,9 +243,9 @@ orderless! {
 }
 
 macro_rules! ordered {
-    ($($form:ident)*) => {$(
-        impl<O: Order, Old> WithOrder<O> for $form<Old> {
-            type Wire = $form<O>;
+    ($($wire:ident)*) => {$(
+        impl<O: Order, Old> WithOrder<O> for $wire<Old> {
+            type Wire = $wire<O>;
         }
     )*};
 }

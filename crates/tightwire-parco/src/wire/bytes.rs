@@ -195,7 +195,7 @@ from_octets! {
     Arc<[u8]>: true, &'de [u8];
 }
 
-macro_rules! form {
+macro_rules! wire {
     ($name:ident, $schema:ident) => {
         impl<H: Header> Wire for $name<H> {
             #[inline]
@@ -257,8 +257,8 @@ macro_rules! form {
     };
 }
 
-form!(Str, String);
-form!(Blob, Blob);
+wire!(Str, String);
+wire!(Blob, Blob);
 
 /// Reads a header and returns the bytes after it.
 #[inline]

@@ -43,8 +43,8 @@ impl<W: StaticWire> StaticWire for HeaderInt<W> {
 }
 
 macro_rules! checked {
-    ($($form:ident $(<$order:ident>)?: $value:ty;)*) => {$(
-        impl $(<$order: Order>)? Put<i64> for HeaderInt<$form $(<$order>)?> {
+    ($($wire:ident $(<$order:ident>)?: $value:ty;)*) => {$(
+        impl $(<$order: Order>)? Put<i64> for HeaderInt<$wire $(<$order>)?> {
             #[inline]
             fn put(&self, value: &i64, writer: &mut Writer<'_>) -> Result<(), Fault> {
                 let value = <$value>::try_from(*value).map_err(|_| Fault::OVERFLOW)?;
@@ -58,7 +58,7 @@ macro_rules! checked {
             }
         }
 
-        impl $(<$order: Order>)? Get<'_, i64> for HeaderInt<$form $(<$order>)?> {
+        impl $(<$order: Order>)? Get<'_, i64> for HeaderInt<$wire $(<$order>)?> {
             #[inline]
             fn get(&self, reader: &mut Reader<'_, '_>) -> Result<i64, Fault> {
                 let value: $value = self.0.get(reader)?;

@@ -23,9 +23,9 @@ use crate::write::Writer;
 /// #[derive(Debug, PartialEq, Encode, Decode)]
 /// struct Point(u8, u8);
 ///
-/// let form = Slice::<U8, WireOf<Point>>::NEW;
-/// assert_eq!(form.to_vec(&vec![Point(1, 2)])?, [1, 1, 2]);
-/// assert_eq!(form.decode_exact::<Vec<Point>>(&[1, 3, 4])?, [Point(3, 4)]);
+/// let wire = Slice::<U8, WireOf<Point>>::NEW;
+/// assert_eq!(wire.to_vec(&vec![Point(1, 2)])?, [1, 1, 2]);
+/// assert_eq!(wire.decode_exact::<Vec<Point>>(&[1, 3, 4])?, [Point(3, 4)]);
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
 pub struct WireOf<T>(PhantomData<fn() -> T>);

@@ -34,11 +34,11 @@ enum Step {
 type Kind = (fn(&[u64], &mut Writer<'_>) -> Result<(), Fault>, fn(&[u64], &mut Vec<u8>));
 
 macro_rules! kinds {
-    ($($form:ty: $type:ty = |$bits:ident| $value:expr, $bytes:ident;)*) => {
+    ($($wire:ty: $type:ty = |$bits:ident| $value:expr, $bytes:ident;)*) => {
         [$((
             |all, writer| {
                 let values: Vec<$type> = all.iter().map(|$bits| $value).collect();
-                <$form>::NEW.put_all(&values, writer)
+                <$wire>::NEW.put_all(&values, writer)
             },
             |all, twin| all.iter().for_each(|$bits| twin.extend_from_slice(&<$type>::$bytes($value))),
         )),*]

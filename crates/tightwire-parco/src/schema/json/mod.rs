@@ -75,9 +75,9 @@ impl Dynamic {
     /// ```
     /// use tightwire_parco::WireExt;
     ///
-    /// let form = tightwire_parco::schema::of::<Vec<u16>>().compile()?;
-    /// let value = form.value_from_json("[1, 513]")?;
-    /// assert_eq!(form.to_vec(&value)?, [2, 0, 1, 0, 1, 2]);
+    /// let wire = tightwire_parco::schema::of::<Vec<u16>>().compile()?;
+    /// let value = wire.value_from_json("[1, 513]")?;
+    /// assert_eq!(wire.to_vec(&value)?, [2, 0, 1, 0, 1, 2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn value_from_json(&self, text: &str) -> Result<Value, SchemaError> {

@@ -11,20 +11,20 @@ use super::tree::{Members, Tree};
 use crate::message::WireExt as _;
 
 /// Parses a value. The depth is at most that of the tree, which the parser limits.
-pub(super) fn read(form: &Dynamic, tree: Tree) -> Result<Value, SchemaError> {
-    Reading { form, left: Dynamic::MAX_REPEATED }.node(0, tree)
+pub(super) fn read(wire: &Dynamic, tree: Tree) -> Result<Value, SchemaError> {
+    Reading { wire, left: Dynamic::MAX_REPEATED }.node(0, tree)
 }
 
 struct Reading<'a> {
-    form: &'a Dynamic,
+    wire: &'a Dynamic,
     /// Remaining bytes that repetitions may create.
     left: usize,
 }
 
 impl Reading<'_> {
     fn node(&mut self, index: Index, tree: Tree) -> Result<Value, SchemaError> {
-        let form = self.form;
-        match (&form.nodes[index].kind, tree) {
+        let wire = self.wire;
+        match (&wire.nodes[index].kind, tree) {
             (NodeKind::Bool, Tree::Bool(flag)) => Ok(Value::Bool(flag)),
             (NodeKind::Number(number, _), tree) if number.is_float() => float(*number, tree),
             (NodeKind::Number(..) | NodeKind::Header(..) | NodeKind::TimeUtc, tree) => integer(&tree).map(Value::Integer),
@@ -133,9 +133,9 @@ impl Reading<'_> {
         let id = self.node(header, id)?;
         let Some(model) = Model::find(models, &id) else {
             // Distinguish an unknown id from one that does not fit its wire type.
-            let form =
-                Dynamic { schema: self.form.schema.clone(), nodes: [self.form.nodes[header].clone()].into() };
-            let error = if form.encoded_len(&id).is_ok() { SchemaErrorKind::UnknownId } else { SchemaErrorKind::OutOfRange };
+            let wire =
+                Dynamic { schema: self.wire.schema.clone(), nodes: [self.wire.nodes[header].clone()].into() };
+            let error = if wire.encoded_len(&id).is_ok() { SchemaErrorKind::UnknownId } else { SchemaErrorKind::OutOfRange };
             return Err(SchemaError::new(error));
         };
         let value =

@@ -10,16 +10,16 @@ use super::read_value::hex;
 use super::tree::Tree;
 
 /// Converts a value. The depth is limited as for encoding.
-pub(super) fn write(form: &Dynamic, value: &Value) -> Result<Tree, SchemaError> {
-    node(form, 0, value, 0)
+pub(super) fn write(wire: &Dynamic, value: &Value) -> Result<Tree, SchemaError> {
+    node(wire, 0, value, 0)
 }
 
-fn node(form: &Dynamic, index: Index, value: &Value, depth: usize) -> Result<Tree, SchemaError> {
+fn node(wire: &Dynamic, index: Index, value: &Value, depth: usize) -> Result<Tree, SchemaError> {
     if depth == Dynamic::MAX_NESTING {
         return Err(SchemaError::new(SchemaErrorKind::Limit("the value is too deep")));
     }
-    let part = |index, value| node(form, index, value, depth + 1);
-    Ok(match (&form.nodes[index].kind, value) {
+    let part = |index, value| node(wire, index, value, depth + 1);
+    Ok(match (&wire.nodes[index].kind, value) {
         (NodeKind::Bool, Value::Bool(flag)) => Tree::Bool(*flag),
         (NodeKind::Number(number, _), Value::Integer(value)) if !number.is_float() => {
             Tree::digits(*value, number.width() < 8)

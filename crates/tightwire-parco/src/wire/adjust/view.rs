@@ -33,8 +33,8 @@ pub trait HasView {
 }
 
 macro_rules! plain {
-    ($([$($generics:tt)*] $form:ty => $view:ty;)*) => {$(
-        impl<'de, $($generics)*> ViewAs<'de> for $form {
+    ($([$($generics:tt)*] $wire:ty => $view:ty;)*) => {$(
+        impl<'de, $($generics)*> ViewAs<'de> for $wire {
             type Wire = Self;
             type View = $view;
         }
