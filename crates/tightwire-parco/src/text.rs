@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_of_every_short_length_counts() {
+    fn every_byte_of_short_strings_is_checked() {
         for len in 0..40 {
             let mut bytes: Vec<u8> = (0..len).collect();
             agrees(&bytes);
@@ -75,7 +75,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_is_what_the_standard_library_takes(bytes: Vec<u8>, text: String) {
+        fn utf8_validation_matches_the_standard_library(bytes: Vec<u8>, text: String) {
             agrees(&bytes);
             agrees(text.as_bytes());
         }

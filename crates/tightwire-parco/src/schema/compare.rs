@@ -219,7 +219,7 @@ impl Comparison {
             (LayoutKind::Recursive(one), LayoutKind::Recursive(other)) => {
                 let place = |open: &[usize], level| open.iter().position(|open| *open == level);
                 if place(&self.old_ancestors, *one) != place(&self.new_ancestors, *other) {
-                    self.note(path, Verdict::Breaks, "another struct comes again");
+                    self.note(path, Verdict::Breaks, "refers to another struct");
                 }
             }
             _ => self.became(path, Verdict::Breaks, old.label, new.label),
@@ -245,11 +245,11 @@ impl Comparison {
             let path = alloc::format!("{path}[{id}]");
             match old.iter().find(|(old, _)| old == id) {
                 Some((_, old)) => self.layout(&path, old, model),
-                None => self.note(&path, Verdict::NewReadsOld, "a new model"),
+                None => self.note(&path, Verdict::NewReadsOld, "model added"),
             }
         }
         for (id, _) in old.iter().filter(|(id, _)| !has(new, id)) {
-            self.note(&alloc::format!("{path}[{id}]"), Verdict::OldReadsNew, "the model is gone");
+            self.note(&alloc::format!("{path}[{id}]"), Verdict::OldReadsNew, "model removed");
         }
     }
 }
@@ -307,7 +307,7 @@ impl<'a> Fields<'a> {
                 self.note(new_name, Verdict::Breaks, "moved");
             } else {
                 if old_name != new_name {
-                    self.note(new_name, Verdict::SameWire, &alloc::format!("was called {old_name}"));
+                    self.note(new_name, Verdict::SameWire, &alloc::format!("renamed from {old_name}"));
                 }
                 let path = self.at(new_name);
                 self.comparison.layout(&path, old, new);

@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_wires_have_equal_texts() {
+    fn equal_encodings_have_equal_canonical_texts() {
         let header = || Box::new(byte());
         let counting = || Box::new(Schema::Header(Number::Uint8, Endian::Little));
         for (one, other) in [
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_count_only_what_comes_again() {
+    fn references_count_only_recursive_types() {
         let list = structure([byte(), Schema::Option(Box::new(Schema::Recursive(1)))].into());
         assert_eq!(list.canonical(), "@(u8 option(^1))");
         // The struct in between is not recursive, so it is not counted.
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_fnv_1a() {
+    fn hash_is_fnv_1a() {
         let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
         hash.write_str("foobar").unwrap();
         assert_eq!(hash.0, 0x8594_4171_f739_67e8);

@@ -287,7 +287,7 @@ mod tests {
     use crate::read::Context;
 
     #[test]
-    fn headers_carry_their_largest_length_and_no_more() {
+    fn headers_accept_up_to_their_maximum() {
         fn check<H: Header>() {
             let max = usize::try_from(H::MAX).unwrap();
             let mut bytes = Vec::new();
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn negative_lengths_are_refused() {
+    fn negative_lengths_are_rejected() {
         let mut context = Context::new(&[0xff, 0xff], crate::Options::new());
         let mut reader = Reader::new(&[0xff, 0xff], &mut context);
         assert_eq!(I16::<Be>::length(&mut reader), Err(Fault::OVERFLOW));

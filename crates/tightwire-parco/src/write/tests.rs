@@ -1,4 +1,4 @@
-//! The writer compared with its safe twin: a vector that is extended by slices.
+//! The writer compared with its safe reference: a vector that is extended by slices.
 
 extern crate std;
 
@@ -30,7 +30,7 @@ enum Step {
     Numbers(usize, Vec<u64>),
 }
 
-/// A kind of numbers: how the writer and how the twin writes a slice of them.
+/// A kind of numbers: how the writer and how the reference writes a slice of them.
 type Kind = (fn(&[u64], &mut Writer<'_>) -> Result<(), Fault>, fn(&[u64], &mut Vec<u8>));
 
 macro_rules! kinds {
@@ -40,7 +40,7 @@ macro_rules! kinds {
                 let values: Vec<$type> = all.iter().map(|$bits| $value).collect();
                 <$wire>::NEW.put_all(&values, writer)
             },
-            |all, twin| all.iter().for_each(|$bits| twin.extend_from_slice(&<$type>::$bytes($value))),
+            |all, reference| all.iter().for_each(|$bits| reference.extend_from_slice(&<$type>::$bytes($value))),
         )),*]
     };
 }
@@ -83,7 +83,7 @@ impl Step {
         }
     }
 
-    fn twin(&self, bytes: &mut Vec<u8>) {
+    fn reference(&self, bytes: &mut Vec<u8>) {
         match self {
             Self::Array1(array) => bytes.extend_from_slice(array),
             Self::Array3(array) => bytes.extend_from_slice(array),
@@ -101,18 +101,18 @@ impl Step {
     }
 }
 
-fn twin(steps: &[Step]) -> Vec<u8> {
+fn reference(steps: &[Step]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    steps.iter().for_each(|step| step.twin(&mut bytes));
+    steps.iter().for_each(|step| step.reference(&mut bytes));
     bytes
 }
 
 fn write(steps: &[Step], writer: &mut Writer<'_>) -> Result<(), Fault> {
-    let mut twin = Vec::new();
+    let mut reference = Vec::new();
     for step in steps {
         step.write(writer);
-        step.twin(&mut twin);
-        assert_eq!(writer.written(), twin.len());
+        step.reference(&mut reference);
+        assert_eq!(writer.written(), reference.len());
     }
     Ok(())
 }
@@ -152,15 +152,15 @@ fn contents() -> impl Strategy<Value = (Vec<u8>, usize)> {
 
 proptest! {
     #[test]
-    fn a_vector_gets_what_the_twin_gets(steps in steps(), (before, spare) in contents()) {
+    fn vector_matches_the_reference(steps in steps(), (before, spare) in contents()) {
         let mut vec = vector(&before, spare);
         append(&mut vec, Levels::default(), |writer| write(&steps, writer)).unwrap();
-        prop_assert_eq!(vec, [before, twin(&steps)].concat());
+        prop_assert_eq!(vec, [before, reference(&steps)].concat());
     }
 
     #[test]
-    fn a_region_of_any_size_gets_what_the_twin_gets(steps in steps(), share in 0..=24_usize) {
-        let expected = twin(&steps);
+    fn regions_of_any_size_match_the_reference(steps in steps(), share in 0..=24_usize) {
+        let expected = reference(&steps);
         // From nothing to more than enough.
         let size = (expected.len() + 20) * share / 24;
         let mut region = vec![0xaa; size];
@@ -173,7 +173,7 @@ proptest! {
 
     /// A fault leaves everything as it was, and tells the bytes written before it.
     #[test]
-    fn a_fault_takes_everything_back(steps in steps(), (before, spare) in contents()) {
+    fn fault_leaves_the_vector_unchanged(steps in steps(), (before, spare) in contents()) {
         let failing = |writer: &mut Writer<'_>| {
             write(&steps, writer)?;
             let fault = writer.locate(Fault::UNKNOWN_TYPE, Segment::Index(3));
@@ -181,7 +181,7 @@ proptest! {
         };
         let check = |error: Error| {
             assert!(error.is_unknown_type());
-            assert_eq!(error.offset(), Some(twin(&steps).len()));
+            assert_eq!(error.offset(), Some(reference(&steps).len()));
             assert_eq!(error.path(), [Segment::Field("list"), Segment::Index(3)]);
         };
         let mut vec = vector(&before, spare);
@@ -191,7 +191,7 @@ proptest! {
     }
 
     #[test]
-    fn a_panic_takes_everything_back(steps in steps(), (before, spare) in contents()) {
+    fn panic_leaves_the_vector_unchanged(steps in steps(), (before, spare) in contents()) {
         let panicking = |writer: &mut Writer<'_>| {
             write(&steps, writer)?;
             // As `panic!`, without a message on the terminal.
@@ -203,31 +203,31 @@ proptest! {
         catch_unwind(|| fill(&mut [MaybeUninit::uninit(); 40], Levels::default(), panicking).is_ok()).unwrap_err();
         // The vector is still one.
         append(&mut vec, Levels::default(), |writer| write(&steps, writer)).unwrap();
-        prop_assert_eq!(vec, [before, twin(&steps)].concat());
+        prop_assert_eq!(vec, [before, reference(&steps)].concat());
     }
 }
 
 #[test]
-fn every_length_is_copied_at_every_width() {
+fn every_length_is_copied_with_every_header_width() {
     for len in 0..=70 {
         let bytes: Vec<u8> = (1..=len).collect();
         let steps: Vec<Step> =
             (0..=8).map(|width| Step::Prefixed(*b"headers!", width, bytes.clone())).collect();
         let mut vec = Vec::new();
         append(&mut vec, Levels::default(), |writer| write(&steps, writer)).unwrap();
-        assert_eq!(vec, twin(&steps), "{len}");
+        assert_eq!(vec, reference(&steps), "{len}");
     }
 }
 
 #[test]
-fn every_region_spills_or_holds() {
+fn every_region_fits_or_spills() {
     let steps = [
         Step::Array3(*b"abc"),
         Step::Prefixed([7; 8], 3, b"some text".into()),
         Step::Numbers(3, vec![1, 2, 3]),
         Step::Bytes(vec![9; 20]),
     ];
-    let expected = twin(&steps);
+    let expected = reference(&steps);
     for size in 0..=expected.len() + 10 {
         let mut region = vec![0xaa; size];
         match fill(as_uninit(&mut region), Levels::default(), |writer| write(&steps, writer)).unwrap() {
@@ -243,7 +243,7 @@ fn every_region_spills_or_holds() {
 
 /// More than memory can have is a panic before anything else, and the vector is as it was.
 #[test]
-fn room_without_bounds_is_refused() {
+fn reserving_more_than_isize_max_panics() {
     for spare in [0, 64] {
         let mut vec = vector(b"before", spare);
         let asking = |writer: &mut Writer<'_>| {
@@ -265,7 +265,7 @@ fn room_without_bounds_is_refused() {
 }
 
 #[test]
-fn a_header_wider_than_eight_bytes_is_refused() {
+fn header_wider_than_eight_bytes_panics() {
     let wide = |writer: &mut Writer<'_>| {
         writer.prefixed([0; 8], 9, &[]);
         Ok(())
@@ -274,7 +274,7 @@ fn a_header_wider_than_eight_bytes_is_refused() {
 }
 
 #[test]
-fn flags_are_arrays_too() {
+fn flags_are_written_as_slices() {
     let mut vec = Vec::new();
     append(&mut vec, Levels::default(), |writer| Bool.put_all(&[true, false, true], writer)).unwrap();
     assert_eq!(vec, [1, 0, 1]);
@@ -289,8 +289,8 @@ mod buffers {
 
     proptest! {
         #[test]
-        fn buffers_that_grow_get_what_the_twin_gets(steps in steps(), (before, spare) in contents()) {
-            let expected = [before.clone(), twin(&steps)].concat();
+        fn growable_buffers_match_the_reference(steps in steps(), (before, spare) in contents()) {
+            let expected = [before.clone(), reference(&steps)].concat();
             let mut buffer = BytesMut::with_capacity(before.len() + spare);
             buffer.extend_from_slice(&before);
             append_to_buf(&mut buffer, steps.len(), Levels::default(), |writer| write(&steps, writer)).unwrap();
@@ -302,8 +302,8 @@ mod buffers {
 
         /// A buffer that cannot grow holds the message or is left alone.
         #[test]
-        fn buffers_with_an_end_hold_all_or_nothing(steps in steps(), share in 0..=24_usize, cut in 0..=24_usize) {
-            let expected = twin(&steps);
+        fn fixed_buffers_receive_all_or_nothing(steps in steps(), share in 0..=24_usize, cut in 0..=24_usize) {
+            let expected = reference(&steps);
             let size = (expected.len() + 20) * share / 24;
             let put = |writer: &mut Writer<'_>| write(&steps, writer);
             let fits = expected.len() <= size;
@@ -342,13 +342,13 @@ mod buffers {
         }
 
         #[test]
-        fn a_fault_takes_nothing_of_a_buffer(steps in steps(), (before, spare) in contents()) {
+        fn fault_leaves_the_buffer_unchanged(steps in steps(), (before, spare) in contents()) {
             let mut buffer = BytesMut::with_capacity(before.len() + spare);
             buffer.extend_from_slice(&before);
             let failing = |writer: &mut Writer<'_>| write(&steps, writer).and(Err(Fault::OVERFLOW));
             let error = append_to_buf(&mut buffer, steps.len(), Levels::default(), failing).unwrap_err();
             prop_assert!(error.is_overflow());
-            prop_assert_eq!(error.offset(), Some(twin(&steps).len()));
+            prop_assert_eq!(error.offset(), Some(reference(&steps).len()));
             prop_assert_eq!(&buffer[..], &before);
             let panicking =
                 |writer: &mut Writer<'_>| write(&steps, writer).and_then(|()| resume_unwind(Box::new(())));

@@ -1,4 +1,4 @@
-//! Schemas made by calls and derived codecs are the same: bytes, values, sizes, errors and schemas.
+//! Builder schemas and derived codecs are equivalent: bytes, values, sizes, errors and schemas.
 
 use std::collections::BTreeMap;
 
@@ -157,7 +157,7 @@ prop_compose! {
     }
 }
 
-/// What decoding gives, as text: values, or errors with their places.
+/// The result of decoding as text: the value, or the error with its location.
 fn outcome<T: std::fmt::Debug>(result: Result<(T, &[u8]), tightwire_parco::Error>) -> String {
     match result {
         Ok((value, rest)) => format!("{value:?}, {} bytes left", rest.len()),
@@ -167,7 +167,7 @@ fn outcome<T: std::fmt::Debug>(result: Result<(T, &[u8]), tightwire_parco::Error
 
 proptest! {
     #[test]
-    fn bytes_sizes_and_values_are_the_same(value in arbitrary_everything()) {
+    fn builder_and_derive_have_equal_bytes_sizes_and_values(value in arbitrary_everything()) {
         let bytes = tightwire_parco::to_vec(&value).unwrap();
         prop_assert_eq!(&everything().to_vec(&value).unwrap(), &bytes);
         prop_assert_eq!(everything().encoded_len(&value).unwrap(), bytes.len());
@@ -180,7 +180,7 @@ proptest! {
     }
 
     #[test]
-    fn outcomes_of_damaged_bytes_are_the_same(
+    fn builder_and_derive_handle_damaged_bytes_equally(
         value in arbitrary_everything(),
         at: prop::sample::Index,
         byte: u8,
@@ -201,7 +201,7 @@ proptest! {
     }
 
     #[test]
-    fn what_cannot_be_written_is_the_same(mut value in arbitrary_everything(), which in 0..4, size in 250..260_usize) {
+    fn builder_and_derive_reject_the_same_values(mut value in arbitrary_everything(), which in 0..4, size in 250..260_usize) {
         let long = "x".repeat(size);
         match which {
             0 => value.names.push(long),
@@ -215,7 +215,7 @@ proptest! {
 }
 
 #[test]
-fn schemas_are_the_same() {
+fn builder_and_derive_have_equal_schemas() {
     fn own<T: Encode + DecodeOwned>() -> tightwire_parco::schema::Schema {
         WireOf::<T>::NEW.schema(&mut SchemaContext::default())
     }
@@ -233,7 +233,7 @@ struct Pair {
 }
 
 #[test]
-fn halves_and_derived_codecs_read_each_other() {
+fn compiler_parser_and_derive_are_interchangeable() {
     let writing =
         compiler::<Pair>().uint(Le, |m| m.number).slice(U16::<Le>::NEW, Varchar::<Le>::NEW, |m| &m.words);
     let reading =

@@ -1,4 +1,4 @@
-//! The integration tests, in one program.
+//! Integration tests.
 
 #[path = "../support/golden.rs"]
 mod golden;

@@ -1,15 +1,15 @@
-//! The languages of schemas and values, and what is refused in them.
+//! Schemas and values as JSON, and what is rejected.
 #![cfg(feature = "schema-json")]
 
 use tightwire_parco::WireExt as _;
 use tightwire_parco::schema::{Dynamic, Schema, Value};
 
-fn form(schema: &str) -> Dynamic {
+fn wire(schema: &str) -> Dynamic {
     Schema::from_json(schema).unwrap().compile().unwrap()
 }
 
 #[test]
-fn wrong_schemas_are_refused_with_their_place() {
+fn invalid_schemas_are_rejected_with_their_path() {
     for (text, expected) in [
         ("", "invalid JSON"),
         ("{", "invalid JSON"),
@@ -56,14 +56,14 @@ fn wrong_schemas_are_refused_with_their_place() {
         ),
     ] {
         let error = Schema::from_json(text).unwrap_err();
-        // Of two models with one id, either is named.
+        // Either of two models with the same id may be named.
         let found = error.to_string().replace("[1]", "[01]");
         assert_eq!(found, expected, "{text}");
     }
 }
 
 #[test]
-fn deep_schemas_are_refused() {
+fn deep_schemas_are_rejected() {
     for (levels, is_taken) in [(60, true), (70, false), (100_000, false)] {
         let text = r#"{"t":"option","inner":"#.repeat(levels) + r#"{"t":"bool"}"# + &"}".repeat(levels);
         assert_eq!(Schema::from_json(&text).is_ok(), is_taken, "{levels} levels");
@@ -76,7 +76,7 @@ fn deep_schemas_are_refused() {
 }
 
 #[test]
-fn large_schemas_are_refused() {
+fn large_schemas_are_rejected() {
     let fields =
         |count| Schema::Struct((0..count).map(|index: usize| (index.to_string(), Schema::Bool)).collect());
     assert!(fields(Schema::MAX_TYPES - 1).compile().is_ok());
@@ -84,7 +84,7 @@ fn large_schemas_are_refused() {
 }
 
 #[test]
-fn wrong_values_are_refused_with_their_place() {
+fn invalid_values_are_rejected_with_their_path() {
     let text = r#"{"t":"string","header":{"t":"uint8_header"}}"#;
     for (schema, value, expected) in [
         (r#"{"t":"bool"}"#, "1", "the value does not match the schema"),
@@ -123,7 +123,7 @@ fn wrong_values_are_refused_with_their_place() {
         ),
     ] {
         assert_eq!(
-            form(schema).value_from_json(value).unwrap_err().to_string(),
+            wire(schema).value_from_json(value).unwrap_err().to_string(),
             expected,
             "{schema} {value}"
         );
@@ -131,25 +131,25 @@ fn wrong_values_are_refused_with_their_place() {
 }
 
 #[test]
-fn repetitions_are_bounded() {
+fn repetitions_are_limited() {
     let schema = r#"{"t":"slice","header":{"t":"uint64_header","order":"le"},"elem":{"t":"slice","header":{"t":"uint64_header","order":"le"},"elem":{"t":"string","header":{"t":"uint8"}}}}"#;
-    let form = form(schema);
+    let wire = wire(schema);
     let value = r#"{"repeat":{"repeat":{"repeat":"ab","count":3},"count":2},"count":2}"#;
     assert_eq!(
-        form.value_from_json(value).unwrap(),
-        form.value_from_json(r#"[["ababab","ababab"],["ababab","ababab"]]"#).unwrap()
+        wire.value_from_json(value).unwrap(),
+        wire.value_from_json(r#"[["ababab","ababab"],["ababab","ababab"]]"#).unwrap()
     );
     for value in [
         r#"{"repeat":{"repeat":"","count":9000},"count":9000}"#,
         r#"{"repeat":[],"count":10000000}"#,
         r#"[[{"repeat":"abcdefghij","count":100000000}]]"#,
     ] {
-        assert!(form.value_from_json(value).unwrap_err().is_limit(), "{value}");
+        assert!(wire.value_from_json(value).unwrap_err().is_limit(), "{value}");
     }
 }
 
 #[test]
-fn schemas_of_types_survive() {
+fn schemas_of_types_round_trip() {
     for schema in [
         tightwire_parco::schema::of::<Vec<Option<i64>>>(),
         tightwire_parco::schema::of::<std::collections::BTreeMap<String, [f32; 3]>>(),
@@ -160,8 +160,8 @@ fn schemas_of_types_survive() {
 }
 
 #[test]
-fn a_value_of_another_schema_has_no_text() {
-    let form = form(r#"{"t":"struct","fields":[["a",{"t":"bool"}]]}"#);
-    assert!(form.value_to_json(&Value::Struct(vec![Value::Skip])).unwrap_err().is_mismatch());
-    assert!(form.to_vec(&Value::Struct(vec![Value::Skip])).unwrap_err().is_unknown_type());
+fn values_of_another_schema_cannot_be_converted() {
+    let wire = wire(r#"{"t":"struct","fields":[["a",{"t":"bool"}]]}"#);
+    assert!(wire.value_to_json(&Value::Struct(vec![Value::Skip])).unwrap_err().is_mismatch());
+    assert!(wire.to_vec(&Value::Struct(vec![Value::Skip])).unwrap_err().is_unknown_type());
 }

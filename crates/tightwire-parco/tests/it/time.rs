@@ -1,4 +1,4 @@
-//! Points in time, alone and with their zones: ranges, types, and where Go is lenient or loses something.
+//! Points in time, with and without a zone: ranges, types, and differences from Go.
 
 use std::time::{Duration, SystemTime};
 
@@ -11,7 +11,7 @@ use crate::golden;
 const COMPAT: Options = Options::new().mode(Mode::Compat);
 
 #[test]
-fn nanoseconds_are_the_vectors() {
+fn timestamps_match_the_vectors() {
     for id in ["time-epoch", "time-1ns-before", "time-1990", "time-max", "time-min", "time-go-zero-wraps"] {
         let case = golden::case("roundtrip", id);
         let nanos: i64 = case["value"].as_str().unwrap().parse().unwrap();
@@ -31,7 +31,7 @@ fn a_short_time_is_the_end_of_the_input() {
 }
 
 #[test]
-fn zones_are_the_vectors() {
+fn zones_match_the_vectors() {
     for id in ["timeloc-ny", "timeloc-utc", "timeloc-kolkata"] {
         let case = golden::case("roundtrip", id);
         let nanos: i64 = case["value"]["unix_nanos"].as_str().unwrap().parse().unwrap();
@@ -50,14 +50,14 @@ fn zones_are_the_vectors() {
 }
 
 #[test]
-fn the_flag_of_the_zone_is_always_written() {
+fn zone_flag_is_always_one() {
     let bytes = tightwire_parco::to_vec(&ZonedTimestamp::utc(Timestamp::UNIX_EPOCH)).unwrap();
     assert_eq!(bytes, b"\0\0\0\0\0\0\0\0\x01\x03UTC");
 }
 
-/// Q7: Go throws the instant away.
+/// Q7: Go discards the time.
 #[test]
-fn an_absent_zone_keeps_the_instant_unless_compatible() {
+fn absent_zone_preserves_the_time_in_strict_mode() {
     let case = golden::case("decode_only", "timeloc-absent-flag");
     let bytes = golden::hex(&case["hex"]);
 
@@ -71,14 +71,14 @@ fn an_absent_zone_keeps_the_instant_unless_compatible() {
 }
 
 #[test]
-fn a_flag_of_the_zone_that_is_none_is_an_error_unless_compatible() {
+fn invalid_zone_flag_is_an_error_in_strict_mode() {
     let bytes = [0, 0, 0, 0, 0, 0, 0, 0, 2];
     assert!(tightwire_parco::decode_exact::<ZonedTimestamp>(&bytes).unwrap_err().is_invalid_bool());
     assert_eq!(COMPAT.decode_exact::<ZonedTimestamp>(&bytes).unwrap().at, Timestamp::GO_ZERO);
 }
 
 #[test]
-fn an_empty_zone_is_utc() {
+fn empty_zone_is_utc() {
     let case = golden::case("decode_only", "timeloc-empty-zone");
     let bytes = golden::hex(&case["hex"]);
     let located: ZonedTimestamp<&str> = tightwire_parco::decode_exact(&bytes).unwrap();
@@ -86,9 +86,9 @@ fn an_empty_zone_is_utc() {
     assert_eq!(tightwire_parco::to_vec(&located).unwrap(), golden::hex(&case["canonical_hex"]));
 }
 
-/// Q8: Go asks its reader once for the eight bytes.
+/// Q8: Go reads the eight bytes with a single call.
 #[test]
-fn instants_arrive_in_pieces() {
+fn timestamps_arrive_in_chunks() {
     struct Trickle<'a>(&'a [u8]);
 
     impl std::io::Read for Trickle<'_> {
@@ -103,9 +103,9 @@ fn instants_arrive_in_pieces() {
     assert_eq!(located.zone, "America/New_York");
 }
 
-/// Q9: names are not looked up where nothing needs their meaning.
+/// Q9: names are only looked up by types that need it.
 #[test]
-fn unknown_zones_are_names_as_others() {
+fn unknown_zone_names_are_preserved() {
     let bytes = golden::bytes("decode_errors", "timeloc-bad-zone");
     assert_eq!(tightwire_parco::decode_exact::<ZonedTimestamp<&str>>(&bytes).unwrap().zone, "Foo");
     let fixed = ZonedTimestamp { at: Timestamp::UNIX_EPOCH, zone: "X+5" };
@@ -121,7 +121,7 @@ fn a_missing_zone_is_the_end_of_the_input() {
 }
 
 #[test]
-fn zones_can_be_any_bytes_for_those_who_take_them() {
+fn zone_names_can_be_any_bytes() {
     let bytes = b"\0\0\0\0\0\0\0\0\x01\x01\xff";
     assert!(tightwire_parco::decode_exact::<ZonedTimestamp<&str>>(bytes).unwrap_err().is_invalid_utf8());
     assert_eq!(tightwire_parco::decode_exact::<ZonedTimestamp<&[u8]>>(bytes).unwrap().zone, [0xff]);
@@ -139,7 +139,7 @@ fn zones_have_at_most_255_bytes() {
 }
 
 #[test]
-fn the_memory_of_a_zone_is_booked_and_used_again() {
+fn zone_allocation_is_counted_and_reused() {
     let bytes = golden::bytes("roundtrip", "timeloc-ny");
     let options = Options::new().limits(Limits::default().max_allocation(15));
     assert!(options.decode_exact::<ZonedTimestamp>(&bytes).unwrap_err().is_limit());
@@ -152,9 +152,9 @@ fn the_memory_of_a_zone_is_booked_and_used_again() {
     assert_eq!(located.zone.as_ptr(), before);
 }
 
-/// Q10: Go wraps what is out of range.
+/// Q10: Go wraps times that are out of range.
 #[test]
-fn times_out_of_range_are_refused_unless_wrapped_by_hand() {
+fn out_of_range_times_are_rejected_unless_wrapped() {
     let year_1: i128 = -62_135_596_800 * 1_000_000_000;
     for nanos in [year_1, i128::from(i64::MIN) - 1, i128::from(i64::MAX) + 1] {
         assert!(TimeUtc.to_vec(&nanos).unwrap_err().is_overflow());
@@ -186,7 +186,7 @@ fn system_times_before_and_after_1970() {
 }
 
 #[test]
-fn a_time_in_a_zone_is_written_without_it_too() {
+fn zoned_timestamps_encode_as_time_utc() {
     let located = ZonedTimestamp { at: Timestamp::from_nanos(7), zone: "Asia/Kolkata" };
     assert_eq!(TimeUtc.to_vec(&located).unwrap(), [7, 0, 0, 0, 0, 0, 0, 0]);
 }
@@ -199,7 +199,7 @@ mod jiff {
     use super::*;
 
     #[test]
-    fn zoned_times_are_the_vectors() {
+    fn jiff_zoned_matches_the_vectors() {
         for (id, text) in [
             ("timeloc-ny", "2024-06-15T12:30:45.123456789-04:00[America/New_York]"),
             ("timeloc-utc", "2024-12-31T23:59:59.999999999+00:00[UTC]"),
@@ -214,7 +214,7 @@ mod jiff {
     }
 
     #[test]
-    fn zones_that_nobody_knows_are_refused() {
+    fn unknown_zones_are_rejected() {
         let bytes = golden::bytes("decode_errors", "timeloc-bad-zone");
         assert!(tightwire_parco::decode_exact::<Zoned>(&bytes).unwrap_err().is_unknown_zone());
         let bytes = b"\0\0\0\0\0\0\0\0\x01\x01\xff";
@@ -222,7 +222,7 @@ mod jiff {
     }
 
     #[test]
-    fn zones_without_a_name_are_refused() {
+    fn unnamed_zones_are_rejected() {
         let zoned = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::fixed(tz::offset(5)));
         assert!(tightwire_parco::to_vec(&zoned).unwrap_err().is_unknown_zone());
     }
@@ -238,7 +238,7 @@ mod jiff {
     }
 
     #[test]
-    fn instants() {
+    fn jiff_timestamps_round_trip() {
         let time: Timestamp = "1990-01-01T00:00:00Z".parse().unwrap();
         let bytes = golden::bytes("roundtrip", "time-1990");
         assert_eq!(tightwire_parco::to_vec(&time).unwrap(), bytes);
@@ -254,7 +254,7 @@ mod jiff {
 
 #[cfg(feature = "chrono")]
 #[test]
-fn instants_of_chrono() {
+fn chrono_timestamps_round_trip() {
     use chrono::{DateTime, FixedOffset, Utc};
 
     let time: DateTime<Utc> = DateTime::from_timestamp(631_152_000, 0).unwrap();
@@ -272,7 +272,7 @@ fn instants_of_chrono() {
 
 #[cfg(feature = "time")]
 #[test]
-fn instants_of_time() {
+fn time_timestamps_round_trip() {
     use time::{OffsetDateTime, UtcDateTime, UtcOffset};
 
     let time = OffsetDateTime::from_unix_timestamp(631_152_000).unwrap();
@@ -286,11 +286,11 @@ fn instants_of_time() {
 
 proptest! {
     #[test]
-    fn located_times_come_back(nanos: i64, zone in "[A-Za-z/_]{1,40}") {
+    fn zoned_timestamps_round_trip(nanos: i64, zone in "[A-Za-z/_]{1,40}") {
         let located = ZonedTimestamp { at: Timestamp::from_nanos(nanos), zone };
         let bytes = tightwire_parco::to_vec(&located).unwrap();
         prop_assert_eq!(tightwire_parco::decode_exact::<ZonedTimestamp>(&bytes).unwrap(), located.clone());
-        // The parts are the forms that the specification names.
+        // The parts have the wire types of the specification.
         let mut parts = TimeUtc.to_vec(&nanos).unwrap();
         Opt(SmallVarchar::NEW).encode(&Some(located.zone.clone()), &mut parts).unwrap();
         prop_assert_eq!(bytes, parts);
@@ -298,7 +298,7 @@ proptest! {
     }
 
     #[test]
-    fn wrapping_keeps_what_fits(nanos: i64, above in -1_000_i128..1_000) {
+    fn wrapping_preserves_times_in_range(nanos: i64, above in -1_000_i128..1_000) {
         let wrapped = Timestamp::wrapping(&(i128::from(nanos) + (above << 64)));
         prop_assert_eq!(wrapped, Timestamp::from_nanos(nanos));
     }

@@ -4,7 +4,7 @@ mod attributes;
 mod borrowed;
 mod enums;
 mod errors;
-mod forms;
+mod go_library;
 mod generics;
 mod into;
 mod properties;
