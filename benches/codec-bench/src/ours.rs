@@ -79,7 +79,7 @@ macro_rules! layout {
             float64: f64,
         }
 
-        /// The same as a view.
+        /// A view of the message.
         #[derive(Debug, Decode)]
         #[allow(missing_docs, reason = "self-explanatory names")]
         pub struct $view<'a> {

@@ -51,7 +51,7 @@ pub fn of<T: Encode + ?Sized>() -> Schema {
     of_form(&T::Wire::NEW)
 }
 
-/// Returns the schema of a type as it is decoded. It differs from [`of`] only if the two wire types differ.
+/// Returns the schema of a type for decoding. It differs from [`of`] only if the two wire types differ.
 pub fn of_decoded<'de, T: DecodeAs<'de>>() -> Schema {
     of_form(&T::Wire::NEW)
 }

@@ -1,4 +1,4 @@
-//! The writer compared with its safe reference: a vector that is extended by slices.
+//! Compares the writer with a safe reference: a vector that is extended by slices.
 
 extern crate std;
 
@@ -15,7 +15,7 @@ use crate::error::{Error, Fault, Segment};
 use crate::options::Levels;
 use crate::wire::{Be, Bool, F32, F64, GoInt, I8, I16, I32, I64, Le, Put, StaticWire, U8, U16, U32, U64};
 
-/// What can be done with a writer.
+/// A call of a writer method.
 #[derive(Clone, Debug)]
 enum Step {
     Array1([u8; 1]),
@@ -26,11 +26,11 @@ enum Step {
     Prefixed([u8; 8], usize, Vec<u8>),
     Zeros(usize),
     Reserve(usize),
-    /// Numbers of the kind with this index, made of these bits, in both orders.
+    /// Numbers of the type with this index, made of these bits.
     Numbers(usize, Vec<u64>),
 }
 
-/// A kind of numbers: how the writer and how the reference writes a slice of them.
+/// A number type: writes a slice of numbers with the writer and to the reference.
 type Kind = (fn(&[u64], &mut Writer<'_>) -> Result<(), Fault>, fn(&[u64], &mut Vec<u8>));
 
 macro_rules! kinds {
@@ -118,7 +118,7 @@ fn write(steps: &[Step], writer: &mut Writer<'_>) -> Result<(), Fault> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    // All lengths that the copy of short slices tells apart, and some that it does not.
+    // All lengths with their own branch in the copy of short slices, and longer ones.
     let bytes = || prop_oneof![8 => prop::collection::vec(any::<u8>(), 0..=70), 1 => prop::collection::vec(any::<u8>(), 0..=400)];
     prop_oneof![
         1 => any::<[u8; 1]>().prop_map(Step::Array1),
@@ -139,7 +139,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step(), 0..12)
 }
 
-/// A vector with contents and so much spare capacity, more or less.
+/// Creates a vector with contents and at least this much spare capacity.
 fn vector(contents: &[u8], spare: usize) -> Vec<u8> {
     let mut vec = Vec::with_capacity(contents.len() + spare);
     vec.extend_from_slice(contents);
@@ -171,7 +171,7 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 
-    /// A fault leaves everything as it was, and tells the bytes written before it.
+    /// A fault leaves the vector unchanged and reports the number of bytes written before it.
     #[test]
     fn fault_leaves_the_vector_unchanged(steps in steps(), (before, spare) in contents()) {
         let failing = |writer: &mut Writer<'_>| {
@@ -194,14 +194,14 @@ proptest! {
     fn panic_leaves_the_vector_unchanged(steps in steps(), (before, spare) in contents()) {
         let panicking = |writer: &mut Writer<'_>| {
             write(&steps, writer)?;
-            // As `panic!`, without a message on the terminal.
+            // Like `panic!`, without a message on the terminal.
             resume_unwind(Box::new("from a value"))
         };
         let mut vec = vector(&before, spare);
         catch_unwind(AssertUnwindSafe(|| append(&mut vec, Levels::default(), panicking))).unwrap_err();
         prop_assert_eq!(&vec, &before);
         catch_unwind(|| fill(&mut [MaybeUninit::uninit(); 40], Levels::default(), panicking).is_ok()).unwrap_err();
-        // The vector is still one.
+        // The vector is still usable.
         append(&mut vec, Levels::default(), |writer| write(&steps, writer)).unwrap();
         prop_assert_eq!(vec, [before, reference(&steps)].concat());
     }
@@ -234,14 +234,14 @@ fn every_region_fits_or_spills() {
             FillResult::InPlace(written) => assert_eq!(region[..written], expected),
             FillResult::Spilled(message) => {
                 assert_eq!(message, expected);
-                // A header asks for eight bytes whatever its width, and no step for more than that.
+                // A header reserves eight bytes whatever its width, and no other step reserves more than it writes.
                 assert!(size < expected.len() + 8, "{size}");
             }
         }
     }
 }
 
-/// More than memory can have is a panic before anything else, and the vector is as it was.
+/// Reserving more than an allocation can have panics, and the vector is unchanged.
 #[test]
 fn reserving_more_than_isize_max_panics() {
     for spare in [0, 64] {
@@ -300,7 +300,7 @@ mod buffers {
             prop_assert_eq!(vec, expected);
         }
 
-        /// A buffer that cannot grow holds the message or is left alone.
+        /// A buffer that cannot grow contains the whole message or is unchanged.
         #[test]
         fn fixed_buffers_receive_all_or_nothing(steps in steps(), share in 0..=24_usize, cut in 0..=24_usize) {
             let expected = reference(&steps);
@@ -323,7 +323,7 @@ mod buffers {
             if fits {
                 prop_assert_eq!(&region[..expected.len()], &expected);
             } else {
-                // What does not fit was put together elsewhere, or over bytes that nobody counts as written.
+                // The message was built elsewhere, or over bytes that are not marked as written.
                 prop_assert_eq!(left, region.len());
             }
 

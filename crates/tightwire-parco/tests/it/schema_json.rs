@@ -1,4 +1,4 @@
-//! Schemas and values as JSON, and what is rejected.
+//! Schemas and values as JSON, and their error messages.
 #![cfg(feature = "schema-json")]
 
 use tightwire_parco::WireExt as _;
