@@ -24,15 +24,17 @@ use crate::{cargo, machine, note, process, report, say};
 pub(crate) const HELP: &str = "\
 usage: cargo xtask fleet [--quick] [--soak MINUTES] [--server NAME] [--only PART]... [--ours FILE]
 
-Starts an S3 server, an index and instances of our proxy on loopback; has the tests of the fleet run with 100 clients and
-200 files; measures 1, 2 and 4 instances; and asks three of them for pages and files for a long time while their memory and
-descriptors are watched. Writes target/report/fleet.json, with what the latest run has found of parts that are left out.
+Tests several instances of our proxy that share a bucket. Starts an S3 server, an index and the instances on loopback;
+runs the fleet tests with 100 clients and 200 files; measures 1, 2 and 4 instances; and runs a mixed load on three
+instances while watching their memory and descriptors. Writes target/report/fleet.json; parts that are not selected
+keep the results of the latest run.
 
-  --quick         the tests as the gate has them, one round of one second, and no soak unless --soak asks for it
-  --soak MINUTES  30 without it
-  --server NAME   s3proxy (without it), versitygw (minutes to build, once), or rclone (no conditional writes)
-  --only PART     tests, scaling or soak
-  --ours FILE     our program, instead of building it
+  --quick         Fleet tests as in CI, one round of one second, and no soak unless --soak is given
+  --soak MINUTES  Duration of the soak test in minutes [default: 30]
+  --server NAME   S3 server: s3proxy, versitygw (built once, takes minutes) or rclone (no conditional writes)
+                  [default: s3proxy]
+  --only PART     Run only this part: tests, scaling or soak
+  --ours FILE     Use this pypi-proxy program instead of building it
 ";
 
 const PARTS: [&str; 3] = ["tests", "scaling", "soak"];
@@ -61,7 +63,7 @@ impl Options {
         };
         args.finish()?;
         if let Some(part) = options.parts.iter().find(|part| !PARTS.contains(&part.as_str())) {
-            bail!("no part {part}\n\n{HELP}");
+            bail!("unknown part {part}\n\n{HELP}");
         }
         Ok(options)
     }
@@ -73,7 +75,7 @@ impl Options {
 
 pub(crate) fn command(args: Args) -> Result<()> {
     let options = Options::read(args)?;
-    ensure!(account::is_supported(), "processor time and memory are read from /proc, which is not here");
+    ensure!(account::is_supported(), "processor time and memory are read from /proc, which this system does not have");
     let workspace = Workspace::find()?;
     let mut variables = FLEET.install(&workspace, &mut Vec::new());
     if options.server == "versitygw" {
@@ -87,7 +89,7 @@ pub(crate) fn command(args: Args) -> Result<()> {
         "s3proxy" => BucketProgram::S3proxy(place("FLEET_JARS")?),
         "versitygw" => BucketProgram::Versitygw(place("FLEET_VERSITYGW")?),
         "rclone" => BucketProgram::Rclone(place("FLEET_PYTHON")?),
-        other => bail!("no server {other}\n\n{HELP}"),
+        other => bail!("unknown server {other}\n\n{HELP}"),
     };
     let path = workspace.report().join("fleet.json");
     let mut outcome = Outcome::new(machine::describe(), machine::date(), &options.server);
@@ -105,7 +107,7 @@ pub(crate) fn command(args: Args) -> Result<()> {
     let is_soaked = options.wants("soak") && options.soak_minutes > 0;
     if is_measured || is_soaked {
         let ours = match &options.ours {
-            Some(path) => path.canonicalize().with_context(|| format!("no {}", path.display()))?,
+            Some(path) => path.canonicalize().with_context(|| format!("cannot find {}", path.display()))?,
             None => load::build(&workspace, false)?,
         };
         let programs = Programs { ours, bucket };
@@ -152,12 +154,12 @@ fn tests(
     command.args(["--", "--test-threads=1"]).env("FLEET_SERVER", &options.server);
     command.env("FLEET_SCALE", if options.is_quick { "" } else { "full" });
     command.envs(variables.iter().filter_map(|(name, place)| Some((name, place.as_ref()?))));
-    note("the tests of the fleet");
+    note("running the fleet tests");
     let finished = process::run(&mut command, &workspace.scratch().join("fleet"), TESTS)?;
     let verdicts = verdicts(&finished.stdout);
     if !finished.status.success() {
         note(&finished.stdout);
-        ensure!(!verdicts.is_empty(), "the tests cannot be run: {}", finished.complaint());
+        ensure!(!verdicts.is_empty(), "the fleet tests cannot be run: {}", finished.complaint());
     }
     Ok(verdicts)
 }

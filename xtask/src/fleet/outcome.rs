@@ -57,7 +57,7 @@ impl Outcome {
         let Ok(text) = fs::read_to_string(path) else { return Ok(None) };
         let outcome: Self = serde_json::from_str(&text)
             .with_context(|| format!("unexpected content of {}", path.display()))?;
-        ensure!(outcome.schema == SCHEMA, "{} has schema {}", path.display(), outcome.schema);
+        ensure!(outcome.schema == SCHEMA, "{} has the unsupported schema {}", path.display(), outcome.schema);
         Ok(Some(outcome))
     }
 

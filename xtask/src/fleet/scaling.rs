@@ -69,13 +69,13 @@ pub(super) fn measure(site: &Site<'_>, rounds: usize, seconds: usize) -> Result<
         let fleet = |of: usize| -> Result<Vec<Server>> {
             (0..count).map(|number| site.instance(of + number, &format!("of-{count}"), &[])).collect()
         };
-        note(&format!("{count} instances: files that nobody has, then files that the bucket has"));
+        note(&format!("{count} instances: files that are not cached, then files in the bucket"));
         let cold = fleet(0)?;
         scaling.passes.push(pass(site, &cold, true)?);
         drop(cold);
         let warm = fleet(count)?;
         scaling.passes.push(pass(site, &warm, false)?);
-        let large = site.wheels.first().context("an index has files")?;
+        let large = site.wheels.first().context("the index has no files")?;
         let page = format!("/simple/{}/", large.project);
         for (what, path) in [("page", page), ("wheel of 1 MiB", path(large))] {
             note(&format!("{count} instances: {what}"));
@@ -102,7 +102,7 @@ pub(super) fn fetch(server: &Server, wheel: &Wheel, content: &[u8]) -> Result<Du
         is_right &= content.get(at..at + bytes.len()) == Some(bytes);
         at += bytes.len();
     })?;
-    ensure!(is_right && at == content.len(), "{}: other bytes than the index has", wheel.file);
+    ensure!(is_right && at == content.len(), "{}: the bytes differ from those of the index", wheel.file);
     Ok(timing.last)
 }
 
@@ -210,7 +210,7 @@ fn hot(
                 .collect();
             threads
                 .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow::anyhow!("wrk has panicked"))))
+                .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a wrk thread panicked"))))
                 .collect()
         });
         cpu += cpu_seconds(fleet) - before;

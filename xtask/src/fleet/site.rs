@@ -92,13 +92,13 @@ impl Bucket {
         let log = File::create(dir.join("log.txt"))?;
         let mut command = programs.bucket.command(address, &dir)?;
         command.current_dir(&dir).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-        let child = command.spawn().context("the S3 server cannot be started")?;
+        let child = command.spawn().context("cannot start the S3 server")?;
         let mut bucket = Self { address, child };
         let start = Instant::now();
         // It refuses who has no signature, which is an answer.
         while client::ask(address, "GET", "/", &[]).is_err() {
-            ensure!(bucket.child.try_wait()?.is_none(), "the S3 server has ended");
-            ensure!(start.elapsed() < START, "the S3 server does not answer");
+            ensure!(bucket.child.try_wait()?.is_none(), "the S3 server exited");
+            ensure!(start.elapsed() < START, "the S3 server does not respond");
             pause(Duration::from_millis(20));
         }
         Ok(bucket)
@@ -211,7 +211,7 @@ fn write_pages(data: &Path, wheels: &[Wheel], base: &str) -> Result<()> {
         fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;
         gzip.arg(path);
     }
-    let status = gzip.status().context("no gzip here")?;
+    let status = gzip.status().context("gzip is not installed")?;
     ensure!(status.success(), "gzip: {status}");
     Ok(())
 }
@@ -220,7 +220,7 @@ fn write_pages(data: &Path, wheels: &[Wheel], base: &str) -> Result<()> {
 pub(super) fn metric(server: &Server, name: &str, without: &str) -> Result<f64> {
     let answer = client::ask(server.address, "GET", "/metrics", &[])?;
     let text = String::from_utf8_lossy(&answer.body);
-    sum(&text, name, without).with_context(|| format!("{} has no {name}", server.name))
+    sum(&text, name, without).with_context(|| format!("{} has no metric {name}", server.name))
 }
 
 fn sum(text: &str, name: &str, without: &str) -> Result<f64> {

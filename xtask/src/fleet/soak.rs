@@ -134,7 +134,7 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
             samples.push((start.elapsed().as_secs_f64(), fleet.iter().map(sample).collect::<Vec<_>>()));
         }
         is_over.store(true, Ordering::Relaxed);
-        spoiling.join().unwrap_or_else(|_| Err(anyhow::anyhow!("what spoils the bucket has panicked")))
+        spoiling.join().unwrap_or_else(|_| Err(anyhow::anyhow!("the thread that pauses the bucket panicked")))
     })?;
     let mut all = Vec::new();
     for (at, server) in fleet.iter().enumerate() {
@@ -181,7 +181,7 @@ fn sample(server: &Server) -> [f64; 2] {
 fn series(instance: &str, what: &str, samples: &[(f64, f64)], most: f64) -> Result<Series> {
     let values: Vec<f64> = samples.iter().map(|(_, value)| *value).collect();
     let settled = &samples[samples.len() / 3..];
-    let slope = slope(settled).context("too short for a slope")?;
+    let slope = slope(settled).context("the run is too short to compute a slope")?;
     let (Some((from, _)), Some((to, _))) = (settled.first(), settled.last()) else { unreachable!() };
     Ok(Series {
         instance: instance.to_owned(),

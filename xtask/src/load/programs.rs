@@ -1,4 +1,4 @@
-//! How each program is told to be the same thing: a proxy of the local index, with a cache of its own.
+//! Configuration of each server as a proxy of the local index with a separate cache.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -10,13 +10,13 @@ use super::servers::{Layout, Plan, Server, empty, free_address, program};
 use crate::process::first_line;
 use crate::report::Role;
 
-/// What the servers are given.
+/// Folders of a run.
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// The folder with the pages and wheels.
+    /// Pages and wheels.
     pub(crate) data: PathBuf,
     pub(crate) scratch: PathBuf,
-    /// What is installed for the peers, and kept.
+    /// Installed peers, preserved between runs.
     pub(crate) peers: PathBuf,
 }
 
@@ -32,12 +32,12 @@ const GROXPI: Plan<'static> = Plan {
     name: "groxpi",
     role: Role::Original,
     layout: Layout::Proxy { prefix: "/simple/" },
-    // Its list in HTML is a page of 224 bytes that says nothing.
+    // Its HTML list is a page of 224 bytes without any names.
     health: Some("/simple/"),
     ready: "/health",
 };
 
-/// Our program, with its cache in this folder, and what else it is told.
+/// Starts our program with this cache folder and additional flags.
 pub(crate) fn ours(
     place: &Place,
     binary: &Path,
@@ -55,7 +55,7 @@ pub(crate) fn ours(
     Server::start(&Plan { name, ..OURS }, address, &mut command, &place.scratch)
 }
 
-/// groxpi, with a timeout that lets large files through.
+/// Starts groxpi with a timeout that is long enough for large files.
 pub(crate) fn groxpi(place: &Place, binary: &Path, index: &str, folder: &str) -> Result<Server> {
     let address = free_address()?;
     let mut command = program(binary);
@@ -69,7 +69,7 @@ pub(crate) fn groxpi(place: &Place, binary: &Path, index: &str, folder: &str) ->
     Server::start(&GROXPI, address, &mut command, &place.scratch)
 }
 
-/// A peer that runs already.
+/// Returns a peer that is already running.
 pub(crate) fn running(name: &str, address: SocketAddr) -> Server {
     let prefix = if name == "proxpi" { "/index/" } else { "/simple/" };
     let role = if name == "groxpi" { Role::Original } else { Role::Peer };
@@ -77,7 +77,7 @@ pub(crate) fn running(name: &str, address: SocketAddr) -> Server {
     Server::running(&Plan { name, role, layout: Layout::Proxy { prefix }, health, ready: "" }, address)
 }
 
-/// nginx as a server of the files as they are: what the machine can do.
+/// Starts nginx as a static file server, the upper bound of this machine.
 pub(crate) fn nginx_static(place: &Place) -> Result<Server> {
     let address = free_address()?;
     let root = place.data.display();
@@ -95,7 +95,7 @@ pub(crate) fn nginx_static(place: &Place) -> Result<Server> {
     nginx(place, &plan, address, &server)
 }
 
-/// nginx as a cache in front of the index, which it does not understand.
+/// Starts nginx as a generic cache in front of the index.
 pub(crate) fn nginx_cache(place: &Place, upstream: SocketAddr, folder: &str) -> Result<Server> {
     let address = free_address()?;
     let cache = empty(&place.scratch, folder)?;
@@ -118,7 +118,7 @@ pub(crate) fn nginx_cache(place: &Place, upstream: SocketAddr, folder: &str) -> 
 
 fn nginx(place: &Place, plan: &Plan<'_>, address: SocketAddr, server: &str) -> Result<Server> {
     let dir = empty(&place.scratch, &plan.name.replace(' ', "-"))?;
-    // Whoever may change users has to be told not to: the folders belong to this one.
+    // As root, nginx would switch to another user, which cannot access the folders.
     let user = if first_line("id", &["-u"]).as_deref() == Some("0") { "user root;\n" } else { "" };
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|name| format!("{name}_temp_path {}/{name};\n", dir.display()))

@@ -1,4 +1,4 @@
-//! The peers in Python, in environments of their own below the target directory.
+//! Python peers, in virtual environments below the target folder.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -13,10 +13,10 @@ use super::servers::{Layout, Plan, Server, empty, free_address, program};
 use crate::process;
 use crate::report::Role;
 
-/// An installation that takes longer is taken for one that never ends.
+/// Timeout of an installation.
 const INSTALL_LIMIT: Duration = Duration::from_secs(300);
 
-/// Makes an index that mirrors another, which devpi does over HTTP only.
+/// Creates a mirror index, which devpi supports only over HTTP.
 const MAKE_MIRROR: &str = r#"
 import base64, json, sys, urllib.request
 server, index = sys.argv[1:]
@@ -31,7 +31,7 @@ mirror = {"type": "mirror", "mirror_url": index, "volatile": True, "mirror_cache
 ask("PUT", "/{}/load".format("root"), mirror, "root:" + token)
 "#;
 
-/// proxpi as its image runs it: one process with two threads.
+/// Starts proxpi as its image does: one process with two threads.
 pub(crate) fn proxpi(place: &Place, index: &str, folder: &str) -> Result<Server> {
     let venv = install(place, "proxpi", include_str!("pins/proxpi.txt"))?;
     let address = free_address()?;
@@ -54,7 +54,7 @@ pub(crate) fn proxpi(place: &Place, index: &str, folder: &str) -> Result<Server>
     Server::start(&plan, address, &mut command, &place.scratch)
 }
 
-/// devpi-server with one index, which is a mirror.
+/// Starts devpi-server with one mirror index.
 pub(crate) fn devpi(place: &Place, index: &str, folder: &str) -> Result<Server> {
     let venv = install(place, "devpi", include_str!("pins/devpi.txt"))?;
     let dir = empty(&place.scratch, folder)?;
@@ -88,7 +88,7 @@ fn make_mirror(venv: &Path, place: &Place, address: SocketAddr, index: &str) -> 
 /// Installs the pinned versions, unless they are installed.
 fn install(place: &Place, name: &str, pins: &str) -> Result<PathBuf> {
     let venv = place.peers.join(name);
-    // Written last, so that an installation that was broken off begins again.
+    // Written last, so that an interrupted installation is repeated.
     let done = venv.join("installed");
     if fs::read_to_string(&done).is_ok_and(|installed| installed == pins) {
         return Ok(venv);
@@ -115,7 +115,7 @@ fn run(command: &mut Command, place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// Whether there is anything to install with.
+/// Checks that Python is installed.
 pub(crate) fn is_here() -> Result<()> {
-    process::first_line("python3", &["--version"]).context("python3 cannot be run here").map(|_| ())
+    process::first_line("python3", &["--version"]).context("python3 is not installed").map(|_| ())
 }

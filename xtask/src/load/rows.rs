@@ -1,26 +1,26 @@
-//! What is measured: one entry per thing that clients ask for.
+//! Rows of the load test: one per kind of request.
 
 use super::servers::{Layout, Server};
 use super::verify::Expected;
 
-/// Headers of requests for a page.
+/// Media types of project pages.
 const JSON: &str = "application/vnd.pypi.simple.v1+json";
 const HTML: &str = "text/html";
 
-/// What a row asks for.
+/// The resource that a row requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// A few bytes.
+    /// The health endpoint.
     Health,
-    /// The page of a project, or the list for no name.
+    /// The page of a project, or the project list if the name is empty.
     Page { project: &'static str, form: Form, coding: Coding },
     /// The wheel of a project.
     Wheel { project: &'static str },
-    /// Its last 16 KiB.
+    /// The last 16 KiB of a wheel.
     Tail { project: &'static str },
     /// The headers of a wheel.
     Head { project: &'static str },
-    /// Nothing, because the client has the page of this project.
+    /// The page of a project with `If-None-Match`, which is answered by 304.
     Unchanged { project: &'static str },
 }
 
@@ -28,7 +28,7 @@ pub(crate) enum Wanted {
 pub(crate) enum Form {
     Json,
     Html,
-    /// Without a word on it, as load generators ask: HTML.
+    /// No `Accept` header, as sent by load generators: HTML.
     Unsaid,
 }
 
@@ -41,17 +41,17 @@ pub(crate) enum Coding {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
-    /// The key of the published benchmark where there is one.
+    /// Key of the published benchmark, if there is one.
     pub(crate) key: &'static str,
     pub(crate) about: &'static str,
     pub(crate) wanted: Wanted,
     pub(crate) threads: usize,
     pub(crate) connections: usize,
-    /// Whether `--quick` measures it.
+    /// True if `--quick` measures it.
     pub(crate) is_quick: bool,
 }
 
-/// How the report's figures were taken: 8 threads and 100 connections. The others leave more of the machine to the server.
+/// Threads and connections of the published report. The other rows leave more of the machine to the server.
 const PUBLISHED: (usize, usize) = (8, 100);
 const HONEST: (usize, usize) = (1, 64);
 const ONE: (usize, usize) = (1, 1);
@@ -70,7 +70,7 @@ const fn row(
     Row { key, about, wanted, threads, connections, is_quick }
 }
 
-/// All rows that a load generator measures.
+/// All rows measured by a load generator.
 pub(crate) const ROWS: &[Row] = &[
     row(
         "index_warm",
@@ -172,7 +172,7 @@ pub(crate) const ROWS: &[Row] = &[
     ),
 ];
 
-/// One request of a row, as a server has to be asked.
+/// A request of a row for a specific server.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) path: String,
@@ -181,7 +181,7 @@ pub(crate) struct Request {
 }
 
 impl Row {
-    /// Whether the answer is so small that what else is done for a request shows.
+    /// Returns whether the response is so small that the overhead per request is visible.
     pub(crate) fn is_small(&self) -> bool {
         matches!(
             self.wanted,
@@ -189,7 +189,7 @@ impl Row {
         )
     }
 
-    /// What this server is asked, `None` if it has no such thing.
+    /// Returns the request for this server, or `None` if it does not have the resource.
     pub(crate) fn request(&self, server: &Server) -> Option<Request> {
         let of = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         match self.wanted {
@@ -200,7 +200,7 @@ impl Row {
             }),
             Wanted::Page { project, form, coding } => {
                 let is_folder = server.layout == Layout::Folder;
-                // It has files in one coding only, and no list of what it has in another.
+                // The folder contains no zstd variants.
                 if is_folder && coding == Coding::Zstd {
                     return None;
                 }
@@ -208,7 +208,7 @@ impl Row {
                 match form {
                     Form::Json => headers.push(of("Accept", JSON)),
                     Form::Html => headers.push(of("Accept", HTML)),
-                    // It answers 406 to whoever says nothing.
+                    // It answers 406 without an `Accept` header.
                     Form::Unsaid if server.name == "proxpi" => headers.push(of("Accept", HTML)),
                     Form::Unsaid => {}
                 }
