@@ -1,4 +1,4 @@
-//! `cargo xtask fleet`: instances of our proxy that share a bucket.
+//! `cargo xtask fleet`: tests several instances of our proxy that share a bucket.
 
 mod estimate;
 mod outcome;
@@ -39,7 +39,7 @@ keep the results of the latest run.
 
 const PARTS: [&str; 3] = ["tests", "scaling", "soak"];
 
-/// Longer than the tests can take with all files and clients.
+/// Timeout of the tests with all files and clients.
 const TESTS: Duration = Duration::from_secs(1800);
 
 struct Options {
@@ -81,8 +81,8 @@ pub(crate) fn command(args: Args) -> Result<()> {
     if options.server == "versitygw" {
         variables.extend(VERSITYGW.install(&workspace, &mut Vec::new()));
     }
-    let place = |variable: &str| -> Result<PathBuf> {
-        let found = variables.iter().find(|(name, _)| *name == variable).and_then(|(_, place)| place.clone());
+    let folders = |variable: &str| -> Result<PathBuf> {
+        let found = variables.iter().find(|(name, _)| *name == variable).and_then(|(_, folders)| folders.clone());
         found.with_context(|| format!("{} is not installed", options.server))
     };
     let bucket = match options.server.as_str() {
@@ -93,7 +93,7 @@ pub(crate) fn command(args: Args) -> Result<()> {
     };
     let path = workspace.report().join("fleet.json");
     let mut outcome = Outcome::new(machine::describe(), machine::date(), &options.server);
-    // What is left out is of an earlier run with the same server.
+    // Parts that are not selected keep the results of an earlier run with the same server.
     if let Some(earlier) = Outcome::read(&path)?.filter(|earlier| earlier.server == options.server) {
         outcome = Outcome { date: outcome.date, machine: outcome.machine, ..earlier };
     }
@@ -133,16 +133,16 @@ pub(crate) fn command(args: Args) -> Result<()> {
     if failures.is_empty() { Ok(()) } else { bail!("failed: {}", failures.join("; ")) }
 }
 
-/// What the latest run has found.
+/// Returns the results of the latest run.
 ///
 /// # Errors
 ///
-/// Fails if it is of another schema.
+/// Fails if they have another schema.
 pub(crate) fn latest(workspace: &Workspace) -> Result<Option<Outcome>> {
     Outcome::read(&workspace.report().join("fleet.json"))
 }
 
-/// Runs the tests of the fleet, and gives their names with whether they passed.
+/// Runs the fleet tests and returns their names and whether they passed.
 fn tests(
     workspace: &Workspace,
     options: &Options,
@@ -150,10 +150,10 @@ fn tests(
 ) -> Result<Vec<(String, bool)>> {
     let mut command =
         cargo::command(workspace, &["test", "--package", "pypi-proxy", "--test", "it", "fleet::"]);
-    // One after the other, for each has the machine full.
+    // Run sequentially, because each test uses the whole machine.
     command.args(["--", "--test-threads=1"]).env("FLEET_SERVER", &options.server);
     command.env("FLEET_SCALE", if options.is_quick { "" } else { "full" });
-    command.envs(variables.iter().filter_map(|(name, place)| Some((name, place.as_ref()?))));
+    command.envs(variables.iter().filter_map(|(name, folders)| Some((name, folders.as_ref()?))));
     note("running the fleet tests");
     let finished = process::run(&mut command, &workspace.scratch().join("fleet"), TESTS)?;
     let verdicts = verdicts(&finished.stdout);
@@ -164,7 +164,7 @@ fn tests(
     Ok(verdicts)
 }
 
-/// The names of tests, and whether they passed, of what the test harness prints.
+/// Parses test names and results from the output of the test harness.
 fn verdicts(text: &str) -> Vec<(String, bool)> {
     let line = |line: &str| {
         let (name, verdict) = line.strip_prefix("test ")?.split_once(" ... ")?;

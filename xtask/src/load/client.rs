@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 
 /// Timeout for connecting and for each read.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Response to a request, with its body still compressed.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
@@ -21,7 +21,7 @@ pub(crate) struct Answer {
     pub(crate) wire_len: usize,
 }
 
-impl Answer {
+impl Response {
     /// Returns a header by its lower-case name.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
@@ -40,12 +40,12 @@ pub(crate) struct Timing {
 /// # Errors
 ///
 /// Fails if nothing listens at the address, or the response is incomplete.
-pub(crate) fn ask(
+pub(crate) fn request(
     address: SocketAddr,
     method: &str,
     path: &str,
     headers: &[(String, String)],
-) -> Result<Answer> {
+) -> Result<Response> {
     let mut stream = connect(address)?;
     send(&mut stream, address, method, path, headers)?;
     let mut raw = Vec::new();
@@ -58,7 +58,7 @@ pub(crate) fn ask(
 /// # Errors
 ///
 /// Fails if the status is not 200, or the body does not have the announced length.
-pub(crate) fn download(address: SocketAddr, path: &str, mut keep: impl FnMut(&[u8])) -> Result<Timing> {
+pub(crate) fn download(address: SocketAddr, path: &str, mut sink: impl FnMut(&[u8])) -> Result<Timing> {
     let start = Instant::now();
     let mut stream = connect(address)?;
     send(&mut stream, address, "GET", path, &[])?;
@@ -90,7 +90,7 @@ pub(crate) fn download(address: SocketAddr, path: &str, mut keep: impl FnMut(&[u
         if !whole.is_empty() {
             first.get_or_insert_with(|| start.elapsed());
             bytes += whole.len() as u64;
-            keep(whole);
+            sink(whole);
         }
         Ok(chunks.is_done || len.is_some_and(|len| bytes >= len))
     };
@@ -109,8 +109,8 @@ pub(crate) fn download(address: SocketAddr, path: &str, mut keep: impl FnMut(&[u
 }
 
 fn connect(address: SocketAddr) -> io::Result<TcpStream> {
-    let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    let stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_nodelay(true)?;
     Ok(stream)
 }
@@ -144,23 +144,23 @@ fn parse_head(head: &[u8]) -> Result<(u16, Vec<(String, String)>)> {
     Ok((status.parse().with_context(|| format!("status {status:?}"))?, headers))
 }
 
-fn parse(mut raw: Vec<u8>, is_head: bool) -> Result<Answer> {
+fn parse(mut raw: Vec<u8>, is_head: bool) -> Result<Response> {
     let wire_len = raw.len();
     let head_len = end_of_head(&raw).context("the response ends inside its headers")?;
     let body = raw.split_off(head_len);
     let (status, headers) = parse_head(&raw)?;
-    let mut answer = Answer { status, headers, body, head_len, wire_len };
+    let mut response = Response { status, headers, body, head_len, wire_len };
     if is_head || status == 304 {
-        ensure!(answer.body.is_empty(), "unexpected body");
-    } else if answer.header("transfer-encoding").is_some_and(|value| value.contains("chunked")) {
+        ensure!(response.body.is_empty(), "unexpected body");
+    } else if response.header("transfer-encoding").is_some_and(|value| value.contains("chunked")) {
         let mut chunks = Chunks::default();
-        answer.body = chunks.decode(&answer.body)?;
+        response.body = chunks.decode(&response.body)?;
         ensure!(chunks.is_done, "the chunked body is incomplete");
-    } else if let Some(len) = answer.header("content-length") {
+    } else if let Some(len) = response.header("content-length") {
         let len: usize = len.parse()?;
-        ensure!(answer.body.len() == len, "received {} bytes of {len}", answer.body.len());
+        ensure!(response.body.len() == len, "received {} bytes of {len}", response.body.len());
     }
-    Ok(answer)
+    Ok(response)
 }
 
 /// Decoder of the chunked transfer coding.
@@ -169,7 +169,7 @@ struct Chunks {
     line: Vec<u8>,
     left: usize,
     /// True if the line end after a chunk is expected.
-    is_behind: bool,
+    expects_line_end: bool,
     is_done: bool,
 }
 
@@ -181,7 +181,7 @@ impl Chunks {
                 let (now, later) = bytes.split_at(self.left.min(bytes.len()));
                 out.extend_from_slice(now);
                 self.left -= now.len();
-                self.is_behind = self.left == 0;
+                self.expects_line_end = self.left == 0;
                 bytes = later;
                 continue;
             }
@@ -195,8 +195,8 @@ impl Chunks {
             let line = std::mem::take(&mut self.line);
             let text = String::from_utf8_lossy(&line);
             let text = text.trim();
-            if text.is_empty() && self.is_behind {
-                self.is_behind = false;
+            if text.is_empty() && self.expects_line_end {
+                self.expects_line_end = false;
                 continue;
             }
             let Ok(len) = usize::from_str_radix(text.split(';').next().unwrap_or_default(), 16) else {
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chunks_may_be_cut_anywhere() {
+    fn chunks_can_be_split_anywhere() {
         let wire = b"5\r\nhello\r\n1;x=y\r\n \r\n6\r\nworld!\r\n0\r\n\r\n";
         for size in 1..wire.len() {
             let mut chunks = Chunks::default();
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_cut_is_none() {
+    fn truncated_responses_are_errors() {
         let whole = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc";
         assert_eq!(parse(whole.to_vec(), false).unwrap().body, b"abc");
         assert!(parse(whole[..whole.len() - 1].to_vec(), false).is_err());

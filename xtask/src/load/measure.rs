@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::account;
 use super::data::Data;
 use super::heads;
-use super::rows::{Row, Wanted};
+use super::rows::{Row, Resource};
 use super::servers::Server;
 use super::verify::{Verified, verify};
 use super::wrk::{Load, Wrk};
@@ -69,7 +69,7 @@ pub(crate) struct Unmeasured {
 
 /// Number of rounds, and seconds per round.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Effort {
+pub(crate) struct Sampling {
     pub(crate) rounds: usize,
     pub(crate) seconds: usize,
 }
@@ -80,26 +80,26 @@ pub(crate) fn measure(
     servers: &[&Server],
     data: &Data,
     wrk: &Wrk,
-    effort: Effort,
+    sampling: Sampling,
     scratch: &std::path::Path,
 ) -> (Vec<Measured>, Vec<Unmeasured>) {
     let mut ready: Vec<(&Server, Verified, Vec<Round>)> = Vec::new();
     let mut unmeasured = Vec::new();
-    let mut refuse = |server: &Server, reason: String| {
+    let mut skip = |server: &Server, reason: String| {
         note(&format!("  {}: {reason}", server.name));
         unmeasured.push(Unmeasured { row: row.key.into(), server: server.name.clone(), reason });
     };
     for &server in servers {
         let Some(request) = row.request(server) else {
-            refuse(server, "it does not have this resource".to_owned());
+            skip(server, "it does not have this resource".to_owned());
             continue;
         };
         match verify(server, &request, data, scratch) {
             Ok(verified) => ready.push((server, verified, Vec::new())),
-            Err(error) => refuse(server, format!("{error:#}")),
+            Err(error) => skip(server, format!("{error:#}")),
         }
     }
-    for round in 0..effort.rounds {
+    for round in 0..sampling.rounds {
         // Reverse the order in every other round, so that no server always follows the same one.
         let mut order: Vec<usize> = (0..ready.len()).collect();
         if round % 2 == 1 {
@@ -111,11 +111,11 @@ pub(crate) fn measure(
             if round > 0 && server.is_slow {
                 continue;
             }
-            let load = Load { threads: row.threads, connections: row.connections, seconds: effort.seconds };
-            let is_head = matches!(row.wanted, Wanted::Head { .. });
+            let load = Load { threads: row.threads, connections: row.connections, seconds: sampling.seconds };
+            let is_head = matches!(row.resource, Resource::Head { .. });
             match run(server, verified, is_head, wrk, load) {
                 Ok(figures) => rounds.push(figures),
-                Err(error) => refuse(server, format!("round {}: {error:#}", round + 1)),
+                Err(error) => skip(server, format!("round {}: {error:#}", round + 1)),
             }
         }
     }

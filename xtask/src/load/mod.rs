@@ -29,9 +29,9 @@ use anyhow::{Context, Result, bail, ensure};
 
 use self::data::Data;
 pub(crate) use self::figures::servers_of;
-use self::measure::{Effort, Unmeasured};
+use self::measure::{Sampling, Unmeasured};
 pub(crate) use self::outcome::Outcome;
-use self::programs::Place;
+use self::programs::Folders;
 use self::rows::{ROWS, Row};
 use self::servers::{Layout, Server};
 pub(crate) use self::sheets::sheets;
@@ -78,7 +78,7 @@ struct Options {
     rows: Vec<String>,
     peers: Vec<(String, String)>,
     only: Vec<String>,
-    effort: Effort,
+    sampling: Sampling,
     ours: Option<PathBuf>,
 }
 
@@ -86,8 +86,8 @@ impl Options {
     fn read(mut args: Args) -> Result<Self> {
         let is_quick = args.flag("--quick");
         let peer = |text: String| {
-            let (name, place) = text.split_once('=').with_context(|| format!("--peer {text}: expected NAME=PLACE"))?;
-            Ok((name.to_owned(), place.to_owned()))
+            let (name, folders) = text.split_once('=').with_context(|| format!("--peer {text}: expected NAME=PLACE"))?;
+            Ok((name.to_owned(), folders.to_owned()))
         };
         let options = Self {
             is_quick,
@@ -95,7 +95,7 @@ impl Options {
             rows: args.values("--row")?,
             peers: args.values("--peer")?.into_iter().map(peer).collect::<Result<_>>()?,
             only: args.values("--only")?,
-            effort: Effort {
+            sampling: Sampling {
                 rounds: args.number("--rounds")?.unwrap_or(if is_quick { 1 } else { 3 }).max(1),
                 seconds: args.number("--seconds")?.unwrap_or(if is_quick { 1 } else { 2 }).max(1),
             },
@@ -122,7 +122,7 @@ impl Options {
 /// Inputs of a run.
 struct Run<'r> {
     options: &'r Options,
-    place: &'r Place,
+    folders: &'r Folders,
     binary: &'r Path,
     data: &'r Data,
     upstream: &'r Upstream,
@@ -133,17 +133,17 @@ pub(crate) fn command(args: Args) -> Result<()> {
     ensure!(account::is_supported(), "processor time and memory are read from /proc, which this system does not have");
     let workspace = Workspace::find()?;
     let folder = workspace.target.join("load");
-    let place =
-        Place { data: folder.join("data"), scratch: folder.join("scratch"), peers: folder.join("peers") };
-    std::fs::create_dir_all(&place.scratch)?;
+    let folders =
+        Folders { data: folder.join("data"), scratch: folder.join("scratch"), peers: folder.join("peers") };
+    std::fs::create_dir_all(&folders.scratch)?;
     let binary = match &options.ours {
         Some(path) => path.canonicalize().with_context(|| format!("cannot find {}", path.display()))?,
         None => build(&workspace, options.is_check)?,
     };
     note("generating the content of the index");
-    let data = Data::make(&place.data)?;
+    let data = Data::make(&folders.data)?;
     let upstream = Upstream::start(&data)?;
-    let run = Run { options: &options, place: &place, binary: &binary, data: &data, upstream: &upstream };
+    let run = Run { options: &options, folders: &folders, binary: &binary, data: &data, upstream: &upstream };
     if options.is_check {
         return run.check();
     }
@@ -193,20 +193,20 @@ pub(crate) fn build(workspace: &Workspace, is_check: bool) -> Result<PathBuf> {
 
 impl Run<'_> {
     fn start_ours(&self) -> Result<Server> {
-        let cache = servers::empty(&self.place.scratch, "ours")?;
-        programs::ours(self.place, self.binary, &self.upstream.index(), &cache, OURS, &["--access-log=false"])
+        let cache = servers::empty(&self.folders.scratch, "ours")?;
+        programs::ours(self.folders, self.binary, &self.upstream.index(), &cache, OURS, &["--access-log=false"])
     }
 
     /// Verifies every response of our proxy, without timing.
     fn check(&self) -> Result<()> {
         // A long download timeout, so that no client is redirected to the index on a slow machine.
-        let cache = servers::empty(&self.place.scratch, "ours")?;
+        let cache = servers::empty(&self.folders.scratch, "ours")?;
         let patient = ["--access-log=false", "--download-timeout=60s"];
-        let server = programs::ours(self.place, self.binary, &self.upstream.index(), &cache, OURS, &patient)?;
+        let server = programs::ours(self.folders, self.binary, &self.upstream.index(), &cache, OURS, &patient)?;
         let mut failed = 0;
         for row in ROWS.iter().filter(|row| self.options.wants(row.key, true)) {
             let request = row.request(&server).context("our proxy has every resource")?;
-            match verify::verify(&server, &request, self.data, &self.place.scratch) {
+            match verify::verify(&server, &request, self.data, &self.folders.scratch) {
                 Ok(found) => say(&format!(
                     "right: {} ({}, {} bytes, {})\n",
                     row.key, found.status, found.body, found.coding
@@ -236,12 +236,12 @@ impl Run<'_> {
         // The commit of a program that was not built here is unknown.
         let commit = self.options.ours.is_none().then(|| machine::commit(&workspace.root)).flatten();
         let mut outcome = Outcome::new(machine::describe(), machine::date(), commit);
-        (outcome.rounds, outcome.seconds) = (self.options.effort.rounds, self.options.effort.seconds);
+        (outcome.rounds, outcome.seconds) = (self.options.sampling.rounds, self.options.sampling.seconds);
         outcome.load_before = machine::load();
         let servers = self.start(&mut outcome)?;
         outcome.versions = system::versions();
         if system::ensure("wrk").is_ok() {
-            let wrk = Wrk::new(&self.place.scratch)?;
+            let wrk = Wrk::new(&self.folders.scratch)?;
             for row in ROWS.iter().filter(|row| self.options.wants(row.key, row.is_quick)) {
                 self.row(row, &servers, &wrk, &mut outcome);
             }
@@ -253,12 +253,12 @@ impl Run<'_> {
                 let count = if server.is_slow { 1 } else { 9 };
                 match single::refresh(server, self.upstream, count) {
                     Ok(refresh) => outcome.refreshes.push(refresh),
-                    Err(error) => refuse(&mut outcome, "refresh", &server.name, &error),
+                    Err(error) => skip(&mut outcome, "refresh", &server.name, &error),
                 }
             }
         }
         if self.options.wants("cold_cache", true) {
-            for round in 0..self.options.effort.rounds {
+            for round in 0..self.options.sampling.rounds {
                 self.cold(&servers, round, &mut outcome);
             }
         }
@@ -286,7 +286,7 @@ impl Run<'_> {
         let servers: Vec<&Server> =
             servers.iter().filter(|server| server.name != LOGGED || row.is_small()).collect();
         let (measured, unmeasured) =
-            measure::measure(row, &servers, self.data, wrk, self.options.effort, &self.place.scratch);
+            measure::measure(row, &servers, self.data, wrk, self.options.sampling, &self.folders.scratch);
         say(&table::lines(&measured));
         outcome.rows.extend(measured);
         outcome.unmeasured.extend(unmeasured);
@@ -301,12 +301,12 @@ impl Run<'_> {
             if server.name == "devpi" && self.options.only.is_empty() {
                 let reason =
                     anyhow::anyhow!("takes minutes, because it downloads the file once per client; measured with --only devpi");
-                refuse(outcome, "cold_cache", &server.name, &reason);
+                skip(outcome, "cold_cache", &server.name, &reason);
                 continue;
             }
             match single::cold(server, self.data, self.upstream, round) {
                 Ok(cold) => outcome.cold.push(cold),
-                Err(error) => refuse(outcome, "cold_cache", &server.name, &error),
+                Err(error) => skip(outcome, "cold_cache", &server.name, &error),
             }
         }
     }
@@ -314,10 +314,10 @@ impl Run<'_> {
     fn starts(&self, outcome: &mut Outcome) {
         let ours = |name: &'static str, is_new: bool| {
             move || {
-                let folder = self.place.scratch.join("ours");
-                let cache = if is_new { servers::empty(&self.place.scratch, "new")? } else { folder };
+                let folder = self.folders.scratch.join("ours");
+                let cache = if is_new { servers::empty(&self.folders.scratch, "new")? } else { folder };
                 programs::ours(
-                    self.place,
+                    self.folders,
                     self.binary,
                     &self.upstream.index(),
                     &cache,
@@ -328,7 +328,7 @@ impl Run<'_> {
         };
         let mut add = |name: &str, start: Result<single::Start>| match start {
             Ok(start) => outcome.starts.push(start),
-            Err(error) => refuse(outcome, "startup", name, &error),
+            Err(error) => skip(outcome, "startup", name, &error),
         };
         add(OURS, single::starts(5, ours("pypi-proxy, new cache", true)));
         add(OURS, single::starts(5, ours("pypi-proxy, cache of this run", false)));
@@ -339,7 +339,7 @@ impl Run<'_> {
             add("proxpi", single::starts(1, || python::proxpi(self.place, &self.upstream.index(), "proxpi")));
         }
         for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
-            add(name, single::starts(5, || peer(self.place, &self.upstream.index(), name, at)));
+            add(name, single::starts(5, || peer(self.folders, &self.upstream.index(), name, at)));
         }
     }
 
@@ -348,15 +348,15 @@ impl Run<'_> {
         let mut add =
             |name: &str, server: Result<Server>| match server.and_then(|server| single::list(&server)) {
                 Ok(list) => outcome.lists.push(list),
-                Err(error) => refuse(outcome, "list_927k", name, &error),
+                Err(error) => skip(outcome, "list_927k", name, &error),
             };
         let ours = || {
-            let cache = servers::empty(&self.place.scratch, "all")?;
-            programs::ours(self.place, self.binary, &index, &cache, OURS, &["--access-log=false"])
+            let cache = servers::empty(&self.folders.scratch, "all")?;
+            programs::ours(self.folders, self.binary, &index, &cache, OURS, &["--access-log=false"])
         };
         add(OURS, ours());
         for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
-            add(name, peer(self.place, &index, name, at));
+            add(name, peer(self.folders, &index, name, at));
         }
         if self.options.takes("proxpi") && !self.options.is_quick {
             add("proxpi", python::proxpi(self.place, &index, "proxpi-all"));
@@ -365,53 +365,53 @@ impl Run<'_> {
 
     /// Starts the selected servers. Servers that cannot be started are reported.
     fn start(&self, outcome: &mut Outcome) -> Result<Vec<Server>> {
-        let (place, index) = (self.place, self.upstream.index());
+        let (folders, index) = (self.folders, self.upstream.index());
         let mut servers = vec![self.start_ours()?];
         let mut add = |name: &str, server: Result<Server>| match server {
             Ok(server) => servers.push(server),
             Err(error) => {
                 note(&format!("skipped: {name}: {error:#}"));
-                refuse(outcome, "all", name, &error);
+                skip(outcome, "all", name, &error);
             }
         };
         if self.options.takes(LOGGED) {
-            let cache = servers::empty(&place.scratch, "ours-logging")?;
-            add(LOGGED, programs::ours(place, self.binary, &index, &cache, LOGGED, &[]));
+            let cache = servers::empty(&folders.scratch, "ours-logging")?;
+            add(LOGGED, programs::ours(folders, self.binary, &index, &cache, LOGGED, &[]));
         }
         if self.options.takes("nginx static") {
             add("nginx static", system::ensure("nginx").and_then(|()| programs::nginx_static(place)));
         }
         if self.options.takes("nginx cache") {
-            let server = || programs::nginx_cache(place, self.upstream.address, "nginx-pages");
+            let server = || programs::nginx_cache(folders, self.upstream.address, "nginx-pages");
             add("nginx cache", system::ensure("nginx").and_then(|()| server()));
         }
         for (name, at) in &self.options.peers {
             if self.options.takes(name) {
-                add(name, peer(place, &index, name, at));
+                add(name, peer(folders, &index, name, at));
             }
         }
         if self.options.takes("proxpi") {
-            add("proxpi", python::is_here().and_then(|()| python::proxpi(place, &index, "proxpi")));
+            add("proxpi", python::check().and_then(|()| python::proxpi(place, &index, "proxpi")));
         }
         if self.options.takes("devpi") && (!self.options.is_quick || !self.options.only.is_empty()) {
-            add("devpi", python::is_here().and_then(|()| python::devpi(place, &index, "devpi")));
+            add("devpi", python::check().and_then(|()| python::devpi(place, &index, "devpi")));
         }
         Ok(servers)
     }
 }
 
-fn refuse(outcome: &mut Outcome, row: &str, server: &str, error: &anyhow::Error) {
+fn skip(outcome: &mut Outcome, row: &str, server: &str, error: &anyhow::Error) {
     let reason = format!("{error:#}");
     outcome.unmeasured.push(Unmeasured { row: row.into(), server: server.into(), reason });
 }
 
 /// Returns a peer by its URL, or starts it from its program.
-fn peer(place: &Place, index: &str, name: &str, at: &str) -> Result<Server> {
+fn peer(folders: &Folders, index: &str, name: &str, at: &str) -> Result<Server> {
     if let Some(rest) = at.strip_prefix("http://") {
         let address = rest.trim_end_matches('/').to_socket_addrs()?.next().context("the URL has no address")?;
         return Ok(programs::running(name, address));
     }
     ensure!(name == "groxpi", "only groxpi can be started from a program");
     let binary = Path::new(at).canonicalize().with_context(|| format!("cannot find {at}"))?;
-    programs::groxpi(place, &binary, index, "groxpi")
+    programs::groxpi(folders, &binary, index, "groxpi")
 }

@@ -42,7 +42,7 @@ pub(crate) struct Server {
 }
 
 /// Parameters to start a server.
-pub(crate) struct Plan<'p> {
+pub(crate) struct ServerSpec<'p> {
     pub(crate) name: &'p str,
     pub(crate) role: Role,
     pub(crate) layout: Layout,
@@ -58,51 +58,51 @@ impl Server {
     ///
     /// Fails if it cannot be started, exits, or does not answer in time.
     pub(crate) fn start(
-        plan: &Plan<'_>,
+        spec: &ServerSpec<'_>,
         address: SocketAddr,
         command: &mut Command,
         scratch: &Path,
     ) -> Result<Self> {
         fs::create_dir_all(scratch).with_context(|| format!("cannot create {}", scratch.display()))?;
-        let log = File::create(scratch.join(format!("{}.log", plan.name.replace(' ', "-"))))?;
+        let log = File::create(scratch.join(format!("{}.log", spec.name.replace(' ', "-"))))?;
         let program = command.get_program().to_string_lossy().into_owned();
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         let start = Instant::now();
         let child = command.spawn().with_context(|| format!("cannot start {program}"))?;
         let mut server = Self {
-            name: plan.name.to_owned(),
-            role: plan.role,
+            name: spec.name.to_owned(),
+            role: spec.role,
             address,
-            layout: plan.layout,
-            health: plan.health,
-            is_slow: matches!(plan.name, "proxpi" | "devpi"),
+            layout: spec.layout,
+            health: spec.health,
+            is_slow: matches!(spec.name, "proxpi" | "devpi"),
             startup: None,
             child: Some(child),
         };
         while start.elapsed() < START {
-            if client::ask(address, "GET", plan.ready, &[]).is_ok_and(|answer| answer.status == 200) {
+            if client::request(address, "GET", spec.ready, &[]).is_ok_and(|response| response.status == 200) {
                 server.startup = Some(start.elapsed());
                 return Ok(server);
             }
             if let Some(child) = &mut server.child
                 && let Some(status) = child.try_wait()?
             {
-                bail!("{} exited ({status}) before its first response", plan.name);
+                bail!("{} exited ({status}) before its first response", spec.name);
             }
             pause(Duration::from_micros(500));
         }
-        bail!("{} did not respond within {} s", plan.name, START.as_secs())
+        bail!("{} did not respond within {} s", spec.name, START.as_secs())
     }
 
     /// Creates a server that is already running. Its processor time and memory are unknown.
-    pub(crate) fn running(plan: &Plan<'_>, address: SocketAddr) -> Self {
+    pub(crate) fn running(spec: &ServerSpec<'_>, address: SocketAddr) -> Self {
         Self {
-            name: plan.name.to_owned(),
-            role: plan.role,
+            name: spec.name.to_owned(),
+            role: spec.role,
             address,
-            layout: plan.layout,
-            health: plan.health,
-            is_slow: matches!(plan.name, "proxpi" | "devpi"),
+            layout: spec.layout,
+            health: spec.health,
+            is_slow: matches!(spec.name, "proxpi" | "devpi"),
             startup: None,
             child: None,
         }

@@ -147,10 +147,10 @@ pub(crate) fn list(server: &Server) -> Result<List> {
     let accept = |kind: &str| ("Accept".to_owned(), kind.to_owned());
     let json = accept("application/vnd.pypi.simple.v1+json");
     let start = Instant::now();
-    let answer = client::ask(server.address, "GET", &path, std::slice::from_ref(&json))?;
+    let response = client::request(server.address, "GET", &path, std::slice::from_ref(&json))?;
     let answer_ms = start.elapsed().as_secs_f64() * 1e3;
-    ensure!(answer.status == 200, "status {}", answer.status);
-    let names = memchr_count(&answer.body, b"\"name\":");
+    ensure!(response.status == 200, "status {}", response.status);
+    let names = memchr_count(&response.body, b"\"name\":");
     ensure!(names == ALL_NAMES, "{names} names instead of {ALL_NAMES}");
     // Include the work that continues in the background after the response.
     pause(std::time::Duration::from_secs(2));
@@ -158,14 +158,14 @@ pub(crate) fn list(server: &Server) -> Result<List> {
     let gzip = ("Accept-Encoding".to_owned(), "gzip".to_owned());
     let html = accept("text/html");
     for headers in [vec![json, gzip.clone()], vec![html.clone()], vec![html, gzip]] {
-        client::ask(server.address, "GET", &path, &headers)?;
+        client::request(server.address, "GET", &path, &headers)?;
     }
     pause(std::time::Duration::from_secs(2));
     Ok(List {
         server: server.name.clone(),
         role: server.role,
         answer_ms,
-        body_bytes: answer.body.len(),
+        body_bytes: response.body.len(),
         peak_memory,
         peak_memory_all: server.pid().map(account::peak_memory),
         memory_after: server.pid().map(account::memory_now),
@@ -196,8 +196,8 @@ pub(crate) fn refresh(server: &Server, upstream: &Upstream, count: u32) -> Resul
     let json = [("Accept".to_owned(), "application/vnd.pypi.simple.v1+json".to_owned())];
     let ask = |address, path: &str| -> Result<f64> {
         let start = Instant::now();
-        let answer = client::ask(address, "GET", path, &json)?;
-        ensure!(answer.status == 200, "status {}", answer.status);
+        let response = client::request(address, "GET", path, &json)?;
+        ensure!(response.status == 200, "status {}", response.status);
         Ok(start.elapsed().as_secs_f64() * 1e3)
     };
     let page = server.page("large", true);
@@ -206,8 +206,8 @@ pub(crate) fn refresh(server: &Server, upstream: &Upstream, count: u32) -> Resul
         direct.push(ask(upstream.address, "/simple/large/")?);
         let before = upstream.count("/simple/large/") + upstream.count("/simple/large");
         let start = server.pid().map(account::cpu_seconds);
-        let answer = client::ask(server.address, "DELETE", "/cache/large", &[])?;
-        ensure!(answer.status == 200, "the page cannot be purged: status {}", answer.status);
+        let response = client::request(server.address, "DELETE", "/cache/large", &[])?;
+        ensure!(response.status == 200, "the page cannot be purged: status {}", response.status);
         times.push(ask(server.address, &page)?);
         let after = upstream.count("/simple/large/") + upstream.count("/simple/large");
         ensure!(after > before, "the page was not requested from the index");

@@ -17,8 +17,8 @@ const PACKAGES: [(&str, &str); 2] = [("nginx", "nginx-light"), ("wrk", "wrk")];
 /// Fails if it is missing and cannot be installed.
 pub(crate) fn ensure(name: &str) -> Result<()> {
     let places = [name.to_owned(), format!("/usr/sbin/{name}")];
-    let is_here = || places.iter().any(|place| is_installed(place));
-    if is_here() || name == "nginx" && std::env::var_os("NGINX_BIN").is_some() {
+    let is_available = || places.iter().any(|place| is_installed(place));
+    if is_available() || name == "nginx" && std::env::var_os("NGINX_BIN").is_some() {
         return Ok(());
     }
     let (_, package) =
@@ -36,7 +36,7 @@ pub(crate) fn ensure(name: &str) -> Result<()> {
         Ok(status.success())
     };
     ensure!(apt(&["update"])? && apt(&["install", package])?, "{package} cannot be installed");
-    ensure!(is_here(), "{package} is installed, but {name} is missing");
+    ensure!(is_available(), "{package} is installed, but {name} is missing");
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use super::data::{self, Data};
 pub(crate) const SLOW: u64 = 30_000_000;
 
 /// Maximum length of a request line or header.
-const LONGEST_LINE: u64 = 16 << 10;
+const MAX_LINE: u64 = 16 << 10;
 
 /// Bytes written at a time to a rate-limited response.
 const CHUNK: u64 = 64 << 10;
@@ -121,7 +121,7 @@ impl Shared {
             if !request.is_head {
                 *self.counts().entry(request.path.clone()).or_default() += 1;
             }
-            self.answer(stream, &request)?;
+            self.respond(stream, &request)?;
             if request.is_last {
                 break;
             }
@@ -168,7 +168,7 @@ impl Shared {
         }
     }
 
-    fn answer(&self, mut stream: &TcpStream, request: &Request) -> io::Result<()> {
+    fn respond(&self, mut stream: &TcpStream, request: &Request) -> io::Result<()> {
         let content = self.find(request);
         let (kind, is_gzip, len) = match &content {
             Content::Bytes { kind, is_gzip, bytes } => (*kind, *is_gzip, bytes.len() as u64),
@@ -245,7 +245,7 @@ fn read_request(reader: &mut impl BufRead) -> io::Result<Option<Request>> {
     let mut request = Request::default();
     let mut next = |line: &mut String| {
         line.clear();
-        reader.by_ref().take(LONGEST_LINE).read_line(line)
+        reader.by_ref().take(MAX_LINE).read_line(line)
     };
     if next(&mut line)? == 0 {
         return Ok(None);

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::client::{self, Answer};
+use super::client::{self, Response};
 use super::data::{self, Data};
 use super::pause;
 use super::rows::Request;
 use super::servers::{Layout, Server};
 
 /// Timeout for the requested content coding: some servers compress in the background after the first response.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Expected response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,30 +64,30 @@ pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &
             path = find_file(server, data, project)?;
         }
         Expected::Unchanged => {
-            let answer = client::ask(server.address, "GET", &path, &headers)?;
-            let tag = answer.header("etag").context("the page has no ETag")?;
+            let response = client::request(server.address, "GET", &path, &headers)?;
+            let tag = response.header("etag").context("the page has no ETag")?;
             headers.push(("If-None-Match".to_owned(), tag.to_owned()));
         }
         _ => {}
     }
     // The headers of a file are only known after it was downloaded once.
-    let mut answer = ask_until_coded(server.address, &path, &headers)?;
+    let mut response = request_until_coded(server.address, &path, &headers)?;
     if matches!(expected, Expected::Head { .. }) {
-        answer = client::ask(server.address, "HEAD", &path, &headers)?;
+        response = client::request(server.address, "HEAD", &path, &headers)?;
     }
     let status = match expected {
         Expected::Unchanged => 304,
         Expected::Tail { .. } => 206,
         _ => 200,
     };
-    ensure!(answer.status == status, "status {} instead of {status}", answer.status);
-    let body = decoded(&answer, scratch)?;
+    ensure!(response.status == status, "status {} instead of {status}", response.status);
+    let body = decoded(&response, scratch)?;
     match expected {
         Expected::Something => ensure!(!body.is_empty(), "empty response"),
         Expected::Unchanged => ensure!(body.is_empty(), "unexpected body"),
         Expected::Head { project } => {
             let size = data.wheel(project).context("unknown project")?.size.to_string();
-            ensure!(answer.header("content-length") == Some(&size), "wrong or missing Content-Length");
+            ensure!(response.header("content-length") == Some(&size), "wrong or missing Content-Length");
         }
         Expected::Large { is_json } => check_files(&body, is_json, &data::large_files())?,
         Expected::Project { project, is_json } => {
@@ -106,24 +106,24 @@ pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &
     Ok(Verified {
         path,
         headers,
-        status: answer.status,
-        body: answer.wire_len - answer.head_len,
+        status: response.status,
+        body: response.wire_len - response.head_len,
         // `Connection: close` is absent on a persistent connection.
-        wire: answer.wire_len
-            - if answer.header("connection").is_some() { "Connection: close\r\n".len() } else { 0 },
-        coding: answer.header("content-encoding").unwrap_or("identity").to_owned(),
+        wire: response.wire_len
+            - if response.header("connection").is_some() { "Connection: close\r\n".len() } else { 0 },
+        coding: response.header("content-encoding").unwrap_or("identity").to_owned(),
     })
 }
 
-fn ask_until_coded(address: SocketAddr, path: &str, headers: &[(String, String)]) -> Result<Answer> {
+fn request_until_coded(address: SocketAddr, path: &str, headers: &[(String, String)]) -> Result<Response> {
     let wanted = headers.iter().find(|(name, _)| name == "Accept-Encoding").map(|(_, value)| value.as_str());
     let start = Instant::now();
     // The first response may be created on the fly; the second one comes from the cache.
-    client::ask(address, "GET", path, headers)?;
+    client::request(address, "GET", path, headers)?;
     loop {
-        let answer = client::ask(address, "GET", path, headers)?;
-        if wanted.is_none() || answer.header("content-encoding") == wanted || start.elapsed() > PATIENCE {
-            return Ok(answer);
+        let response = client::request(address, "GET", path, headers)?;
+        if wanted.is_none() || response.header("content-encoding") == wanted || start.elapsed() > TIMEOUT {
+            return Ok(response);
         }
         pause(Duration::from_millis(50));
     }
@@ -137,9 +137,9 @@ pub(crate) fn find_file(server: &Server, data: &Data, project: &str) -> Result<S
     }
     let page = server.page(project, true);
     let accept = [("Accept".to_owned(), "application/vnd.pypi.simple.v1+json".to_owned())];
-    let answer = client::ask(server.address, "GET", &page, &accept)?;
-    ensure!(answer.status == 200, "{page}: status {}", answer.status);
-    let value: serde_json::Value = serde_json::from_slice(&answer.body).context("the page is not JSON")?;
+    let response = client::request(server.address, "GET", &page, &accept)?;
+    ensure!(response.status == 200, "{page}: status {}", response.status);
+    let value: serde_json::Value = serde_json::from_slice(&response.body).context("the page is not JSON")?;
     let link = value["files"][0]["url"].as_str().context("the page has no files")?;
     Ok(client::resolve(&page, link))
 }
@@ -149,14 +149,14 @@ fn content(data: &Data, project: &str) -> Result<Vec<u8>> {
     Ok(fs::read(data.dir.join("files").join(&wheel.file))?)
 }
 
-fn decoded(answer: &Answer, scratch: &Path) -> Result<Vec<u8>> {
-    let program = match answer.header("content-encoding") {
-        None | Some("identity") => return Ok(answer.body.clone()),
+fn decoded(response: &Response, scratch: &Path) -> Result<Vec<u8>> {
+    let program = match response.header("content-encoding") {
+        None | Some("identity") => return Ok(response.body.clone()),
         Some(coding @ ("gzip" | "zstd")) => coding.to_owned(),
         Some(other) => bail!("unexpected content coding {other}"),
     };
     let path = scratch.join("coded");
-    fs::write(&path, &answer.body)?;
+    fs::write(&path, &response.body)?;
     let output = Command::new(&program)
         .arg("-dc")
         .stdin(File::open(&path)?)
