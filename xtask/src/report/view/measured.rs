@@ -3,7 +3,7 @@
 use super::{Column, Line, NONE, Sheet, distinct};
 use crate::report::{Ratio, Ratios, Report, Role, Row, units};
 
-/// One sheet per suite.
+/// Returns one sheet per suite.
 pub(crate) fn measured(report: &Report, suites: &[String]) -> Vec<Sheet> {
     distinct(report.rows.iter().map(|row| row.system.as_str()))
         .into_iter()
