@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_files_can_be_read() {
         let directory = std::env::temp_dir().join(format!("xtask-report-{}", std::process::id()));
         let [json, markdown, html] = write(&report(), &directory).unwrap();
         let again = read(&json).unwrap();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn markdown_tables_keep_their_columns() {
+    fn markdown_tables_have_aligned_columns() {
         let text = markdown::render(&report());
         assert!(text.contains("| push \\| owned  |"), "{text}");
         assert!(text.contains("2.00x (1.90 to 2.10)"), "{text}");
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_committed_has_the_tables_and_the_drawing() {
+    fn committed_files_contain_tables_and_drawing() {
         let root = std::env::temp_dir().join(format!("xtask-publish-{}", std::process::id()));
         fs::create_dir_all(root.join("docs")).unwrap();
         let [text, drawing] =
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_stands_alone() {
+    fn page_has_no_external_references() {
         let page = html::render(&report());
         for reference in ["http:", "https:", " src=", "<script", "@import", "url("] {
             let allowed = page.replace("http://www.w3.org/2000/svg", "");
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn every_link_has_its_place_and_every_place_one_name() {
+    fn links_have_unique_targets() {
         let mut report = report();
         report.systems.push(System {
             id: "psrp".into(),
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_regression_fails_where_that_is_asked_for() {
+    fn regressions_fail_if_requested() {
         let mut slower = report();
         slower.rows[0].allocs_op = Some(9.0);
         slower.comparison = Some(compare::compare(&report(), &slower));

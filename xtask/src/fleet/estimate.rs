@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn costs_are_added_and_multiplied() {
+    fn estimate_combines_costs() {
         let hot = |what: &str, cpu_us| Hot {
             instances: 1,
             what: what.to_owned(),

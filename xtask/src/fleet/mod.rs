@@ -17,7 +17,7 @@ pub(crate) use self::sheets::sheets;
 use self::site::{BucketProgram, Programs, Site};
 use crate::args::Args;
 use crate::interop::{FLEET, VERSITYGW};
-use crate::load::{self, account, system};
+use crate::load::{self, procfs, system};
 use crate::workspace::Workspace;
 use crate::{cargo, machine, note, process, report, say};
 
@@ -75,7 +75,7 @@ impl Options {
 
 pub(crate) fn command(args: Args) -> Result<()> {
     let options = Options::read(args)?;
-    ensure!(account::is_supported(), "processor time and memory are read from /proc, which this system does not have");
+    ensure!(procfs::is_supported(), "processor time and memory are read from /proc, which this system does not have");
     let workspace = Workspace::find()?;
     let mut variables = FLEET.install(&workspace, &mut Vec::new());
     if options.server == "versitygw" {
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn verdicts_of_tests_are_read() {
+    fn test_results_are_parsed() {
         let text =
             "running 2 tests\ntest stops::a_b ... ok\ntest c ... FAILED\n\ntest result: FAILED. 1 passed\n";
         assert_eq!(verdicts(text), [("a_b".to_owned(), true), ("c".to_owned(), false)]);

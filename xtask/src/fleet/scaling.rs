@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::site::{Site, metric, path};
-use crate::load::account;
+use crate::load::procfs;
 use crate::load::client;
 use crate::load::data::Wheel;
 use crate::load::servers::Server;
@@ -31,7 +31,7 @@ pub(crate) struct Hot {
     pub(crate) what: String,
     /// Total rate of all instances; median of the rounds.
     pub(crate) requests_per_s: f64,
-    /// Of the slowest instance; median of the rounds.
+    /// Maximum over the instances; median of the rounds.
     pub(crate) p99_us: f64,
     /// Processor time of the instances.
     pub(crate) cpu_us: f64,
@@ -92,7 +92,7 @@ pub(super) fn bucket_operations(fleet: &[Server]) -> Result<f64> {
 }
 
 fn cpu_seconds(fleet: &[Server]) -> f64 {
-    fleet.iter().filter_map(Server::pid).map(account::cpu_seconds).sum()
+    fleet.iter().filter_map(Server::pid).map(procfs::cpu_seconds).sum()
 }
 
 /// Downloads a file and compares it with the index.

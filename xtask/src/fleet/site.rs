@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn series_of_one_metric_are_added() {
+    fn series_of_a_metric_are_summed() {
         let text = "# HELP a x\na{k=\"get\",o=\"done\"} 2\na{k=\"put\",o=\"skipped\"} 4\nab 100\na 1.5\n";
         assert!((sum(text, "a", "skipped").unwrap() - 3.5).abs() < 1e-9);
         assert!(sum(text, "c", "skipped").is_err());

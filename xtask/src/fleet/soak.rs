@@ -10,7 +10,7 @@ use super::scaling::{bucket_operations, fetch};
 use super::site::Site;
 use crate::load::random::Random;
 use crate::load::servers::Server;
-use crate::load::{account, client, pause};
+use crate::load::{procfs, client, pause};
 use crate::note;
 use crate::stats::{maximum, mean, minimum};
 
@@ -175,7 +175,7 @@ fn purge(server: &Server, project: &str, refused: &AtomicU64) -> Result<()> {
 /// Returns the current memory and number of descriptors.
 fn sample(server: &Server) -> [f64; 2] {
     let pid = server.pid().unwrap_or_default();
-    [account::memory_now(pid) as f64, account::descriptors(pid) as f64]
+    [procfs::memory_now(pid) as f64, procfs::descriptors(pid) as f64]
 }
 
 fn series(instance: &str, what: &str, samples: &[(f64, f64)], most: f64) -> Result<Series> {
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn growth_is_seen_and_noise_is_not() {
+    fn growth_is_detected_despite_noise() {
         let points = |growth: f64| -> Vec<(f64, f64)> {
             (0..300)
                 .map(|at| (f64::from(at) * 6.0, 50e6 + growth * f64::from(at) + f64::from(at % 7) * 1e5))

@@ -286,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_large_page_is_as_large_as_the_real_one() {
+    fn large_page_has_a_realistic_size() {
         let entries = large_entries("http://127.0.0.1:12345");
         let page = json_page("large", &entries);
         let value: serde_json::Value = serde_json::from_str(&page).unwrap();
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn names_differ() {
+    fn names_are_distinct() {
         let names = names(50_000);
         assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len());
         let value: serde_json::Value = serde_json::from_str(&json_list(&names)).unwrap();

@@ -68,7 +68,7 @@ mod tests {
     use crate::report::{Machine, Role};
 
     #[test]
-    fn figures_come_in_the_unit_of_their_quantity() {
+    fn figures_have_the_unit_of_their_quantity() {
         let mut outcome =
             Outcome::new(Machine { cpu: "x".into(), cores: 2, kernel: "x".into() }, "now".into(), None);
         let round = |rate: f64, p50_us: u64| Round {

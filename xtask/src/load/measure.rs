@@ -3,9 +3,9 @@
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::account;
+use super::procfs;
 use super::data::Data;
-use super::heads;
+use super::head_requests;
 use super::rows::{Row, Resource};
 use super::servers::Server;
 use super::verify::{Verified, verify};
@@ -125,13 +125,13 @@ pub(crate) fn measure(
 }
 
 fn run(server: &Server, verified: &Verified, is_head: bool, wrk: &Wrk, load: Load) -> Result<Round> {
-    let before = server.pid().map(account::cpu_seconds);
+    let before = server.pid().map(procfs::cpu_seconds);
     let figures = if is_head {
-        heads::run(server.address, &verified.path, load)?
+        head_requests::run(server.address, &verified.path, load)?
     } else {
         wrk.run(&format!("http://{}{}", server.address, verified.path), &verified.headers, load)?
     };
-    let cpu = server.pid().map(account::cpu_seconds).zip(before).map(|(after, before)| after - before);
+    let cpu = server.pid().map(procfs::cpu_seconds).zip(before).map(|(after, before)| after - before);
     ensure!(figures.requests > 0, "no response within {} s", load.seconds);
     #[allow(clippy::cast_precision_loss, reason = "counts of a run are far below 2^52")]
     let (requests, bytes, wire, seconds) = (
@@ -181,7 +181,7 @@ fn summary(row: &Row, server: &Server, verified: &Verified, rounds: Vec<Round>) 
         status: verified.status,
         body_bytes: verified.body,
         coding: verified.coding.clone(),
-        peak_memory: server.pid().map(account::peak_memory),
+        peak_memory: server.pid().map(procfs::peak_memory),
         rounds,
     }
 }

@@ -1,10 +1,10 @@
 //! `cargo xtask load`: load test of our proxy, its peers and nginx with the same requests.
 
-pub(crate) mod account;
+pub(crate) mod procfs;
 pub(crate) mod client;
 pub(crate) mod data;
 mod figures;
-mod heads;
+mod head_requests;
 mod measure;
 mod outcome;
 pub(crate) mod programs;
@@ -130,7 +130,7 @@ struct Run<'r> {
 
 pub(crate) fn command(args: Args) -> Result<()> {
     let options = Options::read(args)?;
-    ensure!(account::is_supported(), "processor time and memory are read from /proc, which this system does not have");
+    ensure!(procfs::is_supported(), "processor time and memory are read from /proc, which this system does not have");
     let workspace = Workspace::find()?;
     let folder = workspace.target.join("load");
     let folders =

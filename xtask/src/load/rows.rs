@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_differ() {
+    fn keys_are_distinct() {
         let keys: HashSet<_> = ROWS.iter().map(|row| row.key).collect();
         assert_eq!(keys.len(), ROWS.len());
     }

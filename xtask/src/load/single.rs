@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::account;
+use super::procfs;
 use super::client::{self, Timing};
 use super::data::{ALL_NAMES, COLD, Data};
 use super::pause;
@@ -59,7 +59,7 @@ pub(crate) fn cold(server: &Server, data: &Data, upstream: &Upstream, round: usi
     let alone = client::download(upstream.address, &source, |_| ())?;
     let path = find_file(server, data, project)?;
     let gets = upstream.count(&source);
-    let cpu = server.pid().map(account::cpu_seconds);
+    let cpu = server.pid().map(procfs::cpu_seconds);
     let barrier = Barrier::new(CLIENTS);
     let one = || -> Result<Timing> {
         barrier.wait();
@@ -92,8 +92,8 @@ pub(crate) fn cold(server: &Server, data: &Data, upstream: &Upstream, round: usi
         total_ms: spread(|timing| timing.last.as_secs_f64() * 1e3),
         upstream_ms: alone.last.as_secs_f64() * 1e3,
         failed: results.iter().filter(|result| result.is_err()).count(),
-        cpu_ms: server.pid().map(account::cpu_seconds).zip(cpu).map(|(after, before)| (after - before) * 1e3),
-        peak_memory: server.pid().map(account::peak_memory),
+        cpu_ms: server.pid().map(procfs::cpu_seconds).zip(cpu).map(|(after, before)| (after - before) * 1e3),
+        peak_memory: server.pid().map(procfs::peak_memory),
     })
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn starts(count: usize, start: impl Fn() -> Result<Server>) -> Result
         server: name,
         role,
         first_answer_ms: times,
-        idle_memory: server.pid().map(account::memory_now),
+        idle_memory: server.pid().map(procfs::memory_now),
     })
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn list(server: &Server) -> Result<List> {
     ensure!(names == ALL_NAMES, "{names} names instead of {ALL_NAMES}");
     // Include the work that continues in the background after the response.
     pause(std::time::Duration::from_secs(2));
-    let peak_memory = server.pid().map(account::peak_memory);
+    let peak_memory = server.pid().map(procfs::peak_memory);
     let gzip = ("Accept-Encoding".to_owned(), "gzip".to_owned());
     let html = accept("text/html");
     for headers in [vec![json, gzip.clone()], vec![html.clone()], vec![html, gzip]] {
@@ -167,8 +167,8 @@ pub(crate) fn list(server: &Server) -> Result<List> {
         answer_ms,
         body_bytes: response.body.len(),
         peak_memory,
-        peak_memory_all: server.pid().map(account::peak_memory),
-        memory_after: server.pid().map(account::memory_now),
+        peak_memory_all: server.pid().map(procfs::peak_memory),
+        memory_after: server.pid().map(procfs::memory_now),
     })
 }
 
@@ -205,14 +205,14 @@ pub(crate) fn refresh(server: &Server, upstream: &Upstream, count: u32) -> Resul
     for _ in 0..count {
         direct.push(ask(upstream.address, "/simple/large/")?);
         let before = upstream.count("/simple/large/") + upstream.count("/simple/large");
-        let start = server.pid().map(account::cpu_seconds);
+        let start = server.pid().map(procfs::cpu_seconds);
         let response = client::request(server.address, "DELETE", "/cache/large", &[])?;
         ensure!(response.status == 200, "the page cannot be purged: status {}", response.status);
         times.push(ask(server.address, &page)?);
         let after = upstream.count("/simple/large/") + upstream.count("/simple/large");
         ensure!(after > before, "the page was not requested from the index");
         pause(std::time::Duration::from_millis(300));
-        if let Some((end, start)) = server.pid().map(account::cpu_seconds).zip(start) {
+        if let Some((end, start)) = server.pid().map(procfs::cpu_seconds).zip(start) {
             cpu = Some(cpu.unwrap_or(0.0) + (end - start) * 1e3);
         }
     }

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_met_or_missed() {
+    fn targets_are_met_or_missed() {
         let outcome = outcome(vec![
             measured("wheel_1m", OURS, 130.0),
             measured("wheel_1m", STATIC, 100.0),
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_is_no_success() {
+    fn unmeasured_targets_are_not_met() {
         let targets = evaluate(&outcome(Vec::new()));
         assert!(targets.iter().all(|target| target.is_met.is_none()), "{targets:?}");
         let mut failing = measured("wheel_1m", OURS, 1.0);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_files_can_be_read() {
         let mut outcome = outcome(vec![measured("wheel_1m", OURS, 0.1 + 0.2)]);
         outcome.targets = evaluate(&outcome);
         let path = std::env::temp_dir().join(format!("xtask-load-{}.json", std::process::id()));

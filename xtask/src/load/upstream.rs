@@ -280,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_are_read_one_after_the_other() {
+    fn pipelined_requests_are_read() {
         let wire = b"GET /simple/ HTTP/1.1\r\nAccept: x+json;q=1\r\nACCEPT-ENCODING: gzip, br\r\n\r\n\
                      HEAD /files/x HTTP/1.1\r\nRange: bytes=5-\r\nConnection: Close\r\nIf-None-Match: \"1\"\r\n\r\nGET";
         let mut reader = &wire[..];

@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_that_lacks_a_file_or_changes_a_digest_is_noticed() {
+    fn missing_files_and_wrong_digests_are_detected() {
         let digest = "a".repeat(64);
         let wanted = [("x-1.whl".to_owned(), digest.clone())];
         let json = |name: &str, digest: &str| {

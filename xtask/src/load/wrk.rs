@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_found_among_what_wrk_prints() {
+    fn figures_are_parsed_from_wrk_output() {
         let text = "Running 1s test\n  1 threads\n\nfigures {\"requests\":10,\"duration_us\":1000,\"bytes\":9,\"connect\":0,\
                     \"read\":1,\"write\":0,\"status\":2,\"timeout\":0,\"p50\":1,\"p75\":2,\"p90\":2,\"p99\":3,\"max\":4}\n";
         let figures = parse(text).unwrap();

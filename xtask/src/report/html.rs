@@ -286,23 +286,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_cannot_end_an_element() {
+    fn text_is_escaped() {
         assert_eq!(escaped("<b> & \"c\""), "&lt;b&gt; &amp; &quot;c&quot;");
         assert_eq!(code("a `b<c` d"), "a <code>b&lt;c</code> d");
     }
 
     #[test]
-    fn anchors_are_words() {
+    fn anchors_consist_of_words() {
         assert_eq!(anchor("codec", "Speed / What (these) mean?"), "codec-speed-what-these-mean");
     }
 
     #[test]
-    fn numbers_keep_their_units() {
+    fn numbers_and_units_stay_on_one_line() {
         assert_eq!(unbroken("2.00 ns, 8 B (a b)"), "2.00\u{a0}ns, 8\u{a0}B (a b)");
     }
 
     #[test]
-    fn verdicts_have_colours() {
+    fn verdicts_have_classes() {
         assert!(tone("faster than a").contains("good") && tone("missed").contains("bad"));
         assert_eq!(tone("not measured: slower"), " class=\"verdict\"");
     }

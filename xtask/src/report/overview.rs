@@ -104,7 +104,7 @@ mod tests {
     use crate::report::fixture;
 
     #[test]
-    fn every_ratio_has_a_mark_in_the_lane_of_its_suite() {
+    fn every_ratio_has_a_mark_in_its_lane() {
         let svg = draw(&fixture::report()).unwrap();
         assert_eq!(svg.matches("<circle").count(), 2);
         assert!(svg.contains("sse: 1 row, geometric mean 2.00x"), "{svg}");
@@ -113,14 +113,14 @@ mod tests {
     }
 
     #[test]
-    fn alone_it_brings_its_colours() {
+    fn separate_file_defines_its_colours() {
         let svg = draw_alone(&fixture::report()).unwrap();
         assert!(svg.contains("prefers-color-scheme: dark") && svg.matches("<style>").count() == 1);
         assert!(draw_alone(&Report::empty()).is_none());
     }
 
     #[test]
-    fn marks_do_not_hide_one_another() {
+    fn marks_do_not_overlap() {
         let report = fixture::report();
         let row = &report.overview.standings[0];
         let rows: Vec<_> = (0..5).map(|_| (row, row.ratio.as_ref().unwrap())).collect();

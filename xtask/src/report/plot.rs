@@ -108,7 +108,7 @@ mod tests {
     use crate::report::fixture;
 
     #[test]
-    fn every_party_has_its_mark_and_its_words() {
+    fn every_party_has_a_mark_and_a_label() {
         let svg = table(&fixture::report().tables[0]).unwrap();
         for expected in [
             "class=\"ours\"",
@@ -125,14 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn a_table_without_figures_of_ours_has_no_plot() {
+    fn tables_without_our_figures_have_no_plot() {
         let mut without = fixture::report().tables.remove(0);
         without.lines[0].ours = None;
         assert!(table(&without).is_none());
     }
 
     #[test]
-    fn one_axis_has_one_kind_of_figures() {
+    fn axis_has_a_single_unit() {
         let mut mixed = fixture::report().tables.remove(0);
         let mut rate = mixed.lines[0].clone();
         rate.unit = Unit::PerS;

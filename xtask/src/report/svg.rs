@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_logarithmic_and_within() {
+    fn positions_are_logarithmic_and_in_bounds() {
         let scale = scale(1.0, 100.0);
         assert!((scale.place(10.0) - 50.0).abs() < 1e-9);
         assert_eq!((scale.place(1e-3), scale.place(1e9)), (0.0, 100.0));
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn words_cannot_end_an_element() {
+    fn labels_are_escaped() {
         let mut drawing = Drawing::new("a \"b\"", 10.0, 10.0);
         drawing.mark("ours", 1.0, 2.0, 3.0, "a<b");
         let svg = drawing.finish();

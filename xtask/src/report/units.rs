@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_digits() {
+    fn numbers_have_three_digits() {
         assert_eq!(time(0.4974), "0.50 ns");
         assert_eq!(time(611.0), "611 ns");
         assert_eq!(time(1_707.0), "1.71 µs");

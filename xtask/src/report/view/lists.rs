@@ -155,7 +155,7 @@ mod tests {
     use crate::report::fixture;
 
     #[test]
-    fn the_tally_counts_published_benchmarks() {
+    fn tally_counts_published_benchmarks() {
         assert_eq!(
             tally(&fixture::report()),
             [("published", 3), ("faster", 1), ("slower", 1), ("not in this run", 1)]
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ahead_is_listed_with_its_remark() {
+    fn benchmarks_not_ahead_are_listed_with_remarks() {
         let report = fixture::report();
         let lost = standings(&report);
         assert_eq!(

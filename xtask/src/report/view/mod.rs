@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn peers_missing_for_one_reason_share_a_warning() {
+    fn peers_missing_for_the_same_reason_share_a_warning() {
         let mut report = fixture::report();
         let mut second = report.run.missing_peers[0].clone();
         "another".clone_into(&mut second.peer);

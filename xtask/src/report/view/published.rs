@@ -70,7 +70,7 @@ mod tests {
     use crate::report::fixture;
 
     #[test]
-    fn a_line_has_every_party_in_its_column() {
+    fn every_party_has_its_column() {
         let sheets = published(&fixture::report(), "perplexity");
         let names: Vec<&str> = sheets[0].columns.iter().map(|column| column.name.as_str()).collect();
         assert_eq!(

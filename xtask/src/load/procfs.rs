@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_process_has_a_parent_and_memory() {
+    fn current_process_has_a_parent_and_memory() {
         if is_supported() {
             assert!(family(std::process::id()).contains(&std::process::id()));
             assert!(number(&stat(std::process::id()).unwrap(), 1) > 0);
