@@ -11,9 +11,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, ensure};
+use serde_json::{Value as Json, json};
 use tightwire_parco::schema::{self, Schema, Value};
 use tightwire_parco::{Decode, Encode, WireExt as _};
-use serde_json::{Value as Json, json};
 
 #[derive(Debug, PartialEq, Encode, Decode)]
 struct Reading {

@@ -7,7 +7,7 @@
 use benches::{Impl, Row, Suite};
 use codec_bench::codec::{self, Borrow, Codec, Discard, Fresh, FromReader, View, implementation, verified};
 use codec_bench::json::{SerdeJson, SimdJson, SonicRs};
-use codec_bench::message::{Check, MessageType, Message};
+use codec_bench::message::{Check, Message, MessageType};
 use codec_bench::msgpack::{RmpGoWidths, RmpSerdeCompact, RmpSerdeNamed, Zerompk};
 use codec_bench::payload::{self, Size};
 use codec_bench::peers::{
@@ -234,7 +234,9 @@ fn reused_variant<'a, C: Codec>(row: Row<'a>, message: &Message) -> Row<'a> {
 fn encode<'a, C: Codec>(row: Row<'a>, message: &Message, variant: &str) -> Row<'a> {
     let (mut codec, message) = (C::default(), C::Message::from_message(message));
     let len = expected(&verified::<C>(&message));
-    row.run(implementation::<C>(variant).class(REUSED).payload(len), len, || codec::encode(&mut codec, &message))
+    row.run(implementation::<C>(variant).class(REUSED).payload(len), len, || {
+        codec::encode(&mut codec, &message)
+    })
 }
 
 fn fresh<'a, C: Fresh>(row: Row<'a>, message: &Message) -> Row<'a> {

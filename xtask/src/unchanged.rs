@@ -17,7 +17,8 @@ use crate::workspace::Workspace;
 pub(crate) const COMMAND: &str = "run-test";
 
 /// Folders whose files are read by tests of other packages: documentation, programs in Go and Python, and event streams.
-const SHARED: [&str; 4] = ["docs", "benches/peers", "crates/psrp/tests/peers", "crates/tightwire-sse/tests/data"];
+const SHARED: [&str; 4] =
+    ["docs", "benches/peers", "crates/psrp/tests/peers", "crates/tightwire-sse/tests/data"];
 
 pub(crate) fn command(args: Args) -> Result<()> {
     let arguments = args.rest();

@@ -5,7 +5,7 @@ use std::io;
 
 use benches::Impl;
 
-use super::message::{Check, MessageType, Message, MessageRef};
+use super::message::{Check, Message, MessageRef, MessageType};
 
 /// A codec in one configuration, with its reusable buffers.
 pub trait Codec: Default {

@@ -8,7 +8,7 @@ use tightwire_parco::wire::{Le, SmallVarchar, StaticWire, U8, U16};
 use tightwire_parco::{Decode, Encode, Entries, Get, Put, Seq, WireExt};
 
 use super::codec::{Borrow, Codec, Counter, Discard, Fresh, FromReader, View};
-use super::message::{MessageType, Message, MessageRef, check};
+use super::message::{Message, MessageRef, MessageType, check};
 
 /// `tightwire-json`, in the JSON rows.
 #[derive(Debug, Default)]

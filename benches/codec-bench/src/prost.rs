@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use prost::Message as _;
 
 use super::codec::Codec;
-use super::message::{MessageType, Message, check};
+use super::message::{Message, MessageType, check};
 
 /// The message with the types of Protocol Buffers.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -11,7 +11,7 @@ use wincode::config::{Configuration, DEFAULT_PREALLOCATION_SIZE_LIMIT};
 use wincode::containers;
 
 use super::codec::{Codec, Counter, Discard};
-use super::message::{MessageType, Message, check};
+use super::message::{Message, MessageType, check};
 use super::peers::{ROOM, SPEEDY, WINCODE};
 
 /// Implements the traits shared by both message types of a peer.

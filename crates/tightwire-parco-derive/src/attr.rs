@@ -272,14 +272,13 @@ impl ContainerAttrs {
                 "view" => container.view = Some(meta.path.span()),
                 "id" if is_enum => container.id = Some(id_wire(&meta)?),
                 _ if is_enum => {
-                    return Err(meta.error(
-                        "unknown enum attribute; expected one of `id`, `be`, `le`, `view`, `crate`",
-                    ));
+                    return Err(meta
+                        .error("unknown enum attribute; expected one of `id`, `be`, `le`, `view`, `crate`"));
                 }
                 _ => {
-                    return Err(meta.error(
-                        "unknown struct attribute; expected one of `be`, `le`, `view`, `crate`",
-                    ));
+                    return Err(
+                        meta.error("unknown struct attribute; expected one of `be`, `le`, `view`, `crate`")
+                    );
                 }
             }
             Ok(())
@@ -327,9 +326,7 @@ impl VariantAttrs {
                 "id" => variant.id = Some(id(&meta)?),
                 "rename" => variant.rename = Some(meta.value()?.parse()?),
                 _ => {
-                    return Err(meta.error(
-                        "unknown variant attribute; expected `id` or `rename`",
-                    ));
+                    return Err(meta.error("unknown variant attribute; expected `id` or `rename`"));
                 }
             }
             Ok(())

@@ -5,9 +5,9 @@ use quote::{quote, quote_spanned};
 use syn::parse_quote;
 
 use crate::attr::IdWire;
-use crate::wire_type::at;
 use crate::model::{Body, Field, Fields, Model, Variant};
 use crate::shape::{Expansion, path, return_fault};
+use crate::wire_type::at;
 
 pub(crate) fn derive(model: &Model) -> TokenStream {
     let output = Expansion::encode(model);

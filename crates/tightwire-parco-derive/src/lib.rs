@@ -3,10 +3,10 @@
 mod attr;
 mod decode;
 mod encode;
-mod wire_type;
 mod model;
 mod shape;
 mod view;
+mod wire_type;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, Error, parse_macro_input};

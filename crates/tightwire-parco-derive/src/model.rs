@@ -225,7 +225,10 @@ fn variants(name: &Ident, data: &syn::DataEnum) -> Result<Vec<Variant>> {
             ));
         };
         if variants.iter().any(|other| other.id.text == id.text) {
-            return Err(Error::new(id.span, format!("the id `{}` is already used by another variant", id.text)));
+            return Err(Error::new(
+                id.span,
+                format!("the id `{}` is already used by another variant", id.text),
+            ));
         }
         let fields = Fields::parse(&variant.fields)?;
         let name = attrs.rename.map_or_else(|| plain(&variant.ident), |name| name.value());

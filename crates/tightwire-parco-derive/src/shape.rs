@@ -6,8 +6,8 @@ use syn::spanned::Spanned;
 use syn::{GenericParam, Generics, Lifetime, LifetimeParam, Path, parse_quote};
 
 use crate::attr::IdWire;
-use crate::wire_type::{Role, at};
 use crate::model::{Body, Field, Fields, Model, Variant};
+use crate::wire_type::{Role, at};
 
 /// Expansion of a macro for a struct or enum.
 pub(crate) struct Expansion<'a> {

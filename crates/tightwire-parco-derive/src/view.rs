@@ -6,8 +6,8 @@ use syn::{Error, GenericParam, Generics, Index, Lifetime, LifetimeParam, Member,
 
 use crate::attr::{Adjust, FieldAttrs, Id, IdWire};
 use crate::decode;
-use crate::wire_type::{Role, at};
 use crate::model::{Body, Field, Fields, Model, Style, Variant};
+use crate::wire_type::{Role, at};
 
 pub(crate) fn derive(model: &Model) -> Result<TokenStream> {
     let Some(span) = model.view else { return Ok(TokenStream::new()) };
@@ -29,8 +29,10 @@ fn view(model: &Model) -> Model {
     let (generics, de) = generics(model);
     let role = Role::Decode(de.clone());
     let fields = |fields: &Fields| {
-        let list =
-            fields.encoded_fields().enumerate().map(|(index, field)| field_of_view(model, &role, &de, index, field));
+        let list = fields
+            .encoded_fields()
+            .enumerate()
+            .map(|(index, field)| field_of_view(model, &role, &de, index, field));
         Fields { style: fields.style, list: list.collect() }
     };
     let body = match &model.body {
@@ -50,7 +52,7 @@ fn view(model: &Model) -> Model {
             let id = match id {
                 IdWire::Number(number) => IdWire::Number(number.clone()),
                 IdWire::Small => IdWire::Small,
-                IdWire::Type(wire) => IdWire::Wire(wire.clone()),
+                IdWire::Type(wire) => IdWire::Type(wire.clone()),
             };
             Body::Enum { id, variants: variants.collect() }
         }

@@ -7,8 +7,8 @@ use std::io;
 use bytes::{Buf, BytesMut};
 use tokio_util::codec::{Decoder, Encoder, LengthDelimitedCodec};
 
-use crate::error::{Error, Fault, ErrorKind, Segment};
 use crate::default_wire::{DecodeAs, DecodeOwned, Encode};
+use crate::error::{Error, ErrorKind, Fault, Segment};
 use crate::message::WireExt;
 use crate::options::Options;
 use crate::read::{Input, State};

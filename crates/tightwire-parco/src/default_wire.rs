@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 use std::collections::{HashMap, HashSet};
 
 use crate::wire::{
-    Array, Bool, F32, F64, Get, I8, I16, I32, I64, Le, Map, Opt, Order, Put, Skip, Slice, StaticWire, U8,
-    U16, U32, U64, Varchar, Pointer,
+    Array, Bool, F32, F64, Get, I8, I16, I32, I64, Le, Map, Opt, Order, Pointer, Put, Skip, Slice,
+    StaticWire, U8, U16, U32, U64, Varchar,
 };
 
 /// Default wire type of a Rust type for encoding, with the byte order `O` of numbers and headers.

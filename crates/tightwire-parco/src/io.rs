@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 use core::{fmt, mem};
 use std::io::{self, Read, Write};
 
-use crate::error::{Error, Fault, ErrorKind, Segment};
 use crate::default_wire::{Decode, DecodeAs, DecodeOwned, Encode};
+use crate::error::{Error, ErrorKind, Fault, Segment};
 use crate::message::WireExt;
 use crate::options::Options;
 use crate::read::{Input, State};

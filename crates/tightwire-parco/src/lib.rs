@@ -87,8 +87,8 @@ extern crate alloc;
 pub mod builder;
 #[cfg(feature = "codec")]
 mod codec;
-mod error;
 mod default_wire;
+mod error;
 #[cfg(feature = "std")]
 mod io;
 mod message;
@@ -102,22 +102,22 @@ mod view;
 pub mod wire;
 mod write;
 
-pub use self::time::{ZonedTimestamp, Timestamp};
+pub use self::time::{Timestamp, ZonedTimestamp};
 pub use builder::start::{builder, builder_with, compiler, parser, parser_with};
 #[cfg(feature = "codec")]
 pub use codec::{FrameCodec, StreamCodec};
-pub use error::{Error, Fault, Segment};
 pub use default_wire::{Decode, DecodeAs, DecodeOwned, Encode, EncodeAs};
+pub use error::{Error, Fault, Segment};
 #[cfg(feature = "std")]
 pub use io::{Decoder, Encoder, decode_from_reader, encode_to_writer};
 #[cfg(feature = "bytes")]
 pub use message::encode_to_buf;
 pub use message::{WireExt, decode, decode_exact, decode_into, encode, encode_to_slice, encoded_len, to_vec};
 pub use options::{DuplicateKeys, Levels, Limits, Mode, Options};
-#[cfg(feature = "derive")]
-pub use tightwire_parco_derive::{Decode, Encode};
 pub use read::{Input, Reader};
 pub use registry::{Frame, Frames, HasId, Registry};
+#[cfg(feature = "derive")]
+pub use tightwire_parco_derive::{Decode, Encode};
 pub use view::{Entries, EntriesIter, Seq, SeqIter};
 pub use wire::{Get, Put};
 #[cfg(feature = "bytes")]

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use crate::error::{Error, Fault, ErrorKind};
 use crate::default_wire::{Decode, DecodeAs, Encode};
+use crate::error::{Error, ErrorKind, Fault};
 use crate::options::Options;
 use crate::read::{Context, Reader};
 use crate::wire::{Get, Put, StaticWire, Wire};

@@ -1,6 +1,6 @@
 //! Decoder settings: [`Limits`] and [`Options`].
 
-use crate::error::{Fault, ErrorKind};
+use crate::error::{ErrorKind, Fault};
 
 /// Limits on the resources that untrusted input can use. [`max_depth`](Self::max_depth) also applies to encoding.
 ///

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::mem;
 
-use crate::error::{Error, Fault, ErrorKind, Segment, Trace};
+use crate::error::{Error, ErrorKind, Fault, Segment, Trace};
 use crate::options::{DuplicateKeys, Levels, Mode, Options};
 
 /// A cursor over the input slice, with limits and position.

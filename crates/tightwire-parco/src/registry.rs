@@ -12,13 +12,13 @@ use core::iter::FusedIterator;
 use core::marker::PhantomData;
 
 use crate::builder::dynamic::{DynInput, DynInputRef};
-use crate::error::{Error, Fault, ErrorKind, Segment};
 use crate::default_wire::{DecodeOwned, Encode};
+use crate::error::{Error, ErrorKind, Fault, Segment};
 use crate::message::WireExt;
 use crate::options::{Levels, Options};
 use crate::read::{Context, Input, Reader};
-use crate::schema::{SchemaContext, Schema};
-use crate::wire::{Get, WireOf, Put, StaticWire, Wire};
+use crate::schema::{Schema, SchemaContext};
+use crate::wire::{Get, Put, StaticWire, Wire, WireOf};
 use crate::write::{self, Writer};
 
 /// Maps ids to message types. A frame is an id followed by a message of the type registered under it.

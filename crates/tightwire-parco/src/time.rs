@@ -4,8 +4,8 @@ use alloc::string::String;
 #[cfg(feature = "std")]
 use std::time::{Duration, SystemTime};
 
-use crate::error::Fault;
 use crate::default_wire::{DecodeAs, EncodeAs};
+use crate::error::Fault;
 use crate::wire::{FromOctets, Octets, Order, TimeLocation, TimeUtc};
 
 /// Default wire types. Also used by the submodules.

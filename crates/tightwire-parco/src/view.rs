@@ -5,8 +5,8 @@ use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 
-use crate::error::{Fault, ErrorKind};
 use crate::default_wire::{DecodeAs, EncodeAs};
+use crate::error::{ErrorKind, Fault};
 use crate::options::{Levels, Limits, Mode, Options};
 use crate::read::{Context, Reader};
 use crate::wire::{Get, Header, Map, Order, Put, Slice, StaticWire, U16, walk_elements};

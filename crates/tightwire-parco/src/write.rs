@@ -412,7 +412,9 @@ pub(crate) fn append_to_buf(
         // SAFETY: the first `written` bytes of the chunk are initialized.
         FillResult::InPlace(written) => unsafe { buf.advance_mut(written) },
         FillResult::Spilled(message) if message.len() <= buf.remaining_mut() => buf.put_slice(&message),
-        FillResult::Spilled(_) => return Err(Error::at(crate::error::ErrorKind::BufferFull, buf.remaining_mut())),
+        FillResult::Spilled(_) => {
+            return Err(Error::at(crate::error::ErrorKind::BufferFull, buf.remaining_mut()));
+        }
     }
     Ok(())
 }

@@ -1,8 +1,5 @@
 //! Runs the parco examples, which check their own results. Streams of two examples are compared here.
-#![allow(
-    clippy::duplicate_mod,
-    reason = "every example includes the shared models as a module"
-)]
+#![allow(clippy::duplicate_mod, reason = "every example includes the shared models as a module")]
 
 #[path = "../../parco_builder.rs"]
 #[allow(dead_code, reason = "tests do not call `main`")]
@@ -32,8 +29,8 @@ fn one_schema_for_both_directions() {
 /// The README shows the output of the program, except for the time and the order of the grades.
 #[test]
 fn the_output_in_the_readme() {
-    use tightwire_parco::WireExt as _;
     use parco_builder::example::Example;
+    use tightwire_parco::WireExt as _;
 
     let readme = include_str!("../../../README.md");
     let mut lines = readme.lines().skip_while(|line| !line.starts_with("    [3, 104, 101, 121, "));

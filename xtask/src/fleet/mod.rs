@@ -75,20 +75,24 @@ impl Options {
 
 pub(crate) fn command(args: Args) -> Result<()> {
     let options = Options::read(args)?;
-    ensure!(procfs::is_supported(), "processor time and memory are read from /proc, which this system does not have");
+    ensure!(
+        procfs::is_supported(),
+        "processor time and memory are read from /proc, which this system does not have"
+    );
     let workspace = Workspace::find()?;
     let mut variables = FLEET.install(&workspace, &mut Vec::new());
     if options.server == "versitygw" {
         variables.extend(VERSITYGW.install(&workspace, &mut Vec::new()));
     }
-    let folders = |variable: &str| -> Result<PathBuf> {
-        let found = variables.iter().find(|(name, _)| *name == variable).and_then(|(_, folders)| folders.clone());
+    let folder = |variable: &str| -> Result<PathBuf> {
+        let found =
+            variables.iter().find(|(name, _)| *name == variable).and_then(|(_, folder)| folder.clone());
         found.with_context(|| format!("{} is not installed", options.server))
     };
     let bucket = match options.server.as_str() {
-        "s3proxy" => BucketProgram::S3proxy(place("FLEET_JARS")?),
-        "versitygw" => BucketProgram::Versitygw(place("FLEET_VERSITYGW")?),
-        "rclone" => BucketProgram::Rclone(place("FLEET_PYTHON")?),
+        "s3proxy" => BucketProgram::S3proxy(folder("FLEET_JARS")?),
+        "versitygw" => BucketProgram::Versitygw(folder("FLEET_VERSITYGW")?),
+        "rclone" => BucketProgram::Rclone(folder("FLEET_PYTHON")?),
         other => bail!("unknown server {other}\n\n{HELP}"),
     };
     let path = workspace.report().join("fleet.json");
@@ -153,7 +157,7 @@ fn tests(
     // Run sequentially, because each test uses the whole machine.
     command.args(["--", "--test-threads=1"]).env("FLEET_SERVER", &options.server);
     command.env("FLEET_SCALE", if options.is_quick { "" } else { "full" });
-    command.envs(variables.iter().filter_map(|(name, folders)| Some((name, folders.as_ref()?))));
+    command.envs(variables.iter().filter_map(|(name, folder)| Some((name, folder.as_ref()?))));
     note("running the fleet tests");
     let finished = process::run(&mut command, &workspace.scratch().join("fleet"), TESTS)?;
     let verdicts = verdicts(&finished.stdout);

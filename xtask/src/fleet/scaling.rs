@@ -9,9 +9,9 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::site::{Site, metric, path};
-use crate::load::procfs;
 use crate::load::client;
 use crate::load::data::Wheel;
+use crate::load::procfs;
 use crate::load::servers::Server;
 use crate::load::wrk::{Figures, Load, Wrk};
 use crate::note;

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::load::client;
 use crate::load::data::{Wheel, json_list, wheel};
 use crate::load::pause;
-use crate::load::servers::{Layout, ServerSpec, Server, empty, free_address, program};
+use crate::load::servers::{Layout, Server, ServerSpec, empty, free_address, program};
 use crate::load::upstream::Upstream;
 use crate::report::Role;
 
@@ -186,7 +186,8 @@ impl<'p> Site<'p> {
             .env("PYPI_PROXY_S3_SECRET_ACCESS_KEY", SECRET)
             .envs(settings.iter().copied());
         let layout = Layout::Proxy { prefix: "/simple/" };
-        let spec = ServerSpec { name: &name, role: Role::Ours, layout, health: Some("/health"), ready: "/health" };
+        let spec =
+            ServerSpec { name: &name, role: Role::Ours, layout, health: Some("/health"), ready: "/health" };
         Server::start(&spec, address, &mut command, &self.scratch)
     }
 

@@ -10,7 +10,7 @@ use super::scaling::{bucket_operations, fetch};
 use super::site::Site;
 use crate::load::random::Random;
 use crate::load::servers::Server;
-use crate::load::{procfs, client, pause};
+use crate::load::{client, pause, procfs};
 use crate::note;
 use crate::stats::{maximum, mean, minimum};
 

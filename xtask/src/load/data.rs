@@ -65,7 +65,8 @@ impl Data {
         let write = |name: &str, content: String| -> Result<()> {
             let path = self.dir.join(name);
             fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
-            let status = Command::new("gzip").args(["-kf6n"]).arg(&path).status().context("gzip is not installed")?;
+            let status =
+                Command::new("gzip").args(["-kf6n"]).arg(&path).status().context("gzip is not installed")?;
             ensure!(status.success(), "gzip: {status}");
             Ok(())
         };
@@ -124,8 +125,11 @@ pub(crate) fn wheel(dir: &Path, project: &str, size: u64) -> Result<Wheel> {
 
 /// Returns the SHA-256 digest of a file in hexadecimal digits.
 pub(crate) fn sha256(path: &Path) -> Result<String> {
-    let output =
-        Command::new("sha256sum").arg(path).stdin(Stdio::null()).output().context("sha256sum is not installed")?;
+    let output = Command::new("sha256sum")
+        .arg(path)
+        .stdin(Stdio::null())
+        .output()
+        .context("sha256sum is not installed")?;
     ensure!(output.status.success(), "sha256sum: {}", output.status);
     let text = String::from_utf8(output.stdout)?;
     Ok(text.split(' ').next().unwrap_or_default().to_owned())

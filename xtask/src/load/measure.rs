@@ -3,10 +3,10 @@
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::procfs;
 use super::data::Data;
 use super::head_requests;
-use super::rows::{Row, Resource};
+use super::procfs;
+use super::rows::{Resource, Row};
 use super::servers::Server;
 use super::verify::{Verified, verify};
 use super::wrk::{Load, Wrk};

@@ -1,12 +1,12 @@
 //! `cargo xtask load`: load test of our proxy, its peers and nginx with the same requests.
 
-pub(crate) mod procfs;
 pub(crate) mod client;
 pub(crate) mod data;
 mod figures;
 mod head_requests;
 mod measure;
 mod outcome;
+pub(crate) mod procfs;
 pub(crate) mod programs;
 mod python;
 pub(crate) mod random;
@@ -86,7 +86,8 @@ impl Options {
     fn read(mut args: Args) -> Result<Self> {
         let is_quick = args.flag("--quick");
         let peer = |text: String| {
-            let (name, folders) = text.split_once('=').with_context(|| format!("--peer {text}: expected NAME=PLACE"))?;
+            let (name, folders) =
+                text.split_once('=').with_context(|| format!("--peer {text}: expected NAME=PLACE"))?;
             Ok((name.to_owned(), folders.to_owned()))
         };
         let options = Self {
@@ -130,7 +131,10 @@ struct Run<'r> {
 
 pub(crate) fn command(args: Args) -> Result<()> {
     let options = Options::read(args)?;
-    ensure!(procfs::is_supported(), "processor time and memory are read from /proc, which this system does not have");
+    ensure!(
+        procfs::is_supported(),
+        "processor time and memory are read from /proc, which this system does not have"
+    );
     let workspace = Workspace::find()?;
     let folder = workspace.target.join("load");
     let folders =
@@ -194,7 +198,14 @@ pub(crate) fn build(workspace: &Workspace, is_check: bool) -> Result<PathBuf> {
 impl Run<'_> {
     fn start_ours(&self) -> Result<Server> {
         let cache = servers::empty(&self.folders.scratch, "ours")?;
-        programs::ours(self.folders, self.binary, &self.upstream.index(), &cache, OURS, &["--access-log=false"])
+        programs::ours(
+            self.folders,
+            self.binary,
+            &self.upstream.index(),
+            &cache,
+            OURS,
+            &["--access-log=false"],
+        )
     }
 
     /// Verifies every response of our proxy, without timing.
@@ -202,7 +213,8 @@ impl Run<'_> {
         // A long download timeout, so that no client is redirected to the index on a slow machine.
         let cache = servers::empty(&self.folders.scratch, "ours")?;
         let patient = ["--access-log=false", "--download-timeout=60s"];
-        let server = programs::ours(self.folders, self.binary, &self.upstream.index(), &cache, OURS, &patient)?;
+        let server =
+            programs::ours(self.folders, self.binary, &self.upstream.index(), &cache, OURS, &patient)?;
         let mut failed = 0;
         for row in ROWS.iter().filter(|row| self.options.wants(row.key, true)) {
             let request = row.request(&server).context("our proxy has every resource")?;
@@ -299,8 +311,9 @@ impl Run<'_> {
                 continue;
             }
             if server.name == "devpi" && self.options.only.is_empty() {
-                let reason =
-                    anyhow::anyhow!("takes minutes, because it downloads the file once per client; measured with --only devpi");
+                let reason = anyhow::anyhow!(
+                    "takes minutes, because it downloads the file once per client; measured with --only devpi"
+                );
                 skip(outcome, "cold_cache", &server.name, &reason);
                 continue;
             }
@@ -333,10 +346,13 @@ impl Run<'_> {
         add(OURS, single::starts(5, ours("pypi-proxy, new cache", true)));
         add(OURS, single::starts(5, ours("pypi-proxy, cache of this run", false)));
         if self.options.takes("nginx static") {
-            add("nginx static", single::starts(5, || programs::nginx_static(self.place)));
+            add("nginx static", single::starts(5, || programs::nginx_static(self.folders)));
         }
         if self.options.takes("proxpi") && !self.options.is_quick {
-            add("proxpi", single::starts(1, || python::proxpi(self.place, &self.upstream.index(), "proxpi")));
+            add(
+                "proxpi",
+                single::starts(1, || python::proxpi(self.folders, &self.upstream.index(), "proxpi")),
+            );
         }
         for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
             add(name, single::starts(5, || peer(self.folders, &self.upstream.index(), name, at)));
@@ -359,7 +375,7 @@ impl Run<'_> {
             add(name, peer(self.folders, &index, name, at));
         }
         if self.options.takes("proxpi") && !self.options.is_quick {
-            add("proxpi", python::proxpi(self.place, &index, "proxpi-all"));
+            add("proxpi", python::proxpi(self.folders, &index, "proxpi-all"));
         }
     }
 
@@ -379,7 +395,7 @@ impl Run<'_> {
             add(LOGGED, programs::ours(folders, self.binary, &index, &cache, LOGGED, &[]));
         }
         if self.options.takes("nginx static") {
-            add("nginx static", system::ensure("nginx").and_then(|()| programs::nginx_static(place)));
+            add("nginx static", system::ensure("nginx").and_then(|()| programs::nginx_static(folders)));
         }
         if self.options.takes("nginx cache") {
             let server = || programs::nginx_cache(folders, self.upstream.address, "nginx-pages");
@@ -391,10 +407,10 @@ impl Run<'_> {
             }
         }
         if self.options.takes("proxpi") {
-            add("proxpi", python::check().and_then(|()| python::proxpi(place, &index, "proxpi")));
+            add("proxpi", python::check().and_then(|()| python::proxpi(folders, &index, "proxpi")));
         }
         if self.options.takes("devpi") && (!self.options.is_quick || !self.options.only.is_empty()) {
-            add("devpi", python::check().and_then(|()| python::devpi(place, &index, "devpi")));
+            add("devpi", python::check().and_then(|()| python::devpi(folders, &index, "devpi")));
         }
         Ok(servers)
     }
@@ -408,7 +424,8 @@ fn skip(outcome: &mut Outcome, row: &str, server: &str, error: &anyhow::Error) {
 /// Returns a peer by its URL, or starts it from its program.
 fn peer(folders: &Folders, index: &str, name: &str, at: &str) -> Result<Server> {
     if let Some(rest) = at.strip_prefix("http://") {
-        let address = rest.trim_end_matches('/').to_socket_addrs()?.next().context("the URL has no address")?;
+        let address =
+            rest.trim_end_matches('/').to_socket_addrs()?.next().context("the URL has no address")?;
         return Ok(programs::running(name, address));
     }
     ensure!(name == "groxpi", "only groxpi can be started from a program");

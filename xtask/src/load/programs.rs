@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::servers::{Layout, ServerSpec, Server, empty, free_address, program};
+use super::servers::{Layout, Server, ServerSpec, empty, free_address, program};
 use crate::process::first_line;
 use crate::report::Role;
 
@@ -62,7 +62,7 @@ pub(crate) fn groxpi(folders: &Folders, binary: &Path, index: &str, folder: &str
     command
         .env("PORT", address.port().to_string())
         .env("GROXPI_INDEX_URL", index)
-        .env("GROXPI_CACHE_DIR", empty(&place.scratch, folder)?)
+        .env("GROXPI_CACHE_DIR", empty(&folders.scratch, folder)?)
         .env("GROXPI_DOWNLOAD_TIMEOUT", "300")
         .env("GIN_MODE", "release")
         .current_dir(&folders.scratch);

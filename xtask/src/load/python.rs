@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 
 use super::programs::Folders;
-use super::servers::{Layout, ServerSpec, Server, empty, free_address, program};
+use super::servers::{Layout, Server, ServerSpec, empty, free_address, program};
 use crate::process;
 use crate::report::Role;
 
@@ -40,7 +40,7 @@ pub(crate) fn proxpi(folders: &Folders, index: &str, folder: &str) -> Result<Ser
         .args(["--preload", "--workers", "1", "--threads", "2", "--bind", &address.to_string()])
         .arg("proxpi.server:app")
         .env("PROXPI_INDEX_URL", index)
-        .env("PROXPI_CACHE_DIR", empty(&place.scratch, folder)?)
+        .env("PROXPI_CACHE_DIR", empty(&folders.scratch, folder)?)
         .env("PROXPI_DOWNLOAD_TIMEOUT", "300")
         .env("PROXPI_LOGGING_LEVEL", "WARNING")
         .current_dir(&folders.scratch);

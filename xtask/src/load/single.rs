@@ -8,10 +8,10 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::procfs;
 use super::client::{self, Timing};
 use super::data::{ALL_NAMES, COLD, Data};
 use super::pause;
+use super::procfs;
 use super::servers::{Layout, Server};
 use super::upstream::Upstream;
 use super::verify::find_file;

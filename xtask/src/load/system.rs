@@ -21,8 +21,10 @@ pub(crate) fn ensure(name: &str) -> Result<()> {
     if is_available() || name == "nginx" && std::env::var_os("NGINX_BIN").is_some() {
         return Ok(());
     }
-    let (_, package) =
-        PACKAGES.iter().find(|(program, _)| *program == name).context("no package is known for this program")?;
+    let (_, package) = PACKAGES
+        .iter()
+        .find(|(program, _)| *program == name)
+        .context("no package is known for this program")?;
     let may = first_line("id", &["-u"]).as_deref() == Some("0") && is_installed("apt-get");
     ensure!(may, "{name} is not installed and cannot be installed");
     let apt = |arguments: &[&str]| -> Result<bool> {

@@ -100,7 +100,10 @@ pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &
         }
         Expected::Tail { project } => {
             let content = content(data, project)?;
-            ensure!(content.len() > 16384 && body == content[content.len() - 16384..], "the bytes differ from the wheel");
+            ensure!(
+                content.len() > 16384 && body == content[content.len() - 16384..],
+                "the bytes differ from the wheel"
+            );
         }
     }
     Ok(Verified {
@@ -185,7 +188,9 @@ fn files_of_json(page: &[u8]) -> Result<Vec<(String, Option<String>)>> {
     let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
     files
         .iter()
-        .map(|file| Ok((text(&file["filename"]).context("a file has no name")?, text(&file["hashes"]["sha256"]))))
+        .map(|file| {
+            Ok((text(&file["filename"]).context("a file has no name")?, text(&file["hashes"]["sha256"])))
+        })
         .collect()
 }
 

@@ -97,7 +97,8 @@ impl Wrk {
 }
 
 fn parse(text: &str) -> Result<Figures> {
-    let line = text.lines().find_map(|line| line.strip_prefix("figures ")).context("wrk printed no figures")?;
+    let line =
+        text.lines().find_map(|line| line.strip_prefix("figures ")).context("wrk printed no figures")?;
     serde_json::from_str(line).with_context(|| format!("unexpected figures of wrk: {line}"))
 }
 

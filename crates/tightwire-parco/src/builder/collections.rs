@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::{ReadWrite, Builder, GetRef, WriteOnly, SetValue, ReadOnly, With};
+use super::{Builder, GetRef, ReadOnly, ReadWrite, SetValue, With, WriteOnly};
 use crate::wire::{Array, Get, Header, Map, Opt, Put, Slice, SortedMap, StaticWire, TimeLocation, Wire};
 
 macro_rules! references {

@@ -7,7 +7,7 @@ use super::{Builder, Fields};
 use crate::error::{Fault, Segment};
 use crate::options::{Levels, Options};
 use crate::read::{Input, Reader};
-use crate::schema::{SchemaContext, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::wire::{Get, Put, Wire};
 use crate::write::Writer;
 

@@ -8,7 +8,7 @@ use super::field::{Field, GetField, PutField};
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{SchemaContext, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::wire::{Wire, both};
 use crate::write::Writer;
 

@@ -36,8 +36,8 @@
 //! value; strings and bytes are borrowed from the input. The model itself cannot borrow from the input, so that a
 //! schema can be a static; use the derive macros for models that borrow.
 
-pub(crate) mod dynamic;
 mod collections;
+pub(crate) mod dynamic;
 mod field;
 mod list;
 mod scalars;
@@ -49,13 +49,13 @@ use core::fmt;
 use core::marker::PhantomData;
 
 pub use dynamic::Boxed;
-pub use field::{GetRef, GetValue, SetBytes, Field, GetField, SetValue, PutField, Reserved, SetStr};
-pub use list::{Nil, Fields, GetFields, PutFields, Cons};
+pub use field::{Field, GetField, GetRef, GetValue, PutField, Reserved, SetBytes, SetStr, SetValue};
+pub use list::{Cons, Fields, GetFields, Nil, PutFields};
 
 use crate::error::{Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{SchemaContext, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::wire::{Get, Put, Wire};
 use crate::write::Writer;
 

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::{ReadWrite, Builder, GetValue, WriteOnly, SetValue, Reserved, ReadOnly, With};
+use super::{Builder, GetValue, ReadOnly, ReadWrite, Reserved, SetValue, With, WriteOnly};
 use crate::wire::{
     Be, Bool, F32, F64, FromNanos, GoInt, GoUint, I8, I16, I32, I64, Le, Order, Skip, StaticWire, TimeUtc,
     ToNanos, U8, U16, U32, U64,

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::{ReadWrite, Builder, Compiler, Defaults, Nil, WriteOnly, Parser, ReadOnly};
+use super::{Builder, Compiler, Defaults, Nil, Parser, ReadOnly, ReadWrite, WriteOnly};
 
 /// Starts a schema that encodes and decodes, with a getter and a setter per field.
 ///

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::{ReadWrite, Builder, GetRef, SetBytes, WriteOnly, ReadOnly, SetStr, With};
+use super::{Builder, GetRef, ReadOnly, ReadWrite, SetBytes, SetStr, With, WriteOnly};
 use crate::wire::{self, Blob, Header, LongText, Order, SmallVarchar, StaticWire, Str, Varchar};
 
 macro_rules! texts {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::Schema;
-use super::layout::{Recursion, LayoutKind, Layout};
+use super::layout::{Layout, LayoutKind, Recursion};
 
 /// The differences between two schemas, and whether each can decode the other's messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +64,9 @@ pub fn compare(old: &Schema, new: &Schema) -> Compatibility {
     let (old, new) = (Layout::of(old), Layout::of(new));
     match (&old.kind, &new.kind) {
         // The fields of the message itself come last, so fields can be added or removed at the end.
-        (LayoutKind::Struct(one, old), LayoutKind::Struct(other, new)) if !one.is_recursive && !other.is_recursive => {
+        (LayoutKind::Struct(one, old), LayoutKind::Struct(other, new))
+            if !one.is_recursive && !other.is_recursive =>
+        {
             Fields::new(&mut comparison, "", old, new, true).compare();
         }
         _ => comparison.layout("", &old, &new),
@@ -176,8 +178,12 @@ impl Comparison {
 
     fn layout(&mut self, path: &str, old: &Layout, new: &Layout) {
         match (&old.kind, &new.kind) {
-            (LayoutKind::Leaf(one, _), LayoutKind::Leaf(other, _)) if one == other => self.label(path, old, new),
-            (LayoutKind::Leaf(one, _), LayoutKind::Leaf(other, _)) => self.became(path, Verdict::Breaks, one, other),
+            (LayoutKind::Leaf(one, _), LayoutKind::Leaf(other, _)) if one == other => {
+                self.label(path, old, new)
+            }
+            (LayoutKind::Leaf(one, _), LayoutKind::Leaf(other, _)) => {
+                self.became(path, Verdict::Breaks, one, other)
+            }
             (LayoutKind::Bytes(one), LayoutKind::Bytes(other)) => {
                 self.header(path, one, other);
                 self.label(path, old, new);
@@ -197,13 +203,17 @@ impl Comparison {
                 self.layout(&alloc::format!("{path}[key]"), old_key, new_key);
                 self.layout(&alloc::format!("{path}[value]"), old_value, new_value);
             }
-            (LayoutKind::Option(old), LayoutKind::Option(new)) => self.layout(&alloc::format!("{path}?"), old, new),
+            (LayoutKind::Option(old), LayoutKind::Option(new)) => {
+                self.layout(&alloc::format!("{path}?"), old, new)
+            }
             (LayoutKind::Skip(one), LayoutKind::Skip(other)) if one == other => {}
             (LayoutKind::Skip(one), LayoutKind::Skip(other)) => {
                 self.note(path, Verdict::Breaks, alloc::format!("{one} reserved bytes became {other}"));
             }
             (LayoutKind::TimeLocation, LayoutKind::TimeLocation) => {}
-            (LayoutKind::Struct(one, old), LayoutKind::Struct(other, new)) if one.is_recursive == other.is_recursive => {
+            (LayoutKind::Struct(one, old), LayoutKind::Struct(other, new))
+                if one.is_recursive == other.is_recursive =>
+            {
                 self.enter(*one, *other);
                 Fields::new(self, path, old, new, false).compare();
                 self.leave(*one);

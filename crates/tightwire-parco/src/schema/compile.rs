@@ -5,7 +5,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::error::{SchemaErrorKind, SchemaError};
+use super::error::{SchemaError, SchemaErrorKind};
 use super::{Number, Schema, Value};
 use crate::options::Limits;
 use crate::wire::Endian;
@@ -176,7 +176,8 @@ impl Compiler {
             }
             Schema::Array { len, element } => {
                 let len = usize::try_from(*len).ok().filter(|len| *len <= Limits::MAX_ELEMENTS);
-                let len = len.ok_or_else(|| SchemaError::new(SchemaErrorKind::Limit("the array is too long")))?;
+                let len =
+                    len.ok_or_else(|| SchemaError::new(SchemaErrorKind::Limit("the array is too long")))?;
                 NodeKind::Array(len, self.part(element, depth, "[element]")?)
             }
             Schema::Map { header, key, value } => NodeKind::Map {
@@ -199,7 +200,9 @@ impl Compiler {
             Schema::Skip(count) => {
                 let count = usize::try_from(*count).ok().filter(|count| *count <= Limits::MAX_BYTES);
                 NodeKind::Skip(
-                    count.ok_or_else(|| SchemaError::new(SchemaErrorKind::Limit("too many bytes are reserved")))?,
+                    count.ok_or_else(|| {
+                        SchemaError::new(SchemaErrorKind::Limit("too many bytes are reserved"))
+                    })?,
                 )
             }
             Schema::TimeUtc => NodeKind::TimeUtc,
@@ -231,14 +234,14 @@ impl Compiler {
         let mut list = Vec::with_capacity(models.len());
         for (name, schema) in models {
             let step = format_args!("[{name}]");
-            let id = if is_text {
-                Value::from(name.as_str())
-            } else {
-                Value::Integer(
-                    name.parse()
-                        .map_err(|_| SchemaError::invalid("the id of a model is not an integer").within(step))?,
-                )
-            };
+            let id =
+                if is_text {
+                    Value::from(name.as_str())
+                } else {
+                    Value::Integer(name.parse().map_err(|_| {
+                        SchemaError::invalid("the id of a model is not an integer").within(step)
+                    })?)
+                };
             let node = self.add(schema, depth).map_err(|error| error.within(step))?;
             list.push(Model { id, name: name.clone(), node });
         }
@@ -276,7 +279,9 @@ fn measure(nodes: &mut [Node]) -> Result<(), SchemaError> {
         }
         if !changed {
             let endless = nodes.iter().any(|node| node.min_size == usize::MAX);
-            let error = SchemaError::invalid("a type contains itself without an option or collection, or is too large");
+            let error = SchemaError::invalid(
+                "a type contains itself without an option or collection, or is too large",
+            );
             return if endless { Err(error) } else { Ok(()) };
         }
     }
@@ -288,9 +293,10 @@ fn sizes(nodes: &[Node], index: Index) -> (usize, Option<usize>) {
     match &nodes[index].kind {
         NodeKind::Bool => (1, Some(1)),
         NodeKind::Number(number, _) | NodeKind::Header(number, _) => (number.width(), Some(number.width())),
-        NodeKind::Text(header) | NodeKind::Blob(header) | NodeKind::Slice(header, _) | NodeKind::Map { header, .. } => {
-            (header.number.width(), None)
-        }
+        NodeKind::Text(header)
+        | NodeKind::Blob(header)
+        | NodeKind::Slice(header, _)
+        | NodeKind::Map { header, .. } => (header.number.width(), None),
         NodeKind::Array(0, _) => (0, Some(0)),
         NodeKind::Array(len, element) => {
             let Node { min_size, fixed_size, .. } = &nodes[*element];
@@ -300,7 +306,8 @@ fn sizes(nodes: &[Node], index: Index) -> (usize, Option<usize>) {
         NodeKind::Struct(fields) => fields.iter().fold((0, Some(0)), |(min_size, fixed_size), (_, field)| {
             // A child that comes before its parent closes a cycle, which has no fixed size.
             let size = if *field > index { nodes[*field].fixed_size } else { None };
-            let fixed_size = fixed_size.zip(size).and_then(|(one, other): (usize, usize)| one.checked_add(other));
+            let fixed_size =
+                fixed_size.zip(size).and_then(|(one, other): (usize, usize)| one.checked_add(other));
             (min_size.saturating_add(nodes[*field].min_size), fixed_size)
         }),
         NodeKind::Skip(count) => (*count, Some(*count)),

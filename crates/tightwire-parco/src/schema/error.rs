@@ -109,7 +109,9 @@ impl fmt::Display for SchemaError {
             SchemaErrorKind::OutOfRange => "an id does not fit its wire type",
             SchemaErrorKind::Duplicate => "duplicate model id or key",
             SchemaErrorKind::UnknownId => "unknown model id",
-            SchemaErrorKind::Invalid(what) | SchemaErrorKind::Mismatch(what) | SchemaErrorKind::Limit(what) => what,
+            SchemaErrorKind::Invalid(what)
+            | SchemaErrorKind::Mismatch(what)
+            | SchemaErrorKind::Limit(what) => what,
         })?;
         if !self.0.path.is_empty() {
             write!(f, " at {}", self.0.path)?;

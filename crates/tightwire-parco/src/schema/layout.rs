@@ -148,7 +148,9 @@ impl Layout {
             Schema::Slice { header, element } => {
                 ("slice", LayoutKind::Slice(header_token(header), Self::boxed(element, ancestors)))
             }
-            Schema::Array { len, element } => ("array", LayoutKind::Array(*len, Self::boxed(element, ancestors))),
+            Schema::Array { len, element } => {
+                ("array", LayoutKind::Array(*len, Self::boxed(element, ancestors)))
+            }
             Schema::Map { header, key, value } => {
                 let key = Self::boxed(key, ancestors);
                 ("map", LayoutKind::Map(header_token(header), key, Self::boxed(value, ancestors)))
@@ -246,25 +248,29 @@ impl Layout {
             }
             LayoutKind::Skip(count) => write!(out, "skip({count})"),
             LayoutKind::TimeLocation => out.write_str("located"),
-            LayoutKind::Struct(recursion, fields) => recursion.write_recursive(out, ancestors, |out, ancestors| {
-                out.write_char('(')?;
-                for (index, (_, field)) in fields.iter().enumerate() {
-                    if index > 0 {
-                        out.write_char(' ')?;
+            LayoutKind::Struct(recursion, fields) => {
+                recursion.write_recursive(out, ancestors, |out, ancestors| {
+                    out.write_char('(')?;
+                    for (index, (_, field)) in fields.iter().enumerate() {
+                        if index > 0 {
+                            out.write_char(' ')?;
+                        }
+                        field.write(out, ancestors)?;
                     }
-                    field.write(out, ancestors)?;
-                }
-                out.write_char(')')
-            }),
-            LayoutKind::Multi(recursion, header, models) => recursion.write_recursive(out, ancestors, |out, ancestors| {
-                out.write_str("multi(")?;
-                header.write(out, ancestors)?;
-                for (id, model) in models {
-                    write!(out, " {}:{id}=", id.len())?;
-                    model.write(out, ancestors)?;
-                }
-                out.write_char(')')
-            }),
+                    out.write_char(')')
+                })
+            }
+            LayoutKind::Multi(recursion, header, models) => {
+                recursion.write_recursive(out, ancestors, |out, ancestors| {
+                    out.write_str("multi(")?;
+                    header.write(out, ancestors)?;
+                    for (id, model) in models {
+                        write!(out, " {}:{id}=", id.len())?;
+                        model.write(out, ancestors)?;
+                    }
+                    out.write_char(')')
+                })
+            }
             LayoutKind::Recursive(level) => {
                 let at = ancestors.iter().position(|ancestors| ancestors == level);
                 write!(out, "^{}", at.map_or(0, |at| ancestors.len() - at))

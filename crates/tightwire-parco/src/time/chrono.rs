@@ -3,8 +3,8 @@
 use chrono::{DateTime, TimeZone, Utc};
 
 use super::{FromNanos, ToNanos};
-use crate::error::Fault;
 use crate::default_wire::{DecodeAs, EncodeAs};
+use crate::error::Fault;
 use crate::wire::{Order, TimeUtc};
 
 impl<Z: TimeZone> ToNanos for DateTime<Z> {

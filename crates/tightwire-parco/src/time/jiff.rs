@@ -4,8 +4,8 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 use super::{FromNanos, ToNanos};
-use crate::error::{Fault, ErrorKind};
 use crate::default_wire::{DecodeAs, EncodeAs};
+use crate::error::{ErrorKind, Fault};
 use crate::options::Levels;
 use crate::read::Reader;
 use crate::wire::{Get, Order, Put, TimeLocation, TimeUtc};

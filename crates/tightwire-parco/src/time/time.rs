@@ -3,8 +3,8 @@
 use time::{OffsetDateTime, UtcDateTime};
 
 use super::{FromNanos, ToNanos};
-use crate::error::Fault;
 use crate::default_wire::{DecodeAs, EncodeAs};
+use crate::error::Fault;
 use crate::wire::{Order, TimeUtc};
 
 macro_rules! instant {

@@ -11,8 +11,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{
-    Array, Blob, Bool, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Map, Message, Opt, Order, Skip, Slice,
-    SortedMap, Str, TimeLocation, TimeUtc, U8, U16, U32, U64, Pointer,
+    Array, Blob, Bool, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Map, Message, Opt, Order, Pointer, Skip,
+    Slice, SortedMap, Str, TimeLocation, TimeUtc, U8, U16, U32, U64,
 };
 use crate::schema::Schema;
 
@@ -22,7 +22,7 @@ mod view;
 
 pub use id::Id;
 pub use max::Max;
-pub use view::{ViewAs, HasView};
+pub use view::{HasView, ViewAs};
 
 /// Replaces the header: `header = ..` and `small`.
 #[diagnostic::on_unimplemented(
@@ -124,7 +124,10 @@ pub trait WithInner<W>: HasInner {
 }
 
 /// Sorts map entries by key: `sorted`.
-#[diagnostic::on_unimplemented(message = "the wire type `{Self}` is not a map", label = "`sorted` applies to maps")]
+#[diagnostic::on_unimplemented(
+    message = "the wire type `{Self}` is not a map",
+    label = "`sorted` applies to maps"
+)]
 pub trait AsSorted {
     /// The sorted wire type.
     type Wire;

@@ -12,7 +12,7 @@ use super::{Get, Header, Le, Put, StaticWire, U8, U16, U32, U64, Wire};
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{SchemaContext, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::text::text;
 use crate::write::Writer;
 

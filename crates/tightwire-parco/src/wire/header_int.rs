@@ -4,7 +4,7 @@ use super::{Get, GoInt, GoUint, I8, I16, I32, I64, Order, Put, StaticWire, U8, U
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{SchemaContext, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
 /// An `i64` encoded as the number `W`, which must be able to represent it. The Go library calls it a header.

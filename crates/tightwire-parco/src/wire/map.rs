@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
 
 use super::{Get, Header, Put, StaticWire, Wire};
-use crate::error::{Fault, ErrorKind, Segment};
+use crate::error::{ErrorKind, Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{SchemaContext, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
 /// A map: a header with the number of entries, then the entries in iteration order.

@@ -125,11 +125,11 @@ mod map;
 mod message;
 mod number;
 mod option;
-mod wire_of;
-mod sequence;
 mod pointer;
-mod time;
+mod sequence;
 mod skip;
+mod time;
+mod wire_of;
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -140,19 +140,19 @@ pub use map::{Map, SortedMap};
 pub use message::{DecodeFields, Decoding, EncodeFields, Encoding, Message, Shape};
 pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, U8, U16, U32, U64};
 pub use option::Opt;
-pub use wire_of::WireOf;
+pub use pointer::Pointer;
 pub(crate) use sequence::walk_elements;
 pub use sequence::{Array, Slice};
-pub use pointer::Pointer;
-pub use time::{TimeLocation, TimeUtc};
 pub use skip::Skip;
+pub use time::{TimeLocation, TimeUtc};
+pub use wire_of::WireOf;
 
 pub use crate::time::{FromNanos, ToNanos};
 
 use crate::error::{Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{SchemaContext, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
 /// A byte order as a type parameter.

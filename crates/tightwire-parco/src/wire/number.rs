@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use super::{Endian, Get, Order, Put, StaticWire, Wire};
-use crate::error::{Fault, ErrorKind};
+use crate::error::{ErrorKind, Fault};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{SchemaContext, Number, Schema};
+use crate::schema::{Number, Schema, SchemaContext};
 use crate::write::Writer;
 
 /// A number before a string, blob, slice or map that contains its length.

@@ -6,7 +6,7 @@ use super::{Get, Put, StaticWire, Wire};
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{SchemaContext, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
 /// A flag byte, then the value if the flag is 1.

@@ -9,7 +9,7 @@ use super::{Get, Put, StaticWire, Wire};
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{SchemaContext, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
 /// Wire type `W` for the target of a `Box`, `Rc`, `Arc` or reference.

@@ -12,7 +12,7 @@ use super::{Get, Header, Put, StaticWire, Wire};
 use crate::error::{Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{SchemaContext, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
 /// A slice: a header with the number of elements, then the elements.

@@ -4,7 +4,7 @@ use super::{Get, Put, StaticWire, Wire};
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{SchemaContext, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
 /// `N` reserved bytes: encoded as zeros, ignored when decoded. The Rust type is `()`.

@@ -4,8 +4,8 @@ use super::{FromOctets, Get, I64, Le, Octets, Opt, Put, SmallVarchar, StaticWire
 use crate::error::Fault;
 use crate::options::{Levels, Mode};
 use crate::read::{Input, Reader};
-use crate::schema::{SchemaContext, Schema};
-use crate::time::{FromNanos, ZonedTimestamp, Timestamp, ToNanos};
+use crate::schema::{Schema, SchemaContext};
+use crate::time::{FromNanos, Timestamp, ToNanos, ZonedTimestamp};
 use crate::write::Writer;
 
 /// A point in time: signed nanoseconds since 1970-01-01T00:00:00Z in eight bytes, always little endian.

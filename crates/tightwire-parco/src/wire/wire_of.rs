@@ -4,11 +4,11 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::{Get, Put, StaticWire, Wire};
-use crate::error::Fault;
 use crate::default_wire::{DecodeAs, DecodeOwned, Encode, EncodeAs};
+use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{SchemaContext, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
 /// The default wire type of `T`, which [`encode`](crate::encode) and [`decode`](crate::decode) use.

@@ -234,7 +234,8 @@ fn errors_allocate_a_bounded_amount() {
     assert_eq!(count, 1);
     let bytes = tightwire_parco::to_vec(&bench(1000)).unwrap();
     for len in [0, 3, 70, bytes.len() - 1] {
-        let (count, result) = allocations(|| tightwire_parco::decode_exact::<View<'_>>(&bytes[..len]).map(|_| ()));
+        let (count, result) =
+            allocations(|| tightwire_parco::decode_exact::<View<'_>>(&bytes[..len]).map(|_| ()));
         assert!(result.unwrap_err().is_unexpected_end());
         assert!(count <= 2, "{count}");
     }

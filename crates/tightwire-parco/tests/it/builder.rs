@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tightwire_parco::builder::{Both, Boxed, Builder, Defaults, Fields};
-use tightwire_parco::schema::{SchemaContext, Schema};
+use tightwire_parco::builder::{Boxed, Builder, Defaults, Fields, ReadWrite};
+use tightwire_parco::schema::{Schema, SchemaContext};
 use tightwire_parco::wire::{
-    Array, Be, Bool, GoInt, I16, Le, Map, Opt, WireOf, Skip, Slice, SmallVarchar, StaticWire, TimeLocation, U8,
-    U16, Pointer, Wire,
+    Array, Be, Bool, GoInt, I16, Le, Map, Opt, Pointer, Skip, Slice, SmallVarchar, StaticWire, TimeLocation,
+    U8, U16, Wire, WireOf,
 };
 use tightwire_parco::{
-    Decode, Encode, Get, Limits, ZonedTimestamp, Mode, Options, Put, Segment, Timestamp, WireExt, builder,
+    Decode, Encode, Get, Limits, Mode, Options, Put, Segment, Timestamp, WireExt, ZonedTimestamp, builder,
     builder_with, compiler, parser, parser_with,
 };
 
@@ -444,7 +444,7 @@ fn schemas_as_data() {
 
 #[test]
 fn partial_schema_can_be_extended_twice() {
-    fn start() -> Builder<Animal, impl Fields + Copy, Both<Defaults>> {
+    fn start() -> Builder<Animal, impl Fields + Copy, ReadWrite<Defaults>> {
         builder::<Animal>().uint8(|m| m.age, |m, v| m.age = v)
     }
     let common = builder::<Animal>().uint8(|m| m.age, |m, v| m.age = v);

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use tightwire_parco::schema::SchemaContext;
-use tightwire_parco::wire::{
-    Be, Bool, GoInt, I32, Le, WireOf, Slice, SmallVarchar, StaticWire, U8, U16, U32, Varchar, Wire,
-};
-use tightwire_parco::{
-    Decode, DecodeOwned, Encode, Get, ZonedTimestamp, Mode, Options, Put, Timestamp, WireExt, builder, compiler,
-    parser,
-};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
+use tightwire_parco::schema::SchemaContext;
+use tightwire_parco::wire::{
+    Be, Bool, GoInt, I32, Le, Slice, SmallVarchar, StaticWire, U8, U16, U32, Varchar, Wire, WireOf,
+};
+use tightwire_parco::{
+    Decode, DecodeOwned, Encode, Get, Mode, Options, Put, Timestamp, WireExt, ZonedTimestamp, builder,
+    compiler, parser,
+};
 
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 struct Scalars {

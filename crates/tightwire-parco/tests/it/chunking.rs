@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 
 use bytes::BytesMut;
-use tightwire_parco::schema::{SchemaContext, Schema};
+use test_support::{in_pieces, limits};
+use tightwire_parco::schema::{Schema, SchemaContext};
 use tightwire_parco::wire::{SmallVarchar, StaticWire, Wire};
 use tightwire_parco::{
     Decode, DecodeOwned, Encode, Fault, FrameCodec, Get, Input, Limits, Options, Put, Reader, StreamCodec,
 };
 use tightwire_parco::{Levels, Writer};
-use test_support::{in_pieces, limits};
 use tokio_util::codec::{Decoder, LengthDelimitedCodec};
 
 use crate::support::messages::{Inner, Material, Named, Node};
@@ -218,7 +218,8 @@ fn read<T: DecodeOwned + std::fmt::Debug>(options: Options, pieces: &[&[u8]]) ->
 
 /// Complete and truncated streams of these messages, with limits around the size of a message.
 fn check<T: DecodeOwned + Encode + std::fmt::Debug>(messages: &[T]) {
-    let sizes: Vec<usize> = messages.iter().map(|message| tightwire_parco::encoded_len(message).unwrap()).collect();
+    let sizes: Vec<usize> =
+        messages.iter().map(|message| tightwire_parco::encoded_len(message).unwrap()).collect();
     let largest = sizes.iter().copied().max().unwrap();
     let mut stream = Vec::new();
     messages.iter().for_each(|message| tightwire_parco::encode(message, &mut stream).unwrap());
@@ -335,7 +336,9 @@ fn rejected_values_stay_rejected() {
 fn messages_without_bytes_are_not_repeated() {
     let trailing = |result: io::Result<Option<()>>| {
         let error = result.unwrap_err();
-        assert!(error.get_ref().unwrap().downcast_ref::<tightwire_parco::Error>().unwrap().is_trailing_bytes());
+        assert!(
+            error.get_ref().unwrap().downcast_ref::<tightwire_parco::Error>().unwrap().is_trailing_bytes()
+        );
     };
     let mut codec = StreamCodec::<()>::new();
     let mut buffer = BytesMut::new();

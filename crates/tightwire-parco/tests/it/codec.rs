@@ -5,8 +5,8 @@ use std::io;
 
 use bytes::{BufMut, BytesMut};
 use futures_util::{SinkExt, StreamExt as _};
-use tightwire_parco::{FrameCodec, Limits, Options, StreamCodec};
 use proptest::prelude::*;
+use tightwire_parco::{FrameCodec, Limits, Options, StreamCodec};
 use tokio_util::codec::length_delimited::{Builder, LengthDelimitedCodec};
 use tokio_util::codec::{Decoder, Encoder, Framed, FramedRead};
 

@@ -8,11 +8,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use tightwire_parco::WireExt as _;
-use tightwire_parco::schema::{Dynamic, Schema, Value};
 use proptest::strategy::{Strategy, ValueTree as _};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value as Json, json};
+use tightwire_parco::WireExt as _;
+use tightwire_parco::schema::{Dynamic, Schema, Value};
 
 use crate::random;
 

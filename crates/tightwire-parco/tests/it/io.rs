@@ -4,9 +4,9 @@
 use std::error::Error as _;
 use std::io::{self, BufReader, Read, Write};
 
+use proptest::prelude::*;
 use tightwire_parco::wire::{Be, Le, Slice, StaticWire, Str, U8, U16, U32};
 use tightwire_parco::{Decoder, Encoder, Limits, Options, Segment};
-use proptest::prelude::*;
 
 use crate::support;
 use crate::support::checks::Chunks;
@@ -131,7 +131,11 @@ fn not_a_byte_more_is_read() {
     let decoded: Vec<Inner> = tightwire_parco::decode_from_reader(Exact(&bytes)).unwrap();
     assert_eq!(decoded, [inner(&long), inner("")]);
     let chain = Node::chain(40, true);
-    assert_eq!(tightwire_parco::decode_from_reader::<Node>(Exact(&tightwire_parco::to_vec(&chain).unwrap())).unwrap(), chain);
+    assert_eq!(
+        tightwire_parco::decode_from_reader::<Node>(Exact(&tightwire_parco::to_vec(&chain).unwrap()))
+            .unwrap(),
+        chain
+    );
 }
 
 #[test]

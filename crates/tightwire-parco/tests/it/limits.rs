@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDequ
 use std::rc::Rc;
 use std::sync::Arc;
 
+use proptest::prelude::*;
 use tightwire_parco::wire::{
-    Array, Be, Blob, Decoding, Le, LongText, Map, Message, WireOf, Skip, Slice, SmallVarchar, StaticWire, Text,
-    U8, U16, U32, U64,
+    Array, Be, Blob, Decoding, Le, LongText, Map, Message, Skip, Slice, SmallVarchar, StaticWire, Text, U8,
+    U16, U32, U64, WireOf,
 };
 use tightwire_parco::{
     Decode, DecodeOwned, Decoder, DuplicateKeys, Encode, Entries, Error, Get, Limits, Mode, Options, Segment,
     Seq, WireExt, builder, schema,
 };
-use proptest::prelude::*;
 
 use crate::support::checks;
 use crate::support::messages::{Empty, Inner, Material, Named, Node};
@@ -264,7 +264,9 @@ fn encoding_and_decoding_have_the_same_depth_limit() {
         let mut buffer = bytes::BytesMut::new();
         fails(tightwire_parco::encode_to_buf(&chain, &mut buffer));
         tightwire_parco::StreamCodec::<Node>::new().encode(&chain, &mut buffer).unwrap_err();
-        tightwire_parco::FrameCodec::<Node>::new(LengthDelimitedCodec::new()).encode(&chain, &mut buffer).unwrap_err();
+        tightwire_parco::FrameCodec::<Node>::new(LengthDelimitedCodec::new())
+            .encode(&chain, &mut buffer)
+            .unwrap_err();
         assert!(buffer.is_empty());
         tightwire_parco::StreamCodec::<Node>::with_options(deeper).encode(&chain, &mut buffer).unwrap();
         assert_eq!(buffer[..], bytes);
@@ -376,19 +378,19 @@ fn deep_nesting_does_not_overflow_the_stack() {
 /// Q16: the last duplicate key wins as in Go, or duplicates are rejected.
 #[test]
 fn duplicate_keys_follow_the_options() {
-    type Wire = Map<U8, SmallVarchar, U8>;
+    type MapWire = Map<U8, SmallVarchar, U8>;
     let bytes = b"\x03\x01a\x01\x01b\x02\x01a\x03";
-    let hashed: HashMap<String, u8> = Form::NEW.decode_exact(bytes).unwrap();
-    let sorted: BTreeMap<&str, u8> = Form::NEW.decode_exact(bytes).unwrap();
+    let hashed: HashMap<String, u8> = MapWire::NEW.decode_exact(bytes).unwrap();
+    let sorted: BTreeMap<&str, u8> = MapWire::NEW.decode_exact(bytes).unwrap();
     assert_eq!((hashed["a"], sorted["a"], hashed.len(), sorted.len()), (3, 3, 2, 2));
     let strict = Options::new().duplicate_keys(DuplicateKeys::Reject);
     let mut older = hashed.clone();
     for error in [
-        Form::NEW.decode_exact_with::<HashMap<String, u8>>(strict, bytes).unwrap_err(),
-        Form::NEW.decode_exact_with::<BTreeMap<&str, u8>>(strict, bytes).unwrap_err(),
-        Form::NEW.decode_into_with(strict, bytes, &mut older).unwrap_err(),
+        MapWire::NEW.decode_exact_with::<HashMap<String, u8>>(strict, bytes).unwrap_err(),
+        MapWire::NEW.decode_exact_with::<BTreeMap<&str, u8>>(strict, bytes).unwrap_err(),
+        MapWire::NEW.decode_into_with(strict, bytes, &mut older).unwrap_err(),
         Decoder::with_options(&bytes[..], strict)
-            .decode_as::<_, HashMap<String, u8>>(&Form::NEW)
+            .decode_as::<_, HashMap<String, u8>>(&MapWire::NEW)
             .unwrap_err(),
     ] {
         assert!(error.is_duplicate_key());
@@ -396,7 +398,7 @@ fn duplicate_keys_follow_the_options() {
         assert_eq!((error.offset(), error.path()), (Some(7), &[Segment::Key(2)][..]));
     }
     // Targets that store all entries need no check.
-    assert_eq!(Form::NEW.decode_exact_with::<Vec<(&str, u8)>>(strict, bytes).unwrap().len(), 3);
+    assert_eq!(MapWire::NEW.decode_exact_with::<Vec<(&str, u8)>>(strict, bytes).unwrap().len(), 3);
 }
 
 /// Q15: bytes after a value are an error or returned.
@@ -449,20 +451,20 @@ fn flags_follow_the_mode() {
 #[test]
 fn utf8_is_checked_only_for_strings() {
     let bytes = b"\x02\0\x01\0a\x02\0\xc3(";
-    type Wire = Slice<U16<Le>, tightwire_parco::wire::Varchar<Le>>;
+    type ListWire = Slice<U16<Le>, tightwire_parco::wire::Varchar<Le>>;
     for error in [
-        Form::NEW.decode_exact::<Vec<String>>(bytes).unwrap_err(),
-        Form::NEW.decode_exact::<Vec<&str>>(bytes).unwrap_err(),
-        Form::NEW.decode_exact::<Vec<Box<str>>>(bytes).unwrap_err(),
-        Form::NEW.decode_exact::<Vec<std::borrow::Cow<'_, str>>>(bytes).unwrap_err(),
-        Form::NEW.decode_exact::<LinkedList<Arc<str>>>(bytes).unwrap_err(),
-        Form::NEW.decode_into_with(Options::new(), bytes, &mut vec![String::new(); 2]).unwrap_err(),
+        ListWire::NEW.decode_exact::<Vec<String>>(bytes).unwrap_err(),
+        ListWire::NEW.decode_exact::<Vec<&str>>(bytes).unwrap_err(),
+        ListWire::NEW.decode_exact::<Vec<Box<str>>>(bytes).unwrap_err(),
+        ListWire::NEW.decode_exact::<Vec<std::borrow::Cow<'_, str>>>(bytes).unwrap_err(),
+        ListWire::NEW.decode_exact::<LinkedList<Arc<str>>>(bytes).unwrap_err(),
+        ListWire::NEW.decode_into_with(Options::new(), bytes, &mut vec![String::new(); 2]).unwrap_err(),
         tightwire_parco::decode_from_reader::<Vec<String>>(&bytes[..]).unwrap_err(),
     ] {
         assert!(error.is_invalid_utf8());
         assert_eq!((error.offset(), error.path()), (Some(7), &[Segment::Index(1)][..]));
     }
-    assert_eq!(Form::NEW.decode_exact::<Vec<&[u8]>>(bytes).unwrap()[1], b"\xc3(");
+    assert_eq!(ListWire::NEW.decode_exact::<Vec<&[u8]>>(bytes).unwrap()[1], b"\xc3(");
 }
 
 /// Errors contain the location but no bytes of the input.

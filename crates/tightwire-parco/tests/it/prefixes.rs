@@ -1,8 +1,8 @@
 //! Every strict prefix of a message is reported as too short, by every decoder.
 #![cfg(all(feature = "std", feature = "derive"))]
 
-use tightwire_parco::{DecodeOwned, Decoder, Encode};
 use proptest::prelude::*;
+use tightwire_parco::{DecodeOwned, Decoder, Encode};
 
 use crate::support::checks::check_prefixes;
 use crate::support::messages::{Borrowed, Everything, Material, Named, Node, Owned, View};

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use tightwire_parco::schema::{SchemaContext, Schema};
+use tightwire_parco::schema::{Schema, SchemaContext};
 use tightwire_parco::wire::{Be, HeaderInt, I8, Le, SmallVarchar, StaticWire, U8, U16, Wire};
 use tightwire_parco::{
     Decode, Encode, Frame, Get, HasId, Limits, Options, Put, Registry, Segment, WireExt, builder,

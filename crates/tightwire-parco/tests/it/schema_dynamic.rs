@@ -133,7 +133,9 @@ fn last_duplicate_key_wins() {
 
 #[test]
 fn a_header_as_a_value_has_63_bits() {
-    let wire = Schema::Header(tightwire_parco::schema::Number::Uint64, tightwire_parco::wire::Endian::Little).compile().unwrap();
+    let wire = Schema::Header(tightwire_parco::schema::Number::Uint64, tightwire_parco::wire::Endian::Little)
+        .compile()
+        .unwrap();
     let most = Value::from(i64::MAX);
     assert_eq!(wire.decode_exact::<Value>(&wire.to_vec(&most).unwrap()).unwrap(), most);
     assert!(wire.to_vec(&Value::from(1u64 << 63)).unwrap_err().is_overflow());

@@ -32,7 +32,10 @@ fn invalid_schemas_are_rejected_with_their_path() {
             r#"{"t":"struct","fields":[["a",{"t":"option","inner":{"t":"map","header":{"t":"uint8"},"key":{"t":"uint8"},"value":{"t":"x"}}}]]}"#,
             "unknown type name at .a[some][value]",
         ),
-        (r#"{"t":"multi","header":{"t":"bool"},"models":{}}"#, "an id must be an integer or a string at [id]"),
+        (
+            r#"{"t":"multi","header":{"t":"bool"},"models":{}}"#,
+            "an id must be an integer or a string at [id]",
+        ),
         (
             r#"{"t":"multi","header":{"t":"uint8"},"models":{"one":{"t":"bool"}}}"#,
             "the id of a model is not an integer at [one]",

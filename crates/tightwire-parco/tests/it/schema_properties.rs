@@ -1,10 +1,10 @@
 //! Properties of every schema and every value of it.
 #![cfg(feature = "schema-json")]
 
+use proptest::prelude::*;
 use tightwire_parco::schema::{Schema, Value, compare};
 use tightwire_parco::wire::Wire as _;
 use tightwire_parco::{Decoder, Mode, Options, WireExt as _};
-use proptest::prelude::*;
 
 use crate::random;
 

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use tightwire_parco::wire::{Opt, SmallVarchar, StaticWire, TimeLocation, TimeUtc};
-use tightwire_parco::{Limits, ZonedTimestamp, Mode, Options, Timestamp, WireExt};
 use proptest::prelude::*;
+use tightwire_parco::wire::{Opt, SmallVarchar, StaticWire, TimeLocation, TimeUtc};
+use tightwire_parco::{Limits, Mode, Options, Timestamp, WireExt, ZonedTimestamp};
 
 use crate::golden;
 
@@ -25,7 +25,8 @@ fn timestamps_match_the_vectors() {
 
 #[test]
 fn a_short_time_is_the_end_of_the_input() {
-    let error = tightwire_parco::decode_exact::<Timestamp>(&golden::bytes("decode_errors", "time-short")).unwrap_err();
+    let error = tightwire_parco::decode_exact::<Timestamp>(&golden::bytes("decode_errors", "time-short"))
+        .unwrap_err();
     assert!(error.is_unexpected_end());
     assert_eq!((error.offset(), error.missing()), (Some(0), Some(5)));
 }
@@ -35,8 +36,10 @@ fn zones_match_the_vectors() {
     for id in ["timeloc-ny", "timeloc-utc", "timeloc-kolkata"] {
         let case = golden::case("roundtrip", id);
         let nanos: i64 = case["value"]["unix_nanos"].as_str().unwrap().parse().unwrap();
-        let located =
-            ZonedTimestamp { at: Timestamp::from_nanos(nanos), zone: case["value"]["zone"].as_str().unwrap() };
+        let located = ZonedTimestamp {
+            at: Timestamp::from_nanos(nanos),
+            zone: case["value"]["zone"].as_str().unwrap(),
+        };
         let bytes = golden::hex(&case["hex"]);
         assert_eq!(tightwire_parco::to_vec(&located).unwrap(), bytes, "{id}");
         assert_eq!(tightwire_parco::encoded_len(&located).unwrap(), bytes.len(), "{id}");
@@ -44,7 +47,10 @@ fn zones_match_the_vectors() {
         let owned: ZonedTimestamp = tightwire_parco::decode_exact(&bytes).unwrap();
         assert_eq!(owned.as_deref(), located, "{id}");
         for cut in 0..bytes.len() {
-            assert!(tightwire_parco::decode::<ZonedTimestamp>(&bytes[..cut]).unwrap_err().is_unexpected_end(), "{id} {cut}");
+            assert!(
+                tightwire_parco::decode::<ZonedTimestamp>(&bytes[..cut]).unwrap_err().is_unexpected_end(),
+                "{id} {cut}"
+            );
         }
     }
 }
@@ -109,7 +115,11 @@ fn unknown_zone_names_are_preserved() {
     let bytes = golden::bytes("decode_errors", "timeloc-bad-zone");
     assert_eq!(tightwire_parco::decode_exact::<ZonedTimestamp<&str>>(&bytes).unwrap().zone, "Foo");
     let fixed = ZonedTimestamp { at: Timestamp::UNIX_EPOCH, zone: "X+5" };
-    assert_eq!(tightwire_parco::decode_exact::<ZonedTimestamp<&str>>(&tightwire_parco::to_vec(&fixed).unwrap()).unwrap(), fixed);
+    assert_eq!(
+        tightwire_parco::decode_exact::<ZonedTimestamp<&str>>(&tightwire_parco::to_vec(&fixed).unwrap())
+            .unwrap(),
+        fixed
+    );
 }
 
 #[test]
@@ -131,10 +141,13 @@ fn zone_names_can_be_any_bytes() {
 fn zones_have_at_most_255_bytes() {
     let zone = "z".repeat(255);
     assert_eq!(
-        tightwire_parco::to_vec(&ZonedTimestamp { at: Timestamp::UNIX_EPOCH, zone: zone.as_str() }).unwrap().len(),
+        tightwire_parco::to_vec(&ZonedTimestamp { at: Timestamp::UNIX_EPOCH, zone: zone.as_str() })
+            .unwrap()
+            .len(),
         265
     );
-    let error = tightwire_parco::to_vec(&ZonedTimestamp { at: Timestamp::UNIX_EPOCH, zone: zone + "z" }).unwrap_err();
+    let error =
+        tightwire_parco::to_vec(&ZonedTimestamp { at: Timestamp::UNIX_EPOCH, zone: zone + "z" }).unwrap_err();
     assert!(error.is_overflow());
 }
 
@@ -265,7 +278,8 @@ fn chrono_timestamps_round_trip() {
     assert_eq!(TimeUtc.to_vec(&elsewhere).unwrap(), bytes);
     assert!(tightwire_parco::to_vec(&DateTime::<Utc>::MAX_UTC).unwrap_err().is_overflow());
     for limit in [Timestamp::MIN, Timestamp::MAX] {
-        let time: DateTime<Utc> = tightwire_parco::decode_exact(&tightwire_parco::to_vec(&limit).unwrap()).unwrap();
+        let time: DateTime<Utc> =
+            tightwire_parco::decode_exact(&tightwire_parco::to_vec(&limit).unwrap()).unwrap();
         assert_eq!(time.timestamp_nanos_opt(), Some(limit.as_nanos()));
     }
 }
@@ -278,7 +292,10 @@ fn time_timestamps_round_trip() {
     let time = OffsetDateTime::from_unix_timestamp(631_152_000).unwrap();
     let bytes = golden::bytes("roundtrip", "time-1990");
     assert_eq!(tightwire_parco::to_vec(&time).unwrap(), bytes);
-    assert_eq!(tightwire_parco::to_vec(&time.to_offset(UtcOffset::from_hms(2, 0, 0).unwrap())).unwrap(), bytes);
+    assert_eq!(
+        tightwire_parco::to_vec(&time.to_offset(UtcOffset::from_hms(2, 0, 0).unwrap())).unwrap(),
+        bytes
+    );
     assert_eq!(tightwire_parco::decode_exact::<OffsetDateTime>(&bytes).unwrap(), time);
     assert_eq!(tightwire_parco::decode_exact::<UtcDateTime>(&bytes).unwrap(), time.to_utc());
     assert!(tightwire_parco::to_vec(&UtcDateTime::MAX).unwrap_err().is_overflow());

@@ -1,12 +1,12 @@
 //! Views of collections.
 #![cfg(all(feature = "std", feature = "derive"))]
 
+use proptest::prelude::*;
 use tightwire_parco::wire::{
     Array, Be, Blob, Bool, Decoding, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Le, Map, Message, Opt,
     Order, Skip, Slice, SmallVarchar, StaticWire, Text, TimeUtc, U8, U16, U32, U64, Varchar,
 };
 use tightwire_parco::{Decode, Encode, Entries, Get, Mode, Options, Put, Segment, Seq, WireExt};
-use proptest::prelude::*;
 
 use crate::support::checks;
 use crate::support::messages::{Inner, InnerRef, Material, View};
@@ -139,13 +139,15 @@ fn invalid_elements_are_rejected_when_decoding() {
     assert!(error.is_invalid_bool());
     assert_eq!((error.offset(), error.path()), (Some(4), &[Segment::Index(2)][..]));
 
-    let error =
-        tightwire_parco::decode_exact::<Entries<'_, SmallVarchar, Bool, &str, bool>>(b"\x02\0\x01a\x01\x01b\x09")
-            .unwrap_err();
+    let error = tightwire_parco::decode_exact::<Entries<'_, SmallVarchar, Bool, &str, bool>>(
+        b"\x02\0\x01a\x01\x01b\x09",
+    )
+    .unwrap_err();
     assert!(error.is_invalid_bool());
     assert_eq!((error.offset(), error.path()), (Some(7), &[Segment::Value(1)][..]));
-    let error = tightwire_parco::decode_exact::<Entries<'_, SmallVarchar, Bool, &str, bool>>(b"\x01\0\x01\xff\x01")
-        .unwrap_err();
+    let error =
+        tightwire_parco::decode_exact::<Entries<'_, SmallVarchar, Bool, &str, bool>>(b"\x01\0\x01\xff\x01")
+            .unwrap_err();
     assert!(error.is_invalid_utf8());
     assert_eq!((error.offset(), error.path()), (Some(3), &[Segment::Key(0)][..]));
 

@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDeque};
 
-use tightwire_parco::schema::{SchemaContext, Schema};
+use proptest::prelude::*;
+use tightwire_parco::schema::{Schema, SchemaContext};
 use tightwire_parco::wire::{
     Array, Be, Blob, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, Le, Map, Opt, Skip, Slice,
     SortedMap, StaticWire, Str, U8, U16, U32, U64, Wire,
 };
 use tightwire_parco::{Fault, Get, Input, Put, Segment, WireExt};
-use proptest::prelude::*;
 
 use crate::support::checks;
 
@@ -37,17 +37,17 @@ proptest! {
     /// Containers with the same elements have the same bytes in both directions.
     #[test]
     fn containers_have_equal_bytes(values in prop::collection::btree_set(any::<u32>(), 0..40)) {
-        type Wire = Slice<U16<Be>, U32<Le>>;
+        type ListWire = Slice<U16<Be>, U32<Le>>;
         let list: Vec<u32> = values.iter().copied().collect();
-        let bytes = Form::NEW.to_vec(&list).unwrap();
+        let bytes = ListWire::NEW.to_vec(&list).unwrap();
         fn check<T>(bytes: &[u8], value: &T)
         where
             T: PartialEq + std::fmt::Debug,
-            Form: Put<T> + for<'de> Get<'de, T>,
+            ListWire: Put<T> + for<'de> Get<'de, T>,
         {
-            assert_eq!(Form::NEW.to_vec(value).unwrap(), bytes);
-            assert_eq!(Form::NEW.encoded_len(value).unwrap(), bytes.len());
-            assert_eq!(&Form::NEW.decode_exact::<T>(bytes).unwrap(), value);
+            assert_eq!(ListWire::NEW.to_vec(value).unwrap(), bytes);
+            assert_eq!(ListWire::NEW.encoded_len(value).unwrap(), bytes.len());
+            assert_eq!(&ListWire::NEW.decode_exact::<T>(bytes).unwrap(), value);
         }
         check::<Vec<u32>>(&bytes, &list);
         check::<Box<[u32]>>(&bytes, &list.clone().into());
@@ -61,27 +61,27 @@ proptest! {
             around.push_back(first);
         }
         let rotated: Vec<u32> = around.iter().copied().collect();
-        prop_assert_eq!(Form::NEW.to_vec(&around).unwrap(), Form::NEW.to_vec(&rotated).unwrap());
+        prop_assert_eq!(ListWire::NEW.to_vec(&around).unwrap(), ListWire::NEW.to_vec(&rotated).unwrap());
         let set: HashSet<u32> = list.iter().copied().collect();
-        prop_assert_eq!(Form::NEW.encoded_len(&set).unwrap(), bytes.len());
-        let back: HashSet<u32> = Form::NEW.decode_exact(&Form::NEW.to_vec(&set).unwrap()).unwrap();
+        prop_assert_eq!(ListWire::NEW.encoded_len(&set).unwrap(), bytes.len());
+        let back: HashSet<u32> = ListWire::NEW.decode_exact(&ListWire::NEW.to_vec(&set).unwrap()).unwrap();
         prop_assert_eq!(back, set);
     }
 
     #[test]
     fn maps_have_equal_bytes(entries in prop::collection::btree_map("[a-z]{0,5}", any::<u16>(), 0..40)) {
-        type Wire = Map<U8, Str<U8>, U16<Be>>;
+        type MapWire = Map<U8, Str<U8>, U16<Be>>;
         let list: Vec<(String, u16)> = entries.clone().into_iter().collect();
-        let bytes = Form::NEW.to_vec(&entries).unwrap();
-        prop_assert_eq!(&Form::NEW.to_vec(&list).unwrap(), &bytes);
-        prop_assert_eq!(&Form::NEW.to_vec(&list[..]).unwrap(), &bytes);
-        let hashed: HashMap<String, u16> = Form::NEW.decode_exact(&bytes).unwrap();
+        let bytes = MapWire::NEW.to_vec(&entries).unwrap();
+        prop_assert_eq!(&MapWire::NEW.to_vec(&list).unwrap(), &bytes);
+        prop_assert_eq!(&MapWire::NEW.to_vec(&list[..]).unwrap(), &bytes);
+        let hashed: HashMap<String, u16> = MapWire::NEW.decode_exact(&bytes).unwrap();
         prop_assert_eq!(&SortedMap::<U8, Str<U8>, U16<Be>>::NEW.to_vec(&hashed).unwrap(), &bytes);
         // Any order yields the same map.
-        let shuffled = Form::NEW.to_vec(&hashed).unwrap();
+        let shuffled = MapWire::NEW.to_vec(&hashed).unwrap();
         prop_assert_eq!(shuffled.len(), bytes.len());
-        prop_assert_eq!(Form::NEW.decode_exact::<BTreeMap<String, u16>>(&shuffled).unwrap(), entries);
-        prop_assert_eq!(Form::NEW.decode_exact::<Vec<(String, u16)>>(&bytes).unwrap(), list);
+        prop_assert_eq!(MapWire::NEW.decode_exact::<BTreeMap<String, u16>>(&shuffled).unwrap(), entries);
+        prop_assert_eq!(MapWire::NEW.decode_exact::<Vec<(String, u16)>>(&bytes).unwrap(), list);
     }
 }
 

@@ -8,7 +8,9 @@ use std::io::{self, Read};
 use std::sync::OnceLock;
 
 use tightwire_parco::schema::{self, Dynamic, Value};
-use tightwire_parco::{Decode, DecodeOwned, Decoder, DuplicateKeys, Encode, Error, Limits, Mode, Options, WireExt};
+use tightwire_parco::{
+    Decode, DecodeOwned, Decoder, DuplicateKeys, Encode, Error, Limits, Mode, Options, WireExt,
+};
 
 use super::messages::{Borrowed, Everything, Frame, Inner, Material, Named, Node, Owned, View};
 use test_support::counting::usage;
@@ -178,7 +180,10 @@ fn check_dynamic(
             assert_eq!(wire.to_vec(&value).expect("it was decoded"), bytes);
             assert_eq!(wire.encoded_len(&value).expect("it was decoded"), bytes.len());
             let mut stream = Decoder::with_options(Chunks::new(input, cuts), options);
-            stream.decode_as::<_, Value>(wire).expect("the slice can be decoded").expect("there is a message");
+            stream
+                .decode_as::<_, Value>(wire)
+                .expect("the slice can be decoded")
+                .expect("there is a message");
             assert_eq!(stream.get_ref().bytes.len(), left);
         }
         (Ok(_), Err(error)) => assert!(explained(&error), "{error}"),
@@ -355,7 +360,9 @@ pub fn check_round_trip(input: &[u8], cuts: &[u8]) {
 /// Every prefix of an encoded value is reported as too short.
 pub fn check_prefixes<'de, T: Decode<'de>>(bytes: &'de [u8]) {
     for len in 0..bytes.len() {
-        let Err(error) = tightwire_parco::decode::<T>(&bytes[..len]) else { panic!("{len} bytes are enough") };
+        let Err(error) = tightwire_parco::decode::<T>(&bytes[..len]) else {
+            panic!("{len} bytes are enough")
+        };
         assert!(error.is_unexpected_end(), "{error}");
         let offset = error.offset().expect("decoding errors have an offset");
         let missing = error.missing().expect("the error has a number of missing bytes");

@@ -12,7 +12,7 @@ use tightwire_parco::wire::{
     Be, Bool, Decoding, F64, Le, Map, Message, Opt, Slice, SmallVarchar, Text, TimeLocation, U8, U16, U32,
     Varchar,
 };
-use tightwire_parco::{Decode, Encode, Entries, ZonedTimestamp, Seq, Timestamp};
+use tightwire_parco::{Decode, Encode, Entries, Seq, Timestamp, ZonedTimestamp};
 
 /// Every wire type of owned values. Unordered collections are sorted, so that equal values have equal bytes.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use tightwire_parco::schema::{Number, Schema, Value};
-use tightwire_parco::wire::Endian;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
+use tightwire_parco::schema::{Number, Schema, Value};
+use tightwire_parco::wire::Endian;
 
 fn endian() -> impl Strategy<Value = Endian> {
     prop_oneof![Just(Endian::Little), Just(Endian::Big)]

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::super::compile::{Dynamic, Index, NodeKind, Length};
+use super::super::compile::{Dynamic, Index, Length, NodeKind};
 use super::super::{Number, Value};
 use super::{Depth, model, read_header, read_integer};
 use crate::error::{ErrorKind, Fault, Segment};
@@ -155,7 +155,9 @@ impl Dynamic {
             }
             NodeKind::Number(number, endian) => Value::Integer(read_integer(*number, *endian, reader)?),
             NodeKind::Header(number, endian) => Value::Integer(read_header(*number, *endian, reader)?),
-            NodeKind::Text(header) | NodeKind::Blob(header) => Value::Bytes(get_bytes(*header, reader)?.into()),
+            NodeKind::Text(header) | NodeKind::Blob(header) => {
+                Value::Bytes(get_bytes(*header, reader)?.into())
+            }
             NodeKind::Slice(header, element) => {
                 let count = header.read(reader)?;
                 reader.check_elements(count, self.min_size(*element))?;
@@ -206,7 +208,8 @@ impl Dynamic {
             NodeKind::Multi { header, models } => {
                 reader.enter()?;
                 let id = self.get_node(*header, reader, depth)?;
-                let inner = model(models, &id).map_err(|fault| self.rewind_to_id(*header, &id, fault, reader))?;
+                let inner =
+                    model(models, &id).map_err(|fault| self.rewind_to_id(*header, &id, fault, reader))?;
                 reader.count_allocation(2 * size_of::<Value>())?;
                 let value = Box::new(self.get_node(inner, reader, depth)?);
                 reader.leave();

@@ -12,7 +12,9 @@ use crate::write::Writer;
 fn layout(kind: &NodeKind) -> Option<(usize, Endian)> {
     match kind {
         NodeKind::Bool => Some((1, Endian::Little)),
-        NodeKind::Number(number, endian) | NodeKind::Header(number, endian) => Some((number.width(), *endian)),
+        NodeKind::Number(number, endian) | NodeKind::Header(number, endian) => {
+            Some((number.width(), *endian))
+        }
         NodeKind::TimeUtc => Some((8, Endian::Little)),
         _ => None,
     }
@@ -24,7 +26,9 @@ fn bits(kind: &NodeKind, value: &Value) -> Result<u64, Fault> {
         (NodeKind::Bool, Value::Bool(flag)) => Ok((*flag).into()),
         (NodeKind::Number(Number::Float32, _), Value::Float32(bits)) => Ok((*bits).into()),
         (NodeKind::Number(Number::Float64, _), Value::Float64(bits)) => Ok(*bits),
-        (NodeKind::Number(number, _), Value::Integer(value)) if !number.is_float() => to_bits(*number, *value),
+        (NodeKind::Number(number, _), Value::Integer(value)) if !number.is_float() => {
+            to_bits(*number, *value)
+        }
         (NodeKind::Header(number, _), Value::Integer(value)) => {
             to_bits(Number::Int, *value)?;
             to_bits(*number, *value)

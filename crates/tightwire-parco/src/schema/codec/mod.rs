@@ -4,7 +4,7 @@ mod decode;
 mod encode;
 
 use super::compile::{Dynamic, Index, Length, Model};
-use super::{SchemaContext, Number, Schema, Value};
+use super::{Number, Schema, SchemaContext, Value};
 use crate::error::Fault;
 use crate::options::{Levels, Mode};
 use crate::read::{Input, Reader};

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::super::compile::{Dynamic, Index, NodeKind, Model};
+use super::super::compile::{Dynamic, Index, Model, NodeKind};
 use super::super::error::SchemaErrorKind;
 use super::super::{Number, SchemaError, Value};
 use super::tree::{Members, Tree};
@@ -27,7 +27,9 @@ impl Reading<'_> {
         match (&wire.nodes[index].kind, tree) {
             (NodeKind::Bool, Tree::Bool(flag)) => Ok(Value::Bool(flag)),
             (NodeKind::Number(number, _), tree) if number.is_float() => float(*number, tree),
-            (NodeKind::Number(..) | NodeKind::Header(..) | NodeKind::TimeUtc, tree) => integer(&tree).map(Value::Integer),
+            (NodeKind::Number(..) | NodeKind::Header(..) | NodeKind::TimeUtc, tree) => {
+                integer(&tree).map(Value::Integer)
+            }
             (NodeKind::Blob(_), Tree::Null) => Ok(Value::Bytes(Vec::new())),
             (NodeKind::Text(_) | NodeKind::Blob(_), tree) => self.bytes(tree).map(Value::Bytes),
             (NodeKind::Slice(_, element) | NodeKind::Array(_, element), tree) => self.list(*element, tree),
@@ -37,7 +39,9 @@ impl Reading<'_> {
                 let mut members = tree.into_members()?;
                 let some = take(&mut members, "some")?;
                 if !members.is_empty() {
-                    return Err(SchemaError::mismatch("a present option must be an object with the single key `some`"));
+                    return Err(SchemaError::mismatch(
+                        "a present option must be an object with the single key `some`",
+                    ));
                 }
                 Ok(Value::some(self.node(*inner, some).map_err(|error| error.within("[some]"))?))
             }
@@ -61,7 +65,8 @@ impl Reading<'_> {
     /// Subtracts the size of a repetition from the budget.
     fn repeat(&mut self, count: usize, size: usize) -> Result<(), SchemaError> {
         let left = count.checked_mul(size.max(1)).and_then(|size| self.left.checked_sub(size));
-        self.left = left.ok_or_else(|| SchemaError::new(SchemaErrorKind::Limit("the repetition exceeds 100 MiB")))?;
+        self.left =
+            left.ok_or_else(|| SchemaError::new(SchemaErrorKind::Limit("the repetition exceeds 100 MiB")))?;
         Ok(())
     }
 
@@ -111,7 +116,8 @@ impl Reading<'_> {
             tree => {
                 // Maps of integers can be given as a count: the keys count up from zero, and all values are zero.
                 let mut members = tree.into_members()?;
-                let count = count(&mut members).ok_or_else(|| SchemaError::mismatch("expected a list of entries"))?;
+                let count =
+                    count(&mut members).ok_or_else(|| SchemaError::mismatch("expected a list of entries"))?;
                 self.repeat(count, size_of::<(Value, Value)>())?;
                 let entries = (0..count).map(|key| (Value::Integer(key as i128), Value::Integer(0)));
                 return Ok(Value::Map(entries.collect()));
@@ -135,7 +141,11 @@ impl Reading<'_> {
             // Distinguish an unknown id from one that does not fit its wire type.
             let wire =
                 Dynamic { schema: self.wire.schema.clone(), nodes: [self.wire.nodes[header].clone()].into() };
-            let error = if wire.encoded_len(&id).is_ok() { SchemaErrorKind::UnknownId } else { SchemaErrorKind::OutOfRange };
+            let error = if wire.encoded_len(&id).is_ok() {
+                SchemaErrorKind::UnknownId
+            } else {
+                SchemaErrorKind::OutOfRange
+            };
             return Err(SchemaError::new(error));
         };
         let value =
@@ -198,7 +208,8 @@ fn float(number: Number, tree: Tree) -> Result<Value, SchemaError> {
 fn located(tree: Tree) -> Result<Value, SchemaError> {
     let mut members = tree.into_members()?;
     let nanos = integer(&take(&mut members, "unix_nanos")?)?;
-    let unix_nanos = i64::try_from(nanos).map_err(|_| SchemaError::mismatch("`unix_nanos` does not fit 64 bits"))?;
+    let unix_nanos =
+        i64::try_from(nanos).map_err(|_| SchemaError::mismatch("`unix_nanos` does not fit 64 bits"))?;
     let Tree::Text(zone) = take(&mut members, "zone")? else {
         return Err(SchemaError::mismatch("`zone` must be a string"));
     };

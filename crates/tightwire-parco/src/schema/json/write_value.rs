@@ -3,7 +3,7 @@
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
-use super::super::compile::{Dynamic, Index, NodeKind, Model};
+use super::super::compile::{Dynamic, Index, Model, NodeKind};
 use super::super::error::SchemaErrorKind;
 use super::super::{SchemaError, Value};
 use super::read_value::hex;
@@ -47,7 +47,9 @@ fn node(wire: &Dynamic, index: Index, value: &Value, depth: usize) -> Result<Tre
             Tree::List(entries.collect::<Result<Vec<_>, SchemaError>>()?)
         }
         (NodeKind::Option(_), Value::Option(None)) | (NodeKind::Skip(_), Value::Skip) => Tree::Null,
-        (NodeKind::Option(inner), Value::Option(Some(value))) => Tree::object([("some", part(*inner, value)?)]),
+        (NodeKind::Option(inner), Value::Option(Some(value))) => {
+            Tree::object([("some", part(*inner, value)?)])
+        }
         (NodeKind::Struct(fields), Value::Struct(values)) if fields.len() == values.len() => {
             let members = fields.iter().zip(values).map(|((name, field), value)| {
                 let tree = part(*field, value).map_err(|error| error.within(format_args!(".{name}")))?;

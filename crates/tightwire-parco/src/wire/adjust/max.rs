@@ -2,7 +2,7 @@
 
 use crate::error::Fault;
 use crate::read::Input;
-use crate::schema::{SchemaContext, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::wire::{Header, StaticWire, Wire};
 
 /// The header `H` limited to lengths and counts of at most `N`, for encoding and decoding.

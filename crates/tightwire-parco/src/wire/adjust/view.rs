@@ -1,11 +1,11 @@
 //! Wire types and Rust types of views.
 
-use crate::time::{ZonedTimestamp, Timestamp};
+use crate::time::{Timestamp, ZonedTimestamp};
 use crate::view::{Entries, Seq};
 use crate::wire::{
     Array, Blob, Bool, DecodeFields, Decoding, F32, F64, Get, GoInt, GoUint, Header, I8, I16, I32, I64, Map,
-    Message, Opt, Order, Skip, Slice, SortedMap, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32, U64,
-    Pointer,
+    Message, Opt, Order, Pointer, Skip, Slice, SortedMap, StaticWire, Str, TimeLocation, TimeUtc, U8, U16,
+    U32, U64,
 };
 
 /// A wire type that can be decoded to a view, for `view`.

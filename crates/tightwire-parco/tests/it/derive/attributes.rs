@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, SystemTime};
 
-use tightwire_parco::schema::{SchemaContext, Number, Schema};
+use tightwire_parco::schema::{Number, Schema, SchemaContext};
 use tightwire_parco::wire::{Be, Blob, Endian, StaticWire, U8, U16, Wire};
 use tightwire_parco::{Decode, Encode, EncodeAs};
 
@@ -332,7 +332,7 @@ fn names_are_those_of_the_schema() {
 }
 
 mod elsewhere {
-    pub(super) use parco as codec;
+    pub(super) use tightwire_parco as codec;
 }
 
 #[derive(Debug, PartialEq, Encode, Decode)]

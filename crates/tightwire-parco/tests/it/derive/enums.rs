@@ -1,6 +1,6 @@
 //! Enums: an id, then a model.
 
-use tightwire_parco::schema::{SchemaContext, Schema};
+use tightwire_parco::schema::{Schema, SchemaContext};
 use tightwire_parco::wire::{Be, SmallVarchar, StaticWire, U16, Wire};
 use tightwire_parco::{Decode, Encode, EncodeAs, Segment};
 

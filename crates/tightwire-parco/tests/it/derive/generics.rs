@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-use tightwire_parco::schema::{SchemaContext, Schema};
+use tightwire_parco::schema::{Schema, SchemaContext};
 use tightwire_parco::wire::{StaticWire, Wire};
 use tightwire_parco::{Decode, Encode, EncodeAs};
 
@@ -67,7 +67,8 @@ struct Projected<F: Family> {
 #[test]
 fn bounds_apply_to_field_types_only() {
     let bytes =
-        tightwire_parco::to_vec(&Projected::<Bytes> { members: vec![1, 2], family: Default::default() }).unwrap();
+        tightwire_parco::to_vec(&Projected::<Bytes> { members: vec![1, 2], family: Default::default() })
+            .unwrap();
     assert_eq!(bytes, [2, 0, 1, 2]);
     assert_eq!(tightwire_parco::decode_exact::<Projected<Bytes>>(&bytes).unwrap().members, [1, 2]);
 }

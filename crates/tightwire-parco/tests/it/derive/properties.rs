@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tightwire_parco::wire::{Blob, U8};
-use tightwire_parco::{Decode, Encode, Options};
 use proptest::collection::{btree_map, hash_map, vec};
 use proptest::option;
 use proptest::prelude::*;
+use tightwire_parco::wire::{Blob, U8};
+use tightwire_parco::{Decode, Encode, Options};
 
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 #[parco(id = u16be, view)]

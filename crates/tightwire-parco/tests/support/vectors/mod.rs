@@ -18,9 +18,9 @@ mod wire_types;
 
 use std::collections::BTreeMap;
 
+use serde_json::Value as Json;
 use tightwire_parco::schema::{Dynamic, Schema, SchemaError, Value};
 use tightwire_parco::{Decoder, Error, Mode, Options, Timestamp, WireExt as _};
-use serde_json::Value as Json;
 
 /// Results of a file.
 #[derive(Debug, Default)]
@@ -376,6 +376,8 @@ fn same_kind(one: &Error, other: &Error) -> bool {
 }
 
 fn unhex(digits: &str) -> Result<Vec<u8>, Problem> {
-    let (pairs, []) = digits.as_bytes().as_chunks::<2>() else { return Err("odd number of hexadecimal digits".into()) };
+    let (pairs, []) = digits.as_bytes().as_chunks::<2>() else {
+        return Err("odd number of hexadecimal digits".into());
+    };
     pairs.iter().map(|pair| Ok(u8::from_str_radix(str::from_utf8(pair)?, 16)?)).collect()
 }

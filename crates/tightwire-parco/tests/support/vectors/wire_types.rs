@@ -8,7 +8,7 @@ use tightwire_parco::wire::{
     Opt, Skip, Slice, SmallVarchar, StaticWire, Str, Text, TimeLocation, TimeUtc, U8, U16, U32, Varchar,
 };
 use tightwire_parco::{
-    Decode, DecodeAs, Encode, EncodeAs, Error, Fault, ZonedTimestamp, Options, Timestamp, WireExt as _,
+    Decode, DecodeAs, Encode, EncodeAs, Error, Fault, Options, Timestamp, WireExt as _, ZonedTimestamp,
 };
 
 use super::{Problem, same_kind};
@@ -41,7 +41,10 @@ impl StaticType {
                 expect!(sorted(value) == sorted(expected.clone()), "the static wire gives another value");
             }
             (Err(error), Err(expected)) => {
-                expect!(equal_except_variant_names(&error, expected), "{expected}; with a static wire type {error}");
+                expect!(
+                    equal_except_variant_names(&error, expected),
+                    "{expected}; with a static wire type {error}"
+                );
             }
             (outcome, _) => return Err(format!("{expected:?}; with a static wire type {outcome:?}").into()),
         }
@@ -69,7 +72,10 @@ impl StaticType {
             None => Ok(()),
             Some(Ok(_)) => Err("the static wire type accepts it".into()),
             Some(Err(error)) => {
-                expect!(equal_except_variant_names(&error, expected), "{expected}; with a static wire type {error}");
+                expect!(
+                    equal_except_variant_names(&error, expected),
+                    "{expected}; with a static wire type {error}"
+                );
                 Ok(())
             }
         }
