@@ -1,6 +1,6 @@
 //! Schemas as data: the structure of a message, without a Rust type.
 //!
-//! Get a [`Schema`] from a Rust type ([`of`]), from a wire type ([`of_form`]) or, with the feature `schema-json`, from
+//! Get a [`Schema`] from a Rust type ([`of`]), from a wire type ([`of_wire`]) or, with the feature `schema-json`, from
 //! JSON (`Schema::from_json`). Use it to
 //!
 //! - encode and decode [`Value`]s: compile it with [`Schema::compile`] to a [`Dynamic`];
@@ -48,16 +48,16 @@ use crate::wire::{Endian, StaticWire, Wire};
 /// assert_eq!(schema::of::<Option<bool>>(), Schema::Option(Box::new(Schema::Bool)));
 /// ```
 pub fn of<T: Encode + ?Sized>() -> Schema {
-    of_form(&T::Wire::NEW)
+    of_wire(&T::Wire::NEW)
 }
 
 /// Returns the schema of a type for decoding. It differs from [`of`] only if the two wire types differ.
 pub fn of_decoded<'de, T: DecodeAs<'de>>() -> Schema {
-    of_form(&T::Wire::NEW)
+    of_wire(&T::Wire::NEW)
 }
 
 /// Returns the schema of a wire type.
-pub fn of_form(wire: &impl Wire) -> Schema {
+pub fn of_wire(wire: &impl Wire) -> Schema {
     wire.schema(&mut SchemaContext::default())
 }
 

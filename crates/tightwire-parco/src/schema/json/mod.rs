@@ -20,7 +20,7 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// Fails if invalid JSON, or not a valid schema.
+    /// Fails if the text is not JSON, or not a valid schema.
     ///
     /// ```
     /// use tightwire_parco::schema::Schema;
@@ -70,7 +70,7 @@ impl Dynamic {
     ///
     /// # Errors
     ///
-    /// Fails if invalid JSON or does not match the schema.
+    /// Fails if the text is not JSON or does not match the schema.
     ///
     /// ```
     /// use tightwire_parco::WireExt;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tightwire_parco::schema::{Schema, Value, of_form};
+use tightwire_parco::schema::{Schema, Value, of_wire};
 use tightwire_parco::wire::{
     Array, Be, Blob, Bool, F32, F64, FromOctets, GoInt, GoUint, I8, I16, I32, I64, Le, LongText, Map, Octets,
     Opt, Skip, Slice, SmallVarchar, StaticWire, Str, Text, TimeLocation, TimeUtc, U8, U16, U32, Varchar,
@@ -426,7 +426,7 @@ macro_rules! wire {
     };
     ($written:ty, $read:ty; $type:ty) => {
         StaticType {
-            canonical: || of_form(&<$written as StaticWire>::NEW).canonical(),
+            canonical: || of_wire(&<$written as StaticWire>::NEW).canonical(),
             encode: |value| {
                 let value: $type = ValueType::from_value(value)?;
                 Some(<$written as StaticWire>::NEW.to_vec(&value))
