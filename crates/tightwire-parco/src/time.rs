@@ -9,7 +9,7 @@ use crate::error::Fault;
 use crate::wire::{FromOctets, Octets, Order, TimeLocation, TimeUtc};
 
 /// Default wire types. Also used by the submodules.
-macro_rules! forms {
+macro_rules! default_wires {
     ($($(#[$cfg:meta])* $type:ty => $wire:ty;)*) => {$(
         $(#[$cfg])*
         impl<O: Order> EncodeAs<O> for $type {
@@ -241,7 +241,7 @@ impl FromNanos for SystemTime {
     }
 }
 
-forms! {
+default_wires! {
     Timestamp => TimeUtc;
     #[cfg(feature = "std")]
     SystemTime => TimeUtc;

@@ -21,6 +21,6 @@ impl FromNanos for DateTime<Utc> {
     }
 }
 
-forms! {
+default_wires! {
     DateTime<Utc> => TimeUtc;
 }

@@ -72,7 +72,7 @@ fn zone(name: &[u8]) -> Result<TimeZone, Fault> {
     }
 }
 
-forms! {
+default_wires! {
     Timestamp => TimeUtc;
     Zoned => TimeLocation;
 }

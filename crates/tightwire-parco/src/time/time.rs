@@ -28,7 +28,7 @@ macro_rules! instant {
 // An `OffsetDateTime` is decoded in UTC.
 instant!(OffsetDateTime, UtcDateTime);
 
-forms! {
+default_wires! {
     OffsetDateTime => TimeUtc;
     UtcDateTime => TimeUtc;
 }

@@ -30,7 +30,7 @@ pub(super) fn find(schema: &Schema) -> Option<&'static StaticType> {
         return None;
     }
     let canonical = schema.canonical();
-    FORMS.iter().find(|wire| (wire.canonical)() == canonical)
+    TYPES.iter().find(|wire| (wire.canonical)() == canonical)
 }
 
 impl StaticType {
@@ -441,7 +441,7 @@ macro_rules! wire {
 
 macro_rules! types {
     ($($wire:ty $(, $read:ty)?: $type:ty;)*) => {
-        static FORMS: &[StaticType] = &[$(wire!($wire $(, $read)?; $type)),*];
+        static TYPES: &[StaticType] = &[$(wire!($wire $(, $read)?; $type)),*];
     };
 }
 
