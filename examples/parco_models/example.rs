@@ -1,4 +1,4 @@
-//! The model of the examples `parco_builder`, `parco_compiler` and `parco_parser`: a field of every kind.
+//! The model of the examples `parco_builder`, `parco_compiler` and `parco_parser`: one field of every kind.
 
 use std::collections::HashMap;
 

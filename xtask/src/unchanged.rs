@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 /// The command through which cargo starts each test program.
 pub(crate) const COMMAND: &str = "run-test";
 
-/// Folders whose files are read by tests of other packages.
+/// Folders whose files are read by tests of other packages: documentation, programs in Go and Python, and event streams.
 const SHARED: [&str; 4] =
     ["docs", "benches/peers", "crates/psrp/tests/peers", "crates/tightwire-sse/tests/data"];
 

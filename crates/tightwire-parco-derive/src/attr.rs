@@ -1,4 +1,4 @@
-//! The `#[parco(..)]` attributes.
+//! Parser of the `#[parco(..)]` attributes.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -6,7 +6,6 @@ use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
 use syn::{Attribute, Error, Expr, Ident, Lit, LitStr, Path, Result, Token, Type};
 
-/// A byte order.
 #[derive(Clone, Copy)]
 pub(crate) enum Order {
     Le,
@@ -14,7 +13,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// The type of this order.
+    /// Returns the marker type of this order.
     pub(crate) fn tokens(self, krate: &Path) -> TokenStream {
         match self {
             Self::Le => quote!(#krate::wire::Le),
@@ -23,10 +22,10 @@ impl Order {
     }
 }
 
-/// A number as a header or id: `u8`, `i16be`, `uint`.
+/// An integer wire type for headers and ids: `u8`, `i16be`, `uint`.
 #[derive(Clone)]
 pub(crate) struct Number {
-    form: &'static str,
+    wire: &'static str,
     ordered: bool,
     order: Option<Order>,
     span: Span,
@@ -53,31 +52,31 @@ impl Number {
             (_, Some(name)) => (name, Some(Order::Be)),
             _ => (text.as_str(), None),
         };
-        let (_, form) = Self::NAMES.into_iter().find(|(known, _)| *known == name)?;
-        let ordered = !matches!(form, "U8" | "I8");
-        (ordered || order.is_none()).then_some(Self { form, ordered, order, span: ident.span() })
+        let (_, wire) = Self::NAMES.into_iter().find(|(known, _)| *known == name)?;
+        let ordered = !matches!(wire, "U8" | "I8");
+        (ordered || order.is_none()).then_some(Self { wire, ordered, order, span: ident.span() })
     }
 
-    /// The form, in `order` unless the name has one of its own.
+    /// Returns the wire type, in `order` unless the name includes one.
     pub(crate) fn tokens(&self, krate: &Path, order: Order) -> TokenStream {
-        let form = Ident::new(self.form, self.span);
+        let wire = Ident::new(self.wire, self.span);
         if self.ordered {
             let order = self.order.unwrap_or(order).tokens(krate);
-            quote!(#krate::wire::#form<#order>)
+            quote!(#krate::wire::#wire<#order>)
         } else {
-            quote!(#krate::wire::#form)
+            quote!(#krate::wire::#wire)
         }
     }
 }
 
-/// What takes the place of a field's default form.
+/// Replaces the default wire type of a field.
 pub(crate) enum Replacement {
     With(Box<Type>),
     Skip(Box<Expr>),
     Time,
 }
 
-/// What attributes change about a form.
+/// Changes that attributes make to a wire type.
 #[derive(Default)]
 pub(crate) struct Adjust {
     pub(crate) replacement: Option<Replacement>,
@@ -91,16 +90,16 @@ pub(crate) struct Adjust {
     pub(crate) blob: bool,
     pub(crate) sorted: bool,
     pub(crate) go: Option<Ident>,
-    /// The place of the first attribute.
+    /// Span of the first attribute.
     pub(crate) span: Option<Span>,
-    given: Given,
+    seen: Seen,
 }
 
-/// The names given so far, to find what contradicts itself.
+/// The attributes seen so far, to detect duplicates and conflicts.
 #[derive(Default)]
-struct Given(Vec<String>);
+struct Seen(Vec<String>);
 
-/// Groups of which a field can have one name only.
+/// Groups of attributes that exclude each other.
 const EITHER: &[&[&str]] = &[
     &["be", "le"],
     &["header", "small"],
@@ -110,13 +109,13 @@ const EITHER: &[&[&str]] = &[
     &["elem", "sorted", "blob"],
 ];
 
-/// Names that contradict those of [`SHAPING`] and each other.
+/// Attributes that exclude each other and those in [`SHAPING`].
 const ALONE: &[&str] = &["with", "skip", "time"];
 
 const SHAPING: &[&str] =
     &["be", "le", "header", "small", "max", "elem", "key", "value", "inner", "blob", "sorted", "int", "uint"];
 
-/// Names of [`SHAPING`] that a number cannot have.
+/// Attributes of [`SHAPING`] that do not apply to numbers.
 const LENGTHY: &[&str] = &["header", "small", "max", "elem", "key", "value", "blob", "sorted"];
 
 fn contradict(one: &str, other: &str) -> bool {
@@ -133,7 +132,7 @@ fn contradict(one: &str, other: &str) -> bool {
         || EITHER.iter().any(|group| group.contains(&one) && group.contains(&other))
 }
 
-impl Given {
+impl Seen {
     fn add(&mut self, meta: &ParseNestedMeta<'_>) -> Result<String> {
         let name = name(&meta.path);
         if self.0.contains(&name) {
@@ -155,19 +154,19 @@ const ADJUSTING: &str = "`header`, `small`, `be`, `le`, `elem`, `key`, `value`, 
                          `uint`, `time`, `max`, `with`";
 
 impl Adjust {
-    /// Another form, as `with` gives it.
-    pub(crate) fn with(form: Type, span: Span) -> Self {
-        let replacement = Some(Replacement::With(Box::new(form)));
+    /// Replaces the wire type, like the attribute `with`.
+    pub(crate) fn with(wire: Type, span: Span) -> Self {
+        let replacement = Some(Replacement::With(Box::new(wire)));
         Self { replacement, span: Some(span), ..Self::default() }
     }
 
-    /// Takes one attribute, if it is of this kind.
+    /// Parses one attribute. Returns false if it is not one of these.
     fn take(&mut self, name: &str, meta: &ParseNestedMeta<'_>) -> Result<bool> {
         let span = meta.path.span();
         match name {
             "be" => self.order = Some(Order::Be),
             "le" => self.order = Some(Order::Le),
-            "small" => self.header = Some(Number { form: "U8", ordered: false, order: None, span }),
+            "small" => self.header = Some(Number { wire: "U8", ordered: false, order: None, span }),
             "header" => self.header = Some(number(meta)?),
             "max" => self.max = Some(meta.value()?.parse()?),
             "elem" => self.elem = Some(Self::nested(meta)?),
@@ -189,11 +188,11 @@ impl Adjust {
     fn nested(meta: &ParseNestedMeta<'_>) -> Result<Box<Self>> {
         let mut adjust = Box::<Self>::default();
         meta.parse_nested_meta(|meta| {
-            let name = adjust.given.add(&meta)?;
+            let name = adjust.seen.add(&meta)?;
             if adjust.take(&name, &meta)? {
                 Ok(())
             } else {
-                Err(meta.error(format!("there is no such attribute here; the attributes are {ADJUSTING}")))
+                Err(meta.error(format!("unknown attribute; expected one of {ADJUSTING}")))
             }
         })?;
         Ok(adjust)
@@ -205,13 +204,12 @@ fn number(meta: &ParseNestedMeta<'_>) -> Result<Number> {
     Number::from_ident(&ident).ok_or_else(|| {
         Error::new(
             ident.span(),
-            "headers are `u8`, `i8`, `u16`, `i16`, `u32`, `i32`, `u64`, `i64`, `int` and `uint`; those of more than \
-             one byte may end in `le` or `be`, as `u16be`",
+            "a header is `u8`, `i8`, `u16`, `i16`, `u32`, `i32`, `u64`, `i64`, `int` or `uint`, with an optional \
+             suffix `le` or `be` if it has more than one byte, such as `u16be`",
         )
     })
 }
 
-/// The attributes of a field.
 #[derive(Default)]
 pub(crate) struct FieldAttrs {
     pub(crate) adjust: Adjust,
@@ -224,7 +222,7 @@ impl FieldAttrs {
     pub(crate) fn parse(attrs: &[Attribute]) -> Result<Self> {
         let mut field = Self::default();
         each(attrs, |meta| {
-            let name = field.adjust.given.add(&meta)?;
+            let name = field.adjust.seen.add(&meta)?;
             match name.as_str() {
                 "ignore" => field.ignore = true,
                 "default_on_eof" => field.default_on_eof = Some(meta.path.span()),
@@ -236,7 +234,7 @@ impl FieldAttrs {
                 _ if field.adjust.take(&name, &meta)? => {}
                 _ => {
                     return Err(meta.error(format!(
-                        "there is no such attribute of a field; the attributes are {ADJUSTING}, `skip`, \
+                        "unknown field attribute; expected one of {ADJUSTING}, `skip`, \
                          `default_on_eof`, `ignore`, `rename`"
                     )));
                 }
@@ -247,42 +245,40 @@ impl FieldAttrs {
     }
 }
 
-/// The form of an enum's ids.
-pub(crate) enum IdForm {
+/// Wire type of the ids of an enum.
+pub(crate) enum IdWire {
     Number(Number),
     Small,
-    Form(Box<Type>),
+    Type(Box<Type>),
 }
 
-/// The attributes of a struct or enum.
 #[derive(Default)]
 pub(crate) struct ContainerAttrs {
     pub(crate) order: Option<Order>,
     pub(crate) krate: Option<Path>,
-    pub(crate) id: Option<IdForm>,
+    pub(crate) id: Option<IdWire>,
     pub(crate) view: Option<Span>,
 }
 
 impl ContainerAttrs {
     pub(crate) fn parse(attrs: &[Attribute], is_enum: bool) -> Result<Self> {
         let mut container = Self::default();
-        let mut given = Given::default();
+        let mut seen = Seen::default();
         each(attrs, |meta| {
-            match given.add(&meta)?.as_str() {
+            match seen.add(&meta)?.as_str() {
                 "be" => container.order = Some(Order::Be),
                 "le" => container.order = Some(Order::Le),
                 "crate" => container.krate = Some(meta.value()?.call(Path::parse_mod_style)?),
                 "view" => container.view = Some(meta.path.span()),
-                "id" if is_enum => container.id = Some(id_form(&meta)?),
+                "id" if is_enum => container.id = Some(id_wire(&meta)?),
                 _ if is_enum => {
-                    return Err(meta.error(
-                        "there is no such attribute of an enum; the attributes are `id`, `be`, `le`, `view`, `crate`",
-                    ));
+                    return Err(meta
+                        .error("unknown enum attribute; expected one of `id`, `be`, `le`, `view`, `crate`"));
                 }
                 _ => {
-                    return Err(meta.error(
-                        "there is no such attribute of a struct; the attributes are `be`, `le`, `view`, `crate`",
-                    ));
+                    return Err(
+                        meta.error("unknown struct attribute; expected one of `be`, `le`, `view`, `crate`")
+                    );
                 }
             }
             Ok(())
@@ -291,31 +287,30 @@ impl ContainerAttrs {
     }
 }
 
-fn id_form(meta: &ParseNestedMeta<'_>) -> Result<IdForm> {
-    let form: Type = meta.value()?.parse()?;
-    if let Type::Path(path) = &form
+fn id_wire(meta: &ParseNestedMeta<'_>) -> Result<IdWire> {
+    let wire: Type = meta.value()?.parse()?;
+    if let Type::Path(path) = &wire
         && let Some(ident) = path.path.get_ident()
     {
         if let Some(number) = Number::from_ident(ident) {
-            return Ok(IdForm::Number(number));
+            return Ok(IdWire::Number(number));
         }
         if ident == "small" {
-            return Ok(IdForm::Small);
+            return Ok(IdWire::Small);
         }
     }
-    Ok(IdForm::Form(Box::new(form)))
+    Ok(IdWire::Type(Box::new(wire)))
 }
 
-/// An id: an integer, perhaps negative, or a string.
+/// An id: an integer, which may be negative, or a string.
 pub(crate) struct Id {
-    /// As Rust.
+    /// Rust literal.
     pub(crate) tokens: TokenStream,
-    /// As the schema has it: numbers in decimal.
+    /// Text in the schema; numbers are in decimal.
     pub(crate) text: String,
     pub(crate) span: Span,
 }
 
-/// The attributes of an enum's variant.
 #[derive(Default)]
 pub(crate) struct VariantAttrs {
     pub(crate) id: Option<Id>,
@@ -325,15 +320,13 @@ pub(crate) struct VariantAttrs {
 impl VariantAttrs {
     pub(crate) fn parse(attrs: &[Attribute]) -> Result<Self> {
         let mut variant = Self::default();
-        let mut given = Given::default();
+        let mut seen = Seen::default();
         each(attrs, |meta| {
-            match given.add(&meta)?.as_str() {
+            match seen.add(&meta)?.as_str() {
                 "id" => variant.id = Some(id(&meta)?),
                 "rename" => variant.rename = Some(meta.value()?.parse()?),
                 _ => {
-                    return Err(meta.error(
-                        "there is no such attribute of a variant; the attributes are `id` and `rename`",
-                    ));
+                    return Err(meta.error("unknown variant attribute; expected `id` or `rename`"));
                 }
             }
             Ok(())
@@ -355,11 +348,11 @@ fn id(meta: &ParseNestedMeta<'_>) -> Result<Id> {
             Ok(Id { tokens: quote!(#minus #number), text, span })
         }
         (Lit::Str(text), None) => Ok(Id { tokens: lit.to_token_stream(), text: text.value(), span }),
-        _ => Err(Error::new(span, "an id is an integer or a string")),
+        _ => Err(Error::new(span, "an id must be an integer or a string")),
     }
 }
 
-/// Calls `logic` for each attribute in all `#[parco(..)]`.
+/// Calls `logic` for each attribute in every `#[parco(..)]`.
 fn each(attrs: &[Attribute], mut logic: impl FnMut(ParseNestedMeta<'_>) -> Result<()>) -> Result<()> {
     attrs
         .iter()

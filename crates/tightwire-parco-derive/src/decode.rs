@@ -1,16 +1,16 @@
-//! `#[derive(Decode)]`.
+//! Expansion of `#[derive(Decode)]`.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Lifetime, parse_quote};
 
-use crate::attr::IdForm;
-use crate::form::{Role, at};
+use crate::attr::IdWire;
 use crate::model::{Body, Field, Fields, Model, Variant};
-use crate::shape::{Output, located, path};
+use crate::shape::{Expansion, path, return_fault};
+use crate::wire_type::{Role, at};
 
 pub(crate) fn derive(model: &Model) -> TokenStream {
-    let output = Output::decode(model);
+    let output = Expansion::decode(model);
     let Role::Decode(de) = &output.role else { unreachable!("made for decoding") };
     let krate = &model.krate;
     let ident = &model.ident;
@@ -53,27 +53,27 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
         }
 
         #[automatically_derived]
-        impl #generics_and_order #krate::DecodeForm<#de, __O> for #ident #arguments #clause {
-            type Form = #krate::wire::Message<Self, #krate::wire::Decoding<#de>>;
+        impl #generics_and_order #krate::DecodeAs<#de, __O> for #ident #arguments #clause {
+            type Wire = #krate::wire::Message<Self, #krate::wire::Decoding<#de>>;
         }
     }
 }
 
-impl Output<'_> {
+impl Expansion<'_> {
     fn get_struct(&self, de: &Lifetime, fields: &Fields) -> TokenStream {
         let gets = self.gets(de, fields, &[]);
         let made = initials(fields);
         quote!(#gets ::core::result::Result::Ok(Self { #made }))
     }
 
-    /// Reads the fields into local variables.
+    /// Decodes the fields into local variables.
     fn gets(&self, de: &Lifetime, fields: &Fields, outside: &[&str]) -> TokenStream {
         let krate = self.krate();
-        let gets = fields.wired().map(|field| {
-            let (form, ty, binding) = (self.form(field), &field.ty, &field.binding);
-            let failed = located(krate, &quote!(reader), &path(fields, field, outside));
+        let gets = fields.encoded_fields().map(|field| {
+            let (wire, ty, binding) = (self.wire(field), &field.ty, &field.binding);
+            let failed = return_fault(krate, &quote!(reader), &path(fields, field, outside));
             let get = quote_spanned! {at(field.span())=>
-                match <#form as #krate::Get<#de, #ty>>::get(&<#form as #krate::wire::StaticWire>::NEW, reader) {
+                match <#wire as #krate::Get<#de, #ty>>::get(&<#wire as #krate::wire::StaticWire>::NEW, reader) {
                     ::core::result::Result::Ok(value) => value,
                     ::core::result::Result::Err(fault) => { #failed }
                 }
@@ -101,7 +101,7 @@ impl Output<'_> {
         quote!(#(#gets)*)
     }
 
-    /// Reads a field over an older value at `place`.
+    /// Decodes a field into the existing value at `place`.
     fn get_into(
         &self,
         de: &Lifetime,
@@ -114,11 +114,11 @@ impl Output<'_> {
         if field.attrs.ignore {
             return reset;
         }
-        let (krate, form, ty) = (self.krate(), self.form(field), &field.ty);
-        let failed = located(krate, &quote!(reader), &path(fields, field, outside));
+        let (krate, wire, ty) = (self.krate(), self.wire(field), &field.ty);
+        let failed = return_fault(krate, &quote!(reader), &path(fields, field, outside));
         let get = quote_spanned! {at(field.span())=>
-            if let ::core::result::Result::Err(fault) = <#form as #krate::Get<#de, #ty>>::get_into(
-                &<#form as #krate::wire::StaticWire>::NEW,
+            if let ::core::result::Result::Err(fault) = <#wire as #krate::Get<#de, #ty>>::get_into(
+                &<#wire as #krate::wire::StaticWire>::NEW,
                 reader,
                 &mut #place,
             ) {
@@ -132,21 +132,21 @@ impl Output<'_> {
         }
     }
 
-    /// Finds out which variant comes, and goes on with one arm for each.
-    fn by_id(&self, id: &IdForm, variants: &[Variant], arms: &[TokenStream]) -> TokenStream {
-        let (krate, form) = (self.krate(), self.id_form(id));
+    /// Matches the id, with one arm per variant.
+    fn by_id(&self, id: &IdWire, variants: &[Variant], arms: &[TokenStream]) -> TokenStream {
+        let (krate, wire) = (self.krate(), self.id_wire(id));
         let ids = self.ids(id, variants);
         let indices = 0..arms.len();
         quote! {
             #ids
-            match <#form as #krate::wire::adjust::Id>::find(&IDS, reader)? {
+            match <#wire as #krate::wire::adjust::Id>::find(&IDS, reader)? {
                 #(#indices => { #arms })*
                 _ => return ::core::result::Result::Err(#krate::Fault::UNKNOWN_TYPE),
             }
         }
     }
 
-    fn get_enum(&self, de: &Lifetime, id: &IdForm, variants: &[Variant]) -> TokenStream {
+    fn get_enum(&self, de: &Lifetime, id: &IdWire, variants: &[Variant]) -> TokenStream {
         let arms: Vec<TokenStream> = variants
             .iter()
             .map(|variant| {
@@ -159,7 +159,7 @@ impl Output<'_> {
         self.by_id(id, variants, &arms)
     }
 
-    fn get_into_enum(&self, de: &Lifetime, id: &IdForm, variants: &[Variant]) -> TokenStream {
+    fn get_into_enum(&self, de: &Lifetime, id: &IdWire, variants: &[Variant]) -> TokenStream {
         let arms: Vec<TokenStream> = variants
             .iter()
             .map(|variant| {
@@ -190,7 +190,7 @@ impl Output<'_> {
     }
 }
 
-/// The fields of an expression that makes a struct or variant of local variables.
+/// Field list of a constructor that takes the local variables.
 fn initials(fields: &Fields) -> TokenStream {
     let initials = fields.list.iter().map(|field| {
         let (member, binding) = (&field.member, &field.binding);

@@ -1,16 +1,16 @@
-//! `#[derive(Encode)]`.
+//! Expansion of `#[derive(Encode)]`.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::parse_quote;
 
-use crate::attr::IdForm;
-use crate::form::at;
+use crate::attr::IdWire;
 use crate::model::{Body, Field, Fields, Model, Variant};
-use crate::shape::{Output, located, path};
+use crate::shape::{Expansion, path, return_fault};
+use crate::wire_type::at;
 
 pub(crate) fn derive(model: &Model) -> TokenStream {
-    let output = Output::encode(model);
+    let output = Expansion::encode(model);
     let krate = &model.krate;
     let ident = &model.ident;
     let (generics, arguments, clause) = output.generics.split_for_impl();
@@ -47,16 +47,16 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
         }
 
         #[automatically_derived]
-        impl #generics_and_order #krate::EncodeForm<__O> for #ident #arguments #clause {
-            type Form = #krate::wire::Message<Self, #krate::wire::Encoding>;
+        impl #generics_and_order #krate::EncodeAs<__O> for #ident #arguments #clause {
+            type Wire = #krate::wire::Message<Self, #krate::wire::Encoding>;
         }
     }
 }
 
-impl Output<'_> {
+impl Expansion<'_> {
     fn put_struct(&self, fields: &Fields) -> TokenStream {
         let fixed = self.fixed_part(fields);
-        let puts = fields.wired().map(|field| {
+        let puts = fields.encoded_fields().map(|field| {
             let member = &field.member;
             self.put(fields, field, quote!(&self.#member), &[])
         });
@@ -64,11 +64,11 @@ impl Output<'_> {
     }
 
     fn put(&self, fields: &Fields, field: &Field, place: TokenStream, outside: &[&str]) -> TokenStream {
-        let (krate, form, ty) = (self.krate(), self.form(field), &field.ty);
-        let failed = located(krate, &quote!(writer), &path(fields, field, outside));
+        let (krate, wire, ty) = (self.krate(), self.wire(field), &field.ty);
+        let failed = return_fault(krate, &quote!(writer), &path(fields, field, outside));
         quote_spanned! {at(field.span())=>
             if let ::core::result::Result::Err(fault) =
-                <#form as #krate::Put<#ty>>::put(&<#form as #krate::wire::StaticWire>::NEW, #place, writer)
+                <#wire as #krate::Put<#ty>>::put(&<#wire as #krate::wire::StaticWire>::NEW, #place, writer)
             {
                 #failed
             }
@@ -76,7 +76,7 @@ impl Output<'_> {
     }
 
     fn size_struct(&self, fields: &Fields) -> TokenStream {
-        let sizes = fields.wired().map(|field| {
+        let sizes = fields.encoded_fields().map(|field| {
             let member = &field.member;
             self.size(field, quote!(&self.#member))
         });
@@ -84,23 +84,23 @@ impl Output<'_> {
     }
 
     fn size(&self, field: &Field, place: TokenStream) -> TokenStream {
-        let (krate, form, ty) = (self.krate(), self.form(field), &field.ty);
+        let (krate, wire, ty) = (self.krate(), self.wire(field), &field.ty);
         quote_spanned! {at(field.span())=>
-            <#form as #krate::Put<#ty>>::size(&<#form as #krate::wire::StaticWire>::NEW, #place, levels)?
+            <#wire as #krate::Put<#ty>>::size(&<#wire as #krate::wire::StaticWire>::NEW, #place, levels)?
         }
     }
 
-    fn put_enum(&self, id: &IdForm, variants: &[Variant]) -> TokenStream {
-        let (krate, form) = (self.krate(), self.id_form(id));
+    fn put_enum(&self, id: &IdWire, variants: &[Variant]) -> TokenStream {
+        let (krate, wire) = (self.krate(), self.id_wire(id));
         let ids = self.ids(id, variants);
         let put_id = quote! {
-            <#form as #krate::Put<<#form as #krate::wire::adjust::Id>::Value>>::put
+            <#wire as #krate::Put<<#wire as #krate::wire::adjust::Id>::Value>>::put
         };
-        let new = quote!(&<#form as #krate::wire::StaticWire>::NEW);
+        let new = quote!(&<#wire as #krate::wire::StaticWire>::NEW);
         let arms = variants.iter().enumerate().map(|(index, variant)| {
             let pattern = pattern(variant);
             let fixed = self.fixed_part(&variant.fields);
-            let puts = variant.fields.wired().map(|field| {
+            let puts = variant.fields.encoded_fields().map(|field| {
                 let binding = &field.binding;
                 self.put(&variant.fields, field, quote!(#binding), &[&variant.name])
             });
@@ -115,21 +115,21 @@ impl Output<'_> {
         quote!(#ids match self { #(#arms)* })
     }
 
-    fn size_enum(&self, id: &IdForm, variants: &[Variant]) -> TokenStream {
-        let (krate, form) = (self.krate(), self.id_form(id));
+    fn size_enum(&self, id: &IdWire, variants: &[Variant]) -> TokenStream {
+        let (krate, wire) = (self.krate(), self.id_wire(id));
         let ids = self.ids(id, variants);
         let size_id = quote! {
-            <#form as #krate::Put<<#form as #krate::wire::adjust::Id>::Value>>::size
+            <#wire as #krate::Put<<#wire as #krate::wire::adjust::Id>::Value>>::size
         };
         let arms = variants.iter().enumerate().map(|(index, variant)| {
             let pattern = pattern(variant);
-            let sizes = variant.fields.wired().map(|field| {
+            let sizes = variant.fields.encoded_fields().map(|field| {
                 let binding = &field.binding;
                 self.size(field, quote!(#binding))
             });
             quote! {
                 #pattern => {
-                    #size_id(&<#form as #krate::wire::StaticWire>::NEW, &IDS[#index], levels)? #(+ #sizes)*
+                    #size_id(&<#wire as #krate::wire::StaticWire>::NEW, &IDS[#index], levels)? #(+ #sizes)*
                 }
             }
         });
@@ -137,10 +137,10 @@ impl Output<'_> {
     }
 }
 
-/// A variant with its fields bound, as far as they are on the wire.
+/// Pattern of a variant that binds its encoded fields.
 fn pattern(variant: &Variant) -> TokenStream {
     let ident = &variant.ident;
-    let bindings = variant.fields.wired().map(|field| {
+    let bindings = variant.fields.encoded_fields().map(|field| {
         let (member, binding) = (&field.member, &field.binding);
         quote!(#member: #binding)
     });

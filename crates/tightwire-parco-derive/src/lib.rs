@@ -1,23 +1,23 @@
-//! The derive macros of parco. Use them through that crate, which re-exports them.
+//! Derive macros of [`tightwire-parco`](https://docs.rs/tightwire-parco), which re-exports them. Depend on that crate.
 
 mod attr;
 mod decode;
 mod encode;
-mod form;
 mod model;
 mod shape;
 mod view;
+mod wire_type;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, Error, parse_macro_input};
 
 use crate::model::Model;
 
-/// Derives what writes a struct or enum: `EncodeForm`, and with it `Encode`.
+/// Derives the encoder of a struct or enum: `EncodeAs`, and with it `Encode`.
 ///
-/// A struct is written as its fields, in the order of their declaration and with nothing in between. Each field has the
-/// form that its type has by default; attributes change that form. An attribute means the same for `T`, `Option<T>` and
-/// `Box<T>`, and one that does not suit the field's type is a compile error.
+/// A struct is encoded as its fields in order of declaration, without separators. Each field has the default wire type
+/// of its Rust type, which attributes change. An attribute means the same for `T`, `Option<T>` and `Box<T>`, and fails
+/// to compile if it does not apply to the type of the field.
 ///
 /// ```
 /// # use std::collections::HashMap;
@@ -39,28 +39,28 @@ use crate::model::Model;
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
 ///
-/// # Attributes of a field
+/// # Field attributes
 ///
-/// | `#[parco(..)]` | for | effect |
+/// | `#[parco(..)]` | applies to | effect |
 /// |---|---|---|
-/// | `header = u16be` | strings, blobs, slices, maps | the number that counts: `u8`, `i8`, `u16` to `u64`, `i16` to `i64`, `int`, `uint` (eight bytes, Go's names); `le` or `be` behind it gives an order, else it is the field's |
-/// | `small` | the same | `header = u8` |
-/// | `be`, `le` | all | the byte order of numbers and headers, also of those inside, but not of messages inside |
-/// | `elem(..)` | slices, arrays | attributes of the elements |
-/// | `key(..)`, `value(..)` | maps | attributes of keys and of values |
-/// | `inner(..)` | `Option` | attributes of the value, to tell options in options apart, or for `time` |
-/// | `blob` | `Vec<u8>`, strings | one byte string instead of a slice of numbers: the same bytes, faster |
-/// | `sorted` | `HashMap` | entries are written in the order of their keys |
-/// | `int`, `uint` | `i64`, `u64` | Go's names in the schema; the bytes are the same |
+/// | `header = u16be` | strings, blobs, slices, maps | integer type of the length: `u8`, `i8`, `u16` to `u64`, `i16` to `i64`, `int`, `uint` (eight bytes, Go's names); the suffix `le` or `be` sets its byte order, which defaults to that of the field |
+/// | `small` | strings, blobs, slices, maps | same as `header = u8` |
+/// | `be`, `le` | all | byte order of numbers and headers, also in nested types, but not in nested messages |
+/// | `elem(..)` | slices, arrays | attributes for the elements |
+/// | `key(..)`, `value(..)` | maps | attributes for keys and values |
+/// | `inner(..)` | `Option` | attributes for the value; needed for nested options and for `time` |
+/// | `blob` | `Vec<u8>`, strings | encoded as a byte string instead of a slice of numbers: same bytes, but faster |
+/// | `sorted` | `HashMap` | entries are sorted by key |
+/// | `int`, `uint` | `i64`, `u64` | Go's name in the schema; same bytes |
 /// | `time` | `i64`, `SystemTime`, `tightwire_parco::Timestamp`, .. | nanoseconds since 1970, always little endian |
-/// | `max = N` | strings, blobs, slices, maps | a limit on the length or count, when writing and when reading |
-/// | `with = Form` | all | this form, a type that implements `tightwire_parco::wire::StaticWire`; `tightwire_parco::wire` shows one |
-/// | `skip = N` | `()` | `N` reserved bytes, written as zeros, read with any content |
-/// | `ignore` | all | not on the wire; when reading it is the type's default |
-/// | `default_on_eof` | the last fields | when reading, the type's default where the input ends before the field |
-/// | `rename = "name"` | all | the name in schemas and in paths of errors |
+/// | `max = N` | strings, blobs, slices, maps | maximum length or count, for encoding and decoding |
+/// | `with = Type` | all | a wire type that implements `tightwire_parco::wire::StaticWire`; see the example in `tightwire_parco::wire` |
+/// | `skip = N` | `()` | `N` reserved bytes, encoded as zeros and ignored when decoded |
+/// | `ignore` | all | not encoded; decoded as the default of its type |
+/// | `default_on_eof` | the last fields | decoded as the default of its type if the input ends before the field |
+/// | `rename = "name"` | all | name in schemas and error paths |
 ///
-/// Inside of `elem`, `key`, `value` and `inner` all attributes that change a form can be used, `elem` and so on again.
+/// `elem`, `key`, `value` and `inner` accept all attributes that change a wire type, including `elem` and so on.
 ///
 /// ```
 /// # use std::collections::{BTreeMap, HashMap};
@@ -107,13 +107,13 @@ use crate::model::Model;
 /// }
 /// ```
 ///
-/// # Attributes of a struct
+/// # Struct attributes
 ///
 /// | `#[parco(..)]` | effect |
 /// |---|---|
-/// | `be`, `le` | the byte order of all fields, numbers and headers alike; without it little endian |
-/// | `view` | deriving `Decode` makes a second struct that is a view of the message, see [`Decode`](macro@Decode) |
-/// | `crate = path` | where the crate `parco` is, if not at `::parco` |
+/// | `be`, `le` | byte order of numbers and headers in all fields; little endian by default |
+/// | `view` | `Decode` generates a second struct that borrows from the input; see [`Decode`](macro@Decode) |
+/// | `crate = path` | path of the crate; default `::tightwire_parco` |
 ///
 /// ```
 /// #[derive(tightwire_parco::Encode)]
@@ -129,16 +129,16 @@ use crate::model::Model;
 ///
 /// # Enums
 ///
-/// An enum is a registry of models: an id, then what the variant has. It is how several messages share a stream.
+/// An enum is encoded as an id, then the fields of the variant. Use enums to send several message types on one stream.
 ///
 /// | `#[parco(..)]` | on | effect |
 /// |---|---|---|
-/// | `id = u8` | the enum | the form of the ids: a header's name as above, `small` for text, or a type such as `U16<Be>` |
+/// | `id = u8` | the enum | wire type of the ids: a header name as above, `small` for strings, or a type such as `U16<Be>` |
 /// | `id = 0`, `id = "pet"` | each variant | its id |
-/// | `rename = "name"` | a variant | its name in paths of errors |
+/// | `rename = "name"` | a variant | its name in error paths |
 /// | `be`, `le`, `view`, `crate = path` | the enum | as for a struct |
 ///
-/// A variant may have any fields or none, with the attributes of a struct's fields.
+/// Fields of variants have the same attributes as fields of structs.
 ///
 /// ```
 /// use tightwire_parco::{Decode, Encode};
@@ -166,17 +166,17 @@ use crate::model::Model;
 ///
 /// # Generics
 ///
-/// The types of fields need forms, not the type parameters: a parameter that is only part of an ignored field needs
-/// nothing. For a field that contains the struct itself the parameters have to have forms.
+/// Bounds are added for the types of fields, not for type parameters: a parameter that is only used in ignored fields
+/// has no bound. If a field contains the struct itself, all type parameters must be encodable.
 #[proc_macro_derive(Encode, attributes(parco))]
 pub fn encode(input: TokenStream) -> TokenStream {
     derive(parse_macro_input!(input as DeriveInput), |model| Ok(encode::derive(model)))
 }
 
-/// Derives what reads a struct or enum: `DecodeForm`, and with it `Decode`.
+/// Derives the decoder of a struct or enum: `DecodeAs`, and with it `Decode`.
 ///
-/// The attributes are those of [`Encode`](macro@Encode); a type can derive both, or one of them. A struct with
-/// lifetimes borrows from the input, and all of its lifetimes are that of the input.
+/// The attributes are those of [`Encode`](macro@Encode); a type can derive either or both. A struct with lifetimes
+/// borrows from the input, and all of its lifetimes equal that of the input.
 ///
 /// ```
 /// use tightwire_parco::Decode;
@@ -195,10 +195,10 @@ pub fn encode(input: TokenStream) -> TokenStream {
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
 ///
-/// # Fields that may be missing
+/// # Missing fields
 ///
-/// `default_on_eof` is for fields that were added to a format: older messages end before them. That works for messages
-/// whose end is known, such as a slice or a stream with one message, and not where other messages follow.
+/// Use `default_on_eof` for fields that were added to a format: older messages end before them. The end of the message
+/// must be known, as for a slice or a stream with a single message; it does not work if other messages follow.
 ///
 /// ```
 /// #[derive(Debug, PartialEq, tightwire_parco::Decode)]
@@ -215,24 +215,24 @@ pub fn encode(input: TokenStream) -> TokenStream {
 ///
 /// # Views
 ///
-/// With `#[parco(view)]` on a struct `Name` there is also a struct `NameView<'de>`, which derives `Clone`, `Copy`,
-/// `Debug` and `PartialEq`. It reads the same bytes, checks them as completely, and allocates nothing: it has the fields
-/// that are on the wire, with other types.
+/// `#[parco(view)]` on a struct `Name` also generates a struct `NameView<'de>`, which derives `Clone`, `Copy`, `Debug`
+/// and `PartialEq`. It decodes and fully validates the same bytes without allocating. It has the encoded fields of the
+/// struct, with these types:
 ///
-/// | field | in the view |
+/// | field | type in the view |
 /// |---|---|
 /// | numbers, `bool`, `()` | the same |
-/// | text | `&str` |
+/// | strings | `&str` |
 /// | blobs | `&[u8]` |
-/// | slices and sets | `tightwire_parco::Seq`, decoded while it is iterated |
-/// | maps | `tightwire_parco::Entries`, likewise |
-/// | `[T; N]`, `Option<T>` | an array or option of what `T` is |
-/// | `Box<T>`, `Rc<T>`, `Arc<T>` | what `T` is |
-/// | points in time | `tightwire_parco::Timestamp`, `tightwire_parco::Located<&str>` |
-/// | messages | their views, so these need `#[parco(view)]` too |
+/// | slices and sets | `tightwire_parco::Seq`, decoded while iterating |
+/// | maps | `tightwire_parco::Entries`, decoded while iterating |
+/// | `[T; N]`, `Option<T>` | an array or option of the view of `T` |
+/// | `Box<T>`, `Rc<T>`, `Arc<T>` | the view of `T` |
+/// | points in time | `tightwire_parco::Timestamp`, `tightwire_parco::ZonedTimestamp<&str>` |
+/// | messages | their views, so they need `#[parco(view)]` too |
 ///
-/// Views of enums work the same way. Types with type parameters or several lifetimes have no views, and one that
-/// contains itself has one only if it does so in a slice or map.
+/// Views of enums work the same way. Types with type parameters or several lifetimes cannot have views, and a recursive
+/// type can only have one if the recursion is in a slice or map.
 ///
 /// ```
 /// use std::collections::HashMap;

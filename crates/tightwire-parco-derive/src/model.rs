@@ -1,4 +1,4 @@
-//! What a macro was given: a struct or an enum, with its attributes read and checked.
+//! The parsed and validated input of a macro: a struct or an enum.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
@@ -8,29 +8,29 @@ use syn::{
     parse_quote,
 };
 
-use crate::attr::{ContainerAttrs, FieldAttrs, Id, IdForm, Order, VariantAttrs};
+use crate::attr::{ContainerAttrs, FieldAttrs, Id, IdWire, Order, VariantAttrs};
 
 pub(crate) struct Model {
     pub(crate) vis: Visibility,
     pub(crate) ident: Ident,
     pub(crate) generics: Generics,
-    /// The way to parco.
+    /// Path of the `tightwire_parco` crate.
     pub(crate) krate: Path,
     pub(crate) order: Order,
-    /// Where a view is asked for.
+    /// Span of the `view` attribute.
     pub(crate) view: Option<Span>,
     pub(crate) body: Body,
 }
 
 pub(crate) enum Body {
     Struct(Fields),
-    Enum { id: IdForm, variants: Vec<Variant> },
+    Enum { id: IdWire, variants: Vec<Variant> },
 }
 
 pub(crate) struct Variant {
     pub(crate) docs: Vec<Attribute>,
     pub(crate) ident: Ident,
-    /// The name in paths of errors.
+    /// Name in error paths.
     pub(crate) name: String,
     pub(crate) id: Id,
     pub(crate) fields: Fields,
@@ -41,7 +41,6 @@ pub(crate) struct Fields {
     pub(crate) list: Vec<Field>,
 }
 
-/// How fields are declared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     Named,
@@ -53,9 +52,9 @@ pub(crate) struct Field {
     pub(crate) docs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) member: Member,
-    /// The local variable that holds it.
+    /// Local variable for the value.
     pub(crate) binding: Ident,
-    /// The name in the schema and in paths of errors.
+    /// Name in the schema and in error paths.
     pub(crate) name: String,
     pub(crate) ty: Type,
     pub(crate) attrs: FieldAttrs,
@@ -74,7 +73,7 @@ impl Fields {
                 Some(span) if !optional => {
                     return Err(Error::new(
                         span,
-                        "a field that has to be there follows; `default_on_eof` is for the last fields",
+                        "a required field follows; `default_on_eof` is only allowed on the last fields",
                     ));
                 }
                 Some(_) => {}
@@ -89,13 +88,13 @@ impl Fields {
         Ok(Self { style, list })
     }
 
-    /// Whether this is one field without a name, as models of a registry are.
+    /// Returns true for a single unnamed field.
     pub(crate) fn is_newtype(&self) -> bool {
         self.style == Style::Tuple && self.list.len() == 1
     }
 
-    /// The fields that are on the wire.
-    pub(crate) fn wired(&self) -> impl Iterator<Item = &Field> {
+    /// Returns the fields that are encoded.
+    pub(crate) fn encoded_fields(&self) -> impl Iterator<Item = &Field> {
         self.list.iter().filter(|field| !field.attrs.ignore)
     }
 }
@@ -126,18 +125,18 @@ impl Field {
         })
     }
 
-    /// Where it goes wrong if the form and the type do not go together: one place, so that there is one error.
+    /// Span for errors if wire type and Rust type do not match. Using a single span avoids duplicate errors.
     pub(crate) fn span(&self) -> Span {
         self.attrs.adjust.span.unwrap_or_else(|| self.ty.span())
     }
 }
 
-/// The documentation among attributes.
+/// Returns the documentation comments.
 fn docs(attrs: &[Attribute]) -> Vec<Attribute> {
     attrs.iter().filter(|attr| attr.path().is_ident("doc")).cloned().collect()
 }
 
-/// A name without the `r#` of raw identifiers.
+/// Returns the name without the `r#` of raw identifiers.
 fn plain(ident: &Ident) -> String {
     let text = ident.to_string();
     text.strip_prefix("r#").map_or(text.clone(), str::to_owned)
@@ -152,13 +151,13 @@ impl Model {
                 let Some(id) = attrs.id else {
                     return Err(Error::new(
                         input.ident.span(),
-                        "an enum needs the form of its ids, such as `#[parco(id = u8)]`",
+                        "an enum needs the wire type of its ids, such as `#[parco(id = u8)]`",
                     ));
                 };
                 Body::Enum { id, variants: variants(&input.ident, data)? }
             }
             Data::Union(data) => {
-                return Err(Error::new(data.union_token.span, "unions have no form; structs and enums have"));
+                return Err(Error::new(data.union_token.span, "unions are not supported"));
             }
         };
         Ok(Self {
@@ -172,18 +171,18 @@ impl Model {
         })
     }
 
-    /// All fields that are on the wire.
-    pub(crate) fn wired(&self) -> Vec<&Field> {
+    /// Returns the encoded fields of the struct or of all variants.
+    pub(crate) fn encoded_fields(&self) -> Vec<&Field> {
         match &self.body {
-            Body::Struct(fields) => fields.wired().collect(),
+            Body::Struct(fields) => fields.encoded_fields().collect(),
             Body::Enum { variants, .. } => {
-                variants.iter().flat_map(|variant| variant.fields.wired()).collect()
+                variants.iter().flat_map(|variant| variant.fields.encoded_fields()).collect()
             }
         }
     }
 
-    /// All fields that are not.
-    pub(crate) fn ignored(&self) -> Vec<&Field> {
+    /// Returns the fields with `ignore`.
+    pub(crate) fn ignored_fields(&self) -> Vec<&Field> {
         let all: Vec<&Fields> = match &self.body {
             Body::Struct(fields) => vec![fields],
             Body::Enum { variants, .. } => variants.iter().map(|variant| &variant.fields).collect(),
@@ -191,14 +190,14 @@ impl Model {
         all.into_iter().flat_map(|fields| &fields.list).filter(|field| field.attrs.ignore).collect()
     }
 
-    /// Whether a type has a type parameter in it, so that what is asked of it depends on what that stands for.
+    /// Returns whether a type mentions a type parameter, so that it needs bounds.
     pub(crate) fn is_generic(&self, ty: &Type) -> bool {
         self.generics
             .type_params()
             .any(|parameter| mentions(ty.to_token_stream(), &|ident| *ident == parameter.ident))
     }
 
-    /// Whether a type has this very struct in it.
+    /// Returns whether a type mentions the derived type.
     pub(crate) fn is_recursive(&self, ty: &Type) -> bool {
         mentions(ty.to_token_stream(), &|ident| *ident == self.ident || ident == "Self")
     }
@@ -214,7 +213,7 @@ fn mentions(tokens: TokenStream, predicate: &dyn Fn(&Ident) -> bool) -> bool {
 
 fn variants(name: &Ident, data: &syn::DataEnum) -> Result<Vec<Variant>> {
     if data.variants.is_empty() {
-        return Err(Error::new(name.span(), "an enum without variants has no values to write or read"));
+        return Err(Error::new(name.span(), "an enum without variants cannot be encoded or decoded"));
     }
     let mut variants: Vec<Variant> = Vec::new();
     for variant in &data.variants {
@@ -226,7 +225,10 @@ fn variants(name: &Ident, data: &syn::DataEnum) -> Result<Vec<Variant>> {
             ));
         };
         if variants.iter().any(|other| other.id.text == id.text) {
-            return Err(Error::new(id.span, format!("the id `{}` is another variant's already", id.text)));
+            return Err(Error::new(
+                id.span,
+                format!("the id `{}` is already used by another variant", id.text),
+            ));
         }
         let fields = Fields::parse(&variant.fields)?;
         let name = attrs.rename.map_or_else(|| plain(&variant.ident), |name| name.value());

@@ -1,28 +1,28 @@
-//! What both macros share: `Shape`, and the pieces of code that all methods are made of.
+//! Code shared by both macros: the `Shape` implementation and building blocks of methods.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericParam, Generics, Lifetime, LifetimeParam, Path, parse_quote};
 
-use crate::attr::IdForm;
-use crate::form::{Role, at};
+use crate::attr::IdWire;
 use crate::model::{Body, Field, Fields, Model, Variant};
+use crate::wire_type::{Role, at};
 
-/// A macro at work on a struct or enum.
-pub(crate) struct Output<'a> {
+/// Expansion of a macro for a struct or enum.
+pub(crate) struct Expansion<'a> {
     pub(crate) model: &'a Model,
     pub(crate) role: Role,
-    /// With the lifetime of the input and all bounds.
+    /// Generics with the lifetime of the input and all bounds.
     pub(crate) generics: Generics,
 }
 
-impl<'a> Output<'a> {
+impl<'a> Expansion<'a> {
     pub(crate) fn encode(model: &'a Model) -> Self {
         Self::new(model, Role::Encode, model.generics.clone())
     }
 
-    /// All lifetimes of a struct that is decoded are that of the input. If there is none, it gets one.
+    /// All lifetimes of a decoded struct equal that of the input. If it has none, one is added.
     pub(crate) fn decode(model: &'a Model) -> Self {
         let mut generics = model.generics.clone();
         let lifetimes: Vec<Lifetime> =
@@ -55,49 +55,49 @@ impl<'a> Output<'a> {
         &self.model.krate
     }
 
-    /// The form of a field.
-    pub(crate) fn form(&self, field: &Field) -> TokenStream {
-        self.role.form(self.model, field).form
+    /// Returns the wire type of a field.
+    pub(crate) fn wire(&self, field: &Field) -> TokenStream {
+        self.role.wire(self.model, field).wire
     }
 
-    /// A call of a method of a field's form, without the trait's parameter.
-    fn wire(&self, field: &Field, method: TokenStream) -> TokenStream {
-        let (krate, form) = (self.krate(), self.form(field));
+    /// Returns a call of a static method of a field's wire type.
+    fn call(&self, field: &Field, method: TokenStream) -> TokenStream {
+        let (krate, wire) = (self.krate(), self.wire(field));
         quote_spanned! {at(field.span())=>
-            <#form as #krate::wire::Wire>::#method(&<#form as #krate::wire::StaticWire>::NEW)
+            <#wire as #krate::wire::Wire>::#method(&<#wire as #krate::wire::StaticWire>::NEW)
         }
     }
 
-    /// Whether a message may end before a field.
+    /// Returns whether a message may end before a field.
     fn may_end(&self, field: &Field) -> bool {
         matches!(self.role, Role::Decode(_)) && field.attrs.default_on_eof.is_some()
     }
 
-    /// The form of the ids of an enum.
-    pub(crate) fn id_form(&self, id: &IdForm) -> TokenStream {
+    /// Returns the wire type of the ids of an enum.
+    pub(crate) fn id_wire(&self, id: &IdWire) -> TokenStream {
         let krate = self.krate();
         match id {
-            IdForm::Number(number) => number.tokens(krate, self.model.order),
-            IdForm::Small => quote!(#krate::wire::SmallVarchar),
-            IdForm::Form(form) => quote_spanned!(at(form.span())=> #form),
+            IdWire::Number(number) => number.tokens(krate, self.model.order),
+            IdWire::Small => quote!(#krate::wire::SmallVarchar),
+            IdWire::Type(wire) => quote_spanned!(at(wire.span())=> #wire),
         }
     }
 
-    /// The ids as a constant array `IDS`.
-    pub(crate) fn ids(&self, id: &IdForm, variants: &[Variant]) -> TokenStream {
-        let (krate, form, count) = (self.krate(), self.id_form(id), variants.len());
+    /// Returns the ids as a constant array `IDS`.
+    pub(crate) fn ids(&self, id: &IdWire, variants: &[Variant]) -> TokenStream {
+        let (krate, wire, count) = (self.krate(), self.id_wire(id), variants.len());
         let ids = variants.iter().map(|variant| {
             let id = &variant.id.tokens;
             quote_spanned!(at(variant.id.span)=> #id)
         });
         let span = match id {
-            IdForm::Form(form) => at(form.span()),
+            IdWire::Type(wire) => at(wire.span()),
             _ => Span::call_site(),
         };
-        quote_spanned!(span=> const IDS: [<#form as #krate::wire::adjust::Id>::Value; #count] = [#(#ids),*];)
+        quote_spanned!(span=> const IDS: [<#wire as #krate::wire::adjust::Id>::Value; #count] = [#(#ids),*];)
     }
 
-    /// `impl Shape<Role>`.
+    /// Returns `impl Shape<Role>`.
     pub(crate) fn shape(&self) -> TokenStream {
         let krate = self.krate();
         let role = match &self.role {
@@ -107,7 +107,7 @@ impl<'a> Output<'a> {
         let ident = &self.model.ident;
         let (generics, _, clause) = self.generics.split_for_impl();
         let (_, arguments, _) = self.model.generics.split_for_impl();
-        let (least, fixed, walk, schema) = match &self.model.body {
+        let (min_size, fixed, walk, schema) = match &self.model.body {
             Body::Struct(fields) => self.shape_of_struct(fields),
             Body::Enum { id, variants } => self.shape_of_enum(id, variants),
         };
@@ -116,7 +116,7 @@ impl<'a> Output<'a> {
             impl #generics #krate::wire::Shape<#role> for #ident #arguments #clause {
                 #[inline]
                 fn min_size() -> usize {
-                    #least
+                    #min_size
                 }
 
                 #[inline]
@@ -129,7 +129,7 @@ impl<'a> Output<'a> {
                     #walk
                 }
 
-                fn schema(describe: &mut #krate::schema::Describe) -> #krate::schema::Schema {
+                fn schema(context: &mut #krate::schema::SchemaContext) -> #krate::schema::Schema {
                     #schema
                 }
             }
@@ -138,36 +138,36 @@ impl<'a> Output<'a> {
 
     fn shape_of_struct(&self, fields: &Fields) -> (TokenStream, TokenStream, TokenStream, TokenStream) {
         let krate = self.krate();
-        let least = fields
-            .wired()
+        let min_size = fields
+            .encoded_fields()
             .filter(|field| !self.may_end(field))
-            .map(|field| self.wire(field, quote!(min_size)));
-        let fixed = if fields.wired().any(|field| self.may_end(field)) {
+            .map(|field| self.call(field, quote!(min_size)));
+        let fixed = if fields.encoded_fields().any(|field| self.may_end(field)) {
             quote!(::core::option::Option::None)
         } else {
-            let sizes = fields.wired().map(|field| self.wire(field, quote!(fixed_size)));
+            let sizes = fields.encoded_fields().map(|field| self.call(field, quote!(fixed_size)));
             quote!(::core::option::Option::Some(0usize #(+ #sizes?)*))
         };
         let walk = self.walk(fields, &[]);
         let named = self.named(fields);
         (
-            quote!(0usize #(+ #least)*),
+            quote!(0usize #(+ #min_size)*),
             fixed,
             quote!(#walk ::core::result::Result::Ok(())),
-            quote!(describe.structure(::core::any::type_name::<Self>(), |describe| #krate::wire::adjust::named([#named]))),
+            quote!(context.structure(::core::any::type_name::<Self>(), |context| #krate::wire::adjust::named([#named]))),
         )
     }
 
-    /// An enum may have itself in it without end, so its sizes are known from the ids alone.
+    /// An enum may contain itself, so its sizes are computed from the ids alone.
     fn shape_of_enum(
         &self,
-        id: &IdForm,
+        id: &IdWire,
         variants: &[Variant],
     ) -> (TokenStream, TokenStream, TokenStream, TokenStream) {
         let krate = self.krate();
-        let form = self.id_form(id);
-        let new = quote!(&<#form as #krate::wire::StaticWire>::NEW);
-        let fixed = if variants.iter().all(|variant| variant.fields.wired().next().is_none()) {
+        let wire = self.id_wire(id);
+        let new = quote!(&<#wire as #krate::wire::StaticWire>::NEW);
+        let fixed = if variants.iter().all(|variant| variant.fields.encoded_fields().next().is_none()) {
             quote!(#krate::wire::Wire::fixed_size(#new))
         } else {
             quote!(::core::option::Option::None)
@@ -179,12 +179,12 @@ impl<'a> Output<'a> {
         });
         let models = variants.iter().map(|variant| {
             let id = &variant.id.text;
-            let mut wired = variant.fields.wired();
-            let schema = match wired.next() {
+            let mut encoded_fields = variant.fields.encoded_fields();
+            let schema = match encoded_fields.next() {
                 Some(field) if variant.fields.is_newtype() => self.schema_of(field),
                 _ => {
                     let named = self.named(&variant.fields);
-                    quote!(describe.inline(|describe| #krate::wire::adjust::named([#named])))
+                    quote!(context.inline(|context| #krate::wire::adjust::named([#named])))
                 }
             };
             quote!((#id, #schema))
@@ -194,15 +194,15 @@ impl<'a> Output<'a> {
             fixed,
             quote! {
                 #ids
-                match <#form as #krate::wire::adjust::Id>::find(&IDS, input)? {
+                match <#wire as #krate::wire::adjust::Id>::find(&IDS, input)? {
                     #(#walks)*
                     _ => return ::core::result::Result::Err(#krate::Fault::UNKNOWN_TYPE),
                 }
                 ::core::result::Result::Ok(())
             },
             quote! {
-                let header = #krate::wire::Wire::schema(#new, describe);
-                describe.multi(::core::any::type_name::<Self>(), header, |describe| {
+                let header = #krate::wire::Wire::schema(#new, context);
+                context.multi(::core::any::type_name::<Self>(), header, |context| {
                     #krate::wire::adjust::named([#(#models),*])
                 })
             },
@@ -211,13 +211,13 @@ impl<'a> Output<'a> {
 
     fn walk(&self, fields: &Fields, outside: &[&str]) -> TokenStream {
         let krate = self.krate();
-        let steps = fields.wired().map(|field| {
-            let form = self.form(field);
+        let steps = fields.encoded_fields().map(|field| {
+            let wire = self.wire(field);
             let names = path(fields, field, outside);
-            let failed = located(krate, &quote!(input), &names);
+            let failed = return_fault(krate, &quote!(input), &names);
             let step = quote_spanned! {at(field.span())=>
                 if let ::core::result::Result::Err(fault) =
-                    <#form as #krate::wire::Wire>::walk(&<#form as #krate::wire::StaticWire>::NEW, input)
+                    <#wire as #krate::wire::Wire>::walk(&<#wire as #krate::wire::StaticWire>::NEW, input)
                 {
                     #failed
                 }
@@ -228,39 +228,39 @@ impl<'a> Output<'a> {
     }
 
     fn schema_of(&self, field: &Field) -> TokenStream {
-        let (krate, form) = (self.krate(), self.form(field));
+        let (krate, wire) = (self.krate(), self.wire(field));
         quote_spanned! {at(field.span())=>
-            <#form as #krate::wire::Wire>::schema(&<#form as #krate::wire::StaticWire>::NEW, describe)
+            <#wire as #krate::wire::Wire>::schema(&<#wire as #krate::wire::StaticWire>::NEW, context)
         }
     }
 
     fn named(&self, fields: &Fields) -> TokenStream {
-        let named = fields.wired().map(|field| {
+        let named = fields.encoded_fields().map(|field| {
             let (name, schema) = (&field.name, self.schema_of(field));
             quote!((#name, #schema))
         });
         quote!(#(#named),*)
     }
 
-    /// What the fields of a fixed size take together.
+    /// Returns the sum of the sizes of all fields of fixed size.
     pub(crate) fn fixed_part(&self, fields: &Fields) -> TokenStream {
-        let sizes = fields.wired().map(|field| {
-            let size = self.wire(field, quote!(fixed_size));
+        let sizes = fields.encoded_fields().map(|field| {
+            let size = self.call(field, quote!(fixed_size));
             quote!(#size.unwrap_or(0))
         });
         quote!(0usize #(+ #sizes)*)
     }
 }
 
-/// The steps from outside to a field, innermost first.
+/// Returns the path segments that lead to a field, innermost first.
 pub(crate) fn path<'a>(fields: &Fields, field: &'a Field, outside: &[&'a str]) -> Vec<&'a str> {
-    // The only field of a variant has no name of its own; the variant's says it.
+    // A single unnamed field is identified by the name of its variant.
     let own = (outside.is_empty() || !fields.is_newtype()).then_some(field.name.as_str());
     own.into_iter().chain(outside.iter().copied()).collect()
 }
 
-/// Returns `fault`, with the steps to its place noted in a reader, writer or input.
-pub(crate) fn located(krate: &Path, cursor: &TokenStream, names: &[&str]) -> TokenStream {
+/// Adds the path segments to `fault` and returns it.
+pub(crate) fn return_fault(krate: &Path, cursor: &TokenStream, names: &[&str]) -> TokenStream {
     quote! {
         #(let fault = #cursor.locate(fault, #krate::Segment::Field(#names));)*
         return ::core::result::Result::Err(fault);

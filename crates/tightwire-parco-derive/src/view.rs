@@ -1,36 +1,38 @@
-//! `#[parco(view)]`: a second struct or enum that borrows everything from the input.
+//! Expansion of `#[parco(view)]`: a second struct or enum that borrows everything from the input.
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Error, GenericParam, Generics, Index, Lifetime, LifetimeParam, Member, Result, Type, parse_quote};
 
-use crate::attr::{Adjust, FieldAttrs, Id, IdForm};
+use crate::attr::{Adjust, FieldAttrs, Id, IdWire};
 use crate::decode;
-use crate::form::{Role, at};
 use crate::model::{Body, Field, Fields, Model, Style, Variant};
+use crate::wire_type::{Role, at};
 
 pub(crate) fn derive(model: &Model) -> Result<TokenStream> {
     let Some(span) = model.view else { return Ok(TokenStream::new()) };
     if model.generics.type_params().next().is_some() || model.generics.lifetimes().count() > 1 {
         return Err(Error::new(
             span,
-            "views are for types without type parameters and with one lifetime at most",
+            "`view` requires a type without type parameters and with at most one lifetime",
         ));
     }
     let view = view(model);
     let definition = definition(model, &view);
     let decode = decode::derive(&view);
-    let viewed = viewed(model, &view);
-    Ok(quote!(#definition #decode #viewed))
+    let has_view = has_view(model, &view);
+    Ok(quote!(#definition #decode #has_view))
 }
 
-/// The view as if it had been declared: other types, and forms that read them.
+/// Returns the view as a model, with the field types and wire types of views.
 fn view(model: &Model) -> Model {
     let (generics, de) = generics(model);
     let role = Role::Decode(de.clone());
     let fields = |fields: &Fields| {
-        let list =
-            fields.wired().enumerate().map(|(index, field)| field_of_view(model, &role, &de, index, field));
+        let list = fields
+            .encoded_fields()
+            .enumerate()
+            .map(|(index, field)| field_of_view(model, &role, &de, index, field));
         Fields { style: fields.style, list: list.collect() }
     };
     let body = match &model.body {
@@ -48,9 +50,9 @@ fn view(model: &Model) -> Model {
                 fields: fields(&variant.fields),
             });
             let id = match id {
-                IdForm::Number(number) => IdForm::Number(number.clone()),
-                IdForm::Small => IdForm::Small,
-                IdForm::Form(form) => IdForm::Form(form.clone()),
+                IdWire::Number(number) => IdWire::Number(number.clone()),
+                IdWire::Small => IdWire::Small,
+                IdWire::Type(wire) => IdWire::Type(wire.clone()),
             };
             Body::Enum { id, variants: variants.collect() }
         }
@@ -66,12 +68,12 @@ fn view(model: &Model) -> Model {
     }
 }
 
-/// The parameters of the view: one lifetime, unless there is nothing to borrow.
+/// Returns the generics of the view: one lifetime, unless no field is encoded.
 fn generics(model: &Model) -> (Generics, Lifetime) {
     let mut generics = model.generics.clone();
     let own = generics.lifetimes().next().map(|parameter| parameter.lifetime.clone());
     let de = own.clone().unwrap_or_else(|| parse_quote!('de));
-    if model.wired().is_empty() {
+    if model.encoded_fields().is_empty() {
         let params =
             generics.params.into_iter().filter(|parameter| !matches!(parameter, GenericParam::Lifetime(_)));
         generics.params = params.collect();
@@ -85,12 +87,12 @@ fn field_of_view(model: &Model, role: &Role, de: &Lifetime, index: usize, field:
     let krate = &model.krate;
     let (_, arguments, _) = model.generics.split_for_impl();
     let ident = &model.ident;
-    // In the declaration of the view `Self` is the view.
-    let form = replace_self(role.form(model, field).form, &quote!(#ident #arguments));
+    // In the definition of the view, `Self` is the view.
+    let wire = replace_self(role.wire(model, field).wire, &quote!(#ident #arguments));
     let span = at(field.span());
-    let view = quote_spanned!(span=> <#form as #krate::wire::adjust::ViewForm<#de>>);
+    let view = quote_spanned!(span=> <#wire as #krate::wire::adjust::ViewAs<#de>>);
     let ty: Type = parse_quote!(#view::View);
-    let with: Type = parse_quote!(#view::Form);
+    let with: Type = parse_quote!(#view::Wire);
     let member = match &field.member {
         Member::Named(ident) => Member::Named(ident.clone()),
         Member::Unnamed(_) => Member::Unnamed(Index {
@@ -126,7 +128,7 @@ fn replace_self(tokens: TokenStream, with: &TokenStream) -> TokenStream {
     tokens.into_iter().flat_map(replace).collect()
 }
 
-/// The declaration of the view.
+/// Returns the definition of the view.
 fn definition(model: &Model, view: &Model) -> TokenStream {
     let Model { vis, ident, generics, .. } = view;
     let clause = &generics.where_clause;
@@ -171,8 +173,8 @@ fn declared(fields: &Fields, with_vis: bool) -> TokenStream {
     quote!(#(#list),*)
 }
 
-/// Leads from the type to its view, for the messages that contain it.
-fn viewed(model: &Model, view: &Model) -> TokenStream {
+/// Links the type to its view, for messages that contain it.
+fn has_view(model: &Model, view: &Model) -> TokenStream {
     let (krate, ident, name) = (&model.krate, &model.ident, &view.ident);
     let (generics, arguments, clause) = model.generics.split_for_impl();
     let own = view.generics.params.iter().map(|parameter| match parameter {
@@ -182,7 +184,7 @@ fn viewed(model: &Model, view: &Model) -> TokenStream {
     });
     quote! {
         #[automatically_derived]
-        impl #generics #krate::wire::adjust::Viewed for #ident #arguments #clause {
+        impl #generics #krate::wire::adjust::HasView for #ident #arguments #clause {
             type View<'__view> = #name<#(#own),*>;
         }
     }

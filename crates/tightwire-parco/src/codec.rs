@@ -7,26 +7,26 @@ use std::io;
 use bytes::{Buf, BytesMut};
 use tokio_util::codec::{Decoder, Encoder, LengthDelimitedCodec};
 
-use crate::error::{Error, Fault, Kind, Segment};
-use crate::form::{DecodeForm, DecodeOwned, Encode};
+use crate::default_wire::{DecodeAs, DecodeOwned, Encode};
+use crate::error::{Error, ErrorKind, Fault, Segment};
 use crate::message::WireExt;
 use crate::options::Options;
 use crate::read::{Input, State};
 use crate::wire::{StaticWire, Wire};
 
-/// Messages one after the other, with nothing between them: the form that the Go library writes to a stream.
+/// Codec for messages that follow each other without framing, as the Go library writes them to a stream.
 ///
-/// Nothing marks where a message starts, so after an error the rest of the stream is lost. Where the other side can
-/// frame its messages, [`FrameCodec`] is the safer one.
+/// Nothing marks the start of a message, so the stream cannot be resynchronized after an error. If both peers support
+/// framing, use [`FrameCodec`] instead.
 ///
-/// Bytes are taken only when a message is complete. The codec checks each packet once: it resumes after the last
-/// complete struct or element, so the work is linear in the size of the message. Where the fields for which the end of
-/// the input can stand (`default_on_eof`) are not there, the message is complete at the end of the stream and not before.
+/// Bytes are consumed only once a message is complete. When more input arrives, checking resumes after the last
+/// complete struct or element, so the work is linear in the size of the message. If fields with `default_on_eof` are
+/// missing, the message is complete only at the end of the stream.
 ///
-/// A message without bytes, such as `()`, cannot be told from the next one: it is an error if bytes arrive
+/// A message of zero bytes, such as `()`, cannot be separated from the next one: decoding fails if bytes arrive
 /// ([`Error::is_trailing_bytes`]).
 ///
-/// Errors are those of the stream, or hold an [`Error`], which `get_ref` and `downcast` give.
+/// Errors are those of the stream, or contain an [`Error`], which `get_ref` and `downcast` return.
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -52,13 +52,13 @@ pub struct StreamCodec<T> {
 }
 
 impl<T> StreamCodec<T> {
-    /// A codec with the default options.
+    /// Creates a codec with the default options.
     pub const fn new() -> Self {
         Self::with_options(Options::new())
     }
 
-    /// A codec with these options. [`Limits::max_allocation`](crate::Limits::max_allocation) is also the maximum size of
-    /// a message.
+    /// Creates a codec with these options. [`Limits::max_allocation`](crate::Limits::max_allocation) also limits the
+    /// size of a message.
     pub const fn with_options(options: Options) -> Self {
         Self { options, seen: 0, wanted: 0, progress: Progress::new(), message: PhantomData }
     }
@@ -82,25 +82,25 @@ impl<T: DecodeOwned> Decoder for StreamCodec<T> {
 
     fn decode(&mut self, source: &mut BytesMut) -> io::Result<Option<T>> {
         if source.len() < self.seen {
-            // Another buffer than that of the last attempt.
+            // The buffer is shorter than at the last attempt, so it is a different one.
             self.restart();
         }
         if source.len() < self.wanted || source.is_empty() {
             return Ok(None);
         }
-        let mut part = Part::new(source, self.options, &mut self.progress);
-        let len = match <T as DecodeForm<'_>>::Form::NEW.walk(&mut part) {
-            Ok(()) => part.offset,
-            Err(Fault(Kind::UnexpectedEnd)) => {
-                let missing = part.state.trace.missing;
+        let mut input = PartialInput::new(source, self.options, &mut self.progress);
+        let len = match <T as DecodeAs<'_>>::Wire::NEW.walk(&mut input) {
+            Ok(()) => input.offset,
+            Err(Fault(ErrorKind::UnexpectedEnd)) => {
+                let missing = input.state.trace.missing;
                 self.seen = source.len();
                 self.wanted = source.len().saturating_add(missing);
-                // A length is a claim: room for what it claims is taken in steps, as the bytes arrive.
+                // The length is untrusted: reserve at most 64 KiB per step, as bytes arrive.
                 source.reserve(missing.min(1 << 16));
                 return Ok(None);
             }
             Err(fault) => {
-                let error = part.state.trace.into_error(fault, part.offset);
+                let error = input.state.trace.into_error(fault, input.offset);
                 self.restart();
                 return Err(error.into());
             }
@@ -126,32 +126,32 @@ impl<T: DecodeOwned> Decoder for StreamCodec<T> {
     }
 }
 
-/// Takes a message from the buffer. One without bytes would be there again at the next call, and so on without end.
+/// Removes a message from the buffer. Rejects messages of zero bytes, which would be returned again on every call.
 fn take(source: &mut BytesMut, len: usize) -> Result<(), Error> {
     if len == 0 {
-        return Err(Error::at(Kind::TrailingBytes, 0));
+        return Err(Error::at(ErrorKind::TrailingBytes, 0));
     }
     source.advance(len);
     Ok(())
 }
 
-/// The place that walks over the first part of a message have reached.
+/// Progress of a walk over a partial message.
 ///
-/// A walk over more of the message visits the same values in the same order, so a mark belongs to the value that is
-/// started as the mark's number in the list. Inside of a value that is complete nothing is visited again: its marks are
-/// dropped, and the list is no longer than the nesting depth times the number of fields.
+/// The next walk over the longer message visits the same values in the same order, so a mark belongs to the value that
+/// is started as the mark's index in the list. The contents of a complete value are not visited again and their marks
+/// are dropped, so the length of the list is at most the nesting depth times the number of fields.
 #[derive(Debug)]
 struct Progress {
     marks: Vec<Mark>,
-    /// The marks of the values that are started and not complete, from the outside in.
+    /// Marks of the values that have started but are not complete, outermost first.
     open: Vec<usize>,
 }
 
-/// How much of a value has been walked over.
+/// Number of complete parts of a value.
 #[derive(Debug)]
 struct Mark {
     parts: usize,
-    /// Where these parts end.
+    /// Offset of the end of these parts.
     offset: usize,
 }
 
@@ -161,46 +161,46 @@ impl Progress {
     }
 }
 
-/// The first part of a message as input.
-struct Part<'a> {
+/// A partial message as input.
+struct PartialInput<'a> {
     bytes: &'a [u8],
     offset: usize,
     options: Options,
     state: State,
     progress: &'a mut Progress,
-    /// The mark of the value that is started next.
+    /// Index of the mark of the next value that starts.
     next: usize,
 }
 
-impl<'a> Part<'a> {
+impl<'a> PartialInput<'a> {
     fn new(bytes: &'a [u8], options: Options, progress: &'a mut Progress) -> Self {
         progress.open.clear();
         Self { bytes, offset: 0, options, state: State::default(), progress, next: 0 }
     }
 
-    /// Fails unless `count` more bytes are there, and above the maximum size of a message.
+    /// Fails unless `count` more bytes are available, or if they exceed the maximum size of a message.
     #[inline]
     fn need(&mut self, count: usize) -> Result<(), Fault> {
         match self.offset.checked_add(count) {
             Some(end) if end <= self.bytes.len().min(self.options.limits.allocation) => Ok(()),
             Some(end) if end <= self.options.limits.allocation => {
                 self.state.trace.missing = end - self.bytes.len();
-                Err(Fault(Kind::UnexpectedEnd))
+                Err(Fault(ErrorKind::UnexpectedEnd))
             }
-            _ => Err(Fault(Kind::Limit)),
+            _ => Err(Fault(ErrorKind::Limit)),
         }
     }
 }
 
-impl Input for Part<'_> {
+impl Input for PartialInput<'_> {
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
         self.need(N)?;
         let array = self.bytes[self.offset..].first_chunk().copied();
         self.offset += N;
-        array.ok_or(Fault(Kind::UnexpectedEnd))
+        array.ok_or(Fault(ErrorKind::UnexpectedEnd))
     }
 
-    fn pass(&mut self, count: usize) -> Result<(), Fault> {
+    fn skip(&mut self, count: usize) -> Result<(), Fault> {
         self.need(count)?;
         self.offset += count;
         Ok(())
@@ -211,7 +211,7 @@ impl Input for Part<'_> {
     }
 
     fn at_end(&mut self) -> Result<bool, Fault> {
-        // Only the end of the stream is the end, and `decode_eof` has that.
+        // More input may follow; `decode_eof` handles the end of the stream.
         self.need(1).map(|()| false)
     }
 
@@ -220,15 +220,15 @@ impl Input for Part<'_> {
     }
 
     fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
-        // More input follows, so nobody sees the path.
-        if fault.0 != Kind::UnexpectedEnd {
+        // The decoder retries when more input arrives, so the path is never shown.
+        if fault.0 != ErrorKind::UnexpectedEnd {
             self.state.trace.push(segment);
         }
         fault
     }
 
-    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
-        self.state.trace.behind = count;
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
+        self.state.trace.rewind = count;
         fault
     }
 
@@ -240,7 +240,7 @@ impl Input for Part<'_> {
         self.state.leave();
     }
 
-    fn resume(&mut self) -> usize {
+    fn begin_parts(&mut self) -> usize {
         let Progress { marks, open } = &mut *self.progress;
         open.push(self.next);
         if self.next == marks.len() {
@@ -252,7 +252,7 @@ impl Input for Part<'_> {
         mark.parts
     }
 
-    fn passed(&mut self, parts: usize) {
+    fn record_parts(&mut self, parts: usize) {
         let Progress { marks, open } = &mut *self.progress;
         if let Some(&at) = open.last() {
             self.next = at + 1;
@@ -261,7 +261,7 @@ impl Input for Part<'_> {
         }
     }
 
-    fn complete(&mut self) {
+    fn finish_parts(&mut self) {
         self.progress.open.pop();
     }
 }
@@ -270,7 +270,7 @@ impl<T: Encode> Encoder<&T> for StreamCodec<T> {
     type Error = io::Error;
 
     fn encode(&mut self, message: &T, target: &mut BytesMut) -> io::Result<()> {
-        Ok(T::Form::NEW.encode_to_buf_with(self.options, message, target)?)
+        Ok(T::Wire::NEW.encode_to_buf_with(self.options, message, target)?)
     }
 }
 
@@ -288,14 +288,14 @@ impl<T> fmt::Debug for StreamCodec<T> {
     }
 }
 
-/// Messages in frames with a length in front, so that one that cannot be decoded is skipped.
+/// Codec for messages with a length prefix. A message that cannot be decoded is skipped.
 ///
-/// The frames are those of `LengthDelimitedCodec`, which says how wide the length is, in which byte order, and how
-/// large a frame may be. A frame is exactly one message. Errors are those of the stream and of the frames, or hold an
-/// [`Error`], which `get_ref` and `downcast` give.
+/// The frames are those of `LengthDelimitedCodec`, which sets the width and byte order of the length and the maximum
+/// size of a frame. A frame contains exactly one message. Errors are those of the stream and of the frames, or contain
+/// an [`Error`], which `get_ref` and `downcast` return.
 ///
-/// `FramedRead` answers an error with that error and then one `None`, as if the stream had ended; the next frame comes
-/// behind that.
+/// After an error, `FramedRead` returns `None` once, as at the end of the stream, and then continues with the next
+/// frame.
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -318,12 +318,12 @@ pub struct FrameCodec<T> {
 }
 
 impl<T> FrameCodec<T> {
-    /// Messages in these frames, decoded with the default options.
+    /// Creates a codec that decodes messages with the default options.
     pub fn new(frames: LengthDelimitedCodec) -> Self {
         Self::with_options(frames, Options::new())
     }
 
-    /// Messages in these frames, with these options.
+    /// Creates a codec with these options.
     pub fn with_options(frames: LengthDelimitedCodec, options: Options) -> Self {
         Self { frames, options, buffer: BytesMut::new(), message: PhantomData }
     }
@@ -346,7 +346,7 @@ impl<T: Encode> Encoder<&T> for FrameCodec<T> {
 
     fn encode(&mut self, message: &T, target: &mut BytesMut) -> io::Result<()> {
         self.buffer.clear();
-        T::Form::NEW.encode_to_buf_with(self.options, message, &mut self.buffer)?;
+        T::Wire::NEW.encode_to_buf_with(self.options, message, &mut self.buffer)?;
         self.frames.encode(self.buffer.split().freeze(), target)
     }
 }

@@ -1,30 +1,31 @@
-//! What can go wrong: the public [`Error`], and the one-byte [`Fault`] that codecs pass upwards until it is made.
+//! The public [`Error`], and [`Fault`], the one-byte error that codecs return internally.
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A failure on its way up: one byte, so that results stay in registers on the hot path.
+/// A one-byte error code. It stays in a register, which keeps the success path of codecs fast.
 ///
-/// Implementations of [`Put`](crate::Put) and [`Get`](crate::Get) return it. What does not fit into a byte (offset,
-/// path, amounts) is kept by the [`Writer`](crate::Writer) or [`Reader`](crate::Reader), and joins it in an [`Error`].
+/// Implementations of [`Put`](crate::Put) and [`Get`](crate::Get) return it. The [`Writer`](crate::Writer) or
+/// [`Reader`](crate::Reader) records the details (offset, path, missing bytes), and both are combined into an
+/// [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault(pub(crate) Kind);
+pub struct Fault(pub(crate) ErrorKind);
 
 impl Fault {
-    /// A value that its wire form cannot carry, such as a length above the header's range.
-    pub const OVERFLOW: Self = Self(Kind::Overflow);
-    /// A number of elements that differs from the fixed one.
-    pub const INVALID_LENGTH: Self = Self(Kind::InvalidLength);
-    /// Bytes that are no value of the target, where no other fault is closer.
-    pub const INVALID_VALUE: Self = Self(Kind::InvalidValue);
-    /// A limit of [`Limits`](crate::Limits) that the message exceeds.
-    pub const LIMIT: Self = Self(Kind::Limit);
-    /// A type, value or id that the schema does not know.
-    pub const UNKNOWN_TYPE: Self = Self(Kind::UnknownType);
-    /// Bytes that are not UTF-8 where text was asked for.
-    pub const INVALID_UTF8: Self = Self(Kind::InvalidUtf8);
+    /// The wire type cannot carry the value, for example a length above the range of its header.
+    pub const OVERFLOW: Self = Self(ErrorKind::Overflow);
+    /// The number of elements differs from the length of a fixed-size array.
+    pub const INVALID_LENGTH: Self = Self(ErrorKind::InvalidLength);
+    /// The bytes are not a valid value of the target type, and no other code applies.
+    pub const INVALID_VALUE: Self = Self(ErrorKind::InvalidValue);
+    /// The message exceeds one of the [`Limits`](crate::Limits).
+    pub const LIMIT: Self = Self(ErrorKind::Limit);
+    /// The type, value or id is not part of the schema.
+    pub const UNKNOWN_TYPE: Self = Self(ErrorKind::UnknownType);
+    /// The bytes of a string are not UTF-8.
+    pub const INVALID_UTF8: Self = Self(ErrorKind::InvalidUtf8);
 }
 
 impl fmt::Display for Fault {
@@ -37,7 +38,7 @@ impl core::error::Error for Fault {}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub(crate) enum ErrorKind {
     UnexpectedEnd,
     Overflow,
     InvalidBool,
@@ -55,37 +56,37 @@ pub(crate) enum Kind {
     Io,
 }
 
-impl Kind {
+impl ErrorKind {
     fn text(self) -> &'static str {
         match self {
             Self::UnexpectedEnd => "the input ends inside a value",
             Self::Overflow => "a value or length is out of range",
             Self::InvalidBool => "a flag is neither 0 nor 1",
             Self::InvalidUtf8 => "text is not UTF-8",
-            Self::InvalidLength => "the number of elements is not the fixed one",
-            Self::InvalidValue => "the bytes are no value of the target type",
-            Self::UnknownType => "the id or type is not known",
-            Self::AlreadyRegistered => "the id is registered already",
-            Self::DuplicateKey => "a map has a key twice",
+            Self::InvalidLength => "wrong number of elements for a fixed-size array",
+            Self::InvalidValue => "the bytes are not a valid value of the target type",
+            Self::UnknownType => "unknown id or type",
+            Self::AlreadyRegistered => "the id is already registered",
+            Self::DuplicateKey => "a map contains a key twice",
             Self::TrailingBytes => "bytes follow the value",
             Self::Limit => "a limit is exceeded",
             Self::Depth => "structs are nested deeper than max_depth allows",
-            Self::UnknownZone => "the time zone is not known",
+            Self::UnknownZone => "unknown time zone",
             Self::BufferFull => "the buffer is too small",
             Self::Io => "input or output failed",
         }
     }
 }
 
-/// One step of the way from a message to the value that failed.
+/// One step of the path from a message to the value that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Segment {
-    /// A field of a struct, by its name in the schema.
+    /// A struct field, by its name in the schema.
     Field(&'static str),
-    /// A field whose name is known at run time only.
+    /// A struct field whose name is only known at run time.
     Name(String),
-    /// An element of a slice or array, from zero.
+    /// An element of a slice or array; the index starts at zero.
     Index(usize),
     /// The key of the map entry with this index.
     Key(usize),
@@ -105,15 +106,15 @@ impl fmt::Display for Segment {
     }
 }
 
-/// Where a failure happened, gathered from the inside out.
+/// Path and byte counts of a failure, recorded while the fault is returned to the caller.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
-    /// Innermost first.
+    /// Innermost segment first.
     segments: Vec<Segment>,
-    /// For `UnexpectedEnd`: how many bytes are missing at least.
+    /// For `UnexpectedEnd`: the minimum number of missing bytes.
     pub(crate) missing: usize,
-    /// How many of the bytes that were read belong to the value that failed.
-    pub(crate) behind: usize,
+    /// Number of bytes between the start of the failed value and the current position.
+    pub(crate) rewind: usize,
 }
 
 impl Trace {
@@ -126,7 +127,7 @@ impl Trace {
         self.segments.reverse();
         Error(Box::new(Inner {
             kind: fault.0,
-            offset: Some(offset.saturating_sub(self.behind)),
+            offset: Some(offset.saturating_sub(self.rewind)),
             missing: self.missing,
             path: self.segments,
             #[cfg(feature = "std")]
@@ -135,15 +136,15 @@ impl Trace {
     }
 }
 
-/// Why a message could not be encoded or decoded: kind, byte offset and field path.
+/// An encoding or decoding error: kind, byte offset and field path.
 ///
-/// The offset counts from the first byte of the message. On decoding it is where the value starts that could not be
-/// read, or what its header counts if the header could be; on encoding the number of bytes that the values before it
-/// take. No input appears in the text.
+/// The offset counts from the first byte of the message. When decoding, it is the start of the value that could not be
+/// read; if a length header was read but its contents were not, it is the start of the contents. When encoding, it is
+/// the number of bytes written before the value. The error text contains no input bytes.
 pub struct Error(Box<Inner>);
 
 struct Inner {
-    kind: Kind,
+    kind: ErrorKind,
     offset: Option<usize>,
     missing: usize,
     path: Vec<Segment>,
@@ -152,7 +153,7 @@ struct Inner {
 }
 
 impl Error {
-    pub(crate) fn bare(kind: Kind) -> Self {
+    pub(crate) fn bare(kind: ErrorKind) -> Self {
         Self(Box::new(Inner {
             kind,
             offset: None,
@@ -163,115 +164,115 @@ impl Error {
         }))
     }
 
-    pub(crate) fn at(kind: Kind, offset: usize) -> Self {
+    pub(crate) fn at(kind: ErrorKind, offset: usize) -> Self {
         Trace::default().into_error(Fault(kind), offset)
     }
 
     #[cfg(feature = "std")]
     pub(crate) fn io(source: std::io::Error) -> Self {
-        let mut error = Self::bare(Kind::Io);
+        let mut error = Self::bare(ErrorKind::Io);
         error.0.source = Some(source);
         error
     }
 
-    /// The position in bytes from the start of the message, if there is one.
+    /// Returns the byte offset from the start of the message, if known.
     pub fn offset(&self) -> Option<usize> {
         self.0.offset
     }
 
-    /// The way to the value that failed, outermost step first; empty for the message itself.
+    /// Returns the path to the value that failed, outermost segment first. It is empty for the message itself.
     pub fn path(&self) -> &[Segment] {
         &self.0.path
     }
 
-    /// How many more bytes are needed at least, where the input ended too early.
+    /// Returns the minimum number of missing bytes, if the input ended too early.
     ///
-    /// More may be missing: what follows is not known before these bytes are there.
+    /// The message may need more: the size of the fields after these bytes is not known yet.
     pub fn missing(&self) -> Option<usize> {
         self.is_unexpected_end().then_some(self.0.missing)
     }
 
-    /// Whether the input ends inside a value.
+    /// True if the input ends inside a value.
     pub fn is_unexpected_end(&self) -> bool {
-        self.0.kind == Kind::UnexpectedEnd
+        self.0.kind == ErrorKind::UnexpectedEnd
     }
 
-    /// Whether a value or length does not fit its wire form, or a length is negative.
+    /// True if a value or length does not fit its wire type, or a length is negative.
     pub fn is_overflow(&self) -> bool {
-        self.0.kind == Kind::Overflow
+        self.0.kind == ErrorKind::Overflow
     }
 
-    /// Whether a flag byte is neither 0 nor 1.
+    /// True if a flag byte is neither 0 nor 1.
     pub fn is_invalid_bool(&self) -> bool {
-        self.0.kind == Kind::InvalidBool
+        self.0.kind == ErrorKind::InvalidBool
     }
 
-    /// Whether bytes are not UTF-8 where text was asked for.
+    /// True if the bytes of a string are not UTF-8.
     pub fn is_invalid_utf8(&self) -> bool {
-        self.0.kind == Kind::InvalidUtf8
+        self.0.kind == ErrorKind::InvalidUtf8
     }
 
-    /// Whether an array has another number of elements than its schema says.
+    /// True if a fixed-size array has the wrong number of elements.
     pub fn is_invalid_length(&self) -> bool {
-        self.0.kind == Kind::InvalidLength
+        self.0.kind == ErrorKind::InvalidLength
     }
 
-    /// Whether bytes are no value of the target type, where no other predicate is closer.
+    /// True if the bytes are not a valid value of the target type and no other predicate applies.
     pub fn is_invalid_value(&self) -> bool {
-        self.0.kind == Kind::InvalidValue
+        self.0.kind == ErrorKind::InvalidValue
     }
 
-    /// Whether an id, or the type behind it, is not registered.
+    /// True if an id, or the type behind it, is not registered.
     pub fn is_unknown_type(&self) -> bool {
-        self.0.kind == Kind::UnknownType
+        self.0.kind == ErrorKind::UnknownType
     }
 
-    /// Whether an id was registered before.
+    /// True if the id is already registered.
     pub fn is_already_registered(&self) -> bool {
-        self.0.kind == Kind::AlreadyRegistered
+        self.0.kind == ErrorKind::AlreadyRegistered
     }
 
-    /// Whether a map has a key twice and the options refuse that.
+    /// True if a map contains a key twice and the options reject duplicates.
     pub fn is_duplicate_key(&self) -> bool {
-        self.0.kind == Kind::DuplicateKey
+        self.0.kind == ErrorKind::DuplicateKey
     }
 
-    /// Whether bytes follow the value where none may.
+    /// True if bytes remain after a value that must use the whole input.
     pub fn is_trailing_bytes(&self) -> bool {
-        self.0.kind == Kind::TrailingBytes
+        self.0.kind == ErrorKind::TrailingBytes
     }
 
-    /// Whether one of [`Limits`](crate::Limits) is exceeded.
+    /// True if one of the [`Limits`](crate::Limits) is exceeded.
     pub fn is_limit(&self) -> bool {
-        matches!(self.0.kind, Kind::Limit | Kind::Depth)
+        matches!(self.0.kind, ErrorKind::Limit | ErrorKind::Depth)
     }
 
-    /// Whether a time zone has no meaning here.
+    /// True if a time zone is unknown or has no name.
     pub fn is_unknown_zone(&self) -> bool {
-        self.0.kind == Kind::UnknownZone
+        self.0.kind == ErrorKind::UnknownZone
     }
 
-    /// Whether the buffer given for the output is too small.
+    /// True if the output buffer is too small.
     pub fn is_buffer_full(&self) -> bool {
-        self.0.kind == Kind::BufferFull
+        self.0.kind == ErrorKind::BufferFull
     }
 
-    /// Whether reading from or writing to a stream failed; the cause is the source.
+    /// True if reading from or writing to a stream failed; [`source`](core::error::Error::source) returns the cause.
     pub fn is_io(&self) -> bool {
-        self.0.kind == Kind::Io
+        self.0.kind == ErrorKind::Io
     }
 
-    /// The text of the Go library's error for the same situation, its spelling included, where it has one.
+    /// Returns the Go library's error text for the same failure, including its spelling mistakes, if it has one.
     ///
-    /// For those who compare logs of both sides.
+    /// Use it to compare logs of Rust and Go programs.
     pub fn go_message(&self) -> Option<&'static str> {
         Some(match self.0.kind {
-            Kind::UnexpectedEnd => "unsufficient bytes read",
-            Kind::Overflow | Kind::Limit | Kind::Depth => "bytes overflow",
-            Kind::BufferFull => "unsufficient bytes written",
-            Kind::InvalidLength => "invalid length",
-            Kind::AlreadyRegistered => "builder is registered already",
-            Kind::UnknownType => "unknown type",
+            ErrorKind::UnexpectedEnd => "unsufficient bytes read",
+            ErrorKind::Overflow | ErrorKind::Limit | ErrorKind::Depth => "bytes overflow",
+            ErrorKind::BufferFull => "unsufficient bytes written",
+            ErrorKind::InvalidLength => "invalid length",
+            ErrorKind::AlreadyRegistered => "builder is registered already",
+            ErrorKind::UnknownType => "unknown type",
             _ => return None,
         })
     }
@@ -311,9 +312,9 @@ impl core::error::Error for Error {
     }
 }
 
-/// The kind is that of the cause where a stream failed, [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof) where the
-/// input ends inside a value, and otherwise [`InvalidData`](std::io::ErrorKind::InvalidData). The error is what
-/// `get_ref` and `downcast` give back.
+/// Uses the kind of the underlying I/O error if a stream failed, [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof)
+/// if the input ends inside a value, and [`InvalidData`](std::io::ErrorKind::InvalidData) otherwise. `get_ref` and
+/// `downcast` return the [`Error`].
 #[cfg(feature = "std")]
 impl From<Error> for std::io::Error {
     fn from(error: Error) -> Self {

@@ -4,35 +4,35 @@ use alloc::vec::Vec;
 use core::{fmt, mem};
 use std::io::{self, Read, Write};
 
-use crate::error::{Error, Fault, Kind, Segment};
-use crate::form::{Decode, DecodeForm, DecodeOwned, Encode};
+use crate::default_wire::{Decode, DecodeAs, DecodeOwned, Encode};
+use crate::error::{Error, ErrorKind, Fault, Segment};
 use crate::message::WireExt;
 use crate::options::Options;
 use crate::read::{Input, State};
 use crate::wire::{Get, Put, StaticWire, Wire};
 
-/// How much a stream is asked for at once where a length claims more: memory grows with what arrives.
+/// Maximum bytes read at once for an untrusted length, so that memory grows with the bytes that arrive.
 const CHUNK: usize = 8192;
 
-/// Encodes to a stream with one `write_all`, or with none if the message is empty.
+/// Encodes a value to a stream with one `write_all`, or none if the message is empty.
 ///
-/// For many messages there is [`Encoder`], which keeps its buffer.
+/// To write many messages, use [`Encoder`], which reuses its buffer.
 ///
 /// # Errors
 ///
-/// Fails if a value does not fit its wire form, before anything is written, and if writing fails.
+/// Fails before anything is written if a value does not fit its wire type, and if writing fails.
 pub fn encode_to_writer<T: Encode + ?Sized>(value: &T, writer: impl Write) -> Result<(), Error> {
     Encoder::new(writer).encode(value)
 }
 
-/// Decodes one message from a stream and reads not a byte more.
+/// Decodes one message from a stream, reading no bytes beyond its end.
 ///
-/// Numbers are read one by one, so a stream that costs a system call per read belongs into a `BufReader`. For many
-/// messages, and for values that borrow, there is [`Decoder`].
+/// Each number is read separately, so wrap unbuffered streams in a `BufReader`. To read many messages, or values that
+/// borrow, use [`Decoder`].
 ///
 /// # Errors
 ///
-/// Fails where no such value starts, at the end of the stream, and if reading fails.
+/// Fails if the bytes are not a valid message, at the end of the stream, and if reading fails.
 ///
 /// ```
 /// let mut stream: &[u8] = &[3, 0, b'h', b'e', b'y', 0xff];
@@ -42,14 +42,14 @@ pub fn encode_to_writer<T: Encode + ?Sized>(value: &T, writer: impl Write) -> Re
 /// ```
 pub fn decode_from_reader<T: DecodeOwned>(reader: impl Read) -> Result<T, Error> {
     let mut decoder = Decoder::new(reader);
-    let form = <T as DecodeForm<'_>>::Form::NEW;
-    if !decoder.fill(&form)? {
-        return Err(Error::at(Kind::UnexpectedEnd, 0));
+    let wire = <T as DecodeAs<'_>>::Wire::NEW;
+    if !decoder.fill(&wire)? {
+        return Err(Error::at(ErrorKind::UnexpectedEnd, 0));
     }
-    form.decode_exact(&decoder.buffer)
+    wire.decode_exact(&decoder.buffer)
 }
 
-/// Writes messages to a stream, each with one `write_all`, from a buffer that it keeps.
+/// Writes messages to a stream, each with one `write_all`, and reuses its buffer.
 ///
 /// ```
 /// let mut encoder = tightwire_parco::Encoder::new(Vec::new());
@@ -65,12 +65,12 @@ pub struct Encoder<W> {
 }
 
 impl<W: Write> Encoder<W> {
-    /// Messages go to this stream.
+    /// Creates an encoder that writes to this stream.
     pub const fn new(writer: W) -> Self {
         Self::with_options(writer, Options::new())
     }
 
-    /// Messages go to this stream, with the maximum depth of these options.
+    /// Creates an encoder with the maximum depth of these options.
     pub const fn with_options(writer: W, options: Options) -> Self {
         Self { writer, buffer: Vec::new(), options }
     }
@@ -79,36 +79,36 @@ impl<W: Write> Encoder<W> {
     ///
     /// # Errors
     ///
-    /// Fails if a value does not fit its wire form, before anything is written, and if writing fails.
+    /// Fails before anything is written if a value does not fit its wire type, and if writing fails.
     pub fn encode<T: Encode + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
-        self.encode_as(&T::Form::NEW, value)
+        self.encode_as(&T::Wire::NEW, value)
     }
 
-    /// Writes a value in a form that is given.
+    /// Writes a value with an explicit wire type.
     ///
     /// # Errors
     ///
     /// As [`encode`](Self::encode).
-    pub fn encode_as<F: Put<T>, T: ?Sized>(&mut self, form: &F, value: &T) -> Result<(), Error> {
+    pub fn encode_as<F: Put<T>, T: ?Sized>(&mut self, wire: &F, value: &T) -> Result<(), Error> {
         self.buffer.clear();
-        form.encode_with(self.options, value, &mut self.buffer)?;
+        wire.encode_with(self.options, value, &mut self.buffer)?;
         if self.buffer.is_empty() {
             return Ok(());
         }
         self.writer.write_all(&self.buffer).map_err(Error::io)
     }
 
-    /// The stream.
+    /// Returns a reference to the stream.
     pub const fn get_ref(&self) -> &W {
         &self.writer
     }
 
-    /// The stream, to flush it for instance.
+    /// Returns a mutable reference to the stream, for example to flush it.
     pub const fn get_mut(&mut self) -> &mut W {
         &mut self.writer
     }
 
-    /// Gives the stream back.
+    /// Returns the stream.
     pub fn into_inner(self) -> W {
         self.writer
     }
@@ -120,15 +120,15 @@ impl<W> fmt::Debug for Encoder<W> {
     }
 }
 
-/// Reads messages from a stream, each exactly as far as it goes, into a buffer that it keeps.
+/// Reads messages from a stream, never beyond the end of a message, and reuses its buffer.
 ///
-/// A message is walked over while it arrives, so that every limit holds before memory is taken, and decoded from the
-/// buffer when it is complete. [`Limits::max_allocation`](crate::Limits::max_allocation) bounds its size.
+/// A message is checked while it arrives, so that every limit applies before memory is allocated, and decoded from the
+/// buffer once it is complete. [`Limits::max_allocation`](crate::Limits::max_allocation) limits its size.
 ///
-/// Numbers are read one by one, so a stream that costs a system call per read belongs into a `BufReader`.
+/// Each number is read separately, so wrap unbuffered streams in a `BufReader`.
 ///
-/// A message without bytes, such as `()`, can be read once where the stream ends, and then there is none. To know that,
-/// the call after such a message reads the first byte of the next one, and keeps it if it is not part of its own.
+/// A message of zero bytes, such as `()`, is returned once at the end of the stream, and then the stream ends. To
+/// detect the end, the next call reads one byte ahead and buffers it if it belongs to a later message.
 ///
 /// ```
 /// let stream: &[u8] = &[3, 0, b'h', b'e', b'y', 1, 0, b'x'];
@@ -144,108 +144,108 @@ pub struct Decoder<R> {
     reader: R,
     buffer: Vec<u8>,
     options: Options,
-    /// The first byte of the next message, read to know that the stream has not ended.
-    ahead: Option<u8>,
-    /// The last call took no bytes, so the stream may have ended.
-    idle: bool,
+    /// First byte of the next message, if it was read to check for the end of the stream.
+    lookahead: Option<u8>,
+    /// The last message had zero bytes, so the stream may have ended.
+    was_empty: bool,
 }
 
 impl<R: Read> Decoder<R> {
-    /// Messages come from this stream.
+    /// Creates a decoder that reads from this stream.
     pub const fn new(reader: R) -> Self {
         Self::with_options(reader, Options::new())
     }
 
-    /// Messages come from this stream and are decoded so.
+    /// Creates a decoder with these options.
     pub const fn with_options(reader: R, options: Options) -> Self {
-        Self { reader, buffer: Vec::new(), options, ahead: None, idle: false }
+        Self { reader, buffer: Vec::new(), options, lookahead: None, was_empty: false }
     }
 
-    /// Reads a message; `None` at the end of the stream.
+    /// Reads a message. Returns `None` at the end of the stream.
     ///
     /// The value may borrow from the decoder until the next message is read.
     ///
     /// # Errors
     ///
-    /// Fails where no such value starts, where the stream ends inside one, and if reading fails. After an error the
-    /// position in the stream is not known.
+    /// Fails if the bytes are not a valid message, if the stream ends inside a message, and if reading fails. The
+    /// position in the stream is unspecified after an error.
     pub fn decode<'de, T: Decode<'de>>(&'de mut self) -> Result<Option<T>, Error> {
-        self.decode_as(&<T as DecodeForm<'de>>::Form::NEW)
+        self.decode_as(&<T as DecodeAs<'de>>::Wire::NEW)
     }
 
-    /// Reads a value in a form that is given; `None` at the end of the stream.
+    /// Reads a value with an explicit wire type. Returns `None` at the end of the stream.
     ///
     /// # Errors
     ///
     /// As [`decode`](Self::decode).
-    pub fn decode_as<'de, F: Get<'de, T>, T>(&'de mut self, form: &F) -> Result<Option<T>, Error> {
-        if self.idle && !self.peek()? {
+    pub fn decode_as<'de, F: Get<'de, T>, T>(&'de mut self, wire: &F) -> Result<Option<T>, Error> {
+        if self.was_empty && !self.peek()? {
             return Ok(None);
         }
-        let is_there = self.fill(form)?;
-        self.idle = self.buffer.is_empty();
-        if !is_there {
+        let found = self.fill(wire)?;
+        self.was_empty = self.buffer.is_empty();
+        if !found {
             return Ok(None);
         }
-        form.decode_exact_with(self.options, &self.buffer).map(Some)
+        wire.decode_exact_with(self.options, &self.buffer).map(Some)
     }
 
-    /// Reads one message into the buffer; false at the end of the stream.
-    fn fill<F: Wire>(&mut self, form: &F) -> Result<bool, Error> {
-        let mut feed = self.feed();
-        let walked = form.walk(&mut feed);
-        if feed.ended && feed.buffer.is_empty() {
+    /// Reads one message into the buffer. Returns false at the end of the stream.
+    fn fill<F: Wire>(&mut self, wire: &F) -> Result<bool, Error> {
+        let mut input = self.input();
+        let walked = wire.walk(&mut input);
+        if input.ended && input.buffer.is_empty() {
             return Ok(false);
         }
         match walked {
             Ok(()) => {
-                self.ahead = if feed.ahead { feed.buffer.pop() } else { None };
+                self.lookahead = if input.lookahead { input.buffer.pop() } else { None };
                 Ok(true)
             }
-            Err(fault) => Err(feed.into_error(fault)),
+            Err(fault) => Err(input.into_error(fault)),
         }
     }
 
-    /// Reads the first byte of the next message; false at the end of the stream.
+    /// Reads the first byte of the next message. Returns false at the end of the stream.
     fn peek(&mut self) -> Result<bool, Error> {
-        let mut feed = self.feed();
-        match feed.at_end() {
+        let mut input = self.input();
+        match input.at_end() {
             Ok(false) => {
-                self.ahead = feed.buffer.pop();
+                self.lookahead = input.buffer.pop();
                 Ok(true)
             }
             Ok(true) => Ok(false),
-            Err(fault) => Err(feed.into_error(fault)),
+            Err(fault) => Err(input.into_error(fault)),
         }
     }
 
-    /// The stream as input, with nothing walked over.
-    fn feed(&mut self) -> Feed<'_, R> {
+    /// Creates an input over the stream with an empty buffer, except for the byte that was read ahead.
+    fn input(&mut self) -> StreamInput<'_, R> {
         self.buffer.clear();
-        let ahead = self.ahead.take();
-        self.buffer.extend(ahead);
-        Feed {
+        let lookahead = self.lookahead.take();
+        self.buffer.extend(lookahead);
+        StreamInput {
             reader: &mut self.reader,
             buffer: &mut self.buffer,
             options: self.options,
             state: State::default(),
             error: None,
-            ahead: ahead.is_some(),
+            lookahead: lookahead.is_some(),
             ended: false,
         }
     }
 
-    /// The stream.
+    /// Returns a reference to the stream.
     pub const fn get_ref(&self) -> &R {
         &self.reader
     }
 
-    /// The stream; what is read from it here is no part of a message.
+    /// Returns a mutable reference to the stream. Bytes read through it are not part of any message.
     pub const fn get_mut(&mut self) -> &mut R {
         &mut self.reader
     }
 
-    /// Gives the stream back, positioned behind the last message, or one byte further after several messages without
+    /// Returns the stream. Its position is after the last message, or one byte further after several messages of zero
     /// bytes in a row.
     pub fn into_inner(self) -> R {
         self.reader
@@ -258,30 +258,30 @@ impl<R> fmt::Debug for Decoder<R> {
     }
 }
 
-/// A stream as input: what is walked over is what has been read, and stays in the buffer.
-struct Feed<'a, R> {
+/// A stream as [`Input`]. Everything it reads is appended to the buffer.
+struct StreamInput<'a, R> {
     reader: &'a mut R,
     buffer: &'a mut Vec<u8>,
     options: Options,
     state: State,
     error: Option<io::Error>,
-    /// The last byte of the buffer is not walked over yet.
-    ahead: bool,
-    /// The stream has ended.
+    /// The last byte of the buffer was read ahead and is not consumed yet.
+    lookahead: bool,
+    /// True once the stream has ended.
     ended: bool,
 }
 
-impl<R: Read> Feed<'_, R> {
-    /// Reads `count` bytes to the end of the buffer, which grows by [`CHUNK`] at most before they arrive.
+impl<R: Read> StreamInput<'_, R> {
+    /// Appends `count` bytes of the stream to the buffer, which grows by at most [`CHUNK`] before they arrive.
     fn pull(&mut self, count: usize) -> Result<(), Fault> {
-        let ahead = usize::from(count > 0 && mem::take(&mut self.ahead));
-        let mut left = count - ahead;
+        let lookahead = usize::from(count > 0 && mem::take(&mut self.lookahead));
+        let mut left = count - lookahead;
         while left > 0 {
             let chunk = left.min(CHUNK);
             if let Err(fault) = self.pull_chunk(chunk) {
                 let trace = &mut self.state.trace;
                 trace.missing += left - chunk;
-                trace.behind += count - left;
+                trace.rewind += count - left;
                 return Err(fault);
             }
             left -= chunk;
@@ -293,7 +293,7 @@ impl<R: Read> Feed<'_, R> {
         let start = self.buffer.len();
         let end = start + count;
         if end > self.options.limits.allocation {
-            return Err(Fault(Kind::Limit));
+            return Err(Fault(ErrorKind::Limit));
         }
         self.buffer.resize(end, 0);
         let mut filled = start;
@@ -303,15 +303,15 @@ impl<R: Read> Feed<'_, R> {
                     self.ended = true;
                     self.buffer.truncate(filled);
                     self.state.trace.missing = end - filled;
-                    self.state.trace.behind = filled - start;
-                    return Err(Fault(Kind::UnexpectedEnd));
+                    self.state.trace.rewind = filled - start;
+                    return Err(Fault(ErrorKind::UnexpectedEnd));
                 }
                 Ok(read) => filled += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.buffer.truncate(filled);
                     self.error = Some(error);
-                    return Err(Fault(Kind::Io));
+                    return Err(Fault(ErrorKind::Io));
                 }
             }
         }
@@ -326,28 +326,28 @@ impl<R: Read> Feed<'_, R> {
     }
 }
 
-impl<R: Read> Input for Feed<'_, R> {
+impl<R: Read> Input for StreamInput<'_, R> {
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
         self.pull(N)?;
-        self.buffer.last_chunk().copied().ok_or(Fault(Kind::UnexpectedEnd))
+        self.buffer.last_chunk().copied().ok_or(Fault(ErrorKind::UnexpectedEnd))
     }
 
-    fn pass(&mut self, count: usize) -> Result<(), Fault> {
+    fn skip(&mut self, count: usize) -> Result<(), Fault> {
         self.pull(count)
     }
 
     fn expect(&mut self, count: usize) -> Result<(), Fault> {
-        // Nobody knows what will arrive; only the limit is known.
+        // The size of the stream is unknown, so only the limit can be checked.
         match self.buffer.len().checked_add(count) {
             Some(end) if end <= self.options.limits.allocation => Ok(()),
-            _ => Err(Fault(Kind::Limit)),
+            _ => Err(Fault(ErrorKind::Limit)),
         }
     }
 
     fn at_end(&mut self) -> Result<bool, Fault> {
-        if !self.ahead {
+        if !self.lookahead {
             match self.pull(1) {
-                Ok(()) => self.ahead = true,
+                Ok(()) => self.lookahead = true,
                 Err(_) if self.ended => return Ok(true),
                 Err(fault) => return Err(fault),
             }
@@ -364,8 +364,8 @@ impl<R: Read> Input for Feed<'_, R> {
         fault
     }
 
-    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
-        self.state.trace.behind = count;
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
+        self.state.trace.rewind = count;
         fault
     }
 

@@ -1,89 +1,89 @@
-//! Encoding and decoding whole messages.
+//! Functions that encode and decode whole messages.
 
 use alloc::vec::Vec;
 
-use crate::error::{Error, Fault, Kind};
-use crate::form::{Decode, DecodeForm, Encode};
+use crate::default_wire::{Decode, DecodeAs, Encode};
+use crate::error::{Error, ErrorKind, Fault};
 use crate::options::Options;
 use crate::read::{Context, Reader};
 use crate::wire::{Get, Put, StaticWire, Wire};
 #[cfg(feature = "bytes")]
 use crate::write::Reserve;
-use crate::write::{self, Filled};
+use crate::write::{self, FillResult};
 
-/// Encodes into a new vector.
+/// Encodes a value into a new vector.
 ///
 /// # Errors
 ///
-/// Fails if a value does not fit its wire form.
+/// Fails if a value does not fit its wire type.
 ///
 /// ```
 /// assert_eq!(tightwire_parco::to_vec("hey")?, [3, 0, b'h', b'e', b'y']);
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
 pub fn to_vec<T: Encode + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
-    T::Form::NEW.to_vec(value)
+    T::Wire::NEW.to_vec(value)
 }
 
-/// Encodes to the end of a vector.
+/// Encodes a value and appends it to a vector.
 ///
-/// A vector that is cleared and used again does not allocate once it has grown to the size of the messages.
+/// A vector that is cleared and reused does not allocate once it has grown to the size of the messages.
 ///
 /// # Errors
 ///
-/// Fails if a value does not fit its wire form; the vector's contents are then as before.
+/// Fails if a value does not fit its wire type. The vector is unchanged on failure.
 #[inline]
 pub fn encode<T: Encode + ?Sized>(value: &T, vec: &mut Vec<u8>) -> Result<(), Error> {
-    T::Form::NEW.encode(value, vec)
+    T::Wire::NEW.encode(value, vec)
 }
 
-/// Encodes to the start of a slice and returns how many bytes that took.
+/// Encodes a value to the start of a slice and returns the number of bytes written.
 ///
 /// # Errors
 ///
-/// Fails if a value does not fit its wire form, or if the message does not fit the slice, whose contents are then not
-/// specified.
+/// Fails if a value does not fit its wire type, or if the message does not fit the slice. The contents of the slice are
+/// then unspecified.
 pub fn encode_to_slice<T: Encode + ?Sized>(value: &T, slice: &mut [u8]) -> Result<usize, Error> {
-    T::Form::NEW.encode_to_slice(value, slice)
+    T::Wire::NEW.encode_to_slice(value, slice)
 }
 
-/// Encodes to the end of a buffer of the crate `bytes`, such as `BytesMut`.
+/// Encodes a value and appends it to a buffer of the `bytes` crate, such as `BytesMut`.
 ///
-/// A buffer that can grow is asked once for the size of the message, and the message is written there.
+/// A growable buffer is grown once, to the size of the message.
 ///
 /// # Errors
 ///
-/// Fails if a value does not fit its wire form, or if the buffer has no room; the buffer is then as before.
+/// Fails if a value does not fit its wire type, or if the buffer is full. The buffer is unchanged on failure.
 #[cfg(feature = "bytes")]
 pub fn encode_to_buf<T: Encode + ?Sized>(value: &T, buf: &mut impl Reserve) -> Result<(), Error> {
-    T::Form::NEW.encode_to_buf(value, buf)
+    T::Wire::NEW.encode_to_buf(value, buf)
 }
 
-/// The exact number of bytes that a value takes, counted without writing them.
+/// Returns the exact encoded size of a value in bytes, without encoding it.
 ///
 /// # Errors
 ///
-/// Fails where encoding would.
+/// Fails if encoding would fail.
 #[inline]
 pub fn encoded_len<T: Encode + ?Sized>(value: &T) -> Result<usize, Error> {
-    T::Form::NEW.encoded_len(value)
+    T::Wire::NEW.encoded_len(value)
 }
 
-/// Decodes a value from the start of a slice and returns what follows it.
+/// Decodes a value from the start of a slice and returns the remaining bytes.
 ///
 /// # Errors
 ///
-/// Fails where no such value starts.
+/// Fails if the bytes are not a valid value.
 #[inline]
 pub fn decode<'de, T: Decode<'de>>(bytes: &'de [u8]) -> Result<(T, &'de [u8]), Error> {
     Options::new().decode(bytes)
 }
 
-/// Decodes a value that takes a whole slice.
+/// Decodes a value that uses the whole slice.
 ///
 /// # Errors
 ///
-/// Fails where no such value starts, and if bytes follow it.
+/// Fails if the bytes are not a valid value, or if bytes remain after it.
 ///
 /// ```
 /// assert_eq!(tightwire_parco::decode_exact::<u16>(&[1, 2])?, 0x0201);
@@ -95,11 +95,11 @@ pub fn decode_exact<'de, T: Decode<'de>>(bytes: &'de [u8]) -> Result<T, Error> {
     Options::new().decode_exact(bytes)
 }
 
-/// Decodes a value that takes a whole slice over an older one, whose memory is used again.
+/// Decodes a value that uses the whole slice into an existing value and reuses its allocations.
 ///
 /// # Errors
 ///
-/// As [`decode_exact`]. After an error the value is not specified, but it is a value.
+/// As [`decode_exact`]. After an error the contents of `value` are unspecified but valid.
 #[inline]
 pub fn decode_into<'de, T: Decode<'de>>(bytes: &'de [u8], value: &mut T) -> Result<(), Error> {
     Options::new().decode_into(bytes, value)
@@ -110,49 +110,49 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// Fails if a value does not fit its wire form.
+    /// Fails if a value does not fit its wire type.
     pub fn to_vec<T: Encode + ?Sized>(self, value: &T) -> Result<Vec<u8>, Error> {
-        T::Form::NEW.to_vec_with(self, value)
+        T::Wire::NEW.to_vec_with(self, value)
     }
 
     /// As [`encode`], with the maximum depth of these options.
     ///
     /// # Errors
     ///
-    /// Fails if a value does not fit its wire form; the vector's contents are then as before.
+    /// Fails if a value does not fit its wire type. The vector is unchanged on failure.
     #[inline]
     pub fn encode<T: Encode + ?Sized>(self, value: &T, vec: &mut Vec<u8>) -> Result<(), Error> {
-        T::Form::NEW.encode_with(self, value, vec)
+        T::Wire::NEW.encode_with(self, value, vec)
     }
 
     /// As [`encoded_len`], with the maximum depth of these options.
     ///
     /// # Errors
     ///
-    /// Fails where encoding would.
+    /// Fails if encoding would fail.
     #[inline]
     pub fn encoded_len<T: Encode + ?Sized>(self, value: &T) -> Result<usize, Error> {
-        T::Form::NEW.encoded_len_with(self, value)
+        T::Wire::NEW.encoded_len_with(self, value)
     }
 
     /// As [`decode`], with these options.
     ///
     /// # Errors
     ///
-    /// Fails where no such value starts.
+    /// Fails if the bytes are not a valid value.
     #[inline]
     pub fn decode<'de, T: Decode<'de>>(self, bytes: &'de [u8]) -> Result<(T, &'de [u8]), Error> {
-        <T as DecodeForm<'de>>::Form::NEW.decode_with(self, bytes)
+        <T as DecodeAs<'de>>::Wire::NEW.decode_with(self, bytes)
     }
 
     /// As [`decode_exact`], with these options.
     ///
     /// # Errors
     ///
-    /// Fails where no such value starts, and if bytes follow it.
+    /// Fails if the bytes are not a valid value, or if bytes remain after it.
     #[inline]
     pub fn decode_exact<'de, T: Decode<'de>>(self, bytes: &'de [u8]) -> Result<T, Error> {
-        <T as DecodeForm<'de>>::Form::NEW.decode_exact_with(self, bytes)
+        <T as DecodeAs<'de>>::Wire::NEW.decode_exact_with(self, bytes)
     }
 
     /// As [`decode_into`], with these options.
@@ -162,21 +162,21 @@ impl Options {
     /// As [`decode_exact`].
     #[inline]
     pub fn decode_into<'de, T: Decode<'de>>(self, bytes: &'de [u8], value: &mut T) -> Result<(), Error> {
-        <T as DecodeForm<'de>>::Form::NEW.decode_into_with(self, bytes, value)
+        <T as DecodeAs<'de>>::Wire::NEW.decode_into_with(self, bytes, value)
     }
 }
 
-/// Encoding and decoding with a form that is given, rather than the one that the type has by itself.
+/// Encodes and decodes values with an explicit wire type instead of the default one.
 ///
-/// It is how single values are written in another form, and how schemas made by a builder are used.
+/// Use it to write a single value with another wire type, and for schemas made by a builder.
 ///
 /// ```
 /// use tightwire_parco::wire::{Le, Slice, StaticWire, U8, U16};
 /// use tightwire_parco::WireExt;
 ///
-/// let form = Slice::<U8, U16<Le>>::NEW;
-/// assert_eq!(form.to_vec(&vec![1u16, 2])?, [2, 1, 0, 2, 0]);
-/// assert_eq!(form.decode_exact::<Vec<u16>>(&[1, 7, 0])?, [7]);
+/// let wire = Slice::<U8, U16<Le>>::NEW;
+/// assert_eq!(wire.to_vec(&vec![1u16, 2])?, [2, 1, 0, 2, 0]);
+/// assert_eq!(wire.decode_exact::<Vec<u16>>(&[1, 7, 0])?, [7]);
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
 pub trait WireExt {
@@ -184,7 +184,7 @@ pub trait WireExt {
     ///
     /// # Errors
     ///
-    /// Fails if the form cannot carry the value.
+    /// Fails if the wire type cannot carry the value.
     fn to_vec<T: ?Sized>(&self, value: &T) -> Result<Vec<u8>, Error>
     where
         Self: Put<T>,
@@ -196,7 +196,7 @@ pub trait WireExt {
     ///
     /// # Errors
     ///
-    /// Fails if the form cannot carry the value.
+    /// Fails if the wire type cannot carry the value.
     fn to_vec_with<T: ?Sized>(&self, options: Options, value: &T) -> Result<Vec<u8>, Error>
     where
         Self: Put<T>,
@@ -210,7 +210,7 @@ pub trait WireExt {
     ///
     /// # Errors
     ///
-    /// Fails if the form cannot carry the value; the vector's contents are then as before.
+    /// Fails if the wire type cannot carry the value. The vector is unchanged on failure.
     #[inline]
     fn encode<T: ?Sized>(&self, value: &T, vec: &mut Vec<u8>) -> Result<(), Error>
     where
@@ -223,7 +223,7 @@ pub trait WireExt {
     ///
     /// # Errors
     ///
-    /// Fails if the form cannot carry the value; the vector's contents are then as before.
+    /// Fails if the wire type cannot carry the value. The vector is unchanged on failure.
     #[inline]
     fn encode_with<T: ?Sized>(&self, options: Options, value: &T, vec: &mut Vec<u8>) -> Result<(), Error>
     where
@@ -236,7 +236,7 @@ pub trait WireExt {
     ///
     /// # Errors
     ///
-    /// Fails if the form cannot carry the value, or the slice is too small.
+    /// Fails if the wire type cannot carry the value, or the slice is too small.
     fn encode_to_slice<T: ?Sized>(&self, value: &T, slice: &mut [u8]) -> Result<usize, Error>
     where
         Self: Put<T>,
@@ -248,7 +248,7 @@ pub trait WireExt {
     ///
     /// # Errors
     ///
-    /// Fails if the form cannot carry the value, or the slice is too small.
+    /// Fails if the wire type cannot carry the value, or the slice is too small.
     fn encode_to_slice_with<T: ?Sized>(
         &self,
         options: Options,
@@ -260,12 +260,12 @@ pub trait WireExt {
     {
         let room = slice.len();
         match write::fill(write::as_uninit(slice), options.levels(), |writer| self.put(value, writer))? {
-            Filled::InPlace(written) => Ok(written),
-            Filled::Spilled(message) if message.len() <= room => {
+            FillResult::InPlace(written) => Ok(written),
+            FillResult::Spilled(message) if message.len() <= room => {
                 slice[..message.len()].copy_from_slice(&message);
                 Ok(message.len())
             }
-            Filled::Spilled(_) => Err(Error::at(Kind::BufferFull, room)),
+            FillResult::Spilled(_) => Err(Error::at(ErrorKind::BufferFull, room)),
         }
     }
 
@@ -273,7 +273,7 @@ pub trait WireExt {
     ///
     /// # Errors
     ///
-    /// Fails if the form cannot carry the value, or the buffer has no room.
+    /// Fails if the wire type cannot carry the value, or the buffer is full.
     #[cfg(feature = "bytes")]
     fn encode_to_buf<T: ?Sized>(&self, value: &T, buf: &mut impl Reserve) -> Result<(), Error>
     where
@@ -286,7 +286,7 @@ pub trait WireExt {
     ///
     /// # Errors
     ///
-    /// Fails if the form cannot carry the value, or the buffer has no room.
+    /// Fails if the wire type cannot carry the value, or the buffer is full.
     #[cfg(feature = "bytes")]
     fn encode_to_buf_with<T: ?Sized>(
         &self,
@@ -297,7 +297,7 @@ pub trait WireExt {
     where
         Self: Put<T>,
     {
-        // A value that has no size fails below, with the path to what is wrong.
+        // If the size cannot be computed, encoding fails below and reports the path.
         let size = self.size(value, options.levels()).unwrap_or(0);
         write::append_to_buf(buf, size, options.levels(), |writer| self.put(value, writer))
     }
@@ -306,7 +306,7 @@ pub trait WireExt {
     ///
     /// # Errors
     ///
-    /// Fails where encoding would.
+    /// Fails if encoding would fail.
     #[inline]
     fn encoded_len<T: ?Sized>(&self, value: &T) -> Result<usize, Error>
     where
@@ -319,7 +319,7 @@ pub trait WireExt {
     ///
     /// # Errors
     ///
-    /// Fails where encoding would.
+    /// Fails if encoding would fail.
     #[inline]
     fn encoded_len_with<T: ?Sized>(&self, options: Options, value: &T) -> Result<usize, Error>
     where
@@ -332,7 +332,7 @@ pub trait WireExt {
     ///
     /// # Errors
     ///
-    /// Fails where no such value starts.
+    /// Fails if the bytes are not a valid value.
     #[inline]
     fn decode<'de, T>(&self, bytes: &'de [u8]) -> Result<(T, &'de [u8]), Error>
     where
@@ -345,7 +345,7 @@ pub trait WireExt {
     ///
     /// # Errors
     ///
-    /// Fails where no such value starts, and if bytes follow it.
+    /// Fails if the bytes are not a valid value, or if bytes remain after it.
     #[inline]
     fn decode_exact<'de, T>(&self, bytes: &'de [u8]) -> Result<T, Error>
     where
@@ -358,7 +358,7 @@ pub trait WireExt {
     ///
     /// # Errors
     ///
-    /// As [`decode_exact`](Self::decode_exact). After an error the value is not specified, but it is a value.
+    /// As [`decode_exact`](Self::decode_exact). After an error the contents of `value` are unspecified but valid.
     #[inline]
     fn decode_into<'de, T>(&self, bytes: &'de [u8], value: &mut T) -> Result<(), Error>
     where
@@ -371,7 +371,7 @@ pub trait WireExt {
     ///
     /// # Errors
     ///
-    /// Fails where no such value starts.
+    /// Fails if the bytes are not a valid value.
     #[inline]
     fn decode_with<'de, T>(&self, options: Options, bytes: &'de [u8]) -> Result<(T, &'de [u8]), Error>
     where
@@ -389,7 +389,7 @@ pub trait WireExt {
     ///
     /// # Errors
     ///
-    /// Fails where no such value starts, and if bytes follow it.
+    /// Fails if the bytes are not a valid value, or if bytes remain after it.
     #[inline]
     fn decode_exact_with<'de, T>(&self, options: Options, bytes: &'de [u8]) -> Result<T, Error>
     where
@@ -424,7 +424,7 @@ impl<W: Wire> WireExt for W {}
 fn exact<T>(reader: Reader<'_, '_>, result: Result<T, Fault>) -> Result<T, Error> {
     match result {
         Ok(value) if reader.rest().is_empty() => Ok(value),
-        Ok(_) => Err(Error::at(Kind::TrailingBytes, reader.offset())),
+        Ok(_) => Err(Error::at(ErrorKind::TrailingBytes, reader.offset())),
         Err(fault) => Err(reader.into_error(fault)),
     }
 }

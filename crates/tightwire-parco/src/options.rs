@@ -1,12 +1,12 @@
-//! What codecs accept: [`Limits`] and [`Options`].
+//! Decoder settings: [`Limits`] and [`Options`].
 
-use crate::error::{Fault, Kind};
+use crate::error::{ErrorKind, Fault};
 
-/// Bounds on what untrusted bytes can make a decoder do. [`max_depth`](Self::max_depth) applies to encoding as well.
+/// Limits on the resources that untrusted input can use. [`max_depth`](Self::max_depth) also applies to encoding.
 ///
-/// Lengths and counts are checked before anything is allocated, and the least number of bytes that a count stands for
-/// must be present. So memory follows the size of the input, and these limits bound it further. What exceeds one of
-/// them fails with [`Error::is_limit`](crate::Error::is_limit).
+/// Lengths and counts are checked before anything is allocated: the input must contain at least the minimum number of
+/// bytes that a count requires, so memory use is proportional to the size of the input. These limits bound it further.
+/// Exceeding one fails with [`Error::is_limit`](crate::Error::is_limit).
 ///
 /// ```
 /// let limits = tightwire_parco::Limits::default().max_bytes(4096).max_elements(1000);
@@ -46,14 +46,14 @@ impl Limits {
     /// Default of [`max_depth`](Self::max_depth): 64.
     pub const MAX_DEPTH: u32 = 64;
 
-    /// The longest string or blob, in bytes; exactly this many are accepted. Default: [`MAX_BYTES`](Self::MAX_BYTES).
+    /// Sets the maximum length of a string or blob, in bytes. Default: [`MAX_BYTES`](Self::MAX_BYTES).
     #[must_use]
     pub const fn max_bytes(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
         self
     }
 
-    /// The most elements of one slice, or entries of one map; exactly this many are accepted. Default:
+    /// Sets the maximum number of elements of one slice, or entries of one map. Default:
     /// [`MAX_ELEMENTS`](Self::MAX_ELEMENTS).
     #[must_use]
     pub const fn max_elements(mut self, elements: usize) -> Self {
@@ -61,20 +61,20 @@ impl Limits {
         self
     }
 
-    /// The most elements of one collection whose elements take no bytes, such as empty structs.
+    /// Sets the maximum number of elements of one collection whose elements take no bytes, such as empty structs.
     ///
-    /// No input stands behind such elements, so a count alone would buy work. Default:
-    /// [`MAX_ZERO_SIZED`](Self::MAX_ZERO_SIZED).
+    /// No input bytes back such elements, so a small message could otherwise cause an arbitrary amount of work.
+    /// Default: [`MAX_ZERO_SIZED`](Self::MAX_ZERO_SIZED).
     #[must_use]
     pub const fn max_zero_sized(mut self, elements: usize) -> Self {
         self.zero_sized = elements;
         self
     }
 
-    /// The most bytes that one message may make the decoder allocate.
+    /// Sets the maximum number of bytes that the decoder may allocate for one message.
     ///
-    /// They are counted as the lengths of owned strings and blobs plus elements times the size of their type. For a
-    /// message that is read from a stream it is also the most bytes of the message. Default:
+    /// It counts the lengths of owned strings and blobs, and elements times the size of their Rust type. For a message
+    /// read from a stream it is also the maximum size of the message. Default:
     /// [`MAX_ALLOCATION`](Self::MAX_ALLOCATION).
     #[must_use]
     pub const fn max_allocation(mut self, bytes: usize) -> Self {
@@ -82,10 +82,10 @@ impl Limits {
         self
     }
 
-    /// Maximum depth of structs nested in each other; the message itself is the first level. Default:
+    /// Sets the maximum depth of nested structs; the message itself is the first level. Default:
     /// [`MAX_DEPTH`](Self::MAX_DEPTH).
     ///
-    /// Encoding fails at the same depth as decoding, so that a message that was written can be read.
+    /// Encoding fails at the same depth as decoding, so every encoded message can be decoded.
     #[must_use]
     pub const fn max_depth(mut self, levels: u32) -> Self {
         self.depth = levels;
@@ -93,21 +93,21 @@ impl Limits {
     }
 }
 
-/// Levels of structs that may still be nested below a place in a message; see [`Limits::max_depth`].
+/// Remaining levels of nested structs; see [`Limits::max_depth`].
 ///
 /// [`Put::size`](crate::Put::size) passes it down. The default is that of a whole message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Levels(pub(crate) u32);
 
 impl Levels {
-    /// The levels that are left inside a struct.
+    /// Returns the levels that remain inside a nested struct.
     ///
     /// # Errors
     ///
     /// Fails if the struct is deeper than [`Limits::max_depth`] allows.
     #[inline]
     pub fn deeper(self) -> Result<Self, Fault> {
-        self.0.checked_sub(1).map(Self).ok_or(Fault(Kind::Depth))
+        self.0.checked_sub(1).map(Self).ok_or(Fault(ErrorKind::Depth))
     }
 }
 
@@ -117,33 +117,33 @@ impl Default for Levels {
     }
 }
 
-/// How strictly flags are read.
+/// How strictly flag bytes are decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
-    /// What no encoder writes is an error: the default.
+    /// Rejects everything that no encoder writes. The default.
     #[default]
     Strict,
-    /// The leniency of the Go library: any flag byte but 1 means false or absent, and a located time without a zone
-    /// is its zero time.
+    /// As lenient as the Go library: every flag byte except 1 means false or absent, and a time with an empty zone name
+    /// is Go's zero time.
     Compat,
 }
 
-/// What becomes of a map on the wire that has a key more than once.
+/// How a map that contains a key more than once is decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DuplicateKeys {
-    /// The last entry wins, as in Go: the default.
+    /// The last entry wins, as in Go. The default.
     #[default]
     LastWins,
-    /// It is an error: [`Error::is_duplicate_key`](crate::Error::is_duplicate_key). Targets that keep all entries, such
-    /// as `Vec<(K, V)>`, do not look for duplicates.
+    /// Decoding fails with [`Error::is_duplicate_key`](crate::Error::is_duplicate_key). Targets that store all entries,
+    /// such as `Vec<(K, V)>`, are not checked for duplicates.
     Reject,
 }
 
-/// How to decode: limits, strictness, duplicate keys. For encoding, [`Limits::max_depth`] is the only one that matters.
+/// Options for decoding: limits, strictness, duplicate keys. Encoding only uses [`Limits::max_depth`].
 ///
-/// The functions of the crate's root use the default.
+/// The functions of the crate root use the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     pub(crate) limits: Limits,
@@ -152,7 +152,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The defaults: strict, the last of duplicate keys wins, the limits of [`Limits::default`].
+    /// Creates the default options: strict, last duplicate key wins, [`Limits::default`].
     pub const fn new() -> Self {
         Self {
             limits: Limits {
@@ -178,14 +178,14 @@ impl Options {
         self
     }
 
-    /// Sets how strictly flags are read.
+    /// Sets how strictly flag bytes are decoded.
     #[must_use]
     pub const fn mode(mut self, mode: Mode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// Sets what becomes of duplicate keys.
+    /// Sets how duplicate map keys are handled.
     #[must_use]
     pub const fn duplicate_keys(mut self, duplicates: DuplicateKeys) -> Self {
         self.duplicates = duplicates;

@@ -1,23 +1,23 @@
-//! The input side: a cursor over a slice, and what it shares with input that arrives piece by piece.
+//! [`Reader`], a cursor over a slice, and [`Input`], which also covers streams.
 
 use core::fmt;
 use core::mem;
 
-use crate::error::{Error, Fault, Kind, Segment, Trace};
+use crate::error::{Error, ErrorKind, Fault, Segment, Trace};
 use crate::options::{DuplicateKeys, Levels, Mode, Options};
 
-/// What a decoder reads from: a slice, the limits, and where it is.
+/// A cursor over the input slice, with limits and position.
 ///
-/// Everything it hands out borrows from the input for `'de`.
+/// Borrowed values are valid for `'de`.
 ///
-/// The cursor is apart from everything else, so that no address of a cursor escapes to code that is seldom run, and the
-/// compiler keeps it in registers over the loops of collections.
+/// The cursor is separate from the rest of the state, so that its address does not escape to cold code and the compiler
+/// keeps it in registers in the loops over collections.
 pub struct Reader<'c, 'de> {
     rest: &'de [u8],
     context: &'c mut Context,
 }
 
-/// What a reader needs beside its cursor.
+/// State of a reader other than its cursor.
 #[derive(Debug)]
 pub(crate) struct Context {
     total: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Context {
     state: State,
 }
 
-/// What is used up and noted while reading.
+/// Usage counters and the trace of a fault.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     allocated: usize,
@@ -33,80 +33,80 @@ pub(crate) struct State {
     pub(crate) trace: Trace,
 }
 
-/// Bytes that wire forms walk over without making values of them.
+/// A source of bytes that wire types can walk over without building values.
 ///
-/// The [`Reader`] is one; a stream that is read exactly as far as the message goes is another.
+/// Implemented by [`Reader`], and by streams that are read exactly up to the end of a message.
 pub trait Input {
-    /// The next `N` bytes.
+    /// Reads the next `N` bytes.
     ///
     /// # Errors
     ///
-    /// Fails where fewer are left.
+    /// Fails if fewer bytes are left.
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault>;
 
-    /// Passes over `count` bytes.
+    /// Skips `count` bytes.
     ///
     /// # Errors
     ///
-    /// Fails where fewer are left.
-    fn pass(&mut self, count: usize) -> Result<(), Fault>;
+    /// Fails if fewer bytes are left.
+    fn skip(&mut self, count: usize) -> Result<(), Fault>;
 
-    /// Fails unless `count` more bytes can be there, so that a lying length is found before what it counts.
+    /// Checks that `count` more bytes can be available, so that a wrong length is found before its contents are read.
     ///
     /// # Errors
     ///
-    /// Fails where it is known that fewer are left.
+    /// Fails if it is known that fewer bytes are left.
     fn expect(&mut self, count: usize) -> Result<(), Fault>;
 
-    /// Whether the input is at its end. A stream has to read on to know; the byte is then the next one.
+    /// Returns whether the input has ended. A stream reads one byte ahead to find out; that byte is returned next.
     ///
     /// # Errors
     ///
     /// Fails if reading fails.
     fn at_end(&mut self) -> Result<bool, Fault>;
 
-    /// How to decode.
+    /// Returns the options of the decoder.
     fn options(&self) -> &Options;
 
-    /// Notes on the way up where a fault happened.
+    /// Adds a segment to the path of a fault, innermost segment first.
     fn locate(&mut self, fault: Fault, segment: Segment) -> Fault;
 
-    /// Notes that a fault is in the last `count` bytes, so that it is reported where those start.
-    fn blame(&mut self, fault: Fault, count: usize) -> Fault;
+    /// Moves the reported offset of a fault back by `count` bytes.
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault;
 
     /// Enters a struct.
     ///
     /// # Errors
     ///
-    /// Fails below the deepest level that the limits allow.
+    /// Fails if it exceeds the maximum depth of the limits.
     fn enter(&mut self) -> Result<(), Fault>;
 
     /// Leaves a struct.
     fn leave(&mut self);
 
-    /// Starts a value that consists of parts. Returns how many of them are behind the input already.
+    /// Starts a value that consists of parts, and returns the number of parts that are already complete.
     ///
-    /// That is 0 unless the input resumes a walk that stopped at its end.
+    /// That is 0 unless the input resumes a walk that stopped at the end of a partial message.
     #[inline]
-    fn resume(&mut self) -> usize {
+    fn begin_parts(&mut self) -> usize {
         0
     }
 
-    /// Notes that this many parts of the value that was started last have been walked over.
+    /// Records the number of complete parts of the value that was started last.
     #[inline]
-    fn passed(&mut self, parts: usize) {
+    fn record_parts(&mut self, parts: usize) {
         let _ = parts;
     }
 
-    /// Notes that all parts of the value that was started last have been walked over.
+    /// Marks the value that was started last as complete.
     #[inline]
-    fn complete(&mut self) {}
+    fn finish_parts(&mut self) {}
 
-    /// Walks over a value of `count` parts, except those that are behind the input already.
+    /// Walks over a value of `count` parts, except those that are already complete.
     ///
     /// # Errors
     ///
-    /// Fails with the first part that cannot be walked over.
+    /// Returns the fault of the first invalid part.
     #[inline]
     fn walk_parts(
         &mut self,
@@ -116,11 +116,11 @@ pub trait Input {
     where
         Self: Sized,
     {
-        for part in self.resume()..count {
+        for part in self.begin_parts()..count {
             walk(self, part)?;
-            self.passed(part + 1);
+            self.record_parts(part + 1);
         }
-        self.complete();
+        self.finish_parts();
         Ok(())
     }
 
@@ -131,35 +131,35 @@ pub trait Input {
     /// Fails above the limit.
     #[inline]
     fn check_bytes(&self, len: usize) -> Result<(), Fault> {
-        if len <= self.options().limits.bytes { Ok(()) } else { Err(Fault(Kind::Limit)) }
+        if len <= self.options().limits.bytes { Ok(()) } else { Err(Fault(ErrorKind::Limit)) }
     }
 
-    /// Checks a number of elements, each of which takes at least `least` bytes, against the limits and the input.
+    /// Checks a number of elements, each of which takes at least `min_size` bytes, against the limits and the input.
     ///
     /// # Errors
     ///
-    /// Fails above the limits, or where the input cannot have that many.
+    /// Fails above the limits, or if the input is too short for that many elements.
     #[inline]
-    fn check_elements(&mut self, count: usize, least: usize) -> Result<(), Fault> {
+    fn check_elements(&mut self, count: usize, min_size: usize) -> Result<(), Fault> {
         let limits = &self.options().limits;
-        if count > limits.elements || (least == 0 && count > limits.zero_sized) {
-            return Err(Fault(Kind::Limit));
+        if count > limits.elements || (min_size == 0 && count > limits.zero_sized) {
+            return Err(Fault(ErrorKind::Limit));
         }
-        self.expect(count.saturating_mul(least))
+        self.expect(count.saturating_mul(min_size))
     }
 
-    /// A flag byte.
+    /// Reads a flag byte.
     ///
     /// # Errors
     ///
-    /// Fails at the end of the input, and in [`Mode::Strict`] where the byte is neither 0 nor 1.
+    /// Fails at the end of the input, and in [`Mode::Strict`] if the byte is neither 0 nor 1.
     #[inline]
     fn flag(&mut self) -> Result<bool, Fault> {
         match self.array::<1>()? {
             [0] => Ok(false),
             [1] => Ok(true),
             _ if self.options().mode == Mode::Compat => Ok(false),
-            _ => Err(self.blame(Fault(Kind::InvalidBool), 1)),
+            _ => Err(self.rewind_fault(Fault(ErrorKind::InvalidBool), 1)),
         }
     }
 }
@@ -168,7 +168,7 @@ impl State {
     #[inline]
     pub(crate) fn enter(&mut self, options: &Options) -> Result<(), Fault> {
         if self.depth == options.limits.depth {
-            return Err(Fault(Kind::Depth));
+            return Err(Fault(ErrorKind::Depth));
         }
         self.depth += 1;
         Ok(())
@@ -186,23 +186,23 @@ impl<'c, 'de> Reader<'c, 'de> {
         Self { rest: input, context }
     }
 
-    /// What is not read yet.
+    /// Returns the unread part of the input.
     #[inline]
     pub fn rest(&self) -> &'de [u8] {
         self.rest
     }
 
-    /// The number of bytes read so far.
+    /// Returns the number of bytes read so far.
     #[inline]
     pub fn offset(&self) -> usize {
         self.context.total - self.rest.len()
     }
 
-    /// The next `count` bytes.
+    /// Reads the next `count` bytes.
     ///
     /// # Errors
     ///
-    /// Fails where fewer are left.
+    /// Fails if fewer bytes are left.
     #[inline]
     pub fn bytes(&mut self, count: usize) -> Result<&'de [u8], Fault> {
         match self.rest.split_at_checked(count) {
@@ -214,28 +214,28 @@ impl<'c, 'de> Reader<'c, 'de> {
         }
     }
 
-    /// Books memory that is about to be allocated.
+    /// Counts memory that is about to be allocated against [`Limits::max_allocation`](crate::Limits::max_allocation).
     ///
     /// # Errors
     ///
-    /// Fails where the message has used up what the limits allow.
+    /// Fails if the total of the message exceeds the limit.
     #[inline]
-    pub fn allocate(&mut self, bytes: usize) -> Result<(), Fault> {
+    pub fn count_allocation(&mut self, bytes: usize) -> Result<(), Fault> {
         self.context.state.allocated = self.context.state.allocated.saturating_add(bytes);
         if self.context.state.allocated <= self.context.options.limits.allocation {
             Ok(())
         } else {
-            Err(Fault(Kind::Limit))
+            Err(Fault(ErrorKind::Limit))
         }
     }
 
-    /// Whether a key that comes twice is an error.
+    /// Returns whether a duplicate map key is an error.
     #[inline]
     pub fn rejects_duplicates(&self) -> bool {
         self.context.options.duplicates == DuplicateKeys::Reject
     }
 
-    /// The levels of structs that may still be entered.
+    /// Remaining levels of nested structs.
     #[inline]
     pub(crate) fn levels(&self) -> Levels {
         Levels(self.context.options.limits.depth - self.context.state.depth)
@@ -246,9 +246,9 @@ impl<'c, 'de> Reader<'c, 'de> {
         self.context.options.mode
     }
 
-    /// Goes back to an earlier [`rest`](Self::rest), so that the fault is reported where that starts.
+    /// Moves the cursor back to an earlier [`rest`](Self::rest), so that the fault is reported at that offset.
     #[inline]
-    pub fn reject(&mut self, rest: &'de [u8], fault: Fault) -> Fault {
+    pub fn fail_at(&mut self, rest: &'de [u8], fault: Fault) -> Fault {
         debug_assert!(rest.ends_with(self.rest), "the reader was not there before");
         if rest.len() <= self.context.total {
             self.rest = rest;
@@ -256,7 +256,7 @@ impl<'c, 'de> Reader<'c, 'de> {
         fault
     }
 
-    /// Joins a fault with its place.
+    /// Combines a fault with the recorded path and offset.
     #[cold]
     pub(crate) fn into_error(self, fault: Fault) -> Error {
         let offset = self.offset();
@@ -273,7 +273,7 @@ impl Context {
     #[cold]
     fn short(&mut self, missing: usize) -> Fault {
         self.state.trace.missing = missing;
-        Fault(Kind::UnexpectedEnd)
+        Fault(ErrorKind::UnexpectedEnd)
     }
 
     #[cold]
@@ -283,8 +283,8 @@ impl Context {
     }
 
     #[cold]
-    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
-        self.state.trace.behind = count;
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
+        self.state.trace.rewind = count;
         fault
     }
 }
@@ -302,7 +302,7 @@ impl Input for Reader<'_, '_> {
     }
 
     #[inline]
-    fn pass(&mut self, count: usize) -> Result<(), Fault> {
+    fn skip(&mut self, count: usize) -> Result<(), Fault> {
         self.bytes(count).map(|_| ())
     }
 
@@ -327,8 +327,8 @@ impl Input for Reader<'_, '_> {
     }
 
     #[inline(always)]
-    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
-        self.context.blame(fault, count)
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
+        self.context.rewind_fault(fault, count)
     }
 
     #[inline]

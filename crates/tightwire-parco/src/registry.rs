@@ -1,4 +1,4 @@
-//! Several models on one stream, each behind its id.
+//! Several message types on one stream, each preceded by an id.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -11,35 +11,35 @@ use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 
-use crate::builder::boxed::{ErasedInput, Erasure};
-use crate::error::{Error, Fault, Kind, Segment};
-use crate::form::{DecodeOwned, Encode};
+use crate::builder::dynamic::{DynInput, DynInputRef};
+use crate::default_wire::{DecodeOwned, Encode};
+use crate::error::{Error, ErrorKind, Fault, Segment};
 use crate::message::WireExt;
 use crate::options::{Levels, Options};
 use crate::read::{Context, Input, Reader};
-use crate::schema::{Describe, Schema};
-use crate::wire::{Get, Own, Put, StaticWire, Wire};
+use crate::schema::{Schema, SchemaContext};
+use crate::wire::{Get, Put, StaticWire, Wire, WireOf};
 use crate::write::{self, Writer};
 
-/// Models by their ids: a frame is an id, then the model that is registered for it.
+/// Maps ids to message types. A frame is an id followed by a message of the type registered under it.
 ///
-/// `W` is the wire form of ids and `I` their type: numbers, texts, whatever has an order. Frames follow each other
-/// without a length, so what comes after an unknown id cannot be read.
+/// `W` is the wire type of ids and `I` their Rust type: a number, a string, or any other ordered type. Frames have no
+/// length, so nothing after an unknown id can be decoded.
 ///
-/// A registry is filled once and then shared, as a static for example.
+/// Fill a registry once and then share it, for example in a static.
 ///
 /// ```
 /// use std::sync::LazyLock;
 ///
 /// use tightwire_parco::wire::U8;
-/// use tightwire_parco::{Identified, Registry, builder};
+/// use tightwire_parco::{HasId, Registry, builder};
 ///
 /// #[derive(Debug, Default, PartialEq)]
 /// struct Animal {
 ///     age: u8,
 /// }
 ///
-/// impl Identified<u8> for Animal {
+/// impl HasId<u8> for Animal {
 ///     fn id(&self) -> u8 {
 ///         7
 ///     }
@@ -64,17 +64,17 @@ pub struct Registry<W, I> {
     models: BTreeMap<I, Box<dyn Model>>,
 }
 
-/// What knows the id that it is registered for.
-pub trait Identified<I> {
-    /// The id.
+/// A type that knows the id it is registered under.
+pub trait HasId<I> {
+    /// Returns the id.
     fn id(&self) -> I;
 }
 
-/// A model that came with its id.
+/// A decoded message and its id.
 pub struct Frame<I> {
     /// The id.
     pub id: I,
-    /// The model, of the type that is registered for the id.
+    /// The message, of the type that is registered under the id.
     pub value: Box<dyn Any + Send>,
 }
 
@@ -83,68 +83,67 @@ where
     W: Put<I> + for<'de> Get<'de, I>,
     I: Ord + fmt::Display,
 {
-    /// A registry without models, whose ids have this form.
+    /// Creates an empty registry whose ids have this wire type.
     ///
-    /// [`Checked`](crate::wire::Checked) is a form for ids that are Go's `int`.
+    /// [`HeaderInt`](crate::wire::HeaderInt) is the wire type for ids that are Go's `int`.
     pub const fn new(id: W) -> Self {
         Self { id, models: BTreeMap::new() }
     }
 
-    /// Registers a model with its form, which is a schema made by [`builder`](crate::builder()) or any other that
-    /// writes and reads `T`.
+    /// Registers a type with a wire type, for example a schema made by [`builder`](crate::builder()).
     ///
     /// # Errors
     ///
-    /// Fails if the id is taken; what it stands for stays.
-    pub fn register<T, F>(&mut self, id: I, form: F) -> Result<&mut Self, Error>
+    /// Fails if the id is already registered; the existing entry is unchanged.
+    pub fn register<T, F>(&mut self, id: I, wire: F) -> Result<&mut Self, Error>
     where
         T: Any + Send,
         F: Put<T> + for<'de> Get<'de, T> + Send + Sync + 'static,
     {
         match self.models.entry(id) {
-            btree_map::Entry::Occupied(_) => Err(Error::bare(Kind::AlreadyRegistered)),
+            btree_map::Entry::Occupied(_) => Err(Error::bare(ErrorKind::AlreadyRegistered)),
             btree_map::Entry::Vacant(entry) => {
-                entry.insert(Box::new(Typed::<T, F> { form, model: PhantomData }));
+                entry.insert(Box::new(Typed::<T, F> { wire, model: PhantomData }));
                 Ok(self)
             }
         }
     }
 
-    /// Registers a model that has a form by itself, as those with derived codecs.
+    /// Registers a type with its default wire type, such as a struct with derived codecs.
     ///
     /// # Errors
     ///
-    /// Fails if the id is taken; what it stands for stays.
-    pub fn register_own<T>(&mut self, id: I) -> Result<&mut Self, Error>
+    /// Fails if the id is already registered; the existing entry is unchanged.
+    pub fn register_type<T>(&mut self, id: I) -> Result<&mut Self, Error>
     where
         T: Any + Send + Encode + DecodeOwned,
     {
-        self.register::<T, _>(id, Own::NEW)
+        self.register::<T, _>(id, WireOf::NEW)
     }
 
-    /// The ids that have models, in their order.
+    /// Returns the registered ids in ascending order.
     pub fn ids(&self) -> impl Iterator<Item = &I> {
         self.models.keys()
     }
 
-    /// Encodes the frame of a model that tells its id to the end of a vector.
+    /// Encodes a frame with the id that the value returns, and appends it to a vector.
     ///
     /// # Errors
     ///
     /// As [`encode_as`](Self::encode_as).
-    pub fn encode<T: Identified<I> + Any>(&self, item: &T, vec: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn encode<T: HasId<I> + Any>(&self, item: &T, vec: &mut Vec<u8>) -> Result<(), Error> {
         self.encode_as(&item.id(), item, vec)
     }
 
-    /// Encodes the frame of a model under the given id to the end of a vector.
+    /// Encodes a frame with this id and appends it to a vector.
     ///
-    /// For another maximum depth, [`WireExt::encode_with`](crate::WireExt::encode_with) encodes a [`Frame`].
+    /// To set a maximum depth, encode a [`Frame`] with [`WireExt::encode_with`](crate::WireExt::encode_with).
     ///
     /// # Errors
     ///
-    /// Fails if the id does not fit its form ([`Error::is_overflow`]), if it is not registered or registered for
-    /// another type ([`Error::is_unknown_type`]), and if the model does not fit its own form. The vector's contents are then
-    /// as before.
+    /// Fails if the id does not fit its wire type ([`Error::is_overflow`]), if it is not registered or registered for
+    /// another type ([`Error::is_unknown_type`]), and if the value does not fit its wire type. The vector is unchanged
+    /// on failure.
     pub fn encode_as<Q, T>(&self, id: &Q, item: &T, vec: &mut Vec<u8>) -> Result<(), Error>
     where
         I: Borrow<Q>,
@@ -155,23 +154,23 @@ where
         write::append(vec, Levels::default(), |writer| self.put_frame(id, item, writer))
     }
 
-    /// Decodes a frame from the start of a slice and returns what follows it.
+    /// Decodes a frame from the start of a slice and returns the remaining bytes.
     ///
-    /// Other options are taken by the methods of [`WireExt`](crate::WireExt), for a registry is the form of its frames.
+    /// A registry is itself a wire type: to set options, use the methods of [`WireExt`](crate::WireExt).
     ///
     /// # Errors
     ///
-    /// Fails if the id is not registered ([`Error::is_unknown_type`]), and where no model of its type follows.
+    /// Fails if the id is not registered ([`Error::is_unknown_type`]), or the bytes after it are not a valid message.
     pub fn decode<'de>(&self, bytes: &'de [u8]) -> Result<(Frame<I>, &'de [u8]), Error> {
         self.decode_with(Options::new(), bytes)
     }
 
-    /// Decodes a frame with a model of type `T` from the start of a slice, and returns what follows it.
+    /// Decodes a frame that contains a `T` from the start of a slice, and returns the remaining bytes.
     ///
     /// # Errors
     ///
-    /// Fails if the id is not registered or is for another type ([`Error::is_unknown_type`]), and where no model of its
-    /// type follows.
+    /// Fails if the id is not registered or registered for another type ([`Error::is_unknown_type`]), or the bytes
+    /// after it are not a valid message.
     pub fn decode_as<'de, T: Any>(&self, bytes: &'de [u8]) -> Result<((I, T), &'de [u8]), Error> {
         let mut context = Context::new(bytes, Options::new());
         let mut reader = Reader::new(bytes, &mut context);
@@ -181,12 +180,12 @@ where
         }
     }
 
-    /// Decodes the frames of a slice, one after the other, until it ends.
+    /// Returns an iterator that decodes the frames of a slice.
     pub fn frames<'a>(&'a self, bytes: &'a [u8]) -> Frames<'a, W, I> {
         self.frames_with(Options::new(), bytes)
     }
 
-    /// As [`frames`](Self::frames), with options. The limits count for each frame.
+    /// As [`frames`](Self::frames), with options. The limits apply to each frame.
     pub fn frames_with<'a>(&'a self, options: Options, bytes: &'a [u8]) -> Frames<'a, W, I> {
         Frames { registry: self, options, rest: bytes, total: bytes.len(), failed: false }
     }
@@ -201,13 +200,13 @@ where
         self.models.get(id).ok_or(Fault::UNKNOWN_TYPE)?.put(item, writer)
     }
 
-    /// Reads an id. The fault of an unknown one is reported where the id starts.
+    /// Reads an id. An unknown id is reported at the offset of its first byte.
     fn get_model(&self, reader: &mut Reader<'_, '_>) -> Result<(I, &dyn Model), Fault> {
         let start = reader.rest();
         let id = self.id.get(reader)?;
         match self.models.get(&id) {
             Some(model) => Ok((id, &**model)),
-            None => Err(reader.reject(start, Fault::UNKNOWN_TYPE)),
+            None => Err(reader.fail_at(start, Fault::UNKNOWN_TYPE)),
         }
     }
 
@@ -216,7 +215,7 @@ where
         let (id, model) = self.get_model(reader)?;
         let mut value: Option<T> = None;
         if !model.get_into(reader, &mut value)? {
-            return Err(reader.reject(start, Fault::UNKNOWN_TYPE));
+            return Err(reader.fail_at(start, Fault::UNKNOWN_TYPE));
         }
         Ok((id, value.expect("a model that is read sets the value")))
     }
@@ -236,18 +235,18 @@ where
     }
 
     fn walk<J: Input>(&self, input: &mut J) -> Result<(), Fault> {
-        let mut id = Copied { input, bytes: Vec::new() };
+        let mut id = RecordingInput { input, bytes: Vec::new() };
         self.id.walk(&mut id)?;
-        let Copied { input, bytes } = id;
+        let RecordingInput { input, bytes } = id;
         let mut context = Context::new(&bytes, *input.options());
         let id = self.id.get(&mut Reader::new(&bytes, &mut context))?;
         self.models.get(&id).ok_or(Fault::UNKNOWN_TYPE)?.walk(input)
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        let id = self.id.schema(describe);
-        describe.multi(core::any::type_name::<Self>(), id, |describe| {
-            self.models.iter().map(|(id, model)| (id.to_string(), model.schema(describe))).collect()
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        let id = self.id.schema(context);
+        context.multi(core::any::type_name::<Self>(), id, |context| {
+            self.models.iter().map(|(id, model)| (id.to_string(), model.schema(context))).collect()
         })
     }
 }
@@ -286,12 +285,12 @@ impl<W, I: fmt::Debug> fmt::Debug for Registry<W, I> {
 }
 
 impl<I> Frame<I> {
-    /// A frame of this model.
+    /// Creates a frame.
     pub fn new<T: Any + Send>(id: I, value: T) -> Self {
         Self { id, value: Box::new(value) }
     }
 
-    /// The model, if it is a `T`.
+    /// Returns the message if it is a `T`, and the frame otherwise.
     pub fn downcast<T: Any>(self) -> Result<T, Self> {
         match self.value.downcast() {
             Ok(value) => Ok(*value),
@@ -299,7 +298,7 @@ impl<I> Frame<I> {
         }
     }
 
-    /// Borrows the model, if it is a `T`.
+    /// Borrows the message if it is a `T`.
     pub fn downcast_ref<T: Any>(&self) -> Option<&T> {
         self.value.downcast_ref()
     }
@@ -311,9 +310,9 @@ impl<I: fmt::Debug> fmt::Debug for Frame<I> {
     }
 }
 
-/// The frames of a slice, decoded one after the other.
+/// Iterator over the frames of a slice.
 ///
-/// An error is the last item, as nothing tells where the next frame would start.
+/// It ends after the first error, because the start of the next frame is then unknown.
 #[derive(Debug)]
 #[must_use = "iterators do nothing unless consumed"]
 pub struct Frames<'a, W, I> {
@@ -325,13 +324,13 @@ pub struct Frames<'a, W, I> {
 }
 
 impl<'a, W, I> Frames<'a, W, I> {
-    /// Where the next frame starts, or the one that failed: bytes from the start of the slice. Offsets of errors count
-    /// from there.
+    /// Returns the offset of the next frame, or of the one that failed, from the start of the slice. Offsets in errors
+    /// are relative to it.
     pub fn offset(&self) -> usize {
         self.total - self.rest.len()
     }
 
-    /// What is not decoded yet.
+    /// Returns the bytes that are not decoded yet.
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -349,10 +348,10 @@ where
             return None;
         }
         match self.registry.decode_with(self.options, self.rest) {
-            // A form of ids can take no bytes, and so can a model: frames of that kind would never end.
+            // Both the id and the message take no bytes: the iterator would never end.
             Ok((_, rest)) if rest.len() == self.rest.len() => {
                 self.failed = true;
-                Some(Err(Error::at(Kind::TrailingBytes, 0)))
+                Some(Err(Error::at(ErrorKind::TrailingBytes, 0)))
             }
             Ok((frame, rest)) => {
                 self.rest = rest;
@@ -373,20 +372,20 @@ where
 {
 }
 
-/// A form together with the type that it carries, which callers do not know.
+/// A wire type and the type of its values, to be erased as [`Model`].
 struct Typed<T, F> {
-    form: F,
+    wire: F,
     model: PhantomData<fn() -> T>,
 }
 
 trait Model: Send + Sync {
     fn min_size(&self) -> usize;
-    fn walk(&self, input: &mut dyn ErasedInput) -> Result<(), Fault>;
-    fn schema(&self, describe: &mut Describe) -> Schema;
+    fn walk(&self, input: &mut dyn DynInput) -> Result<(), Fault>;
+    fn schema(&self, context: &mut SchemaContext) -> Schema;
     fn put(&self, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault>;
     fn size(&self, item: &dyn Any, levels: Levels) -> Result<usize, Fault>;
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Box<dyn Any + Send>, Fault>;
-    /// Reads a model into an `Option` of its type, or tells that it is one of another.
+    /// Reads a message into an `Option` of its type. Returns false if `value` has another type.
     fn get_into(&self, reader: &mut Reader<'_, '_>, value: &mut dyn Any) -> Result<bool, Fault>;
 }
 
@@ -396,51 +395,51 @@ where
     F: Put<T> + for<'de> Get<'de, T> + Send + Sync,
 {
     fn min_size(&self) -> usize {
-        self.form.min_size()
+        self.wire.min_size()
     }
 
-    fn walk(&self, input: &mut dyn ErasedInput) -> Result<(), Fault> {
-        self.form.walk(&mut Erasure(input))
+    fn walk(&self, input: &mut dyn DynInput) -> Result<(), Fault> {
+        self.wire.walk(&mut DynInputRef(input))
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        self.form.schema(describe)
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        self.wire.schema(context)
     }
 
     fn put(&self, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.form.put(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?, writer)
+        self.wire.put(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?, writer)
     }
 
     fn size(&self, item: &dyn Any, levels: Levels) -> Result<usize, Fault> {
-        self.form.size(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?, levels)
+        self.wire.size(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?, levels)
     }
 
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Box<dyn Any + Send>, Fault> {
-        let value: T = self.form.get(reader)?;
+        let value: T = self.wire.get(reader)?;
         Ok(Box::new(value))
     }
 
     fn get_into(&self, reader: &mut Reader<'_, '_>, value: &mut dyn Any) -> Result<bool, Fault> {
         let Some(value) = value.downcast_mut::<Option<T>>() else { return Ok(false) };
-        *value = Some(self.form.get(reader)?);
+        *value = Some(self.wire.get(reader)?);
         Ok(true)
     }
 }
 
-/// An input whose bytes are kept while a form walks over them.
-struct Copied<'a, J> {
+/// Records the bytes that a wire type walks over.
+struct RecordingInput<'a, J> {
     input: &'a mut J,
     bytes: Vec<u8>,
 }
 
-impl<J: Input> Input for Copied<'_, J> {
+impl<J: Input> Input for RecordingInput<'_, J> {
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
         let array = self.input.array()?;
         self.bytes.extend(array);
         Ok(array)
     }
 
-    fn pass(&mut self, count: usize) -> Result<(), Fault> {
+    fn skip(&mut self, count: usize) -> Result<(), Fault> {
         self.input.expect(count)?;
         for _ in 0..count {
             self.array::<1>()?;
@@ -464,8 +463,8 @@ impl<J: Input> Input for Copied<'_, J> {
         self.input.locate(fault, segment)
     }
 
-    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
-        self.input.blame(fault, count)
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
+        self.input.rewind_fault(fault, count)
     }
 
     fn enter(&mut self) -> Result<(), Fault> {

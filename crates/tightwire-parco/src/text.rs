@@ -1,13 +1,13 @@
-//! Bytes that become text, with a short way for short ASCII.
+//! UTF-8 validation with a fast path for short ASCII strings.
 //!
-//! This module has the `unsafe` code of the decoder: one conversion that skips the check of the standard library, whose
-//! call costs more than a short text. Its invariant: every byte was seen, and none has its high bit set.
+//! This module contains the decoder's `unsafe` code: a conversion that skips the validation of the standard library,
+//! because the call costs more than checking a short string inline. Invariant: every byte was checked to be ASCII.
 
-#![allow(unsafe_code, reason = "short texts are the rule for keys; see the module text")]
+#![allow(unsafe_code, reason = "keys are mostly short strings; see the module documentation")]
 
 use crate::error::Fault;
 
-/// The bytes as text.
+/// Returns the bytes as a string.
 ///
 /// # Errors
 ///
@@ -27,7 +27,7 @@ fn checked(bytes: &[u8]) -> Result<&str, Fault> {
     simdutf8::basic::from_utf8(bytes).map_err(|_| Fault::INVALID_UTF8)
 }
 
-/// Whether there are at most sixteen bytes and all are ASCII. The parts that are looked at overlap.
+/// Returns whether there are at most 16 bytes and all are ASCII. The chunks that are checked may overlap.
 #[inline(always)]
 fn is_short_ascii(bytes: &[u8]) -> bool {
     const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
@@ -36,7 +36,7 @@ fn is_short_ascii(bytes: &[u8]) -> bool {
     } else if let (Some(head), Some(tail)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         u64::from(u32::from_le_bytes(*head) | u32::from_le_bytes(*tail)) & HIGH == 0
     } else if let [first, .., last] = bytes {
-        // Three bytes at most are left.
+        // At most three bytes.
         (first | bytes[bytes.len() / 2] | last) < 0x80
     } else {
         bytes.first().is_none_or(|byte| *byte < 0x80)
@@ -51,7 +51,7 @@ mod tests {
 
     use super::*;
 
-    /// What the standard library says, which is the twin of this module.
+    /// Compares with the validation of the standard library.
     fn agrees(bytes: &[u8]) {
         assert_eq!(text(bytes).ok(), core::str::from_utf8(bytes).ok());
         assert!(!is_short_ascii(bytes) || bytes.is_ascii());
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_of_every_short_length_counts() {
+    fn every_byte_of_short_strings_is_checked() {
         for len in 0..40 {
             let mut bytes: Vec<u8> = (0..len).collect();
             agrees(&bytes);
@@ -75,7 +75,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_is_what_the_standard_library_takes(bytes: Vec<u8>, text: String) {
+        fn utf8_validation_matches_the_standard_library(bytes: Vec<u8>, text: String) {
             agrees(&bytes);
             agrees(text.as_bytes());
         }

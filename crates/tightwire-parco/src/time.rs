@@ -1,24 +1,24 @@
-//! Points in time: nanoseconds since 1970 in 64 bits, and what they are made from and become.
+//! [`Timestamp`] and [`ZonedTimestamp`], and conversions between them and the types of other crates.
 
 use alloc::string::String;
 #[cfg(feature = "std")]
 use std::time::{Duration, SystemTime};
 
+use crate::default_wire::{DecodeAs, EncodeAs};
 use crate::error::Fault;
-use crate::form::{DecodeForm, EncodeForm};
 use crate::wire::{FromOctets, Octets, Order, TimeLocation, TimeUtc};
 
-/// The forms that types have by themselves. The modules below use it too.
-macro_rules! forms {
-    ($($(#[$cfg:meta])* $type:ty => $form:ty;)*) => {$(
+/// Default wire types. Also used by the submodules.
+macro_rules! default_wires {
+    ($($(#[$cfg:meta])* $type:ty => $wire:ty;)*) => {$(
         $(#[$cfg])*
-        impl<O: Order> EncodeForm<O> for $type {
-            type Form = $form;
+        impl<O: Order> EncodeAs<O> for $type {
+            type Wire = $wire;
         }
 
         $(#[$cfg])*
-        impl<O: Order> DecodeForm<'_, O> for $type {
-            type Form = $form;
+        impl<O: Order> DecodeAs<'_, O> for $type {
+            type Wire = $wire;
         }
     )*};
 }
@@ -31,10 +31,10 @@ mod jiff;
 #[path = "time/time.rs"]
 mod time_crate;
 
-/// A point in time: nanoseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+/// A point in time in nanoseconds since 1970-01-01T00:00:00Z, not counting leap seconds.
 ///
-/// The range is that of 64 bits: from 1677-09-21T00:12:43.145224192Z to 2262-04-11T23:47:16.854775807Z. Other types are
-/// made of one with [`FromNanos`](crate::wire::FromNanos).
+/// The range is that of an `i64`: 1677-09-21T00:12:43.145224192Z to 2262-04-11T23:47:16.854775807Z. Convert it to other
+/// types with [`FromNanos`](crate::wire::FromNanos).
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -56,40 +56,41 @@ impl Timestamp {
     /// 1970-01-01T00:00:00Z.
     pub const UNIX_EPOCH: Self = Self(0);
 
-    /// The earliest: 1677-09-21T00:12:43.145224192Z.
+    /// The earliest timestamp: 1677-09-21T00:12:43.145224192Z.
     pub const MIN: Self = Self(i64::MIN);
 
-    /// The latest: 2262-04-11T23:47:16.854775807Z.
+    /// The latest timestamp: 2262-04-11T23:47:16.854775807Z.
     pub const MAX: Self = Self(i64::MAX);
 
-    /// What Go writes for its zero time.
+    /// The timestamp that the Go library writes for Go's zero time.
     ///
-    /// That time is the start of the year 1, which 64 bits cannot tell; wrapped it is 1754-08-30T22:43:41.128654848Z.
+    /// Go's zero time is the start of the year 1, which is out of range; wrapped to 64 bits it is
+    /// 1754-08-30T22:43:41.128654848Z.
     pub const GO_ZERO: Self = Self(-6_795_364_578_871_345_152);
 
-    /// So many nanoseconds after 1970, or before it if negative.
+    /// Creates a timestamp from nanoseconds since 1970; negative values are earlier.
     #[inline]
     pub const fn from_nanos(nanos: i64) -> Self {
         Self(nanos)
     }
 
-    /// The nanoseconds after 1970, negative for what is before it.
+    /// Returns the nanoseconds since 1970; negative values are earlier.
     #[inline]
     pub const fn as_nanos(self) -> i64 {
         self.0
     }
 
-    /// A point in time of another type, or nothing if it is out of range.
+    /// Converts a point in time of another type. Returns `None` if it is out of range.
     #[inline]
     pub fn checked(instant: &impl ToNanos) -> Option<Self> {
         i64::try_from(instant.to_nanos()).ok().map(Self)
     }
 
-    /// A point in time of another type as Go writes it: what is out of range loses the upper bits of its nanoseconds,
-    /// and so is another time.
+    /// Converts a point in time of another type and wraps if it is out of range, as Go does. A wrapped timestamp is a
+    /// different time.
     ///
-    /// It is the way to exchange such times with programs that rely on it, as those that send Go's zero time do. By
-    /// itself every form refuses them.
+    /// Use it to exchange timestamps with programs that rely on wrapping, such as those that send Go's zero time. All
+    /// wire types reject out-of-range times.
     ///
     /// ```
     /// use tightwire_parco::Timestamp;
@@ -103,73 +104,73 @@ impl Timestamp {
     }
 }
 
-/// A point in time and the name of the zone that it was written in.
+/// A point in time and the name of a time zone.
 ///
-/// The name is that of the IANA database, or `UTC`, or `Local` for the zone of the reading machine. Offsets are not on
-/// the wire: what the name means is up to a database, which this type does not need. `Z` is text, owned or borrowed
-/// from the input, or bytes, as a name can be any.
+/// The name is one of the IANA database, `UTC`, or `Local` for the zone of the decoding machine. The offset is not
+/// encoded, and this type does not look the name up in a database. `Z` is a string or bytes, owned or borrowed from the
+/// input.
 ///
 /// ```
-/// use tightwire_parco::{Located, Timestamp};
+/// use tightwire_parco::{ZonedTimestamp, Timestamp};
 ///
-/// let bytes = tightwire_parco::to_vec(&Located { at: Timestamp::UNIX_EPOCH, zone: "Asia/Kolkata" })?;
-/// let located: Located<&str> = tightwire_parco::decode_exact(&bytes)?;
+/// let bytes = tightwire_parco::to_vec(&ZonedTimestamp { at: Timestamp::UNIX_EPOCH, zone: "Asia/Kolkata" })?;
+/// let located: ZonedTimestamp<&str> = tightwire_parco::decode_exact(&bytes)?;
 /// assert_eq!(located.zone, "Asia/Kolkata");
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Located<Z = String> {
-    /// When it is.
+pub struct ZonedTimestamp<Z = String> {
+    /// The point in time.
     pub at: Timestamp,
-    /// Where, by the zone's name.
+    /// The name of the time zone.
     pub zone: Z,
 }
 
-impl<Z> Located<Z> {
-    /// The same instant with a zone of another type, such as `&str` for a `String`.
-    pub fn as_deref(&self) -> Located<&Z::Target>
+impl<Z> ZonedTimestamp<Z> {
+    /// Returns the same value with a borrowed zone, such as `&str` for a `String`.
+    pub fn as_deref(&self) -> ZonedTimestamp<&Z::Target>
     where
         Z: core::ops::Deref,
     {
-        Located { at: self.at, zone: &self.zone }
+        ZonedTimestamp { at: self.at, zone: &self.zone }
     }
 }
 
-impl Located<&'static str> {
-    /// A point in time in UTC.
+impl ZonedTimestamp<&'static str> {
+    /// Creates a timestamp in UTC.
     pub const fn utc(at: Timestamp) -> Self {
         Self { at, zone: "UTC" }
     }
 }
 
-impl Default for Located {
+impl Default for ZonedTimestamp {
     fn default() -> Self {
         Self { at: Timestamp::UNIX_EPOCH, zone: "UTC".into() }
     }
 }
 
-impl Default for Located<&str> {
+impl Default for ZonedTimestamp<&str> {
     fn default() -> Self {
-        Located::utc(Timestamp::UNIX_EPOCH)
+        ZonedTimestamp::utc(Timestamp::UNIX_EPOCH)
     }
 }
 
-/// What is a point in time.
+/// A type that can be converted to nanoseconds since 1970.
 ///
-/// Implemented for [`Timestamp`], for `i64` and `i128` as nanoseconds, for [`Located`], for `SystemTime`, and behind
-/// features for the types of `jiff`, `chrono` and `time`.
+/// Implemented for [`Timestamp`], [`ZonedTimestamp`], `SystemTime`, for `i64` and `i128` as nanoseconds, and for the types of
+/// `jiff`, `chrono` and `time` behind their features.
 pub trait ToNanos {
-    /// Nanoseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+    /// Returns the nanoseconds since 1970-01-01T00:00:00Z, not counting leap seconds.
     fn to_nanos(&self) -> i128;
 }
 
-/// What can be made from a point in time.
+/// A type that can be created from nanoseconds since 1970.
 pub trait FromNanos: Sized {
-    /// The point in time that is so many nanoseconds after 1970-01-01T00:00:00Z, leap seconds not counted.
+    /// Creates the value from nanoseconds since 1970-01-01T00:00:00Z, not counting leap seconds.
     ///
     /// # Errors
     ///
-    /// Fails if the type has no such value.
+    /// Fails if the type cannot represent this time.
     fn from_nanos(nanos: i64) -> Result<Self, Fault>;
 }
 
@@ -207,7 +208,7 @@ impl FromNanos for Timestamp {
     }
 }
 
-impl<Z> ToNanos for Located<Z> {
+impl<Z> ToNanos for ZonedTimestamp<Z> {
     #[inline]
     fn to_nanos(&self) -> i128 {
         self.at.to_nanos()
@@ -218,7 +219,7 @@ impl<Z> ToNanos for Located<Z> {
 impl ToNanos for SystemTime {
     #[inline]
     fn to_nanos(&self) -> i128 {
-        // Seconds have 64 bits, so the nanoseconds of a `Duration` are far from the limits of 128.
+        // A `Duration` has 64-bit seconds, so its nanoseconds fit into 128 bits.
         match self.duration_since(Self::UNIX_EPOCH) {
             Ok(after) => after.as_nanos() as i128,
             Err(before) => -(before.duration().as_nanos() as i128),
@@ -240,16 +241,16 @@ impl FromNanos for SystemTime {
     }
 }
 
-forms! {
+default_wires! {
     Timestamp => TimeUtc;
     #[cfg(feature = "std")]
     SystemTime => TimeUtc;
 }
 
-impl<O: Order, Z: Octets> EncodeForm<O> for Located<Z> {
-    type Form = TimeLocation;
+impl<O: Order, Z: Octets> EncodeAs<O> for ZonedTimestamp<Z> {
+    type Wire = TimeLocation;
 }
 
-impl<'de, O: Order, Z: FromOctets<'de>> DecodeForm<'de, O> for Located<Z> {
-    type Form = TimeLocation;
+impl<'de, O: Order, Z: FromOctets<'de>> DecodeAs<'de, O> for ZonedTimestamp<Z> {
+    type Wire = TimeLocation;
 }

@@ -1,18 +1,18 @@
-//! Collections that stay in the input: validated once, decoded while they are iterated.
+//! Views of collections in the input: validated once, and decoded while iterating.
 
 use core::borrow::Borrow;
 use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 
-use crate::error::{Fault, Kind};
-use crate::form::{DecodeForm, EncodeForm};
+use crate::default_wire::{DecodeAs, EncodeAs};
+use crate::error::{ErrorKind, Fault};
 use crate::options::{Levels, Limits, Mode, Options};
 use crate::read::{Context, Reader};
 use crate::wire::{Get, Header, Map, Order, Put, Slice, StaticWire, U16, walk_elements};
 use crate::write::Writer;
 
-/// Options for bytes that were accepted before: nothing is left to limit. `levels` were enough for their structs.
+/// Context for bytes that were already validated: no limits except `levels`, which sufficed when they were validated.
 fn trusted(bytes: &[u8], mode: Mode, levels: Levels) -> Context {
     let limits = Limits::default()
         .max_bytes(usize::MAX)
@@ -23,15 +23,15 @@ fn trusted(bytes: &[u8], mode: Mode, levels: Levels) -> Context {
     Context::new(bytes, Options::new().limits(limits).mode(mode))
 }
 
-/// The types of an entry: forms of key and value, and what they are read as.
+/// Wire types and Rust types of an entry.
 type EntryForm<K, V, A, B> = PhantomData<fn() -> ((K, A), (V, B))>;
 
-/// The elements of a slice, still in the input.
+/// A view of a slice in the input.
 ///
-/// Decoding one reads and checks every element and keeps none. Iterating then decodes them again, which cannot fail.
-/// So a struct of scalars, `&str` and `Seq` is a view of a message that is validated completely and allocates nothing.
+/// Decoding a view validates every element but stores none; iterating decodes them again and cannot fail. A struct of
+/// scalars, `&str` and `Seq` is therefore a fully validated view of a message, and decoding it allocates nothing.
 ///
-/// `E` is the wire form of an element, `T` the type that it is read as.
+/// `E` is the wire type of an element, `T` the Rust type it is decoded to.
 ///
 /// ```
 /// use tightwire_parco::wire::{Le, U16};
@@ -46,39 +46,39 @@ pub struct Seq<'de, E, T> {
     bytes: &'de [u8],
     len: usize,
     mode: Mode,
-    /// The levels of structs that were left when the view was read.
+    /// Remaining nesting levels when the view was decoded.
     levels: Levels,
-    form: PhantomData<fn() -> (E, T)>,
+    wire: PhantomData<fn() -> (E, T)>,
 }
 
-/// The entries of a map, still in the input, in the order in which they came.
+/// A view of a map in the input, with the entries in wire order.
 ///
-/// As [`Seq`], for maps: `K` and `V` are the wire forms, `A` and `B` the types. A key that came twice is there twice.
-/// Two of them are equal if they have equal entries in the same order.
+/// Works like [`Seq`]: `K` and `V` are the wire types, `A` and `B` the Rust types. Duplicate keys are not removed. Two
+/// views are equal if they have equal entries in the same order.
 pub struct Entries<'de, K, V, A, B> {
     bytes: &'de [u8],
     len: usize,
     mode: Mode,
-    /// The levels of structs that were left when the view was read.
+    /// Remaining nesting levels when the view was decoded.
     levels: Levels,
-    form: EntryForm<K, V, A, B>,
+    wire: EntryForm<K, V, A, B>,
 }
 
 impl<'de, E, T> Seq<'de, E, T>
 where
     E: StaticWire + Get<'de, T>,
 {
-    /// Decodes the elements, one after the other.
+    /// Returns an iterator that decodes the elements.
     pub fn iter(&self) -> SeqIter<'de, E, T> {
         SeqIter {
             rest: self.bytes,
             context: trusted(self.bytes, self.mode, self.levels),
             left: self.len,
-            form: PhantomData,
+            wire: PhantomData,
         }
     }
 
-    /// Decodes the element with this index, at once where all elements take the same number of bytes.
+    /// Decodes the element at an index. Takes constant time if all elements have the same size, linear time otherwise.
     pub fn get(&self, index: usize) -> Option<T> {
         let Some(size) = E::NEW.fixed_size() else { return self.iter().nth(index) };
         if index >= self.len {
@@ -91,12 +91,12 @@ where
 }
 
 impl<E, T> Seq<'_, E, T> {
-    /// The number of elements.
+    /// Returns the number of elements.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no elements.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -107,17 +107,17 @@ where
     K: StaticWire + Get<'de, A>,
     V: StaticWire + Get<'de, B>,
 {
-    /// Decodes the entries, one after the other.
+    /// Returns an iterator that decodes the entries.
     pub fn iter(&self) -> EntriesIter<'de, K, V, A, B> {
         EntriesIter {
             rest: self.bytes,
             context: trusted(self.bytes, self.mode, self.levels),
             left: self.len,
-            form: PhantomData,
+            wire: PhantomData,
         }
     }
 
-    /// The value of the last entry with this key. Looks at all entries.
+    /// Returns the value of the last entry with this key, by scanning all entries.
     pub fn get<Q>(&self, key: &Q) -> Option<B>
     where
         A: Borrow<Q>,
@@ -128,29 +128,29 @@ where
 }
 
 impl<K, V, A, B> Entries<'_, K, V, A, B> {
-    /// The number of entries.
+    /// Returns the number of entries.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no entries.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 }
 
-/// What validation accepted decodes again: forms read the same bytes in the same way each time.
+/// Unwraps the result of decoding validated bytes: wire types decode the same bytes in the same way each time.
 fn accepted<T>(result: Result<T, Fault>) -> T {
     result.unwrap_or_else(|_| unreachable!("validated bytes decode"))
 }
 
-/// Iterates over the elements of a [`Seq`].
+/// Iterator over the elements of a [`Seq`].
 #[must_use = "iterators do nothing unless consumed"]
 pub struct SeqIter<'de, E, T> {
     rest: &'de [u8],
     context: Context,
     left: usize,
-    form: PhantomData<fn() -> (E, T)>,
+    wire: PhantomData<fn() -> (E, T)>,
 }
 
 impl<'de, E, T> Iterator for SeqIter<'de, E, T>
@@ -173,13 +173,13 @@ where
     }
 }
 
-/// Iterates over the entries of [`Entries`].
+/// Iterator over the entries of [`Entries`].
 #[must_use = "iterators do nothing unless consumed"]
 pub struct EntriesIter<'de, K, V, A, B> {
     rest: &'de [u8],
     context: Context,
     left: usize,
-    form: EntryForm<K, V, A, B>,
+    wire: EntryForm<K, V, A, B>,
 }
 
 impl<'de, K, V, A, B> Iterator for EntriesIter<'de, K, V, A, B>
@@ -207,17 +207,17 @@ where
 macro_rules! common {
     (
         $view:ident, $iter:ident, $item:ty, [$($generic:ident),*],
-        [$($form:ident: $target:ident),*]
+        [$($wire:ident: $target:ident),*]
     ) => {
         impl<'de, $($generic),*> ExactSizeIterator for $iter<'de, $($generic),*>
         where
-            $($form: StaticWire + Get<'de, $target>),*
+            $($wire: StaticWire + Get<'de, $target>),*
         {
         }
 
         impl<'de, $($generic),*> FusedIterator for $iter<'de, $($generic),*>
         where
-            $($form: StaticWire + Get<'de, $target>),*
+            $($wire: StaticWire + Get<'de, $target>),*
         {
         }
 
@@ -237,13 +237,13 @@ macro_rules! common {
 
         impl<$($generic),*> Default for $view<'_, $($generic),*> {
             fn default() -> Self {
-                Self { bytes: &[], len: 0, mode: Mode::Strict, levels: Levels(0), form: PhantomData }
+                Self { bytes: &[], len: 0, mode: Mode::Strict, levels: Levels(0), wire: PhantomData }
             }
         }
 
         impl<'de, $($generic),*> IntoIterator for $view<'de, $($generic),*>
         where
-            $($form: StaticWire + Get<'de, $target>),*
+            $($wire: StaticWire + Get<'de, $target>),*
         {
             type Item = $item;
             type IntoIter = $iter<'de, $($generic),*>;
@@ -255,7 +255,7 @@ macro_rules! common {
 
         impl<'de, $($generic),*> IntoIterator for &$view<'de, $($generic),*>
         where
-            $($form: StaticWire + Get<'de, $target>),*
+            $($wire: StaticWire + Get<'de, $target>),*
         {
             type Item = $item;
             type IntoIter = $iter<'de, $($generic),*>;
@@ -313,7 +313,7 @@ impl<'de, H: Header, E: StaticWire + Get<'de, T>, T> Get<'de, Seq<'de, E, T>> fo
         let start = reader.rest();
         self.element().check_all(len, reader)?;
         let bytes = &start[..start.len() - reader.rest().len()];
-        Ok(Seq { bytes, len, mode: reader.mode(), levels: reader.levels(), form: PhantomData })
+        Ok(Seq { bytes, len, mode: reader.mode(), levels: reader.levels(), wire: PhantomData })
     }
 }
 
@@ -331,11 +331,12 @@ where
             let _: (A, B) = self.get_entry(index, reader)?;
         }
         let bytes = &start[..start.len() - reader.rest().len()];
-        Ok(Entries { bytes, len, mode: reader.mode(), levels: reader.levels(), form: PhantomData })
+        Ok(Entries { bytes, len, mode: reader.mode(), levels: reader.levels(), wire: PhantomData })
     }
 }
 
-/// Written as it came. A view that was read leniently is refused, for its bytes may be none that an encoder writes.
+/// Copies the bytes of the view. Rejects views decoded with [`Mode::Compat`], which may contain bytes that no encoder
+/// writes.
 impl<'de, H: Header, E: StaticWire, T> Put<Seq<'de, E, T>> for Slice<H, E> {
     fn put(&self, view: &Seq<'de, E, T>, writer: &mut Writer<'_>) -> Result<(), Fault> {
         self.size(view, writer.levels())?;
@@ -352,7 +353,8 @@ impl<'de, H: Header, E: StaticWire, T> Put<Seq<'de, E, T>> for Slice<H, E> {
     }
 }
 
-/// Written as it came. A view that was read leniently is refused, for its bytes may be none that an encoder writes.
+/// Copies the bytes of the view. Rejects views decoded with [`Mode::Compat`], which may contain bytes that no encoder
+/// writes.
 impl<'de, H, K, V, A, B> Put<Entries<'de, K, V, A, B>> for Map<H, K, V>
 where
     H: Header,
@@ -376,28 +378,28 @@ where
 
 fn size_of_view<H: Header>(len: usize, bytes: &[u8], mode: Mode) -> Result<usize, Fault> {
     if mode == Mode::Compat {
-        return Err(Fault(Kind::InvalidValue));
+        return Err(Fault(ErrorKind::InvalidValue));
     }
     H::check(len)?;
     Ok(H::WIDTH + bytes.len())
 }
 
-impl<'de, O: Order, E: StaticWire + Get<'de, T>, T> DecodeForm<'de, O> for Seq<'de, E, T> {
-    type Form = Slice<U16<O>, E>;
+impl<'de, O: Order, E: StaticWire + Get<'de, T>, T> DecodeAs<'de, O> for Seq<'de, E, T> {
+    type Wire = Slice<U16<O>, E>;
 }
 
-impl<O: Order, E: StaticWire, T> EncodeForm<O> for Seq<'_, E, T> {
-    type Form = Slice<U16<O>, E>;
+impl<O: Order, E: StaticWire, T> EncodeAs<O> for Seq<'_, E, T> {
+    type Wire = Slice<U16<O>, E>;
 }
 
-impl<'de, O: Order, K, V, A, B> DecodeForm<'de, O> for Entries<'de, K, V, A, B>
+impl<'de, O: Order, K, V, A, B> DecodeAs<'de, O> for Entries<'de, K, V, A, B>
 where
     K: StaticWire + Get<'de, A>,
     V: StaticWire + Get<'de, B>,
 {
-    type Form = Map<U16<O>, K, V>;
+    type Wire = Map<U16<O>, K, V>;
 }
 
-impl<O: Order, K: StaticWire, V: StaticWire, A, B> EncodeForm<O> for Entries<'_, K, V, A, B> {
-    type Form = Map<U16<O>, K, V>;
+impl<O: Order, K: StaticWire, V: StaticWire, A, B> EncodeAs<O> for Entries<'_, K, V, A, B> {
+    type Wire = Map<U16<O>, K, V>;
 }

@@ -1,12 +1,13 @@
-//! The output side: a cursor over memory that grows when it is full.
+//! The output cursor, over memory that grows when it is full.
 //!
-//! This module has the `unsafe` code of the encoder. Its invariant: `Room::start <= at <= end`, all three in or one past
-//! one allocation, the bytes from `start` to `at` are initialised, and those from `at` to `end` may be written.
+//! This module contains the encoder's `unsafe` code. Invariants: `Buffer::start <= at <= end`, all three point into or
+//! one past one allocation, the bytes from `start` to `at` are initialized, and those from `at` to `end` may be
+//! written.
 //!
-//! The cursor is apart from the room that it points into, and growing takes and returns cursors by value. So no address
-//! of a cursor escapes, and the compiler keeps it in registers over the loops of collections.
+//! The cursor is separate from the buffer it points into, and growing takes and returns cursors by value. No address of
+//! a cursor escapes, so the compiler keeps it in registers in the loops over collections.
 
-#![allow(unsafe_code, reason = "several writes share one check of the room; see the module text")]
+#![allow(unsafe_code, reason = "one capacity check covers several writes; see the module documentation")]
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -16,91 +17,91 @@ use core::ops::Range;
 use crate::error::{Error, Fault, Segment, Trace};
 use crate::options::Levels;
 
-/// Where encoded bytes go: memory of the caller, written from its current end.
+/// Destination of encoded bytes; implementations of [`Put`](crate::Put) write to it.
 ///
-/// Values of [`Put`](crate::Put) write through it. Nothing of a message is part of the caller's buffer before all of
-/// it was encoded, so a failure leaves the buffer as it was.
+/// The message becomes part of the caller's buffer only after all of it was encoded, so the buffer is unchanged on
+/// failure.
 pub struct Writer<'a> {
     at: *mut u8,
     end: *mut u8,
-    /// Levels of structs that may still be entered.
+    /// Remaining levels of nested structs.
     levels: Levels,
-    room: &'a mut Room,
+    buffer: &'a mut Buffer,
 }
 
-/// Where the memory comes from, and what is noted about failures.
-struct Room {
+/// The memory that a [`Writer`] fills, and the trace of a fault.
+struct Buffer {
     start: *mut u8,
     memory: Memory,
     trace: Trace,
 }
 
 enum Memory {
-    /// The spare capacity of the vector that [`append`] borrows, whose length does not change before the end.
+    /// The spare capacity of the vector that [`append`] borrows. The length of the vector changes only at the end.
     Vec(*mut Vec<u8>),
     /// A region that cannot grow, borrowed by [`fill`].
     Region,
-    /// What did not fit a region, as spare capacity of an empty vector.
+    /// The spare capacity of an empty vector, which replaced a region that was too small.
     Spilled(Vec<u8>),
 }
 
-/// What became of an encoding into a region.
-pub(crate) enum Filled {
-    /// So many bytes are initialised at the start of the region.
+/// Result of encoding into a region.
+pub(crate) enum FillResult {
+    /// Number of initialized bytes at the start of the region.
     InPlace(usize),
-    /// The region was too small, here is the message.
+    /// The message, which did not fit the region.
     Spilled(Vec<u8>),
 }
 
-impl Room {
+impl Buffer {
     fn new(spare: Range<*mut MaybeUninit<u8>>, memory: Memory) -> Self {
         Self { start: spare.start.cast(), memory, trace: Trace::default() }
     }
 
-    /// Makes room for `additional` bytes behind `at`. Returns the cursor and the end in the new memory.
+    /// Makes room for `additional` bytes after `at`. Returns the cursor and the end in the new memory.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, at: *mut u8, additional: usize) -> (*mut u8, *mut u8) {
         let written = at.addr() - self.start.addr();
         if let Memory::Region = self.memory {
             let mut vec = Vec::with_capacity(written.saturating_add(additional).max(2 * written));
-            // SAFETY: the bytes from `start` to `at` are initialised, and the vector is an allocation of its own.
+            // SAFETY: the bytes from `start` to `at` are initialized, and the vector is a separate allocation.
             vec.extend_from_slice(unsafe { core::slice::from_raw_parts(self.start, written) });
             vec.clear();
             self.memory = Memory::Spilled(vec);
         }
         let vec = match &mut self.memory {
-            // SAFETY: `append` borrows the vector for longer than the room lives, and uses this pointer alone.
+            // SAFETY: `append` borrows the vector for longer than the buffer lives, and no other pointer to it is used.
             Memory::Vec(vec) => unsafe { &mut **vec },
             Memory::Spilled(vec) => vec,
             Memory::Region => unreachable!("replaced above"),
         };
         let len = vec.len();
-        // Said here, for a panic of `reserve` would leave the message in the vector.
+        // Checked here because a panic in `reserve` would leave the message in the vector.
         assert!(additional <= isize::MAX as usize - written - len, "more than an allocation can have");
-        // SAFETY: the bytes up to `at` are initialised and within the capacity. Their being part of the vector while
-        // it grows is what makes it move them.
+        // SAFETY: the bytes up to `at` are initialized and within the capacity. They have to be part of the vector
+        // while it grows, so that `reserve` moves them.
         unsafe { vec.set_len(len + written) };
         vec.reserve(additional);
         vec.truncate(len);
         let spare = vec.spare_capacity_mut().as_mut_ptr_range();
         self.start = spare.start.cast();
-        // SAFETY: `reserve` keeps the `written` bytes and makes room behind them in the same allocation.
+        // SAFETY: `reserve` preserves the `written` bytes and makes room after them in the same allocation.
         (unsafe { self.start.add(written) }, spare.end.cast())
     }
 }
 
 impl<'a> Writer<'a> {
     #[inline]
-    fn new(room: &'a mut Room, end: *mut MaybeUninit<u8>, levels: Levels) -> Self {
-        Self { at: room.start, end: end.cast(), levels, room }
+    fn new(buffer: &'a mut Buffer, end: *mut MaybeUninit<u8>, levels: Levels) -> Self {
+        Self { at: buffer.start, end: end.cast(), levels, buffer }
     }
 
     /// Enters a struct.
     ///
     /// # Errors
     ///
-    /// Fails below the deepest level that [`Limits::max_depth`](crate::Limits::max_depth) allows.
+    /// Fails if it exceeds [`Limits::max_depth`](crate::Limits::max_depth).
     #[inline]
     pub fn enter(&mut self) -> Result<(), Fault> {
         self.levels = self.levels.deeper()?;
@@ -113,30 +114,30 @@ impl<'a> Writer<'a> {
         self.levels.0 += 1;
     }
 
-    /// The levels of structs that may still be entered.
+    /// Remaining levels of nested structs.
     #[inline]
     pub(crate) fn levels(&self) -> Levels {
         self.levels
     }
 
-    /// The number of bytes written so far.
+    /// Returns the number of bytes written so far.
     #[inline]
     pub fn written(&self) -> usize {
-        self.at.addr() - self.room.start.addr()
+        self.at.addr() - self.buffer.start.addr()
     }
 
-    /// Notes on the way up where a fault happened.
+    /// Adds a segment to the path of a fault, innermost segment first.
     #[cold]
     pub fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
-        self.room.trace.push(segment);
+        self.buffer.trace.push(segment);
         fault
     }
 
-    /// Makes room for `additional` bytes, so that writes of that much in all do not grow the memory one by one.
+    /// Makes room for `additional` bytes, so that smaller writes do not grow the memory one at a time.
     #[inline(always)]
     pub fn reserve(&mut self, additional: usize) {
         if self.end.addr() - self.at.addr() < additional {
-            (self.at, self.end) = self.room.grow(self.at, additional);
+            (self.at, self.end) = self.buffer.grow(self.at, additional);
         }
     }
 
@@ -151,18 +152,18 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes a slice.
+    /// Writes a slice of bytes.
     #[inline]
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.reserve(bytes.len());
-        // SAFETY: `reserve` made room, which no other reference points into.
+        // SAFETY: `reserve` made room, and no other reference points to it.
         unsafe {
             copy(bytes, self.at);
             self.at = self.at.add(bytes.len());
         }
     }
 
-    /// Writes the first `width` bytes of `header`, then `bytes`: one check of the room for both.
+    /// Writes the first `width` bytes of `header`, then `bytes`, with a single capacity check.
     ///
     /// # Panics
     ///
@@ -195,13 +196,13 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes numbers as they are in memory.
+    /// Writes numbers in native byte order.
     #[cfg(target_endian = "little")]
     #[inline]
     pub(crate) fn native<T: Plain>(&mut self, values: &[T]) {
         let len = size_of_val(values);
         self.reserve(len);
-        // SAFETY: a `Plain` value has no padding, so all its bytes are initialised; `reserve` made room for them.
+        // SAFETY: a `Plain` value has no padding, so all its bytes are initialized; `reserve` made room for them.
         unsafe {
             let bytes = core::slice::from_raw_parts(values.as_ptr().cast::<u8>(), len);
             copy(bytes, self.at);
@@ -209,7 +210,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes one array per value.
+    /// Writes the bytes of each value.
     #[inline]
     pub(crate) fn arrays<T: Copy, const N: usize>(&mut self, values: &[T], bytes: impl Fn(T) -> [u8; N]) {
         self.reserve(values.len() * N);
@@ -225,11 +226,11 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A number: all its bytes are initialised.
+/// A number without padding, so that all its bytes are initialized.
 ///
 /// # Safety
 ///
-/// The type has no padding.
+/// The type must have no padding.
 pub(crate) unsafe trait Plain: Copy {}
 
 macro_rules! plain {
@@ -241,16 +242,16 @@ macro_rules! plain {
 
 plain!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
 
-/// Copies a slice, short ones by moves that overlap instead of a call.
+/// Copies a slice. Short slices are copied by overlapping moves instead of a call.
 ///
 /// # Safety
 ///
-/// `to` is valid for writes of as many bytes and does not overlap the slice.
+/// `to` must be valid for writes of `bytes.len()` bytes and must not overlap the slice.
 #[inline(always)]
 unsafe fn copy(bytes: &[u8], to: *mut u8) {
     let len = bytes.len();
     let from = bytes.as_ptr();
-    // SAFETY: every index is below `len`, which each arm knows to be large enough.
+    // SAFETY: every index is below `len`, by the range of each match arm.
     unsafe {
         match len {
             0 => {}
@@ -260,10 +261,10 @@ unsafe fn copy(bytes: &[u8], to: *mut u8) {
                 *to.add(len / 2) = middle;
                 *to.add(len - 1) = last;
             }
-            4..=7 => pair::<4>(from, to, len),
-            8..=16 => pair::<8>(from, to, len),
-            17..=32 => pair::<16>(from, to, len),
-            33..=64 => pair::<32>(from, to, len),
+            4..=7 => copy_ends::<4>(from, to, len),
+            8..=16 => copy_ends::<8>(from, to, len),
+            17..=32 => copy_ends::<16>(from, to, len),
+            33..=64 => copy_ends::<32>(from, to, len),
             _ => core::ptr::copy_nonoverlapping(from, to, len),
         }
     }
@@ -273,10 +274,10 @@ unsafe fn copy(bytes: &[u8], to: *mut u8) {
 ///
 /// # Safety
 ///
-/// `N <= len`, and both sides are valid for `len` bytes.
+/// `N <= len`, and both pointers must be valid for `len` bytes.
 #[inline(always)]
-unsafe fn pair<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: the caller's promise.
+unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: the caller upholds the contract.
     unsafe {
         to.cast::<[u8; N]>().write_unaligned(from.cast::<[u8; N]>().read_unaligned());
         let tail = from.add(len - N).cast::<[u8; N]>().read_unaligned();
@@ -290,30 +291,30 @@ impl fmt::Debug for Writer<'_> {
     }
 }
 
-/// Encodes into a region, or into memory of its own where that is too small.
+/// Encodes into a region, or into a new vector if the region is too small.
 pub(crate) fn fill(
     region: &mut [MaybeUninit<u8>],
     levels: Levels,
     put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
-) -> Result<Filled, Error> {
+) -> Result<FillResult, Error> {
     let spare = region.as_mut_ptr_range();
     let end = spare.end;
-    let mut room = Room::new(spare, Memory::Region);
-    let mut writer = Writer::new(&mut room, end, levels);
+    let mut buffer = Buffer::new(spare, Memory::Region);
+    let mut writer = Writer::new(&mut buffer, end, levels);
     let result = put(&mut writer);
     let written = writer.written();
-    match (result, room.memory) {
-        (Err(fault), _) => Err(room.trace.into_error(fault, written)),
+    match (result, buffer.memory) {
+        (Err(fault), _) => Err(buffer.trace.into_error(fault, written)),
         (Ok(()), Memory::Spilled(mut vec)) => {
-            // SAFETY: the vector was empty, and `written` bytes from its start are initialised.
+            // SAFETY: the vector was empty, and the first `written` bytes are initialized.
             unsafe { vec.set_len(written) };
-            Ok(Filled::Spilled(vec))
+            Ok(FillResult::Spilled(vec))
         }
-        (Ok(()), _) => Ok(Filled::InPlace(written)),
+        (Ok(()), _) => Ok(FillResult::InPlace(written)),
     }
 }
 
-/// Appends to a vector.
+/// Encodes to the end of a vector.
 #[inline(always)]
 pub(crate) fn append(
     vec: &mut Vec<u8>,
@@ -322,29 +323,29 @@ pub(crate) fn append(
 ) -> Result<(), Error> {
     let spare = vec.spare_capacity_mut().as_mut_ptr_range();
     let end = spare.end;
-    let mut room = Room::new(spare, Memory::Vec(vec));
-    let mut writer = Writer::new(&mut room, end, levels);
+    let mut buffer = Buffer::new(spare, Memory::Vec(vec));
+    let mut writer = Writer::new(&mut buffer, end, levels);
     let result = put(&mut writer);
     let written = writer.written();
-    match (result, room.memory) {
+    match (result, buffer.memory) {
         (Ok(()), Memory::Vec(vec)) => {
-            // SAFETY: the pointer is the argument, which nothing else has used since; `written` bytes behind its
-            // contents are initialised and within its capacity.
+            // SAFETY: the pointer is the argument `vec`, which was not used otherwise since; the `written` bytes after
+            // its contents are initialized and within its capacity.
             unsafe { (*vec).set_len((*vec).len() + written) };
             Ok(())
         }
         (Ok(()), _) => unreachable!("a vector grows and is not replaced"),
-        (Err(fault), _) => Err(room.trace.into_error(fault, written)),
+        (Err(fault), _) => Err(buffer.trace.into_error(fault, written)),
     }
 }
 
-/// A buffer that [`encode_to_buf`](crate::encode_to_buf) appends to.
+/// A buffer that [`encode_to_buf`](crate::encode_to_buf) can append to.
 ///
-/// Implemented for the buffers of `bytes` and the standard library. For another [`BufMut`](bytes::BufMut), an empty
-/// `impl` is enough if it cannot grow.
+/// Implemented for the buffers of `bytes` and the standard library. For any other [`BufMut`](bytes::BufMut) that cannot
+/// grow, an empty `impl` is enough.
 #[cfg(feature = "bytes")]
 pub trait Reserve: bytes::BufMut {
-    /// Makes room for `additional` bytes in one chunk, if the buffer can grow.
+    /// Makes room for `additional` contiguous bytes, if the buffer can grow.
     fn reserve(&mut self, additional: usize) {
         let _ = additional;
     }
@@ -388,16 +389,15 @@ impl<B: Reserve + ?Sized> Reserve for &mut B {
     }
 }
 
-/// Bytes behind a message that its last header may touch, because headers are written as eight bytes.
+/// Extra bytes that the last header may touch, because headers are written as eight bytes.
 #[cfg(feature = "bytes")]
 const SLACK: usize = 8;
 
-/// Encodes into the spare room of a buffer, with `size` bytes of it if it can grow.
+/// Encodes into the spare capacity of a buffer, after reserving `size` bytes if it can grow.
 ///
 /// # Errors
 ///
-/// Fails if a value does not fit its wire form, or if the buffer has no room for the message; the buffer is then as it
-/// was.
+/// Fails if a value does not fit its wire type, or if the buffer is full. The buffer is unchanged on failure.
 #[cfg(feature = "bytes")]
 pub(crate) fn append_to_buf(
     buf: &mut impl Reserve,
@@ -406,21 +406,23 @@ pub(crate) fn append_to_buf(
     put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
 ) -> Result<(), Error> {
     buf.reserve(size.saturating_add(SLACK));
-    // SAFETY: a `Writer` writes nothing but initialised bytes.
+    // SAFETY: a `Writer` only writes initialized bytes.
     let chunk = unsafe { buf.chunk_mut().as_uninit_slice_mut() };
     match fill(chunk, levels, put)? {
-        // SAFETY: so many bytes at the start of the chunk are initialised.
-        Filled::InPlace(written) => unsafe { buf.advance_mut(written) },
-        Filled::Spilled(message) if message.len() <= buf.remaining_mut() => buf.put_slice(&message),
-        Filled::Spilled(_) => return Err(Error::at(crate::error::Kind::BufferFull, buf.remaining_mut())),
+        // SAFETY: the first `written` bytes of the chunk are initialized.
+        FillResult::InPlace(written) => unsafe { buf.advance_mut(written) },
+        FillResult::Spilled(message) if message.len() <= buf.remaining_mut() => buf.put_slice(&message),
+        FillResult::Spilled(_) => {
+            return Err(Error::at(crate::error::ErrorKind::BufferFull, buf.remaining_mut()));
+        }
     }
     Ok(())
 }
 
-/// A slice as memory whose contents do not matter.
+/// Returns the slice as uninitialized memory.
 pub(crate) fn as_uninit(slice: &mut [u8]) -> &mut [MaybeUninit<u8>] {
     let len = slice.len();
-    // SAFETY: the layout is the same, and a `Writer`, the only user, writes nothing but initialised bytes.
+    // SAFETY: the layout is the same, and a `Writer`, the only user, only writes initialized bytes.
     unsafe { core::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), len) }
 }
 

@@ -1,4 +1,4 @@
-//! One field: a form, and how to get a value out of a model and into it.
+//! A single field of a schema: wire type, getter and setter.
 
 use alloc::string::ToString;
 use core::fmt;
@@ -10,93 +10,93 @@ use crate::read::Reader;
 use crate::wire::{Get, Put};
 use crate::write::Writer;
 
-/// A field: its form on the wire, how it is taken from a model, how it is stored into one.
+/// A field: its wire type, its getter and its setter.
 ///
-/// `G` is one of [`ByValue`], [`ByRef`], [`Reserved`] and `()`, `S` one of [`Owned`], [`Text`], [`Bytes`], [`Reserved`]
-/// and `()`, which says that there is no way.
+/// `G` is one of [`GetValue`], [`GetRef`], [`Reserved`] and `()`, `S` one of [`SetValue`], [`SetStr`], [`SetBytes`], [`Reserved`]
+/// and `()`, which means that there is none.
 #[derive(Clone, Copy)]
 pub struct Field<W, G, S> {
-    pub(super) form: W,
+    pub(super) wire: W,
     pub(super) getter: G,
     pub(super) setter: S,
-    /// Empty if the field goes by its position.
+    /// Empty if the field is named by its position.
     pub(super) name: &'static str,
 }
 
-/// Takes a value of its own from a model: numbers, flags, times.
-pub struct ByValue<G, T>(pub(super) G, pub(super) PhantomData<fn() -> T>);
+/// Getter that returns a value: numbers, flags, times.
+pub struct GetValue<G, T>(pub(super) G, pub(super) PhantomData<fn() -> T>);
 
-/// Borrows a value from a model: text and everything larger.
-pub struct ByRef<G, T: ?Sized>(pub(super) G, pub(super) PhantomData<fn(&T)>);
+/// Getter that borrows from the model: strings, bytes and collections.
+pub struct GetRef<G, T: ?Sized>(pub(super) G, pub(super) PhantomData<fn(&T)>);
 
-/// Stores a value into a model.
-pub struct Owned<S, T>(pub(super) S, pub(super) PhantomData<fn(T)>);
+/// Setter that takes an owned value.
+pub struct SetValue<S, T>(pub(super) S, pub(super) PhantomData<fn(T)>);
 
-/// Stores text into a model, which copies what it keeps: the text counts as memory.
+/// Setter that takes a `&str`. The string counts against the allocation limit, since the model stores a copy.
 #[derive(Clone, Copy)]
-pub struct Text<S>(pub(super) S);
+pub struct SetStr<S>(pub(super) S);
 
-/// Stores bytes into a model, which copies what it keeps: they count as memory.
+/// Setter that takes a `&[u8]`. The bytes count against the allocation limit, since the model stores a copy.
 #[derive(Clone, Copy)]
-pub struct Bytes<S>(pub(super) S);
+pub struct SetBytes<S>(pub(super) S);
 
-/// Stands for reserved bytes, of which a model knows nothing.
+/// Placeholder getter and setter for reserved bytes, which the model does not contain.
 #[derive(Clone, Copy, Debug)]
 pub struct Reserved;
 
-impl<G: Clone, T> Clone for ByValue<G, T> {
+impl<G: Clone, T> Clone for GetValue<G, T> {
     fn clone(&self) -> Self {
         Self(self.0.clone(), PhantomData)
     }
 }
 
-impl<G: Copy, T> Copy for ByValue<G, T> {}
+impl<G: Copy, T> Copy for GetValue<G, T> {}
 
-impl<G: Clone, T: ?Sized> Clone for ByRef<G, T> {
+impl<G: Clone, T: ?Sized> Clone for GetRef<G, T> {
     fn clone(&self) -> Self {
         Self(self.0.clone(), PhantomData)
     }
 }
 
-impl<G: Copy, T: ?Sized> Copy for ByRef<G, T> {}
+impl<G: Copy, T: ?Sized> Copy for GetRef<G, T> {}
 
-impl<S: Clone, T> Clone for Owned<S, T> {
+impl<S: Clone, T> Clone for SetValue<S, T> {
     fn clone(&self) -> Self {
         Self(self.0.clone(), PhantomData)
     }
 }
 
-impl<S: Copy, T> Copy for Owned<S, T> {}
+impl<S: Copy, T> Copy for SetValue<S, T> {}
 
-/// A field that a model `M` can be written from.
+/// A field that can be encoded from a model `M`.
 pub trait PutField<M> {
-    /// Writes the field.
+    /// Encodes the field.
     ///
     /// # Errors
     ///
-    /// Fails if the form cannot carry the value.
+    /// Fails if the wire type cannot carry the value.
     fn put_field(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault>;
 
-    /// The exact number of bytes, with `levels` of structs left.
+    /// Returns the exact encoded size, with `levels` of nesting left.
     ///
     /// # Errors
     ///
-    /// Fails where writing would.
+    /// Fails if encoding would fail.
     fn size_of_field(&self, model: &M, levels: Levels) -> Result<usize, Fault>;
 }
 
-/// A field that can be read into a model `M`.
+/// A field that can be decoded into a model `M`.
 pub trait GetField<'de, M> {
-    /// Reads the field.
+    /// Decodes the field.
     ///
     /// # Errors
     ///
-    /// Fails where no such value starts.
+    /// Fails if the bytes are not a valid value.
     fn get_field(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault>;
 }
 
 impl<W, G, S> Field<W, G, S> {
-    /// The step of a path that leads to this field, the one with this position.
+    /// Returns the path segment of this field: its name, or else its position.
     #[cold]
     pub(super) fn segment(&self, position: usize) -> Segment {
         match self.name {
@@ -106,23 +106,23 @@ impl<W, G, S> Field<W, G, S> {
     }
 }
 
-impl<M, W, G, S, T> PutField<M> for Field<W, ByValue<G, T>, S>
+impl<M, W, G, S, T> PutField<M> for Field<W, GetValue<G, T>, S>
 where
     W: Put<T>,
     G: Fn(&M) -> T,
 {
     #[inline(always)]
     fn put_field(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.form.put(&(self.getter.0)(model), writer)
+        self.wire.put(&(self.getter.0)(model), writer)
     }
 
     #[inline(always)]
     fn size_of_field(&self, model: &M, levels: Levels) -> Result<usize, Fault> {
-        self.form.size(&(self.getter.0)(model), levels)
+        self.wire.size(&(self.getter.0)(model), levels)
     }
 }
 
-impl<M, W, G, S, T> PutField<M> for Field<W, ByRef<G, T>, S>
+impl<M, W, G, S, T> PutField<M> for Field<W, GetRef<G, T>, S>
 where
     W: Put<T>,
     G: for<'a> Fn(&'a M) -> &'a T,
@@ -130,63 +130,63 @@ where
 {
     #[inline(always)]
     fn put_field(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.form.put((self.getter.0)(model), writer)
+        self.wire.put((self.getter.0)(model), writer)
     }
 
     #[inline(always)]
     fn size_of_field(&self, model: &M, levels: Levels) -> Result<usize, Fault> {
-        self.form.size((self.getter.0)(model), levels)
+        self.wire.size((self.getter.0)(model), levels)
     }
 }
 
 impl<M, W: Put<()>, S> PutField<M> for Field<W, Reserved, S> {
     #[inline(always)]
     fn put_field(&self, _: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.form.put(&(), writer)
+        self.wire.put(&(), writer)
     }
 
     #[inline(always)]
     fn size_of_field(&self, _: &M, levels: Levels) -> Result<usize, Fault> {
-        self.form.size(&(), levels)
+        self.wire.size(&(), levels)
     }
 }
 
-impl<'de, M, W, G, S, T> GetField<'de, M> for Field<W, G, Owned<S, T>>
+impl<'de, M, W, G, S, T> GetField<'de, M> for Field<W, G, SetValue<S, T>>
 where
     W: Get<'de, T>,
     S: Fn(&mut M, T),
 {
     #[inline(always)]
     fn get_field(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
-        let value = self.form.get(reader)?;
+        let value = self.wire.get(reader)?;
         (self.setter.0)(model, value);
         Ok(())
     }
 }
 
-impl<'de, M, W, G, S> GetField<'de, M> for Field<W, G, Text<S>>
+impl<'de, M, W, G, S> GetField<'de, M> for Field<W, G, SetStr<S>>
 where
     W: Get<'de, &'de str>,
     S: for<'a> Fn(&mut M, &'a str),
 {
     #[inline(always)]
     fn get_field(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
-        let text = self.form.get(reader)?;
-        reader.allocate(text.len())?;
+        let text = self.wire.get(reader)?;
+        reader.count_allocation(text.len())?;
         (self.setter.0)(model, text);
         Ok(())
     }
 }
 
-impl<'de, M, W, G, S> GetField<'de, M> for Field<W, G, Bytes<S>>
+impl<'de, M, W, G, S> GetField<'de, M> for Field<W, G, SetBytes<S>>
 where
     W: Get<'de, &'de [u8]>,
     S: for<'a> Fn(&mut M, &'a [u8]),
 {
     #[inline(always)]
     fn get_field(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
-        let bytes = self.form.get(reader)?;
-        reader.allocate(bytes.len())?;
+        let bytes = self.wire.get(reader)?;
+        reader.count_allocation(bytes.len())?;
         (self.setter.0)(model, bytes);
         Ok(())
     }
@@ -195,7 +195,7 @@ where
 impl<'de, M, W: Get<'de, ()>, G> GetField<'de, M> for Field<W, G, Reserved> {
     #[inline(always)]
     fn get_field(&self, reader: &mut Reader<'_, 'de>, _: &mut M) -> Result<(), Fault> {
-        self.form.get(reader)
+        self.wire.get(reader)
     }
 }
 
@@ -216,9 +216,9 @@ macro_rules! debug {
 }
 
 debug! {
-    ByValue<G, T>;
-    ByRef<G, T: ?Sized>;
-    Owned<S, T>;
-    Text<S>;
-    Bytes<S>;
+    GetValue<G, T>;
+    GetRef<G, T: ?Sized>;
+    SetValue<S, T>;
+    SetStr<S>;
+    SetBytes<S>;
 }

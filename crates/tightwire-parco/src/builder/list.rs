@@ -1,5 +1,5 @@
-//! Fields in a row, as a type: each one added makes a new type around the older ones, so that writing and reading all
-//! of them is straight-line code.
+//! Type-level list of fields. Each added field makes a new type around the previous ones, so that encoding and decoding
+//! all of them compiles to straight-line code.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -8,71 +8,71 @@ use super::field::{Field, GetField, PutField};
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::wire::{Wire, both};
 use crate::write::Writer;
 
-/// No fields.
+/// The empty list.
 #[derive(Clone, Copy, Debug)]
-pub struct End;
+pub struct Nil;
 
 /// The fields of `L`, then `F`.
 #[derive(Clone, Copy, Debug)]
-pub struct Then<L, F> {
+pub struct Cons<L, F> {
     pub(super) before: L,
     pub(super) last: F,
 }
 
-/// Fields in a row, whatever they belong to.
+/// A list of fields.
 pub trait Fields {
-    /// How many.
+    /// The number of fields.
     const LEN: usize;
 
-    /// The fewest bytes that they take.
+    /// Returns the minimum encoded size of all fields.
     fn min_size(&self) -> usize;
 
-    /// The number of bytes, where it is always the same.
+    /// Returns the encoded size of all fields if it is always the same.
     fn fixed_size(&self) -> Option<usize>;
 
     /// See [`Wire::walk`].
     ///
     /// # Errors
     ///
-    /// Fails where they do not start here.
+    /// Fails if the bytes are not valid fields.
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault>;
 
-    /// Appends names and forms.
-    fn schema(&self, describe: &mut Describe, fields: &mut Vec<(String, Schema)>);
+    /// Appends the names and schemas of the fields.
+    fn schema(&self, context: &mut SchemaContext, fields: &mut Vec<(String, Schema)>);
 }
 
-/// Fields that a model `M` can be written from.
+/// A list of fields that can be encoded from a model `M`.
 pub trait PutFields<M>: Fields {
-    /// Writes them.
+    /// Encodes all fields.
     ///
     /// # Errors
     ///
-    /// Fails with the first that cannot be written.
+    /// Returns the fault of the first field that cannot be encoded.
     fn put_fields(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault>;
 
-    /// The exact number of bytes, with `levels` of structs left.
+    /// Returns the exact encoded size, with `levels` of nesting left.
     ///
     /// # Errors
     ///
-    /// Fails where writing would.
+    /// Fails if encoding would fail.
     fn size_of_fields(&self, model: &M, levels: Levels) -> Result<usize, Fault>;
 }
 
-/// Fields that can be read into a model `M`.
+/// A list of fields that can be decoded into a model `M`.
 pub trait GetFields<'de, M>: Fields {
-    /// Reads them.
+    /// Decodes all fields.
     ///
     /// # Errors
     ///
-    /// Fails with the first that cannot be read.
+    /// Returns the fault of the first field that cannot be decoded.
     fn get_fields(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault>;
 }
 
-impl Fields for End {
+impl Fields for Nil {
     const LEN: usize = 0;
 
     #[inline(always)]
@@ -90,10 +90,10 @@ impl Fields for End {
         Ok(())
     }
 
-    fn schema(&self, _: &mut Describe, _: &mut Vec<(String, Schema)>) {}
+    fn schema(&self, _: &mut SchemaContext, _: &mut Vec<(String, Schema)>) {}
 }
 
-impl<M> PutFields<M> for End {
+impl<M> PutFields<M> for Nil {
     #[inline(always)]
     fn put_fields(&self, _: &M, _: &mut Writer<'_>) -> Result<(), Fault> {
         Ok(())
@@ -105,46 +105,46 @@ impl<M> PutFields<M> for End {
     }
 }
 
-impl<M> GetFields<'_, M> for End {
+impl<M> GetFields<'_, M> for Nil {
     #[inline(always)]
     fn get_fields(&self, _: &mut Reader<'_, '_>, _: &mut M) -> Result<(), Fault> {
         Ok(())
     }
 }
 
-impl<L: Fields, W: Wire, G, S> Fields for Then<L, Field<W, G, S>> {
+impl<L: Fields, W: Wire, G, S> Fields for Cons<L, Field<W, G, S>> {
     const LEN: usize = L::LEN + 1;
 
     #[inline(always)]
     fn min_size(&self) -> usize {
-        self.before.min_size() + self.last.form.min_size()
+        self.before.min_size() + self.last.wire.min_size()
     }
 
     #[inline(always)]
     fn fixed_size(&self) -> Option<usize> {
-        both(self.before.fixed_size(), self.last.form.fixed_size())
+        both(self.before.fixed_size(), self.last.wire.fixed_size())
     }
 
     #[inline(always)]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
         self.before.walk(input)?;
-        match self.last.form.walk(input) {
+        match self.last.wire.walk(input) {
             Ok(()) => Ok(()),
             Err(fault) => Err(input.locate(fault, self.last.segment(L::LEN))),
         }
     }
 
-    fn schema(&self, describe: &mut Describe, fields: &mut Vec<(String, Schema)>) {
-        self.before.schema(describe, fields);
+    fn schema(&self, context: &mut SchemaContext, fields: &mut Vec<(String, Schema)>) {
+        self.before.schema(context, fields);
         let name = match self.last.name {
             "" => L::LEN.to_string(),
             name => name.into(),
         };
-        fields.push((name, self.last.form.schema(describe)));
+        fields.push((name, self.last.wire.schema(context)));
     }
 }
 
-impl<M, L, W, G, S> PutFields<M> for Then<L, Field<W, G, S>>
+impl<M, L, W, G, S> PutFields<M> for Cons<L, Field<W, G, S>>
 where
     L: PutFields<M>,
     W: Wire,
@@ -165,7 +165,7 @@ where
     }
 }
 
-impl<'de, M, L, W, G, S> GetFields<'de, M> for Then<L, Field<W, G, S>>
+impl<'de, M, L, W, G, S> GetFields<'de, M> for Cons<L, Field<W, G, S>>
 where
     L: GetFields<'de, M>,
     W: Wire,

@@ -1,13 +1,13 @@
-//! Schemas made by calls, as an alternative to the derive macros: for models of other crates, for several schemas of
-//! one model, and for registries.
+//! Schemas built by method calls, as an alternative to the derive macros: for types of other crates, for several
+//! schemas of one type, and for registries.
 //!
-//! [`builder`](crate::builder()) starts a schema for both directions, [`compiler`](crate::compiler) one that writes,
-//! [`parser`](crate::parser) one that reads.
+//! [`builder`](crate::builder()) starts a schema that encodes and decodes, [`compiler`](crate::compiler) one that only
+//! encodes, and [`parser`](crate::parser) one that only decodes.
 //!
-//! Each call appends a field, in the order of the wire, and gives a schema of a new type. So the whole codec is one
-//! function to the compiler, as fast as a derived one, and the finished schema is a [`Wire`] form that carries the
-//! model. [`WireExt`](crate::WireExt) has the methods that encode and decode with it; it can be an element, a nested
-//! field or a model of a [`Registry`](crate::Registry).
+//! Each call appends a field, in wire order, and returns a schema of a new type. The compiler sees the whole codec as
+//! one function, so it is as fast as a derived one. The finished schema is a [`Wire`] type for the model: encode and
+//! decode with the methods of [`WireExt`](crate::WireExt), nest it in other schemas, use it for the elements of a
+//! collection, or add it to a [`Registry`](crate::Registry).
 //!
 //! ```
 //! use tightwire_parco::wire::{GoInt, Le, SmallVarchar, StaticWire, U8};
@@ -32,36 +32,36 @@
 //! # Ok::<(), tightwire_parco::Error>(())
 //! ```
 //!
-//! Getters give numbers, flags and times by value and everything else by reference. Setters get what was decoded, text
-//! and bytes borrowed from the input. The model itself borrows nothing, so that a schema can be a static; models that
-//! borrow are for the derive macros.
+//! Getters return numbers, flags and times by value and everything else by reference. Setters receive the decoded
+//! value; strings and bytes are borrowed from the input. The model itself cannot borrow from the input, so that a
+//! schema can be a static; use the derive macros for models that borrow.
 
-pub(crate) mod boxed;
 mod collections;
+pub(crate) mod dynamic;
 mod field;
 mod list;
 mod scalars;
 pub(crate) mod start;
-mod texts;
+mod strings;
 
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
-pub use boxed::Boxed;
-pub use field::{ByRef, ByValue, Bytes, Field, GetField, Owned, PutField, Reserved, Text};
-pub use list::{End, Fields, GetFields, PutFields, Then};
+pub use dynamic::Boxed;
+pub use field::{Field, GetField, GetRef, GetValue, PutField, Reserved, SetBytes, SetStr, SetValue};
+pub use list::{Cons, Fields, GetFields, Nil, PutFields};
 
 use crate::error::{Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::wire::{Get, Put, Wire};
 use crate::write::Writer;
 
 /// A schema of the model `M` with the fields `L`.
 ///
-/// `K` says what each field is added with: [`Both`], [`Getters`] or [`Setters`].
+/// `K` determines which functions each field needs: [`ReadWrite`], [`WriteOnly`] or [`ReadOnly`].
 #[must_use = "a schema does nothing by itself, and each field that is added makes another one"]
 pub struct Builder<M, L, K> {
     fields: L,
@@ -69,34 +69,34 @@ pub struct Builder<M, L, K> {
     model: PhantomData<fn(&M)>,
 }
 
-/// A schema with one more field, of form `W`.
-pub type With<M, L, K, W, G, S> = Builder<M, Then<L, Field<W, G, S>>, K>;
+/// A schema with one more field, of wire type `W`.
+pub type With<M, L, K, W, G, S> = Builder<M, Cons<L, Field<W, G, S>>, K>;
 
-/// A schema that only writes.
-pub type Compiler<M, L> = Builder<M, L, Getters>;
+/// A schema that only encodes.
+pub type Compiler<M, L> = Builder<M, L, WriteOnly>;
 
-/// A schema that only reads.
-pub type Parser<M, L, N> = Builder<M, L, Setters<N>>;
+/// A schema that only decodes.
+pub type Parser<M, L, N> = Builder<M, L, ReadOnly<N>>;
 
 /// Fields are added with a getter and a setter. `N` is the [`Factory`].
 #[derive(Clone, Copy, Debug)]
-pub struct Both<N>(N);
+pub struct ReadWrite<N>(N);
 
 /// Fields are added with a getter.
 #[derive(Clone, Copy, Debug)]
-pub struct Getters;
+pub struct WriteOnly;
 
 /// Fields are added with a setter. `N` is the [`Factory`].
 #[derive(Clone, Copy, Debug)]
-pub struct Setters<N>(N);
+pub struct ReadOnly<N>(N);
 
-/// Makes the model that is read into. Functions without arguments are factories.
+/// Creates the model to decode into. Implemented for functions without arguments.
 pub trait Factory<M> {
-    /// A new model.
+    /// Creates a model.
     fn make(&self) -> M;
 }
 
-/// Makes models by their default.
+/// Creates models with [`Default`].
 #[derive(Clone, Copy, Debug)]
 pub struct Defaults;
 
@@ -114,14 +114,14 @@ impl<M, N: Fn() -> M> Factory<M> for N {
     }
 }
 
-impl<M, N: Factory<M>> Factory<M> for Both<N> {
+impl<M, N: Factory<M>> Factory<M> for ReadWrite<N> {
     #[inline]
     fn make(&self) -> M {
         self.0.make()
     }
 }
 
-impl<M, N: Factory<M>> Factory<M> for Setters<N> {
+impl<M, N: Factory<M>> Factory<M> for ReadOnly<N> {
     #[inline]
     fn make(&self) -> M {
         self.0.make()
@@ -129,16 +129,16 @@ impl<M, N: Factory<M>> Factory<M> for Setters<N> {
 }
 
 impl<M, L, K> Builder<M, L, K> {
-    fn then<W, G, S>(self, form: W, getter: G, setter: S) -> With<M, L, K, W, G, S> {
-        let last = Field { form, getter, setter, name: "" };
-        Builder { fields: Then { before: self.fields, last }, kind: self.kind, model: PhantomData }
+    fn then<W, G, S>(self, wire: W, getter: G, setter: S) -> With<M, L, K, W, G, S> {
+        let last = Field { wire, getter, setter, name: "" };
+        Builder { fields: Cons { before: self.fields, last }, kind: self.kind, model: PhantomData }
     }
 }
 
 impl<M, L, W, G, S, K> With<M, L, K, W, G, S> {
-    /// Gives the last field a name for the paths of errors and for the schema.
+    /// Names the last field, for error paths and for the schema.
     ///
-    /// Without one a field goes by its position, from zero.
+    /// The default name of a field is its position, starting at zero.
     ///
     /// ```
     /// use tightwire_parco::{WireExt, parser};
@@ -174,11 +174,11 @@ impl<M, L: Fields, K> Wire for Builder<M, L, K> {
         })
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        // The type of a schema contains those of the nested ones, so no two that are nested have the same name.
-        describe.structure(core::any::type_name::<Self>(), |describe| {
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        // The type of a schema contains the types of nested schemas, so a nested schema never has the same name.
+        context.structure(core::any::type_name::<Self>(), |context| {
             let mut fields = Vec::new();
-            self.fields.schema(describe, &mut fields);
+            self.fields.schema(context, &mut fields);
             fields
         })
     }
@@ -208,7 +208,7 @@ impl<'de, M, L: GetFields<'de, M>, K: Factory<M>> Get<'de, M> for Builder<M, L, 
         Ok(model)
     }
 
-    /// Runs the setters on the older model, which keeps what they do not touch.
+    /// Runs the setters on the existing model. Data that they do not touch is unchanged.
     #[inline]
     fn get_into(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
         reader.enter()?;
@@ -217,7 +217,7 @@ impl<'de, M, L: GetFields<'de, M>, K: Factory<M>> Get<'de, M> for Builder<M, L, 
         Ok(())
     }
 
-    /// Reads each model where it stays, which saves moving it there.
+    /// Decodes each model in place, which avoids moving it.
     #[inline]
     fn get_all(&self, count: usize, reader: &mut Reader<'_, 'de>, models: &mut Vec<M>) -> Result<(), Fault> {
         let start = models.len();

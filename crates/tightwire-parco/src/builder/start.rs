@@ -1,34 +1,34 @@
-//! The functions that start a schema.
+//! Functions that start a schema.
 
 use core::marker::PhantomData;
 
-use super::{Both, Builder, Compiler, Defaults, End, Getters, Parser, Setters};
+use super::{Builder, Compiler, Defaults, Nil, Parser, ReadOnly, ReadWrite, WriteOnly};
 
-/// Starts a schema that writes models and reads them, with a getter and a setter for each field.
+/// Starts a schema that encodes and decodes, with a getter and a setter per field.
 ///
-/// A model that is read starts as its default. Where there is none, [`builder_with`] takes a factory.
-pub fn builder<M: Default>() -> Builder<M, End, Both<Defaults>> {
+/// Decoding starts from `M::default()`; for types without a default, use [`builder_with`].
+pub fn builder<M: Default>() -> Builder<M, Nil, ReadWrite<Defaults>> {
     builder_with(Defaults)
 }
 
-/// As [`builder`], with a function that makes the model that is read into.
-pub fn builder_with<M, N: super::Factory<M>>(factory: N) -> Builder<M, End, Both<N>> {
-    Builder { fields: End, kind: Both(factory), model: PhantomData }
+/// As [`builder`], with a function that creates the model to decode into.
+pub fn builder_with<M, N: super::Factory<M>>(factory: N) -> Builder<M, Nil, ReadWrite<N>> {
+    Builder { fields: Nil, kind: ReadWrite(factory), model: PhantomData }
 }
 
-/// Starts a schema that writes models, with a getter for each field.
-pub fn compiler<M>() -> Compiler<M, End> {
-    Builder { fields: End, kind: Getters, model: PhantomData }
+/// Starts a schema that only encodes, with a getter per field.
+pub fn compiler<M>() -> Compiler<M, Nil> {
+    Builder { fields: Nil, kind: WriteOnly, model: PhantomData }
 }
 
-/// Starts a schema that reads models, with a setter for each field.
+/// Starts a schema that only decodes, with a setter per field.
 ///
-/// A model that is read starts as its default. Where there is none, [`parser_with`] takes a factory.
-pub fn parser<M: Default>() -> Parser<M, End, Defaults> {
+/// Decoding starts from `M::default()`; for types without a default, use [`parser_with`].
+pub fn parser<M: Default>() -> Parser<M, Nil, Defaults> {
     parser_with(Defaults)
 }
 
-/// As [`parser`], with a function that makes the model that is read into.
-pub fn parser_with<M, N: super::Factory<M>>(factory: N) -> Parser<M, End, N> {
-    Builder { fields: End, kind: Setters(factory), model: PhantomData }
+/// As [`parser`], with a function that creates the model to decode into.
+pub fn parser_with<M, N: super::Factory<M>>(factory: N) -> Parser<M, Nil, N> {
+    Builder { fields: Nil, kind: ReadOnly(factory), model: PhantomData }
 }

@@ -1,13 +1,13 @@
-//! What a change of a schema does to those who have the other one.
+//! Compatibility of two versions of a schema.
 
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::fmt;
 
 use super::Schema;
-use super::shape::{Circle, Kind, Shape};
+use super::layout::{Layout, LayoutKind, Recursion};
 
-/// How far two schemas understand each other's messages.
+/// The differences between two schemas, and whether each can decode the other's messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compatibility {
     changes: Vec<Change>,
@@ -21,28 +21,30 @@ pub struct Change {
     verdict: Verdict,
 }
 
-/// What a difference means for messages and readers.
+/// Effect of a difference on compatibility.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// Each side reads the messages of the other, such as after a field has got another name.
+    /// Both schemas decode each other's messages, for example after a field was renamed.
     SameWire,
-    /// Readers with the old schema read new messages: what they know is at the beginning, and bytes follow it, which
-    /// `decode` hands back and `decode_exact` refuses. Or new messages have fewer models.
+    /// Readers with the old schema can decode new messages: they decode the fields they know, and bytes remain, which
+    /// `decode` returns and `decode_exact` rejects. Also if the new schema has fewer models.
     ///
-    /// Readers with the new schema reach the end of old messages too early, unless what is new has a default for that.
+    /// Readers with the new schema reach the end of old messages too early, unless the new fields have a default for
+    /// that.
     OldReadsNew,
-    /// Readers with the new schema read old messages, by the same rules; the other way there is no default.
+    /// Readers with the new schema can decode old messages: the reverse of [`OldReadsNew`](Self::OldReadsNew), without
+    /// the exception for defaults.
     NewReadsOld,
-    /// Neither reads the other's messages, or reads them as something else.
+    /// Neither can decode the other's messages, or decodes them to different values.
     Breaks,
 }
 
-/// Compares two schemas as they are on the wire.
+/// Compares the encodings of two schemas.
 ///
-/// It goes through both at once, and lists every difference it finds. A field is recognised by its place and, if the
-/// places do not fit, by its name. Reserved bytes may become fields of the same total size: old messages have zeros
-/// there, and so have all new fields their zero value. Only fields of fixed size can use them.
+/// Walks over both schemas and reports every difference. Fields are matched by position and, if the names at a position
+/// differ, by name. Reserved bytes may be replaced by fields of the same total size: old messages have zeros there, so
+/// all new fields decode to zero. Only fields of fixed size can replace reserved bytes.
 ///
 /// ```
 /// use tightwire_parco::schema::{self, Schema, Verdict, compare};
@@ -59,47 +61,49 @@ pub enum Verdict {
 /// ```
 pub fn compare(old: &Schema, new: &Schema) -> Compatibility {
     let mut comparison = Comparison::default();
-    let (old, new) = (Shape::of(old), Shape::of(new));
+    let (old, new) = (Layout::of(old), Layout::of(new));
     match (&old.kind, &new.kind) {
-        // Behind the fields of the message itself nothing follows.
-        (Kind::Group(one, old), Kind::Group(other, new)) if !one.is_closed && !other.is_closed => {
+        // The fields of the message itself come last, so fields can be added or removed at the end.
+        (LayoutKind::Struct(one, old), LayoutKind::Struct(other, new))
+            if !one.is_recursive && !other.is_recursive =>
+        {
             Fields::new(&mut comparison, "", old, new, true).compare();
         }
-        _ => comparison.shape("", &old, &new),
+        _ => comparison.layout("", &old, &new),
     }
     Compatibility { changes: comparison.changes }
 }
 
 impl Compatibility {
-    /// The differences, in the order of the new schema.
+    /// Returns the differences, in the order of the new schema.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// Whether messages look the same, whatever else differs.
+    /// Returns true if the encodings are equal, whatever else differs.
     pub fn is_same_wire(&self) -> bool {
         self.changes.iter().all(|change| change.verdict == Verdict::SameWire)
     }
 
-    /// Whether readers with the old schema understand new messages.
+    /// Returns true if readers with the old schema can decode new messages.
     pub fn old_reads_new(&self) -> bool {
         self.changes.iter().all(|change| matches!(change.verdict, Verdict::SameWire | Verdict::OldReadsNew))
     }
 
-    /// Whether readers with the new schema understand old messages.
+    /// Returns true if readers with the new schema can decode old messages.
     ///
-    /// After a field was added at the end they do not, unless they have a default for it; this is not in a schema.
+    /// This is false after a field was added at the end, even if it has a default: a schema does not contain defaults.
     pub fn new_reads_old(&self) -> bool {
         self.changes.iter().all(|change| matches!(change.verdict, Verdict::SameWire | Verdict::NewReadsOld))
     }
 
-    /// Whether a difference makes messages unreadable.
+    /// Returns true if a difference makes messages unreadable in both directions.
     pub fn breaks(&self) -> bool {
         self.changes.iter().any(|change| change.verdict == Verdict::Breaks)
     }
 }
 
-/// A line for each difference.
+/// Prints one line per difference.
 impl fmt::Display for Compatibility {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.changes.iter().try_for_each(|change| writeln!(f, "{change}"))
@@ -107,18 +111,18 @@ impl fmt::Display for Compatibility {
 }
 
 impl Change {
-    /// The way to what differs, such as `pets[].name`: `[]` stands for elements, `[key]` and `[value]` for the parts
-    /// of entries, `[ID]` for a model, `?` for what an option holds. Empty for the whole message.
+    /// Returns the path of the difference, such as `pets[].name`: `[]` stands for elements, `[key]` and `[value]` for
+    /// the parts of entries, `[ID]` for a model, `?` for the value of an option. It is empty for the whole message.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The difference, in words.
+    /// Returns a description of the difference.
     pub fn what(&self) -> &str {
         &self.what
     }
 
-    /// What it means.
+    /// Returns the effect of the difference.
     pub fn verdict(&self) -> Verdict {
         self.verdict
     }
@@ -145,9 +149,9 @@ impl fmt::Display for Verdict {
 #[derive(Default)]
 struct Comparison {
     changes: Vec<Change>,
-    /// The levels of the circles around, of either side.
-    old_open: Vec<usize>,
-    new_open: Vec<usize>,
+    /// Levels of the enclosing recursive types in the old and the new schema.
+    old_ancestors: Vec<usize>,
+    new_ancestors: Vec<usize>,
 }
 
 impl Comparison {
@@ -165,109 +169,117 @@ impl Comparison {
         }
     }
 
-    /// What is the same on the wire may have another name in the schema.
-    fn label(&mut self, path: &str, old: &Shape, new: &Shape) {
+    /// Reports types that have the same encoding but different names in the schema.
+    fn label(&mut self, path: &str, old: &Layout, new: &Layout) {
         if old.label != new.label {
             self.became(path, Verdict::SameWire, old.label, new.label);
         }
     }
 
-    fn shape(&mut self, path: &str, old: &Shape, new: &Shape) {
+    fn layout(&mut self, path: &str, old: &Layout, new: &Layout) {
         match (&old.kind, &new.kind) {
-            (Kind::Leaf(one, _), Kind::Leaf(other, _)) if one == other => self.label(path, old, new),
-            (Kind::Leaf(one, _), Kind::Leaf(other, _)) => self.became(path, Verdict::Breaks, one, other),
-            (Kind::Bytes(one), Kind::Bytes(other)) => {
+            (LayoutKind::Leaf(one, _), LayoutKind::Leaf(other, _)) if one == other => {
+                self.label(path, old, new)
+            }
+            (LayoutKind::Leaf(one, _), LayoutKind::Leaf(other, _)) => {
+                self.became(path, Verdict::Breaks, one, other)
+            }
+            (LayoutKind::Bytes(one), LayoutKind::Bytes(other)) => {
                 self.header(path, one, other);
                 self.label(path, old, new);
             }
-            (Kind::Slice(one, old), Kind::Slice(other, new)) => {
+            (LayoutKind::Slice(one, old), LayoutKind::Slice(other, new)) => {
                 self.header(path, one, other);
-                self.shape(&alloc::format!("{path}[]"), old, new);
+                self.layout(&alloc::format!("{path}[]"), old, new);
             }
-            (Kind::Array(one, old), Kind::Array(other, new)) => {
+            (LayoutKind::Array(one, old), LayoutKind::Array(other, new)) => {
                 if one != other {
                     self.note(path, Verdict::Breaks, alloc::format!("{one} elements became {other}"));
                 }
-                self.shape(&alloc::format!("{path}[]"), old, new);
+                self.layout(&alloc::format!("{path}[]"), old, new);
             }
-            (Kind::Map(one, old_key, old_value), Kind::Map(other, new_key, new_value)) => {
+            (LayoutKind::Map(one, old_key, old_value), LayoutKind::Map(other, new_key, new_value)) => {
                 self.header(path, one, other);
-                self.shape(&alloc::format!("{path}[key]"), old_key, new_key);
-                self.shape(&alloc::format!("{path}[value]"), old_value, new_value);
+                self.layout(&alloc::format!("{path}[key]"), old_key, new_key);
+                self.layout(&alloc::format!("{path}[value]"), old_value, new_value);
             }
-            (Kind::Option(old), Kind::Option(new)) => self.shape(&alloc::format!("{path}?"), old, new),
-            (Kind::Skip(one), Kind::Skip(other)) if one == other => {}
-            (Kind::Skip(one), Kind::Skip(other)) => {
+            (LayoutKind::Option(old), LayoutKind::Option(new)) => {
+                self.layout(&alloc::format!("{path}?"), old, new)
+            }
+            (LayoutKind::Skip(one), LayoutKind::Skip(other)) if one == other => {}
+            (LayoutKind::Skip(one), LayoutKind::Skip(other)) => {
                 self.note(path, Verdict::Breaks, alloc::format!("{one} reserved bytes became {other}"));
             }
-            (Kind::Located, Kind::Located) => {}
-            (Kind::Group(one, old), Kind::Group(other, new)) if one.is_closed == other.is_closed => {
+            (LayoutKind::TimeLocation, LayoutKind::TimeLocation) => {}
+            (LayoutKind::Struct(one, old), LayoutKind::Struct(other, new))
+                if one.is_recursive == other.is_recursive =>
+            {
                 self.enter(*one, *other);
                 Fields::new(self, path, old, new, false).compare();
                 self.leave(*one);
             }
-            (Kind::Multi(one, old_id, old), Kind::Multi(other, new_id, new))
-                if one.is_closed == other.is_closed =>
+            (LayoutKind::Multi(one, old_id, old), LayoutKind::Multi(other, new_id, new))
+                if one.is_recursive == other.is_recursive =>
             {
-                self.shape(&alloc::format!("{path}[id]"), old_id, new_id);
+                self.layout(&alloc::format!("{path}[id]"), old_id, new_id);
                 self.enter(*one, *other);
                 self.models(path, old, new);
                 self.leave(*one);
             }
-            (Kind::Back(one), Kind::Back(other)) => {
+            (LayoutKind::Recursive(one), LayoutKind::Recursive(other)) => {
                 let place = |open: &[usize], level| open.iter().position(|open| *open == level);
-                if place(&self.old_open, *one) != place(&self.new_open, *other) {
-                    self.note(path, Verdict::Breaks, "another struct comes again");
+                if place(&self.old_ancestors, *one) != place(&self.new_ancestors, *other) {
+                    self.note(path, Verdict::Breaks, "refers to another struct");
                 }
             }
             _ => self.became(path, Verdict::Breaks, old.label, new.label),
         }
     }
 
-    fn enter(&mut self, old: Circle, new: Circle) {
-        if old.is_closed {
-            self.old_open.push(old.level);
-            self.new_open.push(new.level);
+    fn enter(&mut self, old: Recursion, new: Recursion) {
+        if old.is_recursive {
+            self.old_ancestors.push(old.level);
+            self.new_ancestors.push(new.level);
         }
     }
 
-    fn leave(&mut self, circle: Circle) {
-        if circle.is_closed {
-            self.old_open.pop();
-            self.new_open.pop();
+    fn leave(&mut self, recursion: Recursion) {
+        if recursion.is_recursive {
+            self.old_ancestors.pop();
+            self.new_ancestors.pop();
         }
     }
 
-    fn models(&mut self, path: &str, old: &[(String, Shape)], new: &[(String, Shape)]) {
+    fn models(&mut self, path: &str, old: &[(String, Layout)], new: &[(String, Layout)]) {
         for (id, model) in new {
             let path = alloc::format!("{path}[{id}]");
             match old.iter().find(|(old, _)| old == id) {
-                Some((_, old)) => self.shape(&path, old, model),
-                None => self.note(&path, Verdict::NewReadsOld, "a new model"),
+                Some((_, old)) => self.layout(&path, old, model),
+                None => self.note(&path, Verdict::NewReadsOld, "model added"),
             }
         }
         for (id, _) in old.iter().filter(|(id, _)| !has(new, id)) {
-            self.note(&alloc::format!("{path}[{id}]"), Verdict::OldReadsNew, "the model is gone");
+            self.note(&alloc::format!("{path}[{id}]"), Verdict::OldReadsNew, "model removed");
         }
     }
 }
 
-fn has(list: &[(String, Shape)], name: &str) -> bool {
+fn has(list: &[(String, Layout)], name: &str) -> bool {
     list.iter().any(|(other, _)| other == name)
 }
 
-/// The fields of one struct on both sides, and how far they are compared.
+/// Compares the fields of one struct in both schemas.
 struct Fields<'a> {
     comparison: &'a mut Comparison,
     path: &'a str,
-    all_old: &'a [(String, Shape)],
-    all_new: &'a [(String, Shape)],
-    /// What of them is left.
-    old: &'a [(String, Shape)],
-    new: &'a [(String, Shape)],
-    /// Whether nothing follows the struct.
+    all_old: &'a [(String, Layout)],
+    all_new: &'a [(String, Layout)],
+    /// Fields that are not compared yet.
+    old: &'a [(String, Layout)],
+    new: &'a [(String, Layout)],
+    /// True if no fields follow the struct.
     is_last: bool,
-    /// What of the reserved bytes that are next on either side is used up.
+    /// Bytes already matched of the reserved bytes that come next in the old and the new schema.
     used: (u64, u64),
 }
 
@@ -275,8 +287,8 @@ impl<'a> Fields<'a> {
     fn new(
         comparison: &'a mut Comparison,
         path: &'a str,
-        old: &'a [(String, Shape)],
-        new: &'a [(String, Shape)],
+        old: &'a [(String, Layout)],
+        new: &'a [(String, Layout)],
         is_last: bool,
     ) -> Self {
         Self { comparison, path, all_old: old, all_new: new, old, new, is_last, used: (0, 0) }
@@ -291,7 +303,7 @@ impl<'a> Fields<'a> {
             let is_gone = !has(self.all_new, old_name);
             let is_new = !has(self.all_old, new_name);
             if old_name != new_name && !(is_gone && is_new) {
-                // One of the names is elsewhere on the other side.
+                // The other schema contains one of the names at another position.
                 if is_new {
                     self.note(new_name, Verdict::Breaks, "inserted");
                     self.new = new_rest;
@@ -305,10 +317,10 @@ impl<'a> Fields<'a> {
                 self.note(new_name, Verdict::Breaks, "moved");
             } else {
                 if old_name != new_name {
-                    self.note(new_name, Verdict::SameWire, &alloc::format!("was called {old_name}"));
+                    self.note(new_name, Verdict::SameWire, &alloc::format!("renamed from {old_name}"));
                 }
                 let path = self.at(new_name);
-                self.comparison.shape(&path, old, new);
+                self.comparison.layout(&path, old, new);
             }
             (self.old, self.new, self.used) = (old_rest, new_rest, (0, 0));
         }
@@ -322,11 +334,11 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Passes over reserved bytes, and what has taken their place or has given way to them.
-    fn reserved(&mut self, (old_name, old): (&str, &Shape), (new_name, new): (&str, &Shape)) -> bool {
+    /// Skips reserved bytes, and fields that replaced reserved bytes or were replaced by them.
+    fn reserved(&mut self, (old_name, old): (&str, &Layout), (new_name, new): (&str, &Layout)) -> bool {
         let size = match (&old.kind, &new.kind) {
-            (Kind::Skip(one), Kind::Skip(other)) => (one - self.used.0).min(other - self.used.1),
-            (Kind::Skip(room), _) if !has(self.all_old, new_name) => {
+            (LayoutKind::Skip(one), LayoutKind::Skip(other)) => (one - self.used.0).min(other - self.used.1),
+            (LayoutKind::Skip(room), _) if !has(self.all_old, new_name) => {
                 let Some(size) = new.fixed_size().filter(|size| *size <= room - self.used.0) else {
                     return false;
                 };
@@ -337,7 +349,7 @@ impl<'a> Fields<'a> {
                 );
                 size
             }
-            (_, Kind::Skip(room)) if !has(self.all_new, old_name) => {
+            (_, LayoutKind::Skip(room)) if !has(self.all_new, old_name) => {
                 let Some(size) = old.fixed_size().filter(|size| *size <= room - self.used.1) else {
                     return false;
                 };
@@ -365,10 +377,10 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Leaves the first field behind, unless it is reserved bytes of which not all are used.
-fn advance(fields: &[(String, Shape)], used: u64) -> (&[(String, Shape)], u64) {
+/// Skips the first field, unless it consists of reserved bytes that are not used up.
+fn advance(fields: &[(String, Layout)], used: u64) -> (&[(String, Layout)], u64) {
     match fields {
-        [(_, Shape { kind: Kind::Skip(room), .. }), ..] if used < *room => (fields, used),
+        [(_, Layout { kind: LayoutKind::Skip(room), .. }), ..] if used < *room => (fields, used),
         [_, rest @ ..] => (rest, 0),
         [] => (fields, 0),
     }

@@ -1,24 +1,24 @@
-//! What can be wrong with a schema, and with a value given as text.
+//! Errors of schemas and of values in JSON.
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use core::fmt;
 
-/// Why a schema, or the text of a schema or value, was not understood.
+/// An error in a schema, or in the JSON text of a schema or value.
 ///
-/// It tells the place in the schema by the names and positions of the parts, outermost first. No text of the input
-/// appears in it but these names.
+/// It contains the path in the schema by the names and positions of the parts, outermost first. Apart from these names
+/// it contains no text of the input.
 pub struct SchemaError(Box<Inner>);
 
 struct Inner {
-    kind: Kind,
+    kind: SchemaErrorKind,
     path: String,
     #[cfg(feature = "schema-json")]
     source: Option<serde_json::Error>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SchemaErrorKind {
     Syntax,
     Invalid(&'static str),
     #[cfg_attr(not(feature = "schema-json"), expect(dead_code, reason = "only the languages of JSON use it"))]
@@ -27,11 +27,10 @@ pub(super) enum Kind {
     Duplicate,
     UnknownId,
     Limit(&'static str),
-    NotInGo(&'static str),
 }
 
 impl SchemaError {
-    pub(super) fn new(kind: Kind) -> Self {
+    pub(super) fn new(kind: SchemaErrorKind) -> Self {
         Self(Box::new(Inner {
             kind,
             path: String::new(),
@@ -41,81 +40,78 @@ impl SchemaError {
     }
 
     pub(super) fn invalid(what: &'static str) -> Self {
-        Self::new(Kind::Invalid(what))
+        Self::new(SchemaErrorKind::Invalid(what))
     }
 
     #[cfg(feature = "schema-json")]
     pub(super) fn mismatch(what: &'static str) -> Self {
-        Self::new(Kind::Mismatch(what))
+        Self::new(SchemaErrorKind::Mismatch(what))
     }
 
     #[cfg(feature = "schema-json")]
     pub(super) fn syntax(source: serde_json::Error) -> Self {
-        let mut error = Self::new(Kind::Syntax);
+        let mut error = Self::new(SchemaErrorKind::Syntax);
         error.0.source = Some(source);
         error
     }
 
-    /// Adds a step of the way, on the way out.
+    /// Prepends a step to the path.
     pub(super) fn within(mut self, step: impl fmt::Display) -> Self {
         self.0.path = alloc::format!("{step}{}", self.0.path);
         self
     }
 
-    /// The way to the part that is wrong, such as `.pet.age` or `.grades[key]`; empty for the whole.
+    /// Returns the path to the invalid part, such as `.pet.age` or `.grades[key]`; empty for the whole schema.
     pub fn path(&self) -> &str {
         &self.0.path
     }
 
-    /// Whether a text is not JSON.
+    /// True if a text is not JSON.
     pub fn is_syntax(&self) -> bool {
-        self.0.kind == Kind::Syntax
+        self.0.kind == SchemaErrorKind::Syntax
     }
 
-    /// Whether a schema describes nothing that can be on the wire.
+    /// True if the schema is invalid.
     pub fn is_invalid(&self) -> bool {
-        matches!(self.0.kind, Kind::Invalid(_))
+        matches!(self.0.kind, SchemaErrorKind::Invalid(_))
     }
 
-    /// Whether a value is not of the schema's type.
+    /// True if a value does not match the schema.
     pub fn is_mismatch(&self) -> bool {
-        matches!(self.0.kind, Kind::Mismatch(_))
+        matches!(self.0.kind, SchemaErrorKind::Mismatch(_))
     }
 
-    /// Whether the id of a model does not fit its form.
+    /// True if the id of a model does not fit its wire type.
     pub fn is_out_of_range(&self) -> bool {
-        self.0.kind == Kind::OutOfRange
+        self.0.kind == SchemaErrorKind::OutOfRange
     }
 
-    /// Whether there are two models for one id, or two members of one name.
+    /// True if two models have the same id, or an object has a key twice.
     pub fn is_duplicate(&self) -> bool {
-        self.0.kind == Kind::Duplicate
+        self.0.kind == SchemaErrorKind::Duplicate
     }
 
-    /// Whether a value names an id that has no model.
+    /// True if a value contains an id that is not in the schema.
     pub fn is_unknown_id(&self) -> bool {
-        self.0.kind == Kind::UnknownId
+        self.0.kind == SchemaErrorKind::UnknownId
     }
 
-    /// Whether a schema or value is larger or deeper than what is taken.
+    /// True if a schema or value is too large or too deeply nested.
     pub fn is_limit(&self) -> bool {
-        matches!(self.0.kind, Kind::Limit(_))
-    }
-
-    /// Whether the Go library has nothing for a part of the schema.
-    pub fn is_not_in_go(&self) -> bool {
-        matches!(self.0.kind, Kind::NotInGo(_))
+        matches!(self.0.kind, SchemaErrorKind::Limit(_))
     }
 }
 
 impl fmt::Display for SchemaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0.kind {
-            Kind::Syntax => "the text is not JSON",
-            Kind::OutOfRange => "an id does not fit its form",
-            Kind::Duplicate => "two models have one id, or two members one name",
-            Kind::UnknownId => "an id has no model",
-            Kind::Invalid(what) | Kind::Mismatch(what) | Kind::Limit(what) | Kind::NotInGo(what) => what,
+            SchemaErrorKind::Syntax => "invalid JSON",
+            SchemaErrorKind::OutOfRange => "an id does not fit its wire type",
+            SchemaErrorKind::Duplicate => "duplicate model id or key",
+            SchemaErrorKind::UnknownId => "unknown model id",
+            SchemaErrorKind::Invalid(what)
+            | SchemaErrorKind::Mismatch(what)
+            | SchemaErrorKind::Limit(what) => what,
         })?;
         if !self.0.path.is_empty() {
             write!(f, " at {}", self.0.path)?;

@@ -1,19 +1,18 @@
-//! Schemas as data: what a message consists of, without any Rust type.
+//! Schemas as data: the structure of a message, without a Rust type.
 //!
-//! A [`Schema`] comes from a type ([`of`]), from a form ([`of_form`]), or, with the feature `schema-json`, from text
-//! (`Schema::from_json`). With it one can
+//! Get a [`Schema`] from a Rust type ([`of`]), from a wire type ([`of_wire`]) or, with the feature `schema-json`, from
+//! JSON (`Schema::from_json`). Use it to
 //!
-//! - encode and decode [`Value`]s, after [`Schema::compile`] has checked it: see [`Dynamic`];
-//! - pin the wire shape in a test: see [`Fingerprint`];
-//! - find out what a change does to readers and writers that stay: see [`compare`] and [`evolution`];
-//! - print the matching builder in Go: see [`Schema::to_go`].
+//! - encode and decode [`Value`]s: compile it with [`Schema::compile`] to a [`Dynamic`];
+//! - pin an encoding in a test: see [`Fingerprint`];
+//! - check which readers and writers a change affects: see [`compare`] and [`evolution`].
 //!
 //! ```
 //! use tightwire_parco::WireExt;
 //! use tightwire_parco::schema::{self, Value};
 //!
-//! let form = schema::of::<Vec<Option<u16>>>().compile()?;
-//! let value: Value = form.decode_exact(&[2, 0, 0, 1, 7, 0])?;
+//! let wire = schema::of::<Vec<Option<u16>>>().compile()?;
+//! let value: Value = wire.decode_exact(&[2, 0, 0, 1, 7, 0])?;
 //! assert_eq!(value.as_list().unwrap()[1], Value::some(7u16));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -23,10 +22,9 @@ mod compare;
 mod compile;
 mod error;
 pub mod evolution;
-mod go;
 #[cfg(feature = "schema-json")]
 mod json;
-mod shape;
+mod layout;
 mod value;
 
 use alloc::boxed::Box;
@@ -36,13 +34,13 @@ use alloc::vec::Vec;
 pub use compare::{Change, Compatibility, Verdict, compare};
 pub use compile::Dynamic;
 pub use error::SchemaError;
-pub use shape::{Fingerprint, fingerprint};
+pub use layout::{Fingerprint, fingerprint};
 pub use value::Value;
 
-use crate::form::{DecodeForm, Encode};
+use crate::default_wire::{DecodeAs, Encode};
 use crate::wire::{Endian, StaticWire, Wire};
 
-/// The schema of a type that can be encoded.
+/// Returns the schema of a type that can be encoded.
 ///
 /// ```
 /// use tightwire_parco::schema::{self, Schema};
@@ -50,126 +48,126 @@ use crate::wire::{Endian, StaticWire, Wire};
 /// assert_eq!(schema::of::<Option<bool>>(), Schema::Option(Box::new(Schema::Bool)));
 /// ```
 pub fn of<T: Encode + ?Sized>() -> Schema {
-    of_form(&T::Form::NEW)
+    of_wire(&T::Wire::NEW)
 }
 
-/// The schema of a type as it is decoded, which differs from [`of`] only if its two forms do.
-pub fn of_decoded<'de, T: DecodeForm<'de>>() -> Schema {
-    of_form(&T::Form::NEW)
+/// Returns the schema of a type for decoding. It differs from [`of`] only if the two wire types differ.
+pub fn of_decoded<'de, T: DecodeAs<'de>>() -> Schema {
+    of_wire(&T::Wire::NEW)
 }
 
-/// The schema of a form.
-pub fn of_form(form: &impl Wire) -> Schema {
-    form.schema(&mut Describe::default())
+/// Returns the schema of a wire type.
+pub fn of_wire(wire: &impl Wire) -> Schema {
+    wire.schema(&mut SchemaContext::default())
 }
 
-/// A wire form as data: what a message consists of, without any Rust type.
+/// A wire type as data, without a Rust type.
 ///
-/// Not every value describes something that can be on a wire, for a header has to be a number. What comes from a type
-/// or from text does; [`compile`](Self::compile) checks.
+/// Not every value is valid: a header, for example, must be an integer. Schemas of types and parsed schemas are valid;
+/// [`compile`](Self::compile) checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Schema {
-    /// One byte, 0 or 1.
+    /// A flag: one byte, 0 or 1.
     Bool,
     /// A number.
     Number(Number, Endian),
-    /// A number that counts, as a value of its own. Its range is checked; its value is Go's `int`.
+    /// A header as a separate value. It is an `int` in Go, and its range is checked.
     Header(Number, Endian),
-    /// A header, then so many bytes of text.
+    /// A header with the length in bytes, then a string.
     String {
         /// A [`Number`](Self::Number) or [`Header`](Self::Header).
         header: Box<Self>,
     },
-    /// A header, then so many bytes.
+    /// A header with the length in bytes, then the bytes.
     Blob {
         /// A [`Number`](Self::Number) or [`Header`](Self::Header).
         header: Box<Self>,
     },
-    /// A header, then so many elements.
+    /// A header with the number of elements, then the elements.
     Slice {
         /// A [`Number`](Self::Number) or [`Header`](Self::Header).
         header: Box<Self>,
-        /// The form of the elements.
+        /// Wire type of the elements.
         element: Box<Self>,
     },
     /// A fixed number of elements.
     Array {
-        /// How many.
+        /// Number of elements.
         len: u64,
-        /// Their form.
+        /// Wire type of the elements.
         element: Box<Self>,
     },
-    /// A header, then so many entries of key and value.
+    /// A header with the number of entries, then the key and value of each entry.
     Map {
         /// A [`Number`](Self::Number) or [`Header`](Self::Header).
         header: Box<Self>,
-        /// The form of the keys.
+        /// Wire type of the keys.
         key: Box<Self>,
-        /// The form of the values.
+        /// Wire type of the values.
         value: Box<Self>,
     },
-    /// A flag, then a value if it is 1.
+    /// A flag, then the value if the flag is 1.
     Option(Box<Self>),
-    /// Fields, one after the other; the names are not on the wire.
+    /// Fields in order. Their names are not encoded.
     Struct(Vec<(String, Self)>),
     /// Reserved bytes.
     Skip(u64),
     /// Nanoseconds since 1970 in eight bytes, little endian.
     TimeUtc,
-    /// Nanoseconds since 1970 in eight bytes, little endian, then an optional name of a time zone.
+    /// Nanoseconds since 1970 in eight bytes, little endian, then the optional name of a time zone.
     TimeLocation,
-    /// An id, then the model that it stands for. Ids are texts: numbers in decimal.
+    /// An id, then the model with that id. Ids are strings; numbers are in decimal.
     Multi {
-        /// The form of the id.
+        /// Wire type of the id.
         header: Box<Self>,
         /// The models by id.
         models: Vec<(String, Self)>,
     },
-    /// A struct or multi that contains itself: the one so many of them further out, 1 for the closest.
+    /// A reference to an enclosing struct or multi; 1 is the innermost one.
     Recursive(usize),
 }
 
 impl Schema {
-    /// The most levels of types within types that [`compile`](Self::compile) takes: 64.
+    /// Maximum nesting depth of types that [`compile`](Self::compile) accepts: 64.
     pub const MAX_DEPTH: usize = 64;
 
-    /// The most types that [`compile`](Self::compile) takes: 65,536.
+    /// Maximum number of types that [`compile`](Self::compile) accepts: 65,536.
     pub const MAX_TYPES: usize = 1 << 16;
 }
 
-/// The kinds of numbers.
+/// Kinds of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Number {
-    /// One byte.
+    /// Unsigned, one byte.
     Uint8,
-    /// One byte, signed.
+    /// Signed, one byte.
     Int8,
-    /// Two bytes.
+    /// Unsigned, two bytes.
     Uint16,
-    /// Two bytes, signed.
+    /// Signed, two bytes.
     Int16,
-    /// Four bytes.
+    /// Unsigned, four bytes.
     Uint32,
-    /// Four bytes, signed.
+    /// Signed, four bytes.
     Int32,
-    /// Eight bytes.
+    /// Unsigned, eight bytes.
     Uint64,
-    /// Eight bytes, signed.
+    /// Signed, eight bytes.
     Int64,
     /// Go's `int` on 64-bit platforms.
     Int,
     /// Go's `uint` on 64-bit platforms.
     Uint,
-    /// Four bytes of IEEE 754.
+    /// IEEE 754 float, four bytes.
     Float32,
-    /// Eight bytes of IEEE 754.
+    /// IEEE 754 float, eight bytes.
     Float64,
 }
 
 impl Number {
-    /// All of them, the integers first.
+    /// All kinds, integers first.
     pub const ALL: &'static [Self] = &[
         Self::Uint8,
         Self::Int8,
@@ -185,7 +183,7 @@ impl Number {
         Self::Float64,
     ];
 
-    /// The number of bytes.
+    /// Returns the width in bytes.
     pub const fn width(self) -> usize {
         match self {
             Self::Uint8 | Self::Int8 => 1,
@@ -195,17 +193,17 @@ impl Number {
         }
     }
 
-    /// Whether it is a float.
+    /// Returns true for floats.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::Float32 | Self::Float64)
     }
 
-    /// Whether it is an integer with a sign.
+    /// Returns true for signed integers.
     pub const fn is_signed(self) -> bool {
         matches!(self, Self::Int8 | Self::Int16 | Self::Int32 | Self::Int64 | Self::Int)
     }
 
-    /// The name in the schema language.
+    /// Returns the name in the JSON format of schemas.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Uint8 => "uint8",
@@ -223,42 +221,42 @@ impl Number {
         }
     }
 
-    /// The smallest and the largest integer.
+    /// Returns the smallest and the largest integer.
     pub(crate) const fn range(self) -> (i128, i128) {
         let bits = 8 * self.width();
         if self.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
     }
 }
 
-/// The structs that are being described, so that one that contains itself is found.
+/// Context of [`Wire::schema`]: the types that are currently described, to detect recursion.
 #[derive(Debug, Default)]
-pub struct Describe {
+pub struct SchemaContext {
     open: Vec<&'static str>,
 }
 
-impl Describe {
-    /// Describes a struct by its type's name and its fields, or tells that it is being described further out.
+impl SchemaContext {
+    /// Describes a struct by its type name and fields, or returns a reference if the type is already being described.
     pub fn structure(
         &mut self,
         name: &'static str,
         fields: impl FnOnce(&mut Self) -> Vec<(String, Schema)>,
     ) -> Schema {
-        self.enclosed(name, |describe| Schema::Struct(fields(describe)))
+        self.enclosed(name, |context| Schema::Struct(fields(context)))
     }
 
-    /// Describes the enum of a registry by its type's name, the form of the ids, and the models.
+    /// Describes an enum or registry by its type name, the wire type of the ids, and the models.
     pub fn multi(
         &mut self,
         name: &'static str,
         header: Schema,
         models: impl FnOnce(&mut Self) -> Vec<(String, Schema)>,
     ) -> Schema {
-        self.enclosed(name, |describe| Schema::Multi { header: Box::new(header), models: models(describe) })
+        self.enclosed(name, |context| Schema::Multi { header: Box::new(header), models: models(context) })
     }
 
-    /// Describes a struct that has no type, as the fields of an enum's variant. It counts as a level like the others.
+    /// Describes a struct without a type, such as the fields of an enum variant. It counts as a nesting level.
     pub fn inline(&mut self, fields: impl FnOnce(&mut Self) -> Vec<(String, Schema)>) -> Schema {
-        // No type has this name, so nothing is found to come again.
+        // No type has an empty name, so this level is never the target of a reference.
         self.open.push("");
         let fields = fields(self);
         self.open.pop();

@@ -1,13 +1,13 @@
-//! Values whose type is known from a schema only.
+//! Values whose type is only known from a schema.
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A value of any schema: what a [`Dynamic`](super::Dynamic) encodes and decodes.
+/// A value of any schema, as encoded and decoded by [`Dynamic`](super::Dynamic).
 ///
-/// Values are plain data, and equal when they encode equally; so floats are kept and compared as bits. The names of
-/// fields are in the schema alone: a struct has its fields in the schema's order.
+/// Values are equal if their encodings are equal; floats are therefore stored and compared as bits. Field names are
+/// only in the schema: a struct contains its fields in the order of the schema.
 ///
 /// ```
 /// use tightwire_parco::schema::Value;
@@ -18,44 +18,44 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Value {
-    /// A flag.
+    /// A bool.
     Bool(bool),
-    /// Any integer, header, or time in UTC (nanoseconds since 1970). The range is checked on encoding.
+    /// An integer, header, or time in UTC (nanoseconds since 1970). The range is checked when encoding.
     Integer(i128),
     /// The bits of a 32-bit float.
     Float32(u32),
     /// The bits of a 64-bit float.
     Float64(u64),
-    /// A string or blob: the wire does not promise that strings are UTF-8.
+    /// A string or blob. Strings need not be UTF-8.
     Bytes(Vec<u8>),
     /// The elements of a slice or array.
     List(Vec<Self>),
-    /// The entries of a map, in the order of the wire.
+    /// The entries of a map, in wire order.
     Map(Vec<(Self, Self)>),
-    /// A value that may be absent.
+    /// An optional value.
     Option(Option<Box<Self>>),
-    /// The fields of a struct, in the order of its schema.
+    /// The fields of a struct, in the order of the schema.
     Struct(Vec<Self>),
-    /// Reserved bytes, which have no value.
+    /// Reserved bytes.
     Skip,
-    /// An instant, and the name of a time zone.
-    Located {
+    /// A point in time and the name of a time zone.
+    TimeLocation {
         /// Nanoseconds since 1970.
         unix_nanos: i64,
-        /// The name, such as `UTC` or `Europe/Madrid`.
+        /// Name of the zone, such as `UTC` or `Europe/Madrid`.
         zone: String,
     },
     /// One of the models of a registry.
     Multi {
-        /// Which.
+        /// Id of the model.
         id: Box<Self>,
-        /// The model's value.
+        /// Value of the model.
         value: Box<Self>,
     },
 }
 
 impl Value {
-    /// A present option.
+    /// Creates a present option.
     pub fn some(value: impl Into<Self>) -> Self {
         Self::Option(Some(Box::new(value.into())))
     }
@@ -63,17 +63,17 @@ impl Value {
     /// An absent option.
     pub const NONE: Self = Self::Option(None);
 
-    /// The flag, if it is one.
+    /// Returns the bool, if this is one.
     pub fn as_bool(&self) -> Option<bool> {
         if let Self::Bool(flag) = self { Some(*flag) } else { None }
     }
 
-    /// The integer, if it is one.
+    /// Returns the integer, if this is one.
     pub fn as_integer(&self) -> Option<i128> {
         if let Self::Integer(number) = self { Some(*number) } else { None }
     }
 
-    /// The number, if it is a float of either width.
+    /// Returns the number, if this is a float of either width.
     pub fn as_float(&self) -> Option<f64> {
         match self {
             Self::Float32(bits) => Some(f32::from_bits(*bits).into()),
@@ -82,27 +82,27 @@ impl Value {
         }
     }
 
-    /// The bytes of a string or blob.
+    /// Returns the bytes of a string or blob.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         if let Self::Bytes(bytes) = self { Some(bytes) } else { None }
     }
 
-    /// The text of a string, if it is UTF-8.
+    /// Returns the text of a string, if it is UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         core::str::from_utf8(self.as_bytes()?).ok()
     }
 
-    /// The elements of a slice or array.
+    /// Returns the elements of a slice or array.
     pub fn as_list(&self) -> Option<&[Self]> {
         if let Self::List(values) = self { Some(values) } else { None }
     }
 
-    /// The entries of a map.
+    /// Returns the entries of a map.
     pub fn as_map(&self) -> Option<&[(Self, Self)]> {
         if let Self::Map(entries) = self { Some(entries) } else { None }
     }
 
-    /// The fields of a struct.
+    /// Returns the fields of a struct.
     pub fn as_struct(&self) -> Option<&[Self]> {
         if let Self::Struct(fields) = self { Some(fields) } else { None }
     }

@@ -1,10 +1,10 @@
-//! The times of the crate `chrono`.
+//! Conversions for the `chrono` crate.
 
 use chrono::{DateTime, TimeZone, Utc};
 
 use super::{FromNanos, ToNanos};
+use crate::default_wire::{DecodeAs, EncodeAs};
 use crate::error::Fault;
-use crate::form::{DecodeForm, EncodeForm};
 use crate::wire::{Order, TimeUtc};
 
 impl<Z: TimeZone> ToNanos for DateTime<Z> {
@@ -21,6 +21,6 @@ impl FromNanos for DateTime<Utc> {
     }
 }
 
-forms! {
+default_wires! {
     DateTime<Utc> => TimeUtc;
 }

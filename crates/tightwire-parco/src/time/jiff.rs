@@ -1,11 +1,11 @@
-//! The times of the crate `jiff`.
+//! Conversions for the `jiff` crate.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 use super::{FromNanos, ToNanos};
-use crate::error::{Fault, Kind};
-use crate::form::{DecodeForm, EncodeForm};
+use crate::default_wire::{DecodeAs, EncodeAs};
+use crate::error::{ErrorKind, Fault};
 use crate::options::Levels;
 use crate::read::Reader;
 use crate::wire::{Get, Order, Put, TimeLocation, TimeUtc};
@@ -32,8 +32,8 @@ impl ToNanos for Zoned {
     }
 }
 
-/// Fails with [`Error::is_unknown_zone`](crate::Error::is_unknown_zone) for a zone without a name, as those of fixed
-/// offsets are: no reader could tell what it was.
+/// Fails with [`Error::is_unknown_zone`](crate::Error::is_unknown_zone) if the zone has no IANA name, such as a fixed
+/// offset: the decoder could not restore it.
 impl Put<Zoned> for TimeLocation {
     fn put(&self, value: &Zoned, writer: &mut Writer<'_>) -> Result<(), Fault> {
         Self::put_parts(value, name(value)?.as_bytes(), writer)
@@ -44,8 +44,8 @@ impl Put<Zoned> for TimeLocation {
     }
 }
 
-/// Resolves the name in the database of `jiff`. Fails with
-/// [`Error::is_unknown_zone`](crate::Error::is_unknown_zone) for a name that is not in it.
+/// Looks the name up in the time zone database of `jiff`. Fails with
+/// [`Error::is_unknown_zone`](crate::Error::is_unknown_zone) if the name is not found.
 impl Get<'_, Zoned> for TimeLocation {
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Zoned, Fault> {
         let (at, name) = Self::get_parts(reader)?;
@@ -55,12 +55,12 @@ impl Get<'_, Zoned> for TimeLocation {
 }
 
 fn name(value: &Zoned) -> Result<&str, Fault> {
-    value.time_zone().iana_name().ok_or(Fault(Kind::UnknownZone))
+    value.time_zone().iana_name().ok_or(Fault(ErrorKind::UnknownZone))
 }
 
-/// The zone of this name. `UTC` needs no database.
+/// Returns the time zone with this name. `UTC` needs no database.
 fn zone(name: &[u8]) -> Result<TimeZone, Fault> {
-    let unknown = Fault(Kind::UnknownZone);
+    let unknown = Fault(ErrorKind::UnknownZone);
     match name {
         b"UTC" => Ok(TimeZone::UTC),
         #[cfg(feature = "std")]
@@ -72,7 +72,7 @@ fn zone(name: &[u8]) -> Result<TimeZone, Fault> {
     }
 }
 
-forms! {
+default_wires! {
     Timestamp => TimeUtc;
     Zoned => TimeLocation;
 }

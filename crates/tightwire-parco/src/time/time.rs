@@ -1,10 +1,10 @@
-//! The times of the crate `time`.
+//! Conversions for the `time` crate.
 
 use time::{OffsetDateTime, UtcDateTime};
 
 use super::{FromNanos, ToNanos};
+use crate::default_wire::{DecodeAs, EncodeAs};
 use crate::error::Fault;
-use crate::form::{DecodeForm, EncodeForm};
 use crate::wire::{Order, TimeUtc};
 
 macro_rules! instant {
@@ -25,10 +25,10 @@ macro_rules! instant {
     )*};
 }
 
-// An `OffsetDateTime` is read in UTC.
+// An `OffsetDateTime` is decoded in UTC.
 instant!(OffsetDateTime, UtcDateTime);
 
-forms! {
+default_wires! {
     OffsetDateTime => TimeUtc;
     UtcDateTime => TimeUtc;
 }

@@ -1,18 +1,18 @@
-//! Forms made from other forms: what the attributes of the derive macros do to a field's default form.
+//! Type-level functions that the derive attributes apply to a field's default wire type.
 //!
-//! Each attribute is a function from types to types, written as a trait with an associated type. So the macros need not
-//! guess from its spelling what a field's type is: `#[parco(header = u8)]` asks for [`Reheader<U8>`](Reheader) of
-//! whatever form the type has, and a form without a header is a compile error.
+//! Each attribute is a trait with an associated type, so the macros do not have to guess the type of a field from its
+//! name: `#[parco(header = u8)]` selects [`WithHeader<U8>`](WithHeader) of the default wire type, and fails to compile if
+//! that has no header.
 //!
-//! [`Opt`] and [`Via`] pass on everything but [`HasInner`], so that an attribute means the same for `T`, `Option<T>` and
-//! `Box<T>`.
+//! [`Opt`] and [`Pointer`] forward every trait but [`HasInner`], so that an attribute means the same for `T`, `Option<T>`
+//! and `Box<T>`.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{
-    Array, Blob, Bool, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Map, Message, Opt, Order, Skip, Slice,
-    SortedMap, Str, TimeLocation, TimeUtc, U8, U16, U32, U64, Via,
+    Array, Blob, Bool, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Map, Message, Opt, Order, Pointer, Skip,
+    Slice, SortedMap, Str, TimeLocation, TimeUtc, U8, U16, U32, U64,
 };
 use crate::schema::Schema;
 
@@ -22,139 +22,142 @@ mod view;
 
 pub use id::Id;
 pub use max::Max;
-pub use view::{ViewForm, Viewed};
+pub use view::{HasView, ViewAs};
 
-/// Another header: `header = ..` and `small`.
+/// Replaces the header: `header = ..` and `small`.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` has no header",
-    label = "`header` and `small` are for strings, blobs, slices and maps"
+    message = "the wire type `{Self}` has no header",
+    label = "`header` and `small` apply to strings, blobs, slices and maps"
 )]
-pub trait Reheader<H> {
-    /// The form with the header `H`.
-    type Form;
+pub trait WithHeader<H> {
+    /// The wire type with the header `H`.
+    type Wire;
 }
 
-/// Another byte order: `be` and `le`, of numbers, headers and everything inside but messages.
-#[diagnostic::on_unimplemented(message = "the form `{Self}` has no byte order to choose")]
-pub trait Reorder<O> {
-    /// The form in the order `O`.
-    type Form;
+/// Replaces the byte order: `be` and `le`. Applies to numbers, headers and nested types, but not to nested messages.
+#[diagnostic::on_unimplemented(message = "the wire type `{Self}` has no byte order")]
+pub trait WithOrder<O> {
+    /// The wire type in the byte order `O`.
+    type Wire;
 }
 
-/// A limit of its own on a length or count: `max = N`.
+/// Limits a length or count: `max = N`.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` has no length to limit",
-    label = "`max` is for strings, blobs, slices and maps"
+    message = "the wire type `{Self}` has no length to limit",
+    label = "`max` applies to strings, blobs, slices and maps"
 )]
-pub trait Limit<const N: u64> {
-    /// The form whose header goes up to `N`.
-    type Form;
+pub trait WithMax<const N: u64> {
+    /// The wire type whose header is limited to `N`.
+    type Wire;
 }
 
-/// A form with elements, for `elem(..)`.
+/// A wire type with elements, for `elem(..)`.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` has no elements",
-    label = "`elem` is for slices and arrays"
+    message = "the wire type `{Self}` has no elements",
+    label = "`elem` applies to slices and arrays"
 )]
 pub trait HasElement {
-    /// The form of the elements.
+    /// Wire type of the elements.
     type Element;
 }
 
-/// Another form of the elements.
+/// Replaces the wire type of the elements.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` has no elements",
-    label = "`elem` is for slices and arrays"
+    message = "the wire type `{Self}` has no elements",
+    label = "`elem` applies to slices and arrays"
 )]
 pub trait WithElement<E>: HasElement {
-    /// The form with elements of the form `E`.
-    type Form;
+    /// The wire type with elements of type `E`.
+    type Wire;
 }
 
-/// A form with entries, for `key(..)` and `value(..)`.
+/// A wire type with entries, for `key(..)` and `value(..)`.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` has no entries",
-    label = "`key` and `value` are for maps"
+    message = "the wire type `{Self}` has no entries",
+    label = "`key` and `value` apply to maps"
 )]
 pub trait HasEntry {
-    /// The form of the keys.
+    /// Wire type of the keys.
     type Key;
-    /// The form of the values.
+    /// Wire type of the values.
     type Value;
 }
 
-/// Another form of the keys.
+/// Replaces the wire type of the keys.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` has no entries",
-    label = "`key` and `value` are for maps"
+    message = "the wire type `{Self}` has no entries",
+    label = "`key` and `value` apply to maps"
 )]
 pub trait WithKey<K>: HasEntry {
-    /// The form with keys of the form `K`.
-    type Form;
+    /// The wire type with keys of type `K`.
+    type Wire;
 }
 
-/// Another form of the values.
+/// Replaces the wire type of the values.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` has no entries",
-    label = "`key` and `value` are for maps"
+    message = "the wire type `{Self}` has no entries",
+    label = "`key` and `value` apply to maps"
 )]
 pub trait WithValue<V>: HasEntry {
-    /// The form with values of the form `V`.
-    type Form;
+    /// The wire type with values of type `V`.
+    type Wire;
 }
 
-/// A form with a value that may be absent, for `inner(..)`.
+/// A wire type for optional values, for `inner(..)`.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` is no option",
-    label = "`inner` is for values that may be absent"
+    message = "the wire type `{Self}` is not an option",
+    label = "`inner` applies to options"
 )]
 pub trait HasInner {
-    /// The form of the value.
+    /// Wire type of the value.
     type Inner;
 }
 
-/// Another form of the value that may be absent.
+/// Replaces the wire type of an optional value.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` is no option",
-    label = "`inner` is for values that may be absent"
+    message = "the wire type `{Self}` is not an option",
+    label = "`inner` applies to options"
 )]
 pub trait WithInner<W>: HasInner {
-    /// The form with a value of the form `W`.
-    type Form;
+    /// The wire type with a value of type `W`.
+    type Wire;
 }
 
-/// A map written in the order of its keys: `sorted`.
-#[diagnostic::on_unimplemented(message = "the form `{Self}` is no map", label = "`sorted` is for maps")]
-pub trait Sorted {
-    /// The sorted form.
-    type Form;
-}
-
-/// Bytes as a blob, one copy instead of one element after the other: `blob`.
+/// Sorts map entries by key: `sorted`.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` is not made of bytes",
-    label = "`blob` is for slices of `u8` and for strings"
+    message = "the wire type `{Self}` is not a map",
+    label = "`sorted` applies to maps"
+)]
+pub trait AsSorted {
+    /// The sorted wire type.
+    type Wire;
+}
+
+/// Encodes bytes as a blob, with one copy instead of one element at a time: `blob`.
+#[diagnostic::on_unimplemented(
+    message = "the wire type `{Self}` does not contain bytes",
+    label = "`blob` applies to slices of `u8` and to strings"
 )]
 pub trait AsBlob {
     /// The blob.
-    type Form;
+    type Wire;
 }
 
-/// Go's name of a 64-bit number: `int` and `uint`.
+/// Uses Go's name for a 64-bit integer: `int` and `uint`.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` is not that number",
-    label = "`int` is for `i64`, `uint` for `u64`"
+    message = "the wire type `{Self}` is not a matching integer",
+    label = "`int` applies to `i64`, `uint` to `u64`"
 )]
 pub trait AsGo<Signed> {
     /// [`GoInt`] or [`GoUint`].
-    type Form;
+    type Wire;
 }
 
-/// Says [`AsGo`] for `int`.
+/// Selects `int` in [`AsGo`].
 #[derive(Clone, Copy, Debug)]
 pub enum Int {}
 
-/// Says [`AsGo`] for `uint`.
+/// Selects `uint` in [`AsGo`].
 #[derive(Clone, Copy, Debug)]
 pub enum Uint {}
 
@@ -162,72 +165,72 @@ macro_rules! pass_on {
     ($($trait:ident<$($parameter:ident),*> [$($constant:tt)*];)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<$($constant)* W: $trait<$($parameter),*>> $trait<$($parameter),*> for Opt<W> {
-            type Form = Opt<W::Form>;
+            type Wire = Opt<W::Wire>;
         }
 
         #[diagnostic::do_not_recommend]
-        impl<$($constant)* W: $trait<$($parameter),*>> $trait<$($parameter),*> for Via<W> {
-            type Form = Via<W::Form>;
+        impl<$($constant)* W: $trait<$($parameter),*>> $trait<$($parameter),*> for Pointer<W> {
+            type Wire = Pointer<W::Wire>;
         }
     )*};
 }
 
 pass_on! {
-    Reheader<H> [H,];
-    Reorder<O> [O,];
-    Limit<N> [const N: u64,];
+    WithHeader<H> [H,];
+    WithOrder<O> [O,];
+    WithMax<N> [const N: u64,];
     WithElement<E> [E,];
     WithKey<K> [K,];
     WithValue<V> [V,];
-    Sorted<> [];
+    AsSorted<> [];
     AsBlob<> [];
     AsGo<S> [S,];
 }
 
-impl<H, Old> Reheader<H> for Str<Old> {
-    type Form = Str<H>;
+impl<H, Old> WithHeader<H> for Str<Old> {
+    type Wire = Str<H>;
 }
 
-impl<H, Old> Reheader<H> for Blob<Old> {
-    type Form = Blob<H>;
+impl<H, Old> WithHeader<H> for Blob<Old> {
+    type Wire = Blob<H>;
 }
 
-impl<H, Old, E> Reheader<H> for Slice<Old, E> {
-    type Form = Slice<H, E>;
+impl<H, Old, E> WithHeader<H> for Slice<Old, E> {
+    type Wire = Slice<H, E>;
 }
 
-impl<H, Old, K, V> Reheader<H> for Map<Old, K, V> {
-    type Form = Map<H, K, V>;
+impl<H, Old, K, V> WithHeader<H> for Map<Old, K, V> {
+    type Wire = Map<H, K, V>;
 }
 
-impl<H, Old, K, V> Reheader<H> for SortedMap<Old, K, V> {
-    type Form = SortedMap<H, K, V>;
+impl<H, Old, K, V> WithHeader<H> for SortedMap<Old, K, V> {
+    type Wire = SortedMap<H, K, V>;
 }
 
-impl<const N: u64, H> Limit<N> for Str<H> {
-    type Form = Str<Max<N, H>>;
+impl<const N: u64, H> WithMax<N> for Str<H> {
+    type Wire = Str<Max<N, H>>;
 }
 
-impl<const N: u64, H> Limit<N> for Blob<H> {
-    type Form = Blob<Max<N, H>>;
+impl<const N: u64, H> WithMax<N> for Blob<H> {
+    type Wire = Blob<Max<N, H>>;
 }
 
-impl<const N: u64, H, E> Limit<N> for Slice<H, E> {
-    type Form = Slice<Max<N, H>, E>;
+impl<const N: u64, H, E> WithMax<N> for Slice<H, E> {
+    type Wire = Slice<Max<N, H>, E>;
 }
 
-impl<const N: u64, H, K, V> Limit<N> for Map<H, K, V> {
-    type Form = Map<Max<N, H>, K, V>;
+impl<const N: u64, H, K, V> WithMax<N> for Map<H, K, V> {
+    type Wire = Map<Max<N, H>, K, V>;
 }
 
-impl<const N: u64, H, K, V> Limit<N> for SortedMap<H, K, V> {
-    type Form = SortedMap<Max<N, H>, K, V>;
+impl<const N: u64, H, K, V> WithMax<N> for SortedMap<H, K, V> {
+    type Wire = SortedMap<Max<N, H>, K, V>;
 }
 
 macro_rules! orderless {
-    ($([$($generics:tt)*] $form:ty;)*) => {$(
-        impl<O, $($generics)*> Reorder<O> for $form {
-            type Form = Self;
+    ($([$($generics:tt)*] $wire:ty;)*) => {$(
+        impl<O, $($generics)*> WithOrder<O> for $wire {
+            type Wire = Self;
         }
     )*};
 }
@@ -243,33 +246,33 @@ orderless! {
 }
 
 macro_rules! ordered {
-    ($($form:ident)*) => {$(
-        impl<O: Order, Old> Reorder<O> for $form<Old> {
-            type Form = $form<O>;
+    ($($wire:ident)*) => {$(
+        impl<O: Order, Old> WithOrder<O> for $wire<Old> {
+            type Wire = $wire<O>;
         }
     )*};
 }
 
 ordered!(U16 I16 U32 I32 U64 I64 GoInt GoUint F32 F64);
 
-impl<O, H: Reorder<O>> Reorder<O> for Str<H> {
-    type Form = Str<H::Form>;
+impl<O, H: WithOrder<O>> WithOrder<O> for Str<H> {
+    type Wire = Str<H::Wire>;
 }
 
-impl<O, H: Reorder<O>> Reorder<O> for Blob<H> {
-    type Form = Blob<H::Form>;
+impl<O, H: WithOrder<O>> WithOrder<O> for Blob<H> {
+    type Wire = Blob<H::Wire>;
 }
 
-impl<O, H: Reorder<O>, E: Reorder<O>> Reorder<O> for Slice<H, E> {
-    type Form = Slice<H::Form, E::Form>;
+impl<O, H: WithOrder<O>, E: WithOrder<O>> WithOrder<O> for Slice<H, E> {
+    type Wire = Slice<H::Wire, E::Wire>;
 }
 
-impl<O, const N: usize, E: Reorder<O>> Reorder<O> for Array<N, E> {
-    type Form = Array<N, E::Form>;
+impl<O, const N: usize, E: WithOrder<O>> WithOrder<O> for Array<N, E> {
+    type Wire = Array<N, E::Wire>;
 }
 
-impl<O, H: Reorder<O>, K: Reorder<O>, V: Reorder<O>> Reorder<O> for Map<H, K, V> {
-    type Form = Map<H::Form, K::Form, V::Form>;
+impl<O, H: WithOrder<O>, K: WithOrder<O>, V: WithOrder<O>> WithOrder<O> for Map<H, K, V> {
+    type Wire = Map<H::Wire, K::Wire, V::Wire>;
 }
 
 impl<H, E> HasElement for Slice<H, E> {
@@ -277,7 +280,7 @@ impl<H, E> HasElement for Slice<H, E> {
 }
 
 impl<H, Old, E> WithElement<E> for Slice<H, Old> {
-    type Form = Slice<H, E>;
+    type Wire = Slice<H, E>;
 }
 
 impl<const N: usize, E> HasElement for Array<N, E> {
@@ -285,14 +288,14 @@ impl<const N: usize, E> HasElement for Array<N, E> {
 }
 
 impl<const N: usize, Old, E> WithElement<E> for Array<N, Old> {
-    type Form = Array<N, E>;
+    type Wire = Array<N, E>;
 }
 
 impl<W: HasElement> HasElement for Opt<W> {
     type Element = W::Element;
 }
 
-impl<W: HasElement> HasElement for Via<W> {
+impl<W: HasElement> HasElement for Pointer<W> {
     type Element = W::Element;
 }
 
@@ -302,11 +305,11 @@ impl<H, K, V> HasEntry for Map<H, K, V> {
 }
 
 impl<H, Old, K, V> WithKey<K> for Map<H, Old, V> {
-    type Form = Map<H, K, V>;
+    type Wire = Map<H, K, V>;
 }
 
 impl<H, K, Old, V> WithValue<V> for Map<H, K, Old> {
-    type Form = Map<H, K, V>;
+    type Wire = Map<H, K, V>;
 }
 
 impl<W: HasEntry> HasEntry for Opt<W> {
@@ -314,7 +317,7 @@ impl<W: HasEntry> HasEntry for Opt<W> {
     type Value = W::Value;
 }
 
-impl<W: HasEntry> HasEntry for Via<W> {
+impl<W: HasEntry> HasEntry for Pointer<W> {
     type Key = W::Key;
     type Value = W::Value;
 }
@@ -324,42 +327,42 @@ impl<W> HasInner for Opt<W> {
 }
 
 impl<Old, W> WithInner<W> for Opt<Old> {
-    type Form = Opt<W>;
+    type Wire = Opt<W>;
 }
 
-impl<W: HasInner> HasInner for Via<W> {
+impl<W: HasInner> HasInner for Pointer<W> {
     type Inner = W::Inner;
 }
 
-impl<Old: WithInner<W>, W> WithInner<W> for Via<Old> {
-    type Form = Via<Old::Form>;
+impl<Old: WithInner<W>, W> WithInner<W> for Pointer<Old> {
+    type Wire = Pointer<Old::Wire>;
 }
 
-impl<H, K, V> Sorted for Map<H, K, V> {
-    type Form = SortedMap<H, K, V>;
+impl<H, K, V> AsSorted for Map<H, K, V> {
+    type Wire = SortedMap<H, K, V>;
 }
 
 impl<H> AsBlob for Slice<H, U8> {
-    type Form = Blob<H>;
+    type Wire = Blob<H>;
 }
 
 impl<H> AsBlob for Str<H> {
-    type Form = Blob<H>;
+    type Wire = Blob<H>;
 }
 
 impl<H> AsBlob for Blob<H> {
-    type Form = Self;
+    type Wire = Self;
 }
 
 impl<O> AsGo<Int> for I64<O> {
-    type Form = GoInt<O>;
+    type Wire = GoInt<O>;
 }
 
 impl<O> AsGo<Uint> for U64<O> {
-    type Form = GoUint<O>;
+    type Wire = GoUint<O>;
 }
 
-/// Fields with their names, as [`Describe`](crate::schema::Describe) takes them.
+/// Named fields, as [`SchemaContext`](crate::schema::SchemaContext) expects them.
 pub fn named<const N: usize>(fields: [(&str, Schema); N]) -> Vec<(String, Schema)> {
     fields.into_iter().map(|(name, schema)| (name.into(), schema)).collect()
 }

@@ -1,4 +1,4 @@
-//! Strings and blobs: a header that counts bytes, then the bytes.
+//! Strings and blobs: a header with the number of bytes, then the bytes.
 
 use alloc::borrow::{Cow, ToOwned};
 use alloc::boxed::Box;
@@ -12,49 +12,49 @@ use super::{Get, Header, Le, Put, StaticWire, U8, U16, U32, U64, Wire};
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::text::text;
 use crate::write::Writer;
 
-/// A string: the number of bytes in a header, then the bytes.
+/// A string: a header with the number of bytes, then the bytes.
 ///
-/// The wire does not promise UTF-8, for the other side need not. Targets that do, such as `String`, are checked;
-/// `Vec<u8>` and `&[u8]` take any bytes from the same form.
+/// The bytes need not be UTF-8, because other encoders may not check. Targets that require UTF-8, such as `String`,
+/// validate it; `Vec<u8>` and `&[u8]` accept any bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Str<H>(PhantomData<H>);
 
-/// A byte string: the number of bytes in a header, then the bytes. The same bytes as [`Str`], another schema.
+/// A byte string: a header with the number of bytes, then the bytes. Same encoding as [`Str`], but a different schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Blob<H>(PhantomData<H>);
 
-/// A string of at most 255 bytes: header [`U8`].
+/// A string of at most 255 bytes, with a [`U8`] header.
 pub type SmallVarchar = Str<U8>;
-/// A string of at most 65,535 bytes: header [`U16`], little endian unless said otherwise.
+/// A string of at most 65,535 bytes, with a [`U16`] header, little endian by default.
 pub type Varchar<O = Le> = Str<U16<O>>;
-/// A string of at most 2^32 - 1 bytes: header [`U32`].
+/// A string of at most 2^32 - 1 bytes, with a [`U32`] header.
 pub type Text<O = Le> = Str<U32<O>>;
-/// A string of at most 2^63 - 1 bytes: header [`U64`].
+/// A string of at most 2^63 - 1 bytes, with a [`U64`] header.
 pub type LongText<O = Le> = Str<U64<O>>;
 
-/// What can be written as a string or blob: text and bytes, owned, borrowed or shared.
+/// A type that can be encoded as a string or blob: strings and bytes, owned, borrowed or shared.
 pub trait Octets {
-    /// The bytes.
+    /// Returns the bytes.
     fn octets(&self) -> &[u8];
 }
 
-/// What can be read from a string or blob.
+/// A type that can be decoded from a string or blob.
 pub trait FromOctets<'de>: Sized {
-    /// Whether a value owns a copy of its bytes, which is booked as memory.
+    /// True if a value owns a copy of its bytes, which counts against the allocation limit.
     const OWNED: bool;
 
-    /// A value of these bytes.
+    /// Creates a value from bytes.
     ///
     /// # Errors
     ///
-    /// Fails if the bytes are no such value, for text if they are not UTF-8.
+    /// Fails if the bytes are invalid for this type; for strings, if they are not UTF-8.
     fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault>;
 
-    /// Replaces a value, using its memory again where it can.
+    /// Replaces an existing value and reuses its allocation if possible.
     ///
     /// # Errors
     ///
@@ -195,7 +195,7 @@ from_octets! {
     Arc<[u8]>: true, &'de [u8];
 }
 
-macro_rules! form {
+macro_rules! wire {
     ($name:ident, $schema:ident) => {
         impl<H: Header> Wire for $name<H> {
             #[inline]
@@ -212,11 +212,11 @@ macro_rules! form {
             fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
                 let len = H::length(input)?;
                 input.check_bytes(len)?;
-                input.pass(len)
+                input.skip(len)
             }
 
-            fn schema(&self, describe: &mut Describe) -> Schema {
-                Schema::$schema { header: Box::new(H::NEW.schema(describe)) }
+            fn schema(&self, context: &mut SchemaContext) -> Schema {
+                Schema::$schema { header: Box::new(H::NEW.schema(context)) }
             }
         }
 
@@ -245,28 +245,28 @@ macro_rules! form {
             #[inline]
             fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
                 let bytes = body::<H, T>(reader)?;
-                T::from_octets(bytes).map_err(|fault| reader.blame(fault, bytes.len()))
+                T::from_octets(bytes).map_err(|fault| reader.rewind_fault(fault, bytes.len()))
             }
 
             #[inline]
             fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
                 let bytes = body::<H, T>(reader)?;
-                value.replace(bytes).map_err(|fault| reader.blame(fault, bytes.len()))
+                value.replace(bytes).map_err(|fault| reader.rewind_fault(fault, bytes.len()))
             }
         }
     };
 }
 
-form!(Str, String);
-form!(Blob, Blob);
+wire!(Str, String);
+wire!(Blob, Blob);
 
-/// The bytes behind a header.
+/// Reads a header and returns the bytes after it.
 #[inline]
 fn body<'de, H: Header, T: FromOctets<'de>>(reader: &mut Reader<'_, 'de>) -> Result<&'de [u8], Fault> {
     let len = H::length(reader)?;
     reader.check_bytes(len)?;
     if T::OWNED {
-        reader.allocate(len)?;
+        reader.count_allocation(len)?;
     }
     reader.bytes(len)
 }

@@ -1,4 +1,4 @@
-//! Maps: a header that counts entries, then key and value of each.
+//! Maps: a header with the number of entries, then the key and value of each.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -10,16 +10,16 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
 
 use super::{Get, Header, Put, StaticWire, Wire};
-use crate::error::{Fault, Kind, Segment};
+use crate::error::{ErrorKind, Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
-/// Entries behind a header that counts them, in the order in which the map has them.
+/// A map: a header with the number of entries, then the entries in iteration order.
 ///
-/// The wire has no order of entries: the Go library writes them as they come, and readers accept any order. For bytes
-/// that do not depend on the hasher there is [`SortedMap`].
+/// The format does not specify an order: the Go library writes entries in iteration order, and decoders accept any
+/// order. Use [`SortedMap`] for reproducible bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Map<H, K, V> {
     key: K,
@@ -28,7 +28,7 @@ pub struct Map<H, K, V> {
 }
 
 impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
-    /// A map with keys and values of the given forms.
+    /// Creates a map type with these key and value types.
     pub fn of(_: H, key: K, value: V) -> Self {
         Self { key, value, header: PhantomData }
     }
@@ -91,7 +91,7 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         })
     }
 
-    /// Reads the entry with this index.
+    /// Decodes the entry at this index.
     #[inline(always)]
     pub(crate) fn get_entry<'de, A, B>(
         &self,
@@ -112,7 +112,7 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         }
     }
 
-    /// Reads the entry with this index over an older one.
+    /// Decodes the entry at this index into an existing one.
     #[cfg(feature = "std")]
     fn get_entry_into<'de, A, B>(
         &self,
@@ -131,7 +131,7 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
     }
 }
 
-/// Refuses an entry that starts at `start` and whose key was there before, if the options say so.
+/// Rejects the entry that starts at `start` if its key is a duplicate and the options reject duplicates.
 #[inline]
 fn unique<'de>(
     is_new: bool,
@@ -142,7 +142,7 @@ fn unique<'de>(
     if is_new || !reader.rejects_duplicates() {
         return Ok(());
     }
-    let fault = reader.reject(start, Fault(Kind::DuplicateKey));
+    let fault = reader.fail_at(start, Fault(ErrorKind::DuplicateKey));
     Err(reader.locate(fault, Segment::Key(index)))
 }
 
@@ -163,11 +163,11 @@ impl<H: Header, K: Wire, V: Wire> Wire for Map<H, K, V> {
         self.walk_entries(count, input)
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
         Schema::Map {
-            header: Box::new(H::NEW.schema(describe)),
-            key: Box::new(self.key.schema(describe)),
-            value: Box::new(self.value.schema(describe)),
+            header: Box::new(H::NEW.schema(context)),
+            key: Box::new(self.key.schema(context)),
+            value: Box::new(self.value.schema(context)),
         }
     }
 }
@@ -212,7 +212,7 @@ where
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Vec<(A, B)>, Fault> {
         let count = self.count(reader)?;
-        reader.allocate(count.saturating_mul(size_of::<(A, B)>()))?;
+        reader.count_allocation(count.saturating_mul(size_of::<(A, B)>()))?;
         let mut entries = Vec::with_capacity(count);
         for index in 0..count {
             entries.push(self.get_entry(index, reader)?);
@@ -231,7 +231,7 @@ where
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<BTreeMap<A, B>, Fault> {
         let count = self.count(reader)?;
-        reader.allocate(count.saturating_mul(size_of::<(A, B)>()))?;
+        reader.count_allocation(count.saturating_mul(size_of::<(A, B)>()))?;
         let mut map = BTreeMap::new();
         for index in 0..count {
             let start = reader.rest();
@@ -254,7 +254,7 @@ where
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<HashMap<A, B, S>, Fault> {
         let count = self.count(reader)?;
-        reader.allocate(count.saturating_mul(size_of::<(A, B)>()))?;
+        reader.count_allocation(count.saturating_mul(size_of::<(A, B)>()))?;
         let mut map = HashMap::with_capacity_and_hasher(count, S::default());
         for index in 0..count {
             let start = reader.rest();
@@ -264,10 +264,10 @@ where
         Ok(map)
     }
 
-    /// Keeps the table and the memory of keys and values; one vector holds them meanwhile.
+    /// Reuses the table and the allocations of keys and values, which are moved to a temporary vector.
     fn get_into(&self, reader: &mut Reader<'_, 'de>, map: &mut HashMap<A, B, S>) -> Result<(), Fault> {
         let count = self.count(reader)?;
-        reader.allocate(count.saturating_mul(size_of::<(A, B)>()))?;
+        reader.count_allocation(count.saturating_mul(size_of::<(A, B)>()))?;
         let mut spare: Vec<(A, B)> = Vec::new();
         if core::mem::needs_drop::<(A, B)>() {
             spare.extend(map.drain().take(count));
@@ -289,15 +289,15 @@ where
     }
 }
 
-/// A [`Map`] whose entries are written in the order of their keys, so that equal maps give equal bytes.
+/// A [`Map`] whose entries are encoded in the order of their keys, so that equal maps have equal bytes.
 ///
-/// It costs collecting and sorting references to all entries. A `BTreeMap` is sorted already and needs only [`Map`].
-/// Reading does not ask for an order.
+/// Encoding collects and sorts references to all entries. A `BTreeMap` is already sorted, so [`Map`] is enough.
+/// Decoding accepts any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SortedMap<H, K, V>(Map<H, K, V>);
 
 impl<H: Header, K: Wire, V: Wire> SortedMap<H, K, V> {
-    /// A map with keys and values of the given forms.
+    /// Creates a map type with these key and value types.
     pub fn of(header: H, key: K, value: V) -> Self {
         Self(Map::of(header, key, value))
     }

@@ -1,4 +1,4 @@
-//! Structs and enums with derived codecs, as forms that others can contain.
+//! Wire type of structs and enums with derived codecs.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -7,69 +7,69 @@ use super::{Get, Put, StaticWire, Wire};
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
-/// Says that a [`Shape`] belongs to the derived encoder.
+/// Marks the [`Shape`] of the derived encoder.
 #[derive(Clone, Copy, Debug)]
 pub enum Encoding {}
 
-/// Says that a [`Shape`] belongs to the derived decoder of values that may borrow for `'de`.
+/// Marks the [`Shape`] of the derived decoder of values that may borrow for `'de`.
 #[derive(Clone, Copy, Debug)]
 pub struct Decoding<'de>(PhantomData<&'de ()>);
 
-/// What derived encoders and decoders know of a message without having one.
+/// Static properties of a message with a derived codec.
 ///
-/// Both macros implement it, each for its own role, so that a type can have either or both.
+/// Both macros implement it, each for its own `Role`, so that a type can derive either or both.
 pub trait Shape<Role> {
-    /// The fewest bytes that a message takes.
+    /// Returns the minimum encoded size.
     fn min_size() -> usize;
 
-    /// The number of bytes, where all messages take the same.
+    /// Returns the encoded size if it is always the same.
     fn fixed_size() -> Option<usize>;
 
     /// See [`Wire::walk`].
     ///
     /// # Errors
     ///
-    /// Fails where no message starts here.
+    /// Fails if the bytes are not a valid message.
     fn walk<I: Input>(input: &mut I) -> Result<(), Fault>;
 
-    /// The message as data.
-    fn schema(describe: &mut Describe) -> Schema;
+    /// Returns the schema of the message.
+    fn schema(context: &mut SchemaContext) -> Schema;
 }
 
-/// What `#[derive(Encode)]` implements: the fields of a message, one after the other.
+/// Encodes the fields of a message. Implemented by `#[derive(Encode)]`.
 ///
-/// The derive macro is the way to implement it. Generic code has [`Encode`](crate::Encode) as a bound.
+/// Do not implement it by hand. Generic code uses [`Encode`](crate::Encode) as a bound.
 pub trait EncodeFields: Shape<Encoding> {
-    /// Writes all fields.
+    /// Encodes all fields.
     ///
     /// # Errors
     ///
-    /// Fails with the first field that cannot be written.
+    /// Returns the fault of the first field that cannot be encoded.
     fn put_fields(&self, writer: &mut Writer<'_>) -> Result<(), Fault>;
 
-    /// The exact number of bytes, with `levels` of structs left below this one.
+    /// Returns the exact encoded size, with `levels` of nesting left below this message.
     ///
     /// # Errors
     ///
-    /// Fails where writing would.
+    /// Fails if encoding would fail.
     fn size_of_fields(&self, levels: Levels) -> Result<usize, Fault>;
 }
 
-/// What `#[derive(Decode)]` implements: the fields of a message, one after the other.
+/// Decodes the fields of a message. Implemented by `#[derive(Decode)]`.
 ///
-/// The derive macro is the way to implement it. Generic code has [`Decode`](crate::Decode) as a bound.
+/// Do not implement it by hand. Generic code uses [`Decode`](crate::Decode) as a bound.
 pub trait DecodeFields<'de>: Shape<Decoding<'de>> + Sized {
-    /// Reads all fields.
+    /// Decodes all fields.
     ///
     /// # Errors
     ///
-    /// Fails with the first field that cannot be read.
+    /// Returns the fault of the first field that cannot be decoded.
     fn get_fields(reader: &mut Reader<'_, 'de>) -> Result<Self, Fault>;
 
-    /// Reads all fields over older ones.
+    /// Decodes all fields into an existing value.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ pub trait DecodeFields<'de>: Shape<Decoding<'de>> + Sized {
     fn get_fields_into(&mut self, reader: &mut Reader<'_, 'de>) -> Result<(), Fault>;
 }
 
-/// The form of a message with derived codecs. A nested message is inlined: it has no header and no length.
+/// Wire type of a message with derived codecs. A nested message is inlined, without header or length.
 pub struct Message<M, Role>(PhantomData<fn() -> (M, Role)>);
 
 impl<M, Role> Clone for Message<M, Role> {
@@ -115,8 +115,8 @@ impl<M: Shape<Role>, Role> Wire for Message<M, Role> {
         })
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        M::schema(describe)
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        M::schema(context)
     }
 }
 

@@ -1,15 +1,15 @@
-//! Wire forms: how values are written, as types and values of their own, apart from the Rust types they carry.
+//! Wire types: how values are encoded, independent of their Rust types.
 //!
-//! `Slice<U8, U16<Le>>` says: a count in one byte, then that many 16-bit numbers, little endian. It is a [`Wire`]; it
-//! is [`Put`] for `Vec<u16>` and everything else that has elements, and [`Get`] for what can be built from them.
-//! Forms are zero-sized unless they hold a builder or a schema made at run time.
+//! `Slice<U8, U16<Le>>` is a one-byte count, then that many little-endian 16-bit numbers. It implements [`Wire`],
+//! [`Put`] for `Vec<u16>` and other collections, and [`Get`] for the collections it can be decoded to. Wire types are
+//! zero-sized unless they contain a builder or a run-time schema.
 //!
-//! A type that no form here carries gets one of its own, mostly from the methods of another:
+//! For Rust types that are not covered, implement a wire type, usually by calling another one:
 //!
 //! ```
 //! use std::net::Ipv4Addr;
 //!
-//! use tightwire_parco::schema::{Describe, Schema};
+//! use tightwire_parco::schema::{SchemaContext, Schema};
 //! use tightwire_parco::wire::{Be, StaticWire, U32, Wire};
 //! use tightwire_parco::{Decode, Encode, Fault, Get, Input, Levels, Put, Reader, Writer};
 //!
@@ -26,11 +26,11 @@
 //!     }
 //!
 //!     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-//!         input.pass(4)
+//!         input.skip(4)
 //!     }
 //!
-//!     fn schema(&self, describe: &mut Describe) -> Schema {
-//!         U32::<Be>::NEW.schema(describe)
+//!     fn schema(&self, context: &mut SchemaContext) -> Schema {
+//!         U32::<Be>::NEW.schema(context)
 //!     }
 //! }
 //!
@@ -67,7 +67,7 @@
 //! # Ok::<(), tightwire_parco::Error>(())
 //! ```
 
-/// The sizes of a form that takes as many bytes as the one that it holds.
+/// Sizes of a wrapper, forwarded to the inner wire type.
 macro_rules! same_sizes {
     () => {
         #[inline]
@@ -82,7 +82,7 @@ macro_rules! same_sizes {
     };
 }
 
-/// Implements [`Wire`] for a form with the bytes of the one that it holds.
+/// Implements [`Wire`] for a wrapper by forwarding to the inner wire type.
 macro_rules! same_wire {
     ([$($generics:tt)*] $type:ty) => {
         impl<$($generics)*> Wire for $type {
@@ -93,14 +93,14 @@ macro_rules! same_wire {
                 self.0.walk(input)
             }
 
-            fn schema(&self, describe: &mut Describe) -> Schema {
-                self.0.schema(describe)
+            fn schema(&self, context: &mut SchemaContext) -> Schema {
+                self.0.schema(context)
             }
         }
     };
 }
 
-/// Hands the forms of integers, each with its type, to a macro.
+/// Passes each integer wire type and its Rust type to a macro.
 macro_rules! integers {
     ($apply:ident) => {
         $apply! {
@@ -120,44 +120,44 @@ macro_rules! integers {
 
 pub mod adjust;
 mod bytes;
-mod checked;
+mod header_int;
 mod map;
 mod message;
 mod number;
 mod option;
-mod own;
+mod pointer;
 mod sequence;
-mod smart;
+mod skip;
 mod time;
-mod zeros;
+mod wire_of;
 
 use alloc::vec::Vec;
 use core::fmt;
 
 pub use bytes::{Blob, FromOctets, LongText, Octets, SmallVarchar, Str, Text, Varchar};
-pub use checked::Checked;
+pub use header_int::HeaderInt;
 pub use map::{Map, SortedMap};
 pub use message::{DecodeFields, Decoding, EncodeFields, Encoding, Message, Shape};
 pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, U8, U16, U32, U64};
 pub use option::Opt;
-pub use own::Own;
+pub use pointer::Pointer;
 pub(crate) use sequence::walk_elements;
 pub use sequence::{Array, Slice};
-pub use smart::Via;
+pub use skip::Skip;
 pub use time::{TimeLocation, TimeUtc};
-pub use zeros::Skip;
+pub use wire_of::WireOf;
 
 pub use crate::time::{FromNanos, ToNanos};
 
 use crate::error::{Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
-/// A byte order, chosen per field.
+/// A byte order as a type parameter.
 pub trait Order: Copy + Default + fmt::Debug + Send + Sync + 'static {
-    /// The order as a value.
+    /// The byte order as a value.
     const ENDIAN: Endian;
 }
 
@@ -186,57 +186,57 @@ impl Order for Be {
     const ENDIAN: Endian = Endian::Big;
 }
 
-/// A form that bytes on the wire can have.
+/// A wire type: describes how values are encoded.
 pub trait Wire {
-    /// The fewest bytes that a value takes.
+    /// Returns the minimum encoded size of a value in bytes.
     fn min_size(&self) -> usize;
 
-    /// The number of bytes, where all values take the same.
+    /// Returns the encoded size in bytes if all values have the same size.
     fn fixed_size(&self) -> Option<usize>;
 
-    /// Reads over one value without making it: lengths, limits and flags are checked, text is not.
+    /// Walks over one value without building it. Checks lengths, limits and flags, but not UTF-8.
     ///
-    /// A form with a variable number of parts walks over them by [`Input::walk_parts`], so that a
-    /// `StreamCodec` can resume after the last complete part when more input arrives.
+    /// A wire type with a variable number of parts walks over them with [`Input::walk_parts`], so that a `StreamCodec`
+    /// can resume after the last complete part when more input arrives.
     ///
     /// # Errors
     ///
-    /// Fails where no value of this form starts here.
+    /// Fails if the bytes are not a valid value.
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault>;
 
-    /// The form as data.
-    fn schema(&self, describe: &mut Describe) -> Schema;
+    /// Returns the schema.
+    fn schema(&self, context: &mut SchemaContext) -> Schema;
 }
 
-/// A form that needs no value to be known: its type says everything.
+/// A wire type without run-time state, fully determined by its type.
 pub trait StaticWire: Wire + Sized {
-    /// The only value.
+    /// The only value of the type.
     const NEW: Self;
 }
 
-/// A form that can write a `T`.
+/// A wire type that can encode a `T`.
 pub trait Put<T: ?Sized>: Wire {
-    /// Writes one value.
+    /// Encodes one value.
     ///
     /// # Errors
     ///
-    /// Fails if the form cannot carry the value. What was written until then does not reach the caller.
+    /// Fails if the wire type cannot carry the value. Bytes written before the failure are discarded.
     fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault>;
 
-    /// The exact number of bytes that [`put`](Self::put) writes, with `levels` of structs left.
+    /// Returns the exact number of bytes that [`put`](Self::put) writes, with `levels` of nesting left.
     ///
-    /// A form that contains others passes `levels` on to them.
+    /// A wire type that contains others passes `levels` on to them.
     ///
     /// # Errors
     ///
-    /// Fails where writing would.
+    /// Fails if encoding would fail.
     fn size(&self, value: &T, levels: Levels) -> Result<usize, Fault>;
 
-    /// Writes values one after the other, as a slice has them.
+    /// Encodes the elements of a slice.
     ///
     /// # Errors
     ///
-    /// Fails with the first that cannot be written.
+    /// Returns the fault of the first value that cannot be encoded.
     #[inline]
     fn put_all(&self, values: &[T], writer: &mut Writer<'_>) -> Result<(), Fault>
     where
@@ -254,40 +254,41 @@ pub trait Put<T: ?Sized>: Wire {
     }
 }
 
-/// A form that can read a `T`, which may borrow from the input.
+/// A wire type that can decode a `T`, which may borrow from the input.
 pub trait Get<'de, T>: Wire {
-    /// Reads one value.
+    /// Decodes one value.
     ///
     /// # Errors
     ///
-    /// Fails where no such value starts here.
+    /// Fails if the bytes are not a valid value.
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault>;
 
-    /// Reads one value over an older one, whose memory is used again.
+    /// Decodes one value into an existing one and reuses its allocations.
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get). What `value` is after an error is not specified, but it is a value.
+    /// As [`get`](Self::get). After an error the contents of `value` are unspecified but valid.
     #[inline]
     fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
         *value = self.get(reader)?;
         Ok(())
     }
 
-    /// Reads `count` values and appends them. The caller has checked the count.
+    /// Decodes `count` values and appends them. The caller has checked the count.
     ///
     /// # Errors
     ///
-    /// Fails with the first that cannot be read.
+    /// Returns the fault of the first value that cannot be decoded.
     #[inline]
     fn get_all(&self, count: usize, reader: &mut Reader<'_, 'de>, values: &mut Vec<T>) -> Result<(), Fault> {
-        // The bytes of elements of one size are there. Others can have counts in them that lie about the same bytes, on
-        // every level of nesting.
-        let believed = match self.fixed_size() {
+        // For elements of fixed size the caller has checked that their bytes are available. Elements of variable size
+        // can be smaller than their Rust type, on every level of nesting, so less is reserved than a forged count asks
+        // for.
+        let reserved = match self.fixed_size() {
             Some(_) => count,
-            None => count.min(BELIEVED / size_of::<T>().max(1)),
+            None => count.min(MAX_RESERVED / size_of::<T>().max(1)),
         };
-        values.reserve(believed);
+        values.reserve(reserved);
         for index in 0..count {
             match self.get(reader) {
                 Ok(value) => values.push(value),
@@ -297,11 +298,11 @@ pub trait Get<'de, T>: Wire {
         Ok(())
     }
 
-    /// Reads `count` values and keeps none. The caller has checked the count.
+    /// Decodes `count` values and discards them. The caller has checked the count.
     ///
     /// # Errors
     ///
-    /// Fails with the first that cannot be read.
+    /// Returns the fault of the first value that cannot be decoded.
     #[inline]
     fn check_all(&self, count: usize, reader: &mut Reader<'_, 'de>) -> Result<(), Fault> {
         for index in 0..count {
@@ -313,10 +314,10 @@ pub trait Get<'de, T>: Wire {
     }
 }
 
-/// How many bytes of elements are allocated on the word of a count; for more of them they have to come.
-const BELIEVED: usize = 64 << 10;
+/// Maximum bytes allocated for elements of variable size before they arrive.
+const MAX_RESERVED: usize = 64 << 10;
 
-/// The sum of two fixed sizes.
+/// Returns the sum of two fixed sizes.
 #[inline]
 pub(crate) const fn both(one: Option<usize>, other: Option<usize>) -> Option<usize> {
     match (one, other) {

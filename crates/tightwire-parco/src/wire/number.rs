@@ -1,34 +1,34 @@
-//! Numbers and flags, and numbers as headers that count what follows.
+//! Numbers and flags, and numbers as length headers.
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use super::{Endian, Get, Order, Put, StaticWire, Wire};
-use crate::error::{Fault, Kind};
+use crate::error::{ErrorKind, Fault};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Number, Schema};
+use crate::schema::{Number, Schema, SchemaContext};
 use crate::write::Writer;
 
-/// A number in front of a string, blob, slice or map that says how long it is.
+/// A number before a string, blob, slice or map that contains its length.
 ///
-/// The numbers of this module are headers. A form of one's own can be one too: it names its width and its largest
-/// value, and everything that uses headers keeps to them.
+/// The integers of this module are headers. Your own wire types can be headers too: their width and maximum are
+/// respected everywhere.
 pub trait Header: StaticWire {
-    /// The number of bytes, at most 8.
+    /// Width in bytes, at most 8.
     const WIDTH: usize;
 
-    /// The largest length that the header can carry.
+    /// Maximum length that the header can carry.
     const MAX: u64;
 
-    /// The header of a length that is at most [`MAX`](Self::MAX): `WIDTH` bytes, the rest of the array is ignored.
+    /// Encodes a length of at most [`MAX`](Self::MAX). The header is the first `WIDTH` bytes; the rest is ignored.
     fn header(len: u64) -> [u8; 8];
 
     /// Reads a length.
     ///
     /// # Errors
     ///
-    /// Fails at the end of the input, and where the number is negative or above what this machine can address.
+    /// Fails at the end of the input, and if the number is negative or does not fit `usize`.
     fn length<I: Input>(input: &mut I) -> Result<usize, Fault>;
 
     /// Writes a length.
@@ -50,7 +50,7 @@ pub trait Header: StaticWire {
     /// Fails above [`MAX`](Self::MAX).
     #[inline]
     fn check(len: usize) -> Result<(), Fault> {
-        if len as u64 <= Self::MAX { Ok(()) } else { Err(Fault(Kind::Overflow)) }
+        if len as u64 <= Self::MAX { Ok(()) } else { Err(Fault(ErrorKind::Overflow)) }
     }
 }
 
@@ -69,10 +69,10 @@ macro_rules! wire {
 
             #[inline]
             fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-                input.pass($width)
+                input.skip($width)
             }
 
-            fn schema(&self, _: &mut Describe) -> Schema {
+            fn schema(&self, _: &mut SchemaContext) -> Schema {
                 Schema::Number($number, $endian)
             }
         }
@@ -126,7 +126,7 @@ macro_rules! wire {
                 reader: &mut Reader<'_, '_>,
                 values: &mut Vec<$value>,
             ) -> Result<(), Fault> {
-                let Some(size) = count.checked_mul($width) else { return Err(Fault(Kind::Overflow)) };
+                let Some(size) = count.checked_mul($width) else { return Err(Fault(ErrorKind::Overflow)) };
                 let (chunks, _) = reader.bytes(size)?.as_chunks::<$width>();
                 match $endian {
                     Endian::Little => values.extend(chunks.iter().map(|bytes| <$value>::from_le_bytes(*bytes))),
@@ -137,8 +137,8 @@ macro_rules! wire {
 
             #[inline]
             fn check_all(&self, count: usize, reader: &mut Reader<'_, '_>) -> Result<(), Fault> {
-                let Some(size) = count.checked_mul($width) else { return Err(Fault(Kind::Overflow)) };
-                reader.pass(size)
+                let Some(size) = count.checked_mul($width) else { return Err(Fault(ErrorKind::Overflow)) };
+                reader.skip(size)
             }
         }
     };
@@ -165,7 +165,7 @@ macro_rules! header {
                     Endian::Little => <$value>::from_le_bytes(bytes),
                     Endian::Big => <$value>::from_be_bytes(bytes),
                 };
-                usize::try_from(number).map_err(|_| input.blame(Fault(Kind::Overflow), $width))
+                usize::try_from(number).map_err(|_| input.rewind_fault(Fault(ErrorKind::Overflow), $width))
             }
         }
     };
@@ -213,13 +213,13 @@ ordered! {
     U64: u64 = Uint64, 8, i64::MAX;
     /// `i64`, eight bytes, two's complement. As a header: lengths up to 2^63 - 1.
     I64: i64 = Int64, 8, i64::MAX;
-    /// Go's `int` on 64-bit platforms: the bytes of [`I64`], another name in the schema.
+    /// Go's `int` on 64-bit platforms: encoded like [`I64`], with a different name in the schema.
     GoInt: i64 = Int, 8, i64::MAX;
-    /// Go's `uint` on 64-bit platforms: the bytes of [`U64`], another name in the schema.
+    /// Go's `uint` on 64-bit platforms: encoded like [`U64`], with a different name in the schema.
     GoUint: u64 = Uint, 8, i64::MAX;
-    /// `f32`, the four bytes of IEEE 754; payloads of NaN and the sign of zero survive.
+    /// `f32`, four bytes of IEEE 754. NaN payloads and the sign of zero are preserved.
     F32: f32 = Float32, 4;
-    /// `f64`, the eight bytes of IEEE 754; payloads of NaN and the sign of zero survive.
+    /// `f64`, eight bytes of IEEE 754. NaN payloads and the sign of zero are preserved.
     F64: f64 = Float64, 8;
 }
 
@@ -245,7 +245,7 @@ impl Wire for Bool {
         input.flag().map(|_| ())
     }
 
-    fn schema(&self, _: &mut Describe) -> Schema {
+    fn schema(&self, _: &mut SchemaContext) -> Schema {
         Schema::Bool
     }
 }
@@ -287,7 +287,7 @@ mod tests {
     use crate::read::Context;
 
     #[test]
-    fn headers_carry_their_largest_length_and_no_more() {
+    fn headers_accept_up_to_their_maximum() {
         fn check<H: Header>() {
             let max = usize::try_from(H::MAX).unwrap();
             let mut bytes = Vec::new();
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn negative_lengths_are_refused() {
+    fn negative_lengths_are_rejected() {
         let mut context = Context::new(&[0xff, 0xff], crate::Options::new());
         let mut reader = Reader::new(&[0xff, 0xff], &mut context);
         assert_eq!(I16::<Be>::length(&mut reader), Err(Fault::OVERFLOW));

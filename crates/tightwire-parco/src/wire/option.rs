@@ -1,4 +1,4 @@
-//! Values that may be absent.
+//! Optional values.
 
 use alloc::boxed::Box;
 
@@ -6,7 +6,7 @@ use super::{Get, Put, StaticWire, Wire};
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
 /// A flag byte, then the value if the flag is 1.
@@ -29,8 +29,8 @@ impl<W: Wire> Wire for Opt<W> {
         if input.flag()? { self.0.walk(input) } else { Ok(()) }
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        Schema::Option(Box::new(self.0.schema(describe)))
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        Schema::Option(Box::new(self.0.schema(context)))
     }
 }
 

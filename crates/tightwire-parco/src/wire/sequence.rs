@@ -1,4 +1,4 @@
-//! Slices, with a header that counts elements, and arrays, whose number of elements is fixed.
+//! Slices, with a header that counts elements, and arrays, with a fixed number of elements.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeSet, LinkedList, VecDeque};
@@ -12,10 +12,10 @@ use super::{Get, Header, Put, StaticWire, Wire};
 use crate::error::{Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
-/// Elements behind a header that counts them.
+/// A slice: a header with the number of elements, then the elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slice<H, E> {
     element: E,
@@ -23,7 +23,7 @@ pub struct Slice<H, E> {
 }
 
 impl<H: Header, E: Wire> Slice<H, E> {
-    /// A slice of elements of the given form.
+    /// Creates a slice type with elements of this wire type.
     pub fn of(_: H, element: E) -> Self {
         Self { element, header: PhantomData }
     }
@@ -40,11 +40,11 @@ impl<H: Header, E: Wire> Slice<H, E> {
         Ok(count)
     }
 
-    /// The same, and books the memory of so many values.
+    /// Reads and checks the number of elements, and counts the memory for that many values.
     #[inline]
-    fn count_to_keep<T>(&self, reader: &mut Reader<'_, '_>) -> Result<usize, Fault> {
+    fn count_with_allocation<T>(&self, reader: &mut Reader<'_, '_>) -> Result<usize, Fault> {
         let count = self.count(reader)?;
-        reader.allocate(count.saturating_mul(size_of::<T>()))?;
+        reader.count_allocation(count.saturating_mul(size_of::<T>()))?;
         Ok(count)
     }
 
@@ -86,7 +86,7 @@ impl<H: Header, E: Wire> Slice<H, E> {
     where
         E: Get<'de, T>,
     {
-        for index in 0..self.count_to_keep::<T>(reader)? {
+        for index in 0..self.count_with_allocation::<T>(reader)? {
             match self.element.get(reader) {
                 Ok(value) => take(value),
                 Err(fault) => return Err(reader.locate(fault, Segment::Index(index))),
@@ -122,10 +122,10 @@ impl<H: Header, E: Wire> Wire for Slice<H, E> {
         walk_elements(&self.element, count, input)
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
         Schema::Slice {
-            header: Box::new(H::NEW.schema(describe)),
-            element: Box::new(self.element.schema(describe)),
+            header: Box::new(H::NEW.schema(context)),
+            element: Box::new(self.element.schema(context)),
         }
     }
 }
@@ -210,9 +210,9 @@ impl<T, S, H: Header, E: Put<T>> Put<HashSet<T, S>> for Slice<H, E> {
 impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, Vec<T>> for Slice<H, E> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Vec<T>, Fault> {
-        let count = self.count_to_keep::<T>(reader)?;
+        let count = self.count_with_allocation::<T>(reader)?;
         let mut values = match self.element.fixed_size() {
-            // The bytes of all of them are there.
+            // The caller has checked that all bytes are available.
             Some(_) => Vec::with_capacity(count),
             None => Vec::new(),
         };
@@ -222,8 +222,9 @@ impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, Vec<T>> for Slice<H, E> {
 
     #[inline]
     fn get_into(&self, reader: &mut Reader<'_, 'de>, values: &mut Vec<T>) -> Result<(), Fault> {
-        let count = self.count_to_keep::<T>(reader)?;
-        // Elements that are there keep their own memory; for those without any this is a plain overwrite.
+        let count = self.count_with_allocation::<T>(reader)?;
+        // Existing elements are decoded in place, which reuses their allocations. For types without any it is a plain
+        // overwrite.
         values.truncate(count);
         if core::mem::needs_drop::<T>() {
             for (index, value) in values.iter_mut().enumerate() {
@@ -307,8 +308,8 @@ impl<const N: usize, E: Wire> Wire for Array<N, E> {
         walk_elements(&self.0, N, input)
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        Schema::Array { len: N as u64, element: Box::new(self.0.schema(describe)) }
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        Schema::Array { len: N as u64, element: Box::new(self.0.schema(context)) }
     }
 }
 
@@ -387,7 +388,7 @@ impl<'de, T, const N: usize, E: Get<'de, T>> Get<'de, Vec<T>> for Array<N, E> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Vec<T>, Fault> {
         reader.expect(self.min_size())?;
-        reader.allocate(N.saturating_mul(size_of::<T>()))?;
+        reader.count_allocation(N.saturating_mul(size_of::<T>()))?;
         let mut values = Vec::new();
         self.0.get_all(N, reader, &mut values)?;
         Ok(values)

@@ -1,37 +1,37 @@
-//! Points in time, alone and with the name of a time zone.
+//! Points in time, with or without the name of a time zone.
 
 use super::{FromOctets, Get, I64, Le, Octets, Opt, Put, SmallVarchar, StaticWire, Wire};
 use crate::error::Fault;
 use crate::options::{Levels, Mode};
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
-use crate::time::{FromNanos, Located, Timestamp, ToNanos};
+use crate::schema::{Schema, SchemaContext};
+use crate::time::{FromNanos, Timestamp, ToNanos, ZonedTimestamp};
 use crate::write::Writer;
 
 /// A point in time: signed nanoseconds since 1970-01-01T00:00:00Z in eight bytes, always little endian.
 ///
-/// It carries what is [`ToNanos`] and [`FromNanos`]: [`Timestamp`], `i64`, `SystemTime`, and the types of `jiff`,
-/// `chrono` and `time` behind the features of these names. What is outside of the years 1677 to 2262 does not fit and
-/// fails with [`Error::is_overflow`](crate::Error::is_overflow); [`Timestamp::wrapping`] gives the bytes that Go
-/// writes for such times.
+/// Encodes types that implement [`ToNanos`] and decodes types that implement [`FromNanos`]: [`Timestamp`], `i64`,
+/// `SystemTime`, and the types of `jiff`, `chrono` and `time` behind the features of these names. Times outside of the
+/// years 1677 to 2262 fail with [`Error::is_overflow`](crate::Error::is_overflow); [`Timestamp::wrapping`] computes
+/// what Go writes for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeUtc;
 
 /// A point in time as [`TimeUtc`], then an optional [`SmallVarchar`] with the name of a time zone.
 ///
-/// It carries [`Located`], and `jiff::Zoned` behind the feature `jiff`. The flag in front of the name is always written
-/// as 1, for a Go time has a zone in any case. Reading an absent name gives UTC, or, with
-/// [`Mode::Compat`], UTC and [`Timestamp::GO_ZERO`] whatever the instant was. An empty name is another way to say UTC.
+/// Encodes and decodes [`ZonedTimestamp`], and `jiff::Zoned` behind the feature `jiff`. The flag before the name is always
+/// written as 1, because a Go time always has a zone. An absent name is decoded as UTC, and with [`Mode::Compat`] as
+/// UTC at [`Timestamp::GO_ZERO`], whatever the encoded time. An empty name also means UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeLocation;
 
-/// The name of the zone that an absent or empty name stands for.
+/// Time zone for an absent or empty name.
 const UTC: &[u8] = b"UTC";
 
-/// The instant on the wire.
+/// Wire type of the time.
 const INSTANT: I64<Le> = I64::NEW;
 
-/// The zone on the wire.
+/// Wire type of the zone.
 const ZONE: Opt<SmallVarchar> = Opt::NEW;
 
 impl Wire for TimeUtc {
@@ -47,10 +47,10 @@ impl Wire for TimeUtc {
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        input.pass(8)
+        input.skip(8)
     }
 
-    fn schema(&self, _: &mut Describe) -> Schema {
+    fn schema(&self, _: &mut SchemaContext) -> Schema {
         Schema::TimeUtc
     }
 }
@@ -84,11 +84,11 @@ fn nanos<T: ToNanos>(value: &T) -> Result<i64, Fault> {
 }
 
 impl TimeLocation {
-    /// Writes an instant and the name of a zone.
+    /// Writes a time and the name of a zone.
     ///
     /// # Errors
     ///
-    /// Fails if the instant is out of range or the name has more than 255 bytes.
+    /// Fails if the time is out of range or the name is longer than 255 bytes.
     #[inline]
     pub(crate) fn put_parts<T: ToNanos>(at: &T, zone: &[u8], writer: &mut Writer<'_>) -> Result<(), Fault> {
         writer.reserve(10 + zone.len());
@@ -97,22 +97,22 @@ impl TimeLocation {
         SmallVarchar::NEW.put(zone, writer)
     }
 
-    /// The size of an instant and the name of a zone.
+    /// Returns the encoded size of a time and the name of a zone.
     ///
     /// # Errors
     ///
-    /// Fails where writing would.
+    /// Fails if encoding would fail.
     #[inline]
     pub(crate) fn size_of_parts<T: ToNanos>(at: &T, zone: &[u8]) -> Result<usize, Fault> {
         nanos(at)?;
         Ok(8 + 1 + SmallVarchar::NEW.size(zone, Levels::default())?)
     }
 
-    /// Reads an instant and the name of a zone, which is never empty.
+    /// Reads a time and the name of a zone, which is never empty.
     ///
     /// # Errors
     ///
-    /// Fails at the end of the input and for a wrong flag.
+    /// Fails at the end of the input and if the flag is invalid.
     #[inline]
     pub(crate) fn get_parts<'de>(reader: &mut Reader<'_, 'de>) -> Result<(Timestamp, &'de [u8]), Fault> {
         let at = TimeUtc.get(reader)?;
@@ -138,11 +138,11 @@ impl Wire for TimeLocation {
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        input.pass(8)?;
+        input.skip(8)?;
         ZONE.walk(input)
     }
 
-    fn schema(&self, _: &mut Describe) -> Schema {
+    fn schema(&self, _: &mut SchemaContext) -> Schema {
         Schema::TimeLocation
     }
 }
@@ -151,36 +151,36 @@ impl StaticWire for TimeLocation {
     const NEW: Self = Self;
 }
 
-impl<Z: Octets> Put<Located<Z>> for TimeLocation {
+impl<Z: Octets> Put<ZonedTimestamp<Z>> for TimeLocation {
     #[inline]
-    fn put(&self, value: &Located<Z>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+    fn put(&self, value: &ZonedTimestamp<Z>, writer: &mut Writer<'_>) -> Result<(), Fault> {
         Self::put_parts(&value.at, value.zone.octets(), writer)
     }
 
     #[inline]
-    fn size(&self, value: &Located<Z>, _: Levels) -> Result<usize, Fault> {
+    fn size(&self, value: &ZonedTimestamp<Z>, _: Levels) -> Result<usize, Fault> {
         Self::size_of_parts(&value.at, value.zone.octets())
     }
 }
 
-impl<'de, Z: FromOctets<'de>> Get<'de, Located<Z>> for TimeLocation {
+impl<'de, Z: FromOctets<'de>> Get<'de, ZonedTimestamp<Z>> for TimeLocation {
     #[inline]
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Located<Z>, Fault> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<ZonedTimestamp<Z>, Fault> {
         let (at, zone) = Self::get_parts(reader)?;
         if Z::OWNED {
-            reader.allocate(zone.len())?;
+            reader.count_allocation(zone.len())?;
         }
-        let name = Z::from_octets(zone).map_err(|fault| reader.blame(fault, zone.len()))?;
-        Ok(Located { at, zone: name })
+        let name = Z::from_octets(zone).map_err(|fault| reader.rewind_fault(fault, zone.len()))?;
+        Ok(ZonedTimestamp { at, zone: name })
     }
 
     #[inline]
-    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut Located<Z>) -> Result<(), Fault> {
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut ZonedTimestamp<Z>) -> Result<(), Fault> {
         let (at, zone) = Self::get_parts(reader)?;
         if Z::OWNED {
-            reader.allocate(zone.len())?;
+            reader.count_allocation(zone.len())?;
         }
         value.at = at;
-        value.zone.replace(zone).map_err(|fault| reader.blame(fault, zone.len()))
+        value.zone.replace(zone).map_err(|fault| reader.rewind_fault(fault, zone.len()))
     }
 }

@@ -1,4 +1,4 @@
-//! The writer compared with its safe twin: a vector that is extended by slices.
+//! Compares the writer with a safe reference: a vector that is extended by slices.
 
 extern crate std;
 
@@ -10,12 +10,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use proptest::prelude::*;
 
-use super::{Filled, Writer, append, as_uninit, fill};
+use super::{FillResult, Writer, append, as_uninit, fill};
 use crate::error::{Error, Fault, Segment};
 use crate::options::Levels;
 use crate::wire::{Be, Bool, F32, F64, GoInt, I8, I16, I32, I64, Le, Put, StaticWire, U8, U16, U32, U64};
 
-/// What can be done with a writer.
+/// A call of a writer method.
 #[derive(Clone, Debug)]
 enum Step {
     Array1([u8; 1]),
@@ -26,21 +26,21 @@ enum Step {
     Prefixed([u8; 8], usize, Vec<u8>),
     Zeros(usize),
     Reserve(usize),
-    /// Numbers of the kind with this index, made of these bits, in both orders.
+    /// Numbers of the type with this index, made of these bits.
     Numbers(usize, Vec<u64>),
 }
 
-/// A kind of numbers: how the writer and how the twin writes a slice of them.
+/// A number type: writes a slice of numbers with the writer and to the reference.
 type Kind = (fn(&[u64], &mut Writer<'_>) -> Result<(), Fault>, fn(&[u64], &mut Vec<u8>));
 
 macro_rules! kinds {
-    ($($form:ty: $type:ty = |$bits:ident| $value:expr, $bytes:ident;)*) => {
+    ($($wire:ty: $type:ty = |$bits:ident| $value:expr, $bytes:ident;)*) => {
         [$((
             |all, writer| {
                 let values: Vec<$type> = all.iter().map(|$bits| $value).collect();
-                <$form>::NEW.put_all(&values, writer)
+                <$wire>::NEW.put_all(&values, writer)
             },
-            |all, twin| all.iter().for_each(|$bits| twin.extend_from_slice(&<$type>::$bytes($value))),
+            |all, reference| all.iter().for_each(|$bits| reference.extend_from_slice(&<$type>::$bytes($value))),
         )),*]
     };
 }
@@ -83,7 +83,7 @@ impl Step {
         }
     }
 
-    fn twin(&self, bytes: &mut Vec<u8>) {
+    fn reference(&self, bytes: &mut Vec<u8>) {
         match self {
             Self::Array1(array) => bytes.extend_from_slice(array),
             Self::Array3(array) => bytes.extend_from_slice(array),
@@ -101,24 +101,24 @@ impl Step {
     }
 }
 
-fn twin(steps: &[Step]) -> Vec<u8> {
+fn reference(steps: &[Step]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    steps.iter().for_each(|step| step.twin(&mut bytes));
+    steps.iter().for_each(|step| step.reference(&mut bytes));
     bytes
 }
 
 fn write(steps: &[Step], writer: &mut Writer<'_>) -> Result<(), Fault> {
-    let mut twin = Vec::new();
+    let mut reference = Vec::new();
     for step in steps {
         step.write(writer);
-        step.twin(&mut twin);
-        assert_eq!(writer.written(), twin.len());
+        step.reference(&mut reference);
+        assert_eq!(writer.written(), reference.len());
     }
     Ok(())
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    // All lengths that the copy of short slices tells apart, and some that it does not.
+    // All lengths with their own branch in the copy of short slices, and longer ones.
     let bytes = || prop_oneof![8 => prop::collection::vec(any::<u8>(), 0..=70), 1 => prop::collection::vec(any::<u8>(), 0..=400)];
     prop_oneof![
         1 => any::<[u8; 1]>().prop_map(Step::Array1),
@@ -139,7 +139,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step(), 0..12)
 }
 
-/// A vector with contents and so much spare capacity, more or less.
+/// Creates a vector with contents and at least this much spare capacity.
 fn vector(contents: &[u8], spare: usize) -> Vec<u8> {
     let mut vec = Vec::with_capacity(contents.len() + spare);
     vec.extend_from_slice(contents);
@@ -152,28 +152,28 @@ fn contents() -> impl Strategy<Value = (Vec<u8>, usize)> {
 
 proptest! {
     #[test]
-    fn a_vector_gets_what_the_twin_gets(steps in steps(), (before, spare) in contents()) {
+    fn vector_matches_the_reference(steps in steps(), (before, spare) in contents()) {
         let mut vec = vector(&before, spare);
         append(&mut vec, Levels::default(), |writer| write(&steps, writer)).unwrap();
-        prop_assert_eq!(vec, [before, twin(&steps)].concat());
+        prop_assert_eq!(vec, [before, reference(&steps)].concat());
     }
 
     #[test]
-    fn a_region_of_any_size_gets_what_the_twin_gets(steps in steps(), share in 0..=24_usize) {
-        let expected = twin(&steps);
+    fn regions_of_any_size_match_the_reference(steps in steps(), share in 0..=24_usize) {
+        let expected = reference(&steps);
         // From nothing to more than enough.
         let size = (expected.len() + 20) * share / 24;
         let mut region = vec![0xaa; size];
         let found = match fill(as_uninit(&mut region), Levels::default(), |writer| write(&steps, writer)).unwrap() {
-            Filled::InPlace(written) => region[..written].to_vec(),
-            Filled::Spilled(message) => message,
+            FillResult::InPlace(written) => region[..written].to_vec(),
+            FillResult::Spilled(message) => message,
         };
         prop_assert_eq!(found, expected);
     }
 
-    /// A fault leaves everything as it was, and tells the bytes written before it.
+    /// A fault leaves the vector unchanged and reports the number of bytes written before it.
     #[test]
-    fn a_fault_takes_everything_back(steps in steps(), (before, spare) in contents()) {
+    fn fault_leaves_the_vector_unchanged(steps in steps(), (before, spare) in contents()) {
         let failing = |writer: &mut Writer<'_>| {
             write(&steps, writer)?;
             let fault = writer.locate(Fault::UNKNOWN_TYPE, Segment::Index(3));
@@ -181,7 +181,7 @@ proptest! {
         };
         let check = |error: Error| {
             assert!(error.is_unknown_type());
-            assert_eq!(error.offset(), Some(twin(&steps).len()));
+            assert_eq!(error.offset(), Some(reference(&steps).len()));
             assert_eq!(error.path(), [Segment::Field("list"), Segment::Index(3)]);
         };
         let mut vec = vector(&before, spare);
@@ -191,59 +191,59 @@ proptest! {
     }
 
     #[test]
-    fn a_panic_takes_everything_back(steps in steps(), (before, spare) in contents()) {
+    fn panic_leaves_the_vector_unchanged(steps in steps(), (before, spare) in contents()) {
         let panicking = |writer: &mut Writer<'_>| {
             write(&steps, writer)?;
-            // As `panic!`, without a message on the terminal.
+            // Like `panic!`, without a message on the terminal.
             resume_unwind(Box::new("from a value"))
         };
         let mut vec = vector(&before, spare);
         catch_unwind(AssertUnwindSafe(|| append(&mut vec, Levels::default(), panicking))).unwrap_err();
         prop_assert_eq!(&vec, &before);
         catch_unwind(|| fill(&mut [MaybeUninit::uninit(); 40], Levels::default(), panicking).is_ok()).unwrap_err();
-        // The vector is still one.
+        // The vector is still usable.
         append(&mut vec, Levels::default(), |writer| write(&steps, writer)).unwrap();
-        prop_assert_eq!(vec, [before, twin(&steps)].concat());
+        prop_assert_eq!(vec, [before, reference(&steps)].concat());
     }
 }
 
 #[test]
-fn every_length_is_copied_at_every_width() {
+fn every_length_is_copied_with_every_header_width() {
     for len in 0..=70 {
         let bytes: Vec<u8> = (1..=len).collect();
         let steps: Vec<Step> =
             (0..=8).map(|width| Step::Prefixed(*b"headers!", width, bytes.clone())).collect();
         let mut vec = Vec::new();
         append(&mut vec, Levels::default(), |writer| write(&steps, writer)).unwrap();
-        assert_eq!(vec, twin(&steps), "{len}");
+        assert_eq!(vec, reference(&steps), "{len}");
     }
 }
 
 #[test]
-fn every_region_spills_or_holds() {
+fn every_region_fits_or_spills() {
     let steps = [
         Step::Array3(*b"abc"),
         Step::Prefixed([7; 8], 3, b"some text".into()),
         Step::Numbers(3, vec![1, 2, 3]),
         Step::Bytes(vec![9; 20]),
     ];
-    let expected = twin(&steps);
+    let expected = reference(&steps);
     for size in 0..=expected.len() + 10 {
         let mut region = vec![0xaa; size];
         match fill(as_uninit(&mut region), Levels::default(), |writer| write(&steps, writer)).unwrap() {
-            Filled::InPlace(written) => assert_eq!(region[..written], expected),
-            Filled::Spilled(message) => {
+            FillResult::InPlace(written) => assert_eq!(region[..written], expected),
+            FillResult::Spilled(message) => {
                 assert_eq!(message, expected);
-                // A header asks for eight bytes whatever its width, and no step for more than that.
+                // A header reserves eight bytes whatever its width, and no other step reserves more than it writes.
                 assert!(size < expected.len() + 8, "{size}");
             }
         }
     }
 }
 
-/// More than memory can have is a panic before anything else, and the vector is as it was.
+/// Reserving more than an allocation can have panics, and the vector is unchanged.
 #[test]
-fn room_without_bounds_is_refused() {
+fn reserving_more_than_isize_max_panics() {
     for spare in [0, 64] {
         let mut vec = vector(b"before", spare);
         let asking = |writer: &mut Writer<'_>| {
@@ -265,7 +265,7 @@ fn room_without_bounds_is_refused() {
 }
 
 #[test]
-fn a_header_wider_than_eight_bytes_is_refused() {
+fn header_wider_than_eight_bytes_panics() {
     let wide = |writer: &mut Writer<'_>| {
         writer.prefixed([0; 8], 9, &[]);
         Ok(())
@@ -274,7 +274,7 @@ fn a_header_wider_than_eight_bytes_is_refused() {
 }
 
 #[test]
-fn flags_are_arrays_too() {
+fn flags_are_written_as_slices() {
     let mut vec = Vec::new();
     append(&mut vec, Levels::default(), |writer| Bool.put_all(&[true, false, true], writer)).unwrap();
     assert_eq!(vec, [1, 0, 1]);
@@ -289,8 +289,8 @@ mod buffers {
 
     proptest! {
         #[test]
-        fn buffers_that_grow_get_what_the_twin_gets(steps in steps(), (before, spare) in contents()) {
-            let expected = [before.clone(), twin(&steps)].concat();
+        fn growable_buffers_match_the_reference(steps in steps(), (before, spare) in contents()) {
+            let expected = [before.clone(), reference(&steps)].concat();
             let mut buffer = BytesMut::with_capacity(before.len() + spare);
             buffer.extend_from_slice(&before);
             append_to_buf(&mut buffer, steps.len(), Levels::default(), |writer| write(&steps, writer)).unwrap();
@@ -300,10 +300,10 @@ mod buffers {
             prop_assert_eq!(vec, expected);
         }
 
-        /// A buffer that cannot grow holds the message or is left alone.
+        /// A buffer that cannot grow contains the whole message or is unchanged.
         #[test]
-        fn buffers_with_an_end_hold_all_or_nothing(steps in steps(), share in 0..=24_usize, cut in 0..=24_usize) {
-            let expected = twin(&steps);
+        fn fixed_buffers_receive_all_or_nothing(steps in steps(), share in 0..=24_usize, cut in 0..=24_usize) {
+            let expected = reference(&steps);
             let size = (expected.len() + 20) * share / 24;
             let put = |writer: &mut Writer<'_>| write(&steps, writer);
             let fits = expected.len() <= size;
@@ -323,7 +323,7 @@ mod buffers {
             if fits {
                 prop_assert_eq!(&region[..expected.len()], &expected);
             } else {
-                // What does not fit was put together elsewhere, or over bytes that nobody counts as written.
+                // The message was built elsewhere, or over bytes that are not marked as written.
                 prop_assert_eq!(left, region.len());
             }
 
@@ -342,13 +342,13 @@ mod buffers {
         }
 
         #[test]
-        fn a_fault_takes_nothing_of_a_buffer(steps in steps(), (before, spare) in contents()) {
+        fn fault_leaves_the_buffer_unchanged(steps in steps(), (before, spare) in contents()) {
             let mut buffer = BytesMut::with_capacity(before.len() + spare);
             buffer.extend_from_slice(&before);
             let failing = |writer: &mut Writer<'_>| write(&steps, writer).and(Err(Fault::OVERFLOW));
             let error = append_to_buf(&mut buffer, steps.len(), Levels::default(), failing).unwrap_err();
             prop_assert!(error.is_overflow());
-            prop_assert_eq!(error.offset(), Some(twin(&steps).len()));
+            prop_assert_eq!(error.offset(), Some(reference(&steps).len()));
             prop_assert_eq!(&buffer[..], &before);
             let panicking =
                 |writer: &mut Writer<'_>| write(&steps, writer).and_then(|()| resume_unwind(Box::new(())));

@@ -1,4 +1,4 @@
-//! What encoding and decoding allocate.
+//! Allocations of encoding and decoding.
 #![cfg(all(feature = "std", feature = "derive"))]
 
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use std::io;
 use tightwire_parco::wire::{Le, U8, U16, Varchar};
 use tightwire_parco::{Decode, Decoder, Encode, Encoder, Entries, Limits, Options, Seq};
 
-use crate::support::forms::{Material, Node};
+use crate::support::messages::{Material, Node};
 use test_support::counting::{allocations, usage};
 
 /// The message of the published benchmarks.
@@ -63,12 +63,12 @@ fn bench(size: usize) -> Bench {
 }
 
 #[test]
-fn encoding_into_a_buffer_with_room_allocates_nothing() {
+fn encoding_to_a_buffer_with_capacity_allocates_nothing() {
     for size in SIZES {
         let message = bench(size);
         let mut buffer = Vec::new();
         tightwire_parco::encode(&message, &mut buffer).unwrap();
-        // A header asks for room as if it were the widest, so that the second time may grow once more.
+        // Headers are written as eight bytes, so the second message may need a little more capacity.
         buffer.reserve(8);
         let expected = buffer.clone();
         for _ in 0..3 {
@@ -85,9 +85,9 @@ fn encoding_into_a_buffer_with_room_allocates_nothing() {
     }
 }
 
-/// A buffer of exactly the message's size is enough for a second time, header's room or not.
+/// A buffer of exactly the message's size suffices for the next message, although headers are written as eight bytes.
 #[test]
-fn a_buffer_of_the_right_size_allocates_nothing() {
+fn encoding_to_a_buffer_of_the_exact_size_allocates_nothing() {
     for size in SIZES {
         let message = bench(size);
         let len = tightwire_parco::encoded_len(&message).unwrap();
@@ -99,7 +99,7 @@ fn a_buffer_of_the_right_size_allocates_nothing() {
 }
 
 #[test]
-fn an_encoder_keeps_its_buffer() {
+fn encoder_reuses_its_buffer() {
     let message = bench(100);
     let mut encoder = Encoder::new(io::sink());
     encoder.encode(&message).unwrap();
@@ -110,7 +110,7 @@ fn an_encoder_keeps_its_buffer() {
 
 #[cfg(feature = "bytes")]
 #[test]
-fn buffers_with_room_allocate_nothing() {
+fn bytes_buffers_with_capacity_allocate_nothing() {
     let message = bench(100);
     let mut buffer = bytes::BytesMut::with_capacity(tightwire_parco::encoded_len(&message).unwrap() + 8);
     let (count, result) = allocations(|| tightwire_parco::encode_to_buf(&message, &mut buffer));
@@ -118,10 +118,10 @@ fn buffers_with_room_allocate_nothing() {
     assert_eq!(count, 0);
 }
 
-/// A buffer that grows is asked once for the size of the message, which is written there.
+/// A growable buffer is grown once, to the size of the message.
 #[cfg(feature = "bytes")]
 #[test]
-fn buffers_without_room_reserve_once() {
+fn bytes_buffers_without_capacity_reserve_once() {
     fn check<B: tightwire_parco::Reserve>(mut buffer: B, message: &Bench) {
         let len = tightwire_parco::encoded_len(message).unwrap();
         let (used, result) = usage(|| tightwire_parco::encode_to_buf(message, &mut buffer));
@@ -134,7 +134,7 @@ fn buffers_without_room_reserve_once() {
         check(bytes::BytesMut::new(), &message);
         check(Vec::new(), &message);
         check(bytes::BufMut::limit(bytes::BytesMut::new(), 1 << 20), &message);
-        // What the buffer has already is moved, nothing else.
+        // Only the existing contents of the buffer are moved.
         check(bytes::BytesMut::from(&b"x"[..]), &message);
     }
 }
@@ -155,23 +155,23 @@ fn codecs_encode_in_place() {
     let mut buffer = bytes::BytesMut::new();
     let (used, result) = usage(|| codec.encode(&message, &mut buffer));
     result.unwrap();
-    // The message, and its copy in the frame.
+    // One allocation for the message and one for its copy in the frame.
     assert!(used.bytes <= 2 * len + 256, "{used:?} for {len} bytes");
 }
 
 #[test]
-fn decoding_borrowed_allocates_for_containers_only() {
+fn decoding_borrowed_values_allocates_only_containers() {
     for size in SIZES {
         let message = bench(size);
         let bytes = tightwire_parco::to_vec(&message).unwrap();
         let (count, read) = allocations(|| tightwire_parco::decode_exact::<Borrowed<'_>>(&bytes).unwrap());
-        // The vector and the table.
+        // The vector and the hash table.
         assert_eq!(count, 2);
         assert_eq!((read.name, read.text, read.number), (&*message.name, &*message.text, message.number));
         assert_eq!((read.values, read.map.len()), (message.values, size));
         assert_eq!((read.flag, read.single, read.double), (true, 0.5, -1.25));
         let (count, read) = allocations(|| tightwire_parco::decode_exact::<Bench>(&bytes).unwrap());
-        // And two texts, and one per key.
+        // Two strings, and one per key.
         assert_eq!((count, read.map.len()), (4 + size, size));
     }
 }
@@ -195,7 +195,7 @@ fn views_allocate_nothing() {
 }
 
 #[test]
-fn decoding_into_uses_memory_again() {
+fn decode_into_reuses_allocations() {
     for size in SIZES {
         let message = bench(size);
         let bytes = tightwire_parco::to_vec(&message).unwrap();
@@ -203,8 +203,8 @@ fn decoding_into_uses_memory_again() {
         let (used, result) = usage(|| tightwire_parco::decode_into(&bytes, &mut value));
         result.unwrap();
         assert_eq!(value, message);
-        // The entries of the map move into one vector and back. Keys find others' memory, which some of the longer
-        // ones grow.
+        // The map's entries move to a vector and back. Keys reuse the allocations of other keys, some of which have to
+        // grow.
         let longer_keys = size.saturating_sub(10);
         assert!((1..=1 + longer_keys).contains(&used.count), "{used:?} for {size}");
     }
@@ -217,7 +217,7 @@ fn decoding_into_uses_memory_again() {
 }
 
 #[test]
-fn streams_keep_their_buffer() {
+fn decoder_reuses_its_buffer() {
     let bytes = tightwire_parco::to_vec(&bench(100)).unwrap();
     let twice = [bytes.as_slice(), &bytes].concat();
     let mut decoder = Decoder::new(&twice[..]);
@@ -247,12 +247,12 @@ fn errors_allocate_a_bounded_amount() {
     let mut buffer = Vec::with_capacity(100);
     let (count, result) = allocations(|| tightwire_parco::encode(&["x".repeat(65_536)], &mut buffer));
     assert!(result.unwrap_err().is_overflow());
-    // The text itself, the error and its path.
+    // The string itself, the error and its path.
     assert_eq!(count, 3);
 }
 
 #[test]
-fn encoding_a_message_of_every_form_into_a_buffer_allocates_for_sorting_only() {
+fn encoding_every_wire_type_to_a_buffer_allocates_only_to_sort() {
     let material: Vec<u8> = (0..=255).cycle().take(2000).collect();
     let value = Material(&material).everything();
     let mut buffer = Vec::with_capacity(64 << 10);

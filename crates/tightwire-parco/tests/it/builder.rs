@@ -1,15 +1,15 @@
-//! Schemas made by calls: bytes of the Go library, all kinds of fields, errors, and models behind pointers.
+//! Builder schemas: bytes of the Go library, all kinds of fields, errors, and boxed schemas.
 
 use std::collections::{BTreeMap, HashMap};
 
-use tightwire_parco::builder::{Both, Boxed, Builder, Defaults, Fields};
-use tightwire_parco::schema::{Describe, Schema};
+use tightwire_parco::builder::{Boxed, Builder, Defaults, Fields, ReadWrite};
+use tightwire_parco::schema::{Schema, SchemaContext};
 use tightwire_parco::wire::{
-    Array, Be, Bool, GoInt, I16, Le, Map, Opt, Own, Skip, Slice, SmallVarchar, StaticWire, TimeLocation, U8,
-    U16, Via, Wire,
+    Array, Be, Bool, GoInt, I16, Le, Map, Opt, Pointer, Skip, Slice, SmallVarchar, StaticWire, TimeLocation,
+    U8, U16, Wire, WireOf,
 };
 use tightwire_parco::{
-    Decode, Encode, Get, Limits, Located, Mode, Options, Put, Segment, Timestamp, WireExt, builder,
+    Decode, Encode, Get, Limits, Mode, Options, Put, Segment, Timestamp, WireExt, ZonedTimestamp, builder,
     builder_with, compiler, parser, parser_with,
 };
 
@@ -78,7 +78,7 @@ fn example() -> impl Put<Example> + for<'de> Get<'de, Example> + Copy {
 }
 
 #[test]
-fn the_example_of_the_original() {
+fn go_library_example_matches() {
     let bytes = golden::bytes("roundtrip", "struct-example");
     let schema = example();
     assert_eq!(schema.to_vec(&Example::new()).unwrap(), bytes);
@@ -87,7 +87,7 @@ fn the_example_of_the_original() {
 }
 
 #[test]
-fn the_example_in_halves() {
+fn compiler_and_parser_match_the_go_library_example() {
     let bytes = golden::bytes("roundtrip", "struct-example");
     let pet = compiler::<Animal>().small_varchar(|animal| &animal.specie).uint8(|animal| animal.age);
     let writing = compiler::<Example>()
@@ -122,7 +122,7 @@ fn the_example_in_halves() {
     assert_eq!(reading.decode_exact::<Example>(&bytes).unwrap(), Example::new());
 }
 
-/// Q1: Go gives a partial model and no error.
+/// Q1: Go returns a partial model and no error.
 #[test]
 fn every_prefix_is_the_end_of_the_input() {
     let bytes = golden::bytes("roundtrip", "struct-example");
@@ -142,34 +142,34 @@ fn every_prefix_is_the_end_of_the_input() {
     assert_eq!(error.path(), [Segment::Index(1), Segment::Field("specie")]);
 }
 
-/// Q1: Go makes ten million structs of these four bytes.
+/// Q1: Go creates ten million structs from these four bytes.
 #[test]
-fn a_count_buys_no_work() {
-    let form = Slice::of(tightwire_parco::wire::U32::<Le>::NEW, animal());
-    let error = form.decode::<Vec<Animal>>(&[0x80, 0x96, 0x98, 0x00]).unwrap_err();
+fn large_count_without_elements_fails_early() {
+    let wire = Slice::of(tightwire_parco::wire::U32::<Le>::NEW, animal());
+    let error = wire.decode::<Vec<Animal>>(&[0x80, 0x96, 0x98, 0x00]).unwrap_err();
     assert!(error.is_unexpected_end());
     assert_eq!(error.missing(), Some(20_000_000));
 }
 
-/// Q19: elements that take no bytes have a limit of their own.
+/// Q19: there is a separate limit for elements without bytes.
 #[test]
-fn elements_without_bytes_are_limited() {
+fn number_of_elements_without_bytes_is_limited() {
     let empty = Slice::of(U16::<Be>::NEW, builder::<()>().skip::<0>());
     assert_eq!(empty.decode_exact::<Vec<()>>(&[0x10, 0]).unwrap().len(), 4096);
     assert!(empty.decode_exact::<Vec<()>>(&[0x10, 1]).unwrap_err().is_limit());
 }
 
 #[test]
-fn older_elements_are_read_over() {
-    let form = Slice::of(U8, animal());
+fn existing_elements_are_reused() {
+    let wire = Slice::of(U8, animal());
     let mut animals = vec![Animal::default()];
     for bytes in [&b"\x02\x01a\x01\x01b\x02"[..], b"\x01\x01c\x03", b"\x02\x01d\x04\x01e\x05"] {
-        form.decode_into_with(Options::new(), bytes, &mut animals).unwrap();
-        assert_eq!(form.to_vec(&animals).unwrap(), bytes);
+        wire.decode_into_with(Options::new(), bytes, &mut animals).unwrap();
+        assert_eq!(wire.to_vec(&animals).unwrap(), bytes);
     }
 }
 
-/// Each number in each way to say its order.
+/// Every number, with every way to specify its byte order.
 #[derive(Debug, Default, PartialEq)]
 struct Numbers {
     u16: u16,
@@ -194,7 +194,7 @@ macro_rules! numbers {
 }
 
 #[test]
-fn numbers_in_all_orders() {
+fn numbers_in_all_byte_orders_round_trip() {
     let numbers = Numbers {
         u16: 0x0102,
         i16: -2,
@@ -250,7 +250,7 @@ struct Texts {
 }
 
 #[test]
-fn texts_and_blobs_with_all_headers() {
+fn strings_and_blobs_with_all_headers_round_trip() {
     let both = builder::<Texts>()
         .varchar(|m| &m.text, |m, v| m.text = v.into())
         .varchar_order(Be, |m| &m.text, |m, v| m.text = v.into())
@@ -299,7 +299,7 @@ struct Collections {
     tree: BTreeMap<u8, bool>,
     maybe: Option<Box<Point>>,
     points: Vec<Point>,
-    located: Located,
+    located: ZonedTimestamp,
 }
 
 impl Collections {
@@ -311,20 +311,20 @@ impl Collections {
             tree: BTreeMap::new(),
             maybe: None,
             points: Vec::new(),
-            located: Located::default(),
+            located: ZonedTimestamp::default(),
         }
     }
 }
 
 #[test]
-fn collections_nest() {
-    let points = Slice::<U8, Own<Point>>::NEW;
+fn nested_collections_round_trip() {
+    let points = Slice::<U8, WireOf<Point>>::NEW;
     let both = builder_with(Collections::empty)
         .slice(U8, Slice::<U8, U16<Be>>::NEW, |m| &m.matrix, |m, v| m.matrix = v)
         .array(animal(), |m| &m.animals, |m, v| m.animals = v)
         .sorted_map(U8, U8, SmallVarchar::NEW, |m| &m.sorted, |m, v| m.sorted = v)
         .map(U16::<Le>::NEW, U8, Bool, |m| &m.tree, |m, v| m.tree = v)
-        .option(Via(Own::<Point>::NEW), |m| &m.maybe, |m, v| m.maybe = v)
+        .option(Pointer(WireOf::<Point>::NEW), |m| &m.maybe, |m, v| m.maybe = v)
         .skip::<3>()
         .field(points, |m| &m.points[..], |m, v: Vec<Point>| m.points.extend(v))
         .time_location(|m| &m.located, |m, v| m.located = v);
@@ -335,7 +335,7 @@ fn collections_nest() {
         tree: BTreeMap::from([(9, true)]),
         maybe: Some(Box::new(Point { x: 1, y: 2 })),
         points: vec![Point { x: 3, y: 4 }],
-        located: Located { at: Timestamp::from_nanos(1), zone: "UTC".into() },
+        located: ZonedTimestamp { at: Timestamp::from_nanos(1), zone: "UTC".into() },
     };
     let bytes =
         b"\x02\x01\0\x01\0\x01a\x01\x01b\x02\x03\x01\x01x\x02\x01y\x03\x01z\x01\0\x09\x01\x01\x01\x02\0\0\0\
@@ -349,7 +349,7 @@ fn collections_nest() {
         .array(animal(), |m| &m.animals)
         .sorted_map(U8, U8, SmallVarchar::NEW, |m| &m.sorted)
         .map(U16::<Le>::NEW, U8, Bool, |m| &m.tree)
-        .option(Via(Own::<Point>::NEW), |m| &m.maybe)
+        .option(Pointer(WireOf::<Point>::NEW), |m| &m.maybe)
         .skip::<3>()
         .field(points, |m| &m.points[..])
         .time_location(|m| &m.located);
@@ -360,16 +360,16 @@ fn collections_nest() {
         .array(animal(), |m, v| m.animals = v)
         .sorted_map(U8, U8, SmallVarchar::NEW, |m, v| m.sorted = v)
         .map(U16::<Le>::NEW, U8, Bool, |m, v| m.tree = v)
-        .option(Via(Own::<Point>::NEW), |m, v| m.maybe = v)
+        .option(Pointer(WireOf::<Point>::NEW), |m, v| m.maybe = v)
         .skip::<3>()
         .field(points, |m, v| m.points = v)
         .time_location(|m, v| m.located = v);
     assert_eq!(reading.decode_exact::<Collections>(bytes).unwrap(), collections);
 }
 
-/// Q3 and Q4: skipping works with any kind of schema and any number of bytes.
+/// Q3 and Q4: skips work in any schema and with any number of bytes.
 #[test]
-fn reserved_bytes_are_written_as_zeros_and_read_with_any_content() {
+fn reserved_bytes_are_encoded_as_zeros_and_ignored_when_decoded() {
     let schema =
         builder::<(u8, u8)>().uint8(|m| m.0, |m, v| m.0 = v).skip::<9000>().uint8(|m| m.1, |m, v| m.1 = v);
     let mut bytes = schema.to_vec(&(1, 2)).unwrap();
@@ -384,7 +384,7 @@ fn reserved_bytes_are_written_as_zeros_and_read_with_any_content() {
 
 /// Q2: flags other than 0 and 1.
 #[test]
-fn flags_are_strict_unless_compatible() {
+fn invalid_flags_are_rejected_in_strict_mode() {
     let schema =
         builder::<(bool, Option<u8>)>().bool(|m| m.0, |m, v| m.0 = v).option(U8, |m| &m.1, |m, v| m.1 = v);
     let error = schema.decode::<(bool, Option<u8>)>(&[1, 2, 7]).unwrap_err();
@@ -396,7 +396,7 @@ fn flags_are_strict_unless_compatible() {
 }
 
 #[test]
-fn errors_tell_where() {
+fn errors_contain_offset_and_path() {
     let mut model = Example::new();
     model.friends[2] = "x".repeat(256);
     let mut bytes = vec![1, 2, 3];
@@ -431,20 +431,20 @@ fn a_schema_is_walked_as_it_is_read() {
 
 #[test]
 fn schemas_as_data() {
-    let text = || Schema::String { header: Box::new(U8.schema(&mut Describe::default())) };
+    let text = || Schema::String { header: Box::new(U8.schema(&mut SchemaContext::default())) };
     let described = builder::<(Animal, u8)>()
         .nested(animal(), |m| &m.0, |m, v| m.0 = v)
         .named("animal")
         .uint8(|m| m.1, |m, v| m.1 = v)
-        .schema(&mut Describe::default());
-    let number = U8.schema(&mut Describe::default());
+        .schema(&mut SchemaContext::default());
+    let number = U8.schema(&mut SchemaContext::default());
     let nested = Schema::Struct(vec![("specie".into(), text()), ("age".into(), number.clone())]);
     assert_eq!(described, Schema::Struct(vec![("animal".into(), nested), ("1".into(), number)]));
 }
 
 #[test]
-fn a_prefix_of_a_schema_can_be_used_twice() {
-    fn start() -> Builder<Animal, impl Fields + Copy, Both<Defaults>> {
+fn partial_schema_can_be_extended_twice() {
+    fn start() -> Builder<Animal, impl Fields + Copy, ReadWrite<Defaults>> {
         builder::<Animal>().uint8(|m| m.age, |m, v| m.age = v)
     }
     let common = builder::<Animal>().uint8(|m| m.age, |m, v| m.age = v);
@@ -458,16 +458,16 @@ fn a_prefix_of_a_schema_can_be_used_twice() {
 }
 
 #[test]
-fn an_older_model_keeps_what_no_setter_touches() {
+fn decode_into_preserves_data_that_no_setter_touches() {
     let schema = parser::<Animal>().uint8(|m, v| m.age = v);
     let mut animal = Animal { specie: "cat".into(), age: 0 };
     schema.decode_into_with(Options::new(), &[7], &mut animal).unwrap();
     assert_eq!(animal, Animal { specie: "cat".into(), age: 7 });
 }
 
-/// What setters are given borrows from the input, but a model has to copy what it keeps.
+/// Setters receive strings that borrow from the input, but the model stores copies, which count as allocations.
 #[test]
-fn text_is_booked_as_memory() {
+fn strings_count_against_the_allocation_limit() {
     for (bytes, fits) in [(3, true), (2, false)] {
         let options = Options::new().limits(Limits::default().max_allocation(bytes));
         assert_eq!(animal().decode_with::<Animal>(options, b"\x03cat\x07").is_ok(), fits);
@@ -489,7 +489,7 @@ fn nesting_is_limited() {
 }
 
 #[test]
-fn models_behind_pointers_have_one_type() {
+fn boxed_schemas_have_the_same_type() {
     let schemas: [Boxed<Animal>; 2] = [
         builder::<Animal>()
             .small_varchar(|m| &m.specie, |m, v| m.specie = v.into())
@@ -519,28 +519,28 @@ fn models_behind_pointers_have_one_type() {
             assert_eq!(by_slice.path(), by_stream.path());
         }
     }
-    assert_eq!(schemas[0].schema(&mut Describe::default()), {
-        let schema = animal().schema(&mut Describe::default());
+    assert_eq!(schemas[0].schema(&mut SchemaContext::default()), {
+        let schema = animal().schema(&mut SchemaContext::default());
         let Schema::Struct(fields) = schema else { panic!("a schema is a struct") };
         Schema::Struct(
-            fields.into_iter().zip(["0", "1"]).map(|((_, form), name)| (name.into(), form)).collect(),
+            fields.into_iter().zip(["0", "1"]).map(|((_, wire), name)| (name.into(), wire)).collect(),
         )
     });
 }
 
 #[test]
-fn forms_and_schemas_are_elements_of_each_other() {
-    let form = Map::of(U8, U8, Opt(Array::<2, _>(animal())));
+fn schemas_and_wire_types_can_be_nested() {
+    let wire = Map::of(U8, U8, Opt(Array::<2, _>(animal())));
     let value = vec![(1u8, Some([Animal::default(), Animal { specie: "b".into(), age: 2 }])), (2, None)];
-    let bytes = form.to_vec(&value).unwrap();
+    let bytes = wire.to_vec(&value).unwrap();
     assert_eq!(bytes, b"\x02\x01\x01\0\0\x01b\x02\x02\0");
-    assert_eq!(form.decode_exact::<Vec<(u8, Option<[Animal; 2]>)>>(&bytes).unwrap(), value);
+    assert_eq!(wire.decode_exact::<Vec<(u8, Option<[Animal; 2]>)>>(&bytes).unwrap(), value);
     assert_eq!((Skip::<0>.min_size(), TimeLocation.min_size()), (0, 9));
 }
 
-/// Q5 and Q13: what does not fit a header is refused, as are negative lengths.
+/// Q5 and Q13: lengths that do not fit the header and negative lengths are rejected.
 #[test]
-fn counts_out_of_range_are_refused() {
+fn counts_out_of_range_are_rejected() {
     let wide = builder::<Vec<u8>>().slice(U16::<Le>::NEW, U8, |m| m, |m, v| *m = v);
     assert!(wide.to_vec(&vec![1; 65_537]).unwrap_err().is_overflow());
     assert_eq!(wide.to_vec(&vec![1; 65_535]).unwrap().len(), 65_537);

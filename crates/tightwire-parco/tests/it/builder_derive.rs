@@ -1,16 +1,16 @@
-//! Schemas made by calls and derived codecs are the same: bytes, values, sizes, errors and schemas.
+//! Builder schemas and derived codecs are equivalent: bytes, values, sizes, errors and schemas.
 
 use std::collections::BTreeMap;
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
-use tightwire_parco::schema::Describe;
+use tightwire_parco::schema::SchemaContext;
 use tightwire_parco::wire::{
-    Be, Bool, GoInt, I32, Le, Own, Slice, SmallVarchar, StaticWire, U8, U16, U32, Varchar, Wire,
+    Be, Bool, GoInt, I32, Le, Slice, SmallVarchar, StaticWire, U8, U16, U32, Varchar, Wire, WireOf,
 };
 use tightwire_parco::{
-    Decode, DecodeOwned, Encode, Get, Located, Mode, Options, Put, Timestamp, WireExt, builder, compiler,
-    parser,
+    Decode, DecodeOwned, Encode, Get, Mode, Options, Put, Timestamp, WireExt, ZonedTimestamp, builder,
+    compiler, parser,
 };
 
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
@@ -86,7 +86,7 @@ struct Everything {
     scalars: Scalars,
     #[parco(header = u32)]
     list: Vec<Scalars>,
-    located: Located,
+    located: ZonedTimestamp,
 }
 
 fn everything() -> impl Put<Everything> + for<'de> Get<'de, Everything> + Copy {
@@ -152,12 +152,12 @@ prop_compose! {
         nanos in any::<i64>(),
         zone in "[A-Za-z]{1,9}",
     ) -> Everything {
-        let located = Located { at: Timestamp::from_nanos(nanos), zone };
+        let located = ZonedTimestamp { at: Timestamp::from_nanos(nanos), zone };
         Everything { text, bytes, names, numbers, more, triple, map, maybe, name, scalars, list, located }
     }
 }
 
-/// What decoding gives, as text: values, or errors with their places.
+/// The result of decoding as text: the value, or the error with its location.
 fn outcome<T: std::fmt::Debug>(result: Result<(T, &[u8]), tightwire_parco::Error>) -> String {
     match result {
         Ok((value, rest)) => format!("{value:?}, {} bytes left", rest.len()),
@@ -167,7 +167,7 @@ fn outcome<T: std::fmt::Debug>(result: Result<(T, &[u8]), tightwire_parco::Error
 
 proptest! {
     #[test]
-    fn bytes_sizes_and_values_are_the_same(value in arbitrary_everything()) {
+    fn builder_and_derive_have_equal_bytes_sizes_and_values(value in arbitrary_everything()) {
         let bytes = tightwire_parco::to_vec(&value).unwrap();
         prop_assert_eq!(&everything().to_vec(&value).unwrap(), &bytes);
         prop_assert_eq!(everything().encoded_len(&value).unwrap(), bytes.len());
@@ -180,7 +180,7 @@ proptest! {
     }
 
     #[test]
-    fn outcomes_of_damaged_bytes_are_the_same(
+    fn builder_and_derive_handle_damaged_bytes_equally(
         value in arbitrary_everything(),
         at: prop::sample::Index,
         byte: u8,
@@ -201,7 +201,7 @@ proptest! {
     }
 
     #[test]
-    fn what_cannot_be_written_is_the_same(mut value in arbitrary_everything(), which in 0..4, size in 250..260_usize) {
+    fn builder_and_derive_reject_the_same_values(mut value in arbitrary_everything(), which in 0..4, size in 250..260_usize) {
         let long = "x".repeat(size);
         match which {
             0 => value.names.push(long),
@@ -215,14 +215,14 @@ proptest! {
 }
 
 #[test]
-fn schemas_are_the_same() {
+fn builder_and_derive_have_equal_schemas() {
     fn own<T: Encode + DecodeOwned>() -> tightwire_parco::schema::Schema {
-        Own::<T>::NEW.schema(&mut Describe::default())
+        WireOf::<T>::NEW.schema(&mut SchemaContext::default())
     }
 
-    assert_eq!(everything().schema(&mut Describe::default()), own::<Everything>());
-    assert_eq!(everything().min_size(), Own::<Everything>::NEW.min_size());
-    assert_eq!(scalars().fixed_size(), Own::<Scalars>::NEW.fixed_size());
+    assert_eq!(everything().schema(&mut SchemaContext::default()), own::<Everything>());
+    assert_eq!(everything().min_size(), WireOf::<Everything>::NEW.min_size());
+    assert_eq!(scalars().fixed_size(), WireOf::<Scalars>::NEW.fixed_size());
 }
 
 #[derive(Debug, Default, PartialEq, Encode, Decode)]
@@ -233,7 +233,7 @@ struct Pair {
 }
 
 #[test]
-fn halves_and_derived_codecs_read_each_other() {
+fn compiler_parser_and_derive_are_interchangeable() {
     let writing =
         compiler::<Pair>().uint(Le, |m| m.number).slice(U16::<Le>::NEW, Varchar::<Le>::NEW, |m| &m.words);
     let reading =
@@ -245,7 +245,7 @@ fn halves_and_derived_codecs_read_each_other() {
     assert_eq!(tightwire_parco::decode_exact::<Pair>(&bytes).unwrap(), pair);
     assert_eq!(reading.decode_exact::<Pair>(&tightwire_parco::to_vec(&pair).unwrap()).unwrap(), pair);
 
-    let list = Slice::of(U8, Own::<Pair>::NEW);
+    let list = Slice::of(U8, WireOf::<Pair>::NEW);
     let bytes = list.to_vec(&vec![pair]).unwrap();
     assert_eq!(Slice::of(U8, reading).decode_exact::<Vec<Pair>>(&bytes).unwrap().len(), 1);
 }

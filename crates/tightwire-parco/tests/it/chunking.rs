@@ -1,4 +1,4 @@
-//! Streams in pieces of any size: the same messages, the same errors, and work that is linear in the input.
+//! Streams in chunks of any size: same messages, same errors, and work that is linear in the input.
 #![cfg(all(feature = "codec", feature = "derive"))]
 
 use std::cell::Cell;
@@ -7,7 +7,7 @@ use std::io::{self, Read};
 
 use bytes::BytesMut;
 use test_support::{in_pieces, limits};
-use tightwire_parco::schema::{Describe, Schema};
+use tightwire_parco::schema::{Schema, SchemaContext};
 use tightwire_parco::wire::{SmallVarchar, StaticWire, Wire};
 use tightwire_parco::{
     Decode, DecodeOwned, Encode, Fault, FrameCodec, Get, Input, Limits, Options, Put, Reader, StreamCodec,
@@ -15,13 +15,13 @@ use tightwire_parco::{
 use tightwire_parco::{Levels, Writer};
 use tokio_util::codec::{Decoder, LengthDelimitedCodec};
 
-use crate::support::forms::{Inner, Material, Named, Node};
+use crate::support::messages::{Inner, Material, Named, Node};
 
 thread_local! {
     static WALKED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A short text that counts how often it is walked over, and refuses one value when it is read.
+/// A short string that counts how often it is walked over, and rejects one value.
 #[derive(Clone, Copy, Debug)]
 struct Counted;
 
@@ -39,8 +39,8 @@ impl Wire for Counted {
         SmallVarchar::NEW.walk(input)
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        SmallVarchar::NEW.schema(describe)
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        SmallVarchar::NEW.schema(context)
     }
 }
 
@@ -71,7 +71,7 @@ struct Item {
     text: String,
 }
 
-/// A list in front of another, so that the complete one is passed when the other goes on.
+/// Two lists: the first is complete and skipped when decoding of the second resumes.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 struct Lists {
     items: Vec<Item>,
@@ -98,7 +98,7 @@ fn item() -> Item {
     Item { text: "text".to_owned() }
 }
 
-/// The values walked over until a message has arrived in pieces of this size.
+/// Returns the number of values walked over until a message in chunks of this size is complete.
 fn walked<T: DecodeOwned + Encode + PartialEq + std::fmt::Debug>(message: &T, piece: usize) -> usize {
     let bytes = tightwire_parco::to_vec(message).unwrap();
     let mut codec = StreamCodec::<T>::new();
@@ -115,7 +115,7 @@ fn walked<T: DecodeOwned + Encode + PartialEq + std::fmt::Debug>(message: &T, pi
 }
 
 #[test]
-fn work_is_linear_in_the_size_of_a_message() {
+fn decoding_in_chunks_is_linear_in_message_size() {
     type Make = fn(usize) -> Lists;
     let kinds: [Make; 4] = [
         |count| Lists { items: vec![item(); count], ..Lists::default() },
@@ -126,7 +126,7 @@ fn work_is_linear_in_the_size_of_a_message() {
     for make in kinds {
         for piece in [1, 7, 1460] {
             let (small, large) = (walked(&make(1000), piece), walked(&make(4000), piece));
-            // Each value is walked over once, and that at the end of each piece once more.
+            // Each value is walked over once, and the last value of each chunk once more.
             let pieces = |count| tightwire_parco::encoded_len(&make(count)).unwrap() / piece;
             assert!(small <= 1000 + 2 * pieces(1000), "{small} in pieces of {piece}");
             assert!(10 * large <= 44 * small, "{small} and {large} in pieces of {piece}");
@@ -134,9 +134,9 @@ fn work_is_linear_in_the_size_of_a_message() {
     }
 }
 
-/// Complete structs are not walked over again, whatever they are nested in: only the way to the last one is.
+/// Complete structs are not walked over again, however they are nested; only the path to the last one is.
 #[test]
-fn work_on_trees_is_bounded_by_their_depth() {
+fn decoding_trees_in_chunks_is_bounded_by_depth() {
     for levels in [4, 8, 11] {
         let tree = Tree::balanced(levels);
         let len = tightwire_parco::encoded_len(&tree).unwrap();
@@ -145,7 +145,7 @@ fn work_on_trees_is_bounded_by_their_depth() {
     }
 }
 
-/// The text of an error and of everything in front of it.
+/// The text of an error and of everything before it.
 fn outcome<T: std::fmt::Debug>(
     mut found: Vec<String>,
     result: &io::Result<Option<T>>,
@@ -163,7 +163,7 @@ fn outcome<T: std::fmt::Debug>(
     }
 }
 
-/// Feeds the pieces to a codec, to the end of the stream or to the first error.
+/// Passes the chunks to a codec, up to the end of the stream or the first error.
 fn framed<C: Decoder<Error = io::Error>>(mut codec: C, pieces: &[&[u8]]) -> Vec<String>
 where
     C::Item: std::fmt::Debug,
@@ -178,7 +178,7 @@ where
             let goes_on;
             (found, goes_on) = outcome(found, &result);
             if let Err(first) = result {
-                // An error is final: the codec does not find a message in the same bytes later.
+                // Errors are final: decoding the same bytes again returns no message.
                 let again = codec.decode_eof(&mut buffer).map(|_| ()).unwrap_err();
                 assert!(again.kind() == first.kind() || again.kind() == io::ErrorKind::Other, "{again}");
                 return found;
@@ -191,10 +191,10 @@ where
     found
 }
 
-/// The pieces as a reader, one for each read.
-struct Pieces<'a>(&'a [&'a [u8]], &'a [u8]);
+/// The chunks as a reader, one per read.
+struct Chunks<'a>(&'a [&'a [u8]], &'a [u8]);
 
-impl Read for Pieces<'_> {
+impl Read for Chunks<'_> {
     fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
         while self.1.is_empty() {
             let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
@@ -205,7 +205,7 @@ impl Read for Pieces<'_> {
 }
 
 fn read<T: DecodeOwned + std::fmt::Debug>(options: Options, pieces: &[&[u8]]) -> Vec<String> {
-    let mut decoder = tightwire_parco::Decoder::with_options(Pieces(pieces, b""), options);
+    let mut decoder = tightwire_parco::Decoder::with_options(Chunks(pieces, b""), options);
     let mut found = Vec::new();
     loop {
         let goes_on;
@@ -216,7 +216,7 @@ fn read<T: DecodeOwned + std::fmt::Debug>(options: Options, pieces: &[&[u8]]) ->
     }
 }
 
-/// Whole and truncated streams of these messages, with limits around the size of a message.
+/// Complete and truncated streams of these messages, with limits around the size of a message.
 fn check<T: DecodeOwned + Encode + std::fmt::Debug>(messages: &[T]) {
     let sizes: Vec<usize> =
         messages.iter().map(|message| tightwire_parco::encoded_len(message).unwrap()).collect();
@@ -235,8 +235,8 @@ fn check<T: DecodeOwned + Encode + std::fmt::Debug>(messages: &[T]) {
             let options = Options::new().limits(limits);
             let codec = in_pieces(input, |pieces| framed(StreamCodec::<T>::with_options(options), pieces));
             let reader = in_pieces(input, |pieces| read::<T>(options, pieces));
-            // At the end of the stream the codec has all that is left as a slice, where a count without its elements is
-            // reported and not the element that is cut off.
+            // At the end of the stream the codec decodes the rest as a slice, which reports the count without its
+            // elements instead of the truncated element.
             if end == stream.len() {
                 assert_eq!(codec, reader, "{limits:?}");
             }
@@ -273,7 +273,7 @@ fn check<T: DecodeOwned + Encode + std::fmt::Debug>(messages: &[T]) {
 }
 
 #[test]
-fn pieces_do_not_matter() {
+fn chunk_size_does_not_change_messages() {
     let material: Vec<u8> = (0..=255).cycle().take(3000).collect();
     let mut source = Material(&material);
     check::<Node>(&[source.node(4), source.node(1), Node::chain(9, true), Node::chain(5, false)]);
@@ -290,9 +290,9 @@ fn pieces_do_not_matter() {
     check(&[Inner { number: 7, text: "hey".into(), flag: true }, Inner::default()]);
 }
 
-/// Bytes that are no message fail at the same place, however they arrive.
+/// Malformed messages fail at the same offset, in chunks of any size.
 #[test]
-fn malformed_messages_fail_alike() {
+fn chunk_size_does_not_change_errors() {
     #[derive(Debug, Encode, Decode)]
     struct Flags {
         items: Vec<Item>,
@@ -311,16 +311,16 @@ fn malformed_messages_fail_alike() {
     );
 }
 
-/// What the caller's form refuses is refused, however the bytes arrive and however often it is asked.
+/// A value rejected by the caller's wire type is rejected for every chunk size, and each time it is decoded.
 #[test]
-fn refusals_are_final() {
+fn rejected_values_stay_rejected() {
     let messages = [item(), Item { text: "refused".to_owned() }, item()];
     let mut input = Vec::new();
     messages.iter().for_each(|message| tightwire_parco::encode(message, &mut input).unwrap());
     let codec = in_pieces(&input, |pieces| framed(StreamCodec::<Item>::new(), pieces));
     assert_eq!(codec, in_pieces(&input, |pieces| read::<Item>(Options::new(), pieces)));
     assert_eq!(codec.len(), 2);
-    assert!(codec[1].contains("the bytes are no value of the target type at .text"), "{codec:?}");
+    assert!(codec[1].contains("the bytes are not a valid value of the target type at .text"), "{codec:?}");
 
     let mut codec = StreamCodec::<Item>::new();
     let mut buffer = BytesMut::from(&input[5..]);
@@ -331,9 +331,9 @@ fn refusals_are_final() {
     assert_eq!(buffer[..], input[5..]);
 }
 
-/// A message without bytes is there without end, so bytes where it is expected are an error.
+/// A message of zero bytes could be repeated endlessly, so any bytes after it are an error.
 #[test]
-fn messages_without_bytes_do_not_repeat() {
+fn messages_without_bytes_are_not_repeated() {
     let trailing = |result: io::Result<Option<()>>| {
         let error = result.unwrap_err();
         assert!(
@@ -349,9 +349,9 @@ fn messages_without_bytes_do_not_repeat() {
     trailing(codec.decode_eof(&mut buffer));
 }
 
-/// A caller that replaces an unfinished message starts over.
+/// A caller may replace an incomplete message; decoding then starts again.
 #[test]
-fn another_buffer_starts_over() {
+fn decoding_restarts_with_a_new_buffer() {
     let (long, short) = (vec![item(); 50], vec![item(); 2]);
     let bytes = tightwire_parco::to_vec(&long).unwrap();
     let mut codec = StreamCodec::<Vec<Item>>::new();

@@ -10,7 +10,7 @@ use tightwire_parco::{FrameCodec, Limits, Options, StreamCodec};
 use tokio_util::codec::length_delimited::{Builder, LengthDelimitedCodec};
 use tokio_util::codec::{Decoder, Encoder, Framed, FramedRead};
 
-use crate::support::forms::{Inner, Material, Node};
+use crate::support::messages::{Inner, Material, Node};
 
 fn inner(text: &str) -> Inner {
     Inner { number: 7, text: text.into(), flag: true }
@@ -21,7 +21,7 @@ fn error_of(error: &io::Error) -> &tightwire_parco::Error {
 }
 
 #[test]
-fn every_split_gives_the_same_messages() {
+fn every_split_yields_the_same_messages() {
     let messages = [inner("hey"), inner(""), inner("another one")];
     let mut codec = StreamCodec::<Inner>::new();
     let mut bytes = BytesMut::new();
@@ -47,7 +47,7 @@ fn every_split_gives_the_same_messages() {
 }
 
 #[test]
-fn nothing_is_taken_before_a_message_is_complete() {
+fn incomplete_messages_are_not_consumed() {
     let mut codec = StreamCodec::<Vec<String>>::new();
     let bytes = tightwire_parco::to_vec(&vec!["one", "two"]).unwrap();
     let mut buffer = BytesMut::new();
@@ -61,10 +61,10 @@ fn nothing_is_taken_before_a_message_is_complete() {
     assert_eq!(codec.decode(&mut buffer).unwrap().unwrap(), ["one", "two"]);
 }
 
-/// The codec does not look again before what it knows to be missing is there: in between not even a byte that makes
-/// the message malformed is seen.
+/// The codec does not look at the buffer again before the missing bytes have arrived, even if the bytes so far are
+/// already malformed.
 #[test]
-fn what_is_missing_is_remembered() {
+fn decoding_waits_for_the_missing_bytes() {
     let mut codec = StreamCodec::<Vec<bool>>::new();
     let mut buffer = BytesMut::from(&[4, 0][..]);
     assert!(codec.decode(&mut buffer).unwrap().is_none());
@@ -78,7 +78,7 @@ fn what_is_missing_is_remembered() {
 }
 
 #[test]
-fn room_is_made_for_what_is_missing_but_not_for_claims() {
+fn buffer_grows_for_missing_bytes_in_limited_steps() {
     let mut codec = StreamCodec::<String>::new();
     let mut buffer = BytesMut::from(&[0x10, 0x27][..]);
     assert!(codec.decode(&mut buffer).unwrap().is_none());
@@ -96,9 +96,9 @@ struct Wide {
     text: String,
 }
 
-/// Counts near the end of the address space do not overflow what is wanted.
+/// Counts near the end of the address space do not overflow the number of required bytes.
 #[test]
-fn absurd_counts_are_waited_for_no_longer_than_the_limit() {
+fn huge_counts_fail_at_the_limit() {
     #[derive(Debug, tightwire_parco::Encode, tightwire_parco::Decode)]
     struct Absurd {
         #[parco(header = u64)]
@@ -114,7 +114,7 @@ fn absurd_counts_are_waited_for_no_longer_than_the_limit() {
 }
 
 #[test]
-fn the_end_inside_a_message_is_an_error() {
+fn end_of_stream_inside_a_message_is_an_error() {
     let bytes = tightwire_parco::to_vec(&inner("hey")).unwrap();
     for len in 1..bytes.len() {
         let mut codec = StreamCodec::<Inner>::new();
@@ -124,7 +124,7 @@ fn the_end_inside_a_message_is_an_error() {
         assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
         assert!(error_of(&error).is_unexpected_end());
     }
-    // Several complete messages may still be there.
+    // Several complete messages may still be buffered.
     let mut codec = StreamCodec::<Inner>::new();
     let mut buffer = BytesMut::from(&[bytes.as_slice(), &bytes].concat()[..]);
     assert!(codec.decode_eof(&mut buffer).unwrap().is_some());
@@ -132,9 +132,9 @@ fn the_end_inside_a_message_is_an_error() {
     assert!(codec.decode_eof(&mut buffer).unwrap().is_none());
 }
 
-/// Where the buffer ends a message may go on; only the end of the stream is one.
+/// At the end of the buffer the message may continue; only the end of the stream ends it.
 #[test]
-fn fields_for_which_the_end_stands_wait_for_it() {
+fn optional_trailing_fields_wait_for_the_end_of_the_stream() {
     #[derive(Debug, PartialEq, tightwire_parco::Encode, tightwire_parco::Decode)]
     struct Late {
         first: u8,
@@ -154,9 +154,9 @@ fn fields_for_which_the_end_stands_wait_for_it() {
     assert_eq!(codec.decode_eof(&mut buffer).unwrap(), None);
 }
 
-/// A stream of frames goes on behind a bad one, after the `None` with which tokio-util answers an error.
+/// A stream of frames continues after a bad frame, and after the `None` that tokio-util returns after an error.
 #[tokio::test]
-async fn a_stream_of_frames_goes_on() {
+async fn stream_of_frames_continues_after_a_bad_frame() {
     let bytes = b"\x05\x03\0he\xff\x05\x03\0hey";
     let frames = LengthDelimitedCodec::builder().length_field_type::<u8>().new_codec();
     let mut stream = FramedRead::new(&bytes[..], FrameCodec::<String>::new(frames));
@@ -167,7 +167,7 @@ async fn a_stream_of_frames_goes_on() {
 }
 
 #[test]
-fn an_unfinished_message_is_kept_up_to_the_limit() {
+fn incomplete_message_is_buffered_up_to_the_limit() {
     let options = Options::new().limits(Limits::default().max_allocation(100));
     let mut codec = StreamCodec::<String>::with_options(options);
     let mut buffer = BytesMut::from(&[98, 0][..]);
@@ -178,7 +178,7 @@ fn an_unfinished_message_is_kept_up_to_the_limit() {
 }
 
 #[test]
-fn what_cannot_be_encoded_leaves_the_buffer() {
+fn failed_encoding_leaves_the_buffer_unchanged() {
     let mut buffer = BytesMut::from("before");
     let long = inner(&"x".repeat(65_536));
     let error = StreamCodec::<Inner>::new().encode(&long, &mut buffer).unwrap_err();
@@ -189,7 +189,7 @@ fn what_cannot_be_encoded_leaves_the_buffer() {
     assert_eq!(&buffer[..], b"before");
 }
 
-/// Lengths of one, two and four bytes in both orders, and what they look like in front of five bytes.
+/// Lengths of one, two and four bytes in both orders, and their bytes for a frame of five bytes.
 fn frames() -> Vec<(Builder, Vec<u8>)> {
     let mut all = Vec::new();
     for (width, little) in [(1, true), (2, true), (2, false), (4, true), (4, false)] {
@@ -209,7 +209,7 @@ fn frames() -> Vec<(Builder, Vec<u8>)> {
 }
 
 #[test]
-fn frames_have_any_length() {
+fn frames_with_every_kind_of_length_round_trip() {
     for (builder, head) in frames() {
         let mut codec = FrameCodec::<String>::new(builder.new_codec());
         let mut buffer = BytesMut::new();
@@ -227,9 +227,9 @@ fn frames_have_any_length() {
     }
 }
 
-/// A frame that is no message is behind us when it is told, and the next one decodes.
+/// A bad frame is consumed when it is reported, and the next one can be decoded.
 #[test]
-fn a_bad_frame_is_passed_over() {
+fn bad_frame_is_skipped() {
     type Predicate = fn(&tightwire_parco::Error) -> bool;
     let bodies: [(&[u8], Predicate); 4] = [
         (b"\x03\0he\xff", tightwire_parco::Error::is_invalid_utf8),
@@ -249,9 +249,9 @@ fn a_bad_frame_is_passed_over() {
     }
 }
 
-/// A message that is too long for the length in front is refused, never cut.
+/// A message that is too long for the length of the frame is rejected, not truncated.
 #[test]
-fn frames_hold_no_more_than_their_length_can_say() {
+fn messages_too_long_for_the_frame_length_are_rejected() {
     let frames = LengthDelimitedCodec::builder().length_field_type::<u8>().new_codec();
     let mut codec = FrameCodec::<String>::new(frames);
     let mut buffer = BytesMut::new();
@@ -269,7 +269,7 @@ fn frames_hold_no_more_than_their_length_can_say() {
 }
 
 #[tokio::test]
-async fn both_ends_talk_over_a_pipe() {
+async fn stream_codecs_exchange_messages_over_a_pipe() {
     let (left, right) = tokio::io::duplex(7);
     let mut left = Framed::new(left, StreamCodec::<Inner>::new());
     let mut right = Framed::new(right, StreamCodec::<Inner>::new());
@@ -292,7 +292,7 @@ async fn both_ends_talk_over_a_pipe() {
 }
 
 #[tokio::test]
-async fn framed_ends_talk_over_a_pipe() {
+async fn frame_codecs_exchange_messages_over_a_pipe() {
     let frames = || LengthDelimitedCodec::builder().length_field_type::<u16>().little_endian().new_codec();
     let (left, right) = tokio::io::duplex(16);
     let mut left = Framed::new(left, FrameCodec::<Node>::new(frames()));
@@ -313,7 +313,7 @@ async fn framed_ends_talk_over_a_pipe() {
 }
 
 #[tokio::test]
-async fn a_pipe_that_breaks_inside_a_message_is_told() {
+async fn broken_pipe_inside_a_message_is_an_error() {
     let bytes = tightwire_parco::to_vec(&inner("hey")).unwrap();
     let mut stream = FramedRead::new(&bytes[..7], StreamCodec::<Inner>::new());
     let error = stream.next().await.unwrap().unwrap_err();
@@ -323,7 +323,7 @@ async fn a_pipe_that_breaks_inside_a_message_is_told() {
 
 proptest! {
     #[test]
-    fn chunks_do_not_matter(
+    fn chunk_size_does_not_change_messages(
         material in prop::collection::vec(any::<u8>(), 0..300),
         cuts in prop::collection::vec(1..40_usize, 1..6),
     ) {

@@ -1,4 +1,4 @@
-//! How messages change while old readers and writers stay, and how a test notices.
+//! Changing messages while old readers and writers exist, and detecting changes in a test.
 #![cfg(feature = "derive")]
 
 use tightwire_parco::schema::{self, Schema, Verdict, compare, of};
@@ -19,7 +19,7 @@ struct UserWithEmail {
 }
 
 #[test]
-fn fields_are_added_at_the_end() {
+fn fields_can_be_added_at_the_end() {
     let old = User { name: "Al".into(), age: 30 };
     let new = UserWithEmail { name: "Al".into(), age: 30, email: Some("a@example.org".into()) };
 
@@ -59,7 +59,7 @@ struct SensorWithRange {
 }
 
 #[test]
-fn reserved_bytes_become_fields() {
+fn reserved_bytes_can_become_fields() {
     let old = tightwire_parco::to_vec(&Sensor { id: 7, reserved: (), label: "roof".into() }).unwrap();
     let read: SensorWithRange = tightwire_parco::decode_exact(&old).unwrap();
     assert_eq!(read, SensorWithRange { id: 7, low: 0, high: 0, reserved: (), label: "roof".into() });
@@ -95,7 +95,7 @@ enum EventWithVersions {
 }
 
 #[test]
-fn models_get_versions_in_a_registry() {
+fn registry_supports_versions_of_a_model() {
     let old = tightwire_parco::to_vec(&Event::User(User { name: "Al".into(), age: 30 })).unwrap();
     let read: EventWithVersions = tightwire_parco::decode_exact(&old).unwrap();
     assert_eq!(read, EventWithVersions::User(User { name: "Al".into(), age: 30 }));
@@ -105,20 +105,20 @@ fn models_get_versions_in_a_registry() {
     assert!(tightwire_parco::decode_exact::<Event>(&bytes).unwrap_err().is_unknown_type());
 
     let comparison = compare(&of::<Event>(), &of::<EventWithVersions>());
-    assert_eq!(comparison.to_string(), "[2]: a new model (new readers read old messages)\n");
+    assert_eq!(comparison.to_string(), "[2]: model added (new readers read old messages)\n");
     let comparison = compare(&of::<EventWithVersions>(), &of::<Event>());
-    assert_eq!(comparison.to_string(), "[2]: the model is gone (old readers read new messages)\n");
+    assert_eq!(comparison.to_string(), "[2]: model removed (old readers read new messages)\n");
 }
 
 #[derive(Encode)]
-struct Pinned {
+struct FingerprintedUser {
     id: u32,
     owner: User,
     tags: Vec<String>,
 }
 
 #[derive(Encode)]
-struct PinnedRenamed {
+struct RenamedFields {
     number: u32,
     owner_name: String,
     owner_age: u8,
@@ -126,15 +126,15 @@ struct PinnedRenamed {
 }
 
 #[test]
-fn a_fingerprint_is_pinned() {
+fn fingerprint_can_be_pinned() {
     let pinned = "5087a5dffeb35f32";
-    assert_eq!(of::<Pinned>().canonical(), "(u32le bytes(u16le) u8 slice(u16le bytes(u16le)))");
-    assert_eq!(schema::fingerprint::<Pinned>().to_string(), pinned);
-    // Names and nesting are not on the wire.
-    assert_eq!(schema::fingerprint::<PinnedRenamed>().to_string(), pinned);
+    assert_eq!(of::<FingerprintedUser>().canonical(), "(u32le bytes(u16le) u8 slice(u16le bytes(u16le)))");
+    assert_eq!(schema::fingerprint::<FingerprintedUser>().to_string(), pinned);
+    // Names and nesting are not encoded.
+    assert_eq!(schema::fingerprint::<RenamedFields>().to_string(), pinned);
     assert_ne!(schema::fingerprint::<User>(), schema::fingerprint::<UserWithEmail>());
 
-    let comparison = compare(&of::<Pinned>(), &of::<PinnedRenamed>());
+    let comparison = compare(&of::<FingerprintedUser>(), &of::<RenamedFields>());
     assert!(comparison.is_same_wire());
     let paths: Vec<_> = comparison.changes().iter().map(schema::Change::path).collect();
     assert_eq!(paths, ["number", "owner_name", "owner_age", "labels"]);
@@ -145,7 +145,7 @@ fn structure(fields: &[(&str, Schema)]) -> Schema {
 }
 
 #[test]
-fn breaking_changes_are_told_by_place() {
+fn breaking_changes_are_reported_with_their_path() {
     let list = |element| Schema::Slice { header: Box::new(of::<u8>()), element: Box::new(element) };
     let old = structure(&[
         ("id", of::<u16>()),
@@ -201,12 +201,12 @@ struct TreeOfNumbers {
 }
 
 #[test]
-fn types_that_contain_themselves_are_compared() {
+fn recursive_types_can_be_compared() {
     assert!(compare(&of::<Tree>(), &of::<TreeOfBytes>()).is_same_wire());
     assert_eq!(schema::fingerprint::<Tree>(), schema::fingerprint::<TreeOfBytes>());
     let comparison = compare(&of::<Tree>(), &of::<TreeOfNumbers>());
     assert_eq!(comparison.to_string(), "value: u8 became u16le (breaks)\n");
-    // One step of the circle spelled out is the same wire, but takes more than two trees to see.
+    // Expanding one level of the recursion keeps the encoding, but comparing two trees cannot detect that.
     let tree = of::<Tree>();
     let unrolled = structure(&[("value", of::<u8>()), ("children", of::<Vec<Tree>>())]);
     assert!(compare(&tree, &unrolled).breaks());

@@ -1,7 +1,7 @@
-//! Messages traded with a codec in Go that shares no code with this crate: `benches/peers/go/parcowire`.
+//! Exchanges messages with an independent Go codec: `benches/peers/go/parcowire`.
 //!
-//! Needs Go, at least the version that the `go.mod` there names. Without it the tests say that they were skipped. The
-//! command is built from source into the target folder and talks over its standard streams.
+//! Needs Go, at least the version in the `go.mod` of that folder. Without it the tests report that they were skipped.
+//! The program is built from source into the target folder and communicates over its standard streams.
 #![cfg(feature = "schema-json")]
 
 use std::io::Write as _;
@@ -19,7 +19,7 @@ use crate::random;
 const SCHEMAS: usize = 20;
 const MESSAGES: usize = 1000;
 
-/// Builds the command, once per test so that tests can run side by side.
+/// Builds the program, once per test so that tests can run in parallel.
 fn command(test: &str) -> Option<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/peers/go");
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("exchange-{test}"));
@@ -43,7 +43,7 @@ fn command(test: &str) -> Option<PathBuf> {
     None
 }
 
-/// Runs the command with an input.
+/// Runs the program with this input.
 fn run(program: &Path, arguments: &[&str], input: String) -> Output {
     let mut child = Command::new(program)
         .args(arguments)
@@ -53,14 +53,14 @@ fn run(program: &Path, arguments: &[&str], input: String) -> Output {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // Written beside reading, for either side may fill its pipe.
+    // Write in a separate thread, because either pipe can fill up.
     let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap().unwrap();
     output
 }
 
-/// Has lines of messages checked by the command.
+/// Lets the program verify lines of messages.
 fn verify(program: &Path, lines: String) {
     let output = run(program, &["verify"], lines);
     let complaints = String::from_utf8_lossy(&output.stderr);
@@ -83,13 +83,13 @@ fn unhex(digits: &str) -> Vec<u8> {
 }
 
 #[test]
-fn messages_from_go() {
-    let Some(program) = command("messages_from_go") else { return };
+fn messages_from_go_are_decoded() {
+    let Some(program) = command("messages_from_go_are_decoded") else { return };
     for seed in ["1", "2"] {
         let output =
             run(&program, &["generate", seed, &SCHEMAS.to_string(), &MESSAGES.to_string()], String::new());
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let mut forms: Vec<Dynamic> = Vec::new();
+        let mut types: Vec<Dynamic> = Vec::new();
         let mut answer = String::new();
         let mut messages = 0;
         for line in str::from_utf8(&output.stdout).unwrap().lines() {
@@ -97,38 +97,38 @@ fn messages_from_go() {
             if let Some(schema) = line.get("schema") {
                 let schema = Schema::from_json(&schema.to_string()).unwrap();
                 answer += &format!("{{\"schema\":{}}}\n", schema.to_json());
-                forms.push(schema.compile().unwrap());
+                types.push(schema.compile().unwrap());
                 continue;
             }
             let index = usize::try_from(line["schema_index"].as_u64().unwrap()).unwrap();
-            let (form, bytes) = (&forms[index], unhex(line["hex"].as_str().unwrap()));
-            let value: Value = form.decode_exact(&bytes).unwrap();
-            assert_eq!(value, form.value_from_json(&line["value"].to_string()).unwrap(), "{line}");
-            let again = form.to_vec(&value).unwrap();
+            let (wire, bytes) = (&types[index], unhex(line["hex"].as_str().unwrap()));
+            let value: Value = wire.decode_exact(&bytes).unwrap();
+            assert_eq!(value, wire.value_from_json(&line["value"].to_string()).unwrap(), "{line}");
+            let again = wire.to_vec(&value).unwrap();
             assert_eq!(again, bytes, "{line}");
-            let value = form.value_to_json(&value).unwrap();
+            let value = wire.value_to_json(&value).unwrap();
             answer +=
                 &format!("{{\"schema_index\":{index},\"value\":{value},\"hex\":\"{}\"}}\n", hex(&again));
             messages += 1;
         }
-        assert_eq!((forms.len(), messages), (SCHEMAS, MESSAGES));
+        assert_eq!((types.len(), messages), (SCHEMAS, MESSAGES));
         verify(&program, answer);
     }
 }
 
 #[test]
-fn messages_to_go() {
-    let Some(program) = command("messages_to_go") else { return };
+fn messages_to_go_are_accepted() {
+    let Some(program) = command("messages_to_go_are_accepted") else { return };
     let mut runner = TestRunner::deterministic();
     let mut lines = String::new();
     for _ in 0..SCHEMAS {
         let schema = random::schema().new_tree(&mut runner).unwrap().current();
-        let form = schema.compile().unwrap();
+        let wire = schema.compile().unwrap();
         let schema: Json = serde_json::from_str(&schema.to_json()).unwrap();
         for _ in 0..MESSAGES / SCHEMAS {
-            let value = random::value(form.schema()).new_tree(&mut runner).unwrap().current();
-            let bytes = form.to_vec(&value).unwrap();
-            let value: Json = serde_json::from_str(&form.value_to_json(&value).unwrap()).unwrap();
+            let value = random::value(wire.schema()).new_tree(&mut runner).unwrap().current();
+            let bytes = wire.to_vec(&value).unwrap();
+            let value: Json = serde_json::from_str(&wire.value_to_json(&value).unwrap()).unwrap();
             lines += &json!({"schema": schema, "value": value, "hex": hex(&bytes)}).to_string();
             lines.push('\n');
         }

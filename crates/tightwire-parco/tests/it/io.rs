@@ -1,4 +1,4 @@
-//! Messages on `std::io` streams: how much is written and read at once, and where that stops.
+//! Messages on `std::io` streams: sizes of reads and writes, and where they stop.
 #![cfg(all(feature = "std", feature = "derive"))]
 
 use std::error::Error as _;
@@ -9,11 +9,11 @@ use tightwire_parco::wire::{Be, Le, Slice, StaticWire, Str, U8, U16, U32};
 use tightwire_parco::{Decoder, Encoder, Limits, Options, Segment};
 
 use crate::support;
-use crate::support::checks::Pieces;
-use crate::support::forms::{Borrowed, Inner, Node};
+use crate::support::checks::Chunks;
+use crate::support::messages::{Borrowed, Inner, Node};
 use test_support::counting::usage;
 
-/// Keeps every write, takes so many bytes at once, and fails when it has taken so many.
+/// Records every write, accepts a limited number of bytes per write, and fails after a limited total.
 struct Sink {
     writes: Vec<Vec<u8>>,
     at_once: usize,
@@ -82,13 +82,13 @@ fn what_cannot_be_encoded_is_no_write() {
     assert!(error.is_overflow());
     assert_eq!(error.path(), [Segment::Index(1), Segment::Field("text")]);
     assert_eq!(error.offset(), Some(12 + 4));
-    // The encoder is none the worse for it.
+    // The encoder can still be used.
     encoder.encode(&1_u8).unwrap();
     assert_eq!(sink.writes, [[1]]);
 }
 
 #[test]
-fn short_and_interrupted_writes_go_on() {
+fn short_and_interrupted_writes_are_continued() {
     let mut sink = Sink::new();
     (sink.at_once, sink.interruptions) = (3, 2);
     tightwire_parco::encode_to_writer(&inner("hey"), &mut sink).unwrap();
@@ -97,7 +97,7 @@ fn short_and_interrupted_writes_go_on() {
 }
 
 #[test]
-fn a_stream_that_fails_is_told() {
+fn write_errors_are_returned() {
     let mut sink = Sink::new();
     (sink.at_once, sink.until) = (3, 6);
     let error = tightwire_parco::encode_to_writer(&inner("hey"), &mut sink).unwrap_err();
@@ -113,7 +113,7 @@ fn a_stream_that_fails_is_told() {
     assert_eq!(source.kind(), io::ErrorKind::WriteZero);
 }
 
-/// Fails with a panic when more is asked for than is left of the message, so that nothing can be read ahead.
+/// Panics if a read goes beyond the end of the message, which proves that nothing is read ahead.
 struct Exact<'a>(&'a [u8]);
 
 impl Read for Exact<'_> {
@@ -139,19 +139,19 @@ fn not_a_byte_more_is_read() {
 }
 
 #[test]
-fn messages_follow_each_other() {
+fn consecutive_messages_are_decoded() {
     let mut bytes = Vec::new();
     tightwire_parco::encode(&inner("hey"), &mut bytes).unwrap();
     tightwire_parco::encode(&0x0102_u16, &mut bytes).unwrap();
     tightwire_parco::encode(&vec!["a", ""], &mut bytes).unwrap();
     bytes.extend([9, 1, 2]);
     for cuts in [&[1_u8][..], &[255], &[3, 0, 2], &[0]] {
-        let mut decoder = Decoder::new(Pieces::new(&bytes, cuts));
+        let mut decoder = Decoder::new(Chunks::new(&bytes, cuts));
         assert_eq!(decoder.decode::<Inner>().unwrap(), Some(inner("hey")));
         assert_eq!(decoder.decode::<u16>().unwrap(), Some(0x0102));
         assert_eq!(decoder.decode::<Vec<&str>>().unwrap().unwrap(), ["a", ""]);
         assert_eq!(decoder.get_ref().bytes, [9, 1, 2]);
-        // What is read past the decoder is no part of a message.
+        // Bytes read through `get_mut` are not part of a message.
         let mut byte = [0];
         decoder.get_mut().read_exact(&mut byte).or_else(|_| decoder.get_mut().read_exact(&mut byte)).unwrap();
         assert_eq!(decoder.decode_as(&U16::<Be>::NEW).unwrap(), Some(0x0102_u16));
@@ -165,18 +165,18 @@ fn values_borrow_from_the_decoder() {
     let value = Borrowed { text: "text", bytes: b"bytes", names: vec!["a", "b"], ..Borrowed::default() };
     let bytes = tightwire_parco::to_vec(&value).unwrap();
     let twice = [bytes.as_slice(), &bytes].concat();
-    let mut decoder = Decoder::new(Pieces::new(&twice, &[5]));
+    let mut decoder = Decoder::new(Chunks::new(&twice, &[5]));
     for _ in 0..2 {
         assert_eq!(decoder.decode::<Borrowed<'_>>().unwrap().unwrap(), value);
     }
     assert_eq!(decoder.decode::<Borrowed<'_>>().unwrap(), None);
 }
 
-/// The end of the stream is no error between messages, and one inside.
+/// The end of the stream is an error inside a message, but not between messages.
 #[test]
-fn the_end_inside_a_message_is_told() {
+fn end_of_stream_inside_a_message_is_reported() {
     for len in 1..INNER.len() {
-        let mut decoder = Decoder::new(Pieces::new(&INNER[..len], &[2, 0]));
+        let mut decoder = Decoder::new(Chunks::new(&INNER[..len], &[2, 0]));
         let error = decoder.decode::<Inner>().unwrap_err();
         assert!(error.is_unexpected_end());
         let slice = tightwire_parco::decode_exact::<Inner>(&INNER[..len]).unwrap_err();
@@ -186,7 +186,7 @@ fn the_end_inside_a_message_is_told() {
     let error = tightwire_parco::decode_from_reader::<Inner>(io::empty()).unwrap_err();
     assert!(error.is_unexpected_end());
     assert_eq!(error.offset(), Some(0));
-    // Long enough to come in several pieces.
+    // Long enough for several reads.
     let long = tightwire_parco::to_vec(&(vec![3_u8; 40_000])).unwrap();
     let error = tightwire_parco::decode_from_reader::<Vec<u8>>(&long[..30_000]).unwrap_err();
     assert!(error.is_unexpected_end());
@@ -195,7 +195,7 @@ fn the_end_inside_a_message_is_told() {
 }
 
 #[test]
-fn errors_of_the_reader_are_the_source() {
+fn read_errors_are_the_source() {
     struct Broken;
     impl Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
@@ -213,7 +213,7 @@ fn errors_of_the_reader_are_the_source() {
 }
 
 #[test]
-fn errors_are_where_they_are_in_the_slice() {
+fn stream_errors_have_the_same_offset_as_slice_errors() {
     let bad_flag = [&INNER[..9], &[2]].concat();
     let bad_text = [&INNER[..7], &[0xff], &INNER[8..]].concat();
     for (bytes, offset, field) in [(&bad_flag, 9, "flag"), (&bad_text, 6, "text")] {
@@ -224,9 +224,9 @@ fn errors_are_where_they_are_in_the_slice() {
     }
 }
 
-/// A header is a claim: memory comes with the bytes.
+/// A length header is untrusted: memory grows with the bytes that arrive.
 #[test]
-fn a_lying_header_takes_a_chunk() {
+fn forged_length_allocates_one_chunk() {
     let lying = [&(1_u32 << 20).to_le_bytes()[..], b"four"].concat();
     let (used, result) = usage(|| Decoder::new(&lying[..]).decode_as::<_, String>(&Str::<U32<Le>>::NEW));
     let error = result.unwrap_err();
@@ -235,19 +235,19 @@ fn a_lying_header_takes_a_chunk() {
     assert!(used.largest <= 16 << 10, "{used:?}");
 
     let (used, result) = usage(|| {
-        Decoder::new(&lying[..]).decode_as::<_, Vec<Inner>>(&Slice::<U32<Le>, _>::of(U32::NEW, form()))
+        Decoder::new(&lying[..]).decode_as::<_, Vec<Inner>>(&Slice::<U32<Le>, _>::of(U32::NEW, wire()))
     });
     assert!(result.unwrap_err().is_unexpected_end());
     assert!(used.bytes <= 16 << 10, "{used:?}");
 }
 
-/// The form of [`Inner`] for decoding.
-fn form<'de>() -> <Inner as tightwire_parco::DecodeForm<'de>>::Form {
+/// Wire type of [`Inner`] for decoding.
+fn wire<'de>() -> <Inner as tightwire_parco::DecodeAs<'de>>::Wire {
     StaticWire::NEW
 }
 
 #[test]
-fn limits_hold_before_memory_is_taken() {
+fn limits_apply_before_allocation() {
     let options = Options::new().limits(Limits::default().max_allocation(1000));
     let bytes = tightwire_parco::to_vec(&"x".repeat(999)).unwrap();
     let error = Decoder::with_options(&bytes[..], options).decode::<String>().unwrap_err();
@@ -260,12 +260,12 @@ fn limits_hold_before_memory_is_taken() {
     let error = Decoder::with_options(&mut stream, options).decode::<&[u8]>().unwrap_err();
     assert!(error.is_limit());
     assert_eq!(error.offset(), Some(2));
-    // What the header counts was not read.
+    // The contents after the header were not read.
     assert_eq!(stream, [1, 2, 3, 4]);
 }
 
 #[test]
-fn buffered_streams_work_as_well() {
+fn buffered_streams_are_supported() {
     let all: Vec<Inner> = (0..500).map(|index| inner(&"y".repeat(index))).collect();
     let mut bytes = Vec::new();
     let mut encoder = Encoder::new(io::BufWriter::new(&mut bytes));
@@ -280,14 +280,14 @@ fn buffered_streams_work_as_well() {
 }
 
 proptest! {
-    /// However the bytes come, messages are those that went, and every cut inside one is found.
+    /// Messages are the same for every chunk size, and every truncation inside a message is detected.
     #[test]
-    fn streams_give_what_went(
+    fn streams_round_trip(
         material in prop::collection::vec(any::<u8>(), 0..300),
         cuts in prop::collection::vec(any::<u8>(), 1..8),
         kept in any::<prop::sample::Index>(),
     ) {
-        let mut source = support::forms::Material(&material);
+        let mut source = support::messages::Material(&material);
         let nodes = [source.node(3), source.node(2), source.node(4)];
         let mut encoder = Encoder::new(Vec::new());
         let mut ends = vec![0];
@@ -296,14 +296,14 @@ proptest! {
             ends.push(encoder.get_ref().len());
         }
         let bytes = encoder.into_inner();
-        let mut decoder = Decoder::new(Pieces::new(&bytes, &cuts));
+        let mut decoder = Decoder::new(Chunks::new(&bytes, &cuts));
         for node in &nodes {
             prop_assert_eq!(&decoder.decode::<Node>().unwrap().unwrap(), node);
         }
         prop_assert_eq!(decoder.decode::<Node>().unwrap(), None);
 
         let kept = kept.index(bytes.len() + 1);
-        let mut decoder = Decoder::new(Pieces::new(&bytes[..kept], &cuts));
+        let mut decoder = Decoder::new(Chunks::new(&bytes[..kept], &cuts));
         let complete = ends.iter().filter(|end| **end <= kept).count() - 1;
         for node in &nodes[..complete] {
             prop_assert_eq!(&decoder.decode::<Node>().unwrap().unwrap(), node);

@@ -1,4 +1,4 @@
-//! What foreign bytes cannot do. Numbers with a Q are the quirks of the Go library that these tests stand against.
+//! Resource limits for untrusted input. Numbers with a Q are the quirks of the Go library that these tests cover.
 #![cfg(all(feature = "std", feature = "derive"))]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDeque};
@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tightwire_parco::wire::{
-    Array, Be, Blob, Decoding, Le, LongText, Map, Message, Own, Skip, Slice, SmallVarchar, StaticWire, Text,
-    U8, U16, U32, U64,
+    Array, Be, Blob, Decoding, Le, LongText, Map, Message, Skip, Slice, SmallVarchar, StaticWire, Text, U8,
+    U16, U32, U64, WireOf,
 };
 use tightwire_parco::{
     Decode, DecodeOwned, Decoder, DuplicateKeys, Encode, Entries, Error, Get, Limits, Mode, Options, Segment,
@@ -16,49 +16,49 @@ use tightwire_parco::{
 };
 
 use crate::support::checks;
-use crate::support::forms::{Empty, Inner, Material, Named, Node};
+use crate::support::messages::{Empty, Inner, Material, Named, Node};
 use test_support::counting::usage;
 
 fn limited(limits: Limits) -> Options {
     Options::new().limits(limits)
 }
 
-/// Decodes from a slice and from a stream; both have to fail alike.
-fn fails<F, T>(form: &F, options: Options, bytes: &[u8]) -> Error
+/// Decodes from a slice and from a stream, which must fail in the same way.
+fn fails<F, T>(wire: &F, options: Options, bytes: &[u8]) -> Error
 where
     F: for<'de> Get<'de, T>,
 {
-    let Err(error) = form.decode_with::<T>(options, bytes) else { panic!("it decodes") };
-    let Err(streamed) = Decoder::with_options(bytes, options).decode_as::<F, T>(form).map(|_| ()) else {
+    let Err(error) = wire.decode_with::<T>(options, bytes) else { panic!("it decodes") };
+    let Err(streamed) = Decoder::with_options(bytes, options).decode_as::<F, T>(wire).map(|_| ()) else {
         panic!("it decodes from a stream")
     };
-    alike(error, &streamed)
+    assert_same_error(error, &streamed)
 }
 
-/// As [`fails`], for messages.
+/// Like [`fails`], for messages.
 fn message_fails<T: DecodeOwned>(options: Options, bytes: &[u8]) -> Error {
     let Err(error) = options.decode::<T>(bytes) else { panic!("it decodes") };
     let Err(streamed) = Decoder::with_options(bytes, options).decode::<T>() else {
         panic!("it decodes from a stream")
     };
-    alike(error, &streamed)
+    assert_same_error(error, &streamed)
 }
 
-fn alike(error: Error, streamed: &Error) -> Error {
+fn assert_same_error(error: Error, streamed: &Error) -> Error {
     assert_eq!(streamed.is_limit(), error.is_limit(), "{streamed}, {error}");
     assert_eq!(streamed.is_unexpected_end(), error.is_unexpected_end(), "{streamed}, {error}");
     error
 }
 
-/// A header with four bytes behind it that promises more buys no memory, whatever the collection.
+/// A header with four bytes after it that claims more does not cause allocations, for any collection.
 #[test]
-fn lying_headers_buy_nothing() {
-    fn check<F: for<'de> Get<'de, T>, T>(form: F, width: usize, bytes: &[u8]) {
-        let (used, error) = usage(|| form.decode_with::<T>(Options::new(), bytes).err().unwrap());
+fn forged_lengths_do_not_allocate() {
+    fn check<F: for<'de> Get<'de, T>, T>(wire: F, width: usize, bytes: &[u8]) {
+        let (used, error) = usage(|| wire.decode_with::<T>(Options::new(), bytes).err().unwrap());
         assert!(error.is_unexpected_end(), "{error}");
         assert_eq!(error.offset(), Some(width));
         assert!(used.bytes <= 512, "{used:?}");
-        let (used, error) = usage(|| Decoder::new(bytes).decode_as::<F, T>(&form).err().unwrap());
+        let (used, error) = usage(|| Decoder::new(bytes).decode_as::<F, T>(&wire).err().unwrap());
         assert!(error.is_unexpected_end(), "{error}");
         // The size of a chunk, and the error.
         assert!(used.bytes <= 17 << 10, "{used:?}");
@@ -93,7 +93,7 @@ fn lying_headers_buy_nothing() {
 }
 
 #[test]
-fn lying_headers_of_views_buy_nothing() {
+fn forged_lengths_of_views_do_not_allocate() {
     let bytes = [&60_000_u16.to_le_bytes()[..], &[0; 4]].concat();
     let (used, error) =
         usage(|| tightwire_parco::decode::<Seq<'_, SmallVarchar, &str>>(&bytes).map(|_| ()).unwrap_err());
@@ -104,47 +104,47 @@ fn lying_headers_of_views_buy_nothing() {
     assert_eq!((error.offset(), error.missing()), (Some(2), Some(119_996)));
 }
 
-/// Q1: four bytes that are ten million structs and no error in Go.
+/// Q1: Go decodes these four bytes to ten million structs without an error.
 #[test]
-fn four_bytes_are_no_ten_million_structs() {
+fn four_bytes_do_not_become_ten_million_structs() {
     let bytes = [0x80, 0x96, 0x98, 0x00];
-    let form = Slice::<U32<Le>, <Inner as tightwire_parco::DecodeForm<'_>>::Form>::NEW;
-    let (used, error) = usage(|| form.decode_exact::<Vec<Inner>>(&bytes).unwrap_err());
+    let wire = Slice::<U32<Le>, <Inner as tightwire_parco::DecodeAs<'_>>::Wire>::NEW;
+    let (used, error) = usage(|| wire.decode_exact::<Vec<Inner>>(&bytes).unwrap_err());
     assert!(error.is_unexpected_end());
     assert_eq!((error.offset(), error.missing()), (Some(4), Some(70_000_000)));
     assert!(used.bytes <= 512, "{used:?}");
-    let (used, result) = usage(|| Decoder::new(&bytes[..]).decode_as::<_, Vec<Inner>>(&form));
+    let (used, result) = usage(|| Decoder::new(&bytes[..]).decode_as::<_, Vec<Inner>>(&wire));
     assert!(result.unwrap_err().is_unexpected_end());
     assert!(used.bytes <= 512, "{used:?}");
-    let form = Slice::<U32<Le>, <Empty as tightwire_parco::DecodeForm<'_>>::Form>::NEW;
-    let (used, error) = usage(|| form.decode_exact::<Vec<Empty>>(&bytes).unwrap_err());
+    let wire = Slice::<U32<Le>, <Empty as tightwire_parco::DecodeAs<'_>>::Wire>::NEW;
+    let (used, error) = usage(|| wire.decode_exact::<Vec<Empty>>(&bytes).unwrap_err());
     assert!(error.is_limit() && used.bytes <= 512, "{used:?}");
 }
 
-/// Q19: elements without bytes are not free of charge.
+/// Q19: elements without bytes are limited.
 #[test]
-fn elements_without_bytes_are_few() {
-    fn check<F: Get<'static, Vec<T>>, T>(form: F) {
-        let (values, _) = form.decode::<Vec<T>>(&[0, 16, 0, 0]).unwrap();
+fn elements_without_bytes_are_limited() {
+    fn check<F: Get<'static, Vec<T>>, T>(wire: F) {
+        let (values, _) = wire.decode::<Vec<T>>(&[0, 16, 0, 0]).unwrap();
         assert_eq!(values.len(), Limits::MAX_ZERO_SIZED);
         for bytes in [&[1, 16, 0, 0], &[0xff; 4]] {
-            let Err(error) = form.decode::<Vec<T>>(bytes) else { panic!("it decodes") };
+            let Err(error) = wire.decode::<Vec<T>>(bytes) else { panic!("it decodes") };
             assert!(error.is_limit() && error.offset() == Some(4), "{error}");
         }
         let none = limited(Limits::default().max_zero_sized(0));
-        assert!(form.decode_with::<Vec<T>>(none, &[0; 4]).is_ok());
-        assert!(form.decode_with::<Vec<T>>(none, &[1, 0, 0, 0]).is_err_and(|error| error.is_limit()));
+        assert!(wire.decode_with::<Vec<T>>(none, &[0; 4]).is_ok());
+        assert!(wire.decode_with::<Vec<T>>(none, &[1, 0, 0, 0]).is_err_and(|error| error.is_limit()));
     }
-    check::<_, Empty>(Slice::<U32<Le>, <Empty as tightwire_parco::DecodeForm<'_>>::Form>::NEW);
+    check::<_, Empty>(Slice::<U32<Le>, <Empty as tightwire_parco::DecodeAs<'_>>::Wire>::NEW);
     check::<_, ()>(Slice::<U32<Le>, Skip<0>>::NEW);
     check::<_, [u64; 0]>(Slice::<U32<Le>, Array<0, U64<Le>>>::NEW);
     check::<_, [(); 5]>(Slice::<U32<Le>, Array<5, Skip<0>>>::NEW);
     check::<_, ((), ())>(Map::<U32<Le>, Skip<0>, Skip<0>>::NEW);
 }
 
-/// Q20: the constants of Go are the defaults, and a limit is the most that is accepted.
+/// Q20: Go's constants are the defaults, and limits are inclusive maximums.
 #[test]
-fn limits_are_exact() {
+fn limits_are_inclusive() {
     let bytes = tightwire_parco::to_vec(&"x".repeat(10)).unwrap();
     assert!(limited(Limits::default().max_bytes(10)).decode_exact::<String>(&bytes).is_ok());
     let error = fails::<_, String>(&SmallForm::NEW, limited(Limits::default().max_bytes(9)), &bytes);
@@ -159,23 +159,23 @@ fn limits_are_exact() {
     assert!(map.decode_with::<HashMap<u8, u8>>(limited(Limits::default().max_elements(10)), &bytes).is_ok());
     assert!(fails::<_, HashMap<u8, u8>>(&map, limited(Limits::default().max_elements(9)), &bytes).is_limit());
 
-    // Of what the defaults refuse nothing has to be there.
+    // The limits are checked before the input is.
     for (bytes, is_limit) in
         [((100_u64 << 20).to_le_bytes(), false), (((100_u64 << 20) + 1).to_le_bytes(), true)]
     {
         assert_eq!(fails::<_, String>(&LongText::<Le>::NEW, Options::new(), &bytes).is_limit(), is_limit);
     }
     for (bytes, is_limit) in [(10_000_000_u32.to_le_bytes(), false), (10_000_001_u32.to_le_bytes(), true)] {
-        let form = Slice::<U32<Le>, U8>::NEW;
-        assert_eq!(fails::<_, Vec<u8>>(&form, Options::new(), &bytes).is_limit(), is_limit);
+        let wire = Slice::<U32<Le>, U8>::NEW;
+        assert_eq!(fails::<_, Vec<u8>>(&wire, Options::new(), &bytes).is_limit(), is_limit);
     }
 }
 
 type SmallForm = tightwire_parco::wire::Varchar<Le>;
 
-/// Everything that a message allocates counts together.
+/// All allocations of a message count together.
 #[test]
-fn the_budget_of_a_message_is_exact() {
+fn allocation_limit_is_inclusive() {
     #[derive(Debug, Encode, Decode)]
     struct Both {
         text: String,
@@ -193,11 +193,11 @@ fn the_budget_of_a_message_is_exact() {
     let error = limited(Limits::default().max_allocation(99)).decode_exact::<Both>(&bytes).unwrap_err();
     assert_eq!((error.path(), error.offset()), (&[Segment::Field("text")][..], Some(2)));
 
-    // What borrows is not booked.
+    // Borrowed values do not count.
     let nothing = limited(Limits::default().max_allocation(0));
     assert_eq!(nothing.decode::<&str>(&bytes).unwrap().0.len(), 100);
 
-    // A value of many bytes in memory and one on the wire cannot be had for nothing.
+    // A value that is large in memory but one byte when encoded counts with its size in memory.
     type Big = Vec<Option<[u64; 1000]>>;
     let bytes = [&10_000_u16.to_le_bytes()[..], &[0; 10_000]].concat();
     let (used, result) =
@@ -207,7 +207,7 @@ fn the_budget_of_a_message_is_exact() {
 }
 
 #[test]
-fn structs_are_nested_as_deep_as_the_limit() {
+fn depth_limit_is_inclusive() {
     for through_children in [true, false] {
         for (depth, is_allowed) in [(1, true), (64, true), (65, false), (200, false)] {
             let chain = Node::chain(depth, through_children);
@@ -232,9 +232,9 @@ fn structs_are_nested_as_deep_as_the_limit() {
     }
 }
 
-/// What is too deep to be read is not written, whatever it is written to.
+/// Values that are too deep to be decoded cannot be encoded to any destination.
 #[test]
-fn encoding_stops_at_the_depth_of_decoding() {
+fn encoding_and_decoding_have_the_same_depth_limit() {
     let chain = Node::chain(65, false);
     let fails = |result: Result<(), Error>| {
         let error = result.unwrap_err();
@@ -273,35 +273,35 @@ fn encoding_stops_at_the_depth_of_decoding() {
     }
 }
 
-/// Each kind of struct takes the same levels in both directions.
+/// Each kind of struct counts the same levels in both directions.
 #[test]
-fn every_kind_of_struct_has_one_depth() {
-    fn check<T, F: tightwire_parco::Put<T> + for<'de> Get<'de, T>>(form: &F, value: &T) {
+fn every_kind_of_struct_counts_as_one_level() {
+    fn check<T, F: tightwire_parco::Put<T> + for<'de> Get<'de, T>>(wire: &F, value: &T) {
         let unlimited = limited(Limits::default().max_depth(u32::MAX));
-        let bytes = form.to_vec_with(unlimited, value).unwrap();
+        let bytes = wire.to_vec_with(unlimited, value).unwrap();
         for depth in 0..12 {
             let options = limited(Limits::default().max_depth(depth));
-            let written = form.to_vec_with(options, value);
-            let read = form.decode_exact_with::<T>(options, &bytes);
-            let streamed = Decoder::with_options(&bytes[..], options).decode_as::<F, T>(form);
+            let written = wire.to_vec_with(options, value);
+            let read = wire.decode_exact_with::<T>(options, &bytes);
+            let streamed = Decoder::with_options(&bytes[..], options).decode_as::<F, T>(wire);
             assert_eq!(written.is_ok(), read.is_ok(), "at {depth}");
-            assert_eq!(form.encoded_len_with(options, value).is_ok(), read.is_ok(), "at {depth}");
+            assert_eq!(wire.encoded_len_with(options, value).is_ok(), read.is_ok(), "at {depth}");
             assert_eq!(streamed.is_ok(), read.is_ok(), "at {depth}");
             let errors = [written.err(), read.err()];
             assert!(errors.iter().flatten().all(Error::is_limit), "{errors:?}");
         }
     }
-    check(&Own::<Node>::NEW, &Node::chain(7, true));
-    check(&Own::<Node>::NEW, &Node::chain(7, false));
-    check(&Own::<Named>::NEW, &Named::Other(vec![Named::Other(vec![Named::One(1)]), Named::One(2)]));
-    check(&Own::<Vec<Inner>>::NEW, &vec![Inner::default()]);
-    check(&Own::<BTreeMap<u8, Vec<Empty>>>::NEW, &BTreeMap::from([(1, vec![Empty {}])]));
-    check(&Own::<[Option<Box<Empty>>; 2]>::NEW, &[None, Some(Box::new(Empty {}))]);
+    check(&WireOf::<Node>::NEW, &Node::chain(7, true));
+    check(&WireOf::<Node>::NEW, &Node::chain(7, false));
+    check(&WireOf::<Named>::NEW, &Named::Other(vec![Named::Other(vec![Named::One(1)]), Named::One(2)]));
+    check(&WireOf::<Vec<Inner>>::NEW, &vec![Inner::default()]);
+    check(&WireOf::<BTreeMap<u8, Vec<Empty>>>::NEW, &BTreeMap::from([(1, vec![Empty {}])]));
+    check(&WireOf::<[Option<Box<Empty>>; 2]>::NEW, &[None, Some(Box::new(Empty {}))]);
     let inner = builder::<Inner>().varchar(|inner| &inner.text, |inner, text| inner.text = text.into());
     check(&inner, &Inner::default());
     let outer = builder::<Node>().slice(
         U8,
-        Own::<Node>::NEW,
+        WireOf::<Node>::NEW,
         |node| &node.children,
         |node, children| node.children = children,
     );
@@ -312,7 +312,7 @@ fn every_kind_of_struct_has_one_depth() {
     check::<schema::Value, _>(&dynamic, &dynamic.decode_exact(&bytes).unwrap());
 }
 
-/// A view is written as it came, and not where its structs would be too deep.
+/// A view copies its bytes, unless its structs would be nested too deeply.
 #[test]
 fn views_are_not_written_deeper_than_they_can_be_read() {
     #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
@@ -332,14 +332,14 @@ fn views_are_not_written_deeper_than_they_can_be_read() {
     let tree: Tree<'_> = tightwire_parco::decode_exact(&less).unwrap();
     assert_eq!(tightwire_parco::to_vec(&Wrapped(tree)).unwrap(), less);
     assert_eq!(tightwire_parco::encoded_len(&Wrapped(tree)).unwrap(), less.len());
-    // A view inside of a view was read with fewer levels left.
+    // A view inside a view was decoded with fewer remaining levels.
     let child = tree.children.get(0).unwrap();
     assert_eq!(tightwire_parco::to_vec(&Wrapped(child)).unwrap(), less[1..]);
 }
 
-/// Counts that promise the same bytes again on every level buy memory for each level, but not for all that they promise.
+/// Counts that claim the same bytes on every nesting level cause allocations on each level, but only up to a limit.
 #[test]
-fn nested_promises_are_believed_up_to_a_bound() {
+fn nested_counts_allocate_up_to_a_limit() {
     let level = b"\x05other\xff\xff";
     let bytes = [level.repeat(64), vec![0; 1 << 20]].concat();
     let (used, result) = usage(|| tightwire_parco::decode_exact::<Named>(&bytes));
@@ -347,9 +347,9 @@ fn nested_promises_are_believed_up_to_a_bound() {
     assert!(used.bytes <= 64 * (64 << 10) + (16 << 10), "{used:?}");
 }
 
-/// Leaving a struct gives its level back.
+/// Leaving a struct restores its level.
 #[test]
-fn siblings_are_no_levels() {
+fn sibling_structs_do_not_add_levels() {
     let wide = Node { children: vec![Node::chain(63, true); 200], ..Node::default() };
     let bytes = tightwire_parco::to_vec(&wide).unwrap();
     assert_eq!(tightwire_parco::decode_exact::<Node>(&bytes).unwrap(), wide);
@@ -359,7 +359,7 @@ fn siblings_are_no_levels() {
 }
 
 #[test]
-fn a_megabyte_of_nesting_does_not_reach_the_end_of_the_stack() {
+fn deep_nesting_does_not_overflow_the_stack() {
     for nest in [&[0, 1][..], &[0, 0, 1], b"\x05other\x01\0"] {
         let bytes = nest.repeat((1 << 20) / nest.len());
         let (used, ()) = usage(|| {
@@ -375,35 +375,35 @@ fn a_megabyte_of_nesting_does_not_reach_the_end_of_the_stack() {
     }
 }
 
-/// Q16: the last of equal keys wins as in Go, or none of them.
+/// Q16: the last duplicate key wins as in Go, or duplicates are rejected.
 #[test]
-fn duplicate_keys_are_taken_or_refused() {
-    type Form = Map<U8, SmallVarchar, U8>;
+fn duplicate_keys_follow_the_options() {
+    type MapWire = Map<U8, SmallVarchar, U8>;
     let bytes = b"\x03\x01a\x01\x01b\x02\x01a\x03";
-    let hashed: HashMap<String, u8> = Form::NEW.decode_exact(bytes).unwrap();
-    let sorted: BTreeMap<&str, u8> = Form::NEW.decode_exact(bytes).unwrap();
+    let hashed: HashMap<String, u8> = MapWire::NEW.decode_exact(bytes).unwrap();
+    let sorted: BTreeMap<&str, u8> = MapWire::NEW.decode_exact(bytes).unwrap();
     assert_eq!((hashed["a"], sorted["a"], hashed.len(), sorted.len()), (3, 3, 2, 2));
     let strict = Options::new().duplicate_keys(DuplicateKeys::Reject);
     let mut older = hashed.clone();
     for error in [
-        Form::NEW.decode_exact_with::<HashMap<String, u8>>(strict, bytes).unwrap_err(),
-        Form::NEW.decode_exact_with::<BTreeMap<&str, u8>>(strict, bytes).unwrap_err(),
-        Form::NEW.decode_into_with(strict, bytes, &mut older).unwrap_err(),
+        MapWire::NEW.decode_exact_with::<HashMap<String, u8>>(strict, bytes).unwrap_err(),
+        MapWire::NEW.decode_exact_with::<BTreeMap<&str, u8>>(strict, bytes).unwrap_err(),
+        MapWire::NEW.decode_into_with(strict, bytes, &mut older).unwrap_err(),
         Decoder::with_options(&bytes[..], strict)
-            .decode_as::<_, HashMap<String, u8>>(&Form::NEW)
+            .decode_as::<_, HashMap<String, u8>>(&MapWire::NEW)
             .unwrap_err(),
     ] {
         assert!(error.is_duplicate_key());
-        // The entry that came again.
+        // The duplicate entry.
         assert_eq!((error.offset(), error.path()), (Some(7), &[Segment::Key(2)][..]));
     }
-    // Those who keep all entries have nothing to lose.
-    assert_eq!(Form::NEW.decode_exact_with::<Vec<(&str, u8)>>(strict, bytes).unwrap().len(), 3);
+    // Targets that store all entries need no check.
+    assert_eq!(MapWire::NEW.decode_exact_with::<Vec<(&str, u8)>>(strict, bytes).unwrap().len(), 3);
 }
 
-/// Q15: what follows a value is an error or handed back.
+/// Q15: bytes after a value are an error or returned.
 #[test]
-fn trailing_bytes_are_told_or_returned() {
+fn trailing_bytes_are_rejected_or_returned() {
     let bytes = b"\x01\0a\xff\xff";
     let (text, rest) = tightwire_parco::decode::<&str>(bytes).unwrap();
     assert_eq!((text, rest), ("a", &[0xff, 0xff][..]));
@@ -419,9 +419,9 @@ fn trailing_bytes_are_told_or_returned() {
     assert!(tightwire_parco::decode_exact::<()>(&[0]).unwrap_err().is_trailing_bytes());
 }
 
-/// Q2: flags are 0 or 1, or as lenient as Go's.
+/// Q2: flags are 0 or 1, or as lenient as in Go.
 #[test]
-fn flags_are_strict_or_lenient() {
+fn flags_follow_the_mode() {
     #[derive(Debug, PartialEq, Decode)]
     struct Flags {
         flag: bool,
@@ -432,13 +432,13 @@ fn flags_are_strict_or_lenient() {
     let bytes = [2, 0xff, 2, 0, 1, 0x80];
     let value: Flags = lenient.decode_exact(&bytes).unwrap();
     assert_eq!(value, Flags { flag: false, option: None, list: vec![true, false] });
-    let form = <Flags as tightwire_parco::DecodeForm<'_>>::Form::NEW;
+    let wire = <Flags as tightwire_parco::DecodeAs<'_>>::Wire::NEW;
     for (bytes, offset, path) in [
         (&[2, 0, 0, 0][..], 0, &[Segment::Field("flag")][..]),
         (&[1, 3, 0, 0], 1, &[Segment::Field("option")]),
         (&[1, 1, 7, 2, 0, 1, 0xff], 6, &[Segment::Field("list"), Segment::Index(1)]),
     ] {
-        let error = form.decode_exact::<Flags>(bytes).unwrap_err();
+        let error = wire.decode_exact::<Flags>(bytes).unwrap_err();
         assert!(error.is_invalid_bool());
         assert_eq!((error.offset(), error.path()), (Some(offset), path));
         let streamed = tightwire_parco::decode_from_reader::<Flags>(bytes).unwrap_err();
@@ -447,38 +447,38 @@ fn flags_are_strict_or_lenient() {
     }
 }
 
-/// Q17: text is UTF-8 for those who need it to be.
+/// Q17: strings must be UTF-8 only for targets that require it.
 #[test]
-fn text_is_checked_where_it_has_to_be_text() {
+fn utf8_is_checked_only_for_strings() {
     let bytes = b"\x02\0\x01\0a\x02\0\xc3(";
-    type Form = Slice<U16<Le>, tightwire_parco::wire::Varchar<Le>>;
+    type ListWire = Slice<U16<Le>, tightwire_parco::wire::Varchar<Le>>;
     for error in [
-        Form::NEW.decode_exact::<Vec<String>>(bytes).unwrap_err(),
-        Form::NEW.decode_exact::<Vec<&str>>(bytes).unwrap_err(),
-        Form::NEW.decode_exact::<Vec<Box<str>>>(bytes).unwrap_err(),
-        Form::NEW.decode_exact::<Vec<std::borrow::Cow<'_, str>>>(bytes).unwrap_err(),
-        Form::NEW.decode_exact::<LinkedList<Arc<str>>>(bytes).unwrap_err(),
-        Form::NEW.decode_into_with(Options::new(), bytes, &mut vec![String::new(); 2]).unwrap_err(),
+        ListWire::NEW.decode_exact::<Vec<String>>(bytes).unwrap_err(),
+        ListWire::NEW.decode_exact::<Vec<&str>>(bytes).unwrap_err(),
+        ListWire::NEW.decode_exact::<Vec<Box<str>>>(bytes).unwrap_err(),
+        ListWire::NEW.decode_exact::<Vec<std::borrow::Cow<'_, str>>>(bytes).unwrap_err(),
+        ListWire::NEW.decode_exact::<LinkedList<Arc<str>>>(bytes).unwrap_err(),
+        ListWire::NEW.decode_into_with(Options::new(), bytes, &mut vec![String::new(); 2]).unwrap_err(),
         tightwire_parco::decode_from_reader::<Vec<String>>(&bytes[..]).unwrap_err(),
     ] {
         assert!(error.is_invalid_utf8());
         assert_eq!((error.offset(), error.path()), (Some(7), &[Segment::Index(1)][..]));
     }
-    assert_eq!(Form::NEW.decode_exact::<Vec<&[u8]>>(bytes).unwrap()[1], b"\xc3(");
+    assert_eq!(ListWire::NEW.decode_exact::<Vec<&[u8]>>(bytes).unwrap()[1], b"\xc3(");
 }
 
-/// Errors show where, and nothing of what was there.
+/// Errors contain the location but no bytes of the input.
 #[test]
-fn errors_do_not_quote_the_input() {
+fn errors_do_not_contain_the_input() {
     let secret = b"\x06\0secre\xff";
     let error = tightwire_parco::decode_exact::<String>(secret).unwrap_err();
     assert!(!format!("{error} {error:?}").contains("secre"));
     assert_eq!(error.to_string(), "text is not UTF-8 (byte 2)");
 }
 
-/// The end of a stream that has nothing but what may be missing is the end, not a message without end.
+/// If all fields of a message may be missing, the end of the stream is the end, not an endless sequence of messages.
 #[test]
-fn the_end_of_a_stream_is_one_message_at_most() {
+fn empty_stream_yields_at_most_one_message() {
     #[derive(Debug, PartialEq, Encode, Decode)]
     struct Late {
         #[parco(default_on_eof)]
@@ -492,9 +492,9 @@ fn the_end_of_a_stream_is_one_message_at_most() {
     assert_eq!(decoder.decode::<Late>().unwrap(), None);
 }
 
-/// A message without bytes is there once where the stream ends, and what follows it is not lost.
+/// A message of zero bytes is returned once at the end of the stream, and bytes that follow are not lost.
 #[test]
-fn messages_without_bytes_end_with_the_stream() {
+fn messages_without_bytes_are_decoded_once_at_the_end() {
     let mut decoder = Decoder::new(&[][..]);
     assert_eq!(decoder.decode::<()>().unwrap(), Some(()));
     assert_eq!(decoder.decode::<()>().unwrap(), None);
@@ -519,7 +519,7 @@ fn messages_without_bytes_end_with_the_stream() {
     assert_eq!(decoder.decode::<Empty>().unwrap(), None);
     assert_eq!(decoder.decode::<u16>().unwrap(), None);
 
-    // One message alone is not looked behind.
+    // No byte is read after a single message.
     let mut stream = &[7_u8][..];
     tightwire_parco::decode_from_reader::<()>(&mut stream).unwrap();
     assert_eq!(stream, [7]);
@@ -529,9 +529,9 @@ fn messages_without_bytes_end_with_the_stream() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Lower limits accept less, and nothing else.
+    /// Lower limits accept less and change nothing else.
     #[test]
-    fn any_limits_do_no_harm(
+    fn any_limits_are_respected(
         bytes in prop::collection::vec(any::<u8>(), 0..300),
         material in prop::collection::vec(any::<u8>(), 0..300),
         choice in prop::array::uniform5(any::<u8>()),
@@ -544,15 +544,15 @@ proptest! {
         checks::check_limits(&tightwire_parco::to_vec(&source.named(5)).unwrap(), &choice, limits);
     }
 
-    /// What the fuzz target `parco_decode` checks for longer.
+    /// The fuzz target `parco_decode` runs this check for longer.
     #[test]
-    fn any_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..300), cuts in prop::array::uniform3(any::<u8>())) {
+    fn any_bytes_are_handled(bytes in prop::collection::vec(any::<u8>(), 0..300), cuts in prop::array::uniform3(any::<u8>())) {
         checks::check_bytes(&bytes, &cuts);
     }
 
-    /// Messages with a few bytes changed get further into the decoder than bytes at random.
+    /// Messages with a few changed bytes reach deeper into the decoder than random bytes.
     #[test]
-    fn changed_messages_do_no_harm(
+    fn changed_messages_are_handled(
         material in prop::collection::vec(any::<u8>(), 0..600),
         changes in prop::collection::vec((any::<prop::sample::Index>(), 0..4_u8, any::<u8>()), 0..4),
         which in 0..5_u8,

@@ -1,4 +1,4 @@
-//! The integration tests, in one program.
+//! Integration tests.
 
 #[path = "../support/golden.rs"]
 mod golden;
@@ -25,7 +25,6 @@ mod limits;
 mod prefixes;
 mod registry;
 mod schema_dynamic;
-mod schema_go;
 mod schema_json;
 mod schema_properties;
 mod time;

@@ -1,11 +1,11 @@
-//! Every strict prefix of a message is too short, whoever reads it.
+//! Every strict prefix of a message is reported as too short, by every decoder.
 #![cfg(all(feature = "std", feature = "derive"))]
 
 use proptest::prelude::*;
 use tightwire_parco::{DecodeOwned, Decoder, Encode};
 
 use crate::support::checks::check_prefixes;
-use crate::support::forms::{Borrowed, Everything, Material, Named, Node, Owned, View};
+use crate::support::messages::{Borrowed, Everything, Material, Named, Node, Owned, View};
 
 fn check<T: DecodeOwned + Encode>(value: &T) {
     let bytes = tightwire_parco::to_vec(value).unwrap();
@@ -22,7 +22,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn prefixes_are_too_short(material in prop::collection::vec(any::<u8>(), 0..600)) {
+    fn prefixes_are_reported_as_too_short(material in prop::collection::vec(any::<u8>(), 0..600)) {
         let mut material = Material(&material);
         let everything: Everything = material.everything();
         check(&everything);
@@ -38,7 +38,7 @@ proptest! {
 }
 
 #[test]
-fn prefixes_of_what_borrows_are_too_short() {
+fn prefixes_of_borrowed_values_are_reported_as_too_short() {
     let value = Borrowed {
         text: "text",
         bytes: b"bytes",
@@ -52,13 +52,13 @@ fn prefixes_of_what_borrows_are_too_short() {
     check_prefixes::<Borrowed<'_>>(&bytes);
 }
 
-/// The amount that is missing is that of what is known: a header tells all that it counts.
+/// The number of missing bytes includes everything that the header determines.
 #[test]
-fn what_is_missing_is_told() {
+fn number_of_missing_bytes_is_reported() {
     for (bytes, missing) in [
         (&b""[..], 2),
         (b"\x05", 1),
-        // Five strings take five headers at least.
+        // Five strings need at least five headers.
         (b"\x05\0", 10),
         (b"\x05\0\x03\0ab", 6),
         (b"\x02\0\x03\0ab", 1),

@@ -1,11 +1,11 @@
-//! Several models on one stream.
+//! Several message types on one stream.
 
 use std::sync::LazyLock;
 
-use tightwire_parco::schema::{Describe, Schema};
-use tightwire_parco::wire::{Be, Checked, I8, Le, SmallVarchar, StaticWire, U8, U16, Wire};
+use tightwire_parco::schema::{Schema, SchemaContext};
+use tightwire_parco::wire::{Be, HeaderInt, I8, Le, SmallVarchar, StaticWire, U8, U16, Wire};
 use tightwire_parco::{
-    Decode, Encode, Frame, Get, Identified, Limits, Options, Put, Registry, Segment, WireExt, builder,
+    Decode, Encode, Frame, Get, HasId, Limits, Options, Put, Registry, Segment, WireExt, builder,
 };
 
 use crate::golden;
@@ -16,7 +16,7 @@ struct Animal {
     specie: String,
 }
 
-impl Identified<i64> for Animal {
+impl HasId<i64> for Animal {
     fn id(&self) -> i64 {
         0
     }
@@ -29,7 +29,7 @@ struct Flat {
     address: String,
 }
 
-impl Identified<i64> for Flat {
+impl HasId<i64> for Flat {
     fn id(&self) -> i64 {
         1
     }
@@ -43,9 +43,9 @@ fn animal() -> impl Put<Animal> + for<'de> Get<'de, Animal> + Send + Sync {
         .named("age")
 }
 
-fn models() -> Registry<Checked<U8>, i64> {
-    let mut models = Registry::new(Checked(U8));
-    models.register(0, animal()).unwrap().register_own::<Flat>(1).unwrap();
+fn models() -> Registry<HeaderInt<U8>, i64> {
+    let mut models = Registry::new(HeaderInt(U8));
+    models.register(0, animal()).unwrap().register_type::<Flat>(1).unwrap();
     models
 }
 
@@ -58,7 +58,7 @@ fn flat() -> Flat {
 }
 
 #[test]
-fn the_stream_of_the_original() {
+fn go_library_stream_round_trips() {
     let bytes = golden::bytes("streams", "multi-stream");
     let felix = Animal { age: 7, specie: "felix catus".into() };
     let models = models();
@@ -85,7 +85,7 @@ fn the_stream_of_the_original() {
 }
 
 #[test]
-fn ids_of_other_forms() {
+fn ids_of_all_wire_types() {
     let x = Animal { age: 1, specie: "x".into() };
 
     let mut numbers = Registry::new(U16::<Be>::NEW);
@@ -105,8 +105,8 @@ fn ids_of_other_forms() {
 }
 
 #[test]
-fn a_signed_id_can_be_negative() {
-    let mut models = Registry::new(Checked(I8));
+fn signed_ids_can_be_negative() {
+    let mut models = Registry::new(HeaderInt(I8));
     models.register(-1, animal()).unwrap();
     let mut bytes = Vec::new();
     models.encode_as(&-1, &Animal::default(), &mut bytes).unwrap();
@@ -116,7 +116,7 @@ fn a_signed_id_can_be_negative() {
 
 /// Q12: Go writes the id before it fails.
 #[test]
-fn nothing_is_written_on_any_error() {
+fn failed_encoding_writes_nothing() {
     let models = models();
     let long = Animal { age: 0, specie: "x".repeat(256) };
     let mut bytes = vec![1, 2, 3];
@@ -131,7 +131,7 @@ fn nothing_is_written_on_any_error() {
 }
 
 #[test]
-fn errors_have_the_texts_of_go() {
+fn go_messages_match_the_go_library() {
     let mut models = models();
     let taken = models.register(0, animal()).unwrap_err();
     assert!(taken.is_already_registered());
@@ -143,9 +143,9 @@ fn errors_have_the_texts_of_go() {
 }
 
 #[test]
-fn the_first_registration_stays() {
+fn duplicate_registration_keeps_the_first() {
     let mut models = models();
-    assert!(models.register_own::<Flat>(0).unwrap_err().is_already_registered());
+    assert!(models.register_type::<Flat>(0).unwrap_err().is_already_registered());
     let mut bytes = Vec::new();
     models.encode(&monkeys(), &mut bytes).unwrap();
     assert_eq!(models.decode_as::<Animal>(&bytes).unwrap().0, (0, monkeys()));
@@ -189,21 +189,21 @@ fn frames_end_with_the_first_error() {
 }
 
 #[test]
-fn limits_count_for_each_frame() {
+fn limits_apply_to_each_frame() {
     let bytes = golden::bytes("streams", "multi-stream");
     let models = models();
     let count = |options| models.frames_with(options, &bytes).filter(Result::is_ok).count();
-    // A text of seven bytes, then two of eleven.
+    // A string of seven bytes, then two of eleven.
     assert_eq!(count(Options::new().limits(Limits::default().max_allocation(10))), 1);
     assert_eq!(count(Options::new().limits(Limits::default().max_allocation(11))), 3);
 }
 
 #[test]
-fn frames_without_bytes_do_not_go_on_forever() {
+fn frames_without_bytes_end() {
     #[derive(Default)]
     struct Nothing;
 
-    /// Ids that are no bytes.
+    /// Ids without bytes.
     #[derive(Clone, Copy, Debug)]
     struct Silent;
 
@@ -220,7 +220,7 @@ fn frames_without_bytes_do_not_go_on_forever() {
             Ok(())
         }
 
-        fn schema(&self, _: &mut Describe) -> Schema {
+        fn schema(&self, _: &mut SchemaContext) -> Schema {
             Schema::Skip(0)
         }
     }
@@ -249,7 +249,7 @@ fn frames_without_bytes_do_not_go_on_forever() {
 }
 
 #[test]
-fn a_registry_is_the_form_of_its_frames() {
+fn registry_is_a_wire_type() {
     let bytes = golden::bytes("streams", "multi-stream");
     let models = models();
     let mut decoder = tightwire_parco::Decoder::new(&bytes[..]);
@@ -269,7 +269,7 @@ fn a_registry_is_the_form_of_its_frames() {
 }
 
 #[test]
-fn text_ids_are_walked_too() {
+fn string_ids_are_walked() {
     let mut texts: Registry<SmallVarchar, String> = Registry::new(SmallVarchar::NEW);
     texts.register("animal".into(), animal()).unwrap();
     let bytes = golden::bytes("streams", "multi-string-id");
@@ -284,18 +284,18 @@ fn text_ids_are_walked_too() {
 
 #[test]
 fn schemas_as_data() {
-    let Schema::Multi { header, models } = models().schema(&mut Describe::default()) else {
+    let Schema::Multi { header, models } = models().schema(&mut SchemaContext::default()) else {
         panic!("a registry is no struct")
     };
-    assert_eq!(*header, Checked(U8).schema(&mut Describe::default()));
+    assert_eq!(*header, HeaderInt(U8).schema(&mut SchemaContext::default()));
     let ids: Vec<&str> = models.iter().map(|(id, _)| id.as_str()).collect();
     assert_eq!(ids, ["0", "1"]);
-    assert_eq!(models[0].1, animal().schema(&mut Describe::default()));
+    assert_eq!(models[0].1, animal().schema(&mut SchemaContext::default()));
 }
 
 #[test]
-fn a_static_is_shared_by_threads() {
-    static MODELS: LazyLock<Registry<Checked<U8>, i64>> = LazyLock::new(models);
+fn static_registry_is_shared_by_threads() {
+    static MODELS: LazyLock<Registry<HeaderInt<U8>, i64>> = LazyLock::new(models);
 
     let bytes = golden::bytes("streams", "multi-stream");
     std::thread::scope(|scope| {
@@ -306,18 +306,18 @@ fn a_static_is_shared_by_threads() {
 }
 
 #[test]
-fn headers_as_values() {
-    assert_eq!(Checked(U16::<Le>::NEW).to_vec(&65_535i64).unwrap(), [0xff, 0xff]);
-    for form in ["header-u64-neg", "header-i32-big"] {
-        let case = golden::case("encode_errors", form);
+fn header_values_round_trip() {
+    assert_eq!(HeaderInt(U16::<Le>::NEW).to_vec(&65_535i64).unwrap(), [0xff, 0xff]);
+    for wire in ["header-u64-neg", "header-i32-big"] {
+        let case = golden::case("encode_errors", wire);
         let value: i64 =
             case["value"].as_i64().unwrap_or_else(|| case["value"].as_str().unwrap().parse().unwrap());
-        let error = match form {
-            "header-u64-neg" => Checked(tightwire_parco::wire::U64::<Le>::NEW).to_vec(&value).unwrap_err(),
-            _ => Checked(tightwire_parco::wire::I32::<Le>::NEW).to_vec(&value).unwrap_err(),
+        let error = match wire {
+            "header-u64-neg" => HeaderInt(tightwire_parco::wire::U64::<Le>::NEW).to_vec(&value).unwrap_err(),
+            _ => HeaderInt(tightwire_parco::wire::I32::<Le>::NEW).to_vec(&value).unwrap_err(),
         };
         assert!(error.is_overflow());
     }
-    let form = Checked(tightwire_parco::wire::U64::<Le>::NEW);
-    assert!(form.decode_exact::<i64>(&[0xff; 8]).unwrap_err().is_overflow());
+    let wire = HeaderInt(tightwire_parco::wire::U64::<Le>::NEW);
+    assert!(wire.decode_exact::<i64>(&[0xff; 8]).unwrap_err().is_overflow());
 }

@@ -1,4 +1,4 @@
-//! Dynamic values: what the schema's codec refuses, where it stops, and how it tells.
+//! Run-time schemas: rejected values, limits and error paths.
 
 use tightwire_parco::schema::{Dynamic, Schema, Value, of};
 use tightwire_parco::{DuplicateKeys, Limits, Mode, Options, WireExt as _};
@@ -15,7 +15,7 @@ fn slice(element: Schema) -> Schema {
     Schema::Slice { header: Box::new(of::<u32>()), element: Box::new(element) }
 }
 
-/// A list of bytes: each is followed by another, or by nothing.
+/// A list of bytes: each is followed by another one or by none.
 fn chain() -> Dynamic {
     structure(&[("byte", of::<u8>()), ("next", Schema::Option(Box::new(Schema::Recursive(1))))])
         .compile()
@@ -34,67 +34,67 @@ fn chain_of(len: usize) -> Value {
 }
 
 #[test]
-fn errors_tell_the_way_by_names() {
+fn errors_contain_the_path_by_name() {
     let pet = structure(&[("name", small_string()), ("age", of::<u8>())]);
     let map =
         Schema::Map { header: Box::new(of::<u8>()), key: Box::new(of::<u8>()), value: Box::new(slice(pet)) };
-    let form = structure(&[("pets", map)]).compile().unwrap();
+    let wire = structure(&[("pets", map)]).compile().unwrap();
     let bytes = [1, 7, 2, 0, 0, 0, 1, b'a', 3, 9];
-    let error = form.decode_exact::<Value>(&bytes).unwrap_err();
+    let error = wire.decode_exact::<Value>(&bytes).unwrap_err();
     assert_eq!(error.to_string(), "the input ends inside a value at .pets[value 0][1].name (byte 10)");
     assert_eq!(error.missing(), Some(9));
 
     let long = Value::from("x".repeat(256));
     let pets = Value::List(vec![Value::Struct(vec![long, 1u8.into()])]);
-    let error = form.to_vec(&Value::Struct(vec![Value::Map(vec![(7u8.into(), pets)])])).unwrap_err();
+    let error = wire.to_vec(&Value::Struct(vec![Value::Map(vec![(7u8.into(), pets)])])).unwrap_err();
     assert_eq!(error.to_string(), "a value or length is out of range at .pets[value 0][0].name (byte 6)");
 }
 
 #[test]
-fn recursive_values_survive_to_the_limit() {
-    let form = chain();
+fn recursive_values_round_trip_up_to_the_limit() {
+    let wire = chain();
     let value = chain_of(64);
-    let bytes = form.to_vec(&value).unwrap();
-    assert_eq!(form.decode_exact::<Value>(&bytes).unwrap(), value);
-    assert_eq!(form.encoded_len(&value).unwrap(), bytes.len());
+    let bytes = wire.to_vec(&value).unwrap();
+    assert_eq!(wire.decode_exact::<Value>(&bytes).unwrap(), value);
+    assert_eq!(wire.encoded_len(&value).unwrap(), bytes.len());
 
     let options = Options::new().limits(Limits::default().max_depth(65));
-    assert!(form.to_vec(&chain_of(65)).unwrap_err().is_limit());
-    assert!(form.encoded_len(&chain_of(65)).unwrap_err().is_limit());
-    let deeper = form.to_vec_with(options, &chain_of(65)).unwrap();
-    assert_eq!(form.encoded_len_with(options, &chain_of(65)).unwrap(), deeper.len());
-    assert!(form.decode_exact::<Value>(&deeper).unwrap_err().is_limit());
-    assert!(form.decode_with::<Value>(options, &deeper).is_ok());
+    assert!(wire.to_vec(&chain_of(65)).unwrap_err().is_limit());
+    assert!(wire.encoded_len(&chain_of(65)).unwrap_err().is_limit());
+    let deeper = wire.to_vec_with(options, &chain_of(65)).unwrap();
+    assert_eq!(wire.encoded_len_with(options, &chain_of(65)).unwrap(), deeper.len());
+    assert!(wire.decode_exact::<Value>(&deeper).unwrap_err().is_limit());
+    assert!(wire.decode_with::<Value>(options, &deeper).is_ok());
 }
 
 #[test]
-fn nesting_ends_before_the_stack_does() {
-    let form = chain();
+fn nesting_limit_prevents_stack_overflow() {
+    let wire = chain();
     let unlimited = Options::new().limits(Limits::default().max_depth(u32::MAX));
     let most = Dynamic::MAX_NESTING / 2;
-    let bytes = form.to_vec_with(unlimited, &chain_of(most)).unwrap();
-    assert!(form.decode_with::<Value>(unlimited, &bytes).is_ok());
+    let bytes = wire.to_vec_with(unlimited, &chain_of(most)).unwrap();
+    assert!(wire.decode_with::<Value>(unlimited, &bytes).is_ok());
 
-    assert!(form.to_vec_with(unlimited, &chain_of(most + 1)).unwrap_err().is_limit());
-    assert!(form.encoded_len_with(unlimited, &chain_of(most + 1)).unwrap_err().is_limit());
-    // A byte and a flag, again and again.
+    assert!(wire.to_vec_with(unlimited, &chain_of(most + 1)).unwrap_err().is_limit());
+    assert!(wire.encoded_len_with(unlimited, &chain_of(most + 1)).unwrap_err().is_limit());
+    // A byte and a flag, repeated.
     let endless = [1; 1 << 20];
-    assert!(form.decode_with::<Value>(unlimited, &endless).unwrap_err().is_limit());
+    assert!(wire.decode_with::<Value>(unlimited, &endless).unwrap_err().is_limit());
     let mut stream = tightwire_parco::Decoder::with_options(&endless[..], unlimited);
-    assert!(stream.decode_as::<_, Value>(&form).unwrap_err().is_limit());
+    assert!(stream.decode_as::<_, Value>(&wire).unwrap_err().is_limit());
 }
 
 #[test]
-fn elements_without_bytes_are_bounded() {
+fn elements_without_bytes_are_limited() {
     for element in [structure(&[]), Schema::Skip(0), Schema::Array { len: 0, element: Box::new(of::<u64>()) }]
     {
-        let form = slice(element.clone()).compile().unwrap();
-        assert!(form.decode_exact::<Value>(&4096u32.to_le_bytes()).is_ok());
-        assert!(form.decode_exact::<Value>(&4097u32.to_le_bytes()).unwrap_err().is_limit());
+        let wire = slice(element.clone()).compile().unwrap();
+        assert!(wire.decode_exact::<Value>(&4096u32.to_le_bytes()).is_ok());
+        assert!(wire.decode_exact::<Value>(&4097u32.to_le_bytes()).unwrap_err().is_limit());
         let array = Schema::Array { len: 4097, element: Box::new(element) }.compile().unwrap();
         assert!(array.decode_exact::<Value>(&[]).unwrap_err().is_limit());
     }
-    // Each level multiplies; what is booked as memory ends it.
+    // Each level multiplies the size; the allocation limit ends it.
     let mut schema = Schema::Skip(0);
     for _ in 0..5 {
         schema = Schema::Array { len: 4096, element: Box::new(schema) };
@@ -104,28 +104,28 @@ fn elements_without_bytes_are_bounded() {
 }
 
 #[test]
-fn lying_counts_are_found_before_memory_is_taken() {
-    let form = slice(of::<u64>()).compile().unwrap();
-    let error = form.decode_exact::<Value>(&10_000_000u32.to_le_bytes()).unwrap_err();
+fn forged_counts_are_rejected_before_allocation() {
+    let wire = slice(of::<u64>()).compile().unwrap();
+    let error = wire.decode_exact::<Value>(&10_000_000u32.to_le_bytes()).unwrap_err();
     assert!(error.is_unexpected_end());
     assert_eq!(error.missing(), Some(80_000_000));
-    let error = form.decode_exact::<Value>(&10_000_001u32.to_le_bytes()).unwrap_err();
+    let error = wire.decode_exact::<Value>(&10_000_001u32.to_le_bytes()).unwrap_err();
     assert!(error.is_limit());
-    // The original makes ten million structs of these four bytes, and no error.
+    // Go creates ten million structs from these four bytes and returns no error.
     let pets = slice(structure(&[("name", small_string()), ("age", of::<u8>())])).compile().unwrap();
     let error = pets.decode_exact::<Value>(&[0x80, 0x96, 0x98, 0x00]).unwrap_err();
     assert!(error.is_unexpected_end());
 }
 
 #[test]
-fn of_a_key_that_comes_again_the_last_value_counts() {
+fn last_duplicate_key_wins() {
     let (header, key) = (Box::new(of::<u8>()), Box::new(of::<u8>()));
-    let form = Schema::Map { header, key: key.clone(), value: key }.compile().unwrap();
+    let wire = Schema::Map { header, key: key.clone(), value: key }.compile().unwrap();
     let bytes = [4, 1, 10, 2, 20, 1, 11, 1, 12];
     let entry = |key: u8, value: u8| (Value::from(key), Value::from(value));
-    assert_eq!(form.decode_exact::<Value>(&bytes).unwrap(), Value::Map(vec![entry(1, 12), entry(2, 20)]));
+    assert_eq!(wire.decode_exact::<Value>(&bytes).unwrap(), Value::Map(vec![entry(1, 12), entry(2, 20)]));
     let options = Options::new().duplicate_keys(DuplicateKeys::Reject);
-    let error = form.decode_with::<Value>(options, &bytes).unwrap_err();
+    let error = wire.decode_with::<Value>(options, &bytes).unwrap_err();
     assert!(error.is_duplicate_key());
     assert_eq!(error.offset(), Some(5));
     assert_eq!(error.path(), [tightwire_parco::Segment::Key(2)]);
@@ -133,23 +133,23 @@ fn of_a_key_that_comes_again_the_last_value_counts() {
 
 #[test]
 fn a_header_as_a_value_has_63_bits() {
-    let form = Schema::Header(tightwire_parco::schema::Number::Uint64, tightwire_parco::wire::Endian::Little)
+    let wire = Schema::Header(tightwire_parco::schema::Number::Uint64, tightwire_parco::wire::Endian::Little)
         .compile()
         .unwrap();
     let most = Value::from(i64::MAX);
-    assert_eq!(form.decode_exact::<Value>(&form.to_vec(&most).unwrap()).unwrap(), most);
-    assert!(form.to_vec(&Value::from(1u64 << 63)).unwrap_err().is_overflow());
-    assert!(form.decode_exact::<Value>(&[0xff; 8]).unwrap_err().is_overflow());
+    assert_eq!(wire.decode_exact::<Value>(&wire.to_vec(&most).unwrap()).unwrap(), most);
+    assert!(wire.to_vec(&Value::from(1u64 << 63)).unwrap_err().is_overflow());
+    assert!(wire.decode_exact::<Value>(&[0xff; 8]).unwrap_err().is_overflow());
     let lenient = Options::new().mode(Mode::Compat);
-    assert_eq!(form.decode_exact_with::<Value>(lenient, &[0xff; 8]).unwrap(), Value::from(-1i64));
+    assert_eq!(wire.decode_exact_with::<Value>(lenient, &[0xff; 8]).unwrap(), Value::from(-1i64));
 }
 
 #[test]
-fn a_struct_of_another_schema_is_refused() {
-    let form = structure(&[("a", of::<u8>())]).compile().unwrap();
+fn values_of_another_schema_are_rejected() {
+    let wire = structure(&[("a", of::<u8>())]).compile().unwrap();
     for value in [Value::Struct(Vec::new()), Value::Struct(vec![true.into()]), Value::from(1u8)] {
-        assert!(form.to_vec(&value).unwrap_err().is_unknown_type());
-        assert!(form.encoded_len(&value).unwrap_err().is_unknown_type());
+        assert!(wire.to_vec(&value).unwrap_err().is_unknown_type());
+        assert!(wire.encoded_len(&value).unwrap_err().is_unknown_type());
     }
 }
 
@@ -167,15 +167,15 @@ enum Expression {
 
 #[cfg(feature = "derive")]
 #[test]
-fn derived_types_that_contain_themselves_have_such_schemas() {
+fn recursive_derived_types_have_recursive_schemas() {
     let number = |number| Box::new(Expression::Number(number));
     let sum = Expression::Sum { left: number(1), right: number(-2) };
     let expression = Expression::List(vec![sum, Expression::List(Vec::new())]);
     let bytes = tightwire_parco::to_vec(&expression).unwrap();
 
-    let form = of::<Expression>().compile().unwrap();
-    let value: Value = form.decode_exact(&bytes).unwrap();
-    assert_eq!(form.to_vec(&value).unwrap(), bytes);
+    let wire = of::<Expression>().compile().unwrap();
+    let value: Value = wire.decode_exact(&bytes).unwrap();
+    assert_eq!(wire.to_vec(&value).unwrap(), bytes);
     let Value::Multi { value: list, .. } = value else { panic!("no model") };
     let Value::Multi { id, value: sum } = &list.as_list().unwrap()[0] else { panic!("no model") };
     assert_eq!(**id, Value::from(1u8));

@@ -1,17 +1,17 @@
-//! Points in time, alone and with their zones: ranges, types, and where Go is lenient or loses something.
+//! Points in time, with and without a zone: ranges, types, and differences from Go.
 
 use std::time::{Duration, SystemTime};
 
 use proptest::prelude::*;
 use tightwire_parco::wire::{Opt, SmallVarchar, StaticWire, TimeLocation, TimeUtc};
-use tightwire_parco::{Limits, Located, Mode, Options, Timestamp, WireExt};
+use tightwire_parco::{Limits, Mode, Options, Timestamp, WireExt, ZonedTimestamp};
 
 use crate::golden;
 
 const COMPAT: Options = Options::new().mode(Mode::Compat);
 
 #[test]
-fn nanoseconds_are_the_vectors() {
+fn timestamps_match_the_vectors() {
     for id in ["time-epoch", "time-1ns-before", "time-1990", "time-max", "time-min", "time-go-zero-wraps"] {
         let case = golden::case("roundtrip", id);
         let nanos: i64 = case["value"].as_str().unwrap().parse().unwrap();
@@ -32,21 +32,23 @@ fn a_short_time_is_the_end_of_the_input() {
 }
 
 #[test]
-fn zones_are_the_vectors() {
+fn zones_match_the_vectors() {
     for id in ["timeloc-ny", "timeloc-utc", "timeloc-kolkata"] {
         let case = golden::case("roundtrip", id);
         let nanos: i64 = case["value"]["unix_nanos"].as_str().unwrap().parse().unwrap();
-        let located =
-            Located { at: Timestamp::from_nanos(nanos), zone: case["value"]["zone"].as_str().unwrap() };
+        let located = ZonedTimestamp {
+            at: Timestamp::from_nanos(nanos),
+            zone: case["value"]["zone"].as_str().unwrap(),
+        };
         let bytes = golden::hex(&case["hex"]);
         assert_eq!(tightwire_parco::to_vec(&located).unwrap(), bytes, "{id}");
         assert_eq!(tightwire_parco::encoded_len(&located).unwrap(), bytes.len(), "{id}");
-        assert_eq!(tightwire_parco::decode_exact::<Located<&str>>(&bytes).unwrap(), located, "{id}");
-        let owned: Located = tightwire_parco::decode_exact(&bytes).unwrap();
+        assert_eq!(tightwire_parco::decode_exact::<ZonedTimestamp<&str>>(&bytes).unwrap(), located, "{id}");
+        let owned: ZonedTimestamp = tightwire_parco::decode_exact(&bytes).unwrap();
         assert_eq!(owned.as_deref(), located, "{id}");
         for cut in 0..bytes.len() {
             assert!(
-                tightwire_parco::decode::<Located>(&bytes[..cut]).unwrap_err().is_unexpected_end(),
+                tightwire_parco::decode::<ZonedTimestamp>(&bytes[..cut]).unwrap_err().is_unexpected_end(),
                 "{id} {cut}"
             );
         }
@@ -54,45 +56,45 @@ fn zones_are_the_vectors() {
 }
 
 #[test]
-fn the_flag_of_the_zone_is_always_written() {
-    let bytes = tightwire_parco::to_vec(&Located::utc(Timestamp::UNIX_EPOCH)).unwrap();
+fn zone_flag_is_always_one() {
+    let bytes = tightwire_parco::to_vec(&ZonedTimestamp::utc(Timestamp::UNIX_EPOCH)).unwrap();
     assert_eq!(bytes, b"\0\0\0\0\0\0\0\0\x01\x03UTC");
 }
 
-/// Q7: Go throws the instant away.
+/// Q7: Go discards the time.
 #[test]
-fn an_absent_zone_keeps_the_instant_unless_compatible() {
+fn absent_zone_preserves_the_time_in_strict_mode() {
     let case = golden::case("decode_only", "timeloc-absent-flag");
     let bytes = golden::hex(&case["hex"]);
 
-    let strict: Located = tightwire_parco::decode_exact(&bytes).unwrap();
+    let strict: ZonedTimestamp = tightwire_parco::decode_exact(&bytes).unwrap();
     assert_eq!(strict.at.as_nanos(), 0x0101_0101_0101_0101);
     assert_eq!(strict.zone, "UTC");
 
-    let compat: Located = COMPAT.decode_exact(&bytes).unwrap();
-    assert_eq!(compat, Located { at: Timestamp::GO_ZERO, zone: "UTC".into() });
+    let compat: ZonedTimestamp = COMPAT.decode_exact(&bytes).unwrap();
+    assert_eq!(compat, ZonedTimestamp { at: Timestamp::GO_ZERO, zone: "UTC".into() });
     assert_eq!(tightwire_parco::to_vec(&compat).unwrap(), golden::hex(&case["canonical_hex"]));
 }
 
 #[test]
-fn a_flag_of_the_zone_that_is_none_is_an_error_unless_compatible() {
+fn invalid_zone_flag_is_an_error_in_strict_mode() {
     let bytes = [0, 0, 0, 0, 0, 0, 0, 0, 2];
-    assert!(tightwire_parco::decode_exact::<Located>(&bytes).unwrap_err().is_invalid_bool());
-    assert_eq!(COMPAT.decode_exact::<Located>(&bytes).unwrap().at, Timestamp::GO_ZERO);
+    assert!(tightwire_parco::decode_exact::<ZonedTimestamp>(&bytes).unwrap_err().is_invalid_bool());
+    assert_eq!(COMPAT.decode_exact::<ZonedTimestamp>(&bytes).unwrap().at, Timestamp::GO_ZERO);
 }
 
 #[test]
-fn an_empty_zone_is_utc() {
+fn empty_zone_is_utc() {
     let case = golden::case("decode_only", "timeloc-empty-zone");
     let bytes = golden::hex(&case["hex"]);
-    let located: Located<&str> = tightwire_parco::decode_exact(&bytes).unwrap();
-    assert_eq!(located, Located::utc(Timestamp::UNIX_EPOCH));
+    let located: ZonedTimestamp<&str> = tightwire_parco::decode_exact(&bytes).unwrap();
+    assert_eq!(located, ZonedTimestamp::utc(Timestamp::UNIX_EPOCH));
     assert_eq!(tightwire_parco::to_vec(&located).unwrap(), golden::hex(&case["canonical_hex"]));
 }
 
-/// Q8: Go asks its reader once for the eight bytes.
+/// Q8: Go reads the eight bytes with a single call.
 #[test]
-fn instants_arrive_in_pieces() {
+fn timestamps_arrive_in_chunks() {
     struct Trickle<'a>(&'a [u8]);
 
     impl std::io::Read for Trickle<'_> {
@@ -103,18 +105,19 @@ fn instants_arrive_in_pieces() {
     }
 
     let bytes = golden::bytes("roundtrip", "timeloc-ny");
-    let located: Located = tightwire_parco::decode_from_reader(Trickle(&bytes)).unwrap();
+    let located: ZonedTimestamp = tightwire_parco::decode_from_reader(Trickle(&bytes)).unwrap();
     assert_eq!(located.zone, "America/New_York");
 }
 
-/// Q9: names are not looked up where nothing needs their meaning.
+/// Q9: names are only looked up by types that need it.
 #[test]
-fn unknown_zones_are_names_as_others() {
+fn unknown_zone_names_are_preserved() {
     let bytes = golden::bytes("decode_errors", "timeloc-bad-zone");
-    assert_eq!(tightwire_parco::decode_exact::<Located<&str>>(&bytes).unwrap().zone, "Foo");
-    let fixed = Located { at: Timestamp::UNIX_EPOCH, zone: "X+5" };
+    assert_eq!(tightwire_parco::decode_exact::<ZonedTimestamp<&str>>(&bytes).unwrap().zone, "Foo");
+    let fixed = ZonedTimestamp { at: Timestamp::UNIX_EPOCH, zone: "X+5" };
     assert_eq!(
-        tightwire_parco::decode_exact::<Located<&str>>(&tightwire_parco::to_vec(&fixed).unwrap()).unwrap(),
+        tightwire_parco::decode_exact::<ZonedTimestamp<&str>>(&tightwire_parco::to_vec(&fixed).unwrap())
+            .unwrap(),
         fixed
     );
 }
@@ -122,47 +125,49 @@ fn unknown_zones_are_names_as_others() {
 #[test]
 fn a_missing_zone_is_the_end_of_the_input() {
     let bytes = golden::bytes("decode_errors", "timeloc-zone-missing");
-    let error = tightwire_parco::decode_exact::<Located>(&bytes).unwrap_err();
+    let error = tightwire_parco::decode_exact::<ZonedTimestamp>(&bytes).unwrap_err();
     assert!(error.is_unexpected_end());
     assert_eq!(error.offset(), Some(8));
 }
 
 #[test]
-fn zones_can_be_any_bytes_for_those_who_take_them() {
+fn zone_names_can_be_any_bytes() {
     let bytes = b"\0\0\0\0\0\0\0\0\x01\x01\xff";
-    assert!(tightwire_parco::decode_exact::<Located<&str>>(bytes).unwrap_err().is_invalid_utf8());
-    assert_eq!(tightwire_parco::decode_exact::<Located<&[u8]>>(bytes).unwrap().zone, [0xff]);
+    assert!(tightwire_parco::decode_exact::<ZonedTimestamp<&str>>(bytes).unwrap_err().is_invalid_utf8());
+    assert_eq!(tightwire_parco::decode_exact::<ZonedTimestamp<&[u8]>>(bytes).unwrap().zone, [0xff]);
 }
 
 #[test]
 fn zones_have_at_most_255_bytes() {
     let zone = "z".repeat(255);
     assert_eq!(
-        tightwire_parco::to_vec(&Located { at: Timestamp::UNIX_EPOCH, zone: zone.as_str() }).unwrap().len(),
+        tightwire_parco::to_vec(&ZonedTimestamp { at: Timestamp::UNIX_EPOCH, zone: zone.as_str() })
+            .unwrap()
+            .len(),
         265
     );
     let error =
-        tightwire_parco::to_vec(&Located { at: Timestamp::UNIX_EPOCH, zone: zone + "z" }).unwrap_err();
+        tightwire_parco::to_vec(&ZonedTimestamp { at: Timestamp::UNIX_EPOCH, zone: zone + "z" }).unwrap_err();
     assert!(error.is_overflow());
 }
 
 #[test]
-fn the_memory_of_a_zone_is_booked_and_used_again() {
+fn zone_allocation_is_counted_and_reused() {
     let bytes = golden::bytes("roundtrip", "timeloc-ny");
     let options = Options::new().limits(Limits::default().max_allocation(15));
-    assert!(options.decode_exact::<Located>(&bytes).unwrap_err().is_limit());
-    options.decode_exact::<Located<&str>>(&bytes).unwrap();
+    assert!(options.decode_exact::<ZonedTimestamp>(&bytes).unwrap_err().is_limit());
+    options.decode_exact::<ZonedTimestamp<&str>>(&bytes).unwrap();
 
-    let mut located = Located { at: Timestamp::MIN, zone: String::with_capacity(64) };
+    let mut located = ZonedTimestamp { at: Timestamp::MIN, zone: String::with_capacity(64) };
     let before = located.zone.as_ptr();
     tightwire_parco::decode_into(&bytes, &mut located).unwrap();
     assert_eq!(located.zone, "America/New_York");
     assert_eq!(located.zone.as_ptr(), before);
 }
 
-/// Q10: Go wraps what is out of range.
+/// Q10: Go wraps times that are out of range.
 #[test]
-fn times_out_of_range_are_refused_unless_wrapped_by_hand() {
+fn out_of_range_times_are_rejected_unless_wrapped() {
     let year_1: i128 = -62_135_596_800 * 1_000_000_000;
     for nanos in [year_1, i128::from(i64::MIN) - 1, i128::from(i64::MAX) + 1] {
         assert!(TimeUtc.to_vec(&nanos).unwrap_err().is_overflow());
@@ -194,8 +199,8 @@ fn system_times_before_and_after_1970() {
 }
 
 #[test]
-fn a_time_in_a_zone_is_written_without_it_too() {
-    let located = Located { at: Timestamp::from_nanos(7), zone: "Asia/Kolkata" };
+fn zoned_timestamps_encode_as_time_utc() {
+    let located = ZonedTimestamp { at: Timestamp::from_nanos(7), zone: "Asia/Kolkata" };
     assert_eq!(TimeUtc.to_vec(&located).unwrap(), [7, 0, 0, 0, 0, 0, 0, 0]);
 }
 
@@ -207,7 +212,7 @@ mod jiff {
     use super::*;
 
     #[test]
-    fn zoned_times_are_the_vectors() {
+    fn jiff_zoned_matches_the_vectors() {
         for (id, text) in [
             ("timeloc-ny", "2024-06-15T12:30:45.123456789-04:00[America/New_York]"),
             ("timeloc-utc", "2024-12-31T23:59:59.999999999+00:00[UTC]"),
@@ -222,7 +227,7 @@ mod jiff {
     }
 
     #[test]
-    fn zones_that_nobody_knows_are_refused() {
+    fn unknown_zones_are_rejected() {
         let bytes = golden::bytes("decode_errors", "timeloc-bad-zone");
         assert!(tightwire_parco::decode_exact::<Zoned>(&bytes).unwrap_err().is_unknown_zone());
         let bytes = b"\0\0\0\0\0\0\0\0\x01\x01\xff";
@@ -230,7 +235,7 @@ mod jiff {
     }
 
     #[test]
-    fn zones_without_a_name_are_refused() {
+    fn unnamed_zones_are_rejected() {
         let zoned = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::fixed(tz::offset(5)));
         assert!(tightwire_parco::to_vec(&zoned).unwrap_err().is_unknown_zone());
     }
@@ -246,7 +251,7 @@ mod jiff {
     }
 
     #[test]
-    fn instants() {
+    fn jiff_timestamps_round_trip() {
         let time: Timestamp = "1990-01-01T00:00:00Z".parse().unwrap();
         let bytes = golden::bytes("roundtrip", "time-1990");
         assert_eq!(tightwire_parco::to_vec(&time).unwrap(), bytes);
@@ -262,7 +267,7 @@ mod jiff {
 
 #[cfg(feature = "chrono")]
 #[test]
-fn instants_of_chrono() {
+fn chrono_timestamps_round_trip() {
     use chrono::{DateTime, FixedOffset, Utc};
 
     let time: DateTime<Utc> = DateTime::from_timestamp(631_152_000, 0).unwrap();
@@ -281,7 +286,7 @@ fn instants_of_chrono() {
 
 #[cfg(feature = "time")]
 #[test]
-fn instants_of_time() {
+fn time_timestamps_round_trip() {
     use time::{OffsetDateTime, UtcDateTime, UtcOffset};
 
     let time = OffsetDateTime::from_unix_timestamp(631_152_000).unwrap();
@@ -298,11 +303,11 @@ fn instants_of_time() {
 
 proptest! {
     #[test]
-    fn located_times_come_back(nanos: i64, zone in "[A-Za-z/_]{1,40}") {
-        let located = Located { at: Timestamp::from_nanos(nanos), zone };
+    fn zoned_timestamps_round_trip(nanos: i64, zone in "[A-Za-z/_]{1,40}") {
+        let located = ZonedTimestamp { at: Timestamp::from_nanos(nanos), zone };
         let bytes = tightwire_parco::to_vec(&located).unwrap();
-        prop_assert_eq!(tightwire_parco::decode_exact::<Located>(&bytes).unwrap(), located.clone());
-        // The parts are the forms that the specification names.
+        prop_assert_eq!(tightwire_parco::decode_exact::<ZonedTimestamp>(&bytes).unwrap(), located.clone());
+        // The parts have the wire types of the specification.
         let mut parts = TimeUtc.to_vec(&nanos).unwrap();
         Opt(SmallVarchar::NEW).encode(&Some(located.zone.clone()), &mut parts).unwrap();
         prop_assert_eq!(bytes, parts);
@@ -310,7 +315,7 @@ proptest! {
     }
 
     #[test]
-    fn wrapping_keeps_what_fits(nanos: i64, above in -1_000_i128..1_000) {
+    fn wrapping_preserves_times_in_range(nanos: i64, above in -1_000_i128..1_000) {
         let wrapped = Timestamp::wrapping(&(i128::from(nanos) + (above << 64)));
         prop_assert_eq!(wrapped, Timestamp::from_nanos(nanos));
     }

@@ -1,20 +1,20 @@
-//! Messages of the Go library, byte for byte, through everything here that can read and write them.
+//! Messages of the Go library, byte for byte, through every encoder and decoder of this crate.
 #![cfg(all(feature = "schema-json", feature = "derive"))]
 
 use crate::vector_runner as vectors;
 
 #[test]
-fn all_cases_do_what_they_say() {
+fn all_cases_pass() {
     let report = vectors::run(include_str!("../data/parco-vectors.json")).unwrap();
     assert!(report.failures.is_empty(), "{:#?}", report.failures);
     assert_eq!(report.passed, 183);
-    assert!(report.with_static_form >= 160, "only {} cases have a static form", report.with_static_form);
-    // Truncated messages, a wrapping count, flags, and zones: what the original does is a mistake or a choice of its own.
+    assert!(report.with_static_form >= 160, "only {} cases have a static wire", report.with_static_form);
+    // Truncated messages, a wrapping count, flags and zones, where the Go library is wrong or makes a different choice.
     assert_eq!(report.rules.values().copied().collect::<Vec<_>>(), [1, 3, 1, 7, 1], "{:#?}", report.rules);
 }
 
 #[test]
-fn wrong_cases_are_found() {
+fn wrong_cases_fail() {
     let case = |list: &str, case: &str| format!(r#"{{"{list}": [{{"id": "it", {case}}}]}}"#);
     for text in [
         case("roundtrip", r#""schema": {"t": "uint8"}, "value": 1, "hex": "02", "len": 1"#),

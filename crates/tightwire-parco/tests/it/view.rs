@@ -1,4 +1,4 @@
-//! Collections that stay in the input.
+//! Views of collections.
 #![cfg(all(feature = "std", feature = "derive"))]
 
 use proptest::prelude::*;
@@ -9,20 +9,20 @@ use tightwire_parco::wire::{
 use tightwire_parco::{Decode, Encode, Entries, Get, Mode, Options, Put, Segment, Seq, WireExt};
 
 use crate::support::checks;
-use crate::support::forms::{Inner, InnerRef, Material, View};
+use crate::support::messages::{Inner, InnerRef, Material, View};
 use test_support::counting::allocations;
 
-/// Whatever the element, the view shows what the vector has.
+/// The view has the same elements as the vector, for every element type.
 fn check<E, T>(values: Vec<T>)
 where
     E: StaticWire + Put<T> + for<'de> Get<'de, T>,
     T: PartialEq + std::fmt::Debug,
 {
-    let form = Slice::<U16<Le>, E>::NEW;
-    let bytes = form.to_vec(&values).unwrap();
-    let view: Seq<'_, E, T> = form.decode_exact(&bytes).unwrap();
+    let wire = Slice::<U16<Le>, E>::NEW;
+    let bytes = wire.to_vec(&values).unwrap();
+    let view: Seq<'_, E, T> = wire.decode_exact(&bytes).unwrap();
     assert_eq!((view.len(), view.is_empty()), (values.len(), values.is_empty()));
-    assert!(view.iter().eq(form.decode_exact::<Vec<T>>(&bytes).unwrap()));
+    assert!(view.iter().eq(wire.decode_exact::<Vec<T>>(&bytes).unwrap()));
     assert!(view.iter().eq(values.iter().map(|value| form_of(&E::NEW, value))));
     for (index, value) in values.iter().enumerate() {
         assert_eq!(view.get(index).as_ref(), Some(value));
@@ -32,19 +32,19 @@ where
     assert_eq!(iter.len(), values.len());
     assert_eq!(iter.by_ref().count(), values.len());
     assert!(iter.next().is_none() && iter.next().is_none());
-    assert_eq!(form.to_vec(&view).unwrap(), bytes);
-    assert_eq!(form.encoded_len(&view).unwrap(), bytes.len());
+    assert_eq!(wire.to_vec(&view).unwrap(), bytes);
+    assert_eq!(wire.encoded_len(&view).unwrap(), bytes.len());
     assert_eq!(format!("{view:?}"), format!("{values:?}"));
 }
 
-/// A value as it comes back from its own bytes.
-fn form_of<E: Put<T> + for<'de> Get<'de, T>, T>(form: &E, value: &T) -> T {
-    form.decode_exact(&form.to_vec(value).unwrap()).unwrap()
+/// Encodes and decodes a value.
+fn form_of<E: Put<T> + for<'de> Get<'de, T>, T>(wire: &E, value: &T) -> T {
+    wire.decode_exact(&wire.to_vec(value).unwrap()).unwrap()
 }
 
 proptest! {
     #[test]
-    fn views_show_numbers(bits in prop::collection::vec(any::<u64>(), 0..50)) {
+    fn views_of_numbers_match(bits in prop::collection::vec(any::<u64>(), 0..50)) {
         fn both<O: Order>(bits: &[u64]) {
             check::<U16<O>, u16>(bits.iter().map(|bits| *bits as u16).collect());
             check::<I16<O>, i16>(bits.iter().map(|bits| *bits as i16).collect());
@@ -54,7 +54,7 @@ proptest! {
             check::<I64<O>, i64>(bits.iter().map(|bits| *bits as i64).collect());
             check::<GoInt<O>, i64>(bits.iter().map(|bits| *bits as i64).collect());
             check::<GoUint<O>, u64>(bits.to_vec());
-            // What is no number is not equal to itself; its bits are compared elsewhere.
+            // NaN is not equal to itself; its bits are compared elsewhere.
             check::<F32<O>, f32>(bits.iter().map(|bits| *bits as f32).collect());
             check::<F64<O>, f64>(bits.iter().map(|bits| *bits as f64).collect());
         }
@@ -73,7 +73,7 @@ proptest! {
     }
 
     #[test]
-    fn views_show_texts(texts in prop::collection::vec("[a-z\u{e9}\u{1f600}]{0,20}", 0..20)) {
+    fn views_of_strings_match(texts in prop::collection::vec("[a-z\u{e9}\u{1f600}]{0,20}", 0..20)) {
         check::<SmallVarchar, String>(texts.clone());
         check::<Text<Be>, Box<str>>(texts.iter().map(|text| text.as_str().into()).collect());
         check::<Blob<U16<Le>>, Vec<u8>>(texts.iter().map(|text| text.as_bytes().into()).collect());
@@ -85,18 +85,18 @@ proptest! {
     }
 
     #[test]
-    fn views_of_messages_show_what_was_sent(material in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn views_of_messages_match(material in prop::collection::vec(any::<u8>(), 0..400)) {
         let owned = Material(&material).owned();
         let bytes = tightwire_parco::to_vec(&owned).unwrap();
         let view: View<'_> = tightwire_parco::decode_exact(&bytes).unwrap();
-        checks::same(&view, &owned);
+        checks::assert_view_eq(&view, &owned);
         prop_assert_eq!(tightwire_parco::to_vec(&view).unwrap(), bytes.clone());
         checks::check_view(&bytes);
     }
 
-    /// A byte that is changed is found at decoding, where the owned value finds it, or not at all.
+    /// A changed byte is detected when decoding the view if it is detected when decoding the owned value.
     #[test]
-    fn views_refuse_what_owned_values_refuse(
+    fn views_and_owned_values_reject_the_same_input(
         material in prop::collection::vec(any::<u8>(), 0..400),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
@@ -109,13 +109,13 @@ proptest! {
 }
 
 #[test]
-fn a_seq_of_seqs_needs_no_memory() {
+fn nested_seqs_allocate_nothing() {
     type Row<'a> = Seq<'a, SmallVarchar, &'a str>;
     let rows = vec![vec!["a", "b"], vec![], vec!["c"]];
-    let form = Slice::<U8, Slice<U8, SmallVarchar>>::NEW;
-    let bytes = form.to_vec(&rows).unwrap();
+    let wire = Slice::<U8, Slice<U8, SmallVarchar>>::NEW;
+    let bytes = wire.to_vec(&rows).unwrap();
     let (count, ()) = allocations(|| {
-        let view: Seq<'_, Slice<U8, SmallVarchar>, Row<'_>> = form.decode_exact(&bytes).unwrap();
+        let view: Seq<'_, Slice<U8, SmallVarchar>, Row<'_>> = wire.decode_exact(&bytes).unwrap();
         assert_eq!(view.len(), 3);
         assert!(view.iter().flatten().eq(["a", "b", "c"]));
         assert_eq!(view.get(2).unwrap().get(0), Some("c"));
@@ -124,14 +124,14 @@ fn a_seq_of_seqs_needs_no_memory() {
     assert_eq!(count, 0);
 }
 
-/// What iterating could stumble over is refused when the view is made, in the place where it is.
+/// Errors that iteration could encounter are detected when the view is decoded, with their location.
 #[test]
-fn bad_elements_are_refused_at_decoding() {
+fn invalid_elements_are_rejected_when_decoding() {
     let texts = b"\x03\0\x01a\x02\xc3\x28\x01b";
     let error = tightwire_parco::decode_exact::<Seq<'_, SmallVarchar, &str>>(texts).unwrap_err();
     assert!(error.is_invalid_utf8());
     assert_eq!((error.offset(), error.path()), (Some(5), &[Segment::Index(1)][..]));
-    // Those who take any bytes take these.
+    // Targets that accept any bytes accept these.
     let blobs: Seq<'_, SmallVarchar, &[u8]> = tightwire_parco::decode_exact(texts).unwrap();
     assert_eq!(blobs.get(1), Some(&b"\xc3\x28"[..]));
 
@@ -157,26 +157,26 @@ fn bad_elements_are_refused_at_decoding() {
 }
 
 #[test]
-fn entries_are_those_that_came() {
+fn entries_preserve_wire_order_and_duplicates() {
     let bytes = b"\x03\0\x01a\x01\x01b\x02\x01a\x03";
     let view: Entries<'_, SmallVarchar, U8, &str, u8> = tightwire_parco::decode_exact(bytes).unwrap();
     assert_eq!(view.len(), 3);
     assert!(view.iter().eq([("a", 1), ("b", 2), ("a", 3)]));
     assert!((&view).into_iter().eq(view));
-    // As a map would have it: the last wins.
+    // As in a map, the last one wins.
     assert_eq!((view.get("a"), view.get("b"), view.get("c")), (Some(3), Some(2), None));
     assert_eq!(format!("{view:?}"), r#"{"a": 1, "b": 2, "a": 3}"#);
-    let form = Map::<U16<Le>, SmallVarchar, U8>::NEW;
-    assert_eq!(form.to_vec(&view).unwrap(), bytes);
+    let wire = Map::<U16<Le>, SmallVarchar, U8>::NEW;
+    assert_eq!(wire.to_vec(&view).unwrap(), bytes);
     let owned: Entries<'_, SmallVarchar, U8, String, u8> = tightwire_parco::decode_exact(bytes).unwrap();
     assert_eq!(owned.get("b"), Some(2));
     let empty: Entries<'_, SmallVarchar, U8, &str, u8> = Entries::default();
     assert!(empty.is_empty() && empty != view && empty.get("a").is_none());
 }
 
-/// Bytes that were read leniently are shown as they were read, and not passed on as if an encoder had written them.
+/// Views decoded leniently return the same lenient values, and cannot be encoded as if they were valid.
 #[test]
-fn lenient_views_are_lenient_and_stay_here() {
+fn lenient_views_cannot_be_encoded() {
     #[derive(Debug, PartialEq, Encode, Decode)]
     struct Lenient<'a> {
         flags: Seq<'a, Bool, bool>,
@@ -195,12 +195,12 @@ fn lenient_views_are_lenient_and_stay_here() {
     assert_eq!(error.path(), [Segment::Field("flags")]);
     assert_eq!(vec, [1]);
     assert!(tightwire_parco::encoded_len(&view).unwrap_err().is_invalid_value());
-    // What is copied out of it can be written.
+    // Values copied from it can be encoded.
     assert_eq!(tightwire_parco::to_vec(&view.flags.iter().collect::<Vec<_>>()).unwrap(), [3, 0, 1, 0, 0]);
 }
 
 #[test]
-fn a_view_is_written_under_another_header_if_it_fits() {
+fn view_can_be_encoded_with_another_header() {
     let bytes = tightwire_parco::to_vec(&vec![7_u8; 300]).unwrap();
     let view: Seq<'_, U8, u8> = tightwire_parco::decode_exact(&bytes).unwrap();
     assert_eq!(Slice::<U32<Be>, U8>::NEW.to_vec(&view).unwrap()[..5], [0, 0, 1, 44, 7]);
@@ -210,7 +210,7 @@ fn a_view_is_written_under_another_header_if_it_fits() {
 }
 
 #[test]
-fn views_of_structs_show_their_fields() {
+fn views_of_structs_have_their_fields() {
     let all: Vec<Inner> =
         (0..4).map(|number| Inner { number, text: "x".repeat(number as usize), flag: true }).collect();
     let bytes = tightwire_parco::to_vec(&all).unwrap();
@@ -221,9 +221,9 @@ fn views_of_structs_show_their_fields() {
     assert_eq!(view, view.clone());
 }
 
-/// A struct that shows itself: nothing is made, every level is checked, and the deepest is found.
+/// A recursive struct as a view: nothing is allocated, and the depth limit applies to every level.
 #[test]
-fn recursive_views_keep_to_the_depth() {
+fn recursive_views_respect_the_depth_limit() {
     #[derive(Clone, Copy, Debug, Decode)]
     struct Tree<'a> {
         value: u8,

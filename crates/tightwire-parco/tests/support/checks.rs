@@ -1,6 +1,6 @@
-//! What holds for any bytes and any value.
+//! Properties of any input and any value.
 //!
-//! Property tests and fuzz targets share it. Users have `forms` beside this module.
+//! Shared by property tests and fuzz targets, which include `messages` next to this module.
 
 #![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
 
@@ -12,28 +12,28 @@ use tightwire_parco::{
     Decode, DecodeOwned, Decoder, DuplicateKeys, Encode, Error, Limits, Mode, Options, WireExt,
 };
 
-use super::forms::{Borrowed, Everything, Frame, Inner, Material, Named, Node, Owned, View};
+use super::messages::{Borrowed, Everything, Frame, Inner, Material, Named, Node, Owned, View};
 use test_support::counting::usage;
 
-/// Gives its bytes in pieces of the sizes that `cuts` gives, over and over, with an interruption in front of each
-/// piece of size zero.
-pub struct Pieces<'a> {
+/// A reader that returns its bytes in chunks of the sizes `cuts`, repeatedly, with an interruption before each chunk of
+/// size zero.
+pub struct Chunks<'a> {
     pub bytes: &'a [u8],
     pub cuts: &'a [u8],
     at: usize,
 }
 
-impl<'a> Pieces<'a> {
+impl<'a> Chunks<'a> {
     pub fn new(bytes: &'a [u8], cuts: &'a [u8]) -> Self {
         Self { bytes, cuts: if cuts.is_empty() { &[1] } else { cuts }, at: 0 }
     }
 }
 
-impl Read for Pieces<'_> {
+impl Read for Chunks<'_> {
     fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
         let cut = usize::from(self.cuts[self.at % self.cuts.len()]);
         self.at += 1;
-        // One of two, so that cuts of nothing but zeros come to an end.
+        // Return at least every second time, so that `cuts` of only zeros come to an end.
         if cut == 0 && self.at % 2 == 1 {
             return Err(io::ErrorKind::Interrupted.into());
         }
@@ -45,36 +45,36 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// How many times the input's length decoding may ask for, over everything that it asks for: the largest value per
-/// byte here is a hash table's slot, and collections grow by doubling.
+/// Maximum bytes allocated in total per input byte: the largest value per byte is a slot of a hash table, and
+/// collections grow by doubling.
 const PER_BYTE: usize = 256;
-/// What an error and the first growth of containers take.
+/// Bytes of an error and the initial size of containers.
 const CONSTANT: usize = 16 << 10;
-/// How deep messages may be nested; on each level a count can promise as many elements as bytes follow.
+/// Maximum nesting depth; a count on each level can claim as many elements as bytes follow.
 const LEVELS: usize = Limits::MAX_DEPTH as usize;
-/// What a count is believed to promise at most.
-const BELIEVED: usize = 64 << 10;
+/// Maximum bytes reserved for the claim of one count.
+const MAX_RESERVED: usize = 64 << 10;
 
 fn bounded<T>(input: &[u8], run: impl FnOnce() -> T) -> T {
     let (usage, value) = usage(run);
-    let promised = LEVELS * (size_of::<Node>() * input.len()).min(BELIEVED);
+    let promised = LEVELS * (size_of::<Node>() * input.len()).min(MAX_RESERVED);
     let most = PER_BYTE * input.len() + promised + CONSTANT;
     assert!(usage.bytes <= most, "{usage:?} for {} bytes", input.len());
     value
 }
 
 fn encoded<T: Encode>(value: &T) -> Vec<u8> {
-    let bytes = tightwire_parco::to_vec(value).expect("what was decoded can be encoded");
-    assert_eq!(tightwire_parco::encoded_len(value).expect("what was decoded can be encoded"), bytes.len());
+    let bytes = tightwire_parco::to_vec(value).expect("decoded values can be encoded");
+    assert_eq!(tightwire_parco::encoded_len(value).expect("decoded values can be encoded"), bytes.len());
     bytes
 }
 
-/// All options that decide what is accepted.
+/// All options that affect which input is accepted.
 pub fn options() -> [Options; 3] {
     [Options::new(), Options::new().mode(Mode::Compat), Options::new().duplicate_keys(DuplicateKeys::Reject)]
 }
 
-/// Limits chosen by five bytes: small ones, those around the size of short inputs, and the defaults.
+/// Limits chosen by five bytes: small ones, some around the size of short inputs, and the defaults.
 pub fn limits(choice: [u8; 5]) -> Limits {
     const SIZES: [usize; 12] = [0, 1, 2, 3, 4, 8, 16, 50, 150, 300, 1000, 1 << 20];
     let [bytes, elements, zero_sized, allocation, depth] =
@@ -87,19 +87,19 @@ pub fn limits(choice: [u8; 5]) -> Limits {
         .max_depth(depth.map_or(Limits::MAX_DEPTH, |levels| Limits::MAX_DEPTH.min(levels as u32)))
 }
 
-/// Limits below the defaults accept less, with an error of their own, and encoding keeps to the same depth.
+/// Limits below the defaults accept less, fail with their own error, and limit encoding to the same depth.
 fn check_limited<T: DecodeOwned + Encode>(input: &[u8], cuts: &[u8], limits: Limits) {
     let options = Options::new().limits(limits);
     let default = tightwire_parco::decode::<T>(input);
     let limited = bounded(input, || options.decode::<T>(input));
-    let mut decoder = Decoder::with_options(Pieces::new(input, cuts), options);
+    let mut decoder = Decoder::with_options(Chunks::new(input, cuts), options);
     match (bounded(input, || decoder.decode::<T>()), &limited) {
         (Ok(Some(streamed)), Ok((value, _))) => assert_eq!(encoded(&streamed), encoded(value)),
         (Ok(None), _) => assert!(input.is_empty()),
-        (Err(error), Err(_)) => in_input(&error, input),
-        // The size of a message that is read from a stream is limited as well.
+        (Err(error), Err(_)) => assert_offset_in_input(&error, input),
+        // The size of a message on a stream is limited as well.
         (Err(error), Ok(_)) => assert!(error.is_limit(), "{error}"),
-        (Ok(Some(_)), Err(error)) => panic!("the stream gives what the slice does not: {error}"),
+        (Ok(Some(_)), Err(error)) => panic!("the stream decodes what the slice rejects: {error}"),
     }
     match (limited, &default) {
         (Ok((value, rest)), Ok((accepted, other))) => {
@@ -107,13 +107,13 @@ fn check_limited<T: DecodeOwned + Encode>(input: &[u8], cuts: &[u8], limits: Lim
         }
         (Ok(_), Err(error)) => panic!("limits accept more: {error}"),
         (Err(error), Ok(_)) => assert!(error.is_limit(), "{error}"),
-        (Err(error), Err(_)) => in_input(&error, input),
+        (Err(error), Err(_)) => assert_offset_in_input(&error, input),
     }
     if let Ok((value, _)) = default {
         let bytes = encoded(&value);
         match options.to_vec(&value) {
             Ok(again) => assert_eq!(again, bytes),
-            // What is too deep to write is too deep to read.
+            // A value that is too deep to encode is too deep to decode.
             Err(error) => {
                 assert!(error.is_limit(), "{error}");
                 assert!(options.decode_exact::<T>(&bytes).is_err_and(|error| error.is_limit()));
@@ -122,7 +122,7 @@ fn check_limited<T: DecodeOwned + Encode>(input: &[u8], cuts: &[u8], limits: Lim
     }
 }
 
-/// Any bytes with these limits.
+/// Decodes any bytes with these limits.
 pub fn check_limits(input: &[u8], cuts: &[u8], limits: Limits) {
     check_limited::<Everything>(input, cuts, limits);
     check_limited::<Node>(input, cuts, limits);
@@ -130,9 +130,9 @@ pub fn check_limits(input: &[u8], cuts: &[u8], limits: Limits) {
     check_limited::<Owned>(input, cuts, limits);
 }
 
-/// An error is in the input, and its text can be made.
-fn in_input(error: &Error, input: &[u8]) {
-    let offset = error.offset().expect("decoding knows where it is");
+/// The offset of an error is within the input, and it can be displayed.
+fn assert_offset_in_input(error: &Error, input: &[u8]) {
+    let offset = error.offset().expect("decoding errors have an offset");
     assert!(offset <= input.len(), "{error}");
     if let Some(missing) = error.missing() {
         assert!(missing > 0, "{error}");
@@ -140,7 +140,7 @@ fn in_input(error: &Error, input: &[u8]) {
     assert!(!error.to_string().is_empty());
 }
 
-/// The forms of the messages, made from their schemas.
+/// Run-time wire types of the messages, compiled from their schemas.
 struct Dynamics {
     everything: Dynamic,
     node: Dynamic,
@@ -151,7 +151,7 @@ struct Dynamics {
 fn dynamics() -> &'static Dynamics {
     static DYNAMICS: OnceLock<Dynamics> = OnceLock::new();
     fn of<T: DecodeOwned>() -> Dynamic {
-        schema::of_decoded::<T>().compile().expect("derived schemas are in order")
+        schema::of_decoded::<T>().compile().expect("derived schemas compile")
     }
     DYNAMICS.get_or_init(|| Dynamics {
         everything: of::<Everything>(),
@@ -161,67 +161,69 @@ fn dynamics() -> &'static Dynamics {
     })
 }
 
-/// A form made from the schema accepts what the derived one accepts, and writes the same bytes.
+/// The run-time wire type accepts the same input as the derived one and writes the same bytes.
 ///
-/// The derived one knows of text and of limits of single fields, the other checks the names of zones and has a limit
-/// of its own on nesting.
+/// Exceptions: the derived one checks UTF-8 and limits of single fields; the other checks zone names and has its own
+/// nesting limit.
 fn check_dynamic(
-    form: &Dynamic,
+    wire: &Dynamic,
     input: &[u8],
     cuts: &[u8],
     options: Options,
     derived: Result<(&[u8], usize), &Error>,
 ) {
     let explained = |error: &Error| error.is_invalid_utf8() || error.is_limit();
-    match (derived, form.decode_with::<Value>(options, input)) {
+    match (derived, wire.decode_with::<Value>(options, input)) {
         (Ok((bytes, left)), Ok((_, rest))) => {
             assert_eq!(rest.len(), left);
-            let value = form.decode_exact::<Value>(bytes).expect("the derived form wrote it");
-            assert_eq!(form.to_vec(&value).expect("it was decoded"), bytes);
-            assert_eq!(form.encoded_len(&value).expect("it was decoded"), bytes.len());
-            let mut stream = Decoder::with_options(Pieces::new(input, cuts), options);
-            stream.decode_as::<_, Value>(form).expect("the slice can be decoded").expect("it is not empty");
+            let value = wire.decode_exact::<Value>(bytes).expect("the derived wire type wrote it");
+            assert_eq!(wire.to_vec(&value).expect("it was decoded"), bytes);
+            assert_eq!(wire.encoded_len(&value).expect("it was decoded"), bytes.len());
+            let mut stream = Decoder::with_options(Chunks::new(input, cuts), options);
+            stream
+                .decode_as::<_, Value>(wire)
+                .expect("the slice can be decoded")
+                .expect("there is a message");
             assert_eq!(stream.get_ref().bytes.len(), left);
         }
         (Ok(_), Err(error)) => assert!(explained(&error), "{error}"),
         (Err(error), Ok(_)) => assert!(explained(error), "{error}"),
-        (Err(_), Err(error)) => in_input(&error, input),
+        (Err(_), Err(error)) => assert_offset_in_input(&error, input),
     }
 }
 
-/// Decodes a value that owns in all ways that there are, which have to agree.
+/// Decodes an owned value in every way and compares the results.
 fn check_owned<T: DecodeOwned + Encode>(input: &[u8], cuts: &[u8], older: &mut T, dynamic: Option<&Dynamic>) {
     for options in options() {
         let from_slice =
             bounded(input, || options.decode::<T>(input).map(|(value, rest)| (value, rest.len())));
-        let mut decoder = Decoder::with_options(Pieces::new(input, cuts), options);
+        let mut decoder = Decoder::with_options(Chunks::new(input, cuts), options);
         let from_stream = bounded(input, || decoder.decode::<T>());
         let left = decoder.get_ref().bytes.len();
         match (from_slice, from_stream) {
             (Ok((value, rest)), Ok(Some(streamed))) => {
-                // The stream stands behind what it walked over.
+                // The stream is positioned after the message.
                 assert_eq!(left, rest);
                 let again = encoded(&value);
                 assert_eq!(encoded(&streamed), again);
-                let value =
-                    tightwire_parco::decode_exact::<T>(&again).expect("what was encoded can be decoded");
+                let value = tightwire_parco::decode_exact::<T>(&again).expect("encoded bytes can be decoded");
                 assert_eq!(encoded(&value), again);
                 let message = &input[..input.len() - rest];
                 bounded(input, || options.decode_into(message, older)).expect("it was decoded before");
                 assert_eq!(encoded(older), again);
-                if let Some(form) = dynamic {
-                    check_dynamic(form, input, cuts, options, Ok((&again, rest)));
+                if let Some(wire) = dynamic {
+                    check_dynamic(wire, input, cuts, options, Ok((&again, rest)));
                 }
             }
             (Ok(_), Ok(None)) => assert!(input.is_empty()),
             (Err(error), Err(streamed)) => {
-                in_input(&error, input);
-                in_input(&streamed, input);
-                // Whatever it is now, it is a value.
+                assert_offset_in_input(&error, input);
+                assert_offset_in_input(&streamed, input);
+                // The contents are unspecified but valid.
                 let _ = options.decode_into(input, older);
                 encoded(older);
-                if let Some(form) = dynamic {
-                    check_dynamic(form, input, cuts, options, Err(&error));
+                if let Some(wire) = dynamic {
+                    check_dynamic(wire, input, cuts, options, Err(&error));
                 }
             }
             (Err(error), Ok(None)) => assert!(error.is_unexpected_end() && input.is_empty(), "{error}"),
@@ -232,10 +234,10 @@ fn check_owned<T: DecodeOwned + Encode>(input: &[u8], cuts: &[u8], older: &mut T
     }
 }
 
-/// Decodes a value that borrows from a slice and from a stream.
+/// Decodes a borrowed value from a slice and from a stream.
 fn check_borrowed(input: &[u8], cuts: &[u8]) {
     for options in options() {
-        let mut decoder = Decoder::with_options(Pieces::new(input, cuts), options);
+        let mut decoder = Decoder::with_options(Chunks::new(input, cuts), options);
         match (bounded(input, || options.decode::<Borrowed<'_>>(input)), decoder.decode::<Borrowed<'_>>()) {
             (Ok((value, _)), Ok(Some(streamed))) => assert_eq!(value, streamed),
             (Err(error), Ok(None)) => assert!(error.is_unexpected_end() && input.is_empty(), "{error}"),
@@ -244,7 +246,7 @@ fn check_borrowed(input: &[u8], cuts: &[u8]) {
     }
 }
 
-/// A view shows what the owned value has, and takes no memory.
+/// A view has the contents of the owned value, and allocates nothing.
 pub fn check_view(input: &[u8]) {
     for options in options() {
         let (usage, view) = usage(|| options.decode::<View<'_>>(input));
@@ -262,7 +264,7 @@ pub fn check_view(input: &[u8]) {
             (view, owned) => panic!("{view:?} in place, {owned:?} owned"),
         };
         assert_eq!(usage.count, 0);
-        same(&view, &owned);
+        assert_view_eq(&view, &owned);
         if options == Options::new() {
             assert_eq!(encoded(&view), encoded(&owned));
         }
@@ -270,7 +272,7 @@ pub fn check_view(input: &[u8]) {
 }
 
 /// Compares a view with the owned value, element by element.
-pub fn same(view: &View<'_>, owned: &Owned) {
+pub fn assert_view_eq(view: &View<'_>, owned: &Owned) {
     assert_eq!(view.text, owned.text);
     assert!(view.numbers.iter().eq(owned.numbers.iter().copied()));
     assert!(view.doubles.iter().map(f64::to_bits).eq(owned.doubles.iter().map(|number| number.to_bits())));
@@ -303,40 +305,40 @@ pub fn same(view: &View<'_>, owned: &Owned) {
     }
 }
 
-/// Any bytes: nothing panics, memory follows the input, all ways of decoding agree, and what was decoded survives
-/// encoding.
+/// Any bytes: nothing panics, memory is proportional to the input, all decoders agree, and decoded values survive a
+/// round trip.
 pub fn check_bytes(input: &[u8], cuts: &[u8]) {
     let dynamics = dynamics();
     check_owned(input, cuts, &mut Material(input).everything(), Some(&dynamics.everything));
     check_owned(input, cuts, &mut Material(input).node(2), Some(&dynamics.node));
     check_owned(input, cuts, &mut Frame::Nothing, Some(&dynamics.frame));
     check_owned(input, cuts, &mut Named::One(1), Some(&dynamics.named));
-    // Its map keeps keys that come twice, which no form made from a schema does.
+    // Its map preserves duplicate keys, which the run-time wire type does not.
     check_owned(input, cuts, &mut Material(input).owned(), None);
     check_borrowed(input, cuts);
     check_view(input);
     let _ = tightwire_parco::decode_exact::<Vec<Node>>(input);
 }
 
-/// A value made of any bytes survives encoding, and what follows it in the input is left alone.
+/// A value made of any bytes survives a round trip, and the bytes after it in the input are not consumed.
 fn check_value<T: DecodeOwned + Encode>(value: &T, cuts: &[u8], older: &mut T, dynamic: Option<&Dynamic>) {
     let bytes = encoded(value);
     let mut slice = vec![0; bytes.len()];
     assert_eq!(tightwire_parco::encode_to_slice(value, &mut slice).expect("there is room"), bytes.len());
     assert_eq!(slice, bytes);
     check_owned(&bytes, cuts, older, dynamic);
-    let decoded = tightwire_parco::decode_exact::<T>(&bytes).expect("what was encoded can be decoded");
+    let decoded = tightwire_parco::decode_exact::<T>(&bytes).expect("encoded bytes can be decoded");
     assert_eq!(encoded(&decoded), bytes);
     let followed = [bytes.as_slice(), &[1, 2, 3]].concat();
-    let (_, rest) = tightwire_parco::decode::<T>(&followed).expect("what follows is not looked at");
+    let (_, rest) = tightwire_parco::decode::<T>(&followed).expect("trailing bytes are ignored");
     assert_eq!(rest, [1, 2, 3]);
-    let mut stream = Decoder::new(Pieces::new(&followed, cuts));
-    let decoded = stream.decode::<T>().expect("what was encoded can be decoded").expect("there is a message");
+    let mut stream = Decoder::new(Chunks::new(&followed, cuts));
+    let decoded = stream.decode::<T>().expect("encoded bytes can be decoded").expect("there is a message");
     assert_eq!(encoded(&decoded), bytes);
     assert_eq!(stream.into_inner().bytes, [1, 2, 3]);
 }
 
-/// Values made of any bytes survive encoding and decoding in every way.
+/// Values made of any bytes survive round trips through every encoder and decoder.
 pub fn check_round_trip(input: &[u8], cuts: &[u8]) {
     let mut material = Material(input);
     let value = material.everything();
@@ -350,22 +352,22 @@ pub fn check_round_trip(input: &[u8], cuts: &[u8]) {
     check_value(&owned, cuts, &mut Owned::default(), None);
     let bytes = encoded(&owned);
     check_view(&bytes);
-    let view = tightwire_parco::decode_exact::<View<'_>>(&bytes).expect("the view has the same form");
-    same(&view, &owned);
+    let view = tightwire_parco::decode_exact::<View<'_>>(&bytes).expect("the view has the same wire type");
+    assert_view_eq(&view, &owned);
     assert_eq!(encoded(&view), bytes);
 }
 
-/// Every prefix of an encoded value is too short, whoever reads it.
+/// Every prefix of an encoded value is reported as too short.
 pub fn check_prefixes<'de, T: Decode<'de>>(bytes: &'de [u8]) {
     for len in 0..bytes.len() {
         let Err(error) = tightwire_parco::decode::<T>(&bytes[..len]) else {
             panic!("{len} bytes are enough")
         };
         assert!(error.is_unexpected_end(), "{error}");
-        let offset = error.offset().expect("decoding knows where it is");
-        let missing = error.missing().expect("the end says what is missing");
+        let offset = error.offset().expect("decoding errors have an offset");
+        let missing = error.missing().expect("the error has a number of missing bytes");
         assert!(offset <= len, "{error}");
-        // What is missing is missing: the message is not shorter than that.
+        // At least the reported number of bytes is missing.
         assert!(missing > 0 && len + missing <= bytes.len(), "{error}: {missing} after {len}");
     }
 }

@@ -1,20 +1,20 @@
-//! Single cases of the vectors, by their ids.
+//! Access to single cases of the vectors, by id.
 
 use serde_json::Value;
 
-/// The case of a list.
+/// Returns a case of a list.
 pub(crate) fn case(list: &str, id: &str) -> Value {
     let file: Value = serde_json::from_str(include_str!("../data/parco-vectors.json")).unwrap();
     let cases = file[list].as_array().unwrap();
     cases.iter().find(|case| case["id"] == id).unwrap_or_else(|| panic!("{list} has no case {id}")).clone()
 }
 
-/// The bytes of a case.
+/// Returns the bytes of a case.
 pub(crate) fn bytes(list: &str, id: &str) -> Vec<u8> {
     hex(&case(list, id)["hex"])
 }
 
-/// Bytes written as hexadecimal digits.
+/// Decodes hexadecimal digits.
 pub(crate) fn hex(digits: &Value) -> Vec<u8> {
     let digits = digits.as_str().unwrap().as_bytes();
     let digit = |byte: u8| char::from(byte).to_digit(16).unwrap();

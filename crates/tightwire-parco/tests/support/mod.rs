@@ -1,6 +1,6 @@
-//! What tests and fuzz targets share.
+//! Helpers shared by tests and fuzz targets.
 
 #![allow(unreachable_pub, reason = "every user takes its own part of this module")]
 
 pub mod checks;
-pub mod forms;
+pub mod messages;

@@ -11,7 +11,7 @@ fn endian() -> impl Strategy<Value = Endian> {
     prop_oneof![Just(Endian::Little), Just(Endian::Big)]
 }
 
-/// Numbers of one byte have no order, and little endian stands for that.
+/// Numbers of one byte have no order and use little endian.
 fn number(number: Number, endian: Endian) -> (Number, Endian) {
     (number, if number.width() == 1 { Endian::Little } else { endian })
 }
@@ -40,7 +40,7 @@ fn leaf() -> impl Strategy<Value = Schema> {
     ]
 }
 
-/// What Go compares, so that it can be a key there.
+/// Types that are comparable in Go, so that they can be map keys.
 fn key() -> impl Strategy<Value = Schema> {
     leaf().prop_filter("Go compares keys", |key| !matches!(key, Schema::Blob { .. } | Schema::Skip(_)))
 }
@@ -106,7 +106,7 @@ pub(crate) fn value(schema: &Schema) -> BoxedStrategy<Value> {
         Schema::Number(Number::Float32, _) => any::<u32>().prop_map(Value::Float32).boxed(),
         Schema::Number(Number::Float64, _) => any::<u64>().prop_map(Value::Float64).boxed(),
         Schema::Number(number, _) => integer_of(*number),
-        // Headers are numbers of 63 bits.
+        // Headers are numbers of at most 63 bits.
         Schema::Header(Number::Uint64 | Number::Uint, _) => {
             any::<u64>().prop_map(|value| (value >> 1).into()).boxed()
         }
@@ -127,7 +127,7 @@ pub(crate) fn value(schema: &Schema) -> BoxedStrategy<Value> {
         Schema::Skip(_) => Just(Value::Skip).boxed(),
         Schema::TimeUtc => any::<i64>().prop_map(Value::from).boxed(),
         Schema::TimeLocation => (any::<i64>(), "[A-Za-z/]{1,20}")
-            .prop_map(|(unix_nanos, zone)| Value::Located { unix_nanos, zone })
+            .prop_map(|(unix_nanos, zone)| Value::TimeLocation { unix_nanos, zone })
             .boxed(),
         Schema::Multi { header, models } => {
             let is_text = matches!(**header, Schema::String { .. });

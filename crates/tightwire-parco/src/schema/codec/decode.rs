@@ -1,60 +1,60 @@
-//! Reading values, and reading over them.
+//! Decodes values, and walks over them.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::super::compile::{Dynamic, Index, Kind as Type, Length};
+use super::super::compile::{Dynamic, Index, Length, NodeKind};
 use super::super::{Number, Value};
 use super::{Depth, model, read_header, read_integer};
-use crate::error::{Fault, Kind, Segment};
+use crate::error::{ErrorKind, Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::time::Located;
+use crate::time::ZonedTimestamp;
 use crate::wire::{Get as _, TimeLocation, Wire as _};
 
-/// What is allocated on the word of a header alone.
-const TRUSTED: usize = 4096;
+/// Maximum number of elements reserved before they arrive.
+const MAX_RESERVED: usize = 4096;
 
-/// A key or value of a map, or an element, in the way to a failure.
+/// Path segment of a key, value or element.
 type Step = fn(usize) -> Segment;
 
 impl Dynamic {
     pub(super) fn walk_node<I: Input>(&self, index: Index, input: &mut I, depth: Depth) -> Result<(), Fault> {
         let depth = depth.deeper()?;
         match &self.nodes[index].kind {
-            Type::Bool => input.flag().map(|_| ()),
-            Type::Number(number, _) => input.pass(number.width()),
-            Type::Header(number, endian) => read_header(*number, *endian, input).map(|_| ()),
-            Type::Text(header) | Type::Blob(header) => {
+            NodeKind::Bool => input.flag().map(|_| ()),
+            NodeKind::Number(number, _) => input.skip(number.width()),
+            NodeKind::Header(number, endian) => read_header(*number, *endian, input).map(|_| ()),
+            NodeKind::Text(header) | NodeKind::Blob(header) => {
                 let len = header.read_bytes(input)?;
-                input.pass(len)
+                input.skip(len)
             }
-            Type::Slice(header, element) => {
+            NodeKind::Slice(header, element) => {
                 let count = header.read(input)?;
-                input.check_elements(count, self.least(*element))?;
+                input.check_elements(count, self.min_size(*element))?;
                 self.walk_elements(*element, count, input, depth)
             }
-            Type::Array(len, element) => {
-                if self.least(*element) == 0 {
+            NodeKind::Array(len, element) => {
+                if self.min_size(*element) == 0 {
                     input.check_elements(*len, 0)?;
                 }
                 self.walk_elements(*element, *len, input, depth)
             }
-            Type::Map { header, key, value } => {
+            NodeKind::Map { header, key, value } => {
                 let count = header.read(input)?;
-                input.check_elements(count, self.least(*key).saturating_add(self.least(*value)))?;
+                input.check_elements(count, self.min_size(*key).saturating_add(self.min_size(*value)))?;
                 input.walk_parts(count, |input, index| {
                     self.walk_part(*key, Segment::Key, index, input, depth)?;
                     self.walk_part(*value, Segment::Value, index, input, depth)
                 })
             }
-            Type::Option(inner) => {
+            NodeKind::Option(inner) => {
                 if input.flag()? {
                     self.walk_node(*inner, input, depth)?;
                 }
                 Ok(())
             }
-            Type::Struct(fields) => {
+            NodeKind::Struct(fields) => {
                 input.enter()?;
                 input.walk_parts(fields.len(), |input, index| {
                     let (name, field) = &fields[index];
@@ -64,15 +64,15 @@ impl Dynamic {
                 input.leave();
                 Ok(())
             }
-            Type::Skip(count) => input.pass(*count),
-            Type::TimeUtc => input.pass(8),
-            Type::TimeLocation => TimeLocation.walk(input),
-            Type::Multi { header, models } => {
+            NodeKind::Skip(count) => input.skip(*count),
+            NodeKind::TimeUtc => input.skip(8),
+            NodeKind::TimeLocation => TimeLocation.walk(input),
+            NodeKind::Multi { header, models } => {
                 input.enter()?;
                 input.walk_parts(1, |input, _| {
                     let id = self.walk_id(*header, input)?;
                     let inner =
-                        model(models, &id).map_err(|fault| self.blame_id(*header, &id, fault, input))?;
+                        model(models, &id).map_err(|fault| self.rewind_to_id(*header, &id, fault, input))?;
                     self.walk_node(inner, input, depth)
                 })?;
                 input.leave();
@@ -81,15 +81,16 @@ impl Dynamic {
         }
     }
 
-    /// Reads an id, which is the only value that walking needs. Bytes come one by one, for an `Input` hands out arrays.
+    /// Reads an id, the only value that a walk needs. An [`Input`] only returns arrays, so bytes are read one at a
+    /// time.
     fn walk_id<I: Input>(&self, header: Index, input: &mut I) -> Result<Value, Fault> {
         Ok(match self.nodes[header].kind {
-            Type::Number(number, endian) => Value::Integer(read_integer(number, endian, input)?),
-            Type::Header(number, endian) => Value::Integer(read_header(number, endian, input)?),
-            Type::Text(header) => {
+            NodeKind::Number(number, endian) => Value::Integer(read_integer(number, endian, input)?),
+            NodeKind::Header(number, endian) => Value::Integer(read_header(number, endian, input)?),
+            NodeKind::Text(header) => {
                 let len = header.read_bytes(input)?;
                 input.expect(len)?;
-                let mut bytes = Vec::with_capacity(len.min(TRUSTED));
+                let mut bytes = Vec::with_capacity(len.min(MAX_RESERVED));
                 for _ in 0..len {
                     bytes.extend(input.array::<1>()?);
                 }
@@ -99,11 +100,11 @@ impl Dynamic {
         })
     }
 
-    /// Reports an id that was just read where it starts.
+    /// Reports a fault at the first byte of the id that was just read.
     #[cold]
-    fn blame_id<I: Input>(&self, header: Index, id: &Value, fault: Fault, input: &mut I) -> Fault {
+    fn rewind_to_id<I: Input>(&self, header: Index, id: &Value, fault: Fault, input: &mut I) -> Fault {
         match self.size_node(header, id, Depth(0), Levels::default()) {
-            Ok(size) => input.blame(fault, size),
+            Ok(size) => input.rewind_fault(fault, size),
             Err(_) => fault,
         }
     }
@@ -127,10 +128,10 @@ impl Dynamic {
         depth: Depth,
     ) -> Result<(), Fault> {
         let node = &self.nodes[element];
-        match (&node.kind, node.fixed) {
-            // Whatever the bytes are, they are such elements.
-            (Type::Number(..) | Type::Skip(_) | Type::TimeUtc, Some(size)) => {
-                input.pass(size.checked_mul(count).ok_or(Fault::OVERFLOW)?)
+        match (&node.kind, node.fixed_size) {
+            // Any bytes are valid elements of these types.
+            (NodeKind::Number(..) | NodeKind::Skip(_) | NodeKind::TimeUtc, Some(size)) => {
+                input.skip(size.checked_mul(count).ok_or(Fault::OVERFLOW)?)
             }
             _ => input.walk_parts(count, |input, index| {
                 self.walk_part(element, Segment::Index, index, input, depth)
@@ -146,43 +147,45 @@ impl Dynamic {
     ) -> Result<Value, Fault> {
         let depth = depth.deeper()?;
         Ok(match &self.nodes[index].kind {
-            Type::Bool => Value::Bool(reader.flag()?),
-            Type::Number(number @ (Number::Float32 | Number::Float64), endian) => {
-                // As unsigned integers, bits are in range.
+            NodeKind::Bool => Value::Bool(reader.flag()?),
+            NodeKind::Number(number @ (Number::Float32 | Number::Float64), endian) => {
+                // The integer is unsigned, so the cast preserves the bits.
                 let bits = read_integer(*number, *endian, reader)? as u64;
                 if number.width() == 4 { Value::Float32(bits as u32) } else { Value::Float64(bits) }
             }
-            Type::Number(number, endian) => Value::Integer(read_integer(*number, *endian, reader)?),
-            Type::Header(number, endian) => Value::Integer(read_header(*number, *endian, reader)?),
-            Type::Text(header) | Type::Blob(header) => Value::Bytes(get_bytes(*header, reader)?.into()),
-            Type::Slice(header, element) => {
+            NodeKind::Number(number, endian) => Value::Integer(read_integer(*number, *endian, reader)?),
+            NodeKind::Header(number, endian) => Value::Integer(read_header(*number, *endian, reader)?),
+            NodeKind::Text(header) | NodeKind::Blob(header) => {
+                Value::Bytes(get_bytes(*header, reader)?.into())
+            }
+            NodeKind::Slice(header, element) => {
                 let count = header.read(reader)?;
-                reader.check_elements(count, self.least(*element))?;
+                reader.check_elements(count, self.min_size(*element))?;
                 self.get_elements(*element, count, reader, depth)?
             }
-            Type::Array(len, element) => {
-                if self.least(*element) == 0 {
+            NodeKind::Array(len, element) => {
+                if self.min_size(*element) == 0 {
                     reader.check_elements(*len, 0)?;
                 }
-                reader.expect(self.least(index))?;
+                reader.expect(self.min_size(index))?;
                 self.get_elements(*element, *len, reader, depth)?
             }
-            Type::Map { header, key, value } => {
+            NodeKind::Map { header, key, value } => {
                 let count = header.read(reader)?;
-                reader.check_elements(count, self.least(*key).saturating_add(self.least(*value)))?;
+                reader.check_elements(count, self.min_size(*key).saturating_add(self.min_size(*value)))?;
                 self.get_entries(*key, *value, count, reader, depth)?
             }
-            Type::Option(inner) => {
+            NodeKind::Option(inner) => {
                 if reader.flag()? {
-                    reader.allocate(size_of::<Value>())?;
+                    reader.count_allocation(size_of::<Value>())?;
                     Value::some(self.get_node(*inner, reader, depth)?)
                 } else {
                     Value::NONE
                 }
             }
-            Type::Struct(fields) => {
+            NodeKind::Struct(fields) => {
                 reader.enter()?;
-                reader.allocate(fields.len().saturating_mul(size_of::<Value>()))?;
+                reader.count_allocation(fields.len().saturating_mul(size_of::<Value>()))?;
                 let mut values = Vec::with_capacity(fields.len());
                 for (name, field) in fields {
                     match self.get_node(*field, reader, depth) {
@@ -193,20 +196,21 @@ impl Dynamic {
                 reader.leave();
                 Value::Struct(values)
             }
-            Type::Skip(count) => {
-                reader.pass(*count)?;
+            NodeKind::Skip(count) => {
+                reader.skip(*count)?;
                 Value::Skip
             }
-            Type::TimeUtc => Value::Integer(i64::from_le_bytes(reader.array()?).into()),
-            Type::TimeLocation => {
-                let Located { at, zone } = TimeLocation.get(reader)?;
-                Value::Located { unix_nanos: at.as_nanos(), zone }
+            NodeKind::TimeUtc => Value::Integer(i64::from_le_bytes(reader.array()?).into()),
+            NodeKind::TimeLocation => {
+                let ZonedTimestamp { at, zone } = TimeLocation.get(reader)?;
+                Value::TimeLocation { unix_nanos: at.as_nanos(), zone }
             }
-            Type::Multi { header, models } => {
+            NodeKind::Multi { header, models } => {
                 reader.enter()?;
                 let id = self.get_node(*header, reader, depth)?;
-                let inner = model(models, &id).map_err(|fault| self.blame_id(*header, &id, fault, reader))?;
-                reader.allocate(2 * size_of::<Value>())?;
+                let inner =
+                    model(models, &id).map_err(|fault| self.rewind_to_id(*header, &id, fault, reader))?;
+                reader.count_allocation(2 * size_of::<Value>())?;
                 let value = Box::new(self.get_node(inner, reader, depth)?);
                 reader.leave();
                 Value::Multi { id: Box::new(id), value }
@@ -232,8 +236,8 @@ impl Dynamic {
         reader: &mut Reader<'_, '_>,
         depth: Depth,
     ) -> Result<Value, Fault> {
-        reader.allocate(count.saturating_mul(size_of::<Value>()))?;
-        let mut values = Vec::with_capacity(count.min(TRUSTED));
+        reader.count_allocation(count.saturating_mul(size_of::<Value>()))?;
+        let mut values = Vec::with_capacity(count.min(MAX_RESERVED));
         for index in 0..count {
             values.push(self.get_part(element, Segment::Index, index, reader, depth)?);
         }
@@ -248,9 +252,9 @@ impl Dynamic {
         reader: &mut Reader<'_, '_>,
         depth: Depth,
     ) -> Result<Value, Fault> {
-        reader.allocate(count.saturating_mul(size_of::<(Value, Value)>()))?;
-        let mut entries = Vec::with_capacity(count.min(TRUSTED));
-        // Where the entries start, as far as anybody asks.
+        reader.count_allocation(count.saturating_mul(size_of::<(Value, Value)>()))?;
+        let mut entries = Vec::with_capacity(count.min(MAX_RESERVED));
+        // Offsets of the entries, recorded only if duplicates are rejected.
         let mut starts = Vec::new();
         for index in 0..count {
             if reader.rejects_duplicates() {
@@ -263,7 +267,7 @@ impl Dynamic {
         let repeated = repeated(&entries);
         let first = repeated.iter().map(|(_, index)| *index).min();
         if let Some((index, start)) = first.and_then(|index| Some((index, starts.get(index)?))) {
-            let fault = reader.blame(Fault(Kind::DuplicateKey), reader.offset() - start);
+            let fault = reader.rewind_fault(Fault(ErrorKind::DuplicateKey), reader.offset() - start);
             return Err(reader.locate(fault, Segment::Key(index)));
         }
         Ok(Value::Map(last_wins(entries, &repeated)))
@@ -272,14 +276,14 @@ impl Dynamic {
 
 fn get_bytes<'de>(header: Length, reader: &mut Reader<'_, 'de>) -> Result<&'de [u8], Fault> {
     let len = header.read_bytes(reader)?;
-    reader.allocate(len)?;
+    reader.count_allocation(len)?;
     reader.bytes(len)
 }
 
-/// The entries whose keys were there before, each with the first entry that has the key.
+/// Returns the entries with duplicate keys, each with the first entry that has the key.
 fn repeated(entries: &[(Value, Value)]) -> Vec<(usize, usize)> {
     let mut order: Vec<usize> = (0..entries.len()).collect();
-    // A stable sort keeps the order of the wire among equal keys.
+    // A stable sort preserves wire order among equal keys.
     order.sort_by(|one, other| entries[*one].0.cmp(&entries[*other].0));
     let mut repeated = Vec::new();
     for same in order.chunk_by(|one, other| entries[*one].0 == entries[*other].0) {
@@ -288,7 +292,7 @@ fn repeated(entries: &[(Value, Value)]) -> Vec<(usize, usize)> {
     repeated
 }
 
-/// Keeps of a repeated key the first place and the last value.
+/// Removes duplicate keys: the first entry remains, with the last value.
 fn last_wins(mut entries: Vec<(Value, Value)>, repeated: &[(usize, usize)]) -> Vec<(Value, Value)> {
     if repeated.is_empty() {
         return entries;

@@ -1,6 +1,6 @@
-//! Writing values, and counting the bytes they take.
+//! Encodes values, and computes their encoded sizes.
 
-use super::super::compile::{Dynamic, Index, Kind as Type};
+use super::super::compile::{Dynamic, Index, NodeKind};
 use super::super::{Number, Value};
 use super::{Depth, model, write_bits};
 use crate::error::{Fault, Segment};
@@ -8,37 +8,41 @@ use crate::options::Levels;
 use crate::wire::{Endian, TimeLocation};
 use crate::write::Writer;
 
-/// The width and order of what is one number on the wire.
-fn layout(kind: &Type) -> Option<(usize, Endian)> {
+/// Returns the width and byte order of a type that is encoded as a single number.
+fn layout(kind: &NodeKind) -> Option<(usize, Endian)> {
     match kind {
-        Type::Bool => Some((1, Endian::Little)),
-        Type::Number(number, endian) | Type::Header(number, endian) => Some((number.width(), *endian)),
-        Type::TimeUtc => Some((8, Endian::Little)),
+        NodeKind::Bool => Some((1, Endian::Little)),
+        NodeKind::Number(number, endian) | NodeKind::Header(number, endian) => {
+            Some((number.width(), *endian))
+        }
+        NodeKind::TimeUtc => Some((8, Endian::Little)),
         _ => None,
     }
 }
 
-/// The bits of that number.
-fn bits(kind: &Type, value: &Value) -> Result<u64, Fault> {
+/// Returns the bits of that number.
+fn bits(kind: &NodeKind, value: &Value) -> Result<u64, Fault> {
     match (kind, value) {
-        (Type::Bool, Value::Bool(flag)) => Ok((*flag).into()),
-        (Type::Number(Number::Float32, _), Value::Float32(bits)) => Ok((*bits).into()),
-        (Type::Number(Number::Float64, _), Value::Float64(bits)) => Ok(*bits),
-        (Type::Number(number, _), Value::Integer(value)) if !number.is_float() => to_bits(*number, *value),
-        (Type::Header(number, _), Value::Integer(value)) => {
+        (NodeKind::Bool, Value::Bool(flag)) => Ok((*flag).into()),
+        (NodeKind::Number(Number::Float32, _), Value::Float32(bits)) => Ok((*bits).into()),
+        (NodeKind::Number(Number::Float64, _), Value::Float64(bits)) => Ok(*bits),
+        (NodeKind::Number(number, _), Value::Integer(value)) if !number.is_float() => {
+            to_bits(*number, *value)
+        }
+        (NodeKind::Header(number, _), Value::Integer(value)) => {
             to_bits(Number::Int, *value)?;
             to_bits(*number, *value)
         }
-        (Type::TimeUtc, Value::Integer(nanos)) => to_bits(Number::Int64, *nanos),
+        (NodeKind::TimeUtc, Value::Integer(nanos)) => to_bits(Number::Int64, *nanos),
         _ => Err(Fault::UNKNOWN_TYPE),
     }
 }
 
-/// The bits of an integer that is in range, least significant byte first.
+/// Returns the bits of an integer, after a range check.
 fn to_bits(number: Number, value: i128) -> Result<u64, Fault> {
-    let (least, most) = number.range();
-    // Casting keeps the low bits, which are those of two's complement.
-    if (least..=most).contains(&value) { Ok(value as u64) } else { Err(Fault::OVERFLOW) }
+    let (min, max) = number.range();
+    // The cast preserves the low bits in two's complement.
+    if (min..=max).contains(&value) { Ok(value as u64) } else { Err(Fault::OVERFLOW) }
 }
 
 impl Dynamic {
@@ -56,34 +60,34 @@ impl Dynamic {
             return Ok(());
         }
         match (kind, value) {
-            (Type::Text(header) | Type::Blob(header), Value::Bytes(bytes)) => {
+            (NodeKind::Text(header) | NodeKind::Blob(header), Value::Bytes(bytes)) => {
                 header.write(bytes.len(), writer)?;
                 writer.bytes(bytes);
             }
-            (Type::Slice(header, element), Value::List(values)) => {
+            (NodeKind::Slice(header, element), Value::List(values)) => {
                 header.write(values.len(), writer)?;
                 self.put_elements(*element, values, writer, depth)?;
             }
-            (Type::Array(len, element), Value::List(values)) => {
+            (NodeKind::Array(len, element), Value::List(values)) => {
                 if values.len() != *len {
                     return Err(Fault::INVALID_LENGTH);
                 }
                 self.put_elements(*element, values, writer, depth)?;
             }
-            (Type::Map { header, key, value }, Value::Map(entries)) => {
+            (NodeKind::Map { header, key, value }, Value::Map(entries)) => {
                 header.write(entries.len(), writer)?;
                 for (index, (a_key, a_value)) in entries.iter().enumerate() {
                     self.put_part(*key, a_key, Segment::Key(index), writer, depth)?;
                     self.put_part(*value, a_value, Segment::Value(index), writer, depth)?;
                 }
             }
-            (Type::Option(inner), Value::Option(value)) => {
+            (NodeKind::Option(inner), Value::Option(value)) => {
                 writer.array([u8::from(value.is_some())]);
                 if let Some(value) = value {
                     self.put_node(*inner, value, writer, depth)?;
                 }
             }
-            (Type::Struct(fields), Value::Struct(values)) if fields.len() == values.len() => {
+            (NodeKind::Struct(fields), Value::Struct(values)) if fields.len() == values.len() => {
                 writer.enter()?;
                 for ((name, field), value) in fields.iter().zip(values) {
                     if let Err(fault) = self.put_node(*field, value, writer, depth) {
@@ -92,11 +96,11 @@ impl Dynamic {
                 }
                 writer.leave();
             }
-            (Type::Skip(count), Value::Skip) => writer.zeros(*count),
-            (Type::TimeLocation, Value::Located { unix_nanos, zone }) => {
+            (NodeKind::Skip(count), Value::Skip) => writer.zeros(*count),
+            (NodeKind::TimeLocation, Value::TimeLocation { unix_nanos, zone }) => {
                 TimeLocation::put_parts(unix_nanos, zone.as_bytes(), writer)?;
             }
-            (Type::Multi { header, models }, Value::Multi { id, value }) => {
+            (NodeKind::Multi { header, models }, Value::Multi { id, value }) => {
                 writer.enter()?;
                 self.put_node(*header, id, writer, depth)?;
                 self.put_node(model(models, id)?, value, writer, depth)?;
@@ -145,47 +149,47 @@ impl Dynamic {
             return Ok(width);
         }
         Ok(match (&node.kind, value) {
-            (Type::Text(header) | Type::Blob(header), Value::Bytes(bytes)) => {
+            (NodeKind::Text(header) | NodeKind::Blob(header), Value::Bytes(bytes)) => {
                 header.check(bytes.len())?;
-                node.least + bytes.len()
+                node.min_size + bytes.len()
             }
-            (Type::Slice(header, element), Value::List(values)) => {
+            (NodeKind::Slice(header, element), Value::List(values)) => {
                 header.check(values.len())?;
-                node.least + self.size_elements(*element, values, depth, levels)?
+                node.min_size + self.size_elements(*element, values, depth, levels)?
             }
-            (Type::Array(len, element), Value::List(values)) => {
+            (NodeKind::Array(len, element), Value::List(values)) => {
                 if values.len() != *len {
                     return Err(Fault::INVALID_LENGTH);
                 }
                 self.size_elements(*element, values, depth, levels)?
             }
-            (Type::Map { header, key, value }, Value::Map(entries)) => {
+            (NodeKind::Map { header, key, value }, Value::Map(entries)) => {
                 header.check(entries.len())?;
-                entries.iter().try_fold(node.least, |sum, (a_key, a_value)| {
+                entries.iter().try_fold(node.min_size, |sum, (a_key, a_value)| {
                     let key = self.size_node(*key, a_key, depth, levels)?;
                     Ok(sum + key + self.size_node(*value, a_value, depth, levels)?)
                 })?
             }
-            (Type::Option(inner), Value::Option(Some(value))) => {
+            (NodeKind::Option(inner), Value::Option(Some(value))) => {
                 1 + self.size_node(*inner, value, depth, levels)?
             }
-            (Type::Option(_), Value::Option(None)) => 1,
-            (Type::Struct(fields), Value::Struct(values)) if fields.len() == values.len() => {
+            (NodeKind::Option(_), Value::Option(None)) => 1,
+            (NodeKind::Struct(fields), Value::Struct(values)) if fields.len() == values.len() => {
                 let levels = levels.deeper()?;
                 let mut fields = fields.iter().zip(values);
                 fields.try_fold(0, |sum, ((_, field), value)| {
                     Ok(sum + self.size_node(*field, value, depth, levels)?)
                 })?
             }
-            (Type::TimeLocation, Value::Located { unix_nanos, zone }) => {
+            (NodeKind::TimeLocation, Value::TimeLocation { unix_nanos, zone }) => {
                 TimeLocation::size_of_parts(unix_nanos, zone.as_bytes())?
             }
-            (Type::Multi { header, models }, Value::Multi { id, value }) => {
+            (NodeKind::Multi { header, models }, Value::Multi { id, value }) => {
                 let levels = levels.deeper()?;
                 let header = self.size_node(*header, id, depth, levels)?;
                 header + self.size_node(model(models, id)?, value, depth, levels)?
             }
-            (Type::Skip(count), Value::Skip) => *count,
+            (NodeKind::Skip(count), Value::Skip) => *count,
             _ => return Err(Fault::UNKNOWN_TYPE),
         })
     }

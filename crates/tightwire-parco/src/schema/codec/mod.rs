@@ -1,17 +1,17 @@
-//! Encoding and decoding values by a checked schema.
+//! Encodes and decodes values with a validated schema.
 
 mod decode;
 mod encode;
 
 use super::compile::{Dynamic, Index, Length, Model};
-use super::{Describe, Number, Schema, Value};
+use super::{Number, Schema, SchemaContext, Value};
 use crate::error::Fault;
 use crate::options::{Levels, Mode};
 use crate::read::{Input, Reader};
 use crate::wire::{Endian, Get, Put, Wire};
 use crate::write::Writer;
 
-/// Counts levels, for what is recursive here has to end before the stack does.
+/// Nesting depth of the value, limited so that recursion cannot overflow the stack.
 #[derive(Clone, Copy)]
 struct Depth(usize);
 
@@ -46,20 +46,20 @@ fn write_bits(width: usize, endian: Endian, bits: u64, writer: &mut Writer<'_>) 
     writer.prefixed(header, width, &[]);
 }
 
-/// A header as a value, which is an `int` in Go and has no more than 63 bits.
+/// Reads a header as a value, which is an `int` in Go and has at most 63 bits.
 fn read_header<I: Input>(number: Number, endian: Endian, input: &mut I) -> Result<i128, Fault> {
     let value = read_integer(number, endian, input)?;
     match i64::try_from(value) {
         Ok(_) => Ok(value),
         Err(_) if input.options().mode == Mode::Compat => Ok(value - (1 << 64)),
-        Err(_) => Err(input.blame(Fault::OVERFLOW, number.width())),
+        Err(_) => Err(input.rewind_fault(Fault::OVERFLOW, number.width())),
     }
 }
 
 impl Length {
     fn read<I: Input>(self, input: &mut I) -> Result<usize, Fault> {
         let len = read_integer(self.number, self.endian, input)?;
-        usize::try_from(len).map_err(|_| input.blame(Fault::OVERFLOW, self.number.width()))
+        usize::try_from(len).map_err(|_| input.rewind_fault(Fault::OVERFLOW, self.number.width()))
     }
 
     /// Reads the length of a string or blob.
@@ -81,30 +81,30 @@ impl Length {
 }
 
 impl Dynamic {
-    fn least(&self, index: Index) -> usize {
-        self.nodes[index].least
+    fn min_size(&self, index: Index) -> usize {
+        self.nodes[index].min_size
     }
 }
 
-/// The type of the model with an id.
+/// Returns the node of the model with this id.
 fn model(models: &[Model], id: &Value) -> Result<Index, Fault> {
     Model::find(models, id).map(|model| model.node).ok_or(Fault::UNKNOWN_TYPE)
 }
 
 impl Wire for Dynamic {
     fn min_size(&self) -> usize {
-        self.least(0)
+        self.min_size(0)
     }
 
     fn fixed_size(&self) -> Option<usize> {
-        self.nodes[0].fixed
+        self.nodes[0].fixed_size
     }
 
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
         self.walk_node(0, input, Depth(0))
     }
 
-    fn schema(&self, _: &mut Describe) -> Schema {
+    fn schema(&self, _: &mut SchemaContext) -> Schema {
         self.schema.clone()
     }
 }

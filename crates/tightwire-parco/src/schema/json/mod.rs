@@ -1,7 +1,7 @@
-//! The schema language and the value language: schemas and values as JSON.
+//! Schemas and values as JSON.
 //!
-//! They are those of the vector file in the tests, for exchange with tools and other implementations. Beyond the types
-//! of that file there is `{"t": "recursive", "n": LEVELS}` for a struct that contains itself.
+//! The format is that of the vector file of the tests, for exchange with tools and other implementations. In addition
+//! to the types of that file there is `{"t": "recursive", "n": LEVELS}` for a struct that contains itself.
 
 mod read_value;
 mod schema;
@@ -14,13 +14,13 @@ use super::{Dynamic, Schema, SchemaError, Value};
 use tree::Tree;
 
 impl Schema {
-    /// Reads a schema from JSON and checks it, as [`compile`](Self::compile) does.
+    /// Parses a schema from JSON and validates it like [`compile`](Self::compile).
     ///
-    /// Members that a type does not have are refused, and so are two members of one name.
+    /// Unknown and duplicate keys are rejected.
     ///
     /// # Errors
     ///
-    /// Fails if the text is not JSON, or no schema, or one that describes nothing that can be on the wire.
+    /// Fails if the text is not JSON, or not a valid schema.
     ///
     /// ```
     /// use tightwire_parco::schema::Schema;
@@ -30,7 +30,7 @@ impl Schema {
     /// assert_eq!(schema.to_json(), text);
     ///
     /// let error = Schema::from_json(&text.replace("int8_header", "float32")).unwrap_err();
-    /// assert_eq!(error.to_string(), "a member is missing at .Tags[header].order");
+    /// assert_eq!(error.to_string(), "a key is missing at .Tags[header].order");
     /// # Ok::<(), tightwire_parco::schema::SchemaError>(())
     /// ```
     pub fn from_json(text: &str) -> Result<Self, SchemaError> {
@@ -39,57 +39,56 @@ impl Schema {
         Ok(schema)
     }
 
-    /// The schema as JSON in one line.
+    /// Returns the schema as JSON in one line.
     pub fn to_json(&self) -> String {
         schema::write(self).print()
     }
 }
 
 impl Dynamic {
-    /// The most that `{"repeat": .., "count": N}` may make of a text, in bytes of strings and of [`Value`]s:
-    /// 100 MiB.
+    /// Maximum size of the strings and [`Value`]s created by `{"repeat": .., "count": N}` in one text: 100 MiB.
     pub const MAX_REPEATED: usize = 100 << 20;
 
-    /// Reads a value from JSON.
+    /// Parses a value from JSON.
     ///
     /// | Type | JSON |
     /// |---|---|
     /// | bool | `true`, `false` |
     /// | integers, headers, time in UTC | a number, or its digits as a string |
-    /// | floats | `{"bits": "0x.."}`; a member `text` is for people |
+    /// | floats | `{"bits": "0x.."}`; the key `text` is informational |
     /// | string, blob | a string, or `{"hex": ".."}`; for a blob also `null` |
     /// | slice, array | a list, or `null` |
     /// | map | a list of pairs, or `null` |
     /// | option | `null`, `{"some": ..}` |
     /// | struct | an object with all fields |
     /// | skip | `null` |
-    /// | located time | `{"unix_nanos": .., "zone": ".."}` |
+    /// | time with a zone | `{"unix_nanos": .., "zone": ".."}` |
     /// | multi | a pair of id and value |
     ///
-    /// Strings and lists may be `{"repeat": .., "count": N}`. Lists of other lengths than their array, and numbers out
-    /// of range, are values that cannot be encoded.
+    /// Strings and lists may be `{"repeat": .., "count": N}`. Lists whose length differs from that of the array, and
+    /// numbers out of range, are parsed but cannot be encoded.
     ///
     /// # Errors
     ///
-    /// Fails if the text is not JSON or no value of the schema's type.
+    /// Fails if the text is not JSON or does not match the schema.
     ///
     /// ```
     /// use tightwire_parco::WireExt;
     ///
-    /// let form = tightwire_parco::schema::of::<Vec<u16>>().compile()?;
-    /// let value = form.value_from_json("[1, 513]")?;
-    /// assert_eq!(form.to_vec(&value)?, [2, 0, 1, 0, 1, 2]);
+    /// let wire = tightwire_parco::schema::of::<Vec<u16>>().compile()?;
+    /// let value = wire.value_from_json("[1, 513]")?;
+    /// assert_eq!(wire.to_vec(&value)?, [2, 0, 1, 0, 1, 2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn value_from_json(&self, text: &str) -> Result<Value, SchemaError> {
         read_value::read(self, Tree::parse(text)?)
     }
 
-    /// The value as JSON in one line.
+    /// Returns the value as JSON in one line.
     ///
     /// # Errors
     ///
-    /// Fails if it is not of the schema's type.
+    /// Fails if the value does not match the schema.
     pub fn value_to_json(&self, value: &Value) -> Result<String, SchemaError> {
         Ok(write_value::write(self, value)?.print())
     }

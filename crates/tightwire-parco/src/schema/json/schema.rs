@@ -1,4 +1,4 @@
-//! The schema language.
+//! Schemas as JSON.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -8,13 +8,13 @@ use super::super::{Number, Schema, SchemaError};
 use super::tree::{Members, Tree};
 use crate::wire::Endian;
 
-/// Reads a schema. The depth is that of the tree, which the parser has bounded.
+/// Parses a schema. The depth is that of the tree, which the parser limits.
 pub(super) fn read(tree: Tree) -> Result<Schema, SchemaError> {
     let mut members = tree.into_members().map_err(|error| {
-        if error.is_duplicate() { error } else { SchemaError::invalid("a type is an object") }
+        if error.is_duplicate() { error } else { SchemaError::invalid("a type must be an object") }
     })?;
     let Some(Tree::Text(name)) = members.take("t") else {
-        return Err(SchemaError::invalid("a type has its name as the member t"));
+        return Err(SchemaError::invalid("a type must have a name in the key `t`"));
     };
     let schema = match &*name {
         "bool" => Schema::Bool,
@@ -47,26 +47,28 @@ pub(super) fn read(tree: Tree) -> Result<Schema, SchemaError> {
         ),
         _ => number(&name, &mut members)?,
     };
-    if members.is_empty() { Ok(schema) } else { Err(SchemaError::invalid("the type has no such member")) }
+    if members.is_empty() { Ok(schema) } else { Err(SchemaError::invalid("the type has no such key")) }
 }
 
 fn number(name: &str, members: &mut Members) -> Result<Schema, SchemaError> {
     let bare = name.strip_suffix("_header");
     let number = Number::ALL.iter().copied().find(|number| number.name() == bare.unwrap_or(name));
     let number = number.filter(|number| bare.is_none() || !number.is_float());
-    let number = number.ok_or_else(|| SchemaError::invalid("no type has this name"))?;
+    let number = number.ok_or_else(|| SchemaError::invalid("unknown type name"))?;
     let endian = match (number.width(), members.take("order")) {
         (1, None) => Endian::Little,
         (2.., Some(Tree::Text(order))) if order == "le" => Endian::Little,
         (2.., Some(Tree::Text(order))) if order == "be" => Endian::Big,
         (2.., None) => return Err(missing("order")),
-        _ => return Err(SchemaError::invalid("the byte order is le or be, and none for one byte")),
+        _ => {
+            return Err(SchemaError::invalid("`order` must be `le` or `be`, and absent for one-byte numbers"));
+        }
     };
     Ok(if bare.is_some() { Schema::Header(number, endian) } else { Schema::Number(number, endian) })
 }
 
 fn missing(name: &str) -> SchemaError {
-    SchemaError::invalid("a member is missing").within(format_args!(".{name}"))
+    SchemaError::invalid("a key is missing").within(format_args!(".{name}"))
 }
 
 fn member(members: &mut Members, name: &str) -> Result<Tree, SchemaError> {
@@ -78,7 +80,7 @@ fn part(members: &mut Members, name: &str, step: &str) -> Result<Box<Schema>, Sc
     Ok(Box::new(schema))
 }
 
-/// A header, which is a plain integer in a schema whatever its name says.
+/// Parses a header, which becomes a plain integer whatever its name.
 fn header(members: &mut Members) -> Result<Box<Schema>, SchemaError> {
     let header = part(members, "header", "[header]")?;
     Ok(match *header {
@@ -90,12 +92,12 @@ fn header(members: &mut Members) -> Result<Box<Schema>, SchemaError> {
 fn count(members: &mut Members, name: &str) -> Result<u64, SchemaError> {
     match member(members, name)? {
         Tree::Number(number) if number >= 0 => Ok(number.unsigned_abs()),
-        _ => Err(SchemaError::invalid("a number of things is a number")),
+        _ => Err(SchemaError::invalid("a count must be a number")),
     }
 }
 
 fn fields(tree: Tree) -> Result<Vec<(String, Schema)>, SchemaError> {
-    let wrong = || SchemaError::invalid("fields are a list of pairs of name and type");
+    let wrong = || SchemaError::invalid("`fields` must be a list of pairs of name and type");
     let Tree::List(list) = tree else { return Err(wrong()) };
     let fields = list.into_iter().map(|field| {
         let Tree::List(pair) = field else { return Err(wrong()) };
@@ -108,7 +110,7 @@ fn fields(tree: Tree) -> Result<Vec<(String, Schema)>, SchemaError> {
 
 fn models(tree: Tree) -> Result<Vec<(String, Schema)>, SchemaError> {
     let members = tree.into_object().map_err(|error| {
-        if error.is_duplicate() { error } else { SchemaError::invalid("models are an object") }
+        if error.is_duplicate() { error } else { SchemaError::invalid("`models` must be an object") }
     })?;
     let models = members.into_iter().map(|(id, schema)| {
         let schema = read(schema).map_err(|error| error.within(format_args!("[{id}]")))?;
@@ -117,7 +119,7 @@ fn models(tree: Tree) -> Result<Vec<(String, Schema)>, SchemaError> {
     models.collect()
 }
 
-/// Writes a schema.
+/// Converts a schema to JSON.
 pub(super) fn write(schema: &Schema) -> Tree {
     let name = |name: &str| ("t", Tree::text(name));
     match schema {
@@ -174,7 +176,7 @@ fn write_number(name: String, number: Number, endian: Endian) -> Tree {
     }
 }
 
-/// Where a header is expected, an integer is one.
+/// Converts a header: integers get the name of a header.
 fn write_header(header: &Schema) -> Tree {
     match header {
         Schema::Number(number, endian) if !number.is_float() => write(&Schema::Header(*number, *endian)),

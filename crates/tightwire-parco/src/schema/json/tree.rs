@@ -1,4 +1,4 @@
-//! JSON as a tree that keeps the order of members and repeated names, so that these can be refused.
+//! A JSON tree that preserves the order of keys and duplicate keys, so that duplicates can be rejected.
 
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -8,16 +8,16 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 use super::super::SchemaError;
-use super::super::error::Kind as Wrong;
+use super::super::error::SchemaErrorKind;
 
 #[derive(Clone)]
 pub(super) enum Tree {
     Null,
     Bool(bool),
     Number(i64),
-    /// Above the other.
+    /// Above `i64::MAX`.
     Large(u64),
-    /// What no type of the languages has.
+    /// A float, which no schema or value uses.
     Fraction,
     Text(String),
     List(Vec<Self>),
@@ -30,7 +30,7 @@ impl Tree {
     }
 
     pub(super) fn print(&self) -> String {
-        // Trees have string keys and no floats, and that is all that can fail.
+        // Cannot fail: all keys are strings and there are no floats.
         serde_json::to_string(self).unwrap_or_default()
     }
 
@@ -42,7 +42,7 @@ impl Tree {
         Self::Object(members.map(|(name, tree)| (name.to_string(), tree)).into())
     }
 
-    /// A number as far as JSON readers in general take it, which is up to 53 bits; else its digits.
+    /// Returns a number if JSON readers can represent it exactly (`is_short`), and its digits as a string otherwise.
     pub(super) fn digits(number: i128, is_short: bool) -> Self {
         match i64::try_from(number) {
             Ok(number) if is_short => Self::Number(number),
@@ -50,18 +50,18 @@ impl Tree {
         }
     }
 
-    /// The members of an object, whose names are all different.
+    /// Returns the entries of an object. Rejects duplicate keys.
     pub(super) fn into_object(self) -> Result<Vec<(String, Self)>, SchemaError> {
-        let Self::Object(members) = self else { return Err(SchemaError::mismatch("no object")) };
+        let Self::Object(members) = self else { return Err(SchemaError::mismatch("expected an object")) };
         let mut names: Vec<&str> = members.iter().map(|(name, _)| &**name).collect();
         names.sort_unstable();
-        if names.windows(2).any(|pair| matches!(pair, [one, other] if one == other)) {
-            return Err(SchemaError::new(Wrong::Duplicate));
+        if names.array_windows().any(|[one, other]| one == other) {
+            return Err(SchemaError::new(SchemaErrorKind::Duplicate));
         }
         Ok(members)
     }
 
-    /// The members of an object, to be taken by name.
+    /// Returns the entries of an object for lookup by key.
     pub(super) fn into_members(self) -> Result<Members, SchemaError> {
         let members = self.into_object()?;
         let left = members.len();
@@ -71,7 +71,7 @@ impl Tree {
     }
 }
 
-/// The members of an object by name, and how many were not taken yet.
+/// Entries of an object for lookup by key, and the number of entries not taken yet.
 pub(super) struct Members {
     members: Vec<(String, Option<Tree>)>,
     left: usize,

@@ -1,70 +1,72 @@
-//! Values to the value language.
+//! Converts values to JSON.
 
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
-use super::super::compile::{Dynamic, Index, Kind as Type, Model};
-use super::super::error::Kind as Wrong;
+use super::super::compile::{Dynamic, Index, Model, NodeKind};
+use super::super::error::SchemaErrorKind;
 use super::super::{SchemaError, Value};
 use super::read_value::hex;
 use super::tree::Tree;
 
-/// Writes a value. The depth is bounded as that of encoding is.
-pub(super) fn write(form: &Dynamic, value: &Value) -> Result<Tree, SchemaError> {
-    node(form, 0, value, 0)
+/// Converts a value. The depth is limited as for encoding.
+pub(super) fn write(wire: &Dynamic, value: &Value) -> Result<Tree, SchemaError> {
+    node(wire, 0, value, 0)
 }
 
-fn node(form: &Dynamic, index: Index, value: &Value, depth: usize) -> Result<Tree, SchemaError> {
+fn node(wire: &Dynamic, index: Index, value: &Value, depth: usize) -> Result<Tree, SchemaError> {
     if depth == Dynamic::MAX_NESTING {
-        return Err(SchemaError::new(Wrong::Limit("the value is too deep")));
+        return Err(SchemaError::new(SchemaErrorKind::Limit("the value is too deep")));
     }
-    let part = |index, value| node(form, index, value, depth + 1);
-    Ok(match (&form.nodes[index].kind, value) {
-        (Type::Bool, Value::Bool(flag)) => Tree::Bool(*flag),
-        (Type::Number(number, _), Value::Integer(value)) if !number.is_float() => {
+    let part = |index, value| node(wire, index, value, depth + 1);
+    Ok(match (&wire.nodes[index].kind, value) {
+        (NodeKind::Bool, Value::Bool(flag)) => Tree::Bool(*flag),
+        (NodeKind::Number(number, _), Value::Integer(value)) if !number.is_float() => {
             Tree::digits(*value, number.width() < 8)
         }
-        (Type::Header(..), Value::Integer(value)) => Tree::digits(*value, i32::try_from(*value).is_ok()),
-        (Type::TimeUtc, Value::Integer(value)) => Tree::digits(*value, false),
-        (Type::Number(..), Value::Float32(bits)) => {
+        (NodeKind::Header(..), Value::Integer(value)) => Tree::digits(*value, i32::try_from(*value).is_ok()),
+        (NodeKind::TimeUtc, Value::Integer(value)) => Tree::digits(*value, false),
+        (NodeKind::Number(..), Value::Float32(bits)) => {
             float(alloc::format!("{bits:#010x}"), f32::from_bits(*bits).to_string())
         }
-        (Type::Number(..), Value::Float64(bits)) => {
+        (NodeKind::Number(..), Value::Float64(bits)) => {
             float(alloc::format!("{bits:#018x}"), f64::from_bits(*bits).to_string())
         }
-        (Type::Text(_), Value::Bytes(bytes)) => match core::str::from_utf8(bytes) {
+        (NodeKind::Text(_), Value::Bytes(bytes)) => match core::str::from_utf8(bytes) {
             Ok(text) => Tree::text(text),
             Err(_) => Tree::object([("hex", Tree::Text(hex(bytes)))]),
         },
-        (Type::Blob(_), Value::Bytes(bytes)) => Tree::object([("hex", Tree::Text(hex(bytes)))]),
-        (Type::Slice(_, element) | Type::Array(_, element), Value::List(values)) => {
+        (NodeKind::Blob(_), Value::Bytes(bytes)) => Tree::object([("hex", Tree::Text(hex(bytes)))]),
+        (NodeKind::Slice(_, element) | NodeKind::Array(_, element), Value::List(values)) => {
             Tree::List(values.iter().map(|value| part(*element, value)).collect::<Result<_, _>>()?)
         }
-        (Type::Map { key, value, .. }, Value::Map(entries)) => {
+        (NodeKind::Map { key, value, .. }, Value::Map(entries)) => {
             let entries = entries
                 .iter()
                 .map(|(a_key, a_value)| Ok(Tree::List([part(*key, a_key)?, part(*value, a_value)?].into())));
             Tree::List(entries.collect::<Result<Vec<_>, SchemaError>>()?)
         }
-        (Type::Option(_), Value::Option(None)) | (Type::Skip(_), Value::Skip) => Tree::Null,
-        (Type::Option(inner), Value::Option(Some(value))) => Tree::object([("some", part(*inner, value)?)]),
-        (Type::Struct(fields), Value::Struct(values)) if fields.len() == values.len() => {
+        (NodeKind::Option(_), Value::Option(None)) | (NodeKind::Skip(_), Value::Skip) => Tree::Null,
+        (NodeKind::Option(inner), Value::Option(Some(value))) => {
+            Tree::object([("some", part(*inner, value)?)])
+        }
+        (NodeKind::Struct(fields), Value::Struct(values)) if fields.len() == values.len() => {
             let members = fields.iter().zip(values).map(|((name, field), value)| {
                 let tree = part(*field, value).map_err(|error| error.within(format_args!(".{name}")))?;
                 Ok((name.clone(), tree))
             });
             Tree::Object(members.collect::<Result<_, SchemaError>>()?)
         }
-        (Type::TimeLocation, Value::Located { unix_nanos, zone }) => Tree::object([
+        (NodeKind::TimeLocation, Value::TimeLocation { unix_nanos, zone }) => Tree::object([
             ("unix_nanos", Tree::digits((*unix_nanos).into(), false)),
             ("zone", Tree::text(&**zone)),
         ]),
-        (Type::Multi { header, models }, Value::Multi { id, value }) => {
+        (NodeKind::Multi { header, models }, Value::Multi { id, value }) => {
             let model = Model::find(models, id);
-            let model = model.ok_or_else(|| SchemaError::new(Wrong::UnknownId))?;
+            let model = model.ok_or_else(|| SchemaError::new(SchemaErrorKind::UnknownId))?;
             Tree::List([part(*header, id)?, part(model.node, value)?].into())
         }
-        _ => return Err(SchemaError::mismatch("the value is not of the type")),
+        _ => return Err(SchemaError::mismatch("the value does not match the schema")),
     })
 }
 

@@ -1,4 +1,4 @@
-//! Ids in front of the models of an enum.
+//! Ids of enum variants.
 
 use crate::error::Fault;
 use crate::read::Input;
@@ -6,20 +6,20 @@ use crate::wire::{
     Endian, GoInt, GoUint, Header, I8, I16, I32, I64, Order, Put, StaticWire, Str, U8, U16, U32, U64,
 };
 
-/// A form that the ids of an enum can have: a number, or text.
+/// A wire type for the ids of an enum: a number or a string.
 #[diagnostic::on_unimplemented(
-    message = "the form `{Self}` cannot be an id",
-    label = "ids are numbers, such as `U8`, or text, such as `SmallVarchar`"
+    message = "the wire type `{Self}` cannot be an id",
+    label = "ids are numbers, such as `U8`, or strings, such as `SmallVarchar`"
 )]
 pub trait Id: StaticWire + Put<Self::Value> {
-    /// What ids are in Rust: a number, or a `&'static str`.
+    /// Rust type of ids: a number or a `&'static str`.
     type Value: 'static;
 
-    /// Reads an id, and tells which of the known ones it is.
+    /// Reads an id and returns its index in `known`.
     ///
     /// # Errors
     ///
-    /// Fails where no id starts, and with [`Fault::UNKNOWN_TYPE`] in the place of an id that is none of them.
+    /// Fails if the bytes are not an id, and with [`Fault::UNKNOWN_TYPE`] at the offset of the id if it is unknown.
     fn find<I: Input>(known: &[Self::Value], input: &mut I) -> Result<usize, Fault>;
 }
 
@@ -38,7 +38,7 @@ macro_rules! number {
                 };
                 match known.iter().position(|other| *other == id) {
                     Some(found) => Ok(found),
-                    None => Err(input.blame(Fault::UNKNOWN_TYPE, size_of::<$value>())),
+                    None => Err(input.rewind_fault(Fault::UNKNOWN_TYPE, size_of::<$value>())),
                 }
             }
         }
@@ -52,24 +52,23 @@ integers!(number);
 impl<H: Header> Id for Str<H> {
     type Value = &'static str;
 
-    /// Compares byte by byte while reading: an id has no memory, and an unknown one is found at its first byte that
-    /// makes it so.
+    /// Compares byte by byte, which needs no allocation and rejects an unknown id at the first byte that differs.
     fn find<I: Input>(known: &[&'static str], input: &mut I) -> Result<usize, Fault> {
         let len = H::length(input)?;
         input.expect(len)?;
         let Some(mut at) = known.iter().position(|id| id.len() == len) else {
-            return Err(input.blame(Fault::UNKNOWN_TYPE, H::WIDTH));
+            return Err(input.rewind_fault(Fault::UNKNOWN_TYPE, H::WIDTH));
         };
         for index in 0..len {
             let [byte] = input.array::<1>()?;
-            // All bytes before this one are those of `known[at]`.
+            // All bytes before this one match `known[at]`.
             let read = &known[at].as_bytes()[..index];
             let goes_on = |id: &&str| {
                 id.len() == len && id.as_bytes().starts_with(read) && id.as_bytes()[index] == byte
             };
             match known.iter().position(goes_on) {
                 Some(found) => at = found,
-                None => return Err(input.blame(Fault::UNKNOWN_TYPE, H::WIDTH + index + 1)),
+                None => return Err(input.rewind_fault(Fault::UNKNOWN_TYPE, H::WIDTH + index + 1)),
             }
         }
         Ok(at)

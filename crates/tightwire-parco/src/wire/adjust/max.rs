@@ -1,14 +1,14 @@
-//! Headers with a limit of their own.
+//! Headers with a lower limit.
 
 use crate::error::Fault;
 use crate::read::Input;
-use crate::schema::{Describe, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::wire::{Header, StaticWire, Wire};
 
-/// The header `H` for lengths and counts up to `N`, both ways.
+/// The header `H` limited to lengths and counts of at most `N`, for encoding and decoding.
 ///
-/// `Str<Max<4096, U16<Le>>>` is a string of at most 4096 bytes. Longer ones are refused with
-/// [`Error::is_limit`](crate::Error::is_limit), on decoding before anything is allocated.
+/// `Str<Max<4096, U16<Le>>>` is a string of at most 4096 bytes. Longer strings fail with
+/// [`Error::is_limit`](crate::Error::is_limit); the decoder checks this before it allocates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Max<const N: u64, H>(H);
 
@@ -20,8 +20,8 @@ impl<const N: u64, H: Header> Wire for Max<N, H> {
         Self::length(input).map(|_| ())
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        self.0.schema(describe)
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        self.0.schema(context)
     }
 }
 

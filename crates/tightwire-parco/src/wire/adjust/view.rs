@@ -1,41 +1,41 @@
-//! What forms read as when everything stays in the input.
+//! Wire types and Rust types of views.
 
-use crate::time::{Located, Timestamp};
+use crate::time::{Timestamp, ZonedTimestamp};
 use crate::view::{Entries, Seq};
 use crate::wire::{
     Array, Blob, Bool, DecodeFields, Decoding, F32, F64, Get, GoInt, GoUint, Header, I8, I16, I32, I64, Map,
-    Message, Opt, Order, Skip, Slice, SortedMap, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32, U64,
-    Via,
+    Message, Opt, Order, Pointer, Skip, Slice, SortedMap, StaticWire, Str, TimeLocation, TimeUtc, U8, U16,
+    U32, U64,
 };
 
-/// A form of which there is a view, for `view`.
+/// A wire type that can be decoded to a view, for `view`.
 #[diagnostic::on_unimplemented(
-    message = "there is no view of the form `{Self}`",
-    label = "not a form that can stay in the input",
-    note = "a message inside of a view needs `#[parco(view)]`"
+    message = "the wire type `{Self}` has no view",
+    label = "cannot be decoded to a view",
+    note = "add `#[parco(view)]` to nested messages"
 )]
-pub trait ViewForm<'de> {
-    /// The form of the view: the same bytes.
-    type Form: StaticWire + Get<'de, Self::View>;
-    /// What it reads as.
+pub trait ViewAs<'de> {
+    /// Wire type of the view, with the same encoding.
+    type Wire: StaticWire + Get<'de, Self::View>;
+    /// Rust type of the view.
     type View;
 }
 
 /// A type with `#[parco(view)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no view",
-    label = "not a type with `#[parco(view)]`",
-    note = "`#[parco(view)]` beside `#[derive(parco::Decode)]` makes one"
+    label = "no `#[parco(view)]`",
+    note = "add `#[parco(view)]` next to `#[derive(tightwire_parco::Decode)]`"
 )]
-pub trait Viewed {
-    /// Its view.
+pub trait HasView {
+    /// The view of this type.
     type View<'de>: DecodeFields<'de>;
 }
 
 macro_rules! plain {
-    ($([$($generics:tt)*] $form:ty => $view:ty;)*) => {$(
-        impl<'de, $($generics)*> ViewForm<'de> for $form {
-            type Form = Self;
+    ($([$($generics:tt)*] $wire:ty => $view:ty;)*) => {$(
+        impl<'de, $($generics)*> ViewAs<'de> for $wire {
+            type Wire = Self;
             type View = $view;
         }
     )*};
@@ -59,40 +59,40 @@ plain! {
     [H: Header] Blob<H> => &'de [u8];
     [const N: usize] Skip<N> => ();
     [] TimeUtc => Timestamp;
-    [] TimeLocation => Located<&'de str>;
+    [] TimeLocation => ZonedTimestamp<&'de str>;
 }
 
-impl<'de, H: Header, E: ViewForm<'de>> ViewForm<'de> for Slice<H, E> {
-    type Form = Slice<H, E::Form>;
-    type View = Seq<'de, E::Form, E::View>;
+impl<'de, H: Header, E: ViewAs<'de>> ViewAs<'de> for Slice<H, E> {
+    type Wire = Slice<H, E::Wire>;
+    type View = Seq<'de, E::Wire, E::View>;
 }
 
-impl<'de, const N: usize, E: ViewForm<'de>> ViewForm<'de> for Array<N, E> {
-    type Form = Array<N, E::Form>;
+impl<'de, const N: usize, E: ViewAs<'de>> ViewAs<'de> for Array<N, E> {
+    type Wire = Array<N, E::Wire>;
     type View = [E::View; N];
 }
 
-impl<'de, H: Header, K: ViewForm<'de>, V: ViewForm<'de>> ViewForm<'de> for Map<H, K, V> {
-    type Form = Map<H, K::Form, V::Form>;
-    type View = Entries<'de, K::Form, V::Form, K::View, V::View>;
+impl<'de, H: Header, K: ViewAs<'de>, V: ViewAs<'de>> ViewAs<'de> for Map<H, K, V> {
+    type Wire = Map<H, K::Wire, V::Wire>;
+    type View = Entries<'de, K::Wire, V::Wire, K::View, V::View>;
 }
 
-impl<'de, H: Header, K: ViewForm<'de>, V: ViewForm<'de>> ViewForm<'de> for SortedMap<H, K, V> {
-    type Form = Map<H, K::Form, V::Form>;
-    type View = Entries<'de, K::Form, V::Form, K::View, V::View>;
+impl<'de, H: Header, K: ViewAs<'de>, V: ViewAs<'de>> ViewAs<'de> for SortedMap<H, K, V> {
+    type Wire = Map<H, K::Wire, V::Wire>;
+    type View = Entries<'de, K::Wire, V::Wire, K::View, V::View>;
 }
 
-impl<'de, W: ViewForm<'de>> ViewForm<'de> for Opt<W> {
-    type Form = Opt<W::Form>;
+impl<'de, W: ViewAs<'de>> ViewAs<'de> for Opt<W> {
+    type Wire = Opt<W::Wire>;
     type View = Option<W::View>;
 }
 
-impl<'de, W: ViewForm<'de>> ViewForm<'de> for Via<W> {
-    type Form = W::Form;
+impl<'de, W: ViewAs<'de>> ViewAs<'de> for Pointer<W> {
+    type Wire = W::Wire;
     type View = W::View;
 }
 
-impl<'de, M: Viewed> ViewForm<'de> for Message<M, Decoding<'_>> {
-    type Form = Message<M::View<'de>, Decoding<'de>>;
+impl<'de, M: HasView> ViewAs<'de> for Message<M, Decoding<'_>> {
+    type Wire = Message<M::View<'de>, Decoding<'de>>;
     type View = M::View<'de>;
 }

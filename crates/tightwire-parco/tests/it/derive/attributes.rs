@@ -1,11 +1,11 @@
-//! What each attribute does to the bytes.
+//! The effect of each attribute on the bytes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, SystemTime};
 
-use tightwire_parco::schema::{Describe, Number, Schema};
+use tightwire_parco::schema::{Number, Schema, SchemaContext};
 use tightwire_parco::wire::{Be, Blob, Endian, StaticWire, U8, U16, Wire};
-use tightwire_parco::{Decode, Encode, EncodeForm};
+use tightwire_parco::{Decode, Encode, EncodeAs};
 
 use crate::derive::support::same;
 
@@ -25,7 +25,7 @@ struct Big {
 }
 
 #[test]
-fn the_order_of_a_struct_is_that_of_numbers_and_headers() {
+fn struct_order_applies_to_numbers_and_headers() {
     let big = Big {
         number: 1,
         text: "a".into(),
@@ -70,7 +70,7 @@ struct Headers {
 }
 
 #[test]
-fn all_headers() {
+fn every_header_is_supported() {
     let empty = String::new;
     let headers = Headers {
         a: "x".into(),
@@ -108,7 +108,7 @@ struct Nested {
 }
 
 #[test]
-fn what_is_inside() {
+fn nested_attributes_apply() {
     let nested = Nested {
         lists: vec![vec![1], vec![2, 3]],
         array: ["a".into(), "b".into()],
@@ -140,17 +140,17 @@ struct Numbers {
     ints: Vec<i64>,
 }
 
-fn schema_of<T: EncodeForm>() -> Schema {
-    T::Form::NEW.schema(&mut Describe::default())
+fn schema_of<T: EncodeAs>() -> Schema {
+    T::Wire::NEW.schema(&mut SchemaContext::default())
 }
 
-fn fields<T: EncodeForm>() -> Vec<(String, Schema)> {
+fn fields<T: EncodeAs>() -> Vec<(String, Schema)> {
     let Schema::Struct(fields) = schema_of::<T>() else { panic!("a struct") };
     fields
 }
 
 #[test]
-fn go_numbers() {
+fn int_and_uint_have_go_names() {
     let numbers = Numbers { int: 1, uint: 2, ints: vec![3] };
     same(
         &numbers,
@@ -203,7 +203,7 @@ struct Blobs {
 }
 
 #[test]
-fn blobs_are_the_bytes_of_slices() {
+fn blobs_and_slices_have_equal_bytes() {
     let blobs = Blobs { plain: vec![1], text: "a".into(), maybe: Some(vec![2]), list: vec![vec![3, 4]] };
     same(&blobs, &[1, 0, 1, 1, b'a', 1, 1, 0, 2, 1, 2, 3, 4]);
     assert!(fields::<Blobs>().iter().take(2).all(|(_, schema)| matches!(schema, Schema::Blob { .. })));
@@ -216,7 +216,7 @@ struct SortedEntries {
 }
 
 #[test]
-fn sorted_maps_are_written_in_the_order_of_keys() {
+fn sorted_maps_are_ordered_by_key() {
     let value = SortedEntries { map: (0..9).rev().map(|key| (key, key)).collect() };
     same(&value, &[9, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8]);
 }
@@ -230,7 +230,7 @@ struct Given {
 }
 
 #[test]
-fn forms_can_be_given() {
+fn with_selects_a_wire_type() {
     same(&Given { bytes: vec![1, 2], number: 3 }, &[2, 1, 2, 0, 3]);
 }
 
@@ -238,7 +238,7 @@ fn forms_can_be_given() {
 struct Reserved(u8, #[parco(skip = 2)] (), u8);
 
 #[test]
-fn reserved_bytes_are_zeros_and_may_be_anything() {
+fn skip_writes_zeros_and_ignores_input() {
     same(&Reserved(1, (), 2), &[1, 0, 0, 2]);
     assert_eq!(tightwire_parco::decode_exact::<Reserved>(&[1, 8, 9, 2]).unwrap(), Reserved(1, (), 2));
 }
@@ -255,7 +255,7 @@ struct Later {
 }
 
 #[test]
-fn trailing_fields_may_be_missing() {
+fn default_on_eof_accepts_missing_trailing_fields() {
     let all = Later { first: 1, second: 2, third: Some("x".into()), cache: 0 };
     same(&all, &[1, 2, 1, 1, b'x']);
     let decode = tightwire_parco::decode_exact::<Later>;
@@ -276,7 +276,7 @@ fn trailing_fields_may_be_missing() {
 struct Optional(#[parco(default_on_eof)] u8);
 
 #[test]
-fn a_stream_ends_although_a_message_may_be_empty() {
+fn stream_ends_even_if_all_fields_are_optional() {
     let mut decoder = tightwire_parco::Decoder::new(&[1, 2][..]);
     assert_eq!(decoder.decode().unwrap(), Some(Optional(1)));
     assert_eq!(decoder.decode().unwrap(), Some(Optional(2)));
@@ -294,7 +294,7 @@ struct Limited {
 const LIMIT: u64 = 2;
 
 #[test]
-fn lengths_and_counts_have_limits_of_their_own() {
+fn max_limits_lengths_and_counts() {
     let value = Limited { text: "abc".into(), list: vec!["d".into(), String::new()] };
     same(&value, &[3, 0, b'a', b'b', b'c', 2, 1, b'd', 0]);
     let mut long = Limited { text: "abcd".into(), list: vec![] };
@@ -342,20 +342,20 @@ struct Moved {
 }
 
 #[test]
-fn the_way_to_the_crate_can_be_given() {
+fn crate_path_can_be_set() {
     same(&Moved { number: 1 }, &[0, 1]);
 }
 
 #[test]
-fn sizes_are_known_as_far_as_they_are_fixed() {
-    fn sizes<T: EncodeForm>() -> (usize, Option<usize>) {
-        (T::Form::NEW.min_size(), T::Form::NEW.fixed_size())
+fn fixed_sizes_are_known() {
+    fn sizes<T: EncodeAs>() -> (usize, Option<usize>) {
+        (T::Wire::NEW.min_size(), T::Wire::NEW.fixed_size())
     }
     assert_eq!(sizes::<Reserved>(), (4, Some(4)));
     assert_eq!(sizes::<Given>(), (3, None));
     assert_eq!(sizes::<Later>(), (3, None));
-    fn least<T: tightwire_parco::DecodeForm<'static>>() -> (usize, Option<usize>) {
-        (T::Form::NEW.min_size(), T::Form::NEW.fixed_size())
+    fn least<T: tightwire_parco::DecodeAs<'static>>() -> (usize, Option<usize>) {
+        (T::Wire::NEW.min_size(), T::Wire::NEW.fixed_size())
     }
     assert_eq!(least::<Later>(), (1, None));
 }

@@ -52,7 +52,7 @@ struct Outgoing<'a> {
 }
 
 #[test]
-fn what_is_written_can_be_borrowed() {
+fn borrowed_values_round_trip() {
     let outgoing = Outgoing { list: &[1, 2], letter: &letter(), title: &"t".to_owned() };
     let bytes = tightwire_parco::to_vec(&outgoing).unwrap();
     assert_eq!(bytes[..6], [2, 0, 1, 0, 2, 0]);

@@ -1,8 +1,8 @@
 //! Enums: an id, then a model.
 
-use tightwire_parco::schema::{Describe, Schema};
+use tightwire_parco::schema::{Schema, SchemaContext};
 use tightwire_parco::wire::{Be, SmallVarchar, StaticWire, U16, Wire};
-use tightwire_parco::{Decode, Encode, EncodeForm, Segment};
+use tightwire_parco::{Decode, Encode, EncodeAs, Segment};
 
 use crate::derive::support::{same, vector};
 
@@ -34,7 +34,7 @@ fn animal(specie: &str, age: u8) -> Animal {
 }
 
 #[test]
-fn the_stream_of_the_go_library() {
+fn go_library_stream_round_trips() {
     let (_, bytes) = vector("streams", "multi-stream");
     let mut rest = &bytes[..];
     let mut frames = Vec::new();
@@ -71,7 +71,7 @@ enum Named {
 }
 
 #[test]
-fn ids_of_two_bytes_and_of_text() {
+fn numeric_and_string_ids_round_trip() {
     same(&Numbered::Animal(animal("x", 1)), &vector("streams", "multi-u16be-id").1);
     same(&Named::Animal(animal("x", 1)), &vector("streams", "multi-string-id").1);
     same(&Named::Animus, b"\x06animus");
@@ -106,7 +106,7 @@ enum Shapes {
 }
 
 #[test]
-fn variants_have_fields_of_all_kinds() {
+fn variants_support_all_kinds_of_fields() {
     same(&Shapes::Unit, &[0xff, 0xff]);
     same(&Shapes::Pair(1, "a".into()), &[0, 1, 0, 1, 1, b'a']);
     same(&Shapes::Named { number: 1, cache: 0 }, &[0, 2, 1, 0]);
@@ -115,7 +115,7 @@ fn variants_have_fields_of_all_kinds() {
 
 #[test]
 fn ids_are_in_the_schema() {
-    let schema = <Shapes as EncodeForm>::Form::NEW.schema(&mut Describe::default());
+    let schema = <Shapes as EncodeAs>::Wire::NEW.schema(&mut SchemaContext::default());
     let Schema::Multi { models, .. } = schema else { panic!("an enum") };
     let ids: Vec<&str> = models.iter().map(|(id, _)| id.as_str()).collect();
     assert_eq!(ids, ["-1", "1", "2", "3"]);
@@ -132,7 +132,7 @@ struct Frames {
 }
 
 #[test]
-fn errors_know_variant_and_place() {
+fn errors_contain_variant_and_offset() {
     let error = tightwire_parco::decode_exact::<Frames>(&[9, 1, 7, 0]).unwrap_err();
     assert!(error.is_unknown_type());
     assert_eq!(error.offset(), Some(2));
@@ -150,7 +150,7 @@ fn errors_know_variant_and_place() {
 }
 
 #[test]
-fn a_value_of_the_same_variant_is_used_again() {
+fn decode_into_reuses_the_same_variant() {
     let mut frame = Frame::Animal(animal("a long name that takes memory", 1));
     let Frame::Animal(Animal { specie, .. }) = &frame else { unreachable!() };
     let memory = specie.as_ptr();

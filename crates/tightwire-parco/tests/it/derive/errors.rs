@@ -1,4 +1,4 @@
-//! Where failures happened: byte offsets and the way to the field.
+//! Byte offsets and field paths of errors.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ fn the_way_to_what_cannot_be_read() {
 }
 
 #[test]
-fn the_way_to_what_cannot_be_written() {
+fn encoding_errors_contain_the_path() {
     let mut bytes = vec![0xee];
     let error = tightwire_parco::encode(&outer(&"x".repeat(256)), &mut bytes).unwrap_err();
     assert!(error.is_overflow());
@@ -62,7 +62,7 @@ fn the_way_to_what_cannot_be_written() {
 }
 
 #[test]
-fn every_shorter_input_is_too_short() {
+fn every_prefix_is_reported_as_too_short() {
     let bytes = tightwire_parco::to_vec(&outer("c")).unwrap();
     for end in 0..bytes.len() {
         let error = tightwire_parco::decode_exact::<Outer>(&bytes[..end]).unwrap_err();
@@ -79,7 +79,7 @@ struct Amplified {
 }
 
 #[test]
-fn a_count_that_lies_is_found_before_it_buys_memory() {
+fn forged_count_is_rejected_before_allocation() {
     let error = tightwire_parco::decode_exact::<Amplified>(&[0x80, 0x96, 0x98, 0]).unwrap_err();
     assert!(error.is_unexpected_end());
     assert_eq!(error.path(), [Segment::Field("list")]);

@@ -1,11 +1,11 @@
-//! Structs with parameters, and structs that contain themselves.
+//! Generic structs, and recursive structs.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-use tightwire_parco::schema::{Describe, Schema};
+use tightwire_parco::schema::{Schema, SchemaContext};
 use tightwire_parco::wire::{StaticWire, Wire};
-use tightwire_parco::{Decode, Encode, EncodeForm};
+use tightwire_parco::{Decode, Encode, EncodeAs};
 
 use crate::derive::support::same;
 
@@ -17,7 +17,7 @@ struct Pair<A, B> {
 }
 
 #[test]
-fn type_parameters() {
+fn type_parameters_are_supported() {
     let pair = Pair { one: 1u8, more: vec!["a".to_owned()] };
     let bytes = [1, 1, 1, 0, b'a'];
     same(&pair, &bytes);
@@ -40,7 +40,7 @@ where
 }
 
 #[test]
-fn constants_and_bounds_of_ones_own() {
+fn const_parameters_and_bounds_are_supported() {
     let map = HashMap::from_iter([(3, vec![4u16])]);
     let nested = Nested { rows: vec![[1, 2]], map: Some(map), unused: 0 };
     same(&nested, &[1, 0, 1, 0, 2, 1, 1, 3, 1, 4, 0]);
@@ -65,7 +65,7 @@ struct Projected<F: Family> {
 }
 
 #[test]
-fn only_the_types_of_fields_need_forms() {
+fn bounds_apply_to_field_types_only() {
     let bytes =
         tightwire_parco::to_vec(&Projected::<Bytes> { members: vec![1, 2], family: Default::default() })
             .unwrap();
@@ -98,7 +98,7 @@ enum Expression {
 }
 
 #[test]
-fn structs_that_contain_themselves() {
+fn recursive_structs_round_trip() {
     let list = List { value: 1, next: Some(Box::new(List { value: 2, next: None })) };
     same(&list, &[1, 1, 2, 0]);
     let leaf = |value| Tree { value, children: vec![] };
@@ -124,8 +124,8 @@ fn depth_is_limited() {
 }
 
 #[test]
-fn a_schema_that_contains_itself_ends() {
-    let schema = <List as EncodeForm>::Form::NEW.schema(&mut Describe::default());
+fn recursive_schema_is_finite() {
+    let schema = <List as EncodeAs>::Wire::NEW.schema(&mut SchemaContext::default());
     let Schema::Struct(fields) = schema else { panic!("a struct") };
     assert_eq!(fields[1], ("next".to_owned(), Schema::Option(Box::new(Schema::Recursive(1)))));
 }
@@ -137,7 +137,7 @@ struct Unit;
 struct Tuple(u8, #[parco(small)] String, Unit);
 
 #[test]
-fn tuples_and_units() {
+fn tuple_and_unit_structs_round_trip() {
     assert!(tightwire_parco::to_vec(&Unit).unwrap().is_empty());
     same(&Tuple(1, "a".into(), Unit), &[1, 1, b'a']);
 }

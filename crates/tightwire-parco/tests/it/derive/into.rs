@@ -1,4 +1,4 @@
-//! Decoding over older values.
+//! Decoding into existing values.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ fn outer() -> Outer {
 }
 
 #[test]
-fn memory_is_used_again() {
+fn allocations_are_reused() {
     let bytes = tightwire_parco::to_vec(&outer()).unwrap();
     let mut value = Outer { cache: vec![1], ..outer() };
     value.list[0].name = "a longer name".into();
@@ -41,7 +41,7 @@ fn memory_is_used_again() {
 }
 
 #[test]
-fn what_is_gone_does_not_stay() {
+fn removed_contents_do_not_remain() {
     let mut value = outer();
     tightwire_parco::decode_into(&tightwire_parco::to_vec(&Outer::default()).unwrap(), &mut value).unwrap();
     assert_eq!(value, Outer::default());

@@ -1,4 +1,4 @@
-//! Every value comes back, and nothing else does.
+//! Every value survives a round trip, and changed bytes are handled.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,7 +24,7 @@ enum Part {
     },
 }
 
-/// Every attribute that has bytes.
+/// Every attribute that affects the bytes.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 #[parco(be, view)]
 struct All {
@@ -66,7 +66,7 @@ struct All {
     last: Box<Option<Tag>>,
 }
 
-/// A newtype, written as what is in it.
+/// A newtype, encoded as its content.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 #[parco(view)]
 struct Tag(u8);
@@ -101,7 +101,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn values_come_back(value in all(), mut older in all()) {
+    fn values_round_trip(value in all(), mut older in all()) {
         let bytes = tightwire_parco::to_vec(&value).unwrap();
         prop_assert_eq!(tightwire_parco::encoded_len(&value).unwrap(), bytes.len());
         prop_assert_eq!(&tightwire_parco::decode_exact::<All>(&bytes).unwrap(), &value);
@@ -113,7 +113,7 @@ proptest! {
     }
 
     #[test]
-    fn shorter_input_is_too_short(value in all(), older in all(), cut in any::<prop::sample::Index>()) {
+    fn prefixes_are_reported_as_too_short(value in all(), older in all(), cut in any::<prop::sample::Index>()) {
         let bytes = tightwire_parco::to_vec(&value).unwrap();
         let short = &bytes[..cut.index(bytes.len())];
         prop_assert!(tightwire_parco::decode_exact::<All>(short).unwrap_err().is_unexpected_end());
@@ -123,11 +123,11 @@ proptest! {
     }
 
     #[test]
-    fn what_can_be_read_is_what_was_written(value in all(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+    fn changed_bytes_are_handled_equally_by_all_decoders(value in all(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let mut bytes = tightwire_parco::to_vec(&value).unwrap();
         let at = at.index(bytes.len());
         bytes[at] = byte;
-        // The bytes may be no message, or another one; in any case there is an end to it, and all ways agree.
+        // The changed bytes may be invalid or another message; decoding ends in either case, and all decoders agree.
         let whole = Options::new().decode_exact::<All>(&bytes);
         let view = Options::new().decode_exact::<AllView<'_>>(&bytes);
         prop_assert_eq!(view.map_err(|error| error.to_string()).err(), whole.as_ref().map_err(ToString::to_string).err());

@@ -1,10 +1,10 @@
-//! What several topics need.
+//! Helpers shared by the derive tests.
 
 use std::fmt::Debug;
 
 use tightwire_parco::{DecodeOwned, Encode};
 
-/// Checks that a value has these bytes, both ways, in one piece and in all ways of measuring.
+/// Checks that a value has these bytes, in both directions and with every function that computes sizes.
 #[track_caller]
 pub(crate) fn same<T: Encode + DecodeOwned + PartialEq + Debug>(value: &T, bytes: &[u8]) {
     assert_eq!(tightwire_parco::to_vec(value).unwrap(), bytes);
@@ -15,7 +15,7 @@ pub(crate) fn same<T: Encode + DecodeOwned + PartialEq + Debug>(value: &T, bytes
     assert!(stream.is_empty());
 }
 
-/// The bytes of a case of the vectors.
+/// Returns a case of the vectors and its bytes.
 pub(crate) fn vector(list: &str, id: &str) -> (serde_json::Value, Vec<u8>) {
     let vectors: serde_json::Value =
         serde_json::from_str(include_str!("../../data/parco-vectors.json")).unwrap();

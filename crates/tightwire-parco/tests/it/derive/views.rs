@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use tightwire_parco::{Decode, DecodeForm, Encode, Timestamp};
+use tightwire_parco::{Decode, DecodeAs, Encode, Timestamp};
 
 #[derive(Debug, PartialEq, Encode, Decode)]
 #[parco(view)]
@@ -114,8 +114,8 @@ fn everything_stays_in_the_input() {
 }
 
 #[test]
-fn views_refuse_what_the_types_refuse() {
-    fn outcome<'de, T: DecodeForm<'de>>(bytes: &'de [u8]) -> Option<(Option<usize>, String)> {
+fn views_and_types_reject_the_same_input() {
+    fn outcome<'de, T: DecodeAs<'de>>(bytes: &'de [u8]) -> Option<(Option<usize>, String)> {
         tightwire_parco::decode_exact::<T>(bytes).err().map(|error| (error.offset(), error.to_string()))
     }
     let bytes = tightwire_parco::to_vec(&everything()).unwrap();
@@ -139,7 +139,7 @@ struct Tree {
 }
 
 #[test]
-fn a_tree_is_walked_in_place() {
+fn tree_view_is_traversed_without_allocation() {
     fn sum(tree: TreeView<'_>) -> u8 {
         tree.value + tree.children.iter().map(sum).sum::<u8>()
     }
@@ -157,7 +157,7 @@ struct Tuple(#[parco(ignore)] u8, #[parco(small)] String, u8);
 struct Unit;
 
 #[test]
-fn tuples_and_units() {
+fn tuple_and_unit_structs_round_trip() {
     let bytes = tightwire_parco::to_vec(&Tuple(0, "a".into(), 2)).unwrap();
     assert_eq!(tightwire_parco::decode_exact::<TupleView<'_>>(&bytes).unwrap(), TupleView("a", 2));
     assert_eq!(

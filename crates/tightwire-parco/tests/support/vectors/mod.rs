@@ -1,9 +1,9 @@
-//! The cases of a file in the format of `tests/data/parco-vectors.json`, and what they say about this crate.
+//! Runs the cases of a file in the format of `tests/data/parco-vectors.json`.
 //!
-//! Every case runs through a schema that is data: into vectors and slices, from slices and streams. Where the crate has
-//! a static form or a derived type of the same schema in `forms`, it runs through that as well, and the two have to
-//! agree on every outcome. Where strict decoding differs from the original on purpose, a rule says what is expected
-//! instead, and the report counts the cases by rule.
+//! Every case runs with a run-time schema: to vectors and slices, from slices and streams. If `wire_types` has a static
+//! wire type or a derived type of the same schema, the case runs with that as well, and both must have the same
+//! outcome. Where strict decoding differs from the Go library on purpose, a rule states the expected outcome, and the
+//! report counts the cases by rule.
 
 /// Fails a case unless a condition holds.
 macro_rules! expect {
@@ -14,7 +14,7 @@ macro_rules! expect {
     };
 }
 
-mod forms;
+mod wire_types;
 
 use std::collections::BTreeMap;
 
@@ -22,33 +22,33 @@ use serde_json::Value as Json;
 use tightwire_parco::schema::{Dynamic, Schema, SchemaError, Value};
 use tightwire_parco::{Decoder, Error, Mode, Options, Timestamp, WireExt as _};
 
-/// What became of a file.
+/// Results of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
-    /// How many cases did what they say.
+    /// Number of cases that passed.
     pub(crate) passed: usize,
-    /// How many of them went through a static form as well.
+    /// Number of them that also ran with a static wire type.
     pub(crate) with_static_form: usize,
-    /// The ids of the others, each with what was wrong.
+    /// Ids of the failed cases, each with the reason.
     pub(crate) failures: Vec<(String, String)>,
-    /// How many cases passed by a rule rather than by doing what the original does.
+    /// Number of cases that passed by a rule instead of matching the Go library.
     pub(crate) rules: BTreeMap<&'static str, usize>,
 }
 
-/// Why a case did not do as it says.
+/// Why a case failed.
 type Problem = Box<dyn std::error::Error>;
 
-/// Nothing, or the rule by which a case passed.
+/// The rule by which a case passed, if any.
 type Outcome = Result<Option<&'static str>, Problem>;
 
-/// What the cases of a list go through.
-type Examine = fn(&Case<'_>) -> Outcome;
+/// Check of a case of a list.
+type Check = fn(&Case<'_>) -> Outcome;
 
-const SILENT_WRAP: &str = "a count that wraps silently in the original is an overflow";
-const REFUSED_FLAG: &str = "a flag byte above 1 is an error unless decoding is lenient";
-const KEPT_INSTANT: &str = "a located time without a zone keeps its instant unless decoding is lenient";
-const KEPT_ZONE: &str = "the name of a zone is not looked up while decoding";
-const PARTIAL_MODEL: &str = "a message that ends early is an error instead of a partly filled model";
+const SILENT_WRAP: &str = "a count that wraps silently in Go is an overflow";
+const INVALID_FLAG: &str = "a flag byte above 1 is an error unless decoding is lenient";
+const MISSING_ZONE: &str = "a time without a zone is preserved unless decoding is lenient";
+const UNKNOWN_ZONE: &str = "zone names are not looked up while decoding";
+const PARTIAL_MODEL: &str = "a truncated message is an error, not a partial model";
 
 /// Runs all lists of a file.
 ///
@@ -57,7 +57,7 @@ const PARTIAL_MODEL: &str = "a message that ends early is an error instead of a 
 /// Fails if the text is not JSON or has none of the lists.
 pub(crate) fn run(text: &str) -> Result<Report, Problem> {
     let file: Json = serde_json::from_str(text)?;
-    let lists: [(&str, Examine); 6] = [
+    let lists: [(&str, Check); 6] = [
         ("roundtrip", round_trip),
         ("decode_only", decode_only),
         ("encode_errors", encode_error),
@@ -89,11 +89,11 @@ pub(crate) fn run(text: &str) -> Result<Report, Problem> {
     Ok(report)
 }
 
-/// One case of any list; each list has its own members.
+/// A case of any list; each list has its own keys.
 struct Case<'a> {
     json: &'a Json,
     schema: Schema,
-    form: Dynamic,
+    wire: Dynamic,
 }
 
 impl<'a> Case<'a> {
@@ -104,16 +104,16 @@ impl<'a> Case<'a> {
             "the schema as JSON is {}",
             schema.to_json()
         );
-        let form = schema.compile()?;
-        Ok(Self { json, schema, form })
+        let wire = schema.compile()?;
+        Ok(Self { json, schema, wire })
     }
 
     fn has_static_form(&self) -> bool {
-        forms::find(&self.schema).is_some()
+        wire_types::find(&self.schema).is_some()
     }
 
     fn text(&self, name: &str) -> Result<&'a str, Problem> {
-        self.json[name].as_str().ok_or_else(|| format!("no member {name}").into())
+        self.json[name].as_str().ok_or_else(|| format!("no key {name}").into())
     }
 
     fn bytes(&self, name: &str) -> Result<Vec<u8>, Problem> {
@@ -125,19 +125,19 @@ impl<'a> Case<'a> {
     }
 
     fn value(&self) -> Result<Value, SchemaError> {
-        self.form.value_from_json(&self.json["value"].to_string())
+        self.wire.value_from_json(&self.json["value"].to_string())
     }
 
-    /// Decodes in all ways, which have to agree, and gives the outcome with the number of bytes used.
+    /// Decodes in every way, compares the results, and returns the outcome with the number of bytes used.
     fn decode(&self, options: Options, bytes: &[u8]) -> Result<Result<(Value, usize), Error>, Problem> {
-        let outcome = self.form.decode_with::<Value>(options, bytes);
+        let outcome = self.wire.decode_with::<Value>(options, bytes);
         let outcome = outcome.map(|(value, rest)| (value, bytes.len() - rest.len()));
-        let streamed = Decoder::with_options(bytes, options).decode_as::<_, Value>(&self.form);
+        let streamed = Decoder::with_options(bytes, options).decode_as::<_, Value>(&self.wire);
         match (&outcome, &streamed) {
             (Ok((value, _)), Ok(Some(streamed))) => {
                 expect!(value == streamed, "a stream gives another value")
             }
-            // A stream that is empty has ended between values.
+            // An empty stream has ended between values.
             (Ok((_, 0)), Ok(None)) => {}
             (Err(error), Ok(None)) => expect!(error.is_unexpected_end() && bytes.is_empty(), "a stream ends"),
             (Err(error), Err(streamed)) => {
@@ -145,31 +145,31 @@ impl<'a> Case<'a> {
             }
             _ => return Err(format!("{outcome:?}; in a stream {streamed:?}").into()),
         }
-        if let Some(form) = forms::find(&self.schema) {
-            form.agrees(options, bytes, &outcome)?;
+        if let Some(wire) = wire_types::find(&self.schema) {
+            wire.agrees(options, bytes, &outcome)?;
         }
         Ok(outcome)
     }
 
-    /// Checks that a value is written as these bytes, in all ways.
+    /// Checks that a value encodes to these bytes with every encoder.
     fn encodes(&self, value: &Value, expected: &[u8]) -> Result<(), Problem> {
-        let bytes = self.form.to_vec(value)?;
+        let bytes = self.wire.to_vec(value)?;
         expect!(bytes == expected, "encoded {bytes:02x?}, expected {expected:02x?}");
-        expect!(self.form.encoded_len(value)? == expected.len(), "the length is not {}", expected.len());
+        expect!(self.wire.encoded_len(value)? == expected.len(), "the length is not {}", expected.len());
         let mut room = vec![0xaa; expected.len()];
-        expect!(self.form.encode_to_slice(value, &mut room)? == room.len(), "a slice is not filled");
+        expect!(self.wire.encode_to_slice(value, &mut room)? == room.len(), "a slice is not filled");
         expect!(room == expected, "a slice has other bytes");
         if let Some((_, room)) = room.split_last_mut() {
-            let refused = self.form.encode_to_slice(value, room).is_err_and(|error| error.is_buffer_full());
+            let refused = self.wire.encode_to_slice(value, room).is_err_and(|error| error.is_buffer_full());
             expect!(refused, "a slice that is too short is taken");
         }
-        if let Some(form) = forms::find(&self.schema) {
-            form.encodes(value, expected, self.json["unordered"] == true)?;
+        if let Some(wire) = wire_types::find(&self.schema) {
+            wire.encodes(value, expected, self.json["unordered"] == true)?;
         }
         Ok(())
     }
 
-    /// Checks that the first bytes of a slice are read as a value.
+    /// Checks that the first bytes of a slice decode to a value.
     fn decodes(&self, options: Options, bytes: &[u8], expected: &Value, used: usize) -> Result<(), Problem> {
         let (value, found) = self.decode(options, bytes)??;
         expect!(value == *expected, "decoded {value:?}, expected {expected:?}");
@@ -194,10 +194,10 @@ fn round_trip(case: &Case<'_>) -> Outcome {
     case.decodes(lenient(), &bytes, &value, bytes.len())?;
     let followed = [&*bytes, &[0xff]].concat();
     case.decodes(strict(), &followed, &value, bytes.len())?;
-    let trailing = case.form.decode_exact::<Value>(&followed);
+    let trailing = case.wire.decode_exact::<Value>(&followed);
     expect!(trailing.is_err_and(|error| error.is_trailing_bytes()), "bytes behind the value are taken");
 
-    // Long messages repeat themselves; the step is no multiple of the sizes of their parts.
+    // Long messages are repetitive; the step is not a multiple of the sizes of their parts.
     for len in (0..bytes.len()).step_by(1 + bytes.len() / 1000 * 6) {
         match case.decode(strict(), &bytes[..len])? {
             Err(error) if error.is_unexpected_end() => {
@@ -206,8 +206,8 @@ fn round_trip(case: &Case<'_>) -> Outcome {
             other => return Err(format!("the first {len} bytes give {other:?}").into()),
         }
     }
-    let text = case.form.value_to_json(&value)?;
-    expect!(case.form.value_from_json(&text)? == value, "as JSON it is {text}");
+    let text = case.wire.value_to_json(&value)?;
+    expect!(case.wire.value_from_json(&text)? == value, "as JSON it is {text}");
     Ok(None)
 }
 
@@ -216,7 +216,7 @@ fn decode_only(case: &Case<'_>) -> Outcome {
     let used = case.number("consumed").unwrap_or(bytes.len());
     let located = case.schema == Schema::TimeLocation;
     let value = if located && case.json["value"].get("zone").is_none() {
-        Value::Located { unix_nanos: Timestamp::GO_ZERO.as_nanos(), zone: "UTC".into() }
+        Value::TimeLocation { unix_nanos: Timestamp::GO_ZERO.as_nanos(), zone: "UTC".into() }
     } else {
         case.value()?
     };
@@ -231,17 +231,17 @@ fn decode_only(case: &Case<'_>) -> Outcome {
     if flag > Some(&1) {
         let refused = case.decode(strict(), &bytes)?.is_err_and(|error| error.is_invalid_bool());
         expect!(refused, "strict decoding takes the flag");
-        return Ok(Some(REFUSED_FLAG));
+        return Ok(Some(INVALID_FLAG));
     }
     if located && flag == Some(&0) {
         let instant = bytes.first_chunk().map(|bytes| i64::from_le_bytes(*bytes)).unwrap_or_default();
-        let kept = Value::Located { unix_nanos: instant, zone: "UTC".into() };
+        let kept = Value::TimeLocation { unix_nanos: instant, zone: "UTC".into() };
         case.decodes(strict(), &bytes, &kept, used)?;
-        return Ok(Some(KEPT_INSTANT));
+        return Ok(Some(MISSING_ZONE));
     }
     match case.decode(strict(), &bytes)? {
-        // The flag is further in.
-        Err(error) if error.is_invalid_bool() => Ok(Some(REFUSED_FLAG)),
+        // The flag is nested.
+        Err(error) if error.is_invalid_bool() => Ok(Some(INVALID_FLAG)),
         _ => case.decodes(strict(), &bytes, &value, used).map(|()| None),
     }
 }
@@ -271,15 +271,15 @@ fn encode_error(case: &Case<'_>) -> Outcome {
         }
     };
     let mut buffer = vec![0xaa];
-    let Err(error) = case.form.encode(&value, &mut buffer) else {
-        return Err("it is encoded".into());
+    let Err(error) = case.wire.encode(&value, &mut buffer) else {
+        return Err("encoding succeeds".into());
     };
     expect!(buffer == [0xaa], "a part of the message is left in the buffer");
-    expect!(case.form.encoded_len(&value).is_err_and(|len| same_kind(&len, &error)), "its length is known");
-    if let Some(form) = forms::find(&case.schema) {
-        form.refuses(&value, &error)?;
+    expect!(case.wire.encoded_len(&value).is_err_and(|len| same_kind(&len, &error)), "its length is known");
+    if let Some(wire) = wire_types::find(&case.schema) {
+        wire.refuses(&value, &error)?;
     }
-    // The original notices nothing where no error is named.
+    // Without an error name, the Go library reports no error.
     let rule = expected.is_empty().then_some(SILENT_WRAP);
     expect!(is_named(&error, if rule.is_some() { "overflow" } else { expected }), "{error}");
     Ok(rule)
@@ -292,15 +292,15 @@ fn decode_error(case: &Case<'_>) -> Outcome {
     if expected.starts_with("other: unknown time zone") {
         let (value, found) = outcome?;
         let zone = expected.rsplit(' ').next();
-        let is_kept = matches!(&value, Value::Located { zone: name, .. } if Some(&**name) == zone);
+        let is_kept = matches!(&value, Value::TimeLocation { zone: name, .. } if Some(&**name) == zone);
         expect!(is_kept && found == used, "decoded {value:?} from {found} bytes");
-        return Ok(Some(KEPT_ZONE));
+        return Ok(Some(UNKNOWN_ZONE));
     }
-    let Err(error) = outcome else { return Err("it is decoded".into()) };
+    let Err(error) = outcome else { return Err("decoding succeeds".into()) };
     expect!(is_named(&error, expected), "{error}");
     let offset = error.offset().unwrap_or(usize::MAX);
-    // The original uses up the header or id that is wrong, and what is there of a value that is not all there. Here the
-    // offset is where these start.
+    // The Go library consumes the invalid header or id, and the available part of a truncated value. Here the offset is
+    // the start of the header, id or value.
     expect!(offset <= used, "the error is at byte {offset}");
     expect!(!error.is_unexpected_end() || used == bytes.len(), "the input ends behind byte {used}");
     let again = case.decode(lenient(), &bytes)?;
@@ -332,16 +332,16 @@ fn stream(case: &Case<'_>) -> Outcome {
     let mut decoder = Decoder::with_options(&*bytes, strict());
     let (mut rest, mut lengths) = (&*bytes, Vec::new());
     for value in values {
-        let value = case.form.value_from_json(&value.to_string())?;
-        let len = case.form.encoded_len(&value)?;
+        let value = case.wire.value_from_json(&value.to_string())?;
+        let len = case.wire.encoded_len(&value)?;
         expect!(len <= rest.len(), "the frames are too long");
         case.decodes(strict(), rest, &value, len)?;
         case.encodes(&value, &rest[..len])?;
-        expect!(decoder.decode_as::<_, Value>(&case.form)? == Some(value), "a stream gives another value");
+        expect!(decoder.decode_as::<_, Value>(&case.wire)? == Some(value), "a stream gives another value");
         lengths.push(len);
         rest = &rest[len..];
     }
-    expect!(rest.is_empty() && decoder.decode_as::<_, Value>(&case.form)?.is_none(), "bytes are left");
+    expect!(rest.is_empty() && decoder.decode_as::<_, Value>(&case.wire)?.is_none(), "bytes are left");
     if let Some(expected) = case.json["frame_lengths"].as_array() {
         let is_equal = lengths.iter().map(|len| Json::from(*len)).eq(expected.iter().cloned());
         expect!(is_equal, "the frames have {lengths:?} bytes");
@@ -349,7 +349,7 @@ fn stream(case: &Case<'_>) -> Outcome {
     Ok(None)
 }
 
-/// Whether an error is the one that has this name in the file.
+/// Returns whether an error has this name in the file.
 fn is_named(error: &Error, name: &str) -> bool {
     match name {
         "overflow" => error.is_overflow() || error.is_limit(),
@@ -376,6 +376,8 @@ fn same_kind(one: &Error, other: &Error) -> bool {
 }
 
 fn unhex(digits: &str) -> Result<Vec<u8>, Problem> {
-    let (pairs, []) = digits.as_bytes().as_chunks::<2>() else { return Err("half a byte".into()) };
+    let (pairs, []) = digits.as_bytes().as_chunks::<2>() else {
+        return Err("odd number of hexadecimal digits".into());
+    };
     pairs.iter().map(|pair| Ok(u8::from_str_radix(str::from_utf8(pair)?, 16)?)).collect()
 }

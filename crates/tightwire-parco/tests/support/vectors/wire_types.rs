@@ -1,83 +1,89 @@
-//! Static forms and derived types for the schemas of the vectors, found by what they look like on the wire.
+//! Static wire types and derived types for the schemas of the vectors, found by their schemas.
 
 use std::collections::BTreeMap;
 
-use tightwire_parco::schema::{Schema, Value, of_form};
+use tightwire_parco::schema::{Schema, Value, of_wire};
 use tightwire_parco::wire::{
     Array, Be, Blob, Bool, F32, F64, FromOctets, GoInt, GoUint, I8, I16, I32, I64, Le, LongText, Map, Octets,
     Opt, Skip, Slice, SmallVarchar, StaticWire, Str, Text, TimeLocation, TimeUtc, U8, U16, U32, Varchar,
 };
 use tightwire_parco::{
-    Decode, DecodeForm, Encode, EncodeForm, Error, Fault, Located, Options, Timestamp, WireExt as _,
+    Decode, DecodeAs, Encode, EncodeAs, Error, Fault, Options, Timestamp, WireExt as _, ZonedTimestamp,
 };
 
 use super::{Problem, same_kind};
 
 type Outcome = Result<(Value, usize), Error>;
-/// The bytes, or nothing if the Rust type does not have the value.
+/// The bytes, or `None` if the Rust type cannot represent the value.
 type Encoded = Option<Result<Vec<u8>, Error>>;
 
-/// One static form with one Rust type.
-pub(super) struct Form {
+/// A static wire type with a Rust type.
+pub(super) struct StaticType {
     canonical: fn() -> String,
     encode: fn(&Value) -> Encoded,
     decode: fn(Options, &[u8]) -> Outcome,
 }
 
-/// The form that has this schema. A bare header is no other than its integer on the wire, but its values are.
-pub(super) fn find(schema: &Schema) -> Option<&'static Form> {
+/// Returns the wire type with this schema. A bare header is encoded like its integer, but its values differ.
+pub(super) fn find(schema: &Schema) -> Option<&'static StaticType> {
     if matches!(schema, Schema::Header(..)) {
         return None;
     }
     let canonical = schema.canonical();
-    FORMS.iter().find(|form| (form.canonical)() == canonical)
+    TYPES.iter().find(|wire| (wire.canonical)() == canonical)
 }
 
-impl Form {
-    /// Checks that decoding has the same outcome as with the schema.
+impl StaticType {
+    /// Checks that decoding has the same outcome as with the run-time schema.
     pub(super) fn agrees(&self, options: Options, bytes: &[u8], expected: &Outcome) -> Result<(), Problem> {
         match ((self.decode)(options, bytes), expected) {
             (Ok((value, used)), Ok((expected, others))) if used == *others => {
-                expect!(sorted(value) == sorted(expected.clone()), "the static form gives another value");
+                expect!(sorted(value) == sorted(expected.clone()), "the static wire gives another value");
             }
             (Err(error), Err(expected)) => {
-                expect!(are_equal(&error, expected), "{expected}; with a static form {error}");
+                expect!(
+                    equal_except_variant_names(&error, expected),
+                    "{expected}; with a static wire type {error}"
+                );
             }
-            (outcome, _) => return Err(format!("{expected:?}; with a static form {outcome:?}").into()),
+            (outcome, _) => return Err(format!("{expected:?}; with a static wire type {outcome:?}").into()),
         }
         Ok(())
     }
 
-    /// Checks that a value gives these bytes, or as many if the order of entries does not count.
+    /// Checks that a value encodes to these bytes, or to as many if the order of entries is arbitrary.
     pub(super) fn encodes(&self, value: &Value, expected: &[u8], is_unordered: bool) -> Result<(), Problem> {
         let Some(bytes) = (self.encode)(value) else {
-            return Err("the static form has no such value".into());
+            return Err("the static wire type has no such value".into());
         };
         let bytes = bytes?;
         if !is_unordered {
-            expect!(bytes == expected, "the static form gives {bytes:02x?}");
+            expect!(bytes == expected, "the static wire gives {bytes:02x?}");
         }
         let (value, used) = (self.decode)(Options::new(), &bytes)?;
         let (expected, len) = (self.decode)(Options::new(), expected)?;
-        expect!(used == len && value == expected, "the static form gives other entries");
+        expect!(used == len && value == expected, "the static wire gives other entries");
         Ok(())
     }
 
-    /// Checks that a value is refused, unless the Rust type cannot have it.
+    /// Checks that a value is rejected, unless the Rust type cannot represent it.
     pub(super) fn refuses(&self, value: &Value, expected: &Error) -> Result<(), Problem> {
         match (self.encode)(value) {
             None => Ok(()),
-            Some(Ok(_)) => Err("the static form takes it".into()),
+            Some(Ok(_)) => Err("the static wire type accepts it".into()),
             Some(Err(error)) => {
-                expect!(are_equal(&error, expected), "{expected}; with a static form {error}");
+                expect!(
+                    equal_except_variant_names(&error, expected),
+                    "{expected}; with a static wire type {error}"
+                );
                 Ok(())
             }
         }
     }
 }
 
-/// Whether two errors are equal but for the names of variants, which a schema does not have.
-fn are_equal(one: &Error, other: &Error) -> bool {
+/// Returns whether two errors are equal, except for the names of variants, which a schema does not contain.
+fn equal_except_variant_names(one: &Error, other: &Error) -> bool {
     let steps = |error: &Error| {
         let steps = error.path().iter().map(ToString::to_string);
         steps.filter(|step| !matches!(&**step, ".Animal" | ".Flat")).collect::<Vec<_>>()
@@ -85,7 +91,7 @@ fn are_equal(one: &Error, other: &Error) -> bool {
     same_kind(one, other) && one.offset() == other.offset() && steps(one) == steps(other)
 }
 
-/// Entries in the order of their keys.
+/// Sorts entries by key.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Map(mut entries) => {
@@ -98,15 +104,15 @@ fn sorted(value: Value) -> Value {
     }
 }
 
-/// A Rust type whose values are values of a schema.
-trait Carried: Sized {
+/// A Rust type that can be converted to and from values of a schema.
+trait ValueType: Sized {
     fn from_value(value: &Value) -> Option<Self>;
     fn to_value(&self) -> Value;
 }
 
 macro_rules! integers {
     ($($type:ty),*) => {$(
-        impl Carried for $type {
+        impl ValueType for $type {
             fn from_value(value: &Value) -> Option<Self> {
                 value.as_integer()?.try_into().ok()
             }
@@ -120,7 +126,7 @@ macro_rules! integers {
 
 integers!(u8, i8, u16, i16, u32, i32, u64, i64);
 
-impl Carried for bool {
+impl ValueType for bool {
     fn from_value(value: &Value) -> Option<Self> {
         value.as_bool()
     }
@@ -130,7 +136,7 @@ impl Carried for bool {
     }
 }
 
-impl Carried for f32 {
+impl ValueType for f32 {
     fn from_value(value: &Value) -> Option<Self> {
         if let Value::Float32(bits) = value { Some(Self::from_bits(*bits)) } else { None }
     }
@@ -140,7 +146,7 @@ impl Carried for f32 {
     }
 }
 
-impl Carried for f64 {
+impl ValueType for f64 {
     fn from_value(value: &Value) -> Option<Self> {
         if let Value::Float64(bits) = value { Some(Self::from_bits(*bits)) } else { None }
     }
@@ -150,7 +156,7 @@ impl Carried for f64 {
     }
 }
 
-/// Any bytes, as strings of the wire are.
+/// Any bytes, because encoded strings need not be UTF-8.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Bytes(Vec<u8>);
 
@@ -168,7 +174,7 @@ impl FromOctets<'_> for Bytes {
     }
 }
 
-impl Carried for Bytes {
+impl ValueType for Bytes {
     fn from_value(value: &Value) -> Option<Self> {
         value.as_bytes().map(|bytes| Self(bytes.into()))
     }
@@ -178,7 +184,7 @@ impl Carried for Bytes {
     }
 }
 
-impl Carried for String {
+impl ValueType for String {
     fn from_value(value: &Value) -> Option<Self> {
         value.as_str().map(Into::into)
     }
@@ -188,7 +194,7 @@ impl Carried for String {
     }
 }
 
-impl<T: Carried> Carried for Vec<T> {
+impl<T: ValueType> ValueType for Vec<T> {
     fn from_value(value: &Value) -> Option<Self> {
         value.as_list()?.iter().map(T::from_value).collect()
     }
@@ -198,7 +204,7 @@ impl<T: Carried> Carried for Vec<T> {
     }
 }
 
-impl<T: Carried, const N: usize> Carried for [T; N] {
+impl<T: ValueType, const N: usize> ValueType for [T; N] {
     fn from_value(value: &Value) -> Option<Self> {
         Vec::from_value(value)?.try_into().ok()
     }
@@ -208,7 +214,7 @@ impl<T: Carried, const N: usize> Carried for [T; N] {
     }
 }
 
-impl<K: Carried + Ord, V: Carried> Carried for BTreeMap<K, V> {
+impl<K: ValueType + Ord, V: ValueType> ValueType for BTreeMap<K, V> {
     fn from_value(value: &Value) -> Option<Self> {
         value
             .as_map()?
@@ -222,7 +228,7 @@ impl<K: Carried + Ord, V: Carried> Carried for BTreeMap<K, V> {
     }
 }
 
-impl<T: Carried> Carried for Option<T> {
+impl<T: ValueType> ValueType for Option<T> {
     fn from_value(value: &Value) -> Option<Self> {
         let Value::Option(value) = value else { return None };
         value.as_deref().map(T::from_value).map_or(Some(None), |value| value.map(Some))
@@ -233,7 +239,7 @@ impl<T: Carried> Carried for Option<T> {
     }
 }
 
-impl Carried for () {
+impl ValueType for () {
     fn from_value(value: &Value) -> Option<Self> {
         (*value == Value::Skip).then_some(())
     }
@@ -243,7 +249,7 @@ impl Carried for () {
     }
 }
 
-impl Carried for Timestamp {
+impl ValueType for Timestamp {
     fn from_value(value: &Value) -> Option<Self> {
         i64::from_value(value).map(Self::from_nanos)
     }
@@ -253,18 +259,18 @@ impl Carried for Timestamp {
     }
 }
 
-impl Carried for Located {
+impl ValueType for ZonedTimestamp {
     fn from_value(value: &Value) -> Option<Self> {
-        let Value::Located { unix_nanos, zone } = value else { return None };
+        let Value::TimeLocation { unix_nanos, zone } = value else { return None };
         Some(Self { at: Timestamp::from_nanos(*unix_nanos), zone: zone.clone() })
     }
 
     fn to_value(&self) -> Value {
-        Value::Located { unix_nanos: self.at.as_nanos(), zone: self.zone.clone() }
+        Value::TimeLocation { unix_nanos: self.at.as_nanos(), zone: self.zone.clone() }
     }
 }
 
-/// Derived structs, with the names that their fields have in the vectors.
+/// Derived structs, with the field names of the vectors.
 macro_rules! structs {
     ($($name:ident { $($(#[$attribute:meta])* $field:ident: $type:ty = $rename:literal,)* })*) => {$(
         #[derive(Encode, Decode)]
@@ -276,10 +282,10 @@ macro_rules! structs {
             )*
         }
 
-        impl Carried for $name {
+        impl ValueType for $name {
             fn from_value(value: &Value) -> Option<Self> {
                 let [$($field),*] = value.as_struct()? else { return None };
-                Some(Self { $($field: Carried::from_value($field)?),* })
+                Some(Self { $($field: ValueType::from_value($field)?),* })
             }
 
             fn to_value(&self) -> Value {
@@ -376,7 +382,7 @@ macro_rules! enums {
             )*
         }
 
-        impl Carried for $name {
+        impl ValueType for $name {
             fn from_value(value: &Value) -> Option<Self> {
                 let Value::Multi { id, value } = value else { return None };
                 $(
@@ -410,19 +416,19 @@ enums! {
     }
 }
 
-type Written<T> = <T as EncodeForm<Le>>::Form;
-type Read<'de, T> = <T as DecodeForm<'de, Le>>::Form;
+type Written<T> = <T as EncodeAs<Le>>::Wire;
+type Read<'de, T> = <T as DecodeAs<'de, Le>>::Wire;
 
-/// A form, or one for writing and one for reading.
-macro_rules! form {
-    ($form:ty; $type:ty) => {
-        form!($form, $form; $type)
+/// A wire type, or one for encoding and one for decoding.
+macro_rules! wire {
+    ($wire:ty; $type:ty) => {
+        wire!($wire, $wire; $type)
     };
     ($written:ty, $read:ty; $type:ty) => {
-        Form {
-            canonical: || of_form(&<$written as StaticWire>::NEW).canonical(),
+        StaticType {
+            canonical: || of_wire(&<$written as StaticWire>::NEW).canonical(),
             encode: |value| {
-                let value: $type = Carried::from_value(value)?;
+                let value: $type = ValueType::from_value(value)?;
                 Some(<$written as StaticWire>::NEW.to_vec(&value))
             },
             decode: |options, bytes| {
@@ -433,13 +439,13 @@ macro_rules! form {
     };
 }
 
-macro_rules! forms {
-    ($($form:ty $(, $read:ty)?: $type:ty;)*) => {
-        static FORMS: &[Form] = &[$(form!($form $(, $read)?; $type)),*];
+macro_rules! types {
+    ($($wire:ty $(, $read:ty)?: $type:ty;)*) => {
+        static TYPES: &[StaticType] = &[$(wire!($wire $(, $read)?; $type)),*];
     };
 }
 
-forms! {
+types! {
     Bool: bool;
     U8: u8;
     I8: i8;
@@ -460,7 +466,7 @@ forms! {
     F64<Le>: f64;
     F64<Be>: f64;
     TimeUtc: Timestamp;
-    TimeLocation: Located;
+    TimeLocation: ZonedTimestamp;
     SmallVarchar: Bytes;
     Varchar: Bytes;
     Varchar<Be>: Bytes;

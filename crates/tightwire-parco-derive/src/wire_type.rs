@@ -1,4 +1,4 @@
-//! The form of a field as a type, and what has to hold for it.
+//! The wire type of a field, and the bounds it requires.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -8,57 +8,57 @@ use syn::{Lifetime, Path, Type};
 use crate::attr::{Adjust, Order, Replacement};
 use crate::model::{Field, Model};
 
-/// Which macro is at work.
+/// The macro that is expanded.
 pub(crate) enum Role {
     Encode,
-    /// With the lifetime of the input.
+    /// The lifetime of the input.
     Decode(Lifetime),
 }
 
-/// A form, and the bounds under which it is one.
-pub(crate) struct Formed {
-    pub(crate) form: TokenStream,
+/// A wire type and the bounds it requires.
+pub(crate) struct FieldWire {
+    pub(crate) wire: TokenStream,
     bounds: Vec<TokenStream>,
 }
 
-/// Points errors at a place in the source, while names mean what they mean in the macro's output.
+/// Locates compiler errors at `span`, while names still resolve at the call site.
 pub(crate) fn at(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
 
 impl Role {
-    /// The form of a field.
-    pub(crate) fn form(&self, model: &Model, field: &Field) -> Formed {
+    /// Returns the wire type of a field.
+    pub(crate) fn wire(&self, model: &Model, field: &Field) -> FieldWire {
         let mut bounds = Vec::new();
         let krate = &model.krate;
         let ty = &field.ty;
         let span = at(field.span());
         let adjust = &field.attrs.adjust;
-        // A field's order reaches everything that is inside it, which its type's own forms know best.
+        // The order is a parameter of the type's default wire type, which applies it to nested types.
         let order = adjust.order.unwrap_or(model.order);
         let base = |bounds: &mut Vec<TokenStream>| {
             let marker = order.tokens(krate);
-            let (bound, form) = match self {
+            let (bound, wire) = match self {
                 Self::Encode => {
-                    (quote_spanned!(span=> #krate::EncodeForm<#marker>), quote!(#krate::EncodeForm<#marker>))
+                    (quote_spanned!(span=> #krate::EncodeAs<#marker>), quote!(#krate::EncodeAs<#marker>))
                 }
                 Self::Decode(de) => (
-                    quote_spanned!(span=> #krate::DecodeForm<#de, #marker>),
-                    quote!(#krate::DecodeForm<#de, #marker>),
+                    quote_spanned!(span=> #krate::DecodeAs<#de, #marker>),
+                    quote!(#krate::DecodeAs<#de, #marker>),
                 ),
             };
             bounds.push(quote!(#ty: #bound));
-            quote_spanned!(span=> <#ty as #form>::Form)
+            quote_spanned!(span=> <#ty as #wire>::Wire)
         };
-        let form = adjusted(krate, adjust, (order, span), base, &mut bounds);
+        let wire = adjusted(krate, adjust, (order, span), base, &mut bounds);
         if bounds.len() != 1 || adjust.replacement.is_some() {
             let carries = self.carries(krate, ty);
-            bounds.push(quote!(#form: #krate::wire::StaticWire + #carries));
+            bounds.push(quote!(#wire: #krate::wire::StaticWire + #carries));
         }
-        Formed { form, bounds }
+        FieldWire { wire, bounds }
     }
 
-    /// That a form can carry a type.
+    /// The bound that a wire type can encode or decode `ty`.
     fn carries(&self, krate: &Path, ty: &Type) -> TokenStream {
         match self {
             Self::Encode => quote!(#krate::Put<#ty>),
@@ -66,27 +66,27 @@ impl Role {
         }
     }
 
-    /// What has to hold for all fields to have forms, as far as that depends on type parameters.
+    /// Returns the bounds of all fields whose types mention type parameters.
     pub(crate) fn bounds(&self, model: &Model) -> Vec<TokenStream> {
         let krate = &model.krate;
         let mut bounds = Vec::new();
-        for field in model.wired().into_iter().filter(|field| model.is_generic(&field.ty)) {
+        for field in model.encoded_fields().into_iter().filter(|field| model.is_generic(&field.ty)) {
             if !model.is_recursive(&field.ty) {
-                bounds.extend(self.form(model, field).bounds);
+                bounds.extend(self.wire(model, field).bounds);
                 continue;
             }
-            // Asking that for a field with the struct itself in it would go round in circles.
+            // A bound on a field that contains the type itself would be cyclic, so the parameters are bounded instead.
             let marker = model.order.tokens(krate);
             bounds.extend(model.generics.type_params().map(|parameter| {
                 let ident = &parameter.ident;
                 match self {
-                    Self::Encode => quote!(#ident: #krate::EncodeForm<#marker>),
-                    Self::Decode(de) => quote!(#ident: #krate::DecodeForm<#de, #marker>),
+                    Self::Encode => quote!(#ident: #krate::EncodeAs<#marker>),
+                    Self::Decode(de) => quote!(#ident: #krate::DecodeAs<#de, #marker>),
                 }
             }));
         }
         if let Self::Decode(_) = self {
-            for field in model.ignored().into_iter().chain(model.wired()) {
+            for field in model.ignored_fields().into_iter().chain(model.encoded_fields()) {
                 let defaults = field.attrs.ignore || field.attrs.default_on_eof.is_some();
                 if defaults && model.is_generic(&field.ty) && !model.is_recursive(&field.ty) {
                     let ty = &field.ty;
@@ -98,7 +98,7 @@ impl Role {
     }
 }
 
-/// The form that attributes make of a base, where `order` is that of headers without one of their own.
+/// Applies attributes to a base wire type. `order` is the order of headers without an explicit one.
 fn adjusted(
     krate: &Path,
     adjust: &Adjust,
@@ -107,14 +107,14 @@ fn adjusted(
     bounds: &mut Vec<TokenStream>,
 ) -> TokenStream {
     match &adjust.replacement {
-        Some(Replacement::With(form)) => return quote_spanned!(at(form.span())=> #form),
+        Some(Replacement::With(wire)) => return quote_spanned!(at(wire.span())=> #wire),
         Some(Replacement::Skip(count)) => {
             return quote_spanned!(at(count.span())=> #krate::wire::Skip<{ #count }>);
         }
         Some(Replacement::Time) => return quote_spanned!(span=> #krate::wire::TimeUtc),
         None => {}
     }
-    let mut steps = Steps { krate, order, span, form: base(bounds), bounds };
+    let mut steps = Adjustments { krate, order, span, wire: base(bounds), bounds };
     steps.part(&adjust.inner, quote!(HasInner), quote!(Inner), quote!(WithInner));
     steps.part(&adjust.elem, quote!(HasElement), quote!(Element), quote!(WithElement));
     steps.part(&adjust.key, quote!(HasEntry), quote!(Key), quote!(WithKey));
@@ -126,47 +126,47 @@ fn adjusted(
         steps.step(quote!(AsGo<#krate::wire::adjust::#sign>));
     }
     if adjust.sorted {
-        steps.step(quote!(Sorted));
+        steps.step(quote!(AsSorted));
     }
     if let Some(header) = &adjust.header {
         let header = header.tokens(krate, order);
-        steps.step(quote!(Reheader<#header>));
+        steps.step(quote!(WithHeader<#header>));
     }
     if let Some(max) = &adjust.max {
-        steps.step(quote!(Limit<{ #max }>));
+        steps.step(quote!(WithMax<{ #max }>));
     }
-    steps.form
+    steps.wire
 }
 
-/// A form on its way.
-struct Steps<'a> {
+/// A wire type to which attributes are applied one after the other.
+struct Adjustments<'a> {
     krate: &'a Path,
     order: Order,
     span: Span,
-    form: TokenStream,
+    wire: TokenStream,
     bounds: &'a mut Vec<TokenStream>,
 }
 
-impl Steps<'_> {
-    /// Applies a function of `tightwire_parco::wire::adjust`.
+impl Adjustments<'_> {
+    /// Applies a trait of `tightwire_parco::wire::adjust`.
     fn step(&mut self, function: TokenStream) {
-        let (krate, form) = (self.krate, &self.form);
+        let (krate, wire) = (self.krate, &self.wire);
         let function = quote!(#krate::wire::adjust::#function);
-        self.bounds.push(quote!(#form: #function));
-        self.form = quote_spanned!(self.span=> <#form as #function>::Form);
+        self.bounds.push(quote!(#wire: #function));
+        self.wire = quote_spanned!(self.span=> <#wire as #function>::Wire);
     }
 
-    /// Adjusts one part of a form.
+    /// Applies attributes to one part of the wire type.
     fn part(&mut self, adjust: &Option<Box<Adjust>>, has: TokenStream, part: TokenStream, with: TokenStream) {
         let Some(adjust) = adjust else { return };
-        let (krate, form) = (self.krate, &self.form);
-        self.bounds.push(quote!(#form: #krate::wire::adjust::#has));
-        let base = quote_spanned!(self.span=> <#form as #krate::wire::adjust::#has>::#part);
+        let (krate, wire) = (self.krate, &self.wire);
+        self.bounds.push(quote!(#wire: #krate::wire::adjust::#has));
+        let base = quote_spanned!(self.span=> <#wire as #krate::wire::adjust::#has>::#part);
         let inner = |bounds: &mut Vec<TokenStream>| match adjust.order {
             Some(order) => {
                 let order = order.tokens(krate);
-                bounds.push(quote!(#base: #krate::wire::adjust::Reorder<#order>));
-                quote_spanned!(self.span=> <#base as #krate::wire::adjust::Reorder<#order>>::Form)
+                bounds.push(quote!(#base: #krate::wire::adjust::WithOrder<#order>));
+                quote_spanned!(self.span=> <#base as #krate::wire::adjust::WithOrder<#order>>::Wire)
             }
             None => base,
         };

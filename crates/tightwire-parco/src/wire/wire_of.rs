@@ -1,39 +1,39 @@
-//! The form that a type has by itself, for both directions.
+//! The default wire type of a type, for both directions.
 
 use core::fmt;
 use core::marker::PhantomData;
 
 use super::{Get, Put, StaticWire, Wire};
+use crate::default_wire::{DecodeAs, DecodeOwned, Encode, EncodeAs};
 use crate::error::Fault;
-use crate::form::{DecodeForm, DecodeOwned, Encode, EncodeForm};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
-/// The form that `T` has by itself: what [`encode`](crate::encode) writes and [`decode`](crate::decode) reads.
+/// The default wire type of `T`, which [`encode`](crate::encode) and [`decode`](crate::decode) use.
 ///
-/// A derived struct has one form for each direction. This one joins them, so that such structs can be elements and
-/// fields of schemas made by calls.
+/// A derived struct has separate wire types for encoding and decoding. This type combines them, so that such structs
+/// can be elements and fields of schemas made by a [`builder`](crate::builder()).
 ///
 /// ```
-/// use tightwire_parco::wire::{Own, Slice, StaticWire, U8};
+/// use tightwire_parco::wire::{WireOf, Slice, StaticWire, U8};
 /// use tightwire_parco::{Decode, Encode, WireExt};
 ///
 /// #[derive(Debug, PartialEq, Encode, Decode)]
 /// struct Point(u8, u8);
 ///
-/// let form = Slice::<U8, Own<Point>>::NEW;
-/// assert_eq!(form.to_vec(&vec![Point(1, 2)])?, [1, 1, 2]);
-/// assert_eq!(form.decode_exact::<Vec<Point>>(&[1, 3, 4])?, [Point(3, 4)]);
+/// let wire = Slice::<U8, WireOf<Point>>::NEW;
+/// assert_eq!(wire.to_vec(&vec![Point(1, 2)])?, [1, 1, 2]);
+/// assert_eq!(wire.decode_exact::<Vec<Point>>(&[1, 3, 4])?, [Point(3, 4)]);
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
-pub struct Own<T>(PhantomData<fn() -> T>);
+pub struct WireOf<T>(PhantomData<fn() -> T>);
 
-type Reading<T> = <T as DecodeForm<'static>>::Form;
-type Writing<T> = <T as EncodeForm>::Form;
+type Reading<T> = <T as DecodeAs<'static>>::Wire;
+type Writing<T> = <T as EncodeAs>::Wire;
 
-impl<T: Encode + DecodeOwned> Wire for Own<T> {
+impl<T: Encode + DecodeOwned> Wire for WireOf<T> {
     #[inline]
     fn min_size(&self) -> usize {
         Reading::<T>::NEW.min_size()
@@ -49,16 +49,16 @@ impl<T: Encode + DecodeOwned> Wire for Own<T> {
         Reading::<T>::NEW.walk(input)
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        Reading::<T>::NEW.schema(describe)
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        Reading::<T>::NEW.schema(context)
     }
 }
 
-impl<T: Encode + DecodeOwned> StaticWire for Own<T> {
+impl<T: Encode + DecodeOwned> StaticWire for WireOf<T> {
     const NEW: Self = Self(PhantomData);
 }
 
-impl<T: Encode + DecodeOwned> Put<T> for Own<T> {
+impl<T: Encode + DecodeOwned> Put<T> for WireOf<T> {
     #[inline]
     fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
         Writing::<T>::NEW.put(value, writer)
@@ -75,28 +75,28 @@ impl<T: Encode + DecodeOwned> Put<T> for Own<T> {
     }
 }
 
-impl<'de, T: Encode + DecodeOwned> Get<'de, T> for Own<T> {
+impl<'de, T: Encode + DecodeOwned> Get<'de, T> for WireOf<T> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
-        <T as DecodeForm<'de>>::Form::NEW.get(reader)
+        <T as DecodeAs<'de>>::Wire::NEW.get(reader)
     }
 
     #[inline]
     fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
-        <T as DecodeForm<'de>>::Form::NEW.get_into(reader, value)
+        <T as DecodeAs<'de>>::Wire::NEW.get_into(reader, value)
     }
 }
 
-impl<T> Clone for Own<T> {
+impl<T> Clone for WireOf<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Own<T> {}
+impl<T> Copy for WireOf<T> {}
 
-impl<T> fmt::Debug for Own<T> {
+impl<T> fmt::Debug for WireOf<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Own<{}>", core::any::type_name::<T>())
+        write!(f, "WireOf<{}>", core::any::type_name::<T>())
     }
 }

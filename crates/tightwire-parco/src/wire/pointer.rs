@@ -1,4 +1,4 @@
-//! Values behind pointers, which are no part of the wire.
+//! Values behind pointers. The pointer is not encoded.
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
@@ -9,20 +9,20 @@ use super::{Get, Put, StaticWire, Wire};
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
-/// The form `W` of what a `Box`, `Rc`, `Arc` or reference points to.
+/// Wire type `W` for the target of a `Box`, `Rc`, `Arc` or reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Via<W>(pub W);
+pub struct Pointer<W>(pub W);
 
-same_wire!([W: Wire] Via<W>);
+same_wire!([W: Wire] Pointer<W>);
 
-impl<W: StaticWire> StaticWire for Via<W> {
+impl<W: StaticWire> StaticWire for Pointer<W> {
     const NEW: Self = Self(W::NEW);
 }
 
-impl<P: Deref, W: Put<P::Target>> Put<P> for Via<W> {
+impl<P: Deref, W: Put<P::Target>> Put<P> for Pointer<W> {
     #[inline]
     fn put(&self, value: &P, writer: &mut Writer<'_>) -> Result<(), Fault> {
         self.0.put(value, writer)
@@ -34,7 +34,7 @@ impl<P: Deref, W: Put<P::Target>> Put<P> for Via<W> {
     }
 }
 
-impl<'de, T, W: Get<'de, T>> Get<'de, Box<T>> for Via<W> {
+impl<'de, T, W: Get<'de, T>> Get<'de, Box<T>> for Pointer<W> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Box<T>, Fault> {
         self.0.get(reader).map(Box::new)
@@ -46,14 +46,14 @@ impl<'de, T, W: Get<'de, T>> Get<'de, Box<T>> for Via<W> {
     }
 }
 
-impl<'de, T, W: Get<'de, T>> Get<'de, Rc<T>> for Via<W> {
+impl<'de, T, W: Get<'de, T>> Get<'de, Rc<T>> for Pointer<W> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Rc<T>, Fault> {
         self.0.get(reader).map(Rc::new)
     }
 }
 
-impl<'de, T, W: Get<'de, T>> Get<'de, Arc<T>> for Via<W> {
+impl<'de, T, W: Get<'de, T>> Get<'de, Arc<T>> for Pointer<W> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Arc<T>, Fault> {
         self.0.get(reader).map(Arc::new)

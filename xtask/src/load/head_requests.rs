@@ -1,4 +1,4 @@
-//! Requests for headers alone, which `wrk` cannot make: it waits for the body that they tell the length of.
+//! Load generator for HEAD requests. `wrk` does not support them: it waits for the body announced by `Content-Length`.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,11 +8,11 @@ use anyhow::{Context, Result, ensure};
 
 use super::wrk::{Figures, Load};
 
-/// Asks again and again on connections that are kept, each with a thread of its own.
+/// Sends requests on persistent connections, each in a separate thread.
 ///
 /// # Errors
 ///
-/// Fails if nothing can be asked.
+/// Fails if no request succeeds.
 pub(crate) fn run(address: SocketAddr, path: &str, load: Load) -> Result<Figures> {
     let end = Instant::now() + Duration::from_secs(load.seconds as u64);
     let start = Instant::now();
@@ -29,10 +29,10 @@ pub(crate) fn run(address: SocketAddr, path: &str, load: Load) -> Result<Figures
             let mut filled = 0;
             while !buffer[..filled].ends_with(b"\r\n\r\n") {
                 let count = stream.read(&mut buffer[filled..])?;
-                ensure!(count > 0, "the connection has been closed");
+                ensure!(count > 0, "the connection was closed");
                 filled += count;
             }
-            ensure!(buffer.starts_with(b"HTTP/1.1 200"), "another status than 200");
+            ensure!(buffer.starts_with(b"HTTP/1.1 200"), "the status is not 200");
             bytes += filled as u64;
             times.push(u64::try_from(asked.elapsed().as_micros()).unwrap_or(u64::MAX));
         }
@@ -49,7 +49,7 @@ pub(crate) fn run(address: SocketAddr, path: &str, load: Load) -> Result<Figures
         bytes += count;
     }
     times.sort_unstable();
-    let last = times.len().checked_sub(1).context("not one answer")?;
+    let last = times.len().checked_sub(1).context("no response")?;
     Ok(Figures {
         requests: times.len() as u64,
         duration_us: u64::try_from(start.elapsed().as_micros())?,

@@ -1,4 +1,4 @@
-//! Schemas behind a pointer, so that those of one model have one type.
+//! Type-erased schemas, so that all schemas of one model have the same type.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -7,17 +7,17 @@ use super::{Builder, Fields};
 use crate::error::{Fault, Segment};
 use crate::options::{Levels, Options};
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::wire::{Get, Put, Wire};
 use crate::write::Writer;
 
-/// A schema of the model `M` whose fields its type does not tell.
+/// A schema of the model `M` whose type does not list the fields.
 ///
-/// Each message costs one call through a pointer. As the form of elements it costs one for each.
-pub struct Boxed<M>(Box<dyn Erased<M>>);
+/// Each message costs one virtual call; as the wire type of elements, each element costs one.
+pub struct Boxed<M>(Box<dyn DynWire<M>>);
 
 impl<M, L: Fields, K> Builder<M, L, K> {
-    /// Hides the fields from the type.
+    /// Erases the field list from the type.
     pub fn boxed(self) -> Boxed<M>
     where
         Self: Put<M> + for<'de> Get<'de, M> + Send + Sync + 'static,
@@ -26,19 +26,19 @@ impl<M, L: Fields, K> Builder<M, L, K> {
     }
 }
 
-/// A form that carries `M`, without generic methods.
-trait Erased<M>: Send + Sync {
+/// The object-safe part of a wire type for values of type `M`.
+trait DynWire<M>: Send + Sync {
     fn min_size(&self) -> usize;
     fn fixed_size(&self) -> Option<usize>;
-    fn walk(&self, input: &mut dyn ErasedInput) -> Result<(), Fault>;
-    fn schema(&self, describe: &mut Describe) -> Schema;
+    fn walk(&self, input: &mut dyn DynInput) -> Result<(), Fault>;
+    fn schema(&self, context: &mut SchemaContext) -> Schema;
     fn put(&self, value: &M, writer: &mut Writer<'_>) -> Result<(), Fault>;
     fn size(&self, value: &M, levels: Levels) -> Result<usize, Fault>;
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<M, Fault>;
     fn get_into(&self, reader: &mut Reader<'_, '_>, value: &mut M) -> Result<(), Fault>;
 }
 
-impl<M, W> Erased<M> for W
+impl<M, W> DynWire<M> for W
 where
     W: Put<M> + for<'de> Get<'de, M> + Send + Sync,
 {
@@ -50,12 +50,12 @@ where
         Wire::fixed_size(self)
     }
 
-    fn walk(&self, input: &mut dyn ErasedInput) -> Result<(), Fault> {
-        Wire::walk(self, &mut Erasure(input))
+    fn walk(&self, input: &mut dyn DynInput) -> Result<(), Fault> {
+        Wire::walk(self, &mut DynInputRef(input))
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        Wire::schema(self, describe)
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        Wire::schema(self, context)
     }
 
     fn put(&self, value: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
@@ -88,8 +88,8 @@ impl<M> Wire for Boxed<M> {
         self.0.walk(input)
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        self.0.schema(describe)
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        self.0.schema(context)
     }
 }
 
@@ -119,25 +119,25 @@ impl<M> fmt::Debug for Boxed<M> {
     }
 }
 
-/// An [`Input`] without generic methods.
-pub(crate) trait ErasedInput {
+/// The object-safe part of [`Input`].
+pub(crate) trait DynInput {
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault>;
-    fn pass(&mut self, count: usize) -> Result<(), Fault>;
+    fn skip(&mut self, count: usize) -> Result<(), Fault>;
     fn expect(&mut self, count: usize) -> Result<(), Fault>;
     fn at_end(&mut self) -> Result<bool, Fault>;
     fn options(&self) -> &Options;
     fn locate(&mut self, fault: Fault, segment: Segment) -> Fault;
-    fn blame(&mut self, fault: Fault, count: usize) -> Fault;
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault;
     fn enter(&mut self) -> Result<(), Fault>;
     fn leave(&mut self);
-    fn resume(&mut self) -> usize;
-    fn passed(&mut self, parts: usize);
-    fn complete(&mut self);
+    fn begin_parts(&mut self) -> usize;
+    fn record_parts(&mut self, parts: usize);
+    fn finish_parts(&mut self);
 }
 
-impl<I: Input> ErasedInput for I {
+impl<I: Input> DynInput for I {
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault> {
-        // Said first, so that all that is missing is noted.
+        // Checked first, so that the fault reports all missing bytes.
         Input::expect(self, bytes.len())?;
         match bytes.len() {
             2 => bytes.copy_from_slice(&self.array::<2>()?),
@@ -152,8 +152,8 @@ impl<I: Input> ErasedInput for I {
         Ok(())
     }
 
-    fn pass(&mut self, count: usize) -> Result<(), Fault> {
-        Input::pass(self, count)
+    fn skip(&mut self, count: usize) -> Result<(), Fault> {
+        Input::skip(self, count)
     }
 
     fn expect(&mut self, count: usize) -> Result<(), Fault> {
@@ -172,8 +172,8 @@ impl<I: Input> ErasedInput for I {
         Input::locate(self, fault, segment)
     }
 
-    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
-        Input::blame(self, fault, count)
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
+        Input::rewind_fault(self, fault, count)
     }
 
     fn enter(&mut self) -> Result<(), Fault> {
@@ -184,31 +184,31 @@ impl<I: Input> ErasedInput for I {
         Input::leave(self);
     }
 
-    fn resume(&mut self) -> usize {
-        Input::resume(self)
+    fn begin_parts(&mut self) -> usize {
+        Input::begin_parts(self)
     }
 
-    fn passed(&mut self, parts: usize) {
-        Input::passed(self, parts);
+    fn record_parts(&mut self, parts: usize) {
+        Input::record_parts(self, parts);
     }
 
-    fn complete(&mut self) {
-        Input::complete(self);
+    fn finish_parts(&mut self) {
+        Input::finish_parts(self);
     }
 }
 
-/// An [`Input`] behind a pointer, as an [`Input`] again.
-pub(crate) struct Erasure<'a>(pub(crate) &'a mut dyn ErasedInput);
+/// Implements [`Input`] for a [`DynInput`].
+pub(crate) struct DynInputRef<'a>(pub(crate) &'a mut dyn DynInput);
 
-impl Input for Erasure<'_> {
+impl Input for DynInputRef<'_> {
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
         let mut bytes = [0; N];
         self.0.fill(&mut bytes)?;
         Ok(bytes)
     }
 
-    fn pass(&mut self, count: usize) -> Result<(), Fault> {
-        self.0.pass(count)
+    fn skip(&mut self, count: usize) -> Result<(), Fault> {
+        self.0.skip(count)
     }
 
     fn expect(&mut self, count: usize) -> Result<(), Fault> {
@@ -227,8 +227,8 @@ impl Input for Erasure<'_> {
         self.0.locate(fault, segment)
     }
 
-    fn blame(&mut self, fault: Fault, count: usize) -> Fault {
-        self.0.blame(fault, count)
+    fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
+        self.0.rewind_fault(fault, count)
     }
 
     fn enter(&mut self) -> Result<(), Fault> {
@@ -239,15 +239,15 @@ impl Input for Erasure<'_> {
         self.0.leave();
     }
 
-    fn resume(&mut self) -> usize {
-        self.0.resume()
+    fn begin_parts(&mut self) -> usize {
+        self.0.begin_parts()
     }
 
-    fn passed(&mut self, parts: usize) {
-        self.0.passed(parts);
+    fn record_parts(&mut self, parts: usize) {
+        self.0.record_parts(parts);
     }
 
-    fn complete(&mut self) {
-        self.0.complete();
+    fn finish_parts(&mut self) {
+        self.0.finish_parts();
     }
 }

@@ -1,6 +1,6 @@
-//! Messages that have every form in them, and how to make values of them out of any bytes.
+//! Messages that contain every wire type, and values of them made of any bytes.
 //!
-//! Property tests and fuzz targets share it.
+//! Shared by property tests and fuzz targets.
 
 #![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
 
@@ -12,10 +12,9 @@ use tightwire_parco::wire::{
     Be, Bool, Decoding, F64, Le, Map, Message, Opt, Slice, SmallVarchar, Text, TimeLocation, U8, U16, U32,
     Varchar,
 };
-use tightwire_parco::{Decode, Encode, Entries, Located, Seq, Timestamp};
+use tightwire_parco::{Decode, Encode, Entries, Seq, Timestamp, ZonedTimestamp};
 
-/// Every form that owns its value. What has no order of its own is written sorted, so that equal values are equal
-/// bytes.
+/// Every wire type of owned values. Unordered collections are sorted, so that equal values have equal bytes.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct Everything {
     pub flag: bool,
@@ -74,7 +73,7 @@ pub struct Everything {
     #[parco(time)]
     pub at: Timestamp,
     #[parco(with = TimeLocation)]
-    pub located: Located<Vec<u8>>,
+    pub located: ZonedTimestamp<Vec<u8>>,
     pub shared: Rc<Inner>,
     pub boxed: Option<Box<Inner>>,
     #[parco(ignore)]
@@ -114,7 +113,7 @@ pub enum Named {
     Other(Vec<Self>),
 }
 
-/// A struct that contains itself in both ways there are.
+/// A struct that contains itself in both possible ways.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Node {
     pub value: u8,
@@ -124,7 +123,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// A chain of so many nodes, through `next` or through `children`.
+    /// A chain of `depth` nodes, through `next` or through `children`.
     pub fn chain(depth: usize, through_children: bool) -> Self {
         let mut node = Self::default();
         for _ in 1..depth {
@@ -138,7 +137,7 @@ impl Node {
     }
 }
 
-/// What borrows from the input.
+/// Values that borrow from the input.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Borrowed<'a> {
     pub text: &'a str,
@@ -152,13 +151,13 @@ pub struct Borrowed<'a> {
     pub cows: Vec<Cow<'a, [u8]>>,
 }
 
-/// An element of [`View::nested`].
+/// Element type of [`View::nested`].
 pub type Texts<'a> = Seq<'a, Text<Be>, &'a str>;
 
-/// The elements of [`View::inner`].
+/// Element type of [`View::inner`].
 pub type InnerView<'a> = Seq<'a, Message<InnerRef<'a>, Decoding<'a>>, InnerRef<'a>>;
 
-/// A message of which nothing but the outermost fields leaves the input.
+/// A message that borrows everything except its outermost fields from the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct View<'a> {
     pub text: &'a str,
@@ -174,7 +173,7 @@ pub struct View<'a> {
     pub inner: InnerView<'a>,
 }
 
-/// The bytes of [`View`] as values that own.
+/// The owned values of a [`View`].
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Owned {
     pub text: String,
@@ -201,7 +200,7 @@ pub struct InnerRef<'a> {
     pub flag: bool,
 }
 
-/// Bytes that values are made of; zeros when they are used up.
+/// Bytes from which values are made; zeros when they are used up.
 pub struct Material<'a>(pub &'a [u8]);
 
 impl Material<'_> {
@@ -302,9 +301,9 @@ impl Material<'_> {
             units: self.list(|_| ()),
             empties: self.list(|_| Empty {}),
             at: Timestamp::from_nanos(self.bits() as i64),
-            located: Located {
+            located: ZonedTimestamp {
                 at: Timestamp::from_nanos(self.bits() as i64),
-                // An empty name would come back as the one that it stands for.
+                // An empty name would be decoded as `UTC`.
                 zone: [b"Z".to_vec(), self.list(Self::byte)].concat(),
             },
             shared: Rc::new(self.inner()),
@@ -319,7 +318,7 @@ impl Material<'_> {
         Owned {
             text: self.text(),
             numbers: self.list(|material| material.bits() as u16),
-            // Small numbers, for those that are none are not equal to themselves.
+            // Small numbers, because NaN is not equal to itself.
             doubles: self.list(|material| f64::from(material.byte()) / 7.0),
             flags: self.list(Self::flag),
             names: self.list(Self::text),

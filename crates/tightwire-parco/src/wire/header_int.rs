@@ -4,25 +4,25 @@ use super::{Get, GoInt, GoUint, I8, I16, I32, I64, Order, Put, StaticWire, U8, U
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
-/// `i64`, written as the number `W`, whose range it has to be in: what Go calls a header, as a value of its own.
+/// An `i64` encoded as the number `W`, which must be able to represent it. The Go library calls it a header.
 ///
-/// Ids of registries are such values. Unlike lengths they can be negative, if `W` can.
+/// It is the wire type of registry ids. Unlike a length, the value can be negative if `W` is signed.
 ///
 /// ```
-/// use tightwire_parco::wire::{Checked, U8};
+/// use tightwire_parco::wire::{HeaderInt, U8};
 /// use tightwire_parco::WireExt;
 ///
-/// assert_eq!(Checked(U8).to_vec(&200i64)?, [200]);
-/// assert!(Checked(U8).to_vec(&300i64).unwrap_err().is_overflow());
+/// assert_eq!(HeaderInt(U8).to_vec(&200i64)?, [200]);
+/// assert!(HeaderInt(U8).to_vec(&300i64).unwrap_err().is_overflow());
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Checked<W>(pub W);
+pub struct HeaderInt<W>(pub W);
 
-impl<W: Wire> Wire for Checked<W> {
+impl<W: Wire> Wire for HeaderInt<W> {
     same_sizes!();
 
     #[inline]
@@ -30,21 +30,21 @@ impl<W: Wire> Wire for Checked<W> {
         self.0.walk(input)
     }
 
-    fn schema(&self, describe: &mut Describe) -> Schema {
-        match self.0.schema(describe) {
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        match self.0.schema(context) {
             Schema::Number(number, endian) => Schema::Header(number, endian),
             other => other,
         }
     }
 }
 
-impl<W: StaticWire> StaticWire for Checked<W> {
+impl<W: StaticWire> StaticWire for HeaderInt<W> {
     const NEW: Self = Self(W::NEW);
 }
 
 macro_rules! checked {
-    ($($form:ident $(<$order:ident>)?: $value:ty;)*) => {$(
-        impl $(<$order: Order>)? Put<i64> for Checked<$form $(<$order>)?> {
+    ($($wire:ident $(<$order:ident>)?: $value:ty;)*) => {$(
+        impl $(<$order: Order>)? Put<i64> for HeaderInt<$wire $(<$order>)?> {
             #[inline]
             fn put(&self, value: &i64, writer: &mut Writer<'_>) -> Result<(), Fault> {
                 let value = <$value>::try_from(*value).map_err(|_| Fault::OVERFLOW)?;
@@ -58,7 +58,7 @@ macro_rules! checked {
             }
         }
 
-        impl $(<$order: Order>)? Get<'_, i64> for Checked<$form $(<$order>)?> {
+        impl $(<$order: Order>)? Get<'_, i64> for HeaderInt<$wire $(<$order>)?> {
             #[inline]
             fn get(&self, reader: &mut Reader<'_, '_>) -> Result<i64, Fault> {
                 let value: $value = self.0.get(reader)?;

@@ -4,10 +4,10 @@ use super::{Get, Put, StaticWire, Wire};
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
-use crate::schema::{Describe, Schema};
+use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
-/// `N` reserved bytes: written as zeros, read with any content. It carries `()`.
+/// `N` reserved bytes: encoded as zeros, ignored when decoded. The Rust type is `()`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Skip<const N: usize>;
 
@@ -24,10 +24,10 @@ impl<const N: usize> Wire for Skip<N> {
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        input.pass(N)
+        input.skip(N)
     }
 
-    fn schema(&self, _: &mut Describe) -> Schema {
+    fn schema(&self, _: &mut SchemaContext) -> Schema {
         Schema::Skip(N as u64)
     }
 }
@@ -52,6 +52,6 @@ impl<const N: usize> Put<()> for Skip<N> {
 impl<const N: usize> Get<'_, ()> for Skip<N> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<(), Fault> {
-        reader.pass(N)
+        reader.skip(N)
     }
 }

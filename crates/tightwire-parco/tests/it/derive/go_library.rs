@@ -34,7 +34,7 @@ struct Example {
 }
 
 #[test]
-fn the_example_of_the_go_library() {
+fn go_library_example_matches() {
     let (case, bytes) = vector("roundtrip", "struct-example");
     let example = Example {
         greet: "hey".into(),
@@ -83,7 +83,7 @@ struct User {
 struct Empty {}
 
 #[test]
-fn small_structs() {
+fn small_structs_match_the_vectors() {
     same(&Animal { specie: "cat".into(), age: 3 }, &vector("roundtrip", "struct-animal").1);
     same(&Point { x: 1, y: -2 }, &vector("roundtrip", "struct-point-mixed").1);
     let padded = Padded { name: "Al".into(), age: 30, pad: (), i: -7, b: vec![9, 8] };
@@ -96,7 +96,7 @@ fn small_structs() {
     assert_eq!(tightwire_parco::decode_exact::<Empty>(&[]).unwrap(), Empty {});
 }
 
-/// The benchmarks' message with headers of one byte.
+/// The benchmarks' message with one-byte headers.
 #[derive(Debug, PartialEq, Encode, Decode)]
 struct Short {
     name: String,
@@ -111,7 +111,7 @@ struct Short {
     float64: f64,
 }
 
-/// The same with headers of two bytes.
+/// The same message with two-byte headers.
 #[derive(Debug, PartialEq, Encode, Decode)]
 struct Long {
     name: String,
@@ -133,7 +133,7 @@ fn map(count: u64) -> HashMap<String, u8> {
     (0..count).map(|index| (index.to_string(), (7 * index) as u8)).collect()
 }
 
-/// Checks what the library wrote, whose map has its own order.
+/// Checks the bytes of the Go library, whose map has an arbitrary order.
 fn bench<T: Encode + tightwire_parco::DecodeOwned + PartialEq + std::fmt::Debug>(value: &T, id: &str) {
     let (_, bytes) = vector("roundtrip", id);
     assert_eq!(&tightwire_parco::decode_exact::<T>(&bytes).unwrap(), value);
@@ -143,7 +143,7 @@ fn bench<T: Encode + tightwire_parco::DecodeOwned + PartialEq + std::fmt::Debug>
 }
 
 #[test]
-fn the_messages_of_the_benchmarks() {
+fn benchmark_messages_match_the_vectors() {
     let short = |name: &str, str: String, num, count| Short {
         name: name.into(),
         str,

@@ -1,10 +1,10 @@
-//! What a server has used: processor time and memory, of its process and all below it.
+//! Resource usage of a server: processor time, memory and descriptors of its process and all child processes.
 
 use std::fs;
 
 use crate::process::first_line;
 
-/// The process and all below it.
+/// Returns the process and all its descendants.
 fn family(root: u32) -> Vec<u32> {
     let mut parents = Vec::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -24,7 +24,7 @@ fn family(root: u32) -> Vec<u32> {
     family
 }
 
-/// The fields behind the name of the program, which may hold anything. The first is the state.
+/// Returns the fields after the program name, which may contain any characters. The first field is the state.
 fn stat(pid: u32) -> Option<Vec<String>> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = text.rsplit_once(')')?;
@@ -35,7 +35,7 @@ fn number(fields: &[String], index: usize) -> u64 {
     fields.get(index).and_then(|field| field.parse().ok()).unwrap_or(0)
 }
 
-/// Seconds of processor time so far, in the program and in the system for it.
+/// Returns the user and system time used so far, in seconds.
 pub(crate) fn cpu_seconds(root: u32) -> f64 {
     let ticks: u64 = family(root)
         .into_iter()
@@ -43,22 +43,22 @@ pub(crate) fn cpu_seconds(root: u32) -> f64 {
         .map(|fields| number(&fields, 11) + number(&fields, 12))
         .sum();
     let per_second = first_line("getconf", &["CLK_TCK"]).and_then(|text| text.parse().ok()).unwrap_or(100.0);
-    #[allow(clippy::cast_precision_loss, reason = "ticks of a run are few")]
+    #[allow(clippy::cast_precision_loss, reason = "the tick count is far below 2^52")]
     let ticks = ticks as f64;
     ticks / per_second
 }
 
-/// The most memory it had at a time, in bytes; of several processes, the sum of what each had.
+/// Returns the peak memory in bytes; for several processes, the sum of their peaks.
 pub(crate) fn peak_memory(root: u32) -> u64 {
     family(root).into_iter().map(|pid| memory(pid, "VmHWM:")).sum()
 }
 
-/// The memory it has now, in bytes.
+/// Returns the current memory in bytes.
 pub(crate) fn memory_now(root: u32) -> u64 {
     family(root).into_iter().map(|pid| memory(pid, "VmRSS:")).sum()
 }
 
-/// How many files, connections and the like it has open.
+/// Returns the number of open file descriptors.
 pub(crate) fn descriptors(root: u32) -> usize {
     family(root)
         .into_iter()
@@ -73,7 +73,7 @@ fn memory(pid: u32, field: &str) -> u64 {
     kib * 1024
 }
 
-/// Whether this system tells what is asked for here.
+/// Returns whether this system provides `/proc`.
 pub(crate) fn is_supported() -> bool {
     stat(std::process::id()).is_some()
 }
@@ -83,12 +83,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_process_has_a_parent_and_memory() {
+    fn current_process_has_a_parent_and_memory() {
         if is_supported() {
             assert!(family(std::process::id()).contains(&std::process::id()));
             assert!(number(&stat(std::process::id()).unwrap(), 1) > 0);
             assert!(peak_memory(std::process::id()) > 0 && memory_now(std::process::id()) > 0);
-            // Of this process alone: other tests start some that come and go between two looks.
+            // Only this process: other tests start processes that may end between two reads.
             let own = |field| memory(std::process::id(), field);
             assert!(own("VmHWM:") >= own("VmRSS:") / 2);
         }
