@@ -1,4 +1,4 @@
-//! Who answers the calls of a host.
+//! Trait for hosts: handlers of host calls.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,21 +9,21 @@ use crate::host::{HostRequest, HostResult};
 use crate::message::HostInfo;
 use crate::record::ErrorRecord;
 
-/// What [`Host::call`] returns.
+/// Future returned by [`Host::call`].
 pub type HostFuture<'a> = Pin<Box<dyn Future<Output = Result<HostResult, Box<ErrorRecord>>> + Send + 'a>>;
 
-/// The console or window in front of a user, as scripts of a server see it (MS-PSRP 2.2.3.17).
+/// Handler of a session's host calls: the user's console or window, as scripts see it (MS-PSRP 2.2.3.17).
 ///
-/// A host is shared by all pipelines of its pool. Calls of one pipeline come one after the other, those of several may
-/// come at once.
+/// All pipelines of a pool share one host. The calls of one pipeline are sequential; calls of different pipelines may
+/// be concurrent.
 pub trait Host: Send + Sync {
-    /// Does what a script asks for. The pipeline is `None` for the pool itself.
+    /// Handles one call. `pipeline` is `None` for calls of the pool itself.
     ///
-    /// What a call without result returns is dropped. An error is thrown in the script.
+    /// The result is ignored for methods that return nothing. An error is thrown in the script.
     fn call(&self, pipeline: Option<Uuid>, request: HostRequest) -> HostFuture<'_>;
 
-    /// What the server is told about the host when a pool is opened: which parts it has, and the console as it is then.
-    /// The default is a host that reads and writes lines.
+    /// Describes the host to the server when a pool is opened: its parts and the current console settings. The default
+    /// describes a line-based console without further parts.
     fn info(&self) -> HostInfo {
         HostInfo::lines()
     }

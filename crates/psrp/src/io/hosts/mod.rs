@@ -1,4 +1,4 @@
-//! Hosts: one without a user, and one for tests.
+//! Hosts for unattended programs and for tests.
 
 mod null;
 mod scripted;
@@ -9,17 +9,17 @@ pub use scripted::{ScriptedCall, ScriptedHost};
 use crate::host::HostMethod;
 use crate::record::{ErrorCategory, ErrorRecord, exception};
 
-/// The identifier that PowerShell gives errors of hosts.
+/// Error identifier that PowerShell uses for host errors.
 const ERROR_ID: &str = "RemoteHostExecutionException";
 
-/// The answer to a method that a host does not have.
+/// Returns the error for a method that the host does not implement.
 fn not_implemented(method: HostMethod) -> Box<ErrorRecord> {
     let names = [
         "System.Management.Automation.PSNotImplementedException",
         "System.NotImplementedException",
         "System.SystemException",
     ];
-    let message = format!("The host of the client has no method {method}.");
+    let message = format!("The client's host does not implement {method}.");
     Box::new(
         ErrorRecord::of_exception(exception(names, message), ErrorCategory::NotImplemented)
             .with_id(ERROR_ID)
@@ -27,7 +27,7 @@ fn not_implemented(method: HostMethod) -> Box<ErrorRecord> {
     )
 }
 
-/// The answer to a call that failed.
+/// Returns the error for a failed call.
 fn failed(message: impl Into<String>, category: ErrorCategory) -> Box<ErrorRecord> {
     let names = [
         "System.Management.Automation.Host.HostException",
