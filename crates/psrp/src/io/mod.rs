@@ -110,7 +110,6 @@ pub(crate) mod client;
 mod connect;
 #[cfg(feature = "crypto")]
 mod copy;
-mod host;
 mod hosts;
 mod lines;
 mod remote;
@@ -129,7 +128,6 @@ pub use connect::{Ssh, SshQuestion, SshTransport};
 pub use connect::{Wsman, WsmanCredentials, WsmanFault, WsmanShell, WsmanTransport};
 #[cfg(feature = "crypto")]
 pub use copy::{CopiedFile, CopyOptions, copy_from, copy_to};
-pub use host::{Host, HostFuture};
-pub use hosts::{NullHost, ScriptedCall, ScriptedHost};
+pub use hosts::{Host, HostFuture, NullHost, ScriptedCall, ScriptedHost};
 pub use lines::Lines;
 pub use transport::{Connect, Transport};

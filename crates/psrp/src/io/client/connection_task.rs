@@ -1,19 +1,24 @@
 //! Connection task of a client: reads packets from the transport into the state machine and writes its output.
 
 use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep};
+use uuid::Uuid;
 
-use super::host_calls;
-use super::shared::{ConnectionChange, SharedSession};
+use super::host_calls::QueuedCall;
+use super::shared::{ConnectionChange, SessionState, SharedSession};
+use super::slot::PipelineSlot;
 use crate::error::{Error, Kind};
-use crate::io::Transport;
+use crate::host::{HostCall, HostOutcome, HostResponse, HostResult};
+use crate::io::{Host, Transport};
 use crate::message::RunspacePoolState;
+use crate::record::ErrorRecord;
 
 /// Packets read per poll before writing, and polls before the task yields.
 const PACKETS_PER_POLL: usize = 16;
@@ -187,7 +192,7 @@ impl<T: Transport> ConnectionTask<T> {
     fn start_host_calls(&mut self, cx: &mut Context<'_>) {
         let unserved = self.shared.lock().calls.take_unserved();
         for (host, pipeline) in unserved {
-            self.host_calls.spawn(host_calls::run_queue(Arc::clone(&self.shared), host, pipeline));
+            self.host_calls.spawn(run_host_calls(Arc::clone(&self.shared), host, pipeline));
         }
         while let Poll::Ready(Some(_)) = self.host_calls.poll_join_next(cx) {}
     }
@@ -230,4 +235,74 @@ impl<T> Drop for ConnectionTask<T> {
     fn drop(&mut self) {
         self.shared.end(Err(Error::with(Kind::Closed, "the runtime of the session has ended")));
     }
+}
+
+/// Runs the calls of one queue in order until it is empty.
+async fn run_host_calls(shared: Arc<SharedSession>, host: Arc<dyn Host>, pipeline: Option<Uuid>) {
+    loop {
+        let next = {
+            let mut state = shared.lock();
+            let next = state.calls.next(pipeline);
+            if let Some(id) = pipeline {
+                // With `ordered_host`, events wait for the previous call.
+                let slot = state.slots.get_mut(&id).filter(|_| shared.limits.ordered_host);
+                if let Some(waker) = slot.and_then(|slot| slot.waker.take()) {
+                    waker.wake();
+                }
+                if next.is_none() {
+                    state.deliver_last_event(id);
+                    shared.notify_waiters(state);
+                }
+            }
+            next
+        };
+        let Some((QueuedCall { call, size, events_before }, cancelled)) = next else { return };
+        if let Some(id) = pipeline.filter(|_| shared.limits.ordered_host) {
+            let is_read = |slot: &PipelineSlot| slot.processed >= events_before || slot.is_dropped;
+            let is_due =
+                |state: &mut SessionState| state.ended.is_some() || state.slots.get(&id).is_none_or(is_read);
+            shared.wait_until(|state| is_due(state).then_some(())).await;
+        }
+        let response = tokio::select! {
+            response = call_host(&*host, pipeline, &call) => Some(response),
+            // Calls that return nothing run to completion after the pipeline's end, so that the user sees their output.
+            Err(_) = cancelled, if !call.is_void() => None,
+        };
+        let mut state = shared.lock();
+        if state.ended.is_some() {
+            return;
+        }
+        state.remove_buffered(size);
+        if let Some(response) = response.filter(|_| !call.is_void())
+            && let Err(error) = state.machine.respond(pipeline, response)
+            && !error.is_state()
+        {
+            // The response could not be encoded, but this one can. If the pipeline is gone, none is expected.
+            let _ = state.machine.respond(pipeline, HostResponse::failed(&call, error.to_string()));
+        }
+        state.wake_task();
+    }
+}
+
+/// Calls the host and converts its result, error or panic to a response.
+async fn call_host(host: &dyn Host, pipeline: Option<Uuid>, call: &HostCall) -> HostResponse {
+    let request = match call.request() {
+        Ok(request) => request,
+        Err(error) => return HostResponse::failed(call, error.to_string()),
+    };
+    let mut future = pin!(async { host.call(pipeline, request).await });
+    let result = poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+        Ok(poll) => poll.map(Some),
+        Err(_) => Poll::Ready(None),
+    });
+    match result.await {
+        Some(Ok(result)) => HostResponse::new(call, &result),
+        Some(Err(record)) => error_response(call, record),
+        None => HostResponse::failed(call, "the host of the client panicked"),
+    }
+}
+
+fn error_response(call: &HostCall, record: Box<ErrorRecord>) -> HostResponse {
+    let response = HostResponse::new(call, &HostResult::Nothing);
+    HostResponse { outcome: HostOutcome::Error(record), ..response }
 }

@@ -1,21 +1,14 @@
-//! Queues of host calls, and the tasks that run them.
+//! Queues of host calls.
 
 use std::collections::{HashMap, VecDeque};
-use std::future::{Future, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use super::shared::{SharedSession, SessionState};
-use super::slot::PipelineSlot;
 use crate::client::RunspacePool;
-use crate::host::{HostCall, HostOutcome, HostResponse, HostResult};
+use crate::host::{HostCall, HostResponse};
 use crate::io::Host;
-use crate::record::ErrorRecord;
 
 /// Pending host calls, one queue per pipeline and one (`None`) for the pool.
 pub(super) struct HostCallQueues {
@@ -34,12 +27,12 @@ struct HostCallQueue {
     cancel: Option<oneshot::Sender<()>>,
 }
 
-struct QueuedCall {
-    call: HostCall,
+pub(super) struct QueuedCall {
+    pub(super) call: HostCall,
     /// Bytes counted towards `max_buffered_bytes`.
-    size: usize,
+    pub(super) size: usize,
     /// Number of events of the pipeline that arrived before the call.
-    events_before: u64,
+    pub(super) events_before: u64,
 }
 
 impl HostCallQueues {
@@ -116,7 +109,7 @@ impl HostCallQueues {
     }
 
     /// Takes the next call of a queue. Removes the queue if it is empty.
-    fn next(&mut self, pipeline: Option<Uuid>) -> Option<(QueuedCall, oneshot::Receiver<()>)> {
+    pub(super) fn next(&mut self, pipeline: Option<Uuid>) -> Option<(QueuedCall, oneshot::Receiver<()>)> {
         let queue = self.queues.get_mut(&pipeline)?;
         let Some(queued) = queue.calls.pop_front() else {
             self.queues.remove(&pipeline);
@@ -126,74 +119,4 @@ impl HostCallQueues {
         (queue.cancel, queue.running) = (Some(sender), Some(queued.events_before));
         Some((queued, cancelled))
     }
-}
-
-/// Runs the calls of one queue in order until it is empty.
-pub(super) async fn run_queue(shared: Arc<SharedSession>, host: Arc<dyn Host>, pipeline: Option<Uuid>) {
-    loop {
-        let next = {
-            let mut state = shared.lock();
-            let next = state.calls.next(pipeline);
-            if let Some(id) = pipeline {
-                // With `ordered_host`, events wait for the previous call.
-                let slot = state.slots.get_mut(&id).filter(|_| shared.limits.ordered_host);
-                if let Some(waker) = slot.and_then(|slot| slot.waker.take()) {
-                    waker.wake();
-                }
-                if next.is_none() {
-                    state.deliver_last_event(id);
-                    shared.notify_waiters(state);
-                }
-            }
-            next
-        };
-        let Some((QueuedCall { call, size, events_before }, cancelled)) = next else { return };
-        if let Some(id) = pipeline.filter(|_| shared.limits.ordered_host) {
-            let is_read = |slot: &PipelineSlot| slot.processed >= events_before || slot.is_dropped;
-            let is_due =
-                |state: &mut SessionState| state.ended.is_some() || state.slots.get(&id).is_none_or(is_read);
-            shared.wait_until(|state| is_due(state).then_some(())).await;
-        }
-        let response = tokio::select! {
-            response = call_host(&*host, pipeline, &call) => Some(response),
-            // Calls that return nothing run to completion after the pipeline's end, so that the user sees their output.
-            Err(_) = cancelled, if !call.is_void() => None,
-        };
-        let mut state = shared.lock();
-        if state.ended.is_some() {
-            return;
-        }
-        state.remove_buffered(size);
-        if let Some(response) = response.filter(|_| !call.is_void())
-            && let Err(error) = state.machine.respond(pipeline, response)
-            && !error.is_state()
-        {
-            // The response could not be encoded, but this one can. If the pipeline is gone, none is expected.
-            let _ = state.machine.respond(pipeline, HostResponse::failed(&call, error.to_string()));
-        }
-        state.wake_task();
-    }
-}
-
-/// Calls the host and converts its result, error or panic to a response.
-async fn call_host(host: &dyn Host, pipeline: Option<Uuid>, call: &HostCall) -> HostResponse {
-    let request = match call.request() {
-        Ok(request) => request,
-        Err(error) => return HostResponse::failed(call, error.to_string()),
-    };
-    let mut future = pin!(async { host.call(pipeline, request).await });
-    let result = poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
-        Ok(poll) => poll.map(Some),
-        Err(_) => Poll::Ready(None),
-    });
-    match result.await {
-        Some(Ok(result)) => HostResponse::new(call, &result),
-        Some(Err(record)) => error_response(call, record),
-        None => HostResponse::failed(call, "the host of the client panicked"),
-    }
-}
-
-fn error_response(call: &HostCall, record: Box<ErrorRecord>) -> HostResponse {
-    let response = HostResponse::new(call, &HostResult::Nothing);
-    HostResponse { outcome: HostOutcome::Error(record), ..response }
 }

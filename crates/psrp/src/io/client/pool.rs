@@ -98,10 +98,7 @@ impl RunspacePool {
     /// Panics outside a tokio runtime with time enabled, and with I/O enabled if the connector needs it. This applies
     /// to every function that creates a pool.
     pub async fn open<C: Connect>(connector: &C, options: Options) -> Result<Self, Error> {
-        let time = options.limits.open_timeout;
-        let start = Instant::now();
-        let transport = within(time, "to connect", connector.connect()).await?;
-        Self::start_session(transport, options.open_timeout(time - time.min(start.elapsed())), StateMachine::open).await
+        Self::connect_and_start(connector, options, StateMachine::open).await
     }
 
     /// Opens a pool over an existing transport.
@@ -120,11 +117,7 @@ impl RunspacePool {
     ///
     /// Same as [`open`](Self::open).
     pub async fn connect<C: Connect>(connector: &C, options: Options) -> Result<Self, Error> {
-        let time = options.limits.open_timeout;
-        let start = Instant::now();
-        let transport = within(time, "to connect", connector.connect()).await?;
-        let options = options.open_timeout(time - time.min(start.elapsed()));
-        Self::start_session(transport, options, StateMachine::connect).await
+        Self::connect_and_start(connector, options, StateMachine::connect).await
     }
 
     /// Connects to a disconnected pool over an existing transport.
@@ -134,6 +127,19 @@ impl RunspacePool {
     /// Same as [`open`](Self::open).
     pub async fn connect_over<T: Transport + 'static>(transport: T, options: Options) -> Result<Self, Error> {
         Self::start_session(transport, options, StateMachine::connect).await
+    }
+
+    /// Connects, then starts the session with what is left of the timeout.
+    async fn connect_and_start<C: Connect>(
+        connector: &C,
+        options: Options,
+        begin: impl FnOnce(&mut StateMachine) -> Result<(), Error>,
+    ) -> Result<Self, Error> {
+        let time = options.limits.open_timeout;
+        let start = Instant::now();
+        let transport = within(time, "to connect", connector.connect()).await?;
+        let remaining = time.saturating_sub(start.elapsed());
+        Self::start_session(transport, options.open_timeout(remaining), begin).await
     }
 
     async fn start_session<T: Transport + 'static>(

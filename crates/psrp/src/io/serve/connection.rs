@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::shared::SharedServerState;
 use super::dispatcher::Dispatcher;
-use super::{Handler, Options};
+use super::{Handler, Options, SessionEnd};
 use crate::Error;
 use crate::io::Transport;
 use crate::message::RunspacePoolState;
@@ -22,18 +22,6 @@ const PACKETS_PER_TURN: usize = 64;
 const PACKET_OVERHEAD: usize = 64;
 /// Turns per poll before the task yields.
 const TURNS_PER_POLL: usize = 16;
-
-/// How a session ended without an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SessionEnd {
-    /// The client has closed the pool.
-    Closed,
-    /// The connection ended, or the client sent an empty line.
-    Disconnected,
-    /// The handler broke the pool.
-    Broken,
-}
 
 /// Serves one session until the client closes the pool or the connection ends. After closing the pool, the client has
 /// [`Options::close_timeout`] to close the connection.

@@ -3,15 +3,9 @@
 use std::future::{Future, ready};
 use std::sync::Arc;
 
-use super::{SessionEnd, Input, Pipeline, Session};
+use super::{Input, Outcome, Pipeline, Session, SessionEnd};
 use crate::Error;
 use crate::message::{CommandMetadata, CreatePipeline, GetCommandMetadata};
-use crate::record::{ErrorCategory, ErrorRecord};
-
-/// Result of a client's request. The error record is sent to the client.
-///
-/// The operator `?` and `into` convert an [`Error`] or [`ErrorRecord`] to the boxed record.
-pub type Outcome<T = ()> = Result<T, Box<ErrorRecord>>;
 
 /// Executes the requests of a session's client.
 ///
@@ -131,27 +125,5 @@ impl<H: Handler> Handler for Arc<H> {
 
     fn reset_runspace(&self, session: &Session) -> impl Future<Output = bool> + Send {
         H::reset_runspace(self, session)
-    }
-}
-
-/// Converts an error to a record for the client. Error texts never contain input.
-impl From<Error> for Box<ErrorRecord> {
-    fn from(error: Error) -> Self {
-        let category = if error.is_closed() || error.is_io() {
-            ErrorCategory::ConnectionError
-        } else if error.is_limit() {
-            ErrorCategory::LimitsExceeded
-        } else if error.is_timeout() {
-            ErrorCategory::OperationTimeout
-        } else if error.is_protocol()
-            || error.is_syntax()
-            || error.is_structure()
-            || error.is_invalid_header()
-        {
-            ErrorCategory::ProtocolError
-        } else {
-            ErrorCategory::InvalidOperation
-        };
-        Self::new(ErrorRecord::new(error.to_string(), category).with_id("PsrpError"))
     }
 }

@@ -56,16 +56,11 @@ mod stdio;
 mod unix;
 mod dispatcher;
 
-pub use connection::{SessionEnd, serve};
-pub use handler::{Handler, Outcome};
+pub use connection::serve;
+pub use handler::Handler;
 pub use options::Options;
 pub use pipeline::{Input, Pipeline};
-pub use session::Session;
+pub use session::{Outcome, Session, SessionEnd};
 pub use stdio::serve_stdio;
 #[cfg(unix)]
 pub use unix::UnixServer;
-
-/// Returns the current time; the state machine has no clock.
-fn now() -> Option<crate::value::DateTime> {
-    std::time::SystemTime::now().try_into().ok()
-}

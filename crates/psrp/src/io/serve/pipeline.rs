@@ -4,16 +4,14 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use futures_core::Stream;
-use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::shared::{PipelineRun, SharedServerState};
-use super::{Outcome, Session, now};
+use super::session::now;
+use super::shared::{PipelineRun, SharedServerState, StopRequest};
+use super::{Outcome, Session};
 use crate::Error;
 use crate::host::{HostRequest, HostResult};
 use crate::record::{ErrorRecord, InformationRecord, InformationalRecord};
@@ -176,39 +174,5 @@ impl Stream for Input {
 impl fmt::Debug for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Input").field("pipeline", &self.run.id).finish_non_exhaustive()
-    }
-}
-
-/// Request of the client to stop a pipeline.
-#[derive(Debug, Default)]
-pub(super) struct StopRequest {
-    token: CancellationToken,
-    /// The handler ends by itself.
-    is_handled: AtomicBool,
-}
-
-impl StopRequest {
-    pub(super) fn request(&self) {
-        self.token.cancel();
-    }
-
-    pub(super) fn is_requested(&self) -> bool {
-        self.token.is_cancelled()
-    }
-
-    pub(super) fn set_handled(&self) {
-        self.is_handled.store(true, Ordering::Release);
-    }
-
-    pub(super) async fn requested(&self) {
-        self.token.cancelled().await;
-    }
-
-    /// Waits until the handler has to be dropped: on request, or after `timeout` if it ends by itself.
-    pub(super) async fn wait_for_deadline(&self, timeout: Duration) {
-        self.requested().await;
-        if self.is_handled.load(Ordering::Acquire) {
-            tokio::time::sleep(timeout).await;
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! Session of a server.
+//! Session of a server, and the results of sessions and requests.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,11 +6,28 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::shared::SharedServerState;
-use super::{Outcome, now};
 use crate::Error;
 use crate::host::{HostRequest, HostResult};
 use crate::message::{InitRunspacePool, SessionCapability, UserEvent};
-use crate::record::ErrorRecord;
+use crate::record::{ErrorCategory, ErrorRecord};
+use crate::value::DateTime;
+
+/// How a session ended without an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SessionEnd {
+    /// The client has closed the pool.
+    Closed,
+    /// The connection ended, or the client sent an empty line.
+    Disconnected,
+    /// The handler broke the pool.
+    Broken,
+}
+
+/// Result of a client's request. The error record is sent to the client.
+///
+/// The operator `?` and `into` convert an [`Error`] or [`ErrorRecord`] to the boxed record.
+pub type Outcome<T = ()> = Result<T, Box<ErrorRecord>>;
 
 /// Pool of a session on the server, valid until the session ends.
 #[derive(Clone)]
@@ -72,4 +89,31 @@ impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session").field("id", &self.id).finish_non_exhaustive()
     }
+}
+
+/// Converts an error to a record for the client. Error texts never contain input.
+impl From<Error> for Box<ErrorRecord> {
+    fn from(error: Error) -> Self {
+        let category = if error.is_closed() || error.is_io() {
+            ErrorCategory::ConnectionError
+        } else if error.is_limit() {
+            ErrorCategory::LimitsExceeded
+        } else if error.is_timeout() {
+            ErrorCategory::OperationTimeout
+        } else if error.is_protocol()
+            || error.is_syntax()
+            || error.is_structure()
+            || error.is_invalid_header()
+        {
+            ErrorCategory::ProtocolError
+        } else {
+            ErrorCategory::InvalidOperation
+        };
+        Self::new(ErrorRecord::new(error.to_string(), category).with_id("PsrpError"))
+    }
+}
+
+/// Returns the current time; the state machine has no clock.
+pub(super) fn now() -> Option<DateTime> {
+    std::time::SystemTime::now().try_into().ok()
 }

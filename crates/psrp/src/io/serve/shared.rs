@@ -1,14 +1,16 @@
 //! State shared by a server connection, its pipelines and their input streams.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
+use std::time::Duration;
 
 use tokio::sync::{Notify, oneshot};
 use tokio::task::AbortHandle;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::pipeline::StopRequest;
 use crate::error::{Error, Kind};
 use crate::host::{HostOutcome, HostRequest, HostResponse, HostResult};
 use crate::record::ErrorRecord;
@@ -347,6 +349,40 @@ impl ServerState {
         if let Some((_, sender)) = self.calls.remove(&response.call_id) {
             // The caller may have dropped its future.
             let _ = sender.send(response);
+        }
+    }
+}
+
+/// Request of the client to stop a pipeline.
+#[derive(Debug, Default)]
+pub(super) struct StopRequest {
+    token: CancellationToken,
+    /// The handler ends by itself.
+    is_handled: AtomicBool,
+}
+
+impl StopRequest {
+    pub(super) fn request(&self) {
+        self.token.cancel();
+    }
+
+    pub(super) fn is_requested(&self) -> bool {
+        self.token.is_cancelled()
+    }
+
+    pub(super) fn set_handled(&self) {
+        self.is_handled.store(true, Ordering::Release);
+    }
+
+    pub(super) async fn requested(&self) {
+        self.token.cancelled().await;
+    }
+
+    /// Waits until the handler has to be dropped: on request, or after `timeout` if it ends by itself.
+    pub(super) async fn wait_for_deadline(&self, timeout: Duration) {
+        self.requested().await;
+        if self.is_handled.load(Ordering::Acquire) {
+            tokio::time::sleep(timeout).await;
         }
     }
 }

@@ -135,7 +135,7 @@ impl Handler for ClientHandler {
         Ok(())
     }
 
-    // Dropping the handle refuses a channel that the server wants to open.
+    // Channels opened by the server are refused: dropping the handle rejects them, while the default methods accept them.
 
     async fn server_channel_open_forwarded_tcpip(
         &mut self,

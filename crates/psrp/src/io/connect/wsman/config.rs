@@ -2,15 +2,15 @@
 
 use std::fmt;
 use std::future::Future;
-use std::sync::Arc;
 use std::time::Duration;
 
+use reqwest::Url;
 use uuid::Uuid;
-use zeroize::Zeroizing;
 
 use super::response::WsmanShell;
-use super::http::HttpClient;
-use super::session::Session;
+use super::credentials::{AuthMethod, CertificateTrust, WsmanCredentials};
+use super::http::{HttpClient, HttpEndpoint};
+use super::session::{Session, SessionOptions};
 use super::soap::{self, RequestSettings};
 use super::transport::WsmanTransport;
 use crate::Error;
@@ -19,87 +19,6 @@ use crate::io::Connect;
 
 /// Minimum envelope size, in bytes. Smaller envelopes have no room for data.
 const MIN_ENVELOPE_SIZE: usize = 8192;
-
-/// User name, password and authentication method.
-#[derive(Clone)]
-pub struct WsmanCredentials {
-    pub(super) method: AuthMethod,
-    pub(super) user: String,
-    pub(super) password: Zeroizing<String>,
-}
-
-/// Authentication method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AuthMethod {
-    Basic,
-    #[cfg(feature = "negotiate")]
-    Negotiate(super::negotiate::Mechanisms),
-}
-
-impl WsmanCredentials {
-    /// Basic authentication (RFC 7617): user name and password are sent with each request, not encrypted by themselves.
-    /// Windows accepts it for local users if its service is configured accordingly.
-    pub fn basic(user: impl Into<String>, password: impl Into<String>) -> Self {
-        Self::new(AuthMethod::Basic, user, password)
-    }
-
-    /// Kerberos (RFC 4559), never NTLM. The user is `DOMAIN\user`, `user@domain.example.org` or `user`. Requires the
-    /// feature `negotiate`.
-    ///
-    /// The key distribution centre is configured by the environment variable `SSPI_KDC_URL` or `/etc/krb5.conf`.
-    /// Authentication fails with [`Error::is_denied`] if none is known for the user's domain.
-    ///
-    /// ```no_run
-    /// use psrp::io::{Wsman, WsmanCredentials};
-    ///
-    /// let credentials = WsmanCredentials::kerberos("user@domain.example.org", "correct horse battery staple");
-    /// let wsman = Wsman::http("server.domain.example.org", credentials);
-    ///
-    /// // Only where the server's identity does not matter, or TLS shows it:
-    /// let credentials = WsmanCredentials::ntlm("user", "correct horse battery staple");
-    /// let wsman = Wsman::https("192.0.2.7", credentials);
-    /// ```
-    #[cfg(feature = "negotiate")]
-    pub fn kerberos(user: impl Into<String>, password: impl Into<String>) -> Self {
-        Self::new(AuthMethod::Negotiate(super::negotiate::Mechanisms::Kerberos), user, password)
-    }
-
-    /// NTLM only (RFC 4559). It does not prove the identity of the server. Requires the feature `negotiate`.
-    #[cfg(feature = "negotiate")]
-    pub fn ntlm(user: impl Into<String>, password: impl Into<String>) -> Self {
-        Self::new(AuthMethod::Negotiate(super::negotiate::Mechanisms::Ntlm), user, password)
-    }
-
-    /// Kerberos, with fallback to NTLM if there is no key distribution centre or Kerberos fails. An attacker who blocks
-    /// the connection to the centre can force NTLM. Requires the feature `negotiate`.
-    #[cfg(feature = "negotiate")]
-    pub fn kerberos_or_ntlm(user: impl Into<String>, password: impl Into<String>) -> Self {
-        Self::new(AuthMethod::Negotiate(super::negotiate::Mechanisms::KerberosOrNtlm), user, password)
-    }
-
-    fn new(method: AuthMethod, user: impl Into<String>, password: impl Into<String>) -> Self {
-        Self { method, user: user.into(), password: Zeroizing::new(password.into()) }
-    }
-}
-
-/// Hides user and password.
-impl fmt::Debug for WsmanCredentials {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WsmanCredentials").field("method", &self.method).finish_non_exhaustive()
-    }
-}
-
-/// Server certificates that are trusted.
-#[derive(Clone, Debug, Default)]
-pub(super) enum CertificateTrust {
-    /// Certificates trusted by the platform.
-    #[default]
-    Platform,
-    /// Certificates signed by one of these (PEM).
-    Only(Arc<[u8]>),
-    /// All certificates, unverified.
-    All,
-}
 
 /// Connects to runspace pools over WS-Management, the protocol of Windows Remote Management (MS-WSMV, DSP0226).
 ///
@@ -125,23 +44,23 @@ pub(super) enum CertificateTrust {
 #[derive(Clone)]
 pub struct Wsman {
     host: String,
-    pub(super) is_tls: bool,
+    is_tls: bool,
     port: Option<u16>,
     path: String,
     configuration: String,
     locale: String,
-    pub(super) credentials: WsmanCredentials,
-    pub(super) trust: CertificateTrust,
-    pub(super) is_plain_basic_allowed: bool,
-    pub(super) are_clear_secrets_allowed: bool,
+    credentials: WsmanCredentials,
+    trust: CertificateTrust,
+    is_plain_basic_allowed: bool,
+    are_clear_secrets_allowed: bool,
     max_envelope_size: usize,
-    pub(super) max_response_size: usize,
+    max_response_size: usize,
     operation_timeout: Duration,
-    pub(super) connect_timeout: Duration,
+    connect_timeout: Duration,
     grace: Duration,
-    pub(super) shell_name: Option<String>,
-    pub(super) idle_timeout: Option<Duration>,
-    pub(super) has_no_profile: bool,
+    shell_name: Option<String>,
+    idle_timeout: Option<Duration>,
+    has_no_profile: bool,
 }
 
 impl Wsman {
@@ -333,7 +252,7 @@ impl Wsman {
         self.session()?.commands(shell).await
     }
 
-    pub(super) fn endpoint(&self) -> String {
+    fn endpoint(&self) -> String {
         let (scheme, port) = if self.is_tls { ("https", 5986) } else { ("http", 5985) };
         let port = self.port.unwrap_or(port);
         let path = self.path.trim_start_matches('/');
@@ -343,13 +262,8 @@ impl Wsman {
         }
     }
 
-    /// Total timeout of a request.
-    pub(super) fn request_timeout(&self) -> Duration {
-        self.operation_timeout.saturating_add(self.grace)
-    }
-
     /// Returns true if messages are encrypted neither by TLS nor by the authentication.
-    pub(super) fn is_plain(&self) -> bool {
+    fn is_plain(&self) -> bool {
         self.credentials.method == AuthMethod::Basic && !self.is_tls
     }
 
@@ -379,7 +293,23 @@ impl Wsman {
         if soap::max_data(&settings) < crate::fragment::Fragmenter::MIN_FRAGMENT_SIZE {
             return Err(Error::with(Kind::Limit, "max_envelope_size leaves no room for data"));
         }
-        Ok(Session::new(HttpClient::new(self)?, settings, self.clone()))
+        let url = Url::parse(&self.endpoint()).map_err(|error| {
+            Error::with(Kind::Unsupported, "host and path do not form a valid URL").caused_by(error)
+        })?;
+        let endpoint = HttpEndpoint {
+            url,
+            trust: self.trust.clone(),
+            connect_timeout: self.connect_timeout,
+            request_timeout: self.operation_timeout.saturating_add(self.grace),
+            max_response_size: self.max_response_size,
+        };
+        let options = SessionOptions {
+            is_confidential: !self.is_plain() || self.are_clear_secrets_allowed,
+            shell_name: self.shell_name.clone(),
+            idle_timeout: self.idle_timeout,
+            no_profile: self.has_no_profile,
+        };
+        Ok(Session::new(HttpClient::new(endpoint, &self.credentials)?, settings, options))
     }
 }
 

@@ -1,6 +1,5 @@
 //! Pool of HTTP connections that are authenticated once each (NTLM and Kerberos).
 
-use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use base64_simd::STANDARD;
@@ -9,9 +8,9 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::Client;
 
 use super::bindings::channel_bindings;
-use super::config::WsmanCredentials;
+use super::credentials::{Mechanisms, WsmanCredentials};
 use super::http::{HttpResponse, SOAP, HttpEndpoint};
-use super::negotiate::{SecurityContext, Mechanisms};
+use super::negotiate::SecurityContext;
 use super::encryption;
 use crate::error::{Error, Kind};
 
@@ -157,11 +156,5 @@ impl ConnectionPool {
             }
         }
         Err(Error::with(Kind::Protocol, "an authentication with too many round trips"))
-    }
-}
-
-impl fmt::Debug for ConnectionPool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConnectionPool").field("mechanisms", &self.mechanisms).finish_non_exhaustive()
     }
 }

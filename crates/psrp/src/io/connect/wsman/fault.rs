@@ -20,7 +20,7 @@ const ACCESS_DENIED: u32 = 5;
 /// is [`Error::is_refused`], [`Error::is_denied`] or [`Error::is_timeout`].
 ///
 /// The text comes from the server; control characters are escaped.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WsmanFault {
     code: Option<u32>,
     subcode: Option<Box<str>>,
@@ -120,16 +120,6 @@ impl fmt::Display for WsmanFault {
             (None, Some(subcode)) => write!(f, " ({subcode})"),
             (None, None) => Ok(()),
         }
-    }
-}
-
-impl fmt::Debug for WsmanFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WsmanFault")
-            .field("code", &self.code)
-            .field("subcode", &self.subcode)
-            .field("message", &self.message)
-            .finish()
     }
 }
 

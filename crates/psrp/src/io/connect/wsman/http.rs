@@ -1,7 +1,6 @@
 //! Sends envelopes over HTTP.
 
 use std::error::Error as _;
-use std::fmt;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -10,7 +9,9 @@ use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, ClientBuilder, Response, Url};
 use zeroize::Zeroizing;
 
-use super::config::{AuthMethod, CertificateTrust, Wsman};
+#[cfg(feature = "negotiate")]
+use super::connection_pool::ConnectionPool;
+use super::credentials::{AuthMethod, CertificateTrust, WsmanCredentials};
 use crate::b64;
 use crate::error::{Error, Kind};
 
@@ -25,10 +26,10 @@ pub(super) struct HttpClient {
 /// URL of a service and settings of its connections.
 pub(super) struct HttpEndpoint {
     pub(super) url: Url,
-    trust: CertificateTrust,
-    connect_timeout: Duration,
-    request_timeout: Duration,
-    max_response_size: usize,
+    pub(super) trust: CertificateTrust,
+    pub(super) connect_timeout: Duration,
+    pub(super) request_timeout: Duration,
+    pub(super) max_response_size: usize,
 }
 
 enum Authentication {
@@ -36,7 +37,7 @@ enum Authentication {
     Basic { client: Client, header: HeaderValue },
     /// Every connection is authenticated separately.
     #[cfg(feature = "negotiate")]
-    Negotiate(super::connection_pool::ConnectionPool),
+    Negotiate(ConnectionPool),
 }
 
 /// HTTP response with its whole body.
@@ -50,26 +51,17 @@ pub(super) struct HttpResponse {
 }
 
 impl HttpClient {
-    /// Creates the HTTP client of a connector.
+    /// Creates the HTTP client of a service.
     ///
     /// # Errors
     ///
-    /// Same as [`Wsman::connect`](crate::io::Connect::connect).
-    pub(super) fn new(config: &Wsman) -> Result<Self, Error> {
-        let url = Url::parse(&config.endpoint())
-            .map_err(|error| Error::with(Kind::Unsupported, "host and path do not form a valid URL").caused_by(error))?;
-        let endpoint = HttpEndpoint {
-            url,
-            trust: config.trust.clone(),
-            connect_timeout: config.connect_timeout,
-            request_timeout: config.request_timeout(),
-            max_response_size: config.max_response_size,
-        };
+    /// Fails with [`Error::is_untrusted`] if the trusted certificates are not valid, and with [`Error::is_unsupported`] if
+    /// the credentials cannot be encoded in a header.
+    pub(super) fn new(endpoint: HttpEndpoint, credentials: &WsmanCredentials) -> Result<Self, Error> {
         // Reports invalid settings now rather than at the first request.
         let client = endpoint.client()?;
-        let authentication = match config.credentials.method {
+        let authentication = match credentials.method {
             AuthMethod::Basic => {
-                let credentials = &config.credentials;
                 let text = Zeroizing::new(format!("{}:{}", credentials.user, *credentials.password));
                 let text = Zeroizing::new(format!("Basic {}", b64::encode_to_string(text.as_bytes())));
                 let mut header = HeaderValue::from_str(&text)
@@ -79,8 +71,8 @@ impl HttpClient {
             }
             #[cfg(feature = "negotiate")]
             AuthMethod::Negotiate(mechanisms) => {
-                let pool =
-                    super::connection_pool::ConnectionPool::new(mechanisms, config.credentials.clone(), config.is_tls);
+                let is_tls = endpoint.url.scheme() == "https";
+                let pool = ConnectionPool::new(mechanisms, credentials.clone(), is_tls);
                 Authentication::Negotiate(pool.with_client(client))
             }
         };
@@ -243,10 +235,4 @@ fn is_certificate(error: &reqwest::Error) -> bool {
         };
     }
     false
-}
-
-impl fmt::Debug for HttpClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpClient").field("url", &self.endpoint.url.as_str()).finish_non_exhaustive()
-    }
 }

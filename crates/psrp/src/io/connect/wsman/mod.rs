@@ -11,6 +11,7 @@ mod bindings;
 #[cfg(feature = "negotiate")]
 mod connection_pool;
 mod config;
+mod credentials;
 mod fault;
 mod http;
 #[cfg(feature = "negotiate")]
@@ -25,6 +26,7 @@ mod transport;
 mod xml;
 
 pub use response::WsmanShell;
-pub use config::{Wsman, WsmanCredentials};
+pub use config::Wsman;
+pub use credentials::WsmanCredentials;
 pub use fault::WsmanFault;
 pub use transport::WsmanTransport;

@@ -1,6 +1,5 @@
 //! NTLM and Kerberos by SPNEGO (RFC 4178), with one security context per connection.
 
-use std::fmt;
 use std::time::Duration;
 
 use sspi::generator::{GeneratorState, NetworkRequest};
@@ -13,7 +12,7 @@ use sspi::{
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::config::WsmanCredentials;
+use super::credentials::{Mechanisms, WsmanCredentials};
 use super::encryption::EncryptedMessage;
 use crate::error::{Error, Kind};
 
@@ -21,14 +20,6 @@ use crate::error::{Error, Kind};
 const KDC_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum bytes of a response of a key distribution centre.
 const MAX_KDC_RESPONSE: usize = 1 << 20;
-
-/// Allowed authentication mechanisms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mechanisms {
-    Kerberos,
-    Ntlm,
-    KerberosOrNtlm,
-}
 
 impl Mechanisms {
     fn list(self) -> &'static str {
@@ -176,12 +167,6 @@ impl SecurityContext {
         self.negotiate.decrypt_message(&mut buffers).map_err(|_| Error::new(Kind::Crypto))?;
         let [_, data] = buffers;
         Ok(data.data().to_vec())
-    }
-}
-
-impl fmt::Debug for SecurityContext {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SecurityContext").field("is_complete", &self.is_complete).finish_non_exhaustive()
     }
 }
 

@@ -1,11 +1,11 @@
 //! WS-Management operations on one service.
 
 use std::error::Error as _;
+use std::time::Duration;
 
 use uuid::Uuid;
 
 use super::response::{ResponseEnvelope, Page, OutputChunk, WsmanShell, violation};
-use super::config::Wsman;
 use super::fault::WsmanFault;
 use super::http::HttpClient;
 use super::soap::{self, ShellOptions, Operation, RequestSettings};
@@ -15,22 +15,30 @@ use crate::fragment::Priority;
 /// Maximum pages of a list. Each can have thousands of items.
 const MAX_PAGES: usize = 64;
 
+/// Options of the shell that a session creates.
+pub(super) struct SessionOptions {
+    /// Messages are encrypted, or unencrypted secure strings are allowed.
+    pub(super) is_confidential: bool,
+    pub(super) shell_name: Option<String>,
+    pub(super) idle_timeout: Option<Duration>,
+    pub(super) no_profile: bool,
+}
+
 /// Client of one service. Each operation is one request and its response.
-#[derive(Debug)]
 pub(super) struct Session {
     http: HttpClient,
     settings: RequestSettings,
-    config: Wsman,
+    options: SessionOptions,
 }
 
 impl Session {
-    pub(super) fn new(http: HttpClient, settings: RequestSettings, config: Wsman) -> Self {
-        Self { http, settings, config }
+    pub(super) fn new(http: HttpClient, settings: RequestSettings, options: SessionOptions) -> Self {
+        Self { http, settings, options }
     }
 
     /// Returns whether messages are encrypted, or unencrypted secure strings are allowed.
     pub(super) fn is_confidential(&self) -> bool {
-        !self.config.is_plain() || self.config.are_clear_secrets_allowed
+        self.options.is_confidential
     }
 
     /// Maximum bytes of data per request.
@@ -52,9 +60,9 @@ impl Session {
     /// Creates a shell. Returns its identifier if the server assigns a different one.
     pub(super) async fn create(&self, shell: Uuid, data: &[u8]) -> Result<Option<Box<str>>, Error> {
         let options = ShellOptions {
-            name: self.config.shell_name.as_deref(),
-            idle_timeout: self.config.idle_timeout,
-            no_profile: self.config.has_no_profile,
+            name: self.options.shell_name.as_deref(),
+            idle_timeout: self.options.idle_timeout,
+            no_profile: self.options.no_profile,
         };
         let response = self.run(Operation::Create { shell, data, options }).await?;
         Ok(response.shell_id().map(Into::into))
