@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::Transport;
 use crate::Error;
 use crate::error::Kind;
-use crate::outofproc::{Packet, PacketReader, ReaderOptions, ReaderEvent, Role};
+use crate::outofproc::{Packet, PacketReader, ReaderEvent, ReaderOptions, Role};
 
 /// Size of the input buffer, in bytes, after the first read that filled the initial buffer.
 const READ_BUFFER: usize = 32 * 1024;

@@ -25,4 +25,4 @@ mod parse;
 mod reader;
 
 pub use packet::Packet;
-pub use reader::{PacketReader, ReaderOptions, ReaderEvent, Role};
+pub use reader::{PacketReader, ReaderEvent, ReaderOptions, Role};

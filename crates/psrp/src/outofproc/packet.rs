@@ -5,7 +5,7 @@ use std::fmt;
 use uuid::Uuid;
 use uuid::fmt::Hyphenated;
 
-use super::parse::{BOM, Element, LineParser, ElementName};
+use super::parse::{BOM, Element, ElementName, LineParser};
 use crate::b64;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;

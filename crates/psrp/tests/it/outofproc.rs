@@ -5,7 +5,7 @@ use proptest::option;
 use proptest::prelude::*;
 use psrp::Error;
 use psrp::fragment::Priority;
-use psrp::outofproc::{Packet, PacketReader, ReaderOptions, ReaderEvent, Role};
+use psrp::outofproc::{Packet, PacketReader, ReaderEvent, ReaderOptions, Role};
 use uuid::Uuid;
 
 use crate::fragment_twin::chunks;

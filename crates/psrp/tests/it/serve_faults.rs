@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use psrp::Error;
-use psrp::io::serve::{SessionEnd, Options, serve};
+use psrp::io::serve::{Options, SessionEnd, serve};
 use psrp::io::{self, RunspacePool, Transport};
 use psrp::message::{CreatePipeline, PipelineState, PowerShell};
 use psrp::outofproc::Packet;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use psrp::client::{self, Event, RunspacePool};
-use psrp::io::serve::{SessionEnd, Options, serve};
+use psrp::io::serve::{Options, SessionEnd, serve};
 use psrp::io::{self, Transport};
 use psrp::message::{CreatePipeline, PipelineState, PowerShell, RunspacePoolState};
 use psrp::outofproc::Packet;

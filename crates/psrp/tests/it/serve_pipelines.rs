@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use psrp::host::{HostRequest, HostResult};
-use psrp::io::serve::{SessionEnd, Options, serve};
+use psrp::io::serve::{Options, SessionEnd, serve};
 use psrp::io::{self, Host, HostFuture, PoolEvent, RunspacePool};
 use psrp::message::{
     CreatePipeline, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState, SessionCapability,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use psrp::host::{HostRequest, HostResult};
-use psrp::io::serve::{SessionEnd, Handler, Input, Options, Outcome, Pipeline, Session, serve};
+use psrp::io::serve::{Handler, Input, Options, Outcome, Pipeline, Session, SessionEnd, serve};
 use psrp::io::{self, Lines, RunspacePool};
 use psrp::message::{CommandMetadata, CreatePipeline, GetCommandMetadata, UserEvent};
 use psrp::outofproc::Role;

@@ -4,7 +4,7 @@
 #![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
 
 use psrp::fragment::Priority;
-use psrp::outofproc::{Packet, PacketReader, ReaderOptions, ReaderEvent, Role};
+use psrp::outofproc::{Packet, PacketReader, ReaderEvent, ReaderOptions, Role};
 use uuid::Uuid;
 
 /// What was found, with its own data.

@@ -40,6 +40,7 @@ pub(super) struct ConnectionTask<T> {
     close_deadline: Option<Instant>,
     timer: Pin<Box<Sleep>>,
     /// One task per queue of host calls that is being served.
+    host_calls: JoinSet<()>,
 }
 
 impl<T: Transport> ConnectionTask<T> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::shared::{SharedSession, SessionState, within};
+use super::shared::{SessionState, SharedSession, within};
 use crate::client;
 use crate::error::Error;
 use crate::link::not_now;

@@ -1,9 +1,9 @@
 //! Asynchronous client: pools, pipelines and their events.
 
 mod connection_task;
+mod dispatch;
 mod handle;
 mod host_calls;
-mod dispatch;
 mod options;
 mod output;
 mod pipeline;

@@ -108,7 +108,10 @@ impl Pipeline {
         let shared = &self.handle.shared;
         let mut state = shared.lock();
         let ended = state.check_alive();
-        let next_call = state.calls.first_pending(Some(self.id())).filter(|_| shared.limits.ordered_host && ended.is_ok());
+        let next_call = state
+            .calls
+            .first_pending(Some(self.id()))
+            .filter(|_| shared.limits.ordered_host && ended.is_ok());
         let Some(slot) = state.slots.get_mut(&self.id()) else { return Poll::Ready(None) };
         let read = slot.read;
         let has_progressed = std::mem::replace(&mut slot.processed, read) < read && next_call.is_some();

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::connection_task::ConnectionTask;
 use super::host_calls::HostCallQueues;
-use super::shared::{SharedSession, SessionState, within};
+use super::shared::{SessionState, SharedSession, within};
 use super::slot::PipelineSlot;
 use super::{Options, Output, Pipeline, PipelineHandle, PoolEvents};
 use crate::client::{PipelineRequest, RunspacePool as StateMachine};
@@ -285,7 +285,8 @@ impl RunspacePool {
         let mut state = self.shared().lock();
         state.check_usable("connect to a pipeline")?;
         state.machine.connect_pipeline(id)?;
-        let slot = PipelineSlot { created: Some(Instant::now()), ..PipelineSlot::new(PipelineState::Running) };
+        let slot =
+            PipelineSlot { created: Some(Instant::now()), ..PipelineSlot::new(PipelineState::Running) };
         state.slots.insert(id, slot);
         state.adopted.push(id);
         state.wake_task();

@@ -134,10 +134,19 @@ impl RunspacePool {
     /// [`Options::open_timeout`](super::Options::open_timeout), and otherwise like [`disconnect`](Self::disconnect).
     pub async fn reconnect(&self) -> Result<(), Error> {
         let time = self.shared().limits.open_timeout;
-        within(time, "to connect", self.change_connection(ConnectionChange::Reconnect, RunspacePoolState::Disconnected)).await
+        within(
+            time,
+            "to connect",
+            self.change_connection(ConnectionChange::Reconnect, RunspacePoolState::Disconnected),
+        )
+        .await
     }
 
-    async fn change_connection(&self, change: ConnectionChange, from: RunspacePoolState) -> Result<(), Error> {
+    async fn change_connection(
+        &self,
+        change: ConnectionChange,
+        from: RunspacePoolState,
+    ) -> Result<(), Error> {
         let action = match change {
             ConnectionChange::Disconnect => "disconnect",
             ConnectionChange::Reconnect => "reconnect",

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::host_calls::HostCallQueues;
 use super::options::Limits;
 use super::pool_events::Subscribers;
-use super::slot::{StopState, PipelineSlot};
+use super::slot::{PipelineSlot, StopState};
 use crate::client::RunspacePool;
 use crate::error::{Error, Kind};
 use crate::message::{Availability, PipelineState, RunspacePoolState};
@@ -281,7 +281,10 @@ impl SessionState {
     /// Requests the stop of a running pipeline. The signal is delayed until [`Limits::stop_delay`] after the
     /// acknowledged creation, because PowerShell cannot stop a script that was signalled while it was starting.
     pub(super) fn stop(&mut self, id: Uuid) {
-        let Some(slot) = self.slots.get_mut(&id).filter(|slot| slot.stop_state == StopState::NotRequested) else { return };
+        let Some(slot) = self.slots.get_mut(&id).filter(|slot| slot.stop_state == StopState::NotRequested)
+        else {
+            return;
+        };
         slot.stop_state = StopState::AwaitingCreation;
         if let Some(created) = slot.created {
             self.set_timer(id, created + self.limits.stop_delay, StopState::Scheduled);

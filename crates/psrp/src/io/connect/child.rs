@@ -246,7 +246,9 @@ impl ChildTransport {
     fn poll_exit_error(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
         let exit = self.poll_exit(cx);
         let stderr_end = self.stderr.poll_end(cx);
-        if (exit.is_pending() || stderr_end.is_pending()) && self.poll_timer(cx, EXIT_REPORT_TIMEOUT).is_pending() {
+        if (exit.is_pending() || stderr_end.is_pending())
+            && self.poll_timer(cx, EXIT_REPORT_TIMEOUT).is_pending()
+        {
             return Poll::Pending;
         }
         let mut reason = match exit {

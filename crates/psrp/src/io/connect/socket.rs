@@ -75,9 +75,9 @@ impl Socket {
     /// [`Error::is_untrusted`] if another user listens on the socket.
     pub fn of_process(id: u32) -> Result<Self, Error> {
         let found = find_socket(&directory(), id, current_user())?;
-        found.map(|path| Self::new(path).for_current_user()).ok_or_else(|| {
-            Error::with(Kind::Closed, format!("no PowerShell process {id} is listening"))
-        })
+        found
+            .map(|path| Self::new(path).for_current_user())
+            .ok_or_else(|| Error::with(Kind::Closed, format!("no PowerShell process {id} is listening")))
     }
 
     /// Requires the server to run as the current user.

@@ -19,7 +19,10 @@ pub(super) struct StderrReader {
 }
 
 impl StderrReader {
-    pub(super) fn read<R: AsyncRead + Send + Unpin + 'static>(from: R, listener: Option<StderrListener>) -> Self {
+    pub(super) fn read<R: AsyncRead + Send + Unpin + 'static>(
+        from: R,
+        listener: Option<StderrListener>,
+    ) -> Self {
         let tail = Arc::<Mutex<StderrTail>>::default();
         let task = tokio::spawn(read_stderr(from, listener, Arc::clone(&tail)));
         Self { tail, task }
@@ -46,7 +49,11 @@ impl Drop for StderrReader {
     }
 }
 
-async fn read_stderr<R: AsyncRead + Unpin>(mut from: R, listener: Option<StderrListener>, tail: Arc<Mutex<StderrTail>>) {
+async fn read_stderr<R: AsyncRead + Unpin>(
+    mut from: R,
+    listener: Option<StderrListener>,
+    tail: Arc<Mutex<StderrTail>>,
+) {
     let mut buffer = [0; 4096];
     // Incomplete UTF-8 sequence at the end of the input.
     let mut rest = Vec::new();

@@ -150,8 +150,7 @@ impl ScriptedHost {
         };
         let mut problems = Vec::new();
         if !state.unexpected.is_empty() {
-            problems
-                .push(format!("unexpected calls: {}", names(&mut state.unexpected.iter().copied())));
+            problems.push(format!("unexpected calls: {}", names(&mut state.unexpected.iter().copied())));
         }
         if !state.results.is_empty() {
             let unused = &mut state.results.iter().map(|(method, _)| *method);
@@ -187,7 +186,9 @@ impl ScriptedHost {
                     return Ok(result);
                 }
                 let message = match front {
-                    Some((expected, _)) => format!("{method} was called, but {expected} is the next scripted call."),
+                    Some((expected, _)) => {
+                        format!("{method} was called, but {expected} is the next scripted call.")
+                    }
                     None => format!("{method} was called, but no scripted result is left."),
                 };
                 state.unexpected.push(method);

@@ -6,8 +6,8 @@ use std::task::{Context, Poll, ready};
 
 use tokio::time::timeout;
 
-use super::shared::SharedServerState;
 use super::dispatcher::Dispatcher;
+use super::shared::SharedServerState;
 use super::{Handler, Options, SessionEnd};
 use crate::Error;
 use crate::io::Transport;

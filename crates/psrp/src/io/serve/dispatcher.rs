@@ -8,8 +8,8 @@ use std::time::Duration;
 use tokio::task::{Id, JoinError, JoinSet};
 use uuid::Uuid;
 
-use super::shared::{PipelineRun, SharedServerState, RunState};
-use super::{SessionEnd, Handler, Input, Outcome, Pipeline, Session};
+use super::shared::{PipelineRun, RunState, SharedServerState};
+use super::{Handler, Input, Outcome, Pipeline, Session, SessionEnd};
 use crate::Error;
 use crate::client::PipelineRequest;
 use crate::message::{Availability, GetCommandMetadata, InitRunspacePool, SessionCapability};
@@ -60,7 +60,12 @@ pub(super) struct Dispatcher<H> {
 }
 
 impl<H: Handler> Dispatcher<H> {
-    pub(super) fn new(shared: Arc<SharedServerState>, handler: H, stop_timeout: Duration, max_input: usize) -> Self {
+    pub(super) fn new(
+        shared: Arc<SharedServerState>,
+        handler: H,
+        stop_timeout: Duration,
+        max_input: usize,
+    ) -> Self {
         Self {
             shared,
             handler: Arc::new(handler),
@@ -111,7 +116,10 @@ impl<H: Handler> Dispatcher<H> {
                 let session = self.session(Some(*init));
                 self.is_opening = true;
                 let handler = self.handler.clone();
-                self.spawn(TaskKind::Opened, async move { TaskResult::Opened(handler.opened(&session).await) });
+                self.spawn(
+                    TaskKind::Opened,
+                    async move { TaskResult::Opened(handler.opened(&session).await) },
+                );
             }
             Event::Connected(_) => {
                 let (session, handler) = (self.session(None), self.handler.clone());
@@ -343,8 +351,10 @@ impl<H: Handler> Dispatcher<H> {
             };
             if reported.is_err() {
                 // Only the handler's record can fail to encode.
-                let record =
-                    ErrorRecord::new("the handler's error record can't be encoded", ErrorCategory::WriteError);
+                let record = ErrorRecord::new(
+                    "the handler's error record can't be encoded",
+                    ErrorCategory::WriteError,
+                );
                 let _ = pipeline.fail(record);
             }
         }

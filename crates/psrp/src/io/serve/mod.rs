@@ -46,6 +46,7 @@
 //! reason, and the session ends. An empty line ends the session as well.
 
 mod connection;
+mod dispatcher;
 mod handler;
 mod options;
 mod pipeline;
@@ -54,7 +55,6 @@ mod shared;
 mod stdio;
 #[cfg(unix)]
 mod unix;
-mod dispatcher;
 
 pub use connection::serve;
 pub use handler::Handler;

@@ -262,7 +262,8 @@ impl ServerState {
     }
 
     fn has_send_room(&self, run: Option<PipelineRun>, max_unsent: usize) -> bool {
-        let awaits_key = |run: PipelineRun| self.runs.get(&run.id).is_some_and(|run_state| run_state.awaits_key);
+        let awaits_key =
+            |run: PipelineRun| self.runs.get(&run.id).is_some_and(|run_state| run_state.awaits_key);
         self.pool.pending_bytes() <= max_unsent && (self.pool.has_key() || !run.is_some_and(awaits_key))
     }
 
@@ -323,7 +324,9 @@ impl ServerState {
     /// Acknowledges data, or withholds the acknowledgement while too much input is unread.
     pub(super) fn acknowledge(&mut self, target: Option<Uuid>, max_input: usize) {
         match target.and_then(|id| self.runs.get_mut(&id)) {
-            Some(run_state) if run_state.input_bytes > max_input && !run_state.is_ack_withheld => run_state.is_ack_withheld = true,
+            Some(run_state) if run_state.input_bytes > max_input && !run_state.is_ack_withheld => {
+                run_state.is_ack_withheld = true
+            }
             _ => self.acknowledgements.push_back(target),
         }
     }

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::mpsc;
 
-use super::{SessionEnd, Handler, Options, serve};
+use super::{Handler, Options, SessionEnd, serve};
 use crate::Error;
 use crate::io::Lines;
 use crate::outofproc::Role;

@@ -11,11 +11,11 @@ use russh::keys::{HashAlg, PrivateKeyWithHashAlg, PublicKey};
 use russh::{MethodKind, MethodSet};
 
 use super::Ssh;
+use super::handler::{ClientHandler, SshError};
+use super::host_key::blocking;
 use super::keys::{self, KeyError};
 use super::prompt::Secret;
 use super::state::{ConnectionError, SharedConnection};
-use super::handler::{SshError, ClientHandler};
-use super::host_key::blocking;
 use crate::error::Kind;
 use crate::io::remote::remote_text;
 use crate::{Error, terminal_safe};
@@ -60,7 +60,12 @@ pub(super) struct Authentication<'a> {
 }
 
 impl<'a> Authentication<'a> {
-    pub(super) fn new(ssh: &'a Ssh, user: &'a str, handle: &'a mut Handle<ClientHandler>, shared: &'a SharedConnection) -> Self {
+    pub(super) fn new(
+        ssh: &'a Ssh,
+        user: &'a str,
+        handle: &'a mut Handle<ClientHandler>,
+        shared: &'a SharedConnection,
+    ) -> Self {
         let (methods, tried, used) = (MethodSet::empty(), Vec::new(), BTreeSet::new());
         Self { ssh, user, handle, shared, methods, tried, used, rsa: None }
     }
@@ -300,7 +305,8 @@ impl<'a> Authentication<'a> {
         };
         let Some(password) = password else { return Ok(AuthStep::Failed) };
         // russh wipes its copy.
-        let result = self.handle.authenticate_password(self.user, password.0.as_str()).await.map_err(ssh_error)?;
+        let result =
+            self.handle.authenticate_password(self.user, password.0.as_str()).await.map_err(ssh_error)?;
         self.record_result(Some("password".into()), result)
     }
 
@@ -324,7 +330,10 @@ impl<'a> Authentication<'a> {
                         Some(text) => format!("{name} without an answer to {text:?}"),
                         None => name.to_owned(),
                     };
-                    return self.record_result(Some(name), AuthResult::Failure { remaining_methods, partial_success });
+                    return self.record_result(
+                        Some(name),
+                        AuthResult::Failure { remaining_methods, partial_success },
+                    );
                 }
                 KeyboardInteractiveAuthResponse::InfoRequest { prompts, .. } => prompts,
             };
@@ -336,12 +345,17 @@ impl<'a> Authentication<'a> {
                 }
                 answers.push(answer.map_or_else(String::new, |secret| secret.0.to_string()));
             }
-            response = self.handle.authenticate_keyboard_interactive_respond(answers).await.map_err(ssh_error)?;
+            response =
+                self.handle.authenticate_keyboard_interactive_respond(answers).await.map_err(ssh_error)?;
         }
         Err(Error::with(Kind::Limit, format!("more than {MAX_ROUNDS} rounds of prompts")))
     }
 
-    async fn prompt_answer(&self, prompt: &Prompt, password: &mut Option<Secret>) -> Result<Option<Secret>, Error> {
+    async fn prompt_answer(
+        &self,
+        prompt: &Prompt,
+        password: &mut Option<Secret>,
+    ) -> Result<Option<Secret>, Error> {
         if !prompt.echo
             && let Some(password) = password.take()
         {

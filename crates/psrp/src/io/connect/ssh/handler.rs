@@ -6,8 +6,8 @@ use russh::client::{ChannelOpenHandle, DisconnectReason, Handler, Msg, Session};
 use russh::keys::PublicKeyOrCertificate;
 use russh::{Channel, ChannelId, Sig};
 
-use super::state::{ExitReason, ConnectionError, SharedConnection};
 use super::host_key::HostKeyVerifier;
+use super::state::{ConnectionError, ExitReason, SharedConnection};
 use crate::Error;
 use crate::error::Kind;
 use crate::io::remote::remote_text;
@@ -123,13 +123,19 @@ impl Handler for ClientHandler {
     async fn disconnected(&mut self, reason: DisconnectReason<SshError>) -> Result<(), SshError> {
         let error = match reason {
             DisconnectReason::ReceivedDisconnect(info) => ConnectionError::Disconnect(info.message.into()),
-            DisconnectReason::Error(SshError::HostKey(error)) => ConnectionError::Other(error.to_string().into()),
-            DisconnectReason::Error(SshError::Ssh(russh::Error::NoAuthMethod)) => ConnectionError::NoAuthMethodLeft,
+            DisconnectReason::Error(SshError::HostKey(error)) => {
+                ConnectionError::Other(error.to_string().into())
+            }
+            DisconnectReason::Error(SshError::Ssh(russh::Error::NoAuthMethod)) => {
+                ConnectionError::NoAuthMethodLeft
+            }
             // russh's error for an end without a reason.
             DisconnectReason::Error(SshError::Ssh(russh::Error::Disconnect)) => {
                 ConnectionError::Other("the connection has ended".into())
             }
-            DisconnectReason::Error(SshError::Ssh(error)) => ConnectionError::Other(error_text(&error).into()),
+            DisconnectReason::Error(SshError::Ssh(error)) => {
+                ConnectionError::Other(error_text(&error).into())
+            }
         };
         self.shared.put_closed(Some(error));
         Ok(())

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use russh::keys::{Algorithm, HashAlg, PublicKeyOrCertificate};
 
-use super::known_hosts::{KnownHosts, KeyStatus};
+use super::known_hosts::{KeyStatus, KnownHosts};
 use crate::Error;
 use crate::error::Kind;
 
@@ -72,7 +72,10 @@ impl HostKeyVerifier {
             return Err(Error::with(Kind::State, "an earlier update of the known hosts failed"));
         };
         if presented.certificate().is_some() {
-            return Err(Error::with(Kind::Untrusted, "the server presented a certificate, but host certificates are not supported"));
+            return Err(Error::with(
+                Kind::Untrusted,
+                "the server presented a certificate, but host certificates are not supported",
+            ));
         }
         let key = presented.public_key();
         let blob = key.to_bytes().map_err(|error| {

@@ -32,11 +32,17 @@ impl KeyError {
 
 /// Reads a private key and decrypts it if necessary. Blocks: key derivation is slow, and the user may be asked for the
 /// passphrase.
-pub(super) fn load(path: &Path, passphrase: Option<&Secret>, ask: Option<&PromptHandler>) -> Result<PrivateKey, KeyError> {
+pub(super) fn load(
+    path: &Path,
+    passphrase: Option<&Secret>,
+    ask: Option<&PromptHandler>,
+) -> Result<PrivateKey, KeyError> {
     let text = read(path)?;
-    let require =
-        |secret: Option<Secret>| secret.ok_or(KeyError::unusable("is encrypted, but no passphrase is available"));
-    let find_passphrase = || require(passphrase.cloned().or_else(|| ask.and_then(|ask| ask.passphrase(path))));
+    let require = |secret: Option<Secret>| {
+        secret.ok_or(KeyError::unusable("is encrypted, but no passphrase is available"))
+    };
+    let find_passphrase =
+        || require(passphrase.cloned().or_else(|| ask.and_then(|ask| ask.passphrase(path))));
     let wrong_passphrase = |_| KeyError::unusable("can't be decrypted with the passphrase");
     let unreadable = |_| KeyError::unusable("is not a readable private key");
     if text.trim_start().starts_with(OPENSSH) {

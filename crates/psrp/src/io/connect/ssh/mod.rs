@@ -2,13 +2,13 @@
 
 mod auth;
 mod backpressure;
+mod handler;
+mod host_key;
 mod keys;
 mod known_hosts;
 mod prompt;
 mod state;
-mod handler;
 mod transport;
-mod host_key;
 
 use std::fmt;
 use std::future::Future;
@@ -26,10 +26,10 @@ pub use self::transport::SshTransport;
 
 use self::auth::{AgentSocket, Authentication};
 use self::backpressure::BackpressureSocket;
+use self::handler::{ClientHandler, SshError};
+use self::host_key::{HostKeyPolicy, HostKeyVerifier};
 use self::prompt::{PromptHandler, Secret};
 use self::state::SharedConnection;
-use self::handler::{SshError, ClientHandler};
-use self::host_key::{HostKeyPolicy, HostKeyVerifier};
 use crate::Error;
 use crate::error::Kind;
 use crate::io::Connect;
@@ -317,10 +317,19 @@ impl Ssh {
         // The layer above already combines small writes.
         socket.set_nodelay(true)?;
         let handler = ClientHandler { shared: Arc::clone(shared), verifier };
-        Ok(client::connect_stream(config.into(), BackpressureSocket::new(socket, Arc::clone(shared)), handler).await?)
+        Ok(client::connect_stream(
+            config.into(),
+            BackpressureSocket::new(socket, Arc::clone(shared)),
+            handler,
+        )
+        .await?)
     }
 
-    async fn start_subsystem(&self, handle: &Handle<ClientHandler>, shared: &SharedConnection) -> Result<ChannelWriteHalf<Msg>, Error> {
+    async fn start_subsystem(
+        &self,
+        handle: &Handle<ClientHandler>,
+        shared: &SharedConnection,
+    ) -> Result<ChannelWriteHalf<Msg>, Error> {
         let connection_error = |error: russh::Error| match shared.fault() {
             Some(error) => Error::with(Kind::Closed, error.text()),
             None => SshError::Ssh(error).into(),
@@ -334,9 +343,9 @@ impl Ssh {
                 let detail = format!("{} has no subsystem {}", self.address(), self.subsystem);
                 Err(Error::with(Kind::Unsupported, detail))
             }
-            None => {
-                Err(shared.end_error(&self.session_name()).unwrap_or_else(|| Error::with(Kind::Closed, self.session_name())))
-            }
+            None => Err(shared
+                .end_error(&self.session_name())
+                .unwrap_or_else(|| Error::with(Kind::Closed, self.session_name()))),
         }
     }
 
@@ -373,9 +382,15 @@ impl Connect for Ssh {
             .within(self.connect_timeout, "connect to", self.handshake(&shared))
             .await
             .map_err(|error| self.unreachable(error))?;
-        self.within(self.auth_timeout, "authenticate at", Authentication::new(self, &user, &mut handle, &shared).run())
+        self.within(
+            self.auth_timeout,
+            "authenticate at",
+            Authentication::new(self, &user, &mut handle, &shared).run(),
+        )
+        .await?;
+        let channel = self
+            .within(self.connect_timeout, "start the subsystem at", self.start_subsystem(&handle, &shared))
             .await?;
-        let channel = self.within(self.connect_timeout, "start the subsystem at", self.start_subsystem(&handle, &shared)).await?;
         let transport = SshTransport::new(
             shared,
             handle,

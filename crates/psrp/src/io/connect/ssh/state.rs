@@ -250,7 +250,11 @@ impl SharedConnection {
                 detail.push_str(text);
             }
         }
-        let kind = if matches!(state.fault, Some(ConnectionError::KeepAliveTimeout)) { Kind::Timeout } else { Kind::Closed };
+        let kind = if matches!(state.fault, Some(ConnectionError::KeepAliveTimeout)) {
+            Kind::Timeout
+        } else {
+            Kind::Closed
+        };
         Some(Error::with(kind, detail))
     }
 

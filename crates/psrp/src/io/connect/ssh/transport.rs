@@ -13,8 +13,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::state::{ConnectionError, SharedConnection};
 use super::handler::ClientHandler;
+use super::state::{ConnectionError, SharedConnection};
 use crate::Error;
 use crate::io::{Lines, Transport};
 use crate::outofproc::{Packet, ReaderOptions, Role};

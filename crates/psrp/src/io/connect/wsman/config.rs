@@ -7,9 +7,9 @@ use std::time::Duration;
 use reqwest::Url;
 use uuid::Uuid;
 
-use super::response::WsmanShell;
 use super::credentials::{AuthMethod, CertificateTrust, WsmanCredentials};
 use super::http::{HttpClient, HttpEndpoint};
+use super::response::WsmanShell;
 use super::session::{Session, SessionOptions};
 use super::soap::{self, RequestSettings};
 use super::transport::WsmanTransport;
@@ -350,7 +350,10 @@ mod tests {
     fn endpoint_is_built_from_scheme_host_port_and_path() {
         let credentials = || WsmanCredentials::basic("user", "secret");
         let endpoint = |wsman: Wsman| wsman.endpoint();
-        assert_eq!(endpoint(Wsman::https("a.example.org", credentials())), "https://a.example.org:5986/wsman");
+        assert_eq!(
+            endpoint(Wsman::https("a.example.org", credentials())),
+            "https://a.example.org:5986/wsman"
+        );
         assert_eq!(endpoint(Wsman::http("10.0.0.1", credentials())), "http://10.0.0.1:5985/wsman");
         assert_eq!(endpoint(Wsman::http("::1", credentials()).port(1).path("a/b")), "http://[::1]:1/a/b");
         assert_eq!(endpoint(Wsman::https("[::1]", credentials())), "https://[::1]:5986/wsman");

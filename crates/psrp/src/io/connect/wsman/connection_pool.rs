@@ -9,9 +9,9 @@ use reqwest::Client;
 
 use super::bindings::channel_bindings;
 use super::credentials::{Mechanisms, WsmanCredentials};
-use super::http::{HttpResponse, SOAP, HttpEndpoint};
-use super::negotiate::SecurityContext;
 use super::encryption;
+use super::http::{HttpEndpoint, HttpResponse, SOAP};
+use super::negotiate::SecurityContext;
 use crate::error::{Error, Kind};
 
 /// Maximum round trips of one authentication. NTLM needs three, Kerberos two or three.
@@ -59,7 +59,11 @@ impl ConnectionPool {
     ///
     /// Fails like [`HttpEndpoint::exchange`], with [`Error::is_denied`] if the authentication fails, and with
     /// [`Error::is_crypto`] or [`Error::is_protocol`] if the response is not encrypted correctly.
-    pub(super) async fn post(&self, endpoint: &HttpEndpoint, envelope: Vec<u8>) -> Result<HttpResponse, Error> {
+    pub(super) async fn post(
+        &self,
+        endpoint: &HttpEndpoint,
+        envelope: Vec<u8>,
+    ) -> Result<HttpResponse, Error> {
         let mut connection = match self.take_idle() {
             Some(connection) => connection,
             None => PooledConnection { client: endpoint.client()?, context: None },
@@ -75,7 +79,12 @@ impl ConnectionPool {
         Ok(response)
     }
 
-    async fn attempt(&self, connection: &mut PooledConnection, endpoint: &HttpEndpoint, envelope: &[u8]) -> Result<HttpResponse, Error> {
+    async fn attempt(
+        &self,
+        connection: &mut PooledConnection,
+        endpoint: &HttpEndpoint,
+        envelope: &[u8],
+    ) -> Result<HttpResponse, Error> {
         let PooledConnection { client, context } = connection;
         let context = match context {
             Some(context) => context,

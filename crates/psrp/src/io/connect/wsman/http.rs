@@ -64,8 +64,9 @@ impl HttpClient {
             AuthMethod::Basic => {
                 let text = Zeroizing::new(format!("{}:{}", credentials.user, *credentials.password));
                 let text = Zeroizing::new(format!("Basic {}", b64::encode_to_string(text.as_bytes())));
-                let mut header = HeaderValue::from_str(&text)
-                    .map_err(|_| Error::with(Kind::Unsupported, "the credentials cannot be encoded as a header"))?;
+                let mut header = HeaderValue::from_str(&text).map_err(|_| {
+                    Error::with(Kind::Unsupported, "the credentials cannot be encoded as a header")
+                })?;
                 header.set_sensitive(true);
                 Authentication::Basic { client, header }
             }

@@ -33,7 +33,8 @@ impl PoolRequest {
             let request = request.get_or_insert(Self { pool: header.pool_id, is_connect: false });
             request.is_connect |= header.message_type == MessageType::ConnectRunspacePool;
         }
-        request.ok_or_else(|| Error::with(Kind::Limit, "max_envelope_size is too small for the first message"))
+        request
+            .ok_or_else(|| Error::with(Kind::Limit, "max_envelope_size is too small for the first message"))
     }
 }
 

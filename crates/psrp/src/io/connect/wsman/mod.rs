@@ -5,28 +5,28 @@
 //! `bindings`, and `encryption` has the format of encrypted messages. `session` has the operations of a service, and
 //! `transport` maps packets to operations.
 
-mod response;
 #[cfg(feature = "negotiate")]
 mod bindings;
+mod config;
 #[cfg(feature = "negotiate")]
 mod connection_pool;
-mod config;
 mod credentials;
-mod fault;
-mod http;
-#[cfg(feature = "negotiate")]
-mod negotiate;
-mod messages;
 #[cfg(feature = "negotiate")]
 mod encryption;
+mod fault;
+mod http;
+mod messages;
+#[cfg(feature = "negotiate")]
+mod negotiate;
+mod response;
 mod session;
 mod soap;
 mod target;
 mod transport;
 mod xml;
 
-pub use response::WsmanShell;
 pub use config::Wsman;
 pub use credentials::WsmanCredentials;
 pub use fault::WsmanFault;
+pub use response::WsmanShell;
 pub use transport::WsmanTransport;

@@ -125,7 +125,9 @@ impl SecurityContext {
                     GeneratorState::Completed(result) => {
                         break result.map_err(|error| mechanisms.auth_error(error))?.status;
                     }
-                    GeneratorState::Suspended(request) => state = generator.resume(request_from_kdc(request).await),
+                    GeneratorState::Suspended(request) => {
+                        state = generator.resume(request_from_kdc(request).await)
+                    }
                 }
             }
         };
@@ -140,8 +142,11 @@ impl SecurityContext {
     /// Encrypts a message.
     pub(super) fn encrypt(&mut self, message: &[u8]) -> Result<EncryptedMessage, Error> {
         let mechanisms = self.mechanisms;
-        let trailer =
-            self.negotiate.query_context_sizes().map_err(|error| mechanisms.auth_error(error))?.security_trailer;
+        let trailer = self
+            .negotiate
+            .query_context_sizes()
+            .map_err(|error| mechanisms.auth_error(error))?
+            .security_trailer;
         let mut encrypted = EncryptedMessage { signature: vec![0; trailer as usize], data: message.to_vec() };
         let mut buffers = [
             SecurityBufferRef::token_buf(&mut encrypted.signature),

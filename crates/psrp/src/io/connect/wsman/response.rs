@@ -203,7 +203,11 @@ impl Operation<'_> {
     /// # Errors
     ///
     /// Same as [`ResponseEnvelope::read`].
-    pub(super) fn parse_response(&self, document: &[u8], message_id: Uuid) -> Result<ResponseEnvelope, Error> {
+    pub(super) fn parse_response(
+        &self,
+        document: &[u8],
+        message_id: Uuid,
+    ) -> Result<ResponseEnvelope, Error> {
         ResponseEnvelope::read(document, self.name(), message_id)
     }
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use super::response::{ResponseEnvelope, Page, OutputChunk, WsmanShell, violation};
 use super::fault::WsmanFault;
 use super::http::HttpClient;
-use super::soap::{self, ShellOptions, Operation, RequestSettings};
+use super::response::{OutputChunk, Page, ResponseEnvelope, WsmanShell, violation};
+use super::soap::{self, Operation, RequestSettings, ShellOptions};
 use crate::Error;
 use crate::fragment::Priority;
 

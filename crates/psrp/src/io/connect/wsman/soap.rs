@@ -176,7 +176,8 @@ impl Operation<'_> {
         xml.raw("<w:ResourceURI").raw(MUST).raw(">").text(self.resource(settings)).raw("</w:ResourceURI>");
         xml.raw("<w:MaxEnvelopeSize").raw(MUST).raw(">").raw(&settings.max_envelope_size.to_string());
         xml.raw("</w:MaxEnvelopeSize><w:OperationTimeout>").duration(settings.operation_timeout);
-        xml.raw("</w:OperationTimeout><w:Locale s:mustUnderstand=\"false\" xml:lang=\"").text(&settings.locale);
+        xml.raw("</w:OperationTimeout><w:Locale s:mustUnderstand=\"false\" xml:lang=\"")
+            .text(&settings.locale);
         xml.raw("\"/><m:DataLocale xmlns:m=\"").raw(MICROSOFT);
         xml.raw("\" s:mustUnderstand=\"false\" xml:lang=\"").text(&settings.locale);
         xml.raw("\"/><m:SessionId xmlns:m=\"").raw(MICROSOFT).raw("\" s:mustUnderstand=\"false\">");
@@ -273,7 +274,8 @@ pub(super) fn max_data(settings: &RequestSettings) -> usize {
     const SPARE: usize = 512;
     let options = ShellOptions { name: None, idle_timeout: Some(Duration::MAX), no_profile: true };
     let longest = Operation::Create { shell: Uuid::nil(), data: &[], options };
-    let room = settings.max_envelope_size.saturating_sub(longest.envelope(settings, Uuid::nil()).len() + SPARE);
+    let room =
+        settings.max_envelope_size.saturating_sub(longest.envelope(settings, Uuid::nil()).len() + SPARE);
     room / 4 * 3
 }
 

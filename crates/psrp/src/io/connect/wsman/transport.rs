@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use super::response::OutputChunk;
 use super::fault::WsmanFault;
 use super::messages::{PoolRequest, pipeline_failure, split_first_message};
+use super::response::OutputChunk;
 use super::session::{Session, fault, shell_text};
 use super::target::{Target, TargetRequest, TargetState};
 use crate::error::{Error, Kind};
@@ -102,7 +102,11 @@ impl WsmanTransport {
         }
     }
 
-    fn spawn(&mut self, target: Option<Uuid>, operation: impl Future<Output = OperationResult> + Send + 'static) {
+    fn spawn(
+        &mut self,
+        target: Option<Uuid>,
+        operation: impl Future<Output = OperationResult> + Send + 'static,
+    ) {
         self.tasks.spawn(async move { (target, operation.await) });
         // An empty task set does not store the waker.
         self.wake();
@@ -143,7 +147,9 @@ impl WsmanTransport {
             let known = target.id.clone();
             match (id, request, target.state) {
                 // After its creation was refused, a pipeline continues to send until it receives the failure.
-                (_, TargetRequest::Data(..), TargetState::New) if target.is_done => self.push(ReceivedPacket::DataAck(id)),
+                (_, TargetRequest::Data(..), TargetState::New) if target.is_done => {
+                    self.push(ReceivedPacket::DataAck(id))
+                }
                 (None, TargetRequest::Data(_, data), TargetState::New) => return self.open_shell(data),
                 (Some(command), TargetRequest::Data(priority, mut data), TargetState::New) => {
                     match split_first_message(&mut data) {
@@ -175,12 +181,14 @@ impl WsmanTransport {
                 (Some(_), TargetRequest::Close, TargetState::Open) => {
                     target.state = TargetState::Closing;
                     let known = known.unwrap_or_default();
-                    return self
-                        .spawn(id, async move { OperationResult::Closed(session.terminate(&shell, &known).await) });
+                    return self.spawn(id, async move {
+                        OperationResult::Closed(session.terminate(&shell, &known).await)
+                    });
                 }
                 (None, TargetRequest::Close, TargetState::Open) => {
                     target.state = TargetState::Closing;
-                    return self.spawn(id, async move { OperationResult::Closed(session.delete(&shell).await) });
+                    return self
+                        .spawn(id, async move { OperationResult::Closed(session.delete(&shell).await) });
                 }
                 // Targets that the server does not have, or that are being closed, need no request.
                 (_, TargetRequest::Data(..), TargetState::Closing) => self.push(ReceivedPacket::DataAck(id)),
@@ -299,7 +307,9 @@ impl WsmanTransport {
                 self.push(ReceivedPacket::DataAck(id));
             }
             OperationResult::CommandConnected(Ok(())) => target.state = TargetState::Open,
-            OperationResult::CommandCreated(Err(error)) | OperationResult::CommandConnected(Err(error)) => self.fail_target(id, error),
+            OperationResult::CommandCreated(Err(error)) | OperationResult::CommandConnected(Err(error)) => {
+                self.fail_target(id, error)
+            }
             OperationResult::Sent(Ok(())) => self.push(ReceivedPacket::DataAck(id)),
             // Input of a command that has ended is dropped, as by other transports. The next receive shows whether it
             // has.
@@ -310,7 +320,9 @@ impl WsmanTransport {
                 self.push(ReceivedPacket::DataAck(id));
             }
             OperationResult::Sent(Err(error)) => self.fail(error),
-            OperationResult::Closed(Err(error)) | OperationResult::Interrupted(Err(error)) if fault(&error).is_none() => {
+            OperationResult::Closed(Err(error)) | OperationResult::Interrupted(Err(error))
+                if fault(&error).is_none() =>
+            {
                 self.fail(error);
             }
             // The command continues to run.
@@ -322,7 +334,9 @@ impl WsmanTransport {
             OperationResult::Interrupted(_) => self.push(ReceivedPacket::SignalAck(id)),
             OperationResult::Closed(_) => self.handle_closed(id),
             OperationResult::Opened(Err(error)) => self.fail(error),
-            OperationResult::Received(_) | OperationResult::Disconnected(_) | OperationResult::Reconnected(_) => {}
+            OperationResult::Received(_)
+            | OperationResult::Disconnected(_)
+            | OperationResult::Reconnected(_) => {}
         }
         self.send_next(id);
         self.receive();
@@ -351,7 +365,13 @@ impl WsmanTransport {
                 }
             }
             // Services abort pending receive requests when the client disconnects.
-            Err(_) if matches!(self.state, TransportState::Disconnecting | TransportState::Disconnected | TransportState::Reconnecting) => {}
+            Err(_)
+                if matches!(
+                    self.state,
+                    TransportState::Disconnecting
+                        | TransportState::Disconnected
+                        | TransportState::Reconnecting
+                ) => {}
             Err(error) => self.fail_target(id, error),
         }
     }
@@ -390,7 +410,9 @@ impl WsmanTransport {
     fn check(&self) -> Result<(), Error> {
         match (self.state, &self.failure) {
             (TransportState::Closed, Some(error)) => Err(error.duplicate()),
-            (TransportState::Closed, None) => Err(Error::with(Kind::Closed, "the connection has already failed")),
+            (TransportState::Closed, None) => {
+                Err(Error::with(Kind::Closed, "the connection has already failed"))
+            }
             _ => Ok(()),
         }
     }
@@ -407,7 +429,12 @@ impl WsmanTransport {
     }
 
     /// Waits for the result of a disconnect or reconnect.
-    fn poll_change(&mut self, cx: &mut Context<'_>, in_progress: TransportState, done: TransportState) -> Poll<Result<(), Error>> {
+    fn poll_change(
+        &mut self,
+        cx: &mut Context<'_>,
+        in_progress: TransportState,
+        done: TransportState,
+    ) -> Poll<Result<(), Error>> {
         while self.state == in_progress {
             ready!(self.poll_tasks(cx));
         }
@@ -415,9 +442,10 @@ impl WsmanTransport {
         match self.change_error.take() {
             Some(error) => Poll::Ready(Err(error)),
             None if self.state == done => Poll::Ready(Ok(())),
-            None => {
-                Poll::Ready(Err(Error::with(Kind::State, "there is no shell to disconnect from or reconnect to")))
-            }
+            None => Poll::Ready(Err(Error::with(
+                Kind::State,
+                "there is no shell to disconnect from or reconnect to",
+            ))),
         }
     }
 }
@@ -488,10 +516,7 @@ impl Transport for WsmanTransport {
                 false => self.push(ReceivedPacket::CloseAck(id)),
             },
             _ => {
-                return Err(Error::with(
-                    Kind::Unsupported,
-                    "this packet cannot be sent over WS-Management",
-                ));
+                return Err(Error::with(Kind::Unsupported, "this packet cannot be sent over WS-Management"));
             }
         }
         Ok(())

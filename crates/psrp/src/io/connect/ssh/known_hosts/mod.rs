@@ -132,7 +132,9 @@ impl KnownHosts {
         if let Some(entry) = of(Marker::Key).find(|entry| !entry.without_port) {
             return KeyStatus::Changed(location(entry));
         }
-        of(Marker::CertAuthority).next().map_or(KeyStatus::Unknown, |entry| KeyStatus::CertAuthority(location(entry)))
+        of(Marker::CertAuthority)
+            .next()
+            .map_or(KeyStatus::Unknown, |entry| KeyStatus::CertAuthority(location(entry)))
     }
 
     /// Adds a key of the host to the first file and to this instance.
