@@ -14,15 +14,15 @@
 //! // PowerShell as a child process: `pwsh -s -NoLogo -NoProfile`.
 //! let pool = RunspacePool::open(&Child::default(), Options::new()).await?;
 //!
-//! // All at once.
+//! // Run a script and collect its output.
 //! let output = pool.invoke(PowerShell::script("Get-Date")).await?.completed()?;
 //! println!("{:?} and {} warnings", output.output, output.warnings.len());
 //!
-//! // As other types.
+//! // Deserialize the output.
 //! let numbers: Vec<u32> = pool.invoke_as(PowerShell::script("1..10 | % { $_ * $_ }")).await?;
 //! assert_eq!(numbers[9], 100);
 //!
-//! // As it comes.
+//! // Read events as they arrive.
 //! let processes = PowerShell::new().command(Command::new("Get-Process").parameter("Name", "p*"));
 //! let mut run = pool.start(processes).await?;
 //! while let Some(event) = run.next().await {

@@ -82,7 +82,7 @@ impl PipelineHandle {
     ///
     /// # Errors
     ///
-    /// As [`send`](Self::send).
+    /// Same as [`send`](Self::send).
     pub async fn end_input(&self) -> Result<(), Error> {
         self.shared.wait_for_room(Some(self.id)).await;
         self.with_pipeline("end the input", |mut pipeline| pipeline.end_input())

@@ -130,7 +130,7 @@ impl Pipeline {
             slot.is_over = true;
             return Poll::Ready(Some(Err(error)));
         }
-        if !slot.waker.as_ref().is_some_and(|own| own.will_wake(cx.waker())) {
+        if !slot.waker.as_ref().is_some_and(|current| current.will_wake(cx.waker())) {
             slot.waker = Some(cx.waker().clone());
         }
         state.needs_notify |= has_progressed;

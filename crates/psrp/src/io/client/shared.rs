@@ -216,7 +216,7 @@ impl SessionState {
 
     /// Registers the waker of the connection task. Returns the pending connection change.
     pub(super) fn register_waker(&mut self, waker: &Waker) -> Option<ConnectionChange> {
-        if !self.task_waker.as_ref().is_some_and(|own| own.will_wake(waker)) {
+        if !self.task_waker.as_ref().is_some_and(|current| current.will_wake(waker)) {
             self.task_waker = Some(waker.clone());
         }
         self.connection_change.as_ref().map(|(change, _)| *change)
@@ -318,15 +318,15 @@ impl SessionState {
             let Some(slot) = self.slots.get_mut(&id) else { continue };
             let Ok(mut pipeline) = self.machine.pipeline(id) else { continue };
             match slot.stop_state {
-                StopState::Scheduled(own) if own == deadline => {
+                StopState::Scheduled(time) if time == deadline => {
                     slot.stop_state = StopState::NotRequested;
                     if pipeline.state() == PipelineState::Running && pipeline.stop().is_ok() {
                         self.set_timer(id, now + self.limits.stop_timeout, StopState::Sent);
                         self.wake_task();
                     }
                 }
-                StopState::Sent(own) if own == deadline => slot.stop_state = StopState::Done,
-                StopState::Acknowledged(own) if own == deadline => {
+                StopState::Sent(time) if time == deadline => slot.stop_state = StopState::Done,
+                StopState::Acknowledged(time) if time == deadline => {
                     slot.stop_state = StopState::Done;
                     // Fails if the server has sent a state, which then stands.
                     let _ = pipeline.end_without_state();

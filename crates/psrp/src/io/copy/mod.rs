@@ -196,7 +196,7 @@ pub async fn copy_to(
             value => options.progress(written_bytes(&value, sent)?, total),
         }
     }
-    check(&expected, actual)?;
+    check_hash(&expected, actual)?;
     Ok(CopiedFile { bytes: sent, sha256: expected })
 }
 
@@ -262,7 +262,7 @@ pub async fn copy_from(
     file.flush().await.map_err(|error| destination.write_error(error))?;
     close(file).await;
     let actual = finish(digest);
-    check(&actual, expected)?;
+    check_hash(&actual, expected)?;
     destination.rename()?;
     Ok(CopiedFile { bytes: copied, sha256: actual })
 }
@@ -320,10 +320,10 @@ fn hex(hash: &[u8; 32]) -> String {
 }
 
 /// Fails if the server's hash differs.
-fn check(own: &[u8; 32], remote: Option<PsString>) -> Result<(), Error> {
+fn check_hash(local: &[u8; 32], remote: Option<PsString>) -> Result<(), Error> {
     match remote {
         None => Err(unexpected()),
-        Some(remote) if remote == *hex(own) => Ok(()),
+        Some(remote) if remote == *hex(local) => Ok(()),
         Some(_) => {
             Err(Error::with(Kind::Corrupt, "the SHA-256 of the two files differ; the copy was removed"))
         }

@@ -41,7 +41,7 @@ impl WsmanFault {
             .map(Element::text)
             // The namespace prefix is chosen by the server.
             .map(|text| remote_text(text.rsplit_once(':').map_or(text, |(_, name)| name)));
-        // Providers nest the reason in an element of their own.
+        // Providers nest the reason in another element.
         let message = detail.and_then(|detail| detail.child(Fault, "Message"));
         let message = message
             .and_then(|message| message.child_text(Fault, "ProviderFault").or_else(|| non_empty(message)))
