@@ -127,7 +127,7 @@ impl<'a> Authentication<'a> {
             self.tried.push(format!("{name} ({outcome})"));
         }
         // russh reports a lost connection as a failure without remaining methods.
-        match self.shared.fault() {
+        match self.shared.error() {
             None | Some(ConnectionError::NoAuthMethodLeft) if partial_success => Ok(AuthStep::Partial),
             None | Some(ConnectionError::NoAuthMethodLeft) => Ok(AuthStep::Failed),
             Some(error @ ConnectionError::Disconnect(_)) => Err(self.refusal(&format!("; {}", error.text()))),
@@ -282,7 +282,7 @@ impl<'a> Authentication<'a> {
         };
         match result {
             Ok(result) => self.record_result(Some(name), result),
-            Err(_) if self.shared.fault().is_none() => {
+            Err(_) if self.shared.error().is_none() => {
                 self.record_skipped(format!("{name} (the agent did not sign)"));
                 Ok(AuthStep::Failed)
             }

@@ -330,7 +330,7 @@ impl Ssh {
         handle: &Handle<ClientHandler>,
         shared: &SharedConnection,
     ) -> Result<ChannelWriteHalf<Msg>, Error> {
-        let connection_error = |error: russh::Error| match shared.fault() {
+        let connection_error = |error: russh::Error| match shared.error() {
             Some(error) => Error::with(Kind::Closed, error.text()),
             None => SshError::Ssh(error).into(),
         };

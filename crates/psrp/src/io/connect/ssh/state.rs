@@ -40,7 +40,7 @@ pub(super) struct ConnectionState {
     /// Response to the subsystem request.
     subsystem_response: Option<bool>,
     /// Error that ended the connection.
-    fault: Option<ConnectionError>,
+    error: Option<ConnectionError>,
     /// The connection is to be ended at once.
     abandoned: bool,
     /// Data arrived since the last check by the keep-alive task.
@@ -93,7 +93,7 @@ impl SharedConnection {
             closed: false,
             exit: None,
             subsystem_response: None,
-            fault: None,
+            error: None,
             abandoned: false,
             is_active: false,
             reader: None,
@@ -139,11 +139,11 @@ impl SharedConnection {
     }
 
     /// Marks the channel as closed, and with an error the connection.
-    pub(super) fn put_closed(&self, fault: Option<ConnectionError>) {
+    pub(super) fn put_closed(&self, error: Option<ConnectionError>) {
         let mut state = self.lock();
         state.is_eof = true;
         state.closed = true;
-        state.fault = state.fault.take().or(fault);
+        state.error = state.error.take().or(error);
         wake(&mut state.reader);
         wake(&mut state.writer);
         drop(state);
@@ -195,7 +195,7 @@ impl SharedConnection {
 
     /// Waits until the connection has ended.
     pub(super) async fn disconnected(&self) {
-        self.wait_until(|state| state.fault.is_some().then_some(())).await;
+        self.wait_until(|state| state.error.is_some().then_some(())).await;
     }
 
     /// Discards unread and future output.
@@ -217,8 +217,8 @@ impl SharedConnection {
         }
     }
 
-    pub(super) fn fault(&self) -> Option<ConnectionError> {
-        self.lock().fault.clone()
+    pub(super) fn error(&self) -> Option<ConnectionError> {
+        self.lock().error.clone()
     }
 
     /// Ends the connection at once.
@@ -233,8 +233,8 @@ impl SharedConnection {
     pub(super) fn end_error(&self, name: &str) -> Option<Error> {
         let state = self.lock();
         let stderr = state.stderr.text();
-        let cause = match (&state.fault, &state.exit) {
-            (Some(fault), _) => Some(fault.text()),
+        let cause = match (&state.error, &state.exit) {
+            (Some(error), _) => Some(error.text()),
             (None, Some(ExitReason::Status(0))) => None,
             (None, Some(ExitReason::Status(status))) => Some(format!("exit status {status}")),
             (None, Some(ExitReason::Signal(signal))) => Some(format!("signal {}", remote_text(signal))),
@@ -250,7 +250,7 @@ impl SharedConnection {
                 detail.push_str(text);
             }
         }
-        let kind = if matches!(state.fault, Some(ConnectionError::KeepAliveTimeout)) {
+        let kind = if matches!(state.error, Some(ConnectionError::KeepAliveTimeout)) {
             Kind::Timeout
         } else {
             Kind::Closed
