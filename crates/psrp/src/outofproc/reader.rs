@@ -59,6 +59,7 @@ impl Default for ReaderOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReaderEvent<'a> {
+    /// Packet of the peer.
     Packet(Packet<'a>),
     /// The client ended the session with an empty line. Returned to servers only.
     End,

@@ -33,7 +33,7 @@ pub(super) enum AgentSocket {
     Environment,
     Path(PathBuf),
     /// The agent is not used.
-    None,
+    Disabled,
 }
 
 /// Result of one authentication method.

@@ -128,7 +128,7 @@ impl SharedConnection {
     }
 
     pub(super) fn put_subsystem_response(&self, is_accepted: bool) {
-        self.lock().answer = Some(is_accepted);
+        self.lock().subsystem_response = Some(is_accepted);
         self.changed.notify_waiters();
     }
 

@@ -22,7 +22,7 @@ use crate::outofproc::{Packet, ReaderOptions, Role};
 /// Number of unanswered keep-alive messages after which the connection fails.
 pub(super) const MAX_UNANSWERED: u32 = 3;
 
-type EndFuture = Pin<Box<dyn Future<ChannelReader = ()> + Send>>;
+type EndFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Connection created by [`Ssh`](super::Ssh). Dropping it ends the connection immediately.
 pub struct SshTransport {
