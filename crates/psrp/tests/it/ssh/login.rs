@@ -65,7 +65,7 @@ async fn an_encrypted_key_needs_its_passphrase() {
     let server = server(Demands { keys: vec![mine.public_key().clone()], ..Demands::default() }).await;
     let path = files.write_key("mine", &mine, Some("s3cret"));
     let ssh = server.connector(&files).key_file(&path);
-    denied(&ssh, &["is encrypted, and there is no passphrase"]).await;
+    denied(&ssh, &["is encrypted, but no passphrase is available"]).await;
     denied(&ssh.clone().passphrase("s3cret?"), &["can't be decrypted"]).await;
     login(&ssh.clone().passphrase("s3cret")).await.unwrap();
 
