@@ -98,9 +98,9 @@ pub fn run<C: Connect>(connector: &C, script: impl Into<PsString>) -> Result<Out
 
 /// Tokio runtime that shuts down in the background on drop. tokio's own `Drop` waits for its tasks and panics in async
 /// code.
-struct Runtime(Option<runtime::Runtime>);
+struct SessionRuntime(Option<runtime::Runtime>);
 
-impl Runtime {
+impl SessionRuntime {
     fn new() -> Result<Self, Error> {
         let mut builder = Builder::new_multi_thread();
         Ok(Self(Some(builder.worker_threads(1).thread_name("psrp").enable_all().build()?)))
@@ -111,7 +111,7 @@ impl Runtime {
     }
 }
 
-impl Drop for Runtime {
+impl Drop for SessionRuntime {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
@@ -120,12 +120,12 @@ impl Drop for Runtime {
 }
 
 /// Session whose drop closes the pool. Shared by the handles of the pool and its pipelines.
-struct Session {
+struct BlockingSession {
     pool: io::RunspacePool,
-    runtime: Runtime,
+    runtime: SessionRuntime,
 }
 
-impl Drop for Session {
+impl Drop for BlockingSession {
     fn drop(&mut self) {
         let (done, closed) = mpsc::channel::<()>();
         let pool = self.pool.clone();
@@ -146,7 +146,7 @@ impl Drop for Session {
 /// the pool and waits for that, with the same timeouts as [`close`](Self::close).
 #[derive(Clone)]
 pub struct RunspacePool {
-    session: Arc<Session>,
+    session: Arc<BlockingSession>,
 }
 
 impl RunspacePool {
@@ -160,9 +160,9 @@ impl RunspacePool {
     ///
     /// Panics in async code.
     pub fn open<C: Connect>(connector: &C, options: Options) -> Result<Self, Error> {
-        let runtime = Runtime::new()?;
+        let runtime = SessionRuntime::new()?;
         let pool = runtime.wait(io::RunspacePool::open(connector, options))?;
-        Ok(Self { session: Arc::new(Session { pool, runtime }) })
+        Ok(Self { session: Arc::new(BlockingSession { pool, runtime }) })
     }
 
     /// Returns the asynchronous pool, for its state and identifier and for methods to pass to [`wait`](Self::wait).

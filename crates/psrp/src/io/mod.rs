@@ -37,7 +37,7 @@
 //! # }
 //! ```
 //!
-//! # How a session flows
+//! # Flow control and lifetime
 //!
 //! A background task transfers packets in both directions; it keeps reading while writes are blocked. Each pipeline has
 //! a queue of events. All queues of a pool share one limit ([`Options::max_buffered_bytes`]). Above it the client stops
@@ -82,12 +82,12 @@
 //! | unanswered SSH keep-alive messages in a row | none, then 3 | enabled by `Ssh::keep_alive` | the connection fails |
 //! | WS-Management request envelope, in bytes | 153,600 | `Wsman::max_envelope_size` | messages are split over more envelopes |
 //! | WS-Management response, in bytes | 16 MiB | `Wsman::max_response_size` | the request fails |
-//! | nesting depth of a response; its elements and attributes | 32; 65,536 | fixed | the request fails |
+//! | nesting depth of a WS-Management response; its elements and attributes | 32; 65,536 | fixed | the request fails |
 //! | pages of a list of shells or pipelines | 64 | fixed | the list fails |
-//! | time to connect to the service | 30 seconds | `Wsman::connect_timeout` | the request fails |
+//! | time to connect to a WS-Management service | 30 seconds | `Wsman::connect_timeout` | the request fails |
 //! | time the service may hold a request | 20 seconds | `Wsman::operation_timeout` | the service says so, and the request is repeated |
 //! | time for the response beyond that | 30 seconds | `Wsman::grace` | the request fails |
-//! | round trips of an authentication | 8 | fixed | access is denied |
+//! | round trips of an authentication | 8 | fixed | the request fails |
 //! | time and bytes of a response of a key distribution centre | 10 seconds, 1 MiB | fixed | authentication fails |
 //!
 //! A failed request ends the connection, except that a request for one pipeline that the service refuses fails only

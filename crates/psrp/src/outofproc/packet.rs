@@ -5,7 +5,7 @@ use std::fmt;
 use uuid::Uuid;
 use uuid::fmt::Hyphenated;
 
-use super::parse::{BOM, Element, ElementName, LineParser};
+use super::parse::{BOM, ElementName, LineParser, PacketElement};
 use crate::b64;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
@@ -117,7 +117,7 @@ impl<'a> Packet<'a> {
     }
 
     #[inline(always)]
-    pub(super) const fn from_element(element: &Element, data: &'a [u8]) -> Self {
+    pub(super) const fn from_element(element: &PacketElement, data: &'a [u8]) -> Self {
         let target = element.target;
         match element.name {
             ElementName::Data => Self::Data { target, priority: element.priority, data },

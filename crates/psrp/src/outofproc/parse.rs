@@ -46,14 +46,14 @@ impl ElementName {
 
 /// Parsed element, with the range of its text in the line.
 #[derive(Debug, PartialEq)]
-pub(super) struct Element {
+pub(super) struct PacketElement {
     pub(super) name: ElementName,
     pub(super) target: Option<Uuid>,
     pub(super) priority: Priority,
     text: Range<usize>,
 }
 
-impl Element {
+impl PacketElement {
     /// Decodes the element's data into the buffer, which is cleared first. Only [`ElementName::Data`] has data.
     #[inline(always)]
     pub(super) fn decode(&self, line: &[u8], base: u64, buffer: &mut Vec<u8>) -> Result<(), Error> {
@@ -113,7 +113,7 @@ impl<'a> LineParser<'a> {
     /// Returns the next element of the line.
     // Inlined, like everything that parses the canonical form, to avoid copying the element.
     #[inline(always)]
-    pub(super) fn next(&mut self) -> Result<Option<Element>, Error> {
+    pub(super) fn next(&mut self) -> Result<Option<PacketElement>, Error> {
         match self.parse_canonical() {
             Some(element) => Ok(Some(element)),
             None => self.parse_general(),
@@ -122,7 +122,7 @@ impl<'a> LineParser<'a> {
 
     /// Parses the next element if it has the form that PowerShell writes: a few comparisons.
     #[inline(always)]
-    fn parse_canonical(&mut self) -> Option<Element> {
+    fn parse_canonical(&mut self) -> Option<PacketElement> {
         let rest = self.rest();
         let (name, priority, id, after) = match rest.strip_prefix(b"<Data Stream='Default' PSGuid='") {
             Some(after) => {
@@ -147,12 +147,12 @@ impl<'a> LineParser<'a> {
             (0, after.strip_prefix(b"' />")?)
         };
         self.at = self.text.len() - end.len();
-        Some(Element { name, target, priority, text: start..start + len })
+        Some(PacketElement { name, target, priority, text: start..start + len })
     }
 
     /// Parses the next element in any form.
     #[inline(never)]
-    fn parse_general(&mut self) -> Result<Option<Element>, Error> {
+    fn parse_general(&mut self) -> Result<Option<PacketElement>, Error> {
         if self.is_empty()? {
             return Ok(None);
         }
@@ -193,7 +193,7 @@ impl<'a> LineParser<'a> {
             self.skip_whitespace();
             self.expect(b">")?;
         }
-        Ok(Some(Element { name, target, priority, text }))
+        Ok(Some(PacketElement { name, target, priority, text }))
     }
 
     /// Parses the attributes: exactly `PSGuid`, and `Stream` for data.
@@ -345,7 +345,7 @@ mod tests {
                 let mut fast = LineParser::new(line.as_bytes(), 0, 0);
                 let mut slow = LineParser::new(line.as_bytes(), 0, 0);
                 let (actual, expected) = (fast.parse_canonical(), slow.parse_general().unwrap().unwrap());
-                let fields = |element: &Element| (element.name, element.target, element.priority);
+                let fields = |element: &PacketElement| (element.name, element.target, element.priority);
                 assert_eq!(actual.as_ref().map(fields), Some(fields(&expected)), "{line}");
                 assert_eq!(fast.at, slow.at, "{line}");
                 if expected.name == ElementName::Data {

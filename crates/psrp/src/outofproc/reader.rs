@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Packet;
-use super::parse::{BOM, Element, LineParser};
+use super::parse::{BOM, LineParser, PacketElement};
 use crate::error::{Error, Kind};
 use crate::fragment::Fragmenter;
 
@@ -208,7 +208,7 @@ impl fmt::Debug for PacketReader {
 
 enum ParsedLine {
     /// Packet whose data is in the reader's buffer.
-    Packet(Element),
+    Packet(PacketElement),
     End,
     Failure(String),
 }

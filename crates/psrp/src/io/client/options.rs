@@ -15,12 +15,12 @@ pub struct Options {
     pub(super) runspaces: Option<RangeInclusive<i32>>,
     pub(super) host: Option<Arc<dyn Host>>,
     pub(super) host_info: Option<HostInfo>,
-    pub(super) limits: Limits,
+    pub(super) limits: SessionLimits,
 }
 
 /// Limits and timeouts of a session.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(super) struct SessionLimits {
     pub(super) max_buffered_bytes: usize,
     pub(super) max_pending_bytes: usize,
     pub(super) max_output_bytes: usize,
@@ -52,7 +52,7 @@ impl Options {
 
     /// Creates options with one runspace, no host and the default limits.
     pub fn new() -> Self {
-        let limits = Limits {
+        let limits = SessionLimits {
             max_buffered_bytes: Self::DEFAULT_MAX_BUFFERED_BYTES,
             max_pending_bytes: Self::DEFAULT_MAX_PENDING_BYTES,
             max_output_bytes: Self::DEFAULT_MAX_OUTPUT_BYTES,

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::host_calls::HostCallQueues;
-use super::options::Limits;
+use super::options::SessionLimits;
 use super::pool_events::Subscribers;
 use super::slot::{PipelineSlot, StopState};
 use crate::client::RunspacePool;
@@ -27,12 +27,12 @@ pub(super) struct SharedSession {
     state: Mutex<SessionState>,
     /// Notified of every change that [`SharedSession::wait_until`] may wait for.
     changed: Notify,
-    pub(super) limits: Limits,
+    pub(super) limits: SessionLimits,
 }
 
 pub(super) struct SessionState {
     pub(super) machine: RunspacePool,
-    pub(super) limits: Limits,
+    pub(super) limits: SessionLimits,
     /// Waker of the connection task.
     task_waker: Option<Waker>,
     pub(super) slots: HashMap<Uuid, PipelineSlot>,
@@ -81,7 +81,7 @@ impl SessionOutcome {
 }
 
 impl SharedSession {
-    pub(super) fn new(machine: RunspacePool, limits: Limits, calls: HostCallQueues) -> Arc<Self> {
+    pub(super) fn new(machine: RunspacePool, limits: SessionLimits, calls: HostCallQueues) -> Arc<Self> {
         let state = SessionState {
             machine,
             limits,
@@ -278,7 +278,7 @@ impl SessionState {
         all.into_iter().for_each(|id| self.close_if_unneeded(id));
     }
 
-    /// Requests the stop of a running pipeline. The signal is delayed until [`Limits::stop_delay`] after the
+    /// Requests the stop of a running pipeline. The signal is delayed until [`SessionLimits::stop_delay`] after the
     /// acknowledged creation, because PowerShell cannot stop a script that was signalled while it was starting.
     pub(super) fn stop(&mut self, id: Uuid) {
         let Some(slot) = self.slots.get_mut(&id).filter(|slot| slot.stop_state == StopState::NotRequested)

@@ -28,13 +28,13 @@ pub(super) async fn open(path: &Path) -> Result<(File, Option<u64>), Error> {
 }
 
 /// Local file being written, under a temporary name until it is complete. Dropping it removes the temporary file.
-pub(super) struct Destination {
+pub(super) struct LocalDestination {
     path: PathBuf,
     temporary: PathBuf,
     overwrite: bool,
 }
 
-impl Destination {
+impl LocalDestination {
     pub(super) fn new(local: &Path, remote: &str, overwrite: bool) -> Result<Self, Error> {
         let mut path = local.to_owned();
         if path.is_dir() {
@@ -83,7 +83,7 @@ impl Destination {
     }
 }
 
-impl Drop for Destination {
+impl Drop for LocalDestination {
     fn drop(&mut self) {
         // Fails after the rename and before the first chunk, when there is no temporary file.
         let _ = std::fs::remove_file(&self.temporary);

@@ -9,7 +9,7 @@ use aws_lc_rs::digest::{Context, SHA256};
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use self::local::{Destination, file_error};
+use self::local::{LocalDestination, file_error};
 use super::client::not_completed;
 use super::{Pipeline, RunspacePool};
 use crate::client::PipelineEvent;
@@ -234,7 +234,7 @@ pub async fn copy_from(
     mut options: CopyOptions<'_>,
 ) -> Result<CopiedFile, Error> {
     let remote = remote.into();
-    let destination = Destination::new(local.as_ref(), &remote.to_str_lossy(), options.overwrite)?;
+    let destination = LocalDestination::new(local.as_ref(), &remote.to_str_lossy(), options.overwrite)?;
     let script = Command::script(DOWNLOAD)
         .local_scope(true)
         .parameter("Path", remote)

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::credentials::{AuthMethod, CertificateTrust, WsmanCredentials};
 use super::http::{HttpClient, HttpEndpoint};
 use super::response::WsmanShell;
-use super::session::{Session, SessionOptions};
+use super::session::{SessionOptions, WsmanSession};
 use super::soap::{self, RequestSettings};
 use super::transport::WsmanTransport;
 use crate::Error;
@@ -282,7 +282,7 @@ impl Wsman {
         }
     }
 
-    fn session(&self) -> Result<Session, Error> {
+    fn session(&self) -> Result<WsmanSession, Error> {
         if self.is_plain() && !self.is_plain_basic_allowed {
             return Err(Error::with(
                 Kind::Denied,
@@ -309,7 +309,7 @@ impl Wsman {
             idle_timeout: self.idle_timeout,
             no_profile: self.has_no_profile,
         };
-        Ok(Session::new(HttpClient::new(endpoint, &self.credentials)?, settings, options))
+        Ok(WsmanSession::new(HttpClient::new(endpoint, &self.credentials)?, settings, options))
     }
 }
 

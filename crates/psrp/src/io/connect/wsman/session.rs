@@ -25,13 +25,13 @@ pub(super) struct SessionOptions {
 }
 
 /// Client of one service. Each operation is one request and its response.
-pub(super) struct Session {
+pub(super) struct WsmanSession {
     http: HttpClient,
     settings: RequestSettings,
     options: SessionOptions,
 }
 
-impl Session {
+impl WsmanSession {
     pub(super) fn new(http: HttpClient, settings: RequestSettings, options: SessionOptions) -> Self {
         Self { http, settings, options }
     }

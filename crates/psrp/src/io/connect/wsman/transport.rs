@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::fault::WsmanFault;
 use super::messages::{PoolRequest, pipeline_failure, split_first_message};
 use super::response::OutputChunk;
-use super::session::{Session, fault, shell_text};
+use super::session::{WsmanSession, fault, shell_text};
 use super::target::{Target, TargetRequest, TargetState};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
@@ -32,7 +32,7 @@ const RECEIVE_BACKOFF: Duration = Duration::from_millis(50);
 /// the connection. If the transport is dropped without [`Packet::Close`] for the pool, the shell remains on the service
 /// until its idle timeout.
 pub struct WsmanTransport {
-    session: Arc<Session>,
+    session: Arc<WsmanSession>,
     state: TransportState,
     /// Identifier of the pool, from its first data.
     pool: Uuid,
@@ -87,7 +87,7 @@ enum OperationResult {
 }
 
 impl WsmanTransport {
-    pub(super) fn new(session: Session) -> Self {
+    pub(super) fn new(session: WsmanSession) -> Self {
         Self {
             session: Arc::new(session),
             state: TransportState::Connected,

@@ -32,12 +32,12 @@ pub(super) fn default_files() -> Vec<PathBuf> {
 pub(super) struct KnownHosts {
     name: String,
     files: Vec<PathBuf>,
-    entries: Vec<Entry>,
+    entries: Vec<HostEntry>,
 }
 
 /// Line that applies to the host.
 #[derive(Debug)]
-struct Entry {
+struct HostEntry {
     marker: Marker,
     kind: Box<str>,
     /// `None` if the key is malformed.
@@ -86,7 +86,7 @@ impl KnownHosts {
                 let Some(line) = Line::parse(text) else { continue };
                 let matches_name = line.applies_to(&name);
                 if matches_name || (port != DEFAULT_PORT && line.applies_to(&host)) {
-                    entries.push(Entry {
+                    entries.push(HostEntry {
                         marker: line.marker,
                         kind: line.kind.into(),
                         key: line.blob(),
@@ -118,7 +118,7 @@ impl KnownHosts {
 
     /// Returns the status of a key in SSH wire format.
     pub(super) fn check(&self, key: &[u8]) -> KeyStatus {
-        let location = |entry: &Entry| format!("{}:{}", self.files[entry.file].display(), entry.line);
+        let location = |entry: &HostEntry| format!("{}:{}", self.files[entry.file].display(), entry.line);
         let of = |marker| self.entries.iter().filter(move |entry| entry.marker == marker);
         // An unreadable revoked key might be this one.
         if let Some(entry) =
@@ -151,7 +151,7 @@ impl KnownHosts {
             let detail = format!("can't write the host key to {}", path.display());
             Error::with(Kind::Io, detail).caused_by(error)
         })?;
-        self.entries.push(Entry {
+        self.entries.push(HostEntry {
             marker: Marker::Key,
             kind: kind.into(),
             key: Some(key),
