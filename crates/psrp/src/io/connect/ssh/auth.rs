@@ -37,7 +37,7 @@ pub(super) enum AgentSocket {
 }
 
 /// Result of one authentication method.
-enum AuthStep {
+enum AuthOutcome {
     Success,
     /// Accepted, but the server requires another method as well.
     Partial,
@@ -45,7 +45,7 @@ enum AuthStep {
 }
 
 /// Authentication of one connection: remaining methods and past attempts.
-pub(super) struct Authentication<'a> {
+pub(super) struct SshAuthentication<'a> {
     ssh: &'a Ssh,
     user: &'a str,
     handle: &'a mut Handle<ClientHandler>,
@@ -59,7 +59,7 @@ pub(super) struct Authentication<'a> {
     rsa: Option<Option<HashAlg>>,
 }
 
-impl<'a> Authentication<'a> {
+impl<'a> SshAuthentication<'a> {
     pub(super) fn new(
         ssh: &'a Ssh,
         user: &'a str,
@@ -78,38 +78,38 @@ impl<'a> Authentication<'a> {
     pub(super) async fn run(mut self) -> Result<(), Error> {
         // The response lists the supported methods.
         let result = self.handle.authenticate_none(self.user).await.map_err(ssh_error)?;
-        if matches!(self.record_result(None, result)?, AuthStep::Success) {
+        if matches!(self.record_result(None, result)?, AuthOutcome::Success) {
             return Ok(());
         }
         for _ in 0..MAX_ROUNDS {
             match self.round().await? {
-                AuthStep::Success => return Ok(()),
-                AuthStep::Partial => {}
-                AuthStep::Failed => break,
+                AuthOutcome::Success => return Ok(()),
+                AuthOutcome::Partial => {}
+                AuthOutcome::Failed => break,
             }
         }
         Err(self.denied())
     }
 
     /// Tries each method once. Returns after a partial success, because the next required method may be an earlier one.
-    async fn round(&mut self) -> Result<AuthStep, Error> {
+    async fn round(&mut self) -> Result<AuthOutcome, Error> {
         let are_explicit = self.ssh.key_files.is_some();
         let files = self.ssh.key_files.clone().unwrap_or_else(keys::default_files);
         // Explicit keys come before default ones: servers limit the number of attempts.
         for step in 0..5 {
-            let answer = match step {
+            let outcome = match step {
                 0 if are_explicit => self.key_files(&files).await?,
                 1 => self.agent().await?,
                 2 if !are_explicit => self.key_files(&files).await?,
                 3 => self.password().await?,
                 4 => self.keyboard_interactive().await?,
-                _ => AuthStep::Failed,
+                _ => AuthOutcome::Failed,
             };
-            if !matches!(answer, AuthStep::Failed) {
-                return Ok(answer);
+            if !matches!(outcome, AuthOutcome::Failed) {
+                return Ok(outcome);
             }
         }
-        Ok(AuthStep::Failed)
+        Ok(AuthOutcome::Failed)
     }
 
     fn accepts(&self, method: MethodKind) -> bool {
@@ -117,9 +117,9 @@ impl<'a> Authentication<'a> {
     }
 
     /// Records the result of an attempt. A `None` name leaves it out of the error message.
-    fn record_result(&mut self, name: Option<String>, result: AuthResult) -> Result<AuthStep, Error> {
+    fn record_result(&mut self, name: Option<String>, result: AuthResult) -> Result<AuthOutcome, Error> {
         let AuthResult::Failure { remaining_methods, partial_success } = result else {
-            return Ok(AuthStep::Success);
+            return Ok(AuthOutcome::Success);
         };
         self.methods = remaining_methods;
         if let Some(name) = name {
@@ -128,8 +128,8 @@ impl<'a> Authentication<'a> {
         }
         // russh reports a lost connection as a failure without remaining methods.
         match self.shared.error() {
-            None | Some(ConnectionError::NoAuthMethodLeft) if partial_success => Ok(AuthStep::Partial),
-            None | Some(ConnectionError::NoAuthMethodLeft) => Ok(AuthStep::Failed),
+            None | Some(ConnectionError::NoAuthMethodLeft) if partial_success => Ok(AuthOutcome::Partial),
+            None | Some(ConnectionError::NoAuthMethodLeft) => Ok(AuthOutcome::Failed),
             Some(error @ ConnectionError::Disconnect(_)) => Err(self.refusal(&format!("; {}", error.text()))),
             Some(error) => {
                 let tried = self.tried.join(", ");
@@ -188,52 +188,54 @@ impl<'a> Authentication<'a> {
         Ok(hash.map(Some))
     }
 
-    async fn key_files(&mut self, files: &[PathBuf]) -> Result<AuthStep, Error> {
+    async fn key_files(&mut self, files: &[PathBuf]) -> Result<AuthOutcome, Error> {
         for path in files {
             if !self.accepts(MethodKind::PublicKey) {
                 break;
             }
-            let answer = self.key_file(path).await?;
-            if !matches!(answer, AuthStep::Failed) {
-                return Ok(answer);
+            let outcome = self.key_file(path).await?;
+            if !matches!(outcome, AuthOutcome::Failed) {
+                return Ok(outcome);
             }
         }
-        Ok(AuthStep::Failed)
+        Ok(AuthOutcome::Failed)
     }
 
-    async fn key_file(&mut self, path: &Path) -> Result<AuthStep, Error> {
+    async fn key_file(&mut self, path: &Path) -> Result<AuthOutcome, Error> {
         let name = format!("key file {}", path.display());
         if !self.used.insert(name.clone()) {
-            return Ok(AuthStep::Failed);
+            return Ok(AuthOutcome::Failed);
         }
         let (file, passphrase, ask) = (path.to_owned(), self.ssh.passphrase.clone(), self.ssh.ask.clone());
         let key = match blocking(move || keys::load(&file, passphrase.as_ref(), ask.as_ref())).await? {
             Ok(key) => key,
             Err(KeyError::Missing) => {
                 self.record_skipped(format!("{name} (not found)"));
-                return Ok(AuthStep::Failed);
+                return Ok(AuthOutcome::Failed);
             }
             Err(KeyError::Unusable(reason)) => {
                 self.record_skipped(format!("{name} ({reason})"));
-                return Ok(AuthStep::Failed);
+                return Ok(AuthOutcome::Failed);
             }
         };
-        let Some(hash) = self.hash_for(key.public_key(), &name).await? else { return Ok(AuthStep::Failed) };
+        let Some(hash) = self.hash_for(key.public_key(), &name).await? else {
+            return Ok(AuthOutcome::Failed);
+        };
         let key = PrivateKeyWithHashAlg::new(Arc::new(key), hash);
         let result = self.handle.authenticate_publickey(self.user, key).await.map_err(ssh_error)?;
         self.record_result(Some(name), result)
     }
 
-    async fn agent(&mut self) -> Result<AuthStep, Error> {
+    async fn agent(&mut self) -> Result<AuthOutcome, Error> {
         if !self.accepts(MethodKind::PublicKey) {
-            return Ok(AuthStep::Failed);
+            return Ok(AuthOutcome::Failed);
         }
         let mut agent = match connect_agent(&self.ssh.agent).await {
             Ok(Some(agent)) => agent,
-            Ok(None) => return Ok(AuthStep::Failed),
+            Ok(None) => return Ok(AuthOutcome::Failed),
             Err(reason) => {
                 self.record_skipped(format!("agent ({reason})"));
-                return Ok(AuthStep::Failed);
+                return Ok(AuthOutcome::Failed);
             }
         };
         // Required for keys restricted to certain hosts. Agents without support have no such keys.
@@ -244,7 +246,7 @@ impl<'a> Authentication<'a> {
             Ok(identities) => identities,
             Err(error) => {
                 self.record_skipped(format!("agent ({})", terminal_safe(&error.to_string())));
-                return Ok(AuthStep::Failed);
+                return Ok(AuthOutcome::Failed);
             }
         };
         if identities.is_empty() {
@@ -254,27 +256,27 @@ impl<'a> Authentication<'a> {
             if !self.accepts(MethodKind::PublicKey) {
                 break;
             }
-            let answer = self.agent_key(&mut agent, identity).await?;
-            if !matches!(answer, AuthStep::Failed) {
-                return Ok(answer);
+            let outcome = self.agent_key(&mut agent, identity).await?;
+            if !matches!(outcome, AuthOutcome::Failed) {
+                return Ok(outcome);
             }
         }
-        Ok(AuthStep::Failed)
+        Ok(AuthOutcome::Failed)
     }
 
-    async fn agent_key(&mut self, agent: &mut Agent, identity: AgentIdentity) -> Result<AuthStep, Error> {
+    async fn agent_key(&mut self, agent: &mut Agent, identity: AgentIdentity) -> Result<AuthOutcome, Error> {
         let key = identity.public_key().into_owned();
         let print = key.fingerprint(HashAlg::Sha256);
         let (name, result) = match identity {
             AgentIdentity::PublicKey { key, .. } => {
                 let name = format!("agent's key {print}");
-                let Some(hash) = self.hash_for(&key, &name).await? else { return Ok(AuthStep::Failed) };
+                let Some(hash) = self.hash_for(&key, &name).await? else { return Ok(AuthOutcome::Failed) };
                 (name, self.handle.authenticate_publickey_with(self.user, key, hash, agent).await)
             }
             AgentIdentity::Certificate { certificate, .. } => {
                 let name = format!("agent's certificate of {print}");
                 if !self.used.insert(name.clone()) {
-                    return Ok(AuthStep::Failed);
+                    return Ok(AuthOutcome::Failed);
                 }
                 let hash = if key.algorithm().is_rsa() { self.rsa_hash().await? } else { None };
                 (name, self.handle.authenticate_certificate_with(self.user, certificate, hash, agent).await)
@@ -284,7 +286,7 @@ impl<'a> Authentication<'a> {
             Ok(result) => self.record_result(Some(name), result),
             Err(_) if self.shared.error().is_none() => {
                 self.record_skipped(format!("{name} (the agent did not sign)"));
-                Ok(AuthStep::Failed)
+                Ok(AuthOutcome::Failed)
             }
             Err(_) => {
                 let ended =
@@ -294,16 +296,16 @@ impl<'a> Authentication<'a> {
         }
     }
 
-    async fn password(&mut self) -> Result<AuthStep, Error> {
+    async fn password(&mut self) -> Result<AuthOutcome, Error> {
         if !self.accepts(MethodKind::Password) || !self.used.insert("password".into()) {
-            return Ok(AuthStep::Failed);
+            return Ok(AuthOutcome::Failed);
         }
         let password = match (&self.ssh.password, &self.ssh.ask) {
             (Some(password), _) => Some(password.clone()),
             (None, Some(ask)) => ask.password(self.user, &self.ssh.host).await?,
             (None, None) => None,
         };
-        let Some(password) = password else { return Ok(AuthStep::Failed) };
+        let Some(password) = password else { return Ok(AuthOutcome::Failed) };
         // russh wipes its copy.
         let result =
             self.handle.authenticate_password(self.user, password.0.as_str()).await.map_err(ssh_error)?;
@@ -311,11 +313,11 @@ impl<'a> Authentication<'a> {
     }
 
     /// Keyboard-interactive authentication (RFC 4256).
-    async fn keyboard_interactive(&mut self) -> Result<AuthStep, Error> {
+    async fn keyboard_interactive(&mut self) -> Result<AuthOutcome, Error> {
         let can_answer = self.ssh.password.is_some() || self.ssh.ask.is_some();
         let name = "keyboard-interactive";
         if !can_answer || !self.accepts(MethodKind::KeyboardInteractive) || !self.used.insert(name.into()) {
-            return Ok(AuthStep::Failed);
+            return Ok(AuthOutcome::Failed);
         }
         // The password is sent only once: another prompt for it means that it was wrong.
         let mut password = self.ssh.password.clone();
@@ -324,7 +326,7 @@ impl<'a> Authentication<'a> {
             self.handle.authenticate_keyboard_interactive_start(self.user, None).await.map_err(ssh_error)?;
         for _ in 0..MAX_ROUNDS {
             let prompts = match response {
-                KeyboardInteractiveAuthResponse::Success => return Ok(AuthStep::Success),
+                KeyboardInteractiveAuthResponse::Success => return Ok(AuthOutcome::Success),
                 KeyboardInteractiveAuthResponse::Failure { remaining_methods, partial_success } => {
                     let name = match unanswered {
                         Some(text) => format!("{name} without an answer to {text:?}"),

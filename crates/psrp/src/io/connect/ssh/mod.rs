@@ -10,7 +10,6 @@ mod prompt;
 mod state;
 mod transport;
 
-use std::fmt;
 use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,7 +23,7 @@ use tokio::time::timeout;
 pub use self::prompt::SshQuestion;
 pub use self::transport::SshTransport;
 
-use self::auth::{AgentSocket, Authentication};
+use self::auth::{AgentSocket, SshAuthentication};
 use self::backpressure::BackpressureSocket;
 use self::handler::{ClientHandler, SshError};
 use self::host_key::{HostKeyPolicy, HostKeyVerifier};
@@ -95,7 +94,7 @@ use crate::outofproc::ReaderOptions;
 ///
 /// let server = Child::new("ssh").args(["-s", "server.example.org", "powershell"]);
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Ssh {
     host: String,
     port: u16,
@@ -385,7 +384,7 @@ impl Connect for Ssh {
         self.within(
             self.auth_timeout,
             "authenticate at",
-            Authentication::new(self, &user, &mut handle, &shared).run(),
+            SshAuthentication::new(self, &user, &mut handle, &shared).run(),
         )
         .await?;
         let channel = self
@@ -429,24 +428,5 @@ impl Drop for AbandonOnDrop {
         if let Some(shared) = &self.0 {
             shared.abandon();
         }
-    }
-}
-
-/// Hides secrets.
-impl fmt::Debug for Ssh {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ssh")
-            .field("host", &self.host)
-            .field("port", &self.port)
-            .field("user", &self.user)
-            .field("subsystem", &self.subsystem)
-            .field("policy", &self.policy)
-            .field("known_hosts", &self.known_hosts)
-            .field("agent", &self.agent)
-            .field("key_files", &self.key_files)
-            .field("passphrase", &self.passphrase)
-            .field("password", &self.password)
-            .field("ask", &self.ask)
-            .finish_non_exhaustive()
     }
 }

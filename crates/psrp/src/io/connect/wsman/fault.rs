@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::xml::{Element, Namespace};
+use super::xml::{Namespace, XmlElement};
 use crate::Error;
 use crate::error::Kind;
 use crate::io::remote::remote_text;
@@ -29,7 +29,7 @@ pub struct WsmanFault {
 
 impl WsmanFault {
     /// Returns the fault in an envelope, if there is one.
-    pub(super) fn find(envelope: &Element) -> Option<Self> {
+    pub(super) fn find(envelope: &XmlElement) -> Option<Self> {
         use Namespace::{Fault, Soap};
 
         let fault = envelope.at(&[(Soap, "Body"), (Soap, "Fault")])?;
@@ -38,7 +38,7 @@ impl WsmanFault {
         let subcode = fault
             .at(&[(Soap, "Code"), (Soap, "Subcode"), (Soap, "Value")])
             .or_else(|| fault.at(&[(Soap, "Code"), (Soap, "Value")]))
-            .map(Element::text)
+            .map(XmlElement::text)
             // The namespace prefix is chosen by the server.
             .map(|text| remote_text(text.rsplit_once(':').map_or(text, |(_, name)| name)));
         // Providers nest the reason in another element.
@@ -103,11 +103,11 @@ fn code(text: &str) -> Option<u32> {
     }
 }
 
-fn non_empty(element: &Element) -> Option<&str> {
+fn non_empty(element: &XmlElement) -> Option<&str> {
     Some(element.text()).filter(|text| !text.is_empty())
 }
 
-fn nested_message(element: &Element) -> Option<&str> {
+fn nested_message(element: &XmlElement) -> Option<&str> {
     element.child_text(Namespace::Fault, "Message")
 }
 
@@ -134,7 +134,7 @@ mod tests {
         let document = format!(
             "<s:Envelope xmlns:s='{soap}' xmlns:f='{detail}'><s:Body><s:Fault>{inner}</s:Fault></s:Body></s:Envelope>"
         );
-        WsmanFault::find(&Element::parse(document.as_bytes()).unwrap()).unwrap()
+        WsmanFault::find(&XmlElement::parse(document.as_bytes()).unwrap()).unwrap()
     }
 
     const CODE: &str =

@@ -20,7 +20,7 @@ pub(super) const SOAP: HeaderValue = HeaderValue::from_static("application/soap+
 /// HTTP client of one service, with authentication.
 pub(super) struct HttpClient {
     endpoint: HttpEndpoint,
-    authentication: Authentication,
+    authentication: HttpAuth,
 }
 
 /// URL of a service and settings of its connections.
@@ -32,7 +32,7 @@ pub(super) struct HttpEndpoint {
     pub(super) max_response_size: usize,
 }
 
-enum Authentication {
+enum HttpAuth {
     /// `Authorization` header of each request. Requests share connections.
     Basic { client: Client, header: HeaderValue },
     /// Every connection is authenticated separately.
@@ -68,13 +68,13 @@ impl HttpClient {
                     Error::with(Kind::Unsupported, "the credentials cannot be encoded as a header")
                 })?;
                 header.set_sensitive(true);
-                Authentication::Basic { client, header }
+                HttpAuth::Basic { client, header }
             }
             #[cfg(feature = "negotiate")]
             AuthMethod::Negotiate(mechanisms) => {
                 let is_tls = endpoint.url.scheme() == "https";
                 let pool = ConnectionPool::new(mechanisms, credentials.clone(), is_tls);
-                Authentication::Negotiate(pool.with_client(client))
+                HttpAuth::Negotiate(pool.with_client(client))
             }
         };
         Ok(Self { endpoint, authentication })
@@ -89,14 +89,14 @@ impl HttpClient {
     /// the server rejects the user, and with [`Error::is_refused`] if the response is not an envelope.
     pub(super) async fn post(&self, envelope: Vec<u8>) -> Result<Vec<u8>, Error> {
         let response = match &self.authentication {
-            Authentication::Basic { client, header } => {
+            HttpAuth::Basic { client, header } => {
                 let mut headers = HeaderMap::new();
                 headers.insert(AUTHORIZATION, header.clone());
                 headers.insert(CONTENT_TYPE, SOAP);
                 self.endpoint.exchange(client, headers, envelope).await?
             }
             #[cfg(feature = "negotiate")]
-            Authentication::Negotiate(pool) => pool.post(&self.endpoint, envelope).await?,
+            HttpAuth::Negotiate(pool) => pool.post(&self.endpoint, envelope).await?,
         };
         response.into_envelope()
     }

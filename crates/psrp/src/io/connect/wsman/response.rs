@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::fault::WsmanFault;
 use super::soap::Operation;
-use super::xml::{Element, Namespace};
+use super::xml::{Namespace, XmlElement};
 use crate::Error;
 use crate::b64;
 use crate::error::Kind;
@@ -12,7 +12,7 @@ use crate::error::Kind;
 /// Response envelope of a successful operation.
 #[derive(Debug)]
 pub(super) struct ResponseEnvelope {
-    envelope: Element,
+    envelope: XmlElement,
 }
 
 /// Output returned by one `Receive` operation.
@@ -63,10 +63,10 @@ impl ResponseEnvelope {
     ///
     /// # Errors
     ///
-    /// Fails like [`Element::parse`], with [`WsmanFault::into_error`] for a fault, and with [`Error::is_protocol`] if
+    /// Fails like [`XmlElement::parse`], with [`WsmanFault::into_error`] for a fault, and with [`Error::is_protocol`] if
     /// the document is not an envelope or answers a different request.
     pub(super) fn read(document: &[u8], operation: &str, message_id: Uuid) -> Result<Self, Error> {
-        let envelope = Element::parse(document)?;
+        let envelope = XmlElement::parse(document)?;
         if !envelope.is(Namespace::Soap, "Envelope") {
             return Err(violation("the response is not a SOAP 1.2 envelope"));
         }
@@ -80,7 +80,7 @@ impl ResponseEnvelope {
         }
     }
 
-    fn body(&self) -> Option<&Element> {
+    fn body(&self) -> Option<&XmlElement> {
         self.envelope.child(Namespace::Soap, "Body")
     }
 
@@ -91,10 +91,10 @@ impl ResponseEnvelope {
         let body = self.body()?;
         let parameters =
             [(Transfer, "ResourceCreated"), (Addressing, "ReferenceParameters"), (Wsman, "SelectorSet")];
-        let selectors = body.at(&parameters).into_iter().flat_map(Element::children);
+        let selectors = body.at(&parameters).into_iter().flat_map(XmlElement::children);
         selectors
             .filter(|selector| selector.attribute("Name") == Some("ShellId"))
-            .map(Element::text)
+            .map(XmlElement::text)
             .chain(body.child(Shell, "Shell").and_then(|shell| shell.child_text(Shell, "ShellId")))
             .find(|text| !text.is_empty())
     }
@@ -109,7 +109,7 @@ impl ResponseEnvelope {
     pub(super) fn connect_data(&self) -> Result<Vec<u8>, Error> {
         let path = [(Namespace::Shell, "ConnectResponse"), (Namespace::PowerShell, "connectResponseXml")];
         let mut data = Vec::new();
-        if let Some(text) = self.body().and_then(|body| body.at(&path)).map(Element::text) {
+        if let Some(text) = self.body().and_then(|body| body.at(&path)).map(XmlElement::text) {
             decode(text, &mut data)?;
         }
         Ok(data)
@@ -156,7 +156,7 @@ impl ResponseEnvelope {
         self.page("Command", |item| required_guid(item, "CommandId"))
     }
 
-    fn page<T>(&self, name: &str, read: impl Fn(&Element) -> Result<T, Error>) -> Result<Page<T>, Error> {
+    fn page<T>(&self, name: &str, read: impl Fn(&XmlElement) -> Result<T, Error>) -> Result<Page<T>, Error> {
         use Namespace::{Enumeration, Shell, Wsman};
 
         let body = self.body();
@@ -167,7 +167,7 @@ impl ResponseEnvelope {
             })
             .ok_or_else(|| violation("a response to Enumerate without its body element"))?;
         let items = response.child(Wsman, "Items").or_else(|| response.child(Enumeration, "Items"));
-        let items = items.into_iter().flat_map(Element::children).filter(|item| item.is(Shell, name));
+        let items = items.into_iter().flat_map(XmlElement::children).filter(|item| item.is(Shell, name));
         let is_last = response.child(Wsman, "EndOfSequence").is_some()
             || response.child(Enumeration, "EndOfSequence").is_some();
         let context = response.child_text(Enumeration, "EnumerationContext").filter(|_| !is_last);
@@ -175,7 +175,7 @@ impl ResponseEnvelope {
     }
 }
 
-fn required_guid(item: &Element, name: &str) -> Result<Uuid, Error> {
+fn required_guid(item: &XmlElement, name: &str) -> Result<Uuid, Error> {
     item.child_text(Namespace::Shell, name)
         .and_then(guid)
         .ok_or_else(|| violation("a shell or command without a valid identifier"))

@@ -338,7 +338,7 @@ impl Xml {
 
 #[cfg(test)]
 mod tests {
-    use super::super::xml::Element;
+    use super::super::xml::XmlElement;
     use super::*;
 
     fn settings() -> RequestSettings {
@@ -352,9 +352,9 @@ mod tests {
         }
     }
 
-    fn parse(operation: Operation<'_>) -> (Element, Element) {
+    fn parse(operation: Operation<'_>) -> (XmlElement, XmlElement) {
         let envelope = operation.envelope(&settings(), Uuid::from_u128(0xB));
-        let root = Element::parse(&envelope).unwrap();
+        let root = XmlElement::parse(&envelope).unwrap();
         assert!(root.is(Namespace::Soap, "Envelope"));
         let mut parts = root.into_children();
         let body = parts.pop().unwrap();

@@ -33,7 +33,7 @@ pub(super) enum TargetState {
 ///
 /// Its requests are sent one at a time, because their order matters. Receiving output runs in parallel.
 #[derive(Debug, Default)]
-pub(super) struct Target {
+pub(super) struct ShellTarget {
     pub(super) state: TargetState,
     /// Identifier assigned by the server.
     pub(super) id: Option<Arc<str>>,
@@ -50,7 +50,7 @@ pub(super) struct Target {
     pub(super) send_error: Option<Error>,
 }
 
-impl Target {
+impl ShellTarget {
     /// Returns whether to send a receive request.
     pub(super) fn can_receive(&self) -> bool {
         self.state == TargetState::Open && !self.is_receiving && !self.is_full && !self.is_done

@@ -13,7 +13,7 @@ use super::fault::WsmanFault;
 use super::messages::{PoolRequest, pipeline_failure, split_first_message};
 use super::response::OutputChunk;
 use super::session::{WsmanSession, fault, shell_text};
-use super::target::{Target, TargetRequest, TargetState};
+use super::target::{ShellTarget, TargetRequest, TargetState};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::io::Transport;
@@ -38,7 +38,7 @@ pub struct WsmanTransport {
     pool: Uuid,
     /// Identifier of the shell, which the server may have changed.
     shell: Arc<str>,
-    targets: HashMap<Option<Uuid>, Target>,
+    targets: HashMap<Option<Uuid>, ShellTarget>,
     tasks: JoinSet<(Option<Uuid>, OperationResult)>,
     incoming: VecDeque<ReceivedPacket>,
     failure: Option<Error>,
@@ -93,7 +93,7 @@ impl WsmanTransport {
             state: TransportState::Connected,
             pool: Uuid::nil(),
             shell: "".into(),
-            targets: HashMap::from([(None, Target::default())]),
+            targets: HashMap::from([(None, ShellTarget::default())]),
             tasks: JoinSet::new(),
             incoming: VecDeque::new(),
             failure: None,
@@ -421,7 +421,7 @@ impl WsmanTransport {
     fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         loop {
             self.check()?;
-            if self.targets.values().all(Target::is_idle) {
+            if self.targets.values().all(ShellTarget::is_idle) {
                 return Poll::Ready(Ok(()));
             }
             ready!(self.poll_tasks(cx));

@@ -50,7 +50,7 @@ impl Namespace {
 }
 
 #[derive(Debug)]
-pub(super) struct Element {
+pub(super) struct XmlElement {
     namespace: Namespace,
     name: Box<str>,
     /// Attributes by local name, without namespace declarations.
@@ -60,7 +60,7 @@ pub(super) struct Element {
     children: Vec<Self>,
 }
 
-impl Element {
+impl XmlElement {
     /// Parses a document.
     ///
     /// # Errors
@@ -123,11 +123,11 @@ impl Element {
 
 enum ParseStep {
     Continue,
-    Root(Element),
+    Root(XmlElement),
 }
 
 struct TreeBuilder {
-    open: Vec<Element>,
+    open: Vec<XmlElement>,
     nodes: usize,
 }
 
@@ -169,7 +169,7 @@ impl TreeBuilder {
         Ok(ParseStep::Continue)
     }
 
-    fn element(&mut self, namespace: Namespace, start: &BytesStart<'_>) -> Result<Element, Error> {
+    fn element(&mut self, namespace: Namespace, start: &BytesStart<'_>) -> Result<XmlElement, Error> {
         self.count()?;
         let mut attributes = Vec::new();
         for attribute in start.attributes().with_checks(false) {
@@ -182,7 +182,7 @@ impl TreeBuilder {
                 .push((attribute.key.local_name().as_ref().into(), unescaped(&attribute.value)?.into()));
         }
         let name = start.local_name().as_ref().into();
-        Ok(Element { namespace, name, attributes, text: String::new(), children: Vec::new() })
+        Ok(XmlElement { namespace, name, attributes, text: String::new(), children: Vec::new() })
     }
 
     fn count(&mut self) -> Result<(), Error> {
@@ -202,7 +202,7 @@ impl TreeBuilder {
         Ok(())
     }
 
-    fn close(&mut self, element: Element) -> ParseStep {
+    fn close(&mut self, element: XmlElement) -> ParseStep {
         match self.open.last_mut() {
             Some(parent) => {
                 parent.children.push(element);
@@ -266,7 +266,7 @@ mod tests {
                 "\u{FEFF}<?xml version='1.0'?><Envelope xmlns=\"{uri}\"><Body>a &#60;b&amp;c</Body></Envelope>"
             ),
         ] {
-            let root = Element::parse(document.as_bytes()).unwrap();
+            let root = XmlElement::parse(document.as_bytes()).unwrap();
             assert!(root.is(Namespace::Soap, "Envelope"));
             assert!(root.child(Namespace::Shell, "Body").is_none());
             assert_eq!(root.child_text(Namespace::Soap, "Body"), Some("a <b&c"));
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn attributes_are_unescaped() {
-        let root = Element::parse(b"<a xmlns:b='c' b:Name='1 &quot;2&#33;'/>").unwrap();
+        let root = XmlElement::parse(b"<a xmlns:b='c' b:Name='1 &quot;2&#33;'/>").unwrap();
         assert_eq!(root.attribute("Name"), Some("1 \"2!"));
         assert_eq!(root.attribute("b"), None);
     }
@@ -292,16 +292,16 @@ mod tests {
             "<a></b>",
             "text<a/>",
         ] {
-            let error = Element::parse(document.as_bytes()).unwrap_err();
+            let error = XmlElement::parse(document.as_bytes()).unwrap_err();
             assert!(error.is_syntax(), "{document}: {error}");
         }
-        assert!(Element::parse(b"<a>\xff</a>").unwrap_err().is_syntax());
+        assert!(XmlElement::parse(b"<a>\xff</a>").unwrap_err().is_syntax());
     }
 
     #[test]
     fn truncated_document_is_an_unexpected_end() {
         for document in ["", "<a>", "<a><b/>", "<a", "<a b='", "<!-- "] {
-            let error = Element::parse(document.as_bytes()).unwrap_err();
+            let error = XmlElement::parse(document.as_bytes()).unwrap_err();
             assert!(error.is_unexpected_end(), "{document}: {error}");
         }
     }
@@ -309,20 +309,20 @@ mod tests {
     #[test]
     fn depth_and_size_are_limited() {
         let deep = |levels: usize| "<a>".repeat(levels) + &"</a>".repeat(levels);
-        assert!(Element::parse(deep(MAX_DEPTH).as_bytes()).is_ok());
-        assert!(Element::parse(deep(MAX_DEPTH + 1).as_bytes()).unwrap_err().is_limit());
-        assert!(Element::parse("<a>".repeat(1 << 20).as_bytes()).unwrap_err().is_limit());
+        assert!(XmlElement::parse(deep(MAX_DEPTH).as_bytes()).is_ok());
+        assert!(XmlElement::parse(deep(MAX_DEPTH + 1).as_bytes()).unwrap_err().is_limit());
+        assert!(XmlElement::parse("<a>".repeat(1 << 20).as_bytes()).unwrap_err().is_limit());
         let wide = |count: usize| format!("<a>{}</a>", "<b/>".repeat(count - 1));
-        assert!(Element::parse(wide(MAX_NODES).as_bytes()).is_ok());
-        assert!(Element::parse(wide(MAX_NODES + 1).as_bytes()).unwrap_err().is_limit());
+        assert!(XmlElement::parse(wide(MAX_NODES).as_bytes()).is_ok());
+        assert!(XmlElement::parse(wide(MAX_NODES + 1).as_bytes()).unwrap_err().is_limit());
         let attributes: String = (0..MAX_NODES).map(|number| format!(" b{number}=''")).collect();
-        assert!(Element::parse(format!("<a{attributes}/>").as_bytes()).unwrap_err().is_limit());
+        assert!(XmlElement::parse(format!("<a{attributes}/>").as_bytes()).unwrap_err().is_limit());
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_parsed_or_rejected(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = Element::parse(&bytes);
+            let _ = XmlElement::parse(&bytes);
         }
 
         #[test]
@@ -335,7 +335,7 @@ mod tests {
                 0..40,
             ),
         ) {
-            let _ = Element::parse(pieces.concat().as_bytes());
+            let _ = XmlElement::parse(pieces.concat().as_bytes());
         }
     }
 }
