@@ -14,7 +14,7 @@ use psrp::Error;
 use psrp::clixml::Writer;
 use psrp::fragment::{Fragment, Fragmenter, Priority};
 use psrp::message::{Destination, Message, MessageHeader, MessageType};
-use psrp::outofproc::{Packet, PacketReader, Received, Role};
+use psrp::outofproc::{Packet, PacketReader, ReaderEvent, Role};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 /// Bytes that a read asks for.
@@ -47,7 +47,7 @@ pub async fn serve(stream: DuplexStream) -> Result<(), Error> {
         let count = output.stream.read_buf(&mut input).await?;
         let mut rest = &input[..];
         while let Some(received) = packets.next(&mut rest)? {
-            let Received::Packet(packet) = received else { return Ok(()) };
+            let ReaderEvent::Packet(packet) = received else { return Ok(()) };
             take(packet, &mut output).await?;
         }
         output.write().await?;

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::io::{self, Read, Write};
 use std::sync::Mutex;
 
-use psrp::outofproc::{Packet, PacketReader, Received, Role};
+use psrp::outofproc::{Packet, PacketReader, ReaderEvent, Role};
 
 /// How much the original reads at once.
 const CHUNK: usize = 4096;
@@ -56,7 +56,7 @@ pub fn receive(mut input: impl Read) -> io::Result<Vec<u8>> {
         }
         match reader.next(&mut &buffer[..count]) {
             Ok(None) => {}
-            Ok(Some(Received::Packet(packet))) => return Ok(data(&packet).to_vec()),
+            Ok(Some(ReaderEvent::Packet(packet))) => return Ok(data(&packet).to_vec()),
             Ok(Some(_)) | Err(_) => return Err(io::ErrorKind::InvalidData.into()),
         }
     }
@@ -65,7 +65,7 @@ pub fn receive(mut input: impl Read) -> io::Result<Vec<u8>> {
 /// Reads the packet in the bytes with a reader that is kept; its data stay in the reader.
 pub fn receive_in_place<'r>(reader: &'r mut PacketReader, mut bytes: &[u8]) -> Option<Packet<'r>> {
     match reader.next(&mut bytes) {
-        Ok(Some(Received::Packet(packet))) => Some(packet),
+        Ok(Some(ReaderEvent::Packet(packet))) => Some(packet),
         _ => None,
     }
 }

@@ -41,7 +41,7 @@
 //! ```
 //! use psrp::fragment::{Assembler, Fragmenter, Priority};
 //! use psrp::message::{Destination, Message, MessageHeader, Payload};
-//! use psrp::outofproc::{Packet, PacketReader, Received, Role};
+//! use psrp::outofproc::{Packet, PacketReader, ReaderEvent, Role};
 //! use psrp::{Object, Value, clixml};
 //!
 //! // A server sends an object of the output.
@@ -61,7 +61,7 @@
 //!
 //! // The client reads it.
 //! let mut packets = PacketReader::new(Role::Client);
-//! let Some(Received::Packet(Packet::Data { mut data, .. })) = packets.next(&mut &line[..])? else { panic!() };
+//! let Some(ReaderEvent::Packet(Packet::Data { mut data, .. })) = packets.next(&mut &line[..])? else { panic!() };
 //! let mut assembler = Assembler::new();
 //! let received = Message::decode(assembler.next(&mut data)?.unwrap())?;
 //! let Payload::PipelineOutput(value) = Payload::decode(received.header.message_type, received.data)? else { panic!() };

@@ -8,7 +8,7 @@ use psrp::clixml::{ReadOptions, WriteOptions, Writer};
 use psrp::crypto::SessionKey;
 use psrp::fragment::{Assembler, Fragment, Priority};
 use psrp::message::{Destination, Message, Payload};
-use psrp::outofproc::{Packet, PacketReader, Received, Role};
+use psrp::outofproc::{Packet, PacketReader, ReaderEvent, Role};
 use serde_json::Value as Json;
 use uuid::Uuid;
 
@@ -57,7 +57,7 @@ pub(super) fn run(file: &Json, report: &mut Report) {
 fn examine(step: &Json, side: &mut Side, key: &Arc<SessionKey>) -> anyhow::Result<()> {
     let line = format!("{}\n", step["line"].as_str().context("no line")?);
     let mut bytes = line.as_bytes();
-    let Some(Received::Packet(packet)) = side.reader.next(&mut bytes)? else { bail!("no packet") };
+    let Some(ReaderEvent::Packet(packet)) = side.reader.next(&mut bytes)? else { bail!("no packet") };
     let mut written = Vec::new();
     packet.encode(&mut written)?;
     ensure!(written == line.as_bytes(), "the packet is written as {}", String::from_utf8_lossy(&written));

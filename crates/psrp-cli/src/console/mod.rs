@@ -189,7 +189,7 @@ fn refused(method: HostMethod, refusal: &Refusal) -> Box<ErrorRecord> {
         ["System.Management.Automation.Host.HostException", "System.Management.Automation.RuntimeException"];
     let (names, category, message) = match refusal {
         Refusal::NotImplemented => {
-            let message = format!("The host of the client has no method {method}.");
+            let message = format!("The client's host does not implement {method}.");
             (not_implemented, ErrorCategory::NotImplemented, message)
         }
         Refusal::End => {

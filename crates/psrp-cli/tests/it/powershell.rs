@@ -53,7 +53,7 @@ fn the_program_copies_files() {
     assert_eq!(copy(&["--force", &format!(":{}", path("b")), &path("c")]), (Some(0), String::new()));
     assert_eq!(fs::read(path("c")).unwrap(), b"abc");
     let (code, error) = copy(&[&path("a"), &format!(":{}", path("b"))]);
-    assert!(code == Some(1) && error.contains("exists already"), "{error}");
+    assert!(code == Some(1) && error.contains("already exists"), "{error}");
     // Found without a connection.
     let (code, error) = copy(&[&path("none"), ":d"]);
     assert!(code == Some(2) && error.contains("none"), "{error}");

@@ -91,8 +91,8 @@ async fn the_scripted_host_complains() {
     let error = host.verify().unwrap_err();
     assert!(error.is_mismatch());
     let told = error.to_string();
-    assert!(told.contains("calls without an answer: GetBufferSize"), "{told}");
-    assert!(told.contains("answers without a call: ReadLine"), "{told}");
+    assert!(told.contains("unexpected calls: GetBufferSize"), "{told}");
+    assert!(told.contains("unused results: ReadLine"), "{told}");
     // What was to be answered is not shown: it may be a secret.
     assert!(!format!("{host:?}").contains("left"));
 }

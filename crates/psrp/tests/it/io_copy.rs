@@ -107,7 +107,7 @@ impl Handler for Pretender {
 struct Served {
     pool: RunspacePool,
     handler: Arc<Pretender>,
-    _server: JoinHandle<Result<io::serve::Ended, Error>>,
+    _server: JoinHandle<Result<io::serve::SessionEnd, Error>>,
     directory: Directory,
 }
 
@@ -120,11 +120,11 @@ impl Served {
         Self { pool, handler, _server: server, directory: Directory::new() }
     }
 
-    async fn upload(&self, source: &Path, remote: &str) -> Result<io::Copied, Error> {
+    async fn upload(&self, source: &Path, remote: &str) -> Result<io::CopiedFile, Error> {
         copy_to(&self.pool, source, remote, CopyOptions::new().chunk_size(1000)).await
     }
 
-    async fn download(&self, remote: &str) -> Result<io::Copied, Error> {
+    async fn download(&self, remote: &str) -> Result<io::CopiedFile, Error> {
         let name = self.directory.path("file");
         copy_from(&self.pool, remote, name, CopyOptions::new()).await
     }

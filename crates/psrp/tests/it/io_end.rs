@@ -187,7 +187,7 @@ fn deaf(machine: &mut server::RunspacePool, ask: Ask) -> bool {
 async fn the_end_of_the_connection_ends_everything() {
     let (pool, server) = open(Options::new(), deaf).await;
     let error = all_fail(pool, || server.abort()).await;
-    assert_eq!(error.to_string(), "the connection has ended: the server has ended it");
+    assert_eq!(error.to_string(), "the connection has ended: closed by the server");
 }
 
 #[tokio::test]
@@ -216,7 +216,7 @@ async fn a_pool_that_breaks_ends_everything() {
     let output = run.output().await.unwrap();
     assert_eq!(output.state, PipelineState::Failed);
     let error = pool.closed().await;
-    let text = "the connection has ended: the server says that the pool is broken: out of \\u{7}memory";
+    let text = "the connection has ended: the server reports the pool as broken: out of \\u{7}memory";
     assert_eq!(error.to_string(), text);
 }
 

@@ -5,7 +5,7 @@ use proptest::option;
 use proptest::prelude::*;
 use psrp::Error;
 use psrp::fragment::Priority;
-use psrp::outofproc::{Packet, PacketReader, ReaderOptions, Received, Role};
+use psrp::outofproc::{Packet, PacketReader, ReaderEvent, ReaderOptions, Role};
 use uuid::Uuid;
 
 use crate::fragment_twin::chunks;
@@ -276,7 +276,7 @@ fn a_long_line_fails_before_it_is_stored() {
         .unwrap();
     assert!(matches!(
         PacketReader::new(Role::Client).next(&mut &line[..]),
-        Ok(Some(Received::Packet(Packet::Data { data, .. }))) if data == largest
+        Ok(Some(ReaderEvent::Packet(Packet::Data { data, .. }))) if data == largest
     ));
 }
 

@@ -17,7 +17,7 @@ use psrp::message::{
     ApplicationPrivateData, CreatePipeline, Destination, EncryptedSessionKey, InitRunspacePool, Message,
     MessageHeader, MessageType, Payload, PipelineState, PowerShell, PrimitiveDictionary,
 };
-use psrp::outofproc::{Packet, PacketReader, Received, Role};
+use psrp::outofproc::{Packet, PacketReader, ReaderEvent, Role};
 use psrp::record::{ErrorCategory, ErrorRecord, PsCredential};
 use psrp::value::{Members, SecureString};
 use psrp::{Error, Object, Value, client, server};
@@ -382,7 +382,7 @@ fn what_holds_bytes_does_not_show_them() {
     for length in 0..=line.len() {
         let mut reader = PacketReader::new(Role::Server);
         let found = reader.next(&mut &line[..length]).unwrap();
-        assert_eq!(matches!(found, Some(Received::Packet(_))), length == line.len());
+        assert_eq!(matches!(found, Some(ReaderEvent::Packet(_))), length == line.len());
         hides(&found);
         hides(&reader);
     }

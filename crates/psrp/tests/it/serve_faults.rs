@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use psrp::Error;
-use psrp::io::serve::{Ended, Options, serve};
+use psrp::io::serve::{Options, SessionEnd, serve};
 use psrp::io::{self, RunspacePool, Transport};
 use psrp::message::{CreatePipeline, PipelineState, PowerShell};
 use psrp::outofproc::Packet;
@@ -116,7 +116,7 @@ async fn client(transport: Faulty) -> Result<bool, Error> {
 async fn session(
     at_client: Fault,
     at_server: Fault,
-) -> (Result<bool, Error>, Result<Ended, Error>, [usize; 2]) {
+) -> (Result<bool, Error>, Result<SessionEnd, Error>, [usize; 2]) {
     let (near, far) = pipe(1024);
     let (near, far) = (Faulty::new(near, at_client), Faulty::new(far, at_server));
     let arrived = [near.arrived.clone(), far.arrived.clone()];
@@ -136,7 +136,7 @@ async fn session(
 async fn packets() -> [usize; 2] {
     let (client, server, packets) = session(Fault::None, Fault::None).await;
     assert!(client.unwrap());
-    assert_eq!(server.unwrap(), Ended::Closed);
+    assert_eq!(server.unwrap(), SessionEnd::Closed);
     assert!(packets.iter().all(|count| *count > 10), "{packets:?}");
     packets
 }
@@ -154,7 +154,7 @@ async fn a_cut_ends_both() {
     for number in 0..at_server {
         let (client, server, _) = session(Fault::None, Fault::Cut(number)).await;
         assert!(client.is_err(), "packet {number}");
-        assert_eq!(server.unwrap(), Ended::Disconnected, "packet {number}");
+        assert_eq!(server.unwrap(), SessionEnd::Disconnected, "packet {number}");
     }
 }
 
@@ -164,12 +164,12 @@ async fn a_delay_changes_nothing() {
     for number in 0..at_client {
         let (client, server, _) = session(Fault::Late(number), Fault::None).await;
         assert!(client.unwrap_or_else(|error| panic!("packet {number} at the client: {error}")));
-        assert_eq!(server.unwrap(), Ended::Closed);
+        assert_eq!(server.unwrap(), SessionEnd::Closed);
     }
     for number in 0..at_server {
         let (client, server, _) = session(Fault::None, Fault::Late(number)).await;
         assert!(client.unwrap_or_else(|error| panic!("packet {number} at the server: {error}")));
-        assert_eq!(server.unwrap(), Ended::Closed);
+        assert_eq!(server.unwrap(), SessionEnd::Closed);
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use psrp::client::{self, Event, RunspacePool};
-use psrp::io::serve::{Ended, Options, serve};
+use psrp::io::serve::{Options, SessionEnd, serve};
 use psrp::io::{self, Transport};
 use psrp::message::{CreatePipeline, PipelineState, PowerShell, RunspacePoolState};
 use psrp::outofproc::Packet;
@@ -28,7 +28,7 @@ struct Raw {
     lines: Pipe,
     buffer: Vec<u8>,
     handler: Arc<Tests>,
-    ended: JoinHandle<Result<Ended, Error>>,
+    ended: JoinHandle<Result<SessionEnd, Error>>,
 }
 
 impl Raw {
@@ -255,7 +255,7 @@ async fn a_session_lasts_until_the_client_has_read_that_it_is_closed() {
         let Raw { lines, ended, .. } = raw;
         // One that never ends the connection is left after a while.
         let _open = is_silent.then_some(lines);
-        assert_eq!(ended.await.unwrap().unwrap(), Ended::Closed);
+        assert_eq!(ended.await.unwrap().unwrap(), SessionEnd::Closed);
     }
 }
 
@@ -266,7 +266,7 @@ async fn a_client_that_closes_and_does_not_listen_is_left() {
     assert!(Tests::settle(&raw.handler.objects).await > 100);
     let start = tokio::time::Instant::now();
     raw.send(Packet::Close(None)).await;
-    assert_eq!(raw.ended.await.unwrap().unwrap(), Ended::Closed);
+    assert_eq!(raw.ended.await.unwrap().unwrap(), SessionEnd::Closed);
     assert!(start.elapsed() >= Duration::from_secs(5), "the default of the time to close");
     assert_eq!(Tests::count(&raw.handler.running), 0);
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use psrp::host::{HostRequest, HostResult};
-use psrp::io::serve::{Ended, Options, serve};
+use psrp::io::serve::{Options, SessionEnd, serve};
 use psrp::io::{self, Host, HostFuture, PoolEvent, RunspacePool};
 use psrp::message::{
     CreatePipeline, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState, SessionCapability,
@@ -74,7 +74,7 @@ async fn a_failure_has_its_reason_and_a_panic_has_none() {
     let output = served.pool.invoke(PowerShell::script("panic")).await.unwrap();
     assert_eq!(output.state, PipelineState::Failed);
     let reason = output.reason.unwrap();
-    assert_eq!(reason.message().unwrap(), &"the server has failed");
+    assert_eq!(reason.message().unwrap(), &"the handler of the server panicked");
     assert_eq!(reason.fully_qualified_error_id.unwrap(), "HandlerPanicked");
     // Others go on.
     let output = served.pool.invoke(PowerShell::script("count 3")).await.unwrap();
@@ -144,7 +144,7 @@ async fn a_script_is_run_in_one_call() {
     };
     let output = psrp::run(&connect, "count 3").await.unwrap();
     assert_eq!(output.output, [0, 1, 2].map(Value::from));
-    assert_eq!(server.await.unwrap().unwrap(), Ended::Closed);
+    assert_eq!(server.await.unwrap().unwrap(), SessionEnd::Closed);
     assert!(psrp::run(&connect, "count 3").await.unwrap_err().is_io());
 
     // A script that fails has an output too, and its pool is closed all the same.
@@ -155,7 +155,7 @@ async fn a_script_is_run_in_one_call() {
     let output = psrp::run(&connect, "fail so it does").await.unwrap();
     assert_eq!(output.state, PipelineState::Failed);
     assert!(output.completed().unwrap_err().to_string().ends_with("so it does"));
-    assert_eq!(server.await.unwrap().unwrap(), Ended::Closed);
+    assert_eq!(server.await.unwrap().unwrap(), SessionEnd::Closed);
 }
 
 #[tokio::test]
@@ -316,7 +316,7 @@ async fn a_handler_refuses_the_pool() {
         pool.closed().await;
         assert_eq!(pool.state(), RunspacePoolState::Broken);
     }
-    assert_eq!(ended.await.unwrap().unwrap(), Ended::Broken);
+    assert_eq!(ended.await.unwrap().unwrap(), SessionEnd::Broken);
     assert_eq!(Tests::count(&handler.closed), 1);
 }
 
@@ -329,7 +329,7 @@ async fn a_handler_breaks_the_pool() {
     let Some(PoolEvent::State(info)) = events.next().await else { panic!() };
     assert_eq!(info.state, RunspacePoolState::Broken);
     assert_eq!(info.error.unwrap().message().unwrap(), &"because");
-    assert_eq!(served.ended.await.unwrap().unwrap(), Ended::Broken);
+    assert_eq!(served.ended.await.unwrap().unwrap(), SessionEnd::Broken);
 }
 
 #[tokio::test]

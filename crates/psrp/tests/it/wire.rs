@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use psrp::fragment::{Assembler, Fragment, Priority};
 use psrp::message::{Destination, Message, MessageHeader, MessageType};
-use psrp::outofproc::{Packet, PacketReader, Received, Role};
+use psrp::outofproc::{Packet, PacketReader, ReaderEvent, Role};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -82,7 +82,7 @@ fn a_recorded_session() {
         // In pieces, as a pipe delivers them.
         let (first, mut rest) = line.as_bytes().split_at(line.len() / 3);
         assert_eq!(side.reader.next(&mut &first[..]).unwrap(), None);
-        let Some(Received::Packet(packet)) = side.reader.next(&mut rest).unwrap() else {
+        let Some(ReaderEvent::Packet(packet)) = side.reader.next(&mut rest).unwrap() else {
             panic!("{n}: no packet")
         };
         let mut written = Vec::new();

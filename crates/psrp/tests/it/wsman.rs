@@ -277,7 +277,7 @@ async fn refusals_say_why() {
     let error = wrong.shells().await.unwrap_err();
     assert!(error.is_denied() && !error.to_string().contains("wrong"), "{error}");
     let error = RunspacePool::open(&wrong, Options::new()).await.unwrap_err();
-    assert!(error.to_string().contains("does not take the credentials"), "{error}");
+    assert!(error.to_string().contains("rejected the credentials"), "{error}");
 
     let missing = service.basic().configuration("Missing");
     let error = RunspacePool::open(&missing, Options::new()).await.unwrap_err();

@@ -171,7 +171,7 @@ async fn other_answers_than_envelopes_are_told() {
 async fn answers_to_other_requests_are_refused() {
     let other = service::envelope("uuid:00000000-0000-0000-0000-000000000001", "");
     let error = error_of(Reply::http("200 OK", "application/soap+xml", &other)).await;
-    assert!(error.is_protocol() && error.to_string().contains("another request"), "{error}");
+    assert!(error.is_protocol() && error.to_string().contains("different request"), "{error}");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use psrp::host::{HostRequest, HostResult};
-use psrp::io::serve::{Ended, Handler, Input, Options, Outcome, Pipeline, Session, serve};
+use psrp::io::serve::{Handler, Input, Options, Outcome, Pipeline, Session, SessionEnd, serve};
 use psrp::io::{self, Lines, RunspacePool};
 use psrp::message::{CommandMetadata, CreatePipeline, GetCommandMetadata, UserEvent};
 use psrp::outofproc::Role;
@@ -173,7 +173,7 @@ impl Handler for Tests {
         }
     }
 
-    async fn closed(&self, _: &Result<Ended, Error>) {
+    async fn closed(&self, _: &Result<SessionEnd, Error>) {
         self.closed.fetch_add(1, Ordering::SeqCst);
     }
 
@@ -200,7 +200,7 @@ pub(crate) fn pipe(size: usize) -> (Pipe, Pipe) {
 pub(crate) struct Served {
     pub(crate) pool: RunspacePool,
     pub(crate) handler: Arc<Tests>,
-    pub(crate) ended: JoinHandle<Result<Ended, Error>>,
+    pub(crate) ended: JoinHandle<Result<SessionEnd, Error>>,
 }
 
 impl Served {
@@ -224,7 +224,7 @@ impl Served {
     /// Ends it as it should.
     pub(crate) async fn close(self) {
         self.pool.close().await.unwrap();
-        assert_eq!(self.ended.await.unwrap().unwrap(), Ended::Closed);
+        assert_eq!(self.ended.await.unwrap().unwrap(), SessionEnd::Closed);
         assert_eq!(Tests::count(&self.handler.running), 0);
         assert_eq!(Tests::count(&self.handler.closed), 1);
     }

@@ -4,7 +4,7 @@
 #![allow(dead_code, unreachable_pub, reason = "every user takes its own part of this module")]
 
 use psrp::fragment::Priority;
-use psrp::outofproc::{Packet, PacketReader, ReaderOptions, Received, Role};
+use psrp::outofproc::{Packet, PacketReader, ReaderEvent, ReaderOptions, Role};
 use uuid::Uuid;
 
 /// What was found, with its own data.
@@ -30,10 +30,10 @@ impl From<Packet<'_>> for Found {
 pub fn read(role: Role, options: ReaderOptions, chunks: &[&[u8]]) -> Vec<Found> {
     let mut reader = PacketReader::with_options(role, options);
     let mut found = Vec::new();
-    let mut take = |received: Received<'_>| match received {
-        Received::Packet(packet) => found.push(packet.into()),
-        Received::End => found.push(Found::End),
-        Received::Failure(text) => found.push(Found::Failure(text)),
+    let mut take = |received: ReaderEvent<'_>| match received {
+        ReaderEvent::Packet(packet) => found.push(packet.into()),
+        ReaderEvent::End => found.push(Found::End),
+        ReaderEvent::Failure(text) => found.push(Found::Failure(text)),
         other => panic!("{other:?}"),
     };
     let error = 'read: {

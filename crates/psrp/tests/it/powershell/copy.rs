@@ -62,7 +62,7 @@ async fn what_fails_leaves_nothing() {
     let left = ["large", "small"];
 
     for (remote, message) in [
-        (path("small"), "exists already"),
+        (path("small"), "already exists"),
         (path("none/file"), "does not exist"),
         (path("small/"), "does not exist"),
         ("env:PATH".to_owned(), "not a path of the file system"),

@@ -44,9 +44,9 @@ async fn all_key_files_are_tried_and_told() {
     let (files, mine, wrong) = (Files::new(), key(), key());
     let server = server(Demands { keys: vec![mine.public_key().clone()], ..Demands::default() }).await;
     let ssh = server.connector(&files).key_file(files.write_key("wrong", &wrong, None));
-    denied(&ssh, &["alice", "wrong (refused)", "the server takes publickey"]).await;
+    denied(&ssh, &["alice", "wrong (refused)", "the server accepts publickey"]).await;
     let ssh = ssh.key_file(files.path("missing")).key_file(files.write("broken", "no key"));
-    denied(&ssh, &["missing (is not there)", "broken (is no private key"]).await;
+    denied(&ssh, &["missing (not found)", "broken (is not a readable private key"]).await;
     login(&ssh.key_file(files.write_key("mine", &mine, None))).await.unwrap();
 }
 
@@ -56,7 +56,7 @@ async fn a_key_that_others_can_read_is_not_used() {
     let server = server(Demands { keys: vec![mine.public_key().clone()], ..Demands::default() }).await;
     let path = files.write_key("mine", &mine, None);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-    denied(&server.connector(&files).key_file(path), &["can be read by others"]).await;
+    denied(&server.connector(&files).key_file(path), &["is readable by other users"]).await;
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn an_encrypted_key_needs_its_passphrase() {
     let server = server(Demands { keys: vec![mine.public_key().clone()], ..Demands::default() }).await;
     let path = files.write_key("mine", &mine, Some("s3cret"));
     let ssh = server.connector(&files).key_file(&path);
-    denied(&ssh, &["is encrypted, and there is no passphrase"]).await;
+    denied(&ssh, &["is encrypted, but no passphrase is available"]).await;
     denied(&ssh.clone().passphrase("s3cret?"), &["can't be decrypted"]).await;
     login(&ssh.clone().passphrase("s3cret")).await.unwrap();
 
@@ -176,7 +176,7 @@ async fn what_the_user_has_is_used() {
 
     let (is_in, text) = run(None).await;
     assert!(!is_in, "{text}");
-    for part in ["SSH_AUTH_SOCK is not set", "id_ed25519 (is not there)", "id_ecdsa", "id_rsa"] {
+    for part in ["SSH_AUTH_SOCK is not set", "id_ed25519 (not found)", "id_ecdsa", "id_rsa"] {
         assert!(text.contains(part), "{part} in {text}");
     }
     for name in [".ssh/id_ed25519", ".ssh/id_ecdsa", ".ssh/id_rsa"] {
@@ -198,7 +198,7 @@ async fn a_password_is_enough() {
     let files = Files::new();
     let server = server(Demands { password: Some("s3cret"), ..Demands::default() }).await;
     let ssh = server.connector(&files);
-    denied(&ssh, &["tried: nothing", "the server takes password"]).await;
+    denied(&ssh, &["tried: nothing", "the server accepts password"]).await;
     denied(&ssh.clone().password("s3cret?"), &["password (refused)"]).await;
     login(&ssh.clone().password("s3cret")).await.unwrap();
     login(&ssh.clone().ask(|question| {
@@ -241,8 +241,8 @@ async fn several_steps_are_taken() {
     let keys = vec![mine.public_key().clone()];
     let server = server(Demands { keys, password: Some("s3cret"), both: true, ..Demands::default() }).await;
     let ssh = server.connector(&files).key_file(files.write_key("mine", &mine, None));
-    denied(&ssh, &["mine (accepted as one step)", "the server takes password"]).await;
-    denied(&ssh.clone().password("s3cret?"), &["mine (accepted as one step), password (refused)"]).await;
+    denied(&ssh, &["mine (partial success)", "the server accepts password"]).await;
+    denied(&ssh.clone().password("s3cret?"), &["mine (partial success), password (refused)"]).await;
     login(&ssh.password("s3cret")).await.unwrap();
 }
 

@@ -132,7 +132,7 @@ async fn a_key_is_accepted_and_a_wrong_one_refused() {
     let wrong = server.files.write_key("wrong", &key(), None);
     let error = server.connector().without_key_files().key_file(wrong).connect().await.unwrap_err();
     assert!(error.is_denied(), "{error:?}");
-    assert!(error.to_string().contains("wrong (refused); the server takes publickey"), "{error}");
+    assert!(error.to_string().contains("wrong (refused); the server accepts publickey"), "{error}");
 }
 
 #[tokio::test]

@@ -1,54 +1,54 @@
-//! What the envelopes of answers say.
+//! Parser for WS-Management responses.
 
 use uuid::Uuid;
 
 use super::fault::WsmanFault;
 use super::soap::Operation;
-use super::xml::{Element, Namespace};
+use super::xml::{Namespace, XmlElement};
 use crate::Error;
 use crate::b64;
 use crate::error::Kind;
 
-/// An answer that is no fault, with what is in its body.
+/// Response envelope of a successful operation.
 #[derive(Debug)]
-pub(super) struct Answer {
-    envelope: Element,
+pub(super) struct ResponseEnvelope {
+    envelope: XmlElement,
 }
 
-/// What there was to be received.
+/// Output returned by one `Receive` operation.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Received {
+pub(super) struct OutputChunk {
     pub(super) data: Vec<u8>,
-    /// Whether nothing more comes.
+    /// True if no more output follows.
     pub(super) is_done: bool,
 }
 
-/// A part of a list.
+/// One page of a list.
 #[derive(Debug)]
 pub(super) struct Page<T> {
     pub(super) items: Vec<T>,
-    /// Where the list goes on, if it does.
+    /// Continuation token of the next page, if there is one.
     pub(super) context: Option<Box<str>>,
 }
 
-/// A shell as the service lists it.
+/// Shell as listed by the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WsmanShell {
-    /// The identifier, which is that of the runspace pool.
+    /// Identifier, which is also that of the runspace pool.
     pub id: Uuid,
-    /// What the client that opened it called it.
+    /// Name given by the client that created the shell.
     pub name: Option<String>,
-    /// The state, `Connected` or `Disconnected`.
+    /// State, `Connected` or `Disconnected`.
     pub state: Option<String>,
-    /// The user that opened it.
+    /// User who created the shell.
     pub owner: Option<String>,
-    /// The kind of the shell: for PowerShell `http://schemas.microsoft.com/powershell/` and a session configuration.
+    /// Resource URI: for PowerShell, `http://schemas.microsoft.com/powershell/` and the session configuration.
     pub resource: Option<String>,
 }
 
 impl WsmanShell {
-    /// Whether the shell is one of PowerShell.
+    /// Returns whether this is a PowerShell shell.
     pub fn is_power_shell(&self) -> bool {
         let prefix = "http://schemas.microsoft.com/powershell/";
         self.resource
@@ -58,17 +58,17 @@ impl WsmanShell {
     }
 }
 
-impl Answer {
-    /// Reads the answer to a request.
+impl ResponseEnvelope {
+    /// Parses the response to a request.
     ///
     /// # Errors
     ///
-    /// Fails as [`Element::parse`], with the error of a fault ([`WsmanFault::into_error`]), and if it is no envelope or
-    /// the answer to another request ([`Error::is_protocol`]).
+    /// Fails like [`XmlElement::parse`], with [`WsmanFault::into_error`] for a fault, and with [`Error::is_protocol`] if
+    /// the document is not an envelope or answers a different request.
     pub(super) fn read(document: &[u8], operation: &str, message_id: Uuid) -> Result<Self, Error> {
-        let envelope = Element::parse(document)?;
+        let envelope = XmlElement::parse(document)?;
         if !envelope.is(Namespace::Soap, "Envelope") {
-            return Err(violation("an answer that is no envelope of SOAP 1.2"));
+            return Err(violation("the response is not a SOAP 1.2 envelope"));
         }
         if let Some(fault) = WsmanFault::find(&envelope) {
             return Err(fault.into_error(operation));
@@ -76,54 +76,54 @@ impl Answer {
         let relates_to = envelope.at(&[(Namespace::Soap, "Header"), (Namespace::Addressing, "RelatesTo")]);
         match relates_to.map(|element| guid(element.text())) {
             Some(Some(id)) if id == message_id => Ok(Self { envelope }),
-            _ => Err(violation("an answer to another request")),
+            _ => Err(violation("a response to a different request")),
         }
     }
 
-    fn body(&self) -> Option<&Element> {
+    fn body(&self) -> Option<&XmlElement> {
         self.envelope.child(Namespace::Soap, "Body")
     }
 
-    /// The identifier that the server has given a shell.
+    /// Returns the shell identifier assigned by the server.
     pub(super) fn shell_id(&self) -> Option<&str> {
         use Namespace::{Addressing, Shell, Transfer, Wsman};
 
         let body = self.body()?;
         let parameters =
             [(Transfer, "ResourceCreated"), (Addressing, "ReferenceParameters"), (Wsman, "SelectorSet")];
-        let selectors = body.at(&parameters).into_iter().flat_map(Element::children);
+        let selectors = body.at(&parameters).into_iter().flat_map(XmlElement::children);
         selectors
             .filter(|selector| selector.attribute("Name") == Some("ShellId"))
-            .map(Element::text)
+            .map(XmlElement::text)
             .chain(body.child(Shell, "Shell").and_then(|shell| shell.child_text(Shell, "ShellId")))
             .find(|text| !text.is_empty())
     }
 
-    /// The identifier that the server has given a command.
+    /// Returns the command identifier assigned by the server.
     pub(super) fn command_id(&self) -> Option<&str> {
         use Namespace::Shell;
         self.body()?.child(Shell, "CommandResponse")?.child_text(Shell, "CommandId")
     }
 
-    /// The first data of a shell that was taken over.
-    pub(super) fn connected(&self) -> Result<Vec<u8>, Error> {
+    /// Returns the first data of a shell after connecting to it.
+    pub(super) fn connect_data(&self) -> Result<Vec<u8>, Error> {
         let path = [(Namespace::Shell, "ConnectResponse"), (Namespace::PowerShell, "connectResponseXml")];
         let mut data = Vec::new();
-        if let Some(text) = self.body().and_then(|body| body.at(&path)).map(Element::text) {
+        if let Some(text) = self.body().and_then(|body| body.at(&path)).map(XmlElement::text) {
             decode(text, &mut data)?;
         }
         Ok(data)
     }
 
-    /// What was received.
-    pub(super) fn received(&self) -> Result<Received, Error> {
+    /// Returns the output of a `Receive` response.
+    pub(super) fn output(&self) -> Result<OutputChunk, Error> {
         use Namespace::Shell;
 
         let response = self
             .body()
             .and_then(|body| body.child(Shell, "ReceiveResponse"))
-            .ok_or_else(|| violation("an answer to Receive without its element"))?;
-        let mut received = Received { data: Vec::new(), is_done: false };
+            .ok_or_else(|| violation("a response to Receive without its body element"))?;
+        let mut received = OutputChunk { data: Vec::new(), is_done: false };
         for child in response.children() {
             if child.is(Shell, "Stream") && child.attribute("Name") == Some("stdout") {
                 decode(child.text(), &mut received.data)?;
@@ -134,7 +134,7 @@ impl Answer {
         Ok(received)
     }
 
-    /// The shells of a page.
+    /// Returns the shells of a list page.
     pub(super) fn shells(&self) -> Result<Page<WsmanShell>, Error> {
         use Namespace::Shell;
 
@@ -151,12 +151,12 @@ impl Answer {
         })
     }
 
-    /// The commands of a page.
+    /// Returns the commands of a list page.
     pub(super) fn commands(&self) -> Result<Page<Uuid>, Error> {
         self.page("Command", |item| required_guid(item, "CommandId"))
     }
 
-    fn page<T>(&self, name: &str, read: impl Fn(&Element) -> Result<T, Error>) -> Result<Page<T>, Error> {
+    fn page<T>(&self, name: &str, read: impl Fn(&XmlElement) -> Result<T, Error>) -> Result<Page<T>, Error> {
         use Namespace::{Enumeration, Shell, Wsman};
 
         let body = self.body();
@@ -165,9 +165,9 @@ impl Answer {
                 body.child(Enumeration, "EnumerateResponse")
                     .or_else(|| body.child(Enumeration, "PullResponse"))
             })
-            .ok_or_else(|| violation("an answer to Enumerate without its element"))?;
+            .ok_or_else(|| violation("a response to Enumerate without its body element"))?;
         let items = response.child(Wsman, "Items").or_else(|| response.child(Enumeration, "Items"));
-        let items = items.into_iter().flat_map(Element::children).filter(|item| item.is(Shell, name));
+        let items = items.into_iter().flat_map(XmlElement::children).filter(|item| item.is(Shell, name));
         let is_last = response.child(Wsman, "EndOfSequence").is_some()
             || response.child(Enumeration, "EndOfSequence").is_some();
         let context = response.child_text(Enumeration, "EnumerationContext").filter(|_| !is_last);
@@ -175,13 +175,13 @@ impl Answer {
     }
 }
 
-fn required_guid(item: &Element, name: &str) -> Result<Uuid, Error> {
+fn required_guid(item: &XmlElement, name: &str) -> Result<Uuid, Error> {
     item.child_text(Namespace::Shell, name)
         .and_then(guid)
-        .ok_or_else(|| violation("a shell or command without an identifier"))
+        .ok_or_else(|| violation("a shell or command without a valid identifier"))
 }
 
-/// An identifier with or without what stands before it in messages.
+/// Parses an identifier with an optional `uuid:` or `urn:uuid:` prefix.
 fn guid(text: &str) -> Option<Uuid> {
     let text = text.strip_prefix("uuid:").or_else(|| text.strip_prefix("urn:uuid:")).unwrap_or(text);
     Uuid::try_parse(text).ok()
@@ -189,7 +189,7 @@ fn guid(text: &str) -> Option<Uuid> {
 
 fn decode(text: &str, data: &mut Vec<u8>) -> Result<(), Error> {
     b64::decode(text.as_bytes(), data)
-        .ok_or_else(|| Error::with(Kind::InvalidText, "the data of an answer are no Base64"))
+        .ok_or_else(|| Error::with(Kind::InvalidText, "the data of a response is not Base64"))
 }
 
 #[cold]
@@ -198,13 +198,17 @@ pub(super) fn violation(what: &'static str) -> Error {
 }
 
 impl Operation<'_> {
-    /// Reads the answer to this operation.
+    /// Parses the response to this operation.
     ///
     /// # Errors
     ///
-    /// As [`Answer::read`].
-    pub(super) fn answer(&self, document: &[u8], message_id: Uuid) -> Result<Answer, Error> {
-        Answer::read(document, self.name(), message_id)
+    /// Same as [`ResponseEnvelope::read`].
+    pub(super) fn parse_response(
+        &self,
+        document: &[u8],
+        message_id: Uuid,
+    ) -> Result<ResponseEnvelope, Error> {
+        ResponseEnvelope::read(document, self.name(), message_id)
     }
 }
 
@@ -228,59 +232,59 @@ mod tests {
         )
     }
 
-    fn answer(body: &str) -> Answer {
-        Answer::read(envelope(body).as_bytes(), "Test", ID).unwrap()
+    fn response(body: &str) -> ResponseEnvelope {
+        ResponseEnvelope::read(envelope(body).as_bytes(), "Test", ID).unwrap()
     }
 
     #[test]
-    fn the_answer_is_to_the_request() {
+    fn response_must_relate_to_the_request() {
         let document = envelope("");
-        assert!(Answer::read(document.as_bytes(), "Test", ID).is_ok());
-        let other = Answer::read(document.as_bytes(), "Test", Uuid::from_u128(0xB)).unwrap_err();
+        assert!(ResponseEnvelope::read(document.as_bytes(), "Test", ID).is_ok());
+        let other = ResponseEnvelope::read(document.as_bytes(), "Test", Uuid::from_u128(0xB)).unwrap_err();
         assert!(other.is_protocol());
-        assert!(Answer::read(b"<html/>", "Test", ID).unwrap_err().is_protocol());
+        assert!(ResponseEnvelope::read(b"<html/>", "Test", ID).unwrap_err().is_protocol());
         let without = document.replace("RelatesTo", "Other");
-        assert!(Answer::read(without.as_bytes(), "Test", ID).unwrap_err().is_protocol());
+        assert!(ResponseEnvelope::read(without.as_bytes(), "Test", ID).unwrap_err().is_protocol());
     }
 
     #[test]
-    fn identifiers_of_the_server_are_taken() {
+    fn identifiers_assigned_by_the_server_are_read() {
         let created = "<x:ResourceCreated><a:ReferenceParameters><w:SelectorSet><w:Selector Name='Other'>1</w:Selector>\
              <w:Selector Name='ShellId'> ABC </w:Selector></w:SelectorSet></a:ReferenceParameters></x:ResourceCreated>";
-        assert_eq!(answer(created).shell_id(), Some("ABC"));
-        assert_eq!(answer("<r:Shell><r:ShellId>DEF</r:ShellId></r:Shell>").shell_id(), Some("DEF"));
-        assert_eq!(answer("").shell_id(), None);
+        assert_eq!(response(created).shell_id(), Some("ABC"));
+        assert_eq!(response("<r:Shell><r:ShellId>DEF</r:ShellId></r:Shell>").shell_id(), Some("DEF"));
+        assert_eq!(response("").shell_id(), None);
         let command = "<r:CommandResponse><r:CommandId>ABC</r:CommandId></r:CommandResponse>";
-        assert_eq!(answer(command).command_id(), Some("ABC"));
-        assert_eq!(answer("<r:CommandResponse/>").command_id(), None);
+        assert_eq!(response(command).command_id(), Some("ABC"));
+        assert_eq!(response("<r:CommandResponse/>").command_id(), None);
     }
 
     #[test]
-    fn streams_are_joined() {
-        let received = answer(
+    fn streams_are_concatenated() {
+        let received = response(
             "<r:ReceiveResponse><r:Stream Name='stdout'>AAE=</r:Stream><r:Stream Name='stderr'>!</r:Stream>\
              <r:Stream Name='stdout'>Ag\n==</r:Stream><r:CommandState State='http://example.org/Done'/></r:ReceiveResponse>",
         )
-        .received()
+        .output()
         .unwrap();
-        assert_eq!(received, Received { data: vec![0, 1, 2], is_done: true });
+        assert_eq!(received, OutputChunk { data: vec![0, 1, 2], is_done: true });
         let running =
             "<r:ReceiveResponse><r:CommandState State='http://example.org/Running'/></r:ReceiveResponse>";
-        assert_eq!(answer(running).received().unwrap(), Received { data: vec![], is_done: false });
-        let bad = answer("<r:ReceiveResponse><r:Stream Name='stdout'>!</r:Stream></r:ReceiveResponse>");
-        assert!(bad.received().unwrap_err().is_invalid_text());
-        assert!(answer("").received().unwrap_err().is_protocol());
+        assert_eq!(response(running).output().unwrap(), OutputChunk { data: vec![], is_done: false });
+        let bad = response("<r:ReceiveResponse><r:Stream Name='stdout'>!</r:Stream></r:ReceiveResponse>");
+        assert!(bad.output().unwrap_err().is_invalid_text());
+        assert!(response("").output().unwrap_err().is_protocol());
     }
 
     #[test]
-    fn the_first_data_of_a_connection_are_handed_over() {
+    fn connect_response_contains_the_first_data() {
         let xml = "<r:ConnectResponse><p:connectResponseXml>AAEC</p:connectResponseXml></r:ConnectResponse>";
-        assert_eq!(answer(xml).connected().unwrap(), [0, 1, 2]);
-        assert!(answer("<r:ConnectResponse/>").connected().unwrap().is_empty());
+        assert_eq!(response(xml).connect_data().unwrap(), [0, 1, 2]);
+        assert!(response("<r:ConnectResponse/>").connect_data().unwrap().is_empty());
     }
 
     #[test]
-    fn lists_have_pages() {
+    fn list_pages_are_parsed() {
         let shell = format!(
             "<r:Shell><r:ShellId>{ID}</r:ShellId><r:Name>a&#7;</r:Name><r:State>Disconnected</r:State>\
              <r:ResourceUri>http://schemas.microsoft.com/PowerShell/Microsoft.PowerShell</r:ResourceUri></r:Shell>"
@@ -289,20 +293,20 @@ mod tests {
             "<n:EnumerateResponse><w:Items>{shell}<r:Other/></w:Items><n:EnumerationContext>next</n:EnumerationContext>\
              </n:EnumerateResponse>"
         );
-        let page = answer(&first).shells().unwrap();
+        let page = response(&first).shells().unwrap();
         assert_eq!(page.context.as_deref(), Some("next"));
         assert_eq!(page.items.len(), 1);
         assert_eq!((page.items[0].id, page.items[0].name.as_deref()), (ID, Some("a\\u{7}")));
         assert!(page.items[0].is_power_shell());
         let last = "<n:PullResponse><n:Items/><n:EnumerationContext>x</n:EnumerationContext><n:EndOfSequence/></n:PullResponse>";
-        assert!(answer(last).commands().unwrap().context.is_none());
+        assert!(response(last).commands().unwrap().context.is_none());
         let bad = "<n:PullResponse><n:Items><r:Command><r:CommandId>1</r:CommandId></r:Command></n:Items></n:PullResponse>";
-        assert!(answer(bad).commands().unwrap_err().is_protocol());
+        assert!(response(bad).commands().unwrap_err().is_protocol());
     }
 
     proptest! {
         #[test]
-        fn any_body_leads_to_an_answer_or_an_error(
+        fn any_body_is_parsed_or_rejected(
             pieces in prop::collection::vec(
                 prop::sample::select(vec![
                     "<r:ReceiveResponse>", "</r:ReceiveResponse>", "<r:Stream Name='stdout'>", "</r:Stream>", "AAEC",
@@ -313,9 +317,9 @@ mod tests {
                 0..12,
             ),
         ) {
-            if let Ok(answer) = Answer::read(envelope(&pieces.concat()).as_bytes(), "Test", ID) {
-                let _ = (answer.shell_id(), answer.command_id(), answer.connected(), answer.received());
-                let _ = (answer.shells(), answer.commands());
+            if let Ok(response) = ResponseEnvelope::read(envelope(&pieces.concat()).as_bytes(), "Test", ID) {
+                let _ = (response.shell_id(), response.command_id(), response.connect_data(), response.output());
+                let _ = (response.shells(), response.commands());
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What becomes of the client's packets and of the handler's tasks.
+//! Dispatches the client's packets and runs the handler's tasks.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use std::time::Duration;
 use tokio::task::{Id, JoinError, JoinSet};
 use uuid::Uuid;
 
-use super::shared::{Run, Shared, Slot};
-use super::{Ended, Handler, Input, Outcome, Pipeline, Session};
+use super::shared::{PipelineRun, RunState, SharedServerState};
+use super::{Handler, Input, Outcome, Pipeline, Session, SessionEnd};
 use crate::Error;
 use crate::client::PipelineRequest;
 use crate::message::{Availability, GetCommandMetadata, InitRunspacePool, SessionCapability};
@@ -17,115 +17,123 @@ use crate::outofproc::Packet;
 use crate::record::{ErrorCategory, ErrorRecord};
 use crate::server::{Event, PipelineEvent};
 
-/// What a task is for.
+/// Kind of a handler task.
 #[derive(Clone, Copy, Debug)]
-enum Job {
+enum TaskKind {
     Opened,
     Connected,
     Reset { call_id: i64 },
-    Pipeline { run: Run, is_nested: bool },
+    Pipeline { run: PipelineRun, is_nested: bool },
 }
 
-/// What a task has done.
-enum Done {
+/// Result of a handler task.
+enum TaskResult {
     Opened(Outcome),
     Connected,
     Reset(bool),
-    Pipeline(End),
+    Pipeline(PipelineEnd),
 }
 
-/// How a pipeline ends.
-enum End {
+/// How a pipeline ended.
+enum PipelineEnd {
     Completed,
     Stopped,
     Failed(Box<ErrorRecord>),
 }
 
-pub(super) struct Work<H> {
-    pub(super) shared: Arc<Shared>,
+pub(super) struct Dispatcher<H> {
+    pub(super) shared: Arc<SharedServerState>,
     pub(super) handler: Arc<H>,
-    /// How the session ends, once that is known.
-    pub(super) ended: Option<Ended>,
-    tasks: JoinSet<Done>,
-    jobs: HashMap<Id, Job>,
+    /// How the session ended, once known.
+    pub(super) ended: Option<SessionEnd>,
+    tasks: JoinSet<TaskResult>,
+    task_kinds: HashMap<Id, TaskKind>,
     session: Option<Session>,
     is_opening: bool,
-    /// Pipelines that wait for a runspace.
-    waiting: VecDeque<(Run, PipelineRequest)>,
-    /// Runspaces that are in use.
+    /// Pipelines waiting for a runspace.
+    queued: VecDeque<(PipelineRun, PipelineRequest)>,
+    /// Number of runspaces in use.
     running: usize,
-    runs: u64,
+    run_count: u64,
     stop_timeout: Duration,
     max_input: usize,
 }
 
-impl<H: Handler> Work<H> {
-    pub(super) fn new(shared: Arc<Shared>, handler: H, stop_timeout: Duration, max_input: usize) -> Self {
+impl<H: Handler> Dispatcher<H> {
+    pub(super) fn new(
+        shared: Arc<SharedServerState>,
+        handler: H,
+        stop_timeout: Duration,
+        max_input: usize,
+    ) -> Self {
         Self {
             shared,
             handler: Arc::new(handler),
             ended: None,
             tasks: JoinSet::new(),
-            jobs: HashMap::new(),
+            task_kinds: HashMap::new(),
             session: None,
             is_opening: false,
-            waiting: VecDeque::new(),
+            queued: VecDeque::new(),
             running: 0,
-            runs: 0,
+            run_count: 0,
             stop_timeout,
             max_input,
         }
     }
 
-    /// Takes a packet of the client.
-    pub(super) fn take(&mut self, packet: Packet<'_>) -> Result<(), Error> {
+    /// Handles a packet of the client.
+    pub(super) fn handle_packet(&mut self, packet: Packet<'_>) -> Result<(), Error> {
         if self.ended.is_some() {
             return Ok(());
         }
         match packet {
             Packet::Data { target, priority, data } => {
                 self.shared.lock().pool.handle_input(priority, target, data)?;
-                self.take_events();
+                self.dispatch_events();
                 self.shared.lock().acknowledge(target, self.max_input);
             }
             other => {
                 self.shared.lock().pool.handle_packet(other)?;
-                self.take_events();
+                self.dispatch_events();
             }
         }
         Ok(())
     }
 
-    fn take_events(&mut self) {
+    fn dispatch_events(&mut self) {
         loop {
-            // The lock is not held while the event is looked at, for that may call the handler.
+            // Unlock first: dispatching an event can call the handler.
             let event = self.shared.lock().pool.poll_sized_event();
             let Some((event, size)) = event else { return };
-            self.take_event(event, size);
+            self.dispatch_event(event, size);
         }
     }
 
-    fn take_event(&mut self, event: Event, size: usize) {
+    fn dispatch_event(&mut self, event: Event, size: usize) {
         match event {
             Event::Opened(init) => {
                 let session = self.session(Some(*init));
                 self.is_opening = true;
                 let handler = self.handler.clone();
-                self.spawn(Job::Opened, async move { Done::Opened(handler.opened(&session).await) });
+                self.spawn(
+                    TaskKind::Opened,
+                    async move { TaskResult::Opened(handler.opened(&session).await) },
+                );
             }
             Event::Connected(_) => {
                 let (session, handler) = (self.session(None), self.handler.clone());
-                self.spawn(Job::Connected, async move {
+                self.spawn(TaskKind::Connected, async move {
                     handler.connected(&session).await;
-                    Done::Connected
+                    TaskResult::Connected
                 });
             }
-            Event::KeyExchanged => self.shared.tell_room(),
+            Event::KeyExchanged => self.shared.notify_writers(),
             Event::SetMaxRunspaces { call_id, count } => {
                 let min = self.shared.lock().pool.min_runspaces();
                 let accepted = count >= min.max(1) && self.handler.set_max_runspaces(count);
                 self.answer(call_id, Availability::Accepted(accepted));
-                self.start_waiting();
+                self.start_queued();
             }
             Event::SetMinRunspaces { call_id, count } => {
                 let max = self.shared.lock().pool.max_runspaces();
@@ -139,66 +147,66 @@ impl<H: Handler> Work<H> {
             }
             Event::ResetRunspaceState { call_id } => {
                 let (session, handler) = (self.session(None), self.handler.clone());
-                self.spawn(Job::Reset { call_id }, async move {
-                    Done::Reset(handler.reset_runspace(&session).await)
+                self.spawn(TaskKind::Reset { call_id }, async move {
+                    TaskResult::Reset(handler.reset_runspace(&session).await)
                 });
             }
-            Event::HostResponse { response, .. } => self.shared.lock().answer(response),
-            Event::Closed => self.ended = Some(Ended::Closed),
-            Event::Pipeline { id, event } => self.take_pipeline_event(id, event, size),
-            // Nobody waits for a message of the pool, and that it is broken is seen by its state.
+            Event::HostResponse { response, .. } => self.shared.lock().complete_host_call(response),
+            Event::Closed => self.ended = Some(SessionEnd::Closed),
+            Event::Pipeline { id, event } => self.dispatch_pipeline_event(id, event, size),
+            // The state machine stores the peer's capabilities, and the pool's state shows that it is broken.
             Event::SessionCapability(_) | Event::NotSent { .. } | Event::Broken(_) => {}
         }
     }
 
-    fn take_pipeline_event(&mut self, id: Uuid, event: PipelineEvent, size: usize) {
+    fn dispatch_pipeline_event(&mut self, id: Uuid, event: PipelineEvent, size: usize) {
         match event {
             PipelineEvent::Start(request) => {
-                self.runs += 1;
-                let run = Run { id, number: self.runs };
+                self.run_count += 1;
+                let run = PipelineRun { id, number: self.run_count };
                 let has_input = matches!(&request, PipelineRequest::Run(create) if !create.no_input);
-                self.shared.lock().insert(id, Slot::new(run.number, has_input));
+                self.shared.lock().insert(id, RunState::new(run.number, has_input));
                 match &request {
                     PipelineRequest::Run(create) if create.is_nested && !self.is_opening => {
                         self.start(run, request);
                     }
                     _ => {
-                        self.waiting.push_back((run, request));
-                        self.start_waiting();
+                        self.queued.push_back((run, request));
+                        self.start_queued();
                     }
                 }
             }
-            PipelineEvent::Input(value) => self.shared.lock().put_input(id, Some((value, size))),
-            PipelineEvent::EndOfInput => self.shared.lock().put_input(id, None),
+            PipelineEvent::Input(value) => self.shared.lock().push_input(id, Some((value, size))),
+            PipelineEvent::EndOfInput => self.shared.lock().push_input(id, None),
             PipelineEvent::Stop => {
-                let Some(run) = self.shared.lock().run(id) else { return };
-                if self.forget_waiting(run) {
-                    // It has to run before it can be stopped.
+                let Some(run) = self.shared.lock().current_run(id) else { return };
+                if self.remove_queued(run) {
+                    // Only a started pipeline can be stopped.
                     let _ = self.shared.lock().pool.pipeline(id).and_then(|mut pipeline| pipeline.start());
-                    self.finish(run, End::Stopped);
-                } else if let Some(slot) = self.shared.lock().slot(run) {
-                    slot.stop.request();
+                    self.finish(run, PipelineEnd::Stopped);
+                } else if let Some(run_state) = self.shared.lock().run_state(run) {
+                    run_state.stop.request();
                 }
             }
-            // The client knows of a failure, and nothing can be written any more.
+            // The client knows about the failure, and nothing more can be written.
             PipelineEvent::Failed(_) | PipelineEvent::Closed => {
-                let run = self.shared.lock().run(id);
+                let run = self.shared.lock().current_run(id);
                 if let Some(run) = run {
-                    self.forget_waiting(run);
+                    self.remove_queued(run);
                     self.shared.lock().remove(run);
                 }
-                // What it had written is dropped.
-                self.shared.tell_room();
+                // The pipeline's unsent output was dropped.
+                self.shared.notify_writers();
             }
         }
     }
 
-    fn forget_waiting(&mut self, run: Run) -> bool {
-        let at = self.waiting.iter().position(|(waiting, _)| *waiting == run);
-        at.and_then(|at| self.waiting.remove(at)).is_some()
+    fn remove_queued(&mut self, run: PipelineRun) -> bool {
+        let at = self.queued.iter().position(|(queued, _)| *queued == run);
+        at.and_then(|at| self.queued.remove(at)).is_some()
     }
 
-    /// What handlers know of the session; made when it opens, or when a client connects.
+    /// Returns the session for handlers. Creates it when the pool opens or a client connects.
     fn session(&mut self, init: Option<InitRunspacePool>) -> Session {
         if let (Some(session), None) = (&self.session, &init) {
             return session.clone();
@@ -215,28 +223,28 @@ impl<H: Handler> Work<H> {
     }
 
     fn answer(&self, call_id: i64, availability: Availability) {
-        // There is a request of this kind, and the pool is open unless it is about to end.
+        // Cannot fail for a pending request, unless the session is about to end.
         let _ = self.shared.lock().pool.answer(call_id, availability);
     }
 
-    /// How many pipelines may run at a time.
+    /// Maximum number of running pipelines.
     fn runspaces(&self) -> usize {
         usize::try_from(self.shared.lock().pool.max_runspaces()).unwrap_or(0).max(1)
     }
 
-    fn start_waiting(&mut self) {
+    fn start_queued(&mut self) {
         while !self.is_opening && self.running < self.runspaces() {
-            let Some((run, request)) = self.waiting.pop_front() else { return };
+            let Some((run, request)) = self.queued.pop_front() else { return };
             self.start(run, request);
         }
     }
 
-    fn start(&mut self, run: Run, request: PipelineRequest) {
+    fn start(&mut self, run: PipelineRun, request: PipelineRequest) {
         let session = self.session(None);
         let mut state = self.shared.lock();
         let started = state.pool.pipeline(run.id).and_then(|mut pipeline| pipeline.start());
-        let Some(slot) = state.slot(run) else { return };
-        let stop = slot.stop.clone();
+        let Some(run_state) = state.run_state(run) else { return };
+        let stop = run_state.stop.clone();
         if started.is_err() {
             state.remove(run);
             return;
@@ -246,7 +254,7 @@ impl<H: Handler> Work<H> {
         let is_nested = matches!(&request, PipelineRequest::Run(create) if create.is_nested);
         let (handler, timeout) = (self.handler.clone(), self.stop_timeout);
         let task = async move {
-            let work = async {
+            let handler_future = async {
                 match request {
                     PipelineRequest::Run(create) => {
                         let input = Input { run, shared: pipeline.session.shared.clone() };
@@ -257,115 +265,117 @@ impl<H: Handler> Work<H> {
             };
             let result = tokio::select! {
                 biased;
-                result = work => Some(result),
-                () = stop.is_due(timeout) => None,
+                result = handler_future => Some(result),
+                () = stop.wait_for_deadline(timeout) => None,
             };
-            Done::Pipeline(match result {
-                _ if stop.is_requested() => End::Stopped,
-                None => End::Stopped,
-                Some(Ok(())) => End::Completed,
-                Some(Err(record)) => End::Failed(record),
+            TaskResult::Pipeline(match result {
+                _ if stop.is_requested() => PipelineEnd::Stopped,
+                None => PipelineEnd::Stopped,
+                Some(Ok(())) => PipelineEnd::Completed,
+                Some(Err(record)) => PipelineEnd::Failed(record),
             })
         };
         let task = self.tasks.spawn(task);
-        self.jobs.insert(task.id(), Job::Pipeline { run, is_nested });
+        self.task_kinds.insert(task.id(), TaskKind::Pipeline { run, is_nested });
         self.running += usize::from(!is_nested);
-        if let Some(slot) = self.shared.lock().slot(run) {
-            slot.task = Some(task);
+        if let Some(run_state) = self.shared.lock().run_state(run) {
+            run_state.task = Some(task);
         }
     }
 
-    fn spawn(&mut self, job: Job, task: impl Future<Output = Done> + Send + 'static) {
+    fn spawn(&mut self, kind: TaskKind, task: impl Future<Output = TaskResult> + Send + 'static) {
         let task = self.tasks.spawn(task);
-        self.jobs.insert(task.id(), job);
+        self.task_kinds.insert(task.id(), kind);
     }
 
-    /// Looks for tasks that have ended. Whether there were any.
+    /// Handles finished tasks. Returns whether there were any.
     pub(super) fn poll_tasks(&mut self, cx: &mut Context<'_>) -> bool {
-        let mut any = false;
+        let mut has_finished = false;
         while let Poll::Ready(Some(result)) = self.tasks.poll_join_next_with_id(cx) {
-            any = true;
-            let (id, done) = match result {
-                Ok((id, done)) => (id, Ok(done)),
+            has_finished = true;
+            let (id, result) = match result {
+                Ok((id, result)) => (id, Ok(result)),
                 Err(error) => (error.id(), Err(error)),
             };
-            if let Some(job) = self.jobs.remove(&id) {
-                self.conclude(job, done);
+            if let Some(kind) = self.task_kinds.remove(&id) {
+                self.handle_task_result(kind, result);
             }
         }
-        any
+        has_finished
     }
 
-    fn conclude(&mut self, job: Job, done: Result<Done, JoinError>) {
-        match (job, done) {
-            (Job::Opened, done) => {
-                let outcome = match done {
-                    Ok(Done::Opened(outcome)) => outcome,
+    fn handle_task_result(&mut self, kind: TaskKind, result: Result<TaskResult, JoinError>) {
+        match (kind, result) {
+            (TaskKind::Opened, result) => {
+                let outcome = match result {
+                    Ok(TaskResult::Opened(outcome)) => outcome,
                     _ => Err(panicked()),
                 };
                 self.is_opening = false;
                 match outcome {
-                    Ok(()) => self.start_waiting(),
+                    Ok(()) => self.start_queued(),
                     Err(record) => {
-                        // If even that can't be written, the client hears nothing but the end.
+                        // If the record cannot be encoded, the client sees only the end of the session.
                         let _ = self.shared.lock().pool.set_broken(*record);
-                        self.ended.get_or_insert(Ended::Broken);
+                        self.ended.get_or_insert(SessionEnd::Broken);
                     }
                 }
             }
-            (Job::Connected, _) => {}
-            (Job::Reset { call_id }, done) => {
-                let accepted = matches!(done, Ok(Done::Reset(true)));
+            (TaskKind::Connected, _) => {}
+            (TaskKind::Reset { call_id }, result) => {
+                let accepted = matches!(result, Ok(TaskResult::Reset(true)));
                 self.answer(call_id, Availability::Accepted(accepted));
             }
-            (Job::Pipeline { run, is_nested }, done) => {
+            (TaskKind::Pipeline { run, is_nested }, result) => {
                 self.running -= usize::from(!is_nested);
-                let end = match done {
-                    Ok(Done::Pipeline(end)) => end,
-                    _ => End::Failed(panicked()),
+                let end = match result {
+                    Ok(TaskResult::Pipeline(end)) => end,
+                    _ => PipelineEnd::Failed(panicked()),
                 };
                 self.finish(run, end);
-                self.start_waiting();
+                self.start_queued();
             }
         }
     }
 
-    /// Tells the client how a run has ended, unless it has closed the pipeline.
-    fn finish(&self, run: Run, end: End) {
+    /// Reports the end of a run to the client, unless the client has closed the pipeline.
+    fn finish(&self, run: PipelineRun, end: PipelineEnd) {
         let mut state = self.shared.lock();
-        if state.slot(run).is_some()
+        if state.run_state(run).is_some()
             && let Ok(mut pipeline) = state.pool.pipeline(run.id)
         {
-            let told = match end {
-                End::Completed => pipeline.complete(),
-                End::Stopped => pipeline.stop(),
-                End::Failed(record) => pipeline.fail(*record),
+            let reported = match end {
+                PipelineEnd::Completed => pipeline.complete(),
+                PipelineEnd::Stopped => pipeline.stop(),
+                PipelineEnd::Failed(record) => pipeline.fail(*record),
             };
-            if told.is_err() {
-                // Only a record of the handler's can't be written.
-                let record =
-                    ErrorRecord::new("the reason of a failure can't be written", ErrorCategory::WriteError);
+            if reported.is_err() {
+                // Only the handler's record can fail to encode.
+                let record = ErrorRecord::new(
+                    "the handler's error record can't be encoded",
+                    ErrorCategory::WriteError,
+                );
                 let _ = pipeline.fail(record);
             }
         }
         state.remove(run);
     }
 
-    /// Gives up all tasks and waits until they have ended.
+    /// Aborts all tasks and waits until they have ended.
     pub(super) async fn shut_down(&mut self) {
-        self.waiting.clear();
+        self.queued.clear();
         self.tasks.shutdown().await;
     }
 }
 
-/// Nobody waits any more, even where the session was given up.
-impl<H> Drop for Work<H> {
+/// Ends all waiting operations even if the session's future is dropped.
+impl<H> Drop for Dispatcher<H> {
     fn drop(&mut self) {
         self.shared.end();
     }
 }
 
-/// The commands of a handler as the output of a pipeline.
+/// Lists a handler's commands as output of the pipeline.
 async fn list(handler: &impl Handler, get: GetCommandMetadata, pipeline: Pipeline) -> Outcome {
     let commands = handler.commands(get, pipeline.clone()).await?;
     pipeline.output(GetCommandMetadata::count_to_value(commands.len())).await?;
@@ -377,6 +387,6 @@ async fn list(handler: &impl Handler, get: GetCommandMetadata, pipeline: Pipelin
 
 #[cold]
 fn panicked() -> Box<ErrorRecord> {
-    let record = ErrorRecord::new("the server has failed", ErrorCategory::NotSpecified);
+    let record = ErrorRecord::new("the handler of the server panicked", ErrorCategory::NotSpecified);
     Box::new(record.with_id("HandlerPanicked"))
 }

@@ -1,4 +1,4 @@
-//! The socket of a connection, that reads only while there is room for what is read.
+//! TCP socket with backpressure.
 
 use std::io;
 use std::pin::Pin;
@@ -7,21 +7,21 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::state::Shared;
+use super::state::SharedConnection;
 
-/// A socket that stops reading while too much of what was read waits, and fails when nobody wants the connection.
-pub(super) struct Gate<S> {
+/// Socket wrapper that stops reading while too much output is unread, and fails once the connection is abandoned.
+pub(super) struct BackpressureSocket<S> {
     socket: S,
-    shared: Arc<Shared>,
+    shared: Arc<SharedConnection>,
 }
 
-impl<S> Gate<S> {
-    pub(super) fn new(socket: S, shared: Arc<Shared>) -> Self {
+impl<S> BackpressureSocket<S> {
+    pub(super) fn new(socket: S, shared: Arc<SharedConnection>) -> Self {
         Self { socket, shared }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Gate<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for BackpressureSocket<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -29,12 +29,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for Gate<S> {
     ) -> Poll<io::Result<()>> {
         ready!(self.shared.poll_read(cx))?;
         ready!(Pin::new(&mut self.socket).poll_read(cx, buffer))?;
-        self.shared.put_heard();
+        self.shared.record_activity();
         Poll::Ready(Ok(()))
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Gate<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for BackpressureSocket<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.shared.check_write(cx)?;
         Pin::new(&mut self.socket).poll_write(cx, bytes)
@@ -61,31 +61,31 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn nothing_is_read_while_too_much_waits() {
+    async fn reading_stops_while_too_much_output_is_unread() {
         let (near, mut far) = tokio::io::duplex(64);
-        let shared = Shared::new(10);
-        let mut gate = Gate::new(near, Arc::clone(&shared));
+        let shared = SharedConnection::new(10);
+        let mut socket = BackpressureSocket::new(near, Arc::clone(&shared));
         far.write_all(b"ab").await.unwrap();
-        assert_eq!(gate.read_u8().await.unwrap(), b'a');
+        assert_eq!(socket.read_u8().await.unwrap(), b'a');
         shared.put_output(&[0; 10]);
-        let gate = tokio::spawn(async move {
-            let byte = gate.read_u8().await;
-            (gate, byte)
+        let reader = tokio::spawn(async move {
+            let byte = socket.read_u8().await;
+            (socket, byte)
         });
         for _ in 0..10 {
             tokio::task::yield_now().await;
         }
-        assert!(!gate.is_finished());
+        assert!(!reader.is_finished());
         let mut bytes = [0];
         let mut taken = ReadBuf::new(&mut bytes);
         std::future::poll_fn(|cx| shared.poll_output(cx, &mut taken)).await;
-        let (mut gate, byte) = gate.await.unwrap();
+        let (mut socket, byte) = reader.await.unwrap();
         assert_eq!(byte.unwrap(), b'b');
 
         shared.discard_output();
-        let gate = AbortOnDropHandle::new(tokio::spawn(async move { gate.read_u8().await }));
+        let reader = AbortOnDropHandle::new(tokio::spawn(async move { socket.read_u8().await }));
         tokio::task::yield_now().await;
         shared.abandon();
-        assert_eq!(gate.await.unwrap().unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
+        assert_eq!(reader.await.unwrap().unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
     }
 }

@@ -1,4 +1,4 @@
-//! What the user is asked while a connection is made.
+//! Prompts for secrets while connecting.
 
 use std::fmt;
 use std::path::Path;
@@ -6,35 +6,35 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-use super::trust::blocking;
+use super::host_key::blocking;
 use crate::Error;
 
-/// What has to be known to go on with a login; see [`Ssh::ask`](super::Ssh::ask).
+/// Prompt for the function set by [`Ssh::ask`](super::Ssh::ask).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SshQuestion<'a> {
-    /// The passphrase of a private key.
+    /// Passphrase of a private key.
     Passphrase {
-        /// The file of the key.
+        /// Key file.
         file: &'a Path,
     },
-    /// The password of the user.
+    /// Password of the user.
     Password {
-        /// The user.
+        /// User name.
         user: &'a str,
-        /// The host.
+        /// Host name or address.
         host: &'a str,
     },
-    /// Anything that the server wants to know (RFC 4256).
+    /// Keyboard-interactive prompt of the server (RFC 4256).
     Prompt {
-        /// The question, in words of the server: [`terminal_safe`](crate::terminal_safe) makes it fit to be shown.
+        /// Text from the server. Use [`terminal_safe`](crate::terminal_safe) to display it.
         text: &'a str,
-        /// Whether the answer may be seen.
+        /// True if the answer may be shown while typing.
         echo: bool,
     },
 }
 
-/// A secret text, which is wiped when it is dropped.
+/// Secret text, wiped from memory on drop.
 #[derive(Clone)]
 pub(super) struct Secret(pub(super) Zeroizing<String>);
 
@@ -44,44 +44,44 @@ impl Secret {
     }
 }
 
-/// Shows that it is there.
+/// Hides the text.
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(..)")
     }
 }
 
-/// Who answers.
+/// Shared function set by [`Ssh::ask`](super::Ssh::ask).
 #[derive(Clone)]
-pub(super) struct Ask(Arc<Answer>);
+pub(super) struct PromptHandler(Arc<PromptFn>);
 
-type Answer = dyn Fn(SshQuestion<'_>) -> Option<String> + Send + Sync;
+type PromptFn = dyn Fn(SshQuestion<'_>) -> Option<String> + Send + Sync;
 
-impl Ask {
+impl PromptHandler {
     pub(super) fn new(answer: impl Fn(SshQuestion<'_>) -> Option<String> + Send + Sync + 'static) -> Self {
         Self(Arc::new(answer))
     }
 
-    /// Asks on a thread that may wait for the user.
+    /// Calls the function on a blocking thread.
     pub(super) async fn password(&self, user: &str, host: &str) -> Result<Option<Secret>, Error> {
         let (answer, user, host) = (Arc::clone(&self.0), user.to_owned(), host.to_owned());
         blocking(move || answer(SshQuestion::Password { user: &user, host: &host }).map(Secret::new)).await
     }
 
-    /// The same for a question of the server.
+    /// Calls the function with a prompt of the server, on a blocking thread.
     pub(super) async fn prompt(&self, text: &str, echo: bool) -> Result<Option<Secret>, Error> {
         let (answer, text) = (Arc::clone(&self.0), text.to_owned());
         blocking(move || answer(SshQuestion::Prompt { text: &text, echo }).map(Secret::new)).await
     }
 
-    /// Asks on this thread.
+    /// Calls the function on this thread, which must be a blocking one.
     pub(super) fn passphrase(&self, file: &Path) -> Option<Secret> {
         (self.0)(SshQuestion::Passphrase { file }).map(Secret::new)
     }
 }
 
-impl fmt::Debug for Ask {
+impl fmt::Debug for PromptHandler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Ask(..)")
+        f.write_str("PromptHandler(..)")
     }
 }

@@ -1,55 +1,54 @@
-//! Whether the server is who it should be.
+//! Verification of host keys.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
 
 use russh::keys::{Algorithm, HashAlg, PublicKeyOrCertificate};
 
-use super::known_hosts::{KnownHosts, Verdict};
+use super::known_hosts::{KeyStatus, KnownHosts};
 use crate::Error;
 use crate::error::Kind;
 
-/// What becomes of a key that is not known.
+/// Treatment of unknown host keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Policy {
-    /// It is refused.
+pub(super) enum HostKeyPolicy {
     #[default]
     Strict,
-    /// It is written down if nothing at all is known about the host, and refused if it differs from what is.
+    /// Saved if the host has no known key; refused if it differs from known ones.
     AcceptNew,
-    /// It is accepted, and so is every other key.
+    /// Every key is accepted.
     AcceptAny,
 }
 
-/// Checks the key of one server.
-pub(super) struct Trust {
-    policy: Policy,
-    /// `None` while a thread writes to the files.
+/// Verifies the host key of one server.
+pub(super) struct HostKeyVerifier {
+    policy: HostKeyPolicy,
+    /// `None` while a blocking thread writes to the files.
     hosts: Option<KnownHosts>,
 }
 
-impl Trust {
-    /// Reads the files of known hosts, unless every key is accepted.
+impl HostKeyVerifier {
+    /// Reads the known-hosts files, unless every key is accepted.
     pub(super) async fn read(
-        policy: Policy,
+        policy: HostKeyPolicy,
         files: Vec<PathBuf>,
         host: &str,
         port: u16,
     ) -> Result<Self, Error> {
-        let files = if policy == Policy::AcceptAny { Vec::new() } else { files };
+        let files = if policy == HostKeyPolicy::AcceptAny { Vec::new() } else { files };
         let host = host.to_owned();
         let hosts = blocking(move || KnownHosts::read(files, &host, port)).await??;
         Ok(Self { policy, hosts: Some(hosts) })
     }
 
-    /// The algorithms of host keys to ask for: first those of keys that are known. RSA with SHA-1 is not among them.
+    /// Returns the host key algorithms to offer, those of known keys first. RSA with SHA-1 is excluded.
     pub(super) fn algorithms(&self) -> Cow<'static, [Algorithm]> {
         let is_sound = |algorithm: &Algorithm| !matches!(algorithm, Algorithm::Rsa { hash: None });
         let all = russh::Preferred::DEFAULT.key.iter().filter(|algorithm| is_sound(algorithm));
         let kinds: Vec<&str> = self.hosts.iter().flat_map(KnownHosts::kinds).collect();
         let is_known = |algorithm: &Algorithm| {
             let kind = match algorithm {
-                // The key is the same, whatever its signatures are made with.
+                // An RSA key has one type for all signature hashes.
                 Algorithm::Rsa { .. } => "ssh-rsa",
                 other => other.as_str(),
             };
@@ -60,22 +59,25 @@ impl Trust {
         first.into()
     }
 
-    /// Looks the key up.
+    /// Checks the host key.
     ///
     /// # Errors
     ///
-    /// Fails if the server is not to be trusted: `is_untrusted`.
-    pub(super) async fn check(&mut self, shown: &PublicKeyOrCertificate) -> Result<(), Error> {
-        if self.policy == Policy::AcceptAny {
+    /// Fails with `is_untrusted` if the key is not accepted.
+    pub(super) async fn check(&mut self, presented: &PublicKeyOrCertificate) -> Result<(), Error> {
+        if self.policy == HostKeyPolicy::AcceptAny {
             return Ok(());
         }
         let Some(hosts) = &self.hosts else {
-            return Err(Error::with(Kind::State, "the known hosts were lost while they were written"));
+            return Err(Error::with(Kind::State, "an earlier update of the known hosts failed"));
         };
-        if shown.certificate().is_some() {
-            return Err(Error::with(Kind::Untrusted, "the server shows a certificate that nobody asked for"));
+        if presented.certificate().is_some() {
+            return Err(Error::with(
+                Kind::Untrusted,
+                "the server presented a certificate, but host certificates are not supported",
+            ));
         }
-        let key = shown.public_key();
+        let key = presented.public_key();
         let blob = key.to_bytes().map_err(|error| {
             Error::with(Kind::Protocol, "the host key can't be read").caused_by(error.to_string())
         })?;
@@ -90,39 +92,39 @@ impl Trust {
             files.join(", ")
         };
         let detail = match hosts.check(&blob) {
-            Verdict::Known => return Ok(()),
-            Verdict::Unknown if self.policy == Policy::AcceptNew => {
-                return self.learn(key.algorithm().as_str().to_owned(), blob).await;
+            KeyStatus::Known => return Ok(()),
+            KeyStatus::Unknown if self.policy == HostKeyPolicy::AcceptNew => {
+                return self.add(key.algorithm().as_str().to_owned(), blob).await;
             }
-            Verdict::Unknown => format!("{what} is unknown; looked for it in {}", files()),
-            Verdict::Changed(place) => format!("{what} is not the one that is known from {place}"),
-            Verdict::Revoked(place) => format!("{what} is revoked by {place}"),
-            Verdict::Authority(place) => format!(
-                "{what} is unknown; {place} has an authority for certificates of hosts, which are not supported here"
+            KeyStatus::Unknown => format!("{what} is unknown; searched in {}", files()),
+            KeyStatus::Changed(place) => format!("{what} differs from the known key in {place}"),
+            KeyStatus::Revoked(place) => format!("{what} is revoked by {place}"),
+            KeyStatus::CertAuthority(place) => format!(
+                "{what} is unknown; {place} names a certificate authority, but host certificates are not supported"
             ),
         };
         Err(Error::with(Kind::Untrusted, detail))
     }
 
-    async fn learn(&mut self, kind: String, key: Vec<u8>) -> Result<(), Error> {
+    async fn add(&mut self, kind: String, key: Vec<u8>) -> Result<(), Error> {
         if let Some(mut hosts) = self.hosts.take() {
-            let (hosts, learnt) = blocking(move || {
-                let learnt = hosts.learn(&kind, key);
-                (hosts, learnt)
+            let (hosts, result) = blocking(move || {
+                let result = hosts.add(&kind, key);
+                (hosts, result)
             })
             .await?;
             self.hosts = Some(hosts);
-            learnt?;
+            result?;
         }
         Ok(())
     }
 }
 
-/// Runs what waits for files, a processor or a user on a thread of its own.
+/// Runs blocking work (files, key derivation, prompts) on a blocking thread.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Error> {
-    // It fails if the work panics or the runtime ends.
+    // Fails if the work panics or the runtime shuts down.
     tokio::task::spawn_blocking(work)
         .await
         .map_err(|error| Error::from(std::io::Error::other(error.to_string())))

@@ -1,4 +1,4 @@
-//! Messages that the transport has to understand or to make up.
+//! PSRP messages that the transport has to read or write itself.
 
 use uuid::Uuid;
 
@@ -10,38 +10,41 @@ use crate::message::{
 };
 use crate::record::{ErrorCategory, ErrorRecord};
 
-/// What the first data of a pool are about.
+/// Content of a pool's first data: a request to open a pool or to connect to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Opening {
+pub(super) struct PoolRequest {
     pub(super) pool: Uuid,
-    /// Whether the pool exists.
-    pub(super) is_connection: bool,
+    /// True for connecting to an existing pool.
+    pub(super) is_connect: bool,
 }
 
-impl Opening {
-    /// Reads the first data.
+impl PoolRequest {
+    /// Parses the first data.
     ///
     /// # Errors
     ///
-    /// Fails if there is no whole message ([`Error::is_limit`]) or something else than fragments.
-    pub(super) fn read(mut data: &[u8]) -> Result<Self, Error> {
+    /// Fails with [`Error::is_limit`] if the data contains no complete message, and if it does not consist of
+    /// fragments.
+    pub(super) fn parse(mut data: &[u8]) -> Result<Self, Error> {
         let mut assembler = Assembler::new();
-        let mut opening = None;
+        let mut request = None;
         while let Some(message) = assembler.next(&mut data)? {
             let header = Message::decode(message)?.header;
-            let opening = opening.get_or_insert(Self { pool: header.pool_id, is_connection: false });
-            opening.is_connection |= header.message_type == MessageType::ConnectRunspacePool;
+            let request = request.get_or_insert(Self { pool: header.pool_id, is_connect: false });
+            request.is_connect |= header.message_type == MessageType::ConnectRunspacePool;
         }
-        opening.ok_or_else(|| Error::with(Kind::Limit, "envelopes without room for the first message"))
+        request
+            .ok_or_else(|| Error::with(Kind::Limit, "max_envelope_size is too small for the first message"))
     }
 }
 
-/// Splits off the first message, or what there is of it. Other clients put no more into a command.
+/// Splits `data` after the fragments of the first message and returns the rest. PowerShell's clients send only this
+/// message when they create a command.
 ///
 /// # Errors
 ///
-/// Fails if this is something else than fragments.
-pub(super) fn split_first(data: &mut Vec<u8>) -> Result<Vec<u8>, Error> {
+/// Fails if the data does not consist of fragments.
+pub(super) fn split_first_message(data: &mut Vec<u8>) -> Result<Vec<u8>, Error> {
     let mut rest = &data[..];
     let mut first = None;
     while !rest.is_empty() {
@@ -55,8 +58,8 @@ pub(super) fn split_first(data: &mut Vec<u8>) -> Result<Vec<u8>, Error> {
     Ok(data.split_off(len))
 }
 
-/// The message of a server that a pipeline has failed, as fragments.
-pub(super) fn failed_pipeline(pool_id: Uuid, pipeline: Uuid, reason: &str) -> Result<Vec<u8>, Error> {
+/// Encodes the server's message for a failed pipeline, as fragments.
+pub(super) fn pipeline_failure(pool_id: Uuid, pipeline: Uuid, reason: &str) -> Result<Vec<u8>, Error> {
     let record = ErrorRecord::new(reason, ErrorCategory::ConnectionError);
     let info = PipelineStateInfo { state: PipelineState::Failed, error: Some(Box::new(record)) };
     let payload = Payload::PipelineState(info);
@@ -86,22 +89,22 @@ mod tests {
     }
 
     #[test]
-    fn opening_and_connecting_are_told_apart() {
+    fn open_and_connect_requests_are_distinguished() {
         let mut pool = RunspacePool::new(Config::new());
         pool.open().unwrap();
         let data = first_data(&mut pool);
-        assert_eq!(Opening::read(&data).unwrap(), Opening { pool: pool.id(), is_connection: false });
-        assert!(Opening::read(&data[..30]).unwrap_err().is_limit());
+        assert_eq!(PoolRequest::parse(&data).unwrap(), PoolRequest { pool: pool.id(), is_connect: false });
+        assert!(PoolRequest::parse(&data[..30]).unwrap_err().is_limit());
 
         let mut pool = RunspacePool::new(Config::new());
         pool.connect().unwrap();
         let data = first_data(&mut pool);
-        assert_eq!(Opening::read(&data).unwrap(), Opening { pool: pool.id(), is_connection: true });
+        assert_eq!(PoolRequest::parse(&data).unwrap(), PoolRequest { pool: pool.id(), is_connect: true });
     }
 
     #[test]
-    fn what_a_server_would_say_fails_the_pipeline() {
-        let data = failed_pipeline(Uuid::from_u128(1), Uuid::from_u128(2), "no more").unwrap();
+    fn pipeline_failure_is_a_valid_server_message() {
+        let data = pipeline_failure(Uuid::from_u128(1), Uuid::from_u128(2), "no more").unwrap();
         let mut assembler = Assembler::new();
         let message = Message::decode(assembler.next(&mut &data[..]).unwrap().unwrap()).unwrap();
         assert_eq!(message.header.pipeline_id, Some(Uuid::from_u128(2)));
@@ -112,17 +115,17 @@ mod tests {
     }
 
     #[test]
-    fn the_first_message_is_split_off() {
+    fn first_message_is_split_from_the_rest() {
         let mut fragmenter = Fragmenter::new().fragment_size(100);
         let (mut first, mut second) = (Vec::new(), Vec::new());
         fragmenter.encode(&[1; 150], &mut first);
         fragmenter.encode(&[2; 150], &mut second);
         let mut data = [&first[..], &second].concat();
-        assert_eq!(split_first(&mut data).unwrap(), second);
+        assert_eq!(split_first_message(&mut data).unwrap(), second);
         assert_eq!(data, first);
-        assert!(split_first(&mut data).unwrap().is_empty());
+        assert!(split_first_message(&mut data).unwrap().is_empty());
         assert_eq!(data, first);
         data.pop();
-        assert!(split_first(&mut data).unwrap_err().is_unexpected_end());
+        assert!(split_first_message(&mut data).unwrap_err().is_unexpected_end());
     }
 }
