@@ -247,7 +247,9 @@ impl Compiler {
         }
         self.open.pop();
         list.sort_by(|one, other| one.id.cmp(&other.id));
-        if let Some([model, _]) = list.array_windows().find(|[one, other]| one.id == other.id) {
+        if let Some([model, _]) =
+            list.windows(2).find(|pair| matches!(pair, [one, other] if one.id == other.id))
+        {
             return Err(SchemaError::new(SchemaErrorKind::Duplicate).within(format_args!("[{}]", model.name)));
         }
         Ok(NodeKind::Multi { header, models: list })

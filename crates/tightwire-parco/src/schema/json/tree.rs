@@ -55,7 +55,7 @@ impl Tree {
         let Self::Object(members) = self else { return Err(SchemaError::mismatch("expected an object")) };
         let mut names: Vec<&str> = members.iter().map(|(name, _)| &**name).collect();
         names.sort_unstable();
-        if names.array_windows().any(|[one, other]| one == other) {
+        if names.windows(2).any(|pair| matches!(pair, [one, other] if one == other)) {
             return Err(SchemaError::new(SchemaErrorKind::Duplicate));
         }
         Ok(members)
