@@ -1,6 +1,6 @@
 //! Floating-point numbers as .NET writes them in XML, and as its readers take them.
 
-use crate::value::ascii::Ascii;
+use crate::value::ascii::AsciiBuffer;
 
 /// A width of numbers.
 pub(crate) trait Float: zmij::Float + Copy {
@@ -54,8 +54,8 @@ float! {
 }
 
 /// The shortest text that is read as this number.
-pub(crate) fn text<F: Float>(number: F) -> Ascii {
-    let mut text = Ascii::new();
+pub(crate) fn text<F: Float>(number: F) -> AsciiBuffer {
+    let mut text = AsciiBuffer::new();
     if !number.is_finite() {
         text.push_bytes(match (number.is_nan(), number.is_negative()) {
             (true, _) => b"NaN",
@@ -88,7 +88,7 @@ pub(crate) fn text<F: Float>(number: F) -> Ascii {
     text
 }
 
-fn scientific(text: &mut Ascii, digits: &[u8], exponent: i32) {
+fn scientific(text: &mut AsciiBuffer, digits: &[u8], exponent: i32) {
     text.push(digits[0]);
     if digits.len() > 1 {
         text.push(b'.');

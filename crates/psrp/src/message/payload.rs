@@ -7,7 +7,7 @@ use crate::clixml::{ReadOptions, Reader, Writer};
 use crate::error::Kind;
 use crate::host::{HostCall, HostResponse};
 use crate::record::{ErrorRecord, InformationRecord, InformationalRecord, RecordStream};
-use crate::shape::{Budget, DEFAULT_MAX_SIZE, Field, Mismatch};
+use crate::shape::{CopyBudget, DEFAULT_COPY_BUDGET, Field, Mismatch};
 use crate::value::{Progress, PsString, Value};
 
 /// Defines [`Payload`] from its variants: those that read and write an object alike, then the special ones.
@@ -80,7 +80,7 @@ macro_rules! payload {
             fn read(
                 message_type: MessageType,
                 value: Option<Value>,
-                budget: &mut Budget,
+                budget: &mut CopyBudget,
             ) -> Result<Self, Mismatch> {
                 let some = || value.as_ref().ok_or_else(|| Mismatch::new("there are no data"));
                 Ok(match message_type {
@@ -158,7 +158,7 @@ payload! {
 
 impl Payload {
     /// Default of what [`from_value_within`](Self::from_value_within) lets be copied out of a value: 64 MiB.
-    pub const DEFAULT_MAX_SIZE: usize = DEFAULT_MAX_SIZE;
+    pub const DEFAULT_COPY_BUDGET: usize = DEFAULT_COPY_BUDGET;
 
     /// Reads the data of a message of this type. Secure strings stay encrypted.
     ///
@@ -195,7 +195,7 @@ impl Payload {
         }
         let max_size = options.max_decoded_size();
         let (value, size) = read_value(data, options)?;
-        let mut budget = Budget::new(max_size.saturating_sub(size));
+        let mut budget = CopyBudget::new(max_size.saturating_sub(size));
         let payload = Self::read(message_type, value, &mut budget)?;
         Ok((payload, max_size - budget.left()))
     }
@@ -223,12 +223,12 @@ impl Payload {
     /// Fails if a member is missing or of another type, and names it ([`Error::is_mismatch`]); or if the copy of what the
     /// value shares were to take more than 64 MiB ([`Error::is_limit`]).
     pub fn from_value(message_type: MessageType, value: Option<Value>) -> Result<Self, Error> {
-        Self::from_value_within(message_type, value, Self::DEFAULT_MAX_SIZE)
+        Self::from_value_within(message_type, value, Self::DEFAULT_COPY_BUDGET)
     }
 
     /// As [`from_value`](Self::from_value), with a limit in bytes of what may be copied. Objects are shared inside
     /// of a value but not in what is read from it. The default that the others have is
-    /// [`DEFAULT_MAX_SIZE`](Self::DEFAULT_MAX_SIZE), 64 MiB.
+    /// [`DEFAULT_COPY_BUDGET`](Self::DEFAULT_COPY_BUDGET), 64 MiB.
     ///
     /// # Errors
     ///
@@ -238,7 +238,7 @@ impl Payload {
         value: Option<Value>,
         max_size: usize,
     ) -> Result<Self, Error> {
-        Ok(Self::read(message_type, value, &mut Budget::new(max_size))?)
+        Ok(Self::read(message_type, value, &mut CopyBudget::new(max_size))?)
     }
 }
 

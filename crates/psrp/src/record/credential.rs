@@ -1,6 +1,6 @@
 //! Credentials.
 
-use crate::shape::{Budget, Field, Mismatch, Reader, bag};
+use crate::shape::{CopyBudget, Field, Mismatch, MemberReader, object_struct};
 use crate::value::{Object, PsString, SecureString, Value};
 
 /// A user and a password (`System.Management.Automation.PSCredential`, MS-PSRP 2.2.3.25).
@@ -31,10 +31,10 @@ impl Field for PsCredential {
             .into()
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         Ok(Self { user_name: from.required("UserName")?, password: from.required("Password")? })
     }
 }
 
-bag!(@values PsCredential);
+object_struct!(@values PsCredential);

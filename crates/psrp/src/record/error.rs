@@ -1,7 +1,7 @@
 //! Error records.
 
 use super::{ErrorCategory, InvocationInfo, exception};
-use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag};
+use crate::shape::{CopyBudget, Field, Mismatch, MemberReader, MemberWriter, object_struct};
 use crate::value::{Members, Object, PsString, TypeNames, Value};
 
 /// An error (`System.Management.Automation.ErrorRecord`, MS-PSRP 2.2.3.15): the data of an error message, the reason of a
@@ -174,7 +174,7 @@ impl Field for ErrorRecord {
         static TYPE_NAMES: LazyLock<TypeNames> =
             LazyLock::new(|| TypeNames::new(["System.Management.Automation.ErrorRecord", "System.Object"]));
 
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("Exception", &self.exception);
         out.put("TargetObject", &self.target_object);
         out.put("FullyQualifiedErrorId", &self.fully_qualified_error_id);
@@ -203,8 +203,8 @@ impl Field for ErrorRecord {
         out.finish_as(object)
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         let extended = from.optional(EXTENDED)? == Some(true);
         let [call, serialize_extent, extent, command] = InvocationInfo::NAMES;
         let known: &[&[&str]] =
@@ -231,4 +231,4 @@ impl Field for ErrorRecord {
     }
 }
 
-bag!(@values ErrorRecord);
+object_struct!(@values ErrorRecord);

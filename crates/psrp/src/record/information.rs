@@ -1,7 +1,7 @@
 //! Records of the information stream, and what `Write-Host` makes of them.
 
 use crate::host::ConsoleColor;
-use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag};
+use crate::shape::{CopyBudget, Field, Mismatch, MemberReader, MemberWriter, object_struct};
 use crate::value::{DateTime, Members, Object, PsString, TypeNames, Value};
 
 /// A record of the information stream (`System.Management.Automation.InformationRecord`, MS-PSRP 2.2.2.26), since
@@ -64,7 +64,7 @@ impl InformationRecord {
 
 impl Field for InformationRecord {
     fn write(&self) -> Value {
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("MessageData", &self.message_data);
         out.put("Source", &self.source);
         // PowerShell refuses a record without a date.
@@ -79,8 +79,8 @@ impl Field for InformationRecord {
         out.finish()
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         Ok(Self {
             message_data: from.required("MessageData")?,
             source: from.optional("Source")?,
@@ -96,7 +96,7 @@ impl Field for InformationRecord {
     }
 }
 
-bag!(@values InformationRecord);
+object_struct!(@values InformationRecord);
 
 /// What `Write-Host` writes to the information stream (`System.Management.Automation.HostInformationMessage`).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -130,8 +130,8 @@ impl Field for HostInformationMessage {
             .into()
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         Ok(Self {
             message: from.optional("Message")?.unwrap_or_default(),
             no_new_line: from.optional("NoNewLine")?,
@@ -141,4 +141,4 @@ impl Field for HostInformationMessage {
     }
 }
 
-bag!(@values HostInformationMessage);
+object_struct!(@values HostInformationMessage);

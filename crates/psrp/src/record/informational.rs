@@ -2,7 +2,7 @@
 
 use super::InvocationInfo;
 use crate::Error;
-use crate::shape::{Budget, DEFAULT_MAX_SIZE, Mismatch, Reader, Writer};
+use crate::shape::{CopyBudget, DEFAULT_COPY_BUDGET, Mismatch, MemberReader, MemberWriter};
 use crate::value::{Members, Object, PsString, TypeNames, Value};
 
 /// Which of the three streams of plain messages.
@@ -69,7 +69,7 @@ impl InformationalRecord {
 
     /// The object that stands for it in messages of this stream.
     pub fn to_value(&self, stream: RecordStream) -> Value {
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put(MESSAGE, &self.message);
         out.put(EXTENDED, &self.invocation.is_some());
         if let Some(invocation) = &self.invocation {
@@ -93,12 +93,12 @@ impl InformationalRecord {
     /// Fails if a member is missing or of another type, and names it ([`Error::is_mismatch`]); or if the copy of what the
     /// value shares were to take more than 64 MiB ([`Error::is_limit`]).
     pub fn from_value(value: &Value) -> Result<Self, Error> {
-        Ok(Self::read(value, &mut Budget::new(DEFAULT_MAX_SIZE))?)
+        Ok(Self::read(value, &mut CopyBudget::new(DEFAULT_COPY_BUDGET))?)
     }
 
-    pub(crate) fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+    pub(crate) fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
         budget.items::<Self>(1)?;
-        let mut from = Reader::new(value, budget)?;
+        let mut from = MemberReader::new(value, budget)?;
         let extended = from.optional(EXTENDED)? == Some(true);
         let own: &[&str] = &[MESSAGE, EXTENDED];
         let [call, serialize_extent, extent, command] = InvocationInfo::NAMES;

@@ -1,6 +1,6 @@
 //! The command that a record comes from.
 
-use crate::shape::{Mismatch, Reader, Writer, bag, flags, open_enum};
+use crate::shape::{Mismatch, MemberReader, MemberWriter, object_struct, flags, open_enum};
 use crate::value::{PsString, Value};
 
 open_enum! {
@@ -51,7 +51,7 @@ flags! {
     }
 }
 
-bag! {
+object_struct! {
     /// Where in a script a command stands.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct ScriptExtent {
@@ -68,7 +68,7 @@ bag! {
     }
 }
 
-bag! {
+object_struct! {
     /// What a command is.
     #[derive(Clone, Debug, PartialEq)]
     pub struct CommandInfo {
@@ -95,7 +95,7 @@ pub struct InvocationInfo {
     pub command: Option<CommandInfo>,
 }
 
-bag! {
+object_struct! {
     /// How and where a command was called.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct InvocationCall {
@@ -141,7 +141,7 @@ impl InvocationInfo {
     pub(super) const NAMES: [&'static [&'static str]; 4] =
         [InvocationCall::NAMES, &[Self::SERIALIZE_EXTENT], ScriptExtent::NAMES, CommandInfo::NAMES];
 
-    pub(super) fn put(&self, out: &mut Writer) {
+    pub(super) fn put(&self, out: &mut MemberWriter) {
         let parameters = &self.call.bound_parameters;
         let is_table =
             |entries: &[(Value, Value)]| entries.iter().all(|(key, _)| key.as_ps_string().is_some());
@@ -159,7 +159,7 @@ impl InvocationInfo {
         }
     }
 
-    pub(super) fn take(from: &mut Reader<'_, '_>) -> Result<Self, Mismatch> {
+    pub(super) fn take(from: &mut MemberReader<'_, '_>) -> Result<Self, Mismatch> {
         from.budget.items::<Self>(1)?;
         Ok(Self {
             call: InvocationCall::take(from)?,

@@ -1,6 +1,6 @@
 //! Progress as a message of its own.
 
-use crate::shape::{Budget, Field, Mismatch, Reader, Writer, open_enum};
+use crate::shape::{CopyBudget, Field, Mismatch, MemberReader, MemberWriter, open_enum};
 use crate::value::{Progress, PsString, Value};
 
 open_enum! {
@@ -21,7 +21,7 @@ impl Field for Progress {
     fn write(&self) -> Value {
         let text = |text: &PsString| if text.is_empty() { PsString::from_static(" ") } else { text.clone() };
         let id = self.activity_id.max(0);
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("Activity", &text(&self.activity));
         out.put("ActivityId", &id);
         out.put("StatusDescription", &text(&self.status_description));
@@ -36,12 +36,12 @@ impl Field for Progress {
         out.finish()
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
         if let Value::Progress(record) = value {
             budget.value(value)?;
             return Ok((**record).clone());
         }
-        let mut from = Reader::new(value, budget)?;
+        let mut from = MemberReader::new(value, budget)?;
         Ok(Self {
             activity: from.optional("Activity")?.unwrap_or_default(),
             activity_id: from.required("ActivityId")?,
@@ -72,6 +72,6 @@ impl Progress {
     ///
     /// [`Error::is_mismatch`]: crate::Error::is_mismatch
     pub fn from_value(value: &Value) -> Result<Self, crate::Error> {
-        Ok(Self::read(value, &mut Budget::new(crate::shape::DEFAULT_MAX_SIZE))?)
+        Ok(Self::read(value, &mut CopyBudget::new(crate::shape::DEFAULT_COPY_BUDGET))?)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::error::Kind;
-use crate::shape::{Budget, Mismatch, Reader, Writer, bag, open_enum};
+use crate::shape::{CopyBudget, Mismatch, MemberReader, MemberWriter, object_struct, open_enum};
 use crate::value::{PsString, Value, Version};
 
 open_enum! {
@@ -50,7 +50,7 @@ impl From<MergeTarget> for PipelineResultTypes {
     }
 }
 
-bag! {
+object_struct! {
     /// A parameter or an argument of a command (MS-PSRP 2.2.3.13).
     #[derive(Clone, Debug, PartialEq)]
     pub struct CommandParameter {
@@ -213,7 +213,7 @@ impl Command {
     }
 
     pub(super) fn write(&self, peer: Version) -> Value {
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("Cmd", &self.text);
         out.put("Args", &self.parameters);
         out.put("IsScript", &self.is_script);
@@ -233,8 +233,8 @@ impl Command {
         out.finish()
     }
 
-    pub(super) fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    pub(super) fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         Ok(Self {
             text: from.required("Cmd")?,
             parameters: from.optional("Args")?.unwrap_or_default(),

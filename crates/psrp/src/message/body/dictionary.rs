@@ -1,7 +1,7 @@
 //! Dictionaries of the application.
 
 use super::SessionCapability;
-use crate::shape::{Budget, Field, Mismatch, bag};
+use crate::shape::{CopyBudget, Field, Mismatch, object_struct};
 use crate::value::{Base, Object, PsString, Value};
 
 /// A dictionary of primitives that applications exchange when a pool is opened
@@ -58,7 +58,7 @@ impl Field for PrimitiveDictionary {
         Value::Object(self.0.clone())
     }
 
-    fn read(value: &Value, _: &mut Budget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, _: &mut CopyBudget) -> Result<Self, Mismatch> {
         let Value::Object(object) = value else { return Err(Mismatch::new("is no dictionary")) };
         let Base::Dictionary(entries) = object.base() else { return Err(Mismatch::new("is no dictionary")) };
         if entries.iter().any(|(key, _)| key.as_ps_string().is_none()) {
@@ -68,7 +68,7 @@ impl Field for PrimitiveDictionary {
     }
 }
 
-bag! {
+object_struct! {
     /// What the application on the server tells the client (MS-PSRP 2.2.2.13).
     #[derive(Clone, Debug, PartialEq)]
     pub struct ApplicationPrivateData {

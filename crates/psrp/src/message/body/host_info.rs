@@ -1,10 +1,10 @@
 //! What a server is told about the client's host.
 
 use crate::host::{ConsoleColor, Coordinates, Size};
-use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag};
+use crate::shape::{CopyBudget, Field, Mismatch, MemberReader, MemberWriter, object_struct};
 use crate::value::{Object, PsString, Value};
 
-bag! {
+object_struct! {
     /// Which parts of a host the client has (MS-PSRP 2.2.3.14).
     #[derive(Clone, Debug, PartialEq)]
     pub struct HostInfo {
@@ -120,13 +120,13 @@ impl Field for HostDefaultData {
                 [$(($key, typed($type, &$self.$field))),*]
             };
         }
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("data", &Value::from(Object::dictionary(fields!(entries!(self)))));
         out.finish()
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         let data: Value = from.required("data")?;
         let entries = data.entries().ok_or_else(|| Mismatch::new("is no dictionary").in_member("data"))?;
         let mut read = Self::default();
@@ -141,7 +141,7 @@ impl Field for HostDefaultData {
         for (index, (key, value)) in entries.iter().enumerate() {
             let mut entry = || -> Result<(), Mismatch> {
                 let number = i32::read(key, budget)?;
-                let mut from = Reader::new(value, budget)?;
+                let mut from = MemberReader::new(value, budget)?;
                 fields!(assign!(number, from, read));
                 Ok(())
             };
@@ -152,7 +152,7 @@ impl Field for HostDefaultData {
 }
 
 fn typed(type_name: &'static str, value: &impl Field) -> Value {
-    let mut out = Writer::default();
+    let mut out = MemberWriter::default();
     out.put("T", &PsString::from_static(type_name));
     out.put("V", value);
     out.finish()

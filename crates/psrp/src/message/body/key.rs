@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::b64;
-use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag};
+use crate::shape::{CopyBudget, Field, Mismatch, MemberReader, MemberWriter, object_struct};
 use crate::value::{PsString, Value};
 
 /// The public key that the session key is to be encrypted with (MS-PSRP 2.2.2.3).
@@ -31,20 +31,20 @@ macro_rules! base64_member {
     ($($type:ident => $name:literal;)*) => {$(
         impl Field for $type {
             fn write(&self) -> Value {
-                let mut out = Writer::default();
+                let mut out = MemberWriter::default();
                 out.put($name, &PsString::from(b64::encode_to_string(&self.blob)));
                 out.finish()
             }
 
-            fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-                let text: PsString = Reader::new(value, budget)?.required($name)?;
+            fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+                let text: PsString = MemberReader::new(value, budget)?.required($name)?;
                 let blob = text.as_str().and_then(|text| b64::decode_to_box(text.as_bytes()));
                 let blob = blob.ok_or_else(|| Mismatch::new("is no base64").in_member($name))?;
                 Ok(Self { blob })
             }
         }
 
-        bag!(@values $type);
+        object_struct!(@values $type);
     )*};
 }
 

@@ -1,10 +1,10 @@
 //! Lists of commands.
 
 use crate::record::CommandTypes;
-use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag};
+use crate::shape::{CopyBudget, Field, Mismatch, MemberReader, MemberWriter, object_struct};
 use crate::value::{Object, PsString, Value};
 
-bag! {
+object_struct! {
     /// Starts a pipeline that lists commands (MS-PSRP 2.2.2.14), since protocol 2.1.
     ///
     /// Its output is an object with the member `Count`, then that many [`CommandMetadata`].
@@ -38,8 +38,8 @@ impl GetCommandMetadata {
     ///
     /// Fails if there is no number `Count` ([`Error::is_mismatch`](crate::Error::is_mismatch)).
     pub fn count(first_output: &Value) -> Result<i64, crate::Error> {
-        let mut budget = Budget::new(crate::shape::DEFAULT_MAX_SIZE);
-        Ok(Reader::new(first_output, &mut budget)?.required("Count")?)
+        let mut budget = CopyBudget::new(crate::shape::DEFAULT_COPY_BUDGET);
+        Ok(MemberReader::new(first_output, &mut budget)?.required("Count")?)
     }
 
     /// What the pipeline writes first when so many commands follow (MS-PSRP 2.2.3.21).
@@ -106,7 +106,7 @@ impl CommandMetadata {
     pub fn to_value(&self) -> Value {
         let parameters =
             self.parameters.iter().map(|parameter| (parameter.name.clone(), parameter.to_value()));
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("Name", &self.name);
         out.put("Namespace", &self.namespace);
         out.put("HelpUri", &self.help_uri);
@@ -128,12 +128,12 @@ impl CommandMetadata {
     /// [`Error::is_mismatch`]: crate::Error::is_mismatch
     /// [`Error::is_limit`]: crate::Error::is_limit
     pub fn from_value(value: &Value) -> Result<Self, crate::Error> {
-        let mut budget = Budget::new(crate::shape::DEFAULT_MAX_SIZE);
+        let mut budget = CopyBudget::new(crate::shape::DEFAULT_COPY_BUDGET);
         Ok(Self::read(value, &mut budget)?)
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         let parameters: Option<Value> = from.optional("Parameters")?;
         let entries = match &parameters {
             Some(value) => {
@@ -170,7 +170,7 @@ impl ParameterMetadata {
     }
 
     fn to_value(&self) -> Value {
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("Name", &self.name);
         out.put("ParameterType", &self.parameter_type);
         out.put("Aliases", &self.aliases);
@@ -180,8 +180,8 @@ impl ParameterMetadata {
         out.finish_as(Object::builder().type_names(names))
     }
 
-    fn read(name: &Value, value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(name: &Value, value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         Ok(Self {
             name: match from.optional("Name")? {
                 Some(name) => name,

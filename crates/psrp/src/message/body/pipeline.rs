@@ -2,7 +2,7 @@
 
 use super::{ApartmentState, Command, HostInfo, SessionCapability};
 use crate::Error;
-use crate::shape::{Budget, DEFAULT_MAX_SIZE, Field, Mismatch, Reader, Writer, flags};
+use crate::shape::{CopyBudget, DEFAULT_COPY_BUDGET, Field, Mismatch, MemberReader, MemberWriter, flags};
 use crate::value::{PsString, Value, Version};
 
 flags! {
@@ -93,7 +93,7 @@ impl PowerShell {
         let commands = |statement: &Vec<Command>| -> Vec<Value> {
             statement.iter().map(|command| command.write(peer)).collect()
         };
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("Cmds", &self.statements.first().map(commands).unwrap_or_default());
         out.put("IsNested", &self.is_nested);
         out.put("History", &self.history);
@@ -101,7 +101,7 @@ impl PowerShell {
         if self.statements.len() > 1 {
             // All of them, the first one again.
             let statement = |statement| {
-                let mut out = Writer::default();
+                let mut out = MemberWriter::default();
                 out.put("Cmds", &commands(statement));
                 out.finish()
             };
@@ -123,8 +123,8 @@ impl Field for PowerShell {
         self.write(SessionCapability::PROTOCOL)
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         let extra: Vec<Statement> = from.optional("ExtraCmds")?.unwrap_or_default();
         let statements = if extra.is_empty() {
             vec![from.required::<Vec<ReadCommand>>("Cmds")?.into_iter().map(|command| command.0).collect()]
@@ -150,7 +150,7 @@ impl Field for ReadCommand {
         self.0.write(SessionCapability::PROTOCOL)
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
         Command::read(value, budget).map(Self)
     }
 }
@@ -162,8 +162,8 @@ impl Field for Statement {
         Value::Nil
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let commands: Vec<ReadCommand> = Reader::new(value, budget)?.required("Cmds")?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let commands: Vec<ReadCommand> = MemberReader::new(value, budget)?.required("Cmds")?;
         Ok(Self(commands.into_iter().map(|command| command.0).collect()))
     }
 }
@@ -246,11 +246,11 @@ impl CreatePipeline {
     /// Fails if a member is missing or of another type, and names it ([`Error::is_mismatch`]); or if the copy of what the
     /// value shares were to take more than 64 MiB ([`Error::is_limit`]).
     pub fn from_value(value: &Value) -> Result<Self, Error> {
-        Ok(Self::read(value, &mut Budget::new(DEFAULT_MAX_SIZE))?)
+        Ok(Self::read(value, &mut CopyBudget::new(DEFAULT_COPY_BUDGET))?)
     }
 
     fn write_for(&self, peer: Version) -> Value {
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("NoInput", &self.no_input);
         out.put("ApartmentState", &self.apartment_state);
         out.put("RemoteStreamOptions", &self.remote_stream_options);
@@ -267,8 +267,8 @@ impl Field for CreatePipeline {
         self.write_for(SessionCapability::PROTOCOL)
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         Ok(Self {
             no_input: from.optional("NoInput")?.unwrap_or_default(),
             apartment_state: from.optional("ApartmentState")?.unwrap_or_default(),

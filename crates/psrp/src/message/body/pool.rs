@@ -1,9 +1,9 @@
 //! Requests of a pool, and the answer to all of them.
 
-use crate::shape::{Budget, Field, Mismatch, bag};
+use crate::shape::{CopyBudget, Field, Mismatch, object_struct};
 use crate::value::Value;
 
-bag! {
+object_struct! {
     /// Changes the largest number of runspaces (MS-PSRP 2.2.2.6).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct SetMaxRunspaces {
@@ -14,7 +14,7 @@ bag! {
     }
 }
 
-bag! {
+object_struct! {
     /// Changes the least number of runspaces (MS-PSRP 2.2.2.7).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct SetMinRunspaces {
@@ -25,7 +25,7 @@ bag! {
     }
 }
 
-bag! {
+object_struct! {
     /// Asks how many runspaces are free (MS-PSRP 2.2.2.11).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct GetAvailableRunspaces {
@@ -34,7 +34,7 @@ bag! {
     }
 }
 
-bag! {
+object_struct! {
     /// Resets the variables of the runspace (MS-PSRP 2.2.2.31), since protocol 2.3.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct ResetRunspaceState {
@@ -43,7 +43,7 @@ bag! {
     }
 }
 
-bag! {
+object_struct! {
     /// The answer to the four requests of a pool (MS-PSRP 2.2.2.8).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct RunspaceAvailability {
@@ -72,7 +72,7 @@ impl Field for Availability {
         }
     }
 
-    fn read(value: &Value, _: &mut Budget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, _: &mut CopyBudget) -> Result<Self, Mismatch> {
         let accepted = value.as_bool().map(Self::Accepted);
         let answer = accepted.or_else(|| value.as_i64().map(Self::Count));
         answer.ok_or_else(|| Mismatch::new("is neither boolean nor number"))

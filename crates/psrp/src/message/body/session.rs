@@ -1,10 +1,10 @@
 //! The first messages of a session.
 
 use super::{HostInfo, PrimitiveDictionary};
-use crate::shape::{Budget, Field, Mismatch, bag, open_enum};
+use crate::shape::{CopyBudget, Field, Mismatch, object_struct, open_enum};
 use crate::value::{PsString, Value, Version};
 
-bag! {
+object_struct! {
     /// Versions of one side, its first message (MS-PSRP 2.2.2.1).
     ///
     /// Client and server use the lower one of their versions. Since protocol 2.4, that of PowerShell 7.6, secure strings rely
@@ -72,7 +72,7 @@ open_enum! {
     }
 }
 
-bag! {
+object_struct! {
     /// Opens a pool (MS-PSRP 2.2.2.2). The default is one runspace and no host.
     #[derive(Clone, Debug, PartialEq)]
     pub struct InitRunspacePool {
@@ -104,7 +104,7 @@ impl Default for InitRunspacePool {
     }
 }
 
-bag! {
+object_struct! {
     /// How many runspaces a pool has: the answer to connecting to one (MS-PSRP 2.2.2.30), or what the client that
     /// connects asks for.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,10 +129,10 @@ impl Field for ConnectRunspacePool {
         self.limits.as_ref().map_or_else(|| Value::String(PsString::default()), Field::write)
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
         let none = value.is_nil() || value.as_ps_string().is_some();
         Ok(Self { limits: if none { None } else { Some(Field::read(value, budget)?) } })
     }
 }
 
-bag!(@values ConnectRunspacePool);
+object_struct!(@values ConnectRunspacePool);

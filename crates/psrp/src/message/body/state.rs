@@ -1,7 +1,7 @@
 //! States of pools and pipelines.
 
 use crate::record::{ErrorCategory, ErrorRecord, exception};
-use crate::shape::{bag, open_enum};
+use crate::shape::{object_struct, open_enum};
 
 open_enum! {
     /// The state of a runspace pool (`System.Management.Automation.Runspaces.RunspacePoolState`).
@@ -49,7 +49,7 @@ open_enum! {
     }
 }
 
-bag! {
+object_struct! {
     /// The state of a pool (MS-PSRP 2.2.2.9).
     #[derive(Clone, Debug, PartialEq)]
     pub struct RunspacePoolStateInfo {
@@ -67,7 +67,7 @@ impl RunspacePoolStateInfo {
     }
 }
 
-bag! {
+object_struct! {
     /// The state of a pipeline (MS-PSRP 2.2.2.21).
     #[derive(Clone, Debug, PartialEq)]
     pub struct PipelineStateInfo {

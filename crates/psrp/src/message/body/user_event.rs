@@ -2,10 +2,10 @@
 
 use uuid::Uuid;
 
-use crate::shape::bag;
+use crate::shape::object_struct;
 use crate::value::{DateTime, PsString, Value};
 
-bag! {
+object_struct! {
     /// An event that a script on the server forwards (MS-PSRP 2.2.2.12).
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct UserEvent {

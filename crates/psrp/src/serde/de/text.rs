@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use uuid::fmt::Hyphenated;
 
 use crate::value::Base;
-use crate::value::ascii::Ascii;
+use crate::value::ascii::AsciiBuffer;
 use crate::{PsString, Value};
 
 /// The text of a value.
 pub(in crate::serde) enum Text<'v> {
     Kept(&'v PsString),
     Made(String),
-    Short(Ascii),
+    Short(AsciiBuffer),
     Unit(u16),
 }
 
@@ -60,7 +60,7 @@ pub(in crate::serde) fn text(value: &Value) -> Option<Text<'_>> {
             None => Text::Unit(*unit),
         },
         Value::Guid(id) => {
-            let mut text = Ascii::new();
+            let mut text = AsciiBuffer::new();
             text.push_bytes(id.hyphenated().encode_lower(&mut [0; Hyphenated::LENGTH]).as_bytes());
             Text::Short(text)
         }
