@@ -187,6 +187,7 @@ mod link;
 pub mod message;
 pub mod outofproc;
 pub mod record;
+mod redacted;
 #[cfg(feature = "serde")]
 pub mod serde;
 pub mod server;

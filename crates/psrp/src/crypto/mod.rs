@@ -36,7 +36,6 @@ mod cipher;
 mod exchange;
 #[cfg(feature = "crypto")]
 mod session_key;
-mod tree;
 
 pub use cipher::Cipher;
 pub(crate) use cipher::ClearText;

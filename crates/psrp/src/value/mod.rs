@@ -4,6 +4,7 @@ pub(crate) mod ascii;
 mod compare;
 mod date_time;
 mod debug;
+mod decrypt;
 mod deep_drop;
 mod decimal;
 mod members;

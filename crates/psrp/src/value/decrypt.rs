@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::Cipher;
+use super::{Base, Members, Object, SecureString, Value};
+use crate::crypto::Cipher;
 use crate::error::Error;
-use crate::value::{Base, Members, Object, SecureString, Value};
 
 impl Value {
     /// Decrypts all secure strings in this value that are still encrypted.
