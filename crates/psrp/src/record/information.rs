@@ -1,4 +1,4 @@
-//! Records of the information stream, and what `Write-Host` makes of them.
+//! Records of the information stream, and the output of `Write-Host`.
 
 use crate::host::ConsoleColor;
 use crate::shape::{CopyBudget, Field, Mismatch, MemberReader, MemberWriter, object_struct};
@@ -9,25 +9,25 @@ use crate::value::{DateTime, Members, Object, PsString, TypeNames, Value};
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct InformationRecord {
-    /// What was written: any object; of `Write-Host` a [`HostInformationMessage`].
+    /// The written object; for `Write-Host` a [`HostInformationMessage`].
     pub message_data: Value,
-    /// The script or command that wrote it.
+    /// Script or command that wrote it.
     pub source: Option<PsString>,
-    /// When it was written; `io::serve` sets it to the present if there is none.
+    /// Time of writing. If it is `None`, `io::serve` sets the current time.
     pub time_generated: Option<DateTime>,
     /// Tags; `Write-Host` sets `PSHOST`.
     pub tags: Vec<PsString>,
-    /// The user of the session.
+    /// User of the session.
     pub user: Option<PsString>,
-    /// The computer.
+    /// Name of the computer.
     pub computer: Option<PsString>,
-    /// The process.
+    /// Process id.
     pub process_id: u32,
-    /// The thread of the system.
+    /// Id of the operating system's thread.
     pub native_thread_id: u32,
-    /// The thread of .NET.
+    /// Id of the .NET thread.
     pub managed_thread_id: u32,
-    /// Members that are not known here.
+    /// Unknown members.
     pub extra: Members,
 }
 
@@ -44,13 +44,13 @@ const NAMES: &[&str] = &[
 ];
 
 impl InformationRecord {
-    /// A record of this object or text.
+    /// Creates a record of an object or text.
     pub fn new(message_data: impl Into<Value>) -> Self {
         Self { message_data: message_data.into(), ..Self::default() }
     }
 
-    /// The text to show: that of `Write-Host`, a string as it is, else what `ToString` gave at the sender. Not made safe
-    /// for a terminal; see [`terminal_safe`](crate::terminal_safe).
+    /// Returns the text to show: the message of `Write-Host`, a string, or else the text form of the object. Not
+    /// escaped for a terminal; see [`terminal_safe`](crate::terminal_safe).
     pub fn message(&self) -> Option<&PsString> {
         match &self.message_data {
             Value::Object(object) if object.is_a(HostInformationMessage::TYPE_NAME) => {
@@ -67,7 +67,7 @@ impl Field for InformationRecord {
         let mut out = MemberWriter::default();
         out.put("MessageData", &self.message_data);
         out.put("Source", &self.source);
-        // PowerShell refuses a record without a date.
+        // PowerShell rejects a record without a date.
         out.put("TimeGenerated", &self.time_generated.unwrap_or(DateTime::UNSET));
         out.put("Tags", &self.tags);
         out.put("User", &self.user);
@@ -98,16 +98,16 @@ impl Field for InformationRecord {
 
 object_struct!(@values InformationRecord);
 
-/// What `Write-Host` writes to the information stream (`System.Management.Automation.HostInformationMessage`).
+/// Output of `Write-Host` on the information stream (`System.Management.Automation.HostInformationMessage`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostInformationMessage {
     /// The text.
     pub message: PsString,
-    /// Whether no end of line follows.
+    /// True if no line end follows.
     pub no_new_line: Option<bool>,
-    /// Colour of the text, if not that of the host.
+    /// Text colour, if not the host's default.
     pub foreground_color: Option<ConsoleColor>,
-    /// Colour behind the text, if not that of the host.
+    /// Background colour, if not the host's default.
     pub background_color: Option<ConsoleColor>,
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct MemberReader<'a, 'b> {
 
 impl<'a, 'b> MemberReader<'a, 'b> {
     pub(crate) fn new(value: &'a Value, budget: &'b mut CopyBudget) -> Result<Self, Mismatch> {
-        let Value::Object(object) = value else { return Err(Mismatch::new("is no object with members")) };
+        let Value::Object(object) = value else { return Err(Mismatch::new("is not an object with members")) };
         budget.item()?;
         Ok(Self { object, budget })
     }

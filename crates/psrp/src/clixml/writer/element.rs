@@ -156,7 +156,7 @@ impl ElementWriter {
             Value::Object(object) => self.object(object, position, level, false),
             Value::Cycle(cycle) => self.cycle(cycle, position, level),
             Value::SecureString(secret) => self.secret(secret, position),
-            Value::MemberSet(_) => Err(Error::with(Kind::Unwritable, "a set of members that is no member")),
+            Value::MemberSet(_) => Err(Error::with(Kind::Unwritable, "a member set outside of members")),
             value => {
                 self.simple(value, position);
                 Ok(())
@@ -355,7 +355,7 @@ impl ElementWriter {
         match (self.options.cipher.as_ref(), secret.encrypted()) {
             (Some(cipher), _) => self.base64(tag, position, &secret.encrypt(&**cipher)?),
             (None, Some(encrypted)) => self.base64(tag, position, encrypted),
-            (None, None) => return Err(Error::with(Kind::NoKey, "a string to be encrypted")),
+            (None, None) => return Err(Error::with(Kind::NoKey, "an unencrypted secure string")),
         }
         Ok(())
     }
@@ -381,7 +381,7 @@ impl ElementWriter {
     fn cycle(&mut self, cycle: &Cycle, position: Position<'_>, level: usize) -> Result<(), Error> {
         let object = cycle.upgrade();
         let object =
-            object.ok_or_else(|| Error::with(Kind::Unwritable, "a cycle to an object that is gone"))?;
+            object.ok_or_else(|| Error::with(Kind::Unwritable, "a cycle to a dropped object"))?;
         // Even if the object does not enclose this position, the handle at hand may be the only one.
         self.objects.pin(&object);
         self.object(&object, position, level, true)
@@ -507,7 +507,7 @@ impl ElementWriter {
         self.push_part(&tag.item);
         for (key, value) in entries {
             if key.is_nil() {
-                return Err(Error::with(Kind::Unwritable, "a dictionary with null as a key"));
+                return Err(Error::with(Kind::Unwritable, "a dictionary with a null key"));
             }
             self.raw("<En>");
             self.value(key, Position::Key, level)?;

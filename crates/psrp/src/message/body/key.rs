@@ -6,21 +6,21 @@ use crate::b64;
 use crate::shape::{CopyBudget, Field, Mismatch, MemberReader, MemberWriter, object_struct};
 use crate::value::{PsString, Value};
 
-/// The public key that the session key is to be encrypted with (MS-PSRP 2.2.2.3).
+/// The public key that the server encrypts the session key with (MS-PSRP 2.2.2.3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicKey {
-    /// The key in Microsoft's format for public keys.
+    /// The key as a PUBLICKEYBLOB.
     pub blob: Box<[u8]>,
 }
 
 /// The session key, encrypted with the client's public key (MS-PSRP 2.2.2.4).
 #[derive(Clone, PartialEq, Eq)]
 pub struct EncryptedSessionKey {
-    /// The key in Microsoft's format for encrypted keys.
+    /// The key as a SIMPLEBLOB.
     pub blob: Box<[u8]>,
 }
 
-/// Does not show the key, encrypted as it is.
+/// Does not show the key, even though it is encrypted.
 impl fmt::Debug for EncryptedSessionKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("EncryptedSessionKey(..)")
@@ -39,7 +39,7 @@ macro_rules! base64_member {
             fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
                 let text: PsString = MemberReader::new(value, budget)?.required($name)?;
                 let blob = text.as_str().and_then(|text| b64::decode_to_box(text.as_bytes()));
-                let blob = blob.ok_or_else(|| Mismatch::new("is no base64").in_member($name))?;
+                let blob = blob.ok_or_else(|| Mismatch::new("is not Base64").in_member($name))?;
                 Ok(Self { blob })
             }
         }

@@ -1,35 +1,35 @@
-//! Requests of a pool, and the answer to all of them.
+//! Requests of a pool and their response.
 
 use crate::shape::{CopyBudget, Field, Mismatch, object_struct};
 use crate::value::Value;
 
 object_struct! {
-    /// Changes the largest number of runspaces (MS-PSRP 2.2.2.6).
+    /// Sets the maximum number of runspaces (MS-PSRP 2.2.2.6).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct SetMaxRunspaces {
-        /// The new number.
+        /// The new maximum.
         pub max_runspaces: i32 => "MaxRunspaces",
-        /// Number of the call, which the answer repeats.
+        /// Number of the request, repeated in the response.
         pub call_id: i64 => "ci",
     }
 }
 
 object_struct! {
-    /// Changes the least number of runspaces (MS-PSRP 2.2.2.7).
+    /// Sets the minimum number of runspaces (MS-PSRP 2.2.2.7).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct SetMinRunspaces {
-        /// The new number.
+        /// The new minimum.
         pub min_runspaces: i32 => "MinRunspaces",
-        /// Number of the call, which the answer repeats.
+        /// Number of the request, repeated in the response.
         pub call_id: i64 => "ci",
     }
 }
 
 object_struct! {
-    /// Asks how many runspaces are free (MS-PSRP 2.2.2.11).
+    /// Requests the number of available runspaces (MS-PSRP 2.2.2.11).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct GetAvailableRunspaces {
-        /// Number of the call, which the answer repeats.
+        /// Number of the request, repeated in the response.
         pub call_id: i64 => "ci",
     }
 }
@@ -38,28 +38,28 @@ object_struct! {
     /// Resets the variables of the runspace (MS-PSRP 2.2.2.31), since protocol 2.3.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct ResetRunspaceState {
-        /// Number of the call, which the answer repeats.
+        /// Number of the request, repeated in the response.
         pub call_id: i64 => "ci",
     }
 }
 
 object_struct! {
-    /// The answer to the four requests of a pool (MS-PSRP 2.2.2.8).
+    /// The response to the four requests of a pool (MS-PSRP 2.2.2.8).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct RunspaceAvailability {
-        /// The answer.
+        /// The result.
         pub availability: Availability => "SetMinMaxRunspacesResponse",
-        /// Number of the call that is answered.
+        /// Number of the request.
         pub call_id: i64 => "ci",
     }
 }
 
-/// What a pool answers.
+/// Result of a request of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Availability {
-    /// Whether the change was made.
+    /// True if the change was made.
     Accepted(bool),
-    /// How many runspaces are free.
+    /// Number of available runspaces.
     Count(i64),
 }
 
@@ -67,7 +67,7 @@ impl Field for Availability {
     fn write(&self) -> Value {
         match *self {
             Self::Accepted(accepted) => accepted.into(),
-            // PowerShell expects the narrower type, against the specification.
+            // PowerShell expects `Int32`, contrary to the specification.
             Self::Count(count) => i32::try_from(count).map_or(count.into(), Value::from),
         }
     }
@@ -75,6 +75,6 @@ impl Field for Availability {
     fn read(value: &Value, _: &mut CopyBudget) -> Result<Self, Mismatch> {
         let accepted = value.as_bool().map(Self::Accepted);
         let answer = accepted.or_else(|| value.as_i64().map(Self::Count));
-        answer.ok_or_else(|| Mismatch::new("is neither boolean nor number"))
+        answer.ok_or_else(|| Mismatch::new("is neither a boolean nor a number"))
     }
 }

@@ -22,7 +22,7 @@ open_enum! {
         Broken = 5,
         /// Being disconnected.
         Disconnecting = 6,
-        /// Disconnected: it goes on without a client.
+        /// Disconnected: running without a client.
         Disconnected = 7,
         /// Being connected.
         Connecting = 8,
@@ -38,11 +38,11 @@ open_enum! {
         Running = 1,
         /// Being stopped.
         Stopping = 2,
-        /// Stopped before its end.
+        /// Stopped before completion.
         Stopped = 3,
-        /// Ended.
+        /// Completed.
         Completed = 4,
-        /// Ended by an error.
+        /// Failed with an error.
         Failed = 5,
         /// Running without a client.
         Disconnected = 6,
@@ -55,13 +55,13 @@ object_struct! {
     pub struct RunspacePoolStateInfo {
         /// The state.
         pub state: RunspacePoolState => "RunspaceState",
-        /// The reason, if there is one.
+        /// The reason, if any.
         pub error: Option<Box<ErrorRecord>> => "ExceptionAsErrorRecord" [optional],
     }
 }
 
 impl RunspacePoolStateInfo {
-    /// A state without a reason.
+    /// Creates a state without a reason.
     pub fn new(state: RunspacePoolState) -> Self {
         Self { state, error: None }
     }
@@ -73,18 +73,18 @@ object_struct! {
     pub struct PipelineStateInfo {
         /// The state.
         pub state: PipelineState => "PipelineState",
-        /// The reason, if there is one.
+        /// The reason, if any.
         pub error: Option<Box<ErrorRecord>> => "ExceptionAsErrorRecord" [optional],
     }
 }
 
 impl PipelineStateInfo {
-    /// A state without a reason.
+    /// Creates a state without a reason.
     pub fn new(state: PipelineState) -> Self {
         Self { state, error: None }
     }
 
-    /// The state of a pipeline that was stopped, with the error record that PowerShell has for it.
+    /// Creates the state of a stopped pipeline with the same error record as PowerShell.
     pub fn stopped() -> Self {
         let names = [
             "System.Management.Automation.PipelineStoppedException",
