@@ -52,7 +52,7 @@ pub enum ConsoleEvent<'a> {
 #[derive(Debug, Default)]
 pub struct ConsoleFilter {
     options: ReadOptions,
-    state: State,
+    state: FilterState,
     /// Input that was not emitted yet.
     pending: Redacted<Vec<u8>>,
     /// Offset of the document in `pending`, once its beginning was found.
@@ -64,7 +64,7 @@ pub struct ConsoleFilter {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum FilterState {
     #[default]
     Text,
     /// `pending` begins with the mark.
@@ -113,7 +113,7 @@ impl ConsoleFilter {
     pub fn finish(&mut self, mut sink: impl FnMut(ConsoleEvent<'_>)) {
         emit_text(&self.pending, &mut sink);
         self.pending.clear();
-        self.enter(State::Text);
+        self.enter(FilterState::Text);
     }
 
     /// Emits all complete events and returns the number of bytes consumed.
@@ -121,7 +121,7 @@ impl ConsoleFilter {
         let mut at = 0;
         while at < input.len() {
             let rest = &input[at..];
-            if self.state == State::Text {
+            if self.state == FilterState::Text {
                 let marked = memmem::find(rest, MARK);
                 let end = marked.unwrap_or_else(|| rest.len() - partial_mark(rest));
                 emit_text(&rest[..end], sink);
@@ -129,33 +129,33 @@ impl ConsoleFilter {
                 if marked.is_none() {
                     return at;
                 }
-                self.enter(State::Marked);
+                self.enter(FilterState::Marked);
                 continue;
             }
-            let mark = if self.state == State::Marked { MARK.len() } else { 0 };
+            let mark = if self.state == FilterState::Marked { MARK.len() } else { 0 };
             match self.find_document(rest, mark) {
                 Block::Incomplete if rest.len() <= self.options.limits.size => return at,
                 Block::Document(start, end) if end <= self.options.limits.size => {
                     self.emit_document(&rest[..end], start, sink);
                     at += end;
-                    self.enter(State::AfterDocument);
+                    self.enter(FilterState::AfterDocument);
                 }
                 Block::Interrupted(end) => {
                     emit_text(&rest[..end], sink);
                     at += end;
-                    self.enter(State::Marked);
+                    self.enter(FilterState::Marked);
                 }
                 Block::Incomplete | Block::Text | Block::Document(..) => {
                     emit_text(&rest[..mark], sink);
                     at += mark;
-                    self.enter(State::Text);
+                    self.enter(FilterState::Text);
                 }
             }
         }
         at
     }
 
-    fn enter(&mut self, state: State) {
+    fn enter(&mut self, state: FilterState) {
         self.state = state;
         self.start = None;
         self.searched = 0;

@@ -90,13 +90,13 @@ pub fn from_slice(input: &[u8]) -> Result<Value, Error> {
 pub struct Reader<'a> {
     source: Source<'a>,
     tree: Tree,
-    state: State,
+    state: ReaderState,
     /// The maximum size, if the input is larger.
     too_long: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ReaderState {
     /// Before the first element.
     Before,
     /// Inside `<Objs>`.
@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
     /// Creates a reader with these options.
     pub fn with_options(input: &'a [u8], options: ReadOptions) -> Self {
         let too_long = (input.len() > options.limits.size).then_some(options.limits.size);
-        Self { source: Source::new(input), tree: Tree::new(options), state: State::Before, too_long }
+        Self { source: Source::new(input), tree: Tree::new(options), state: ReaderState::Before, too_long }
     }
 
     /// Returns the current position in the input, in bytes.
@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
                     continue;
                 }
                 Some(Markup::End) => {
-                    self.state = State::Between;
+                    self.state = ReaderState::Between;
                     continue;
                 }
                 None => {}
@@ -152,13 +152,13 @@ impl<'a> Reader<'a> {
                 Event::Empty(tag) => (tag, true),
                 Event::End(_) => {
                     // The XML reader rejects mismatched end tags.
-                    self.state = State::Between;
+                    self.state = ReaderState::Between;
                     continue;
                 }
                 Event::Decl(_) if self.source.is_first() => continue,
                 Event::Eof => match self.state {
-                    State::Between | State::Done => return Ok(None),
-                    State::Before | State::Document => return Err(self.source.unexpected_end()),
+                    ReaderState::Between | ReaderState::Done => return Ok(None),
+                    ReaderState::Before | ReaderState::Document => return Err(self.source.unexpected_end()),
                 },
                 event => {
                     self.source.expect_blank(event)?;
@@ -185,8 +185,8 @@ impl<'a> Reader<'a> {
             self.document(attributes, start.is_empty).map_err(|error| error.or_offset(at))?;
             return Ok(None);
         }
-        if self.state == State::Before {
-            self.state = State::Between;
+        if self.state == ReaderState::Before {
+            self.state = ReaderState::Between;
         }
         let stream = match attributes.stream {
             None => None,
@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
 
     /// Begins an `<Objs>` document.
     fn document(&mut self, attributes: &Attributes<'_>, empty: bool) -> Result<(), Error> {
-        if self.state == State::Document {
+        if self.state == ReaderState::Document {
             return Err(Error::with(Kind::Structure, "a document inside a document"));
         }
         if let Some(version) = attributes.version {
@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
             }
         }
         self.tree.clear_references();
-        self.state = if empty { State::Between } else { State::Document };
+        self.state = if empty { ReaderState::Between } else { ReaderState::Document };
         Ok(())
     }
 }
@@ -220,12 +220,12 @@ impl Iterator for Reader<'_> {
     type Item = Result<(Option<Stream>, Value), Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.state == State::Done {
+        if self.state == ReaderState::Done {
             return None;
         }
         let item = self.read().transpose();
         if !matches!(item, Some(Ok(_))) {
-            self.state = State::Done;
+            self.state = ReaderState::Done;
         }
         item
     }

@@ -2,7 +2,7 @@
 
 use serde::ser::{self, Serialize};
 
-use super::{State, ValueSerializer, names, variant_object};
+use super::{SerializerState, ValueSerializer, names, variant_object};
 use crate::error::Kind;
 use crate::serde::path_error::{PathError, Result, PathSegment};
 use crate::serde::special;
@@ -13,7 +13,7 @@ use crate::{Object, Value};
 /// Maximum number of items allocated in advance for a length that the type announces.
 const MAX_PREALLOCATED: usize = 4096;
 
-impl State {
+impl SerializerState {
     fn value<T: Serialize + ?Sized>(&self, value: &T, step: PathSegment) -> Result<Value> {
         value.serialize(ValueSerializer(self)).map_err(|error| error.at(step))
     }
@@ -21,12 +21,12 @@ impl State {
 
 /// Serializes a list.
 pub(super) struct ListSerializer<'a> {
-    state: &'a State,
+    state: &'a SerializerState,
     items: Vec<Value>,
 }
 
 impl<'a> ListSerializer<'a> {
-    pub(super) fn new(state: &'a State, length: usize) -> Self {
+    pub(super) fn new(state: &'a SerializerState, length: usize) -> Self {
         Self { state, items: Vec::with_capacity(length.min(MAX_PREALLOCATED)) }
     }
 
@@ -51,20 +51,20 @@ fn object(type_names: TypeNames, base: Base) -> Value {
 
 /// Serializes a dictionary.
 pub(super) struct DictionarySerializer<'a> {
-    state: &'a State,
+    state: &'a SerializerState,
     key: Option<Value>,
     entries: Vec<(Value, Value)>,
 }
 
 impl<'a> DictionarySerializer<'a> {
-    pub(super) fn new(state: &'a State, length: usize) -> Self {
+    pub(super) fn new(state: &'a SerializerState, length: usize) -> Self {
         Self { state, key: None, entries: Vec::with_capacity(length.min(MAX_PREALLOCATED)) }
     }
 }
 
 /// Serializes an object with members.
 pub(super) struct StructSerializer<'a> {
-    state: &'a State,
+    state: &'a SerializerState,
     length: usize,
     /// True if the struct defines the .NET type.
     named: bool,
@@ -73,7 +73,7 @@ pub(super) struct StructSerializer<'a> {
 
 impl<'a> StructSerializer<'a> {
     /// `name` is the name of the struct, `length` the number of its fields.
-    pub(super) fn new(state: &'a State, name: &'static str, length: usize) -> Self {
+    pub(super) fn new(state: &'a SerializerState, name: &'static str, length: usize) -> Self {
         let mut content = Content::default();
         content.type_names = Some(state.names.of(name));
         Self { state, length, named: names::is_dotnet_type(name), content }
@@ -83,20 +83,20 @@ impl<'a> StructSerializer<'a> {
         self.state.adapted.set(false);
         let value = self.state.value(value, PathSegment::Member(name))?;
         let adapted = self.state.adapted.replace(false);
-        let fault = |detail| PathError::new(Kind::Unwritable, detail).at(PathSegment::Member(name));
+        let error = |detail| PathError::new(Kind::Unwritable, detail).at(PathSegment::Member(name));
         match name {
             special::TYPE_NAMES if value.is_nil() => {}
             special::TYPE_NAMES => {
-                let names = value.items().ok_or_else(|| fault("the type names are not a list of strings"))?;
+                let names = value.items().ok_or_else(|| error("the type names are not a list of strings"))?;
                 let names: Option<Vec<_>> = names.iter().map(|name| name.as_ps_string().cloned()).collect();
-                let names = names.ok_or_else(|| fault("the type names are not a list of strings"))?;
+                let names = names.ok_or_else(|| error("the type names are not a list of strings"))?;
                 self.content.type_names = (!names.is_empty()).then(|| TypeNames::new(names));
                 self.named = true;
             }
             special::TO_STRING => match value.as_ps_string() {
                 Some(text) => self.content.to_string = Some(text.clone()),
                 None if value.is_nil() => {}
-                None => return Err(fault("the text form is not a string")),
+                None => return Err(error("the text form is not a string")),
             },
             special::VALUE => self.wrap(value),
             _ => {

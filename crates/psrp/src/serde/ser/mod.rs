@@ -18,9 +18,9 @@ use crate::{Object, Value};
 /// Name of the newtype around an adapted member.
 pub(super) const ADAPTED: &str = "$psrp::adapted";
 
-/// State of one call of [`to_value`].
+/// SerializerState of one call of [`to_value`].
 #[derive(Default)]
-struct State {
+struct SerializerState {
     /// True if the value that was just serialized is an adapted member of its parent.
     adapted: Cell<bool>,
     names: TypeNameCache,
@@ -28,7 +28,7 @@ struct State {
 
 /// Serializes a Rust value to a [`Value`].
 pub(super) fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value> {
-    value.serialize(ValueSerializer(&State::default()))
+    value.serialize(ValueSerializer(&SerializerState::default()))
 }
 
 /// Creates an object with one member, the representation of a variant with data.
@@ -37,7 +37,7 @@ fn variant_object(variant: &'static str, value: Value) -> Value {
 }
 
 #[derive(Clone, Copy)]
-struct ValueSerializer<'a>(&'a State);
+struct ValueSerializer<'a>(&'a SerializerState);
 
 macro_rules! scalars {
     ($($serialize:ident($type:ty)),* $(,)?) => {$(
