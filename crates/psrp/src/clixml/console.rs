@@ -83,6 +83,7 @@ enum Block {
     Interrupted(usize),
     /// A document from the first to the second offset.
     Document(usize, usize),
+}
 
 impl ConsoleFilter {
     /// Creates a filter with the default options.

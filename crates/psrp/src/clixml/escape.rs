@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::short_text::{SHORT, SPACES, copy, suspects};
+use super::short_text::{SHORT, SPACES, copy, special_bits};
 use crate::PsString;
 
 /// Escapes text with `_xHHHH_` as CLIXML requires. XML's own escapes are not applied.
@@ -249,17 +249,17 @@ pub(super) fn find_special(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
     let place = |found: u64| (found.trailing_zeros() / 8) as usize;
     let Some(end) = rest.last_chunk::<8>() else {
-        let found = suspects(last(rest));
+        let found = special_bits(last(rest));
         return (found != 0).then(|| at + place(found));
     };
     for (index, chunk) in rest.as_chunks::<8>().0.iter().enumerate() {
-        let found = suspects(u64::from_le_bytes(*chunk));
+        let found = special_bits(u64::from_le_bytes(*chunk));
         if found != 0 {
             return Some(at + index * 8 + place(found));
         }
     }
     // The chunk overlaps bytes that were already checked; these need no escape.
-    let found = suspects(u64::from_le_bytes(*end));
+    let found = special_bits(u64::from_le_bytes(*end));
     (found != 0).then(|| bytes.len() - 8 + place(found))
 }
 

@@ -24,23 +24,23 @@ pub(super) fn copy<const N: usize>(text: &[u8], to: &mut [u8; N], at: usize) -> 
         put(to, at, first);
         put(to, at + text.len() - 16, last);
         let ([a, b], [c, d]) = (halves(first), halves(last));
-        suspects(a) | suspects(b) | suspects(c) | suspects(d)
+        special_bits(a) | special_bits(b) | special_bits(c) | special_bits(d)
     } else if let (Some(first), Some(last)) = (text.first_chunk::<8>(), text.last_chunk::<8>()) {
         put(to, at, first);
         put(to, at + text.len() - 8, last);
-        suspects(u64::from_le_bytes(*first)) | suspects(u64::from_le_bytes(*last))
+        special_bits(u64::from_le_bytes(*first)) | special_bits(u64::from_le_bytes(*last))
     } else if let (Some(first), Some(last)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
         put(to, at, first);
         put(to, at + text.len() - 4, last);
-        suspects(u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32)
+        special_bits(u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32)
     } else if let [first, .., last] = text {
         put(to, at, &[*first, text[1]]);
         put(to, at + text.len() - 1, &[*last]);
         let [first, second, last] = [*first, text[1], *last].map(u64::from);
-        suspects(SPACES << 24 | last << 16 | second << 8 | first)
+        special_bits(SPACES << 24 | last << 16 | second << 8 | first)
     } else if let [only] = text {
         put(to, at, &[*only]);
-        suspects(SPACES << 8 | u64::from(*only))
+        special_bits(SPACES << 8 | u64::from(*only))
     } else {
         0
     };
@@ -60,7 +60,7 @@ pub(super) const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
 /// Returns a word with the high bit of each byte set that may need an escape: control characters, `"`, `&`, `<`, `>`,
 /// `_` and all non-ASCII bytes. The bits after the first non-ASCII byte are undefined.
 #[inline(always)]
-pub(super) fn suspects(word: u64) -> u64 {
+pub(super) fn special_bits(word: u64) -> u64 {
     // The sum of two numbers below 0x80 sets the high bit for the larger ones and does not carry into the next byte.
     let all = |byte: u8| LOW * u64::from(byte);
     let differs = |with: u8, from: u8| ((word | all(with)) ^ all(from)).wrapping_add(all(0x7F));

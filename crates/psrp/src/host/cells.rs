@@ -3,7 +3,9 @@
 use super::ConsoleColor;
 use crate::Error;
 use crate::error::Kind;
-use crate::shape::{CopyBudget, Field, Mismatch, MemberReader, MemberWriter, object_struct as bag, open_enum};
+use crate::shape::{
+    CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct as bag, open_enum,
+};
 use crate::value::Value;
 
 open_enum! {

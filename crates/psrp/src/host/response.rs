@@ -3,7 +3,7 @@
 use super::{HostCall, HostMethod, HostResult};
 use crate::Error;
 use crate::record::{ErrorCategory, ErrorRecord, exception};
-use crate::shape::{CopyBudget, Field, Mismatch, MemberReader, MemberWriter, object_struct as bag};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct as bag};
 use crate::value::{PsString, Value};
 
 /// The answer to a [`HostCall`], for the pool or a pipeline (MS-PSRP 2.2.2.16, 2.2.2.28).

@@ -198,7 +198,7 @@ impl Payload {
         let (value, size) = read_value(data, options)?;
         let mut budget = CopyBudget::new(max_size.saturating_sub(size));
         let payload = Self::read(message_type, value, &mut budget)?;
-        Ok((payload, max_size - budget.left()))
+        Ok((payload, max_size - budget.remaining()))
     }
 
     /// Encodes the data, which follow a [`MessageHeader`](super::MessageHeader). The bytes are in the writer until its

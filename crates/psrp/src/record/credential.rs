@@ -1,6 +1,6 @@
 //! Credentials.
 
-use crate::shape::{CopyBudget, Field, Mismatch, MemberReader, object_struct};
+use crate::shape::{CopyBudget, Field, MemberReader, Mismatch, object_struct};
 use crate::value::{Object, PsString, SecureString, Value};
 
 /// User name and password (`System.Management.Automation.PSCredential`, MS-PSRP 2.2.3.25).

@@ -1,7 +1,7 @@
 //! Error records.
 
 use super::{ErrorCategory, InvocationInfo, exception};
-use crate::shape::{CopyBudget, Field, Mismatch, MemberReader, MemberWriter, object_struct};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct};
 use crate::value::{Members, Object, PsString, TypeNames, Value};
 
 /// An error (`System.Management.Automation.ErrorRecord`, MS-PSRP 2.2.3.15): a record of the error stream, the reason of
@@ -190,7 +190,7 @@ impl Field for ErrorRecord {
         out.put_some("ErrorDetails_ScriptStackTrace", &self.script_stack_trace);
         out.put(EXTENDED, &self.invocation.is_some());
         if let Some(invocation) = &self.invocation {
-            invocation.put(&mut out);
+            invocation.write_members(&mut out);
             // PowerShell rejects a record with an invocation but without this member.
             let call = &invocation.call.pipeline_iteration_info;
             out.put(ITERATION, self.pipeline_iteration_info.as_ref().unwrap_or(call));
@@ -223,7 +223,11 @@ impl Field for ErrorRecord {
             details_message: from.optional("ErrorDetails_Message")?,
             recommended_action: from.optional("ErrorDetails_RecommendedAction")?,
             script_stack_trace: from.optional("ErrorDetails_ScriptStackTrace")?,
-            invocation: if extended { Some(Box::new(InvocationInfo::take(&mut from)?)) } else { None },
+            invocation: if extended {
+                Some(Box::new(InvocationInfo::read_members(&mut from)?))
+            } else {
+                None
+            },
             pipeline_iteration_info: if extended { from.optional(ITERATION)? } else { None },
             text: from.text_form()?,
             extra: from.extra(known)?,

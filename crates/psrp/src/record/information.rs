@@ -1,7 +1,7 @@
 //! Records of the information stream, and the output of `Write-Host`.
 
 use crate::host::ConsoleColor;
-use crate::shape::{CopyBudget, Field, Mismatch, MemberReader, MemberWriter, object_struct};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct};
 use crate::value::{DateTime, Members, Object, PsString, TypeNames, Value};
 
 /// A record of the information stream (`System.Management.Automation.InformationRecord`, MS-PSRP 2.2.2.26), since

@@ -2,7 +2,7 @@
 
 use super::InvocationInfo;
 use crate::Error;
-use crate::shape::{CopyBudget, DEFAULT_COPY_BUDGET, Mismatch, MemberReader, MemberWriter};
+use crate::shape::{CopyBudget, DEFAULT_COPY_BUDGET, MemberReader, MemberWriter, Mismatch};
 use crate::value::{Members, Object, PsString, TypeNames, Value};
 
 /// A stream of informational records.
@@ -73,7 +73,7 @@ impl InformationalRecord {
         out.put(MESSAGE, &self.message);
         out.put(EXTENDED, &self.invocation.is_some());
         if let Some(invocation) = &self.invocation {
-            invocation.put(&mut out);
+            invocation.write_members(&mut out);
             // PowerShell rejects a record with an invocation but without this member.
             let call = &invocation.call.pipeline_iteration_info;
             out.put(ITERATION, self.pipeline_iteration_info.as_ref().unwrap_or(call));
@@ -106,7 +106,11 @@ impl InformationalRecord {
             if extended { &[own, &[ITERATION], call, serialize_extent, extent, command] } else { &[own] };
         Ok(Self {
             message: from.required::<Option<_>>(MESSAGE)?.unwrap_or_default(),
-            invocation: if extended { Some(Box::new(InvocationInfo::take(&mut from)?)) } else { None },
+            invocation: if extended {
+                Some(Box::new(InvocationInfo::read_members(&mut from)?))
+            } else {
+                None
+            },
             pipeline_iteration_info: if extended { from.optional(ITERATION)? } else { None },
             text: from.text_form()?,
             extra: from.extra(known)?,

@@ -1,6 +1,6 @@
 //! Invocations of commands, as part of records.
 
-use crate::shape::{Mismatch, MemberReader, MemberWriter, object_struct, flags, open_enum};
+use crate::shape::{MemberReader, MemberWriter, Mismatch, flags, object_struct, open_enum};
 use crate::value::{PsString, Value};
 
 open_enum! {
@@ -141,35 +141,35 @@ impl InvocationInfo {
     pub(super) const NAMES: [&'static [&'static str]; 4] =
         [InvocationCall::NAMES, &[Self::SERIALIZE_EXTENT], ScriptExtent::NAMES, CommandInfo::NAMES];
 
-    pub(super) fn put(&self, out: &mut MemberWriter) {
+    pub(super) fn write_members(&self, out: &mut MemberWriter) {
         let parameters = &self.call.bound_parameters;
         let is_table =
             |entries: &[(Value, Value)]| entries.iter().all(|(key, _)| key.as_ps_string().is_some());
         match parameters.is_nil() || parameters.entries().is_some_and(is_table) {
-            true => self.call.put(out),
+            true => self.call.write_members(out),
             // PowerShell rejects a record whose parameters are not a dictionary.
-            false => InvocationCall { bound_parameters: Value::Nil, ..self.call.clone() }.put(out),
+            false => InvocationCall { bound_parameters: Value::Nil, ..self.call.clone() }.write_members(out),
         }
         out.put(Self::SERIALIZE_EXTENT, &self.extent.is_some());
         if let Some(extent) = &self.extent {
-            extent.put(out);
+            extent.write_members(out);
         }
         if let Some(command) = &self.command {
-            command.put(out);
+            command.write_members(out);
         }
     }
 
-    pub(super) fn take(from: &mut MemberReader<'_, '_>) -> Result<Self, Mismatch> {
+    pub(super) fn read_members(from: &mut MemberReader<'_, '_>) -> Result<Self, Mismatch> {
         from.budget.items::<Self>(1)?;
         Ok(Self {
-            call: InvocationCall::take(from)?,
+            call: InvocationCall::read_members(from)?,
             extent: match from.optional(Self::SERIALIZE_EXTENT)? {
-                Some(true) => Some(ScriptExtent::take(from)?),
+                Some(true) => Some(ScriptExtent::read_members(from)?),
                 _ => None,
             },
             command: match from.object().get("CommandInfo_CommandType") {
                 None | Some(Value::Nil) => None,
-                Some(_) => Some(CommandInfo::take(from)?),
+                Some(_) => Some(CommandInfo::read_members(from)?),
             },
         })
     }

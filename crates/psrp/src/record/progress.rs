@@ -1,6 +1,6 @@
 //! Progress records as messages.
 
-use crate::shape::{CopyBudget, Field, Mismatch, MemberReader, MemberWriter, open_enum};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, open_enum};
 use crate::value::{Progress, PsString, Value};
 
 open_enum! {

@@ -4,9 +4,9 @@ use serde::de::{self, Deserialize, DeserializeOwned, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
 use super::enumeration::EnumerationElement;
-use super::path_error::{PathError, Result};
 use super::fields::{AsElement, private};
-use super::passthrough::{self, SerializeValue, DeserializeValue};
+use super::passthrough::{self, DeserializeValue, SerializeValue};
+use super::path_error::{PathError, Result};
 use super::ser::to_value;
 use crate::error::Kind;
 use crate::{Object, Value};

@@ -15,7 +15,10 @@ pub enum EnumerationElement {}
 /// # Errors
 ///
 /// Fails like the serializer, and if a value carries data.
-pub fn serialize<T: AsElement<EnumerationElement>, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+pub fn serialize<T: AsElement<EnumerationElement>, S: Serializer>(
+    value: &T,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     value.serialize(serializer)
 }
 
@@ -24,6 +27,8 @@ pub fn serialize<T: AsElement<EnumerationElement>, S: Serializer>(value: &T, ser
 /// # Errors
 ///
 /// Fails like the deserializer, and if neither the number nor the name belongs to the enumeration.
-pub fn deserialize<'de, T: AsElement<EnumerationElement>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+pub fn deserialize<'de, T: AsElement<EnumerationElement>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
     T::deserialize(deserializer)
 }

@@ -7,8 +7,8 @@ use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 use uuid::Uuid;
 
+use super::passthrough::{self, DeserializeValue, SerializeValue};
 use super::path_error::{PathError, Result};
-use super::passthrough::{self, SerializeValue, DeserializeValue};
 use super::plain;
 use crate::error::Kind;
 use crate::value::TimeSpan;

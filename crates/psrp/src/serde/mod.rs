@@ -105,25 +105,25 @@
 //! [`Value`]: crate::Value
 
 pub mod adapted;
-mod property_bag;
 mod budget;
 mod de;
 mod enum_type;
 pub mod enumeration;
-mod path_error;
 mod fields;
 pub(crate) mod functions;
-mod value_types;
-mod passthrough;
 mod kinds;
+mod passthrough;
+mod path_error;
 mod plain;
+mod property_bag;
 mod ser;
 mod special;
 mod typed;
+mod value_types;
 
-pub use self::property_bag::PropertyBag;
 pub use self::budget::Budget;
 pub use self::enum_type::Enumeration;
 pub use self::fields::{AsElement, bytes, char_unit, duration, guid, script_block, uri, xml};
 pub use self::plain::Plain;
+pub use self::property_bag::PropertyBag;
 pub use self::typed::Typed;

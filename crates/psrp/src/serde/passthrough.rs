@@ -12,8 +12,8 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, Deserializer, IntoDeserializer, Unexpected, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-use super::path_error::Result;
 use super::kinds;
+use super::path_error::Result;
 use crate::Value;
 
 /// Name of the newtype.
@@ -122,12 +122,18 @@ pub(super) trait DeserializeValue<'de>: Sized {
 }
 
 /// Implements `Deserialize::deserialize` for a [`DeserializeValue`] type.
-pub(super) fn deserialize<'de, T: DeserializeValue<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+pub(super) fn deserialize<'de, T: DeserializeValue<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
     deserializer.deserialize_newtype_struct(VALUE, ValueVisitor(PhantomData))
 }
 
 /// Deserializes a newtype with the name [`VALUE`], for this crate's deserializer.
-pub(super) fn deserialize_newtype<'de, D, V>(value: Value, deserializer: D, visitor: V) -> Result<V::Value, D::Error>
+pub(super) fn deserialize_newtype<'de, D, V>(
+    value: Value,
+    deserializer: D,
+    visitor: V,
+) -> Result<V::Value, D::Error>
 where
     D: Deserializer<'de>,
     V: Visitor<'de>,

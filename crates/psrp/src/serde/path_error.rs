@@ -6,17 +6,20 @@ use serde::de::{Error as _, Expected, Unexpected};
 
 use crate::Error;
 use crate::error::Kind;
+use crate::redacted::Redacted;
 
 /// An [`Error`] and the path to the value, innermost segment first.
+#[derive(Debug)]
 pub(super) struct PathError(Box<Inner>);
 
+#[derive(Debug)]
 struct Inner {
     error: Error,
     path: Vec<PathSegment>,
 }
 
 /// A segment of the path. Contains only names of the Rust type, because names in a document may be secret.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum PathSegment {
     /// Field of a struct, or variant of an enum.
     Member(&'static str),
@@ -38,10 +41,10 @@ impl PathError {
 
     /// Adds an outer segment to the path.
     #[cold]
-    pub(super) fn at(mut self, step: PathSegment) -> Self {
+    pub(super) fn at(mut self, segment: PathSegment) -> Self {
         // The depth of values is limited, but the user may raise the limit.
         if self.0.path.len() < 256 {
-            self.0.path.push(step);
+            self.0.path.push(segment);
         }
         self
     }
@@ -55,29 +58,23 @@ impl PathError {
         if path.is_empty() {
             return error;
         }
-        let mut place = String::new();
-        for step in path.iter().rev() {
-            let _ = match step {
-                PathSegment::Member(name) if place.is_empty() => write!(place, "{name}"),
-                PathSegment::Member(name) => write!(place, ".{name}"),
-                PathSegment::Item(index) => write!(place, "[{index}]"),
-                PathSegment::Key(index) => write!(place, "[key {index}]"),
-                PathSegment::Value(index) => write!(place, "[value {index}]"),
+        let mut text = String::new();
+        for segment in path.iter().rev() {
+            let _ = match segment {
+                PathSegment::Member(name) if text.is_empty() => write!(text, "{name}"),
+                PathSegment::Member(name) => write!(text, ".{name}"),
+                PathSegment::Item(index) => write!(text, "[{index}]"),
+                PathSegment::Key(index) => write!(text, "[key {index}]"),
+                PathSegment::Value(index) => write!(text, "[value {index}]"),
             };
         }
-        error.within(&place)
+        error.within(&text)
     }
 }
 
 impl From<Error> for PathError {
     fn from(error: Error) -> Self {
         Self(Box::new(Inner { error, path: Vec::new() }))
-    }
-}
-
-impl fmt::Debug for PathError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0.error, f)
     }
 }
 
@@ -94,13 +91,8 @@ impl std::error::Error for PathError {
 }
 
 /// A message of the type's own serde code. It may quote a value, so it is only shown as the source of the error.
-struct TypeMessage(String);
-
-impl fmt::Debug for TypeMessage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TypeMessage(..)")
-    }
-}
+#[derive(Debug)]
+struct TypeMessage(Redacted<String>);
 
 impl fmt::Display for TypeMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -113,7 +105,7 @@ impl std::error::Error for TypeMessage {}
 impl serde::ser::Error for PathError {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Error::with(Kind::Unwritable, "rejected by its type")
-            .caused_by(TypeMessage(message.to_string()))
+            .caused_by(TypeMessage(Redacted(message.to_string())))
             .into()
     }
 }
@@ -144,7 +136,9 @@ fn found(unexpected: &Unexpected<'_>) -> &'static str {
 /// Messages name the expected type, but never show the value, which may be secret.
 impl serde::de::Error for PathError {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Error::with(Kind::Mismatch, "rejected by its type").caused_by(TypeMessage(message.to_string())).into()
+        Error::with(Kind::Mismatch, "rejected by its type")
+            .caused_by(TypeMessage(Redacted(message.to_string())))
+            .into()
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {

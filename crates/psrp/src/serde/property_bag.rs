@@ -3,8 +3,8 @@
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use super::path_error::{PathError, Result};
 use super::passthrough::{self, SerializeValue};
+use super::path_error::{PathError, Result};
 use super::ser::{custom, to_value};
 use crate::error::Kind;
 use crate::value::Members;

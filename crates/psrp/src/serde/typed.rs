@@ -3,8 +3,8 @@
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
+use super::passthrough::{self, DeserializeValue, SerializeValue};
 use super::path_error::Result;
-use super::passthrough::{self, SerializeValue, DeserializeValue};
 use super::ser::to_value;
 use crate::value::TypeNames;
 use crate::{Object, PsString, Value};

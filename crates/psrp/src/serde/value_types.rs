@@ -3,8 +3,8 @@
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
+use super::passthrough::{self, DeserializeValue, SerializeValue};
 use super::path_error::Result;
-use super::passthrough::{self, SerializeValue, DeserializeValue};
 use super::{de::text, plain};
 use crate::value::{DateTime, Decimal, Members, Progress, SecureString, TimeSpan, Version};
 use crate::{Object, PsString, Value};
@@ -57,30 +57,30 @@ trait ValueType: Clone + Into<Value> {
 }
 
 impl<T: ValueType> SerializeValue for T {
-            fn value(&self) -> Result<Value> {
-                Ok(self.clone().into())
-            }
+    fn value(&self) -> Result<Value> {
+        Ok(self.clone().into())
+    }
 
-            fn serialize_plain<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                plain::Plain::new(&self.clone().into()).serialize(serializer)
-            }
-        }
+    fn serialize_plain<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        plain::Plain::new(&self.clone().into()).serialize(serializer)
+    }
+}
 
-        impl<'de, T: ValueType> DeserializeValue<'de> for T {
-            const EXPECTED: &'static str = <Self as ValueType>::EXPECTED;
+impl<'de, T: ValueType> DeserializeValue<'de> for T {
+    const EXPECTED: &'static str = <Self as ValueType>::EXPECTED;
 
-            fn from_value<D: Deserializer<'de>>(value: Value, _: D) -> Result<Option<Self>, D::Error> {
-                Ok(<Self as ValueType>::from_value(value))
-            }
+    fn from_value<D: Deserializer<'de>>(value: Value, _: D) -> Result<Option<Self>, D::Error> {
+        Ok(<Self as ValueType>::from_value(value))
+    }
 
-            fn deserialize_plain<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let value = plain::deserialize(deserializer)?;
-                let found = super::kinds::name(&value);
-                <Self as ValueType>::from_value(value).ok_or_else(|| {
-                    de::Error::invalid_type(de::Unexpected::Other(found), &<Self as ValueType>::EXPECTED)
-                })
-            }
-        }
+    fn deserialize_plain<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = plain::deserialize(deserializer)?;
+        let found = super::kinds::name(&value);
+        <Self as ValueType>::from_value(value).ok_or_else(|| {
+            de::Error::invalid_type(de::Unexpected::Other(found), &<Self as ValueType>::EXPECTED)
+        })
+    }
+}
 impl ValueType for Value {
     const EXPECTED: &'static str = "any value";
 

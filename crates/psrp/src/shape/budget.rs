@@ -26,8 +26,8 @@ impl CopyBudget {
         Ok(())
     }
 
-    /// What is left.
-    pub(crate) fn left(&self) -> usize {
+    /// Returns the remaining bytes.
+    pub(crate) fn remaining(&self) -> usize {
         self.0
     }
 

@@ -113,11 +113,11 @@ macro_rules! object_struct {
             /// The names of the members, in writing order.
             pub(crate) const NAMES: &'static [&'static str] = &[$($name),*];
 
-            pub(crate) fn put(&self, out: &mut $crate::shape::MemberWriter) {
+            pub(crate) fn write_members(&self, out: &mut $crate::shape::MemberWriter) {
                 $($crate::shape::object_struct!(@put self, out, $name, $field $(, $($mode)+)?);)*
             }
 
-            pub(crate) fn take(
+            pub(crate) fn read_members(
                 from: &mut $crate::shape::MemberReader<'_, '_>,
             ) -> Result<Self, $crate::shape::Mismatch> {
                 Ok(Self { $($field: $crate::shape::object_struct!(@take from, $name $(, $($mode)+)?),)* })
@@ -127,7 +127,7 @@ macro_rules! object_struct {
         impl $crate::shape::Field for $type {
             fn write(&self) -> $crate::Value {
                 let mut out = $crate::shape::MemberWriter::default();
-                self.put(&mut out);
+                self.write_members(&mut out);
                 out.finish()
             }
 
@@ -135,7 +135,7 @@ macro_rules! object_struct {
                 value: &$crate::Value,
                 budget: &mut $crate::shape::CopyBudget,
             ) -> Result<Self, $crate::shape::Mismatch> {
-                Self::take(&mut $crate::shape::MemberReader::new(value, budget)?)
+                Self::read_members(&mut $crate::shape::MemberReader::new(value, budget)?)
             }
         }
 

@@ -41,7 +41,6 @@ fn nested(
     show(f)
 }
 
-
 impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         nested(f, |f| {
@@ -73,7 +72,6 @@ impl fmt::Debug for Object {
         })
     }
 }
-
 
 impl fmt::Debug for Members {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

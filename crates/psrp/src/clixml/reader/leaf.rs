@@ -90,7 +90,7 @@ fn characters(
 ) -> Option<(Characters<'_>, &str)> {
     let bytes = input.as_bytes();
     // Most texts are shorter than eight bytes and need no call.
-    let first = match bytes.first_chunk().map(|chunk| short_text::suspects(u64::from_le_bytes(*chunk))) {
+    let first = match bytes.first_chunk().map(|chunk| short_text::special_bits(u64::from_le_bytes(*chunk))) {
         None => escape::find_special(bytes, 0)?,
         Some(0) => escape::find_special(bytes, 8)?,
         Some(found) => found.trailing_zeros() as usize / 8,

@@ -130,7 +130,9 @@ impl<'a> Reader<'a> {
 
     fn read(&mut self) -> Result<Option<(Option<Stream>, Value)>, Error> {
         if let Some(limit) = self.too_long {
-            return Err(Error::with(Kind::Limit, "the input is too long (set max_size)").or_offset(limit as u64));
+            return Err(
+                Error::with(Kind::Limit, "the input is too long (set max_size)").or_offset(limit as u64)
+            );
         }
         loop {
             match self.source.markup()? {

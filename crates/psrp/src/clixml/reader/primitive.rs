@@ -1,8 +1,8 @@
 //! Parsing of primitive values (MS-PSRP 2.2.5.1).
 
+use super::options::ReadOptions;
 use super::tag::Primitive;
 use super::text::Text;
-use super::options::ReadOptions;
 use crate::clixml::number;
 use crate::error::Kind;
 use crate::value::{SecureString, Value, ascii};

@@ -44,9 +44,9 @@ pub(super) struct Source<'a> {
 
 impl<'a> Source<'a> {
     pub(super) fn new(input: &'a [u8]) -> Self {
-        let rest = without_order_marks(input);
+        let rest = strip_byte_order_marks(input);
         let rest = match rest.strip_prefix(MARK) {
-            Some(rest) => without_order_marks(rest.trim_ascii_start()),
+            Some(rest) => strip_byte_order_marks(rest.trim_ascii_start()),
             None => rest,
         };
         let mut xml = Reader::from_reader(rest);
@@ -126,7 +126,7 @@ impl<'a> Source<'a> {
         self.fast_path.last().is_some_and(|(open, _)| *open == self.open)
     }
 
-    /// Skips white space and returns the rest of the input as far as it is UTF-8, or `None` if the XML reader has
+    /// Skips white space and returns the rest of the input up to the first invalid UTF-8 sequence, or `None` if the XML reader has
     /// already begun with the next token.
     #[inline]
     pub(super) fn rest(&mut self) -> Option<&'a str> {
@@ -319,7 +319,7 @@ impl<'a> Source<'a> {
 }
 
 /// Strips all U+FEFF at the start. The XML reader would drop one without counting it in its offset.
-fn without_order_marks(mut input: &[u8]) -> &[u8] {
+fn strip_byte_order_marks(mut input: &[u8]) -> &[u8] {
     while let Some(rest) = input.strip_prefix(ORDER_MARK) {
         input = rest;
     }

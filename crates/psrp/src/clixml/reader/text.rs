@@ -86,7 +86,7 @@ impl<'a> Text<'a> {
             Text::Plain(text) => text.into(),
             Text::Raw(text) => match memchr2(b'_', b'\r', text.as_bytes()) {
                 None => text.into(),
-                Some(_) => PsString::from_escaped(&normalised(text)),
+                Some(_) => PsString::from_escaped(&normalize_line_ends(text)),
             },
             Text::Built(text) => PsString::from_escaped(&text),
             Text::Wide(text) => text,
@@ -95,7 +95,7 @@ impl<'a> Text<'a> {
 }
 
 /// Normalizes line ends as XML requires: CR and CRLF become LF.
-fn normalised(text: &str) -> Cow<'_, str> {
+fn normalize_line_ends(text: &str) -> Cow<'_, str> {
     let Some(first) = memchr(b'\r', text.as_bytes()) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
     let (plain, mut rest) = text.split_at(first);
@@ -124,7 +124,7 @@ pub(super) struct TextBuilder {
 impl TextBuilder {
     /// Appends unparsed characters.
     pub(super) fn push_raw(&mut self, raw: &str) {
-        self.text.push_str(&normalised(raw));
+        self.text.push_str(&normalize_line_ends(raw));
     }
 
     /// Appends the character of the reference with this name.
@@ -176,9 +176,8 @@ pub(super) fn reference(name: &str) -> Result<Character, Error> {
         "quot" => '"',
         "apos" => '\'',
         _ => {
-            let number =
-                name.strip_prefix('#').ok_or_else(|| malformed("an unknown entity"))?;
-                return character(number).ok_or_else(|| malformed("a reference to an invalid character"));
+            let number = name.strip_prefix('#').ok_or_else(|| malformed("an unknown entity"))?;
+            return character(number).ok_or_else(|| malformed("a reference to an invalid character"));
         }
     };
     Ok(Character::Char(char))

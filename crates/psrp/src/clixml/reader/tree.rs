@@ -5,11 +5,11 @@ use quick_xml::events::Event;
 use super::attributes::{self, Attributes};
 use super::leaf::{self, Leaf};
 use super::markup::{Markup, ParsedStartTag};
+use super::options::{ReadOptions, Unknown};
 use super::references::{Id, Table};
 use super::source::Source;
 use super::tag::{Primitive, StartTag, Tag};
 use super::text::Text;
-use super::options::{ReadOptions, Unknown};
 use super::{primitive, progress};
 use crate::Error;
 use crate::clixml::Limits;
@@ -128,7 +128,8 @@ impl Tree {
                 Some(rest) => self.fast_path(source, rest),
                 None => None,
             };
-            done.unwrap_or_else(|| self.xml_event(source)).map_err(|error| error.or_offset(source.offset()))?;
+            done.unwrap_or_else(|| self.xml_event(source))
+                .map_err(|error| error.or_offset(source.offset()))?;
         }
         Ok(self.values.pop().unwrap_or_default())
     }
@@ -258,7 +259,7 @@ impl Tree {
                 return if start.is_empty { self.close() } else { Ok(()) };
             }
             Tag::Reference => {
-                start.nothing_inside(source)?;
+                start.expect_no_text(source)?;
                 self.resolve(attributes)?
             }
             Tag::Progress if !start.is_empty => progress::record(source)?.into(),
@@ -277,19 +278,24 @@ impl Tree {
         attributes: &Attributes<'_>,
     ) -> Result<(), Error> {
         match start.tag {
-            Tag::Adapted if !start.is_empty => self.open_elements.push(OpenElement::Adapted(self.members.len())),
-            Tag::Extended if !start.is_empty => self.open_elements.push(OpenElement::Extended(self.members.len())),
+            Tag::Adapted if !start.is_empty => {
+                self.open_elements.push(OpenElement::Adapted(self.members.len()))
+            }
+            Tag::Extended if !start.is_empty => {
+                self.open_elements.push(OpenElement::Extended(self.members.len()))
+            }
             Tag::Adapted | Tag::Extended => {}
             Tag::TypeNames => {
                 let names = self.read_type_names(source, start, attributes)?;
                 self.set_type_names(names)?;
             }
             Tag::TypeNamesReference => {
-                start.nothing_inside(source)?;
+                start.expect_no_text(source)?;
                 let id = attributes::value(attributes.ref_id.ok_or_else(missing_id)?)?;
-                let names = self.type_names.get(&id).cloned().ok_or_else(|| {
-                    Error::with(Kind::UnknownReference, "an undefined list of type names")
-                })?;
+                let names =
+                    self.type_names.get(&id).cloned().ok_or_else(|| {
+                        Error::with(Kind::UnknownReference, "an undefined list of type names")
+                    })?;
                 self.set_type_names(names)?;
             }
             Tag::ToString => {
@@ -425,7 +431,9 @@ impl Tree {
     fn add_value(&mut self, name: PsString, value: Value) -> Result<(), Error> {
         match self.open_elements.last() {
             Some(OpenElement::Object) => self.set_base(Base::Value(value))?,
-            Some(OpenElement::Adapted(_) | OpenElement::Extended(_) | OpenElement::Set(..)) => self.members.push((name, value)),
+            Some(OpenElement::Adapted(_) | OpenElement::Extended(_) | OpenElement::Set(..)) => {
+                self.members.push((name, value))
+            }
             Some(OpenElement::Entry(from)) if *from == self.values.len() && value.is_nil() => {
                 return Err(structure("an entry with null as its key"));
             }
@@ -596,12 +604,11 @@ impl Tree {
 }
 
 impl StartTag<'_> {
-
     fn text<'a>(&self, source: &mut Source<'a>) -> Result<Text<'a>, Error> {
         if self.is_empty { Ok(Text::Raw("")) } else { source.text() }
     }
 
-    fn nothing_inside(&self, source: &mut Source<'_>) -> Result<(), Error> {
+    fn expect_no_text(&self, source: &mut Source<'_>) -> Result<(), Error> {
         match self.text(source)?.plain() {
             Ok(text) if text.trim_ascii().is_empty() => Ok(()),
             _ => Err(structure("text in a reference")),

@@ -4,8 +4,8 @@ use super::super::escape::{Context, push_ps_string};
 use super::super::short_text::{SHORT, copy, put};
 use super::super::{Stream, number};
 use super::WriteOptions;
-use super::references::{TypeNameTable, ObjectTable};
-use super::tag::{TagPart, Tag, tag};
+use super::references::{ObjectTable, TypeNameTable};
+use super::tag::{Tag, TagPart, tag};
 use crate::error::Kind;
 use crate::value::{
     Base, ContainerKind, Cycle, Members, Progress, PsString, SecureString, TypeNames, Value, Version,
@@ -380,16 +380,21 @@ impl ElementWriter {
     #[cold]
     fn cycle(&mut self, cycle: &Cycle, position: Position<'_>, level: usize) -> Result<(), Error> {
         let object = cycle.upgrade();
-        let object =
-            object.ok_or_else(|| Error::with(Kind::Unwritable, "a cycle to a dropped object"))?;
-        // Even if the object does not enclose this position, the handle at hand may be the only one.
+        let object = object.ok_or_else(|| Error::with(Kind::Unwritable, "a cycle to a dropped object"))?;
+        // Even if the object does not enclose this position, this may be the only handle to it.
         self.objects.pin(&object);
         self.object(&object, position, level, true)
     }
 
     /// Writes an object, or a reference to it if the document contains it already. The object is only looked up and
     /// remembered if `may_recur` is set or it is shared; other objects can't occur again.
-    fn object(&mut self, object: &Object, position: Position<'_>, level: usize, may_recur: bool) -> Result<(), Error> {
+    fn object(
+        &mut self,
+        object: &Object,
+        position: Position<'_>,
+        level: usize,
+        may_recur: bool,
+    ) -> Result<(), Error> {
         let may_recur = may_recur || object.is_shared();
         if may_recur && let Some(number) = self.objects.find(object) {
             self.raw("<Ref");

@@ -34,7 +34,7 @@ pub(super) struct Tag {
 
 macro_rules! tag {
     ($name:literal) => {{
-        use super::tag::{TagPart, Tag};
+        use super::tag::{Tag, TagPart};
 
         static TAG: Tag = const {
             Tag {

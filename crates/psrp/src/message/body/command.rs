@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::error::Kind;
-use crate::shape::{CopyBudget, Mismatch, MemberReader, MemberWriter, object_struct, open_enum};
+use crate::shape::{CopyBudget, MemberReader, MemberWriter, Mismatch, object_struct, open_enum};
 use crate::value::{PsString, Value, Version};
 
 open_enum! {
@@ -203,10 +203,7 @@ impl Command {
         // have.
         let error = is_set(&self.merge_error) && self.merge_my_result != PipelineResultTypes::Error;
         if peer < PER_STREAM_TARGETS && (error || others.iter().any(is_set)) {
-            return Err(Error::with(
-                Kind::Unwritable,
-                "redirection of this stream requires protocol 2.2",
-            ));
+            return Err(Error::with(Kind::Unwritable, "redirection of this stream requires protocol 2.2"));
         }
         if peer < INFORMATION_STREAM && is_set(&self.merge_information) {
             return Err(Error::with(Kind::Unwritable, "information records require protocol 2.3"));

@@ -60,7 +60,9 @@ impl Field for PrimitiveDictionary {
 
     fn read(value: &Value, _: &mut CopyBudget) -> Result<Self, Mismatch> {
         let Value::Object(object) = value else { return Err(Mismatch::new("is not a dictionary")) };
-        let Base::Dictionary(entries) = object.base() else { return Err(Mismatch::new("is not a dictionary")) };
+        let Base::Dictionary(entries) = object.base() else {
+            return Err(Mismatch::new("is not a dictionary"));
+        };
         if entries.iter().any(|(key, _)| key.as_ps_string().is_none()) {
             return Err(Mismatch::new("has a key that is not a string"));
         }

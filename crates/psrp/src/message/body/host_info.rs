@@ -1,7 +1,7 @@
 //! Description of the client's host.
 
 use crate::host::{ConsoleColor, Coordinates, Size};
-use crate::shape::{CopyBudget, Field, Mismatch, MemberReader, MemberWriter, object_struct};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct};
 use crate::value::{Object, PsString, Value};
 
 object_struct! {
@@ -120,8 +120,7 @@ impl Field for HostDefaultData {
     fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
         let mut from = MemberReader::new(value, budget)?;
         let data: Value = from.required("data")?;
-        let entries =
-            data.entries().ok_or_else(|| Mismatch::new("is not a dictionary").in_member("data"))?;
+        let entries = data.entries().ok_or_else(|| Mismatch::new("is not a dictionary").in_member("data"))?;
         let mut read = Self::default();
         for (index, (key, value)) in entries.iter().enumerate() {
             read.set(key, value, budget).map_err(|mismatch| mismatch.in_item(index).in_member("data"))?;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::b64;
-use crate::shape::{CopyBudget, Field, Mismatch, MemberReader, MemberWriter, object_struct};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct};
 use crate::value::{PsString, Value};
 
 /// The public key that the server encrypts the session key with (MS-PSRP 2.2.2.3).

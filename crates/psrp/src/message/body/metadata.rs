@@ -1,7 +1,7 @@
 //! Listing of commands.
 
 use crate::record::CommandTypes;
-use crate::shape::{CopyBudget, Field, Mismatch, MemberReader, MemberWriter, object_struct};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct};
 use crate::value::{Object, PsString, Value};
 
 object_struct! {

@@ -210,7 +210,6 @@ impl CreatePipeline {
         }
     }
 
-
     /// Converts it to the object for a peer with this protocol version. Older peers reject members that they do not
     /// know.
     ///

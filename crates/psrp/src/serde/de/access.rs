@@ -9,7 +9,7 @@ use super::ValueDeserializer;
 use super::view::{ObjectView, visible};
 use crate::error::Kind;
 use crate::serde::budget::RemainingBudget;
-use crate::serde::path_error::{PathError, Result, PathSegment};
+use crate::serde::path_error::{PathError, PathSegment, Result};
 use crate::{PsString, Value};
 
 /// An item of [`ItemAccess`]: a value, or a dictionary entry.
@@ -98,9 +98,9 @@ impl<'de> SeqAccess<'de> for ByteAccess<'_> {
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
         let Some(byte) = self.bytes.next() else { return Ok(None) };
         let value = Value::Byte(*byte);
-        let step = PathSegment::Item(self.index);
+        let segment = PathSegment::Item(self.index);
         self.index += 1;
-        value.read(seed, self.budget).map(Some).map_err(|error| error.at(step))
+        value.read(seed, self.budget).map(Some).map_err(|error| error.at(segment))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -168,23 +168,23 @@ impl<'de> MapAccess<'de> for EntryAccess<'_> {
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
         let Some((key, value)) = self.pairs.next() else { return Ok(None) };
         self.value = Some(value);
-        let step = PathSegment::Key(self.index);
+        let segment = PathSegment::Key(self.index);
         match key {
             Key::Value(key) => key.read(seed, self.budget),
             Key::Name(name) => seed.deserialize(name_of(&name.to_str_lossy())),
         }
         .map(Some)
-        .map_err(|error| error.at(step))
+        .map_err(|error| error.at(segment))
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value> {
-        let step = PathSegment::Value(self.index);
+        let segment = PathSegment::Value(self.index);
         self.index += 1;
         match self.value.take() {
             Some(value) => value.read(seed, self.budget),
             None => Err(PathError::new(Kind::Mismatch, "a value was requested before its key")),
         }
-        .map_err(|error| error.at(step))
+        .map_err(|error| error.at(segment))
     }
 
     fn size_hint(&self) -> Option<usize> {

@@ -7,7 +7,7 @@ use super::view::ObjectView;
 use super::{Deserializer as _, ValueDeserializer};
 use crate::Value;
 use crate::serde::budget::RemainingBudget;
-use crate::serde::path_error::{PathError, Result, PathSegment, mismatch};
+use crate::serde::path_error::{PathError, PathSegment, Result, mismatch};
 
 pub(super) fn visit<'de, V: Visitor<'de>>(
     deserializer: ValueDeserializer<'_>,
@@ -15,7 +15,7 @@ pub(super) fn visit<'de, V: Visitor<'de>>(
     visitor: V,
 ) -> Result<V::Value> {
     let ValueDeserializer { value, budget } = deserializer;
-    let only = ObjectView::of(value).and_then(|view| view.only());
+    let only = ObjectView::of(value).and_then(|view| view.single_member());
     if let Some((name, inner)) = only
         && let Some(variant) = name.as_str().and_then(|name| find(name, variants))
     {

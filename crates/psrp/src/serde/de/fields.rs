@@ -6,7 +6,7 @@ use super::access::{Item as _, name_of};
 use super::view::ObjectView;
 use crate::error::Kind;
 use crate::serde::budget::RemainingBudget;
-use crate::serde::path_error::{PathError, Result, PathSegment};
+use crate::serde::path_error::{PathError, PathSegment, Result};
 use crate::serde::special;
 use crate::{Object, PsString, Value};
 
@@ -61,7 +61,11 @@ impl FieldSet {
 }
 
 impl<'v> FieldAccess<'v> {
-    pub(super) fn new(view: &ObjectView<'v>, fields: &'static [&'static str], budget: &'v RemainingBudget) -> Self {
+    pub(super) fn new(
+        view: &ObjectView<'v>,
+        fields: &'static [&'static str],
+        budget: &'v RemainingBudget,
+    ) -> Self {
         let parts = [
             (special::TYPE_NAMES, view.type_names.map(|names| FieldValue::Texts(names.as_slice()))),
             (special::TO_STRING, view.to_string.map(FieldValue::Text)),
@@ -122,7 +126,9 @@ impl<'v> FieldAccess<'v> {
         while let Some((name, value)) = self.next_member() {
             self.index += 1;
             match name.as_str().and_then(|text| self.field(text)) {
-                Some(index) if self.returned.insert(index) => return Some((Ok(index), FieldValue::Value(value))),
+                Some(index) if self.returned.insert(index) => {
+                    return Some((Ok(index), FieldValue::Value(value)));
+                }
                 // Hidden by a member with priority.
                 Some(_) => {}
                 None => return Some((Err(name), FieldValue::Value(value))),
@@ -137,23 +143,27 @@ impl<'de> MapAccess<'de> for FieldAccess<'_> {
 
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
         let Some((name, found)) = self.advance() else { return Ok(None) };
-        let (step, key) = match name {
-            Ok(index) => (PathSegment::Member(self.fields[index]), seed.deserialize(name_of(self.fields[index]))),
+        let (segment, key) = match name {
+            Ok(index) => {
+                (PathSegment::Member(self.fields[index]), seed.deserialize(name_of(self.fields[index])))
+            }
             Err(name) => (PathSegment::Value(self.index), seed.deserialize(name_of(&name.to_str_lossy()))),
         };
-        self.found = Some((step, found));
+        self.found = Some((segment, found));
         key.map(Some)
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value> {
-        let Some((step, found)) = self.found.take() else {
+        let Some((segment, found)) = self.found.take() else {
             return Err(PathError::new(Kind::Mismatch, "a value was requested before its key"));
         };
         match found {
             FieldValue::Value(value) => value.read(seed, self.budget),
             FieldValue::Text(text) => Value::String(text.clone()).read(seed, self.budget),
-            FieldValue::Texts(texts) => Value::from(Object::list(texts.iter().cloned())).read(seed, self.budget),
+            FieldValue::Texts(texts) => {
+                Value::from(Object::list(texts.iter().cloned())).read(seed, self.budget)
+            }
         }
-        .map_err(|error| error.at(step))
+        .map_err(|error| error.at(segment))
     }
 }

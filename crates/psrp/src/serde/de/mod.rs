@@ -9,13 +9,13 @@ mod view;
 
 use serde::de::{self, Deserializer, IntoDeserializer, Visitor};
 
-use self::access::{ByteAccess, ItemAccess, EntryAccess};
+use self::access::{ByteAccess, EntryAccess, ItemAccess};
 pub(super) use self::text::text;
 use self::view::ObjectView;
 pub(super) use self::view::visible;
 use super::budget::RemainingBudget;
-use super::path_error::{PathError, Result, mismatch};
 use super::passthrough;
+use super::path_error::{PathError, Result, mismatch};
 use crate::Value;
 use crate::error::Kind;
 use crate::value::Base;

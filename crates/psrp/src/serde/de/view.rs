@@ -90,7 +90,7 @@ impl<'v> ObjectView<'v> {
     }
 
     /// Returns the single named entry or member, if there are no others.
-    pub(super) fn only(&self) -> Option<(&'v PsString, &'v Value)> {
+    pub(super) fn single_member(&self) -> Option<(&'v PsString, &'v Value)> {
         match (self.entries, self.extended, self.adapted) {
             ([(Value::String(name), value)], [], [])
             | ([], [(name, value)], [])

@@ -62,7 +62,7 @@ pub struct Plain<'a> {
     value: &'a Value,
     budget: Budget,
     with_type_names: bool,
-    }
+}
 
 impl<'a> Plain<'a> {
     /// Creates plain data with the default [`Budget`] and without type names.
@@ -89,7 +89,8 @@ impl<'a> Plain<'a> {
 impl Serialize for Plain<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let budget = self.budget.start();
-        Node { value: self.value, budget: &budget, with_type_names: self.with_type_names }.serialize(serializer)
+        Node { value: self.value, budget: &budget, with_type_names: self.with_type_names }
+            .serialize(serializer)
     }
 }
 

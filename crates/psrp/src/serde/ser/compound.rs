@@ -4,7 +4,7 @@ use serde::ser::{self, Serialize};
 
 use super::{SerializerState, ValueSerializer, names, variant_object};
 use crate::error::Kind;
-use crate::serde::path_error::{PathError, Result, PathSegment};
+use crate::serde::path_error::{PathError, PathSegment, Result};
 use crate::serde::special;
 use crate::value::object::Content;
 use crate::value::{Base, ContainerKind, TypeNames};
@@ -14,8 +14,8 @@ use crate::{Object, Value};
 const MAX_PREALLOCATED: usize = 4096;
 
 impl SerializerState {
-    fn value<T: Serialize + ?Sized>(&self, value: &T, step: PathSegment) -> Result<Value> {
-        value.serialize(ValueSerializer(self)).map_err(|error| error.at(step))
+    fn value<T: Serialize + ?Sized>(&self, value: &T, segment: PathSegment) -> Result<Value> {
+        value.serialize(ValueSerializer(self)).map_err(|error| error.at(segment))
     }
 }
 
@@ -198,20 +198,20 @@ impl ser::SerializeMap for DictionarySerializer<'_> {
     type Error = PathError;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<()> {
-        let step = PathSegment::Key(self.entries.len());
-        let key = self.state.value(key, step)?;
+        let segment = PathSegment::Key(self.entries.len());
+        let key = self.state.value(key, segment)?;
         if key.is_nil() {
-            return Err(PathError::new(Kind::Unwritable, "a dictionary key is $null").at(step));
+            return Err(PathError::new(Kind::Unwritable, "a dictionary key is $null").at(segment));
         }
         self.key = Some(key);
         Ok(())
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        let step = PathSegment::Value(self.entries.len());
-        let value = self.state.value(value, step)?;
+        let segment = PathSegment::Value(self.entries.len());
+        let value = self.state.value(value, segment)?;
         let Some(key) = self.key.take() else {
-            return Err(PathError::new(Kind::Unwritable, "a dictionary value has no key").at(step));
+            return Err(PathError::new(Kind::Unwritable, "a dictionary value has no key").at(segment));
         };
         self.entries.push((key, value));
         Ok(())

@@ -7,11 +7,11 @@ use std::cell::Cell;
 
 use serde::ser::{Serialize, Serializer};
 
-use self::compound::{DictionarySerializer, StructSerializer, ListSerializer, VariantSerializer};
+use self::compound::{DictionarySerializer, ListSerializer, StructSerializer, VariantSerializer};
 use self::names::TypeNameCache;
 pub(super) use self::names::custom;
-use super::path_error::{PathError, Result, PathSegment};
 use super::passthrough;
+use super::path_error::{PathError, PathSegment, Result};
 use crate::error::Kind;
 use crate::{Object, Value};
 
