@@ -19,8 +19,8 @@ pub(crate) const fn encoded_len(bytes: usize) -> usize {
     bytes.div_ceil(3) * 4
 }
 
-/// Maximum groups of four characters that [`decode_short`] handles: for these the start-up of the vector code costs more
-/// than a plain loop.
+/// Maximum groups of four characters that [`decode_short`] handles: for these the start-up of the vector code costs
+/// more than a plain loop.
 const SHORT_GROUPS: usize = 16;
 
 /// Decodes short text without white space. Returns `None`, without output, for all other input.

@@ -1,8 +1,8 @@
 //! PowerShell Remoting Protocol (MS-PSRP): run PowerShell scripts on other machines, or write a server that runs them.
 //!
-//! Use it instead of starting `pwsh` or `ssh` and parsing their text: output arrives as objects, and errors, warnings and
-//! progress as separate records. It does what pypsrp and psrpcore do for Python and go-psrpcore for Go. PowerShell is not
-//! required on the client.
+//! Use it instead of starting `pwsh` or `ssh` and parsing their text: output arrives as objects, and errors, warnings
+//! and progress as separate records. It does what pypsrp and psrpcore do for Python and go-psrpcore for Go. PowerShell
+//! is not required on the client.
 //!
 //! # A script over SSH
 //!
@@ -20,9 +20,9 @@
 //! # }
 //! ```
 //!
-//! `io::Child`, `io::Wsman` and `io::Socket` connect to a child process, to Windows Remote Management and to a local socket.
-//! `io::RunspacePool` runs several scripts over one connection, and returns output while a script is running; `blocking` is
-//! the same without async.
+//! `io::Child`, `io::Wsman` and `io::Socket` connect to a child process, to Windows Remote Management and to a local
+//! socket. `io::RunspacePool` runs several scripts over one connection, and returns output while a script is running;
+//! `blocking` is the same without async.
 //!
 //! # Installation
 //!
@@ -46,10 +46,10 @@
 //!
 //! # Limits
 //!
-//! All input is untrusted, and all buffers are bounded. Each limit has a setter and a constant with its default, for example
-//! `max_depth` and `DEFAULT_MAX_DEPTH`. A value equal to the limit is accepted. Exceeding a limit fails with
-//! [`Error::is_limit`] unless the table says otherwise. The limits of sessions on tokio, their transports and servers are
-//! listed in `io`.
+//! All input is untrusted, and all buffers are bounded. Each limit has a setter and a constant with its default, for
+//! example `max_depth` and `DEFAULT_MAX_DEPTH`. A value equal to the limit is accepted. Exceeding a limit fails with
+//! [`Error::is_limit`] unless the table says otherwise. The limits of sessions on tokio, their transports and servers
+//! are listed in `io`.
 //!
 //! | limit | default | setter | if exceeded |
 //! | --- | --- | --- | --- |
@@ -107,16 +107,16 @@
 //!
 //! # Guarantees
 //!
-//! - Sans-IO: only `io`, `blocking`, [`clixml::Document`] and its writer do I/O. No other module starts a task or reads a
-//!   clock.
-//! - Values are written byte for byte like PowerShell's serializer does. Unknown members of values and records, and unknown
-//!   numbers of enumerations, are preserved.
+//! - Sans-IO: only `io`, `blocking`, [`clixml::Document`] and its writer do I/O. No other module starts a task or reads
+//!   a clock.
+//! - Values are written byte for byte like PowerShell's serializer does. Unknown members of values and records, and
+//!   unknown numbers of enumerations, are preserved.
 //! - A malformed message of a pipeline fails only that pipeline; the pool and its other pipelines continue.
-//! - Untrusted bytes lead to a value or to an [`Error`] with its kind and position. Memory is allocated for received bytes,
-//!   not for announced lengths.
-//! - Errors and `Debug` output never contain secure strings or keys. Errors contain no values of the input, and `Debug` shows
-//!   them only for values and typed messages. The exception is the [source](std::error::Error::source) of an error if it
-//!   comes from the serde code of your own type.
+//! - Untrusted bytes lead to a value or to an [`Error`] with its kind and position. Memory is allocated for received
+//!   bytes, not for announced lengths.
+//! - Errors and `Debug` output never contain secure strings or keys. Errors contain no values of the input, and `Debug`
+//!   shows them only for values and typed messages. The exception is the [source](std::error::Error::source) of an
+//!   error if it comes from the serde code of your own type.
 //! - Writing into a reused buffer or with a reused writer does not allocate.
 //!
 //! # Not guaranteed
@@ -124,8 +124,8 @@
 //! - Objects are data: no .NET type is instantiated, whatever the type names say.
 //! - Remote text may contain escape sequences; print it with [`terminal_safe`].
 //! - The protocol's encryption hides secure strings but has no integrity protection; the channel itself must be secure.
-//! - Values are tested against four other implementations. Sessions are tested with PowerShell 7.6.9 as client and server,
-//!   and with no other version.
+//! - Values are tested against four other implementations. Sessions are tested with PowerShell 7.6.9 as client and
+//!   server, and with no other version.
 //!
 //! [`Limits::max_size`]: clixml::Limits::max_size
 //! [`Limits::max_depth`]: clixml::Limits::max_depth

@@ -113,8 +113,8 @@ pub(super) trait DeserializeValue<'de>: Sized {
     /// Description of the expected value for errors.
     const EXPECTED: &'static str;
 
-    /// Converts a value of this crate's deserializer; `None` if it has the wrong kind. `deserializer` reads the same value,
-    /// for types that contain another type.
+    /// Converts a value of this crate's deserializer; `None` if it has the wrong kind. `deserializer` reads the same
+    /// value, for types that contain another type.
     fn from_value<D: Deserializer<'de>>(value: Value, deserializer: D) -> Result<Option<Self>, D::Error>;
 
     /// Deserializes plain data of other deserializers.

@@ -81,6 +81,7 @@ impl<'de, T: ValueType> DeserializeValue<'de> for T {
         })
     }
 }
+
 impl ValueType for Value {
     const EXPECTED: &'static str = "any value";
 

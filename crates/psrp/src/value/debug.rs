@@ -13,8 +13,8 @@ thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Maximum nesting depth; deeper parts are shown as `..`. An object with members counts as two. Each level is a recursive
-/// call, and values built in code can be nested to any depth.
+/// Maximum nesting depth; deeper parts are shown as `..`. An object with members counts as two. Each level is a
+/// recursive call, and values built in code can be nested to any depth.
 const MAX_DEPTH: u32 = 64;
 
 /// Runs `show` one level deeper.

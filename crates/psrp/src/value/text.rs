@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use compact_str::CompactString;
@@ -13,10 +12,10 @@ use super::object;
 ///
 /// PowerShell strings may contain a lone surrogate, which a Rust `str` can't. Such strings are stored as code units,
 /// all others as UTF-8; short strings are not allocated. Comparison and hashing depend on the text only.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct PsString(Repr);
 
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 enum Repr {
     Utf8(CompactString),
     /// Contains at least one lone surrogate; all other text is stored as `Utf8`.
@@ -105,27 +104,6 @@ impl PsString {
 impl Default for PsString {
     fn default() -> Self {
         Self(Repr::Utf8(CompactString::const_new("")))
-    }
-}
-
-impl PartialEq for PsString {
-    fn eq(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Repr::Utf8(a), Repr::Utf8(b)) => a == b,
-            (Repr::Utf16(a), Repr::Utf16(b)) => a == b,
-            _ => false,
-        }
-    }
-}
-
-impl Eq for PsString {}
-
-impl Hash for PsString {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        match &self.0 {
-            Repr::Utf8(text) => text.hash(state),
-            Repr::Utf16(units) => units.hash(state),
-        }
     }
 }
 

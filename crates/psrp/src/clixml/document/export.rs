@@ -12,7 +12,7 @@ use crate::{Error, Value};
 /// An object that occurs in several items is written once and then referenced. For this, the writer holds objects with
 /// other handles until the document ends; objects without are not held.
 ///
-/// Output is buffered and written in blocks of 32 KiB.
+/// Output is buffered and written in blocks of at least 32 KiB.
 ///
 /// ```
 /// use psrp::Value;

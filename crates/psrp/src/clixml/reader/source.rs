@@ -126,8 +126,8 @@ impl<'a> Source<'a> {
         self.fast_path.last().is_some_and(|(open, _)| *open == self.open)
     }
 
-    /// Skips white space and returns the rest of the input up to the first invalid UTF-8 sequence, or `None` if the XML reader has
-    /// already begun with the next token.
+    /// Skips white space and returns the rest of the input up to the first invalid UTF-8 sequence, or `None` if the XML
+    /// reader has already begun with the next token.
     #[inline]
     pub(super) fn rest(&mut self) -> Option<&'a str> {
         if self.expects_markup {

@@ -70,7 +70,7 @@ impl ElementWriter {
     }
 
     /// Ends the document. Returns its bytes, or the error.
-    // Inlined because the caller has the length of the buffer in a register.
+    // Inlined: a call would reload the length of the buffer right after it was stored.
     #[inline(always)]
     pub(in super::super) fn finish(&mut self, result: Result<(), Error>) -> Result<&[u8], Error> {
         self.clear_tables();

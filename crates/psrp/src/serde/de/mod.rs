@@ -20,8 +20,8 @@ use crate::Value;
 use crate::error::Kind;
 use crate::value::Base;
 
-/// Reads one value. Nothing is borrowed from it, because references to enclosing objects are follow_reference through temporary
-/// handles.
+/// Reads one value. Nothing is borrowed from it, because references to enclosing objects are follow_reference through
+/// temporary handles.
 #[derive(Clone, Copy)]
 pub(super) struct ValueDeserializer<'v> {
     value: &'v Value,
