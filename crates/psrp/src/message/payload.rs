@@ -159,7 +159,7 @@ payload! {
 
 impl Payload {
     /// Default of `max_size` in [`from_value_within`](Self::from_value_within): 64 MiB.
-    pub const DEFAULT_COPY_BUDGET: usize = DEFAULT_COPY_BUDGET;
+    pub const DEFAULT_MAX_SIZE: usize = DEFAULT_COPY_BUDGET;
 
     /// Decodes the data of a message of this type. Secure strings stay encrypted.
     ///
@@ -224,7 +224,7 @@ impl Payload {
     /// Fails with [`Error::is_mismatch`], naming the member, if a member is missing or has another type, and with
     /// [`Error::is_limit`] if copying shared parts of the value would take more than 64 MiB.
     pub fn from_value(message_type: MessageType, value: Option<Value>) -> Result<Self, Error> {
-        Self::from_value_within(message_type, value, Self::DEFAULT_COPY_BUDGET)
+        Self::from_value_within(message_type, value, Self::DEFAULT_MAX_SIZE)
     }
 
     /// Like [`from_value`](Self::from_value), with a limit on copied bytes. Objects inside a value are shared, their

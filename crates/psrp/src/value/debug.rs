@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::fmt;
 
-use super::{Cycle, Members, Object};
+use super::{Base, Cycle, Members, Object};
 
 thread_local! {
     /// Addresses of the shared objects already shown in the current output.
@@ -88,6 +88,7 @@ impl fmt::Debug for Cycle {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Value;
 
     #[test]
     fn shared_objects_are_shown_once() {
