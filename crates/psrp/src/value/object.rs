@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock, Weak};
 
+use super::text::shared_size;
 use super::{Members, PsString, TypeNames, Value};
 
 /// An object, `<Obj>` (MS-PSRP 2.2.5.2): type names, text form, base value, adapted and extended members.
@@ -18,11 +19,6 @@ pub(crate) struct Content {
     pub(crate) base: Base,
     pub(crate) adapted: Members,
     pub(crate) extended: Members,
-}
-
-/// Heap bytes of a value of this size in an [`Arc`], which adds two counters.
-pub(crate) const fn shared_size(value: usize) -> usize {
-    value + 2 * size_of::<usize>()
 }
 
 /// The value that an object wraps in addition to its members.

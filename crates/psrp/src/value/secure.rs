@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use zeroize::Zeroizing;
 
-use super::object::shared_size;
+use super::text::shared_size;
 use crate::crypto::Cipher;
 use crate::error::Error;
 

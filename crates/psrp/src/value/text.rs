@@ -6,8 +6,6 @@ use std::sync::Arc;
 
 use compact_str::CompactString;
 
-use super::object;
-
 /// A string of UTF-16 code units, stored as UTF-8 if possible.
 ///
 /// PowerShell strings may contain a lone surrogate, which a Rust `str` can't. Such strings are stored as code units,
@@ -74,7 +72,7 @@ impl PsString {
         match &self.0 {
             Repr::Utf8(text) if text.is_heap_allocated() => text.capacity(),
             Repr::Utf8(_) => 0,
-            Repr::Utf16(units) => object::shared_size(size_of_val(&**units)),
+            Repr::Utf16(units) => shared_size(size_of_val(&**units)),
         }
     }
 
@@ -99,6 +97,11 @@ impl PsString {
     pub fn eq_ignore_ascii_case(&self, other: &str) -> bool {
         self.as_str().is_some_and(|text| text.eq_ignore_ascii_case(other))
     }
+}
+
+/// Heap bytes of a value of this size in an [`Arc`], which adds two counters.
+pub(crate) const fn shared_size(value: usize) -> usize {
+    value + 2 * size_of::<usize>()
 }
 
 impl Default for PsString {

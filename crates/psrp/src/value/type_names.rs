@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::PsString;
-use super::object::shared_size;
+use super::text::shared_size;
 
 /// The type names of an object (MS-PSRP 2.2.5.2.3), from the most derived type to `System.Object`. Objects with the
 /// same list share it.

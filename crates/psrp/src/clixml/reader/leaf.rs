@@ -9,7 +9,7 @@ use memchr::memchr;
 use super::super::{escape, short_text};
 use super::attributes::is_blank;
 use super::tag::Primitive;
-use super::text;
+use super::text::{self, Characters};
 
 /// A primitive element without CDATA sections and comments, whose only attribute is its name.
 pub(super) struct Leaf<'a> {
@@ -17,14 +17,6 @@ pub(super) struct Leaf<'a> {
     /// The attribute `N`.
     pub(super) name: Option<Characters<'a>>,
     pub(super) text: Characters<'a>,
-}
-
-/// Unparsed characters of the document.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Characters<'a> {
-    pub(super) text: &'a str,
-    /// True if the text contains no escape, line end or reference.
-    pub(super) plain: bool,
 }
 
 impl<'a> Leaf<'a> {

@@ -4,10 +4,17 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2};
 
-use super::leaf::Characters;
 use crate::Error;
 use crate::error::Kind;
 use crate::value::PsString;
+
+/// Unparsed characters of the document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Characters<'a> {
+    pub(super) text: &'a str,
+    /// True if the text contains no escape, line end or reference.
+    pub(super) plain: bool,
+}
 
 /// The text of an element. References are resolved, CLIXML escapes are not, except in `Wide`.
 #[derive(Debug)]
