@@ -94,7 +94,7 @@ impl RemainingBudget {
                 self.values.set(left);
                 Ok(())
             }
-            None => Err(Error::with(Kind::Limit, "too many values (set max_values)")),
+            None => Err(Error::with(Kind::Limit, "the budget is exceeded: too many values (set max_values)")),
         }
     }
 
@@ -113,7 +113,7 @@ impl RemainingBudget {
                 self.depth.set(left);
                 Ok(())
             }
-            None => Err(Error::with(Kind::Limit, "values are nested too deep (set max_depth)")),
+            None => Err(Error::with(Kind::Limit, "the budget is exceeded: values are nested too deep (set max_depth)")),
         }
     }
 
