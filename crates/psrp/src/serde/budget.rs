@@ -113,7 +113,10 @@ impl RemainingBudget {
                 self.depth.set(left);
                 Ok(())
             }
-            None => Err(Error::with(Kind::Limit, "the budget is exceeded: values are nested too deep (set max_depth)")),
+            None => Err(Error::with(
+                Kind::Limit,
+                "the budget is exceeded: values are nested too deep (set max_depth)",
+            )),
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::time::Duration;
 
-use psrp::serde::{PropertyBag, Enumeration, Typed};
+use psrp::serde::{Enumeration, PropertyBag, Typed};
 use psrp::value::{
     Base, ContainerKind, DateTime, DateTimeKind, Decimal, Progress, SecureString, TimeSpan, Version,
 };

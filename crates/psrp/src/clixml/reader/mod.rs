@@ -68,7 +68,7 @@ pub fn from_slice(input: &[u8]) -> Result<Value, Error> {
 /// Errors have the byte offset of the element or markup:
 ///
 /// * [`is_syntax`](Error::is_syntax), [`is_unexpected_end`](Error::is_unexpected_end): malformed XML, a document type,
-/// or an entity other than the five of XML. References to characters that XML forbids are accepted.
+///   or an entity other than the five of XML. References to characters that XML forbids are accepted.
 /// * [`is_structure`](Error::is_structure): XML that is not CLIXML, or a major version other than 1.
 /// * [`is_invalid_text`](Error::is_invalid_text): a text that is not a value of the element's type.
 /// * [`is_unknown_reference`](Error::is_unknown_reference): a reference to an undefined object or list of type names.

@@ -34,9 +34,9 @@ pub(super) const END: &str = "</Objs>";
 ///
 /// * [`is_limit`](Error::is_limit) if values are nested too deep, see [`WriteOptions::max_depth`];
 /// * [`is_no_key`](Error::is_no_key) for an unencrypted secure string without a cipher, and
-/// [`is_crypto`](Error::is_crypto) if the cipher fails;
+///   [`is_crypto`](Error::is_crypto) if the cipher fails;
 /// * [`is_unwritable`](Error::is_unwritable) for a cycle to a dropped object, a dictionary with the key [`Value::Nil`],
-/// and a [`Value::MemberSet`] outside of members.
+///   and a [`Value::MemberSet`] outside of members.
 ///
 /// ```
 /// use psrp::clixml::{Stream, Writer};
