@@ -2,7 +2,7 @@
 
 use super::{HostMethod, HostRequest};
 use crate::Error;
-use crate::shape::{Budget, DEFAULT_MAX_SIZE, bag};
+use crate::shape::{CopyBudget, DEFAULT_COPY_BUDGET, object_struct as bag};
 use crate::value::Value;
 
 bag! {
@@ -41,7 +41,7 @@ impl HostCall {
     /// Fails if a parameter is missing or of another type ([`Error::is_mismatch`]); its name is that of the place in the
     /// list, `mp[0]` for the first. Further parameters are ignored.
     pub fn request(&self) -> Result<HostRequest, Error> {
-        let mut budget = Budget::new(DEFAULT_MAX_SIZE);
+        let mut budget = CopyBudget::new(DEFAULT_COPY_BUDGET);
         let request = HostRequest::read(self.method, &self.parameters, &mut budget);
         Ok(request.map_err(|mismatch| mismatch.in_member("mp"))?)
     }

@@ -3,7 +3,9 @@
 use super::ConsoleColor;
 use crate::Error;
 use crate::error::Kind;
-use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag, open_enum};
+use crate::shape::{
+    CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct as bag, open_enum,
+};
 use crate::value::Value;
 
 open_enum! {
@@ -88,14 +90,14 @@ impl CellBuffer {
 impl Field for CellBuffer {
     fn write(&self) -> Value {
         let length = |length: usize| i32::try_from(length).unwrap_or(i32::MAX);
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("mae", &self.cells);
         out.put("mal", &vec![length(self.rows), length(self.columns)]);
         out.finish()
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         let cells: Vec<BufferCell> = from.required("mae")?;
         let lengths: Vec<i32> = from.required("mal")?;
         let lengths: Vec<usize> = lengths.into_iter().filter_map(|length| length.try_into().ok()).collect();

@@ -1,6 +1,6 @@
 //! Places, sizes, keys and colours of a console.
 
-use crate::shape::{bag, enumeration, flags, open_enum};
+use crate::shape::{enumeration, flags, object_struct as bag, open_enum};
 use crate::value::{Object, TypeNames};
 
 open_enum! {

@@ -1,6 +1,6 @@
 //! What a prompt asks for.
 
-use crate::shape::{bag, flags, open_enum};
+use crate::shape::{flags, object_struct as bag, open_enum};
 use crate::value::{PsString, Value};
 
 bag! {

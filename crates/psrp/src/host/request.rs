@@ -5,7 +5,7 @@ use super::{
     BufferCell, CellBuffer, ChoiceDescription, ConsoleColor, Coordinates, CredentialTypes,
     CredentialUiOptions, FieldDescription, HostMethod, ReadKeyOptions, Rectangle, Size,
 };
-use crate::shape::{Budget, Field, Mismatch};
+use crate::shape::{CopyBudget, Field, Mismatch};
 use crate::value::{Progress, PsString, Value};
 
 macro_rules! define {
@@ -49,7 +49,7 @@ macro_rules! define {
             pub(super) fn read(
                 method: HostMethod,
                 parameters: &[Value],
-                budget: &mut Budget,
+                budget: &mut CopyBudget,
             ) -> Result<Self, Mismatch> {
                 #[allow(unused_mut, unused_variables, reason = "for methods without parameters")]
                 let mut from = Parameters { left: parameters.iter().enumerate(), count: parameters.len(), budget };
@@ -70,7 +70,7 @@ methods!(define);
 struct Parameters<'a, 'b> {
     left: std::iter::Enumerate<std::slice::Iter<'a, Value>>,
     count: usize,
-    budget: &'b mut Budget,
+    budget: &'b mut CopyBudget,
 }
 
 impl Parameters<'_, '_> {

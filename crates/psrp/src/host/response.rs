@@ -3,7 +3,7 @@
 use super::{HostCall, HostMethod, HostResult};
 use crate::Error;
 use crate::record::{ErrorCategory, ErrorRecord, exception};
-use crate::shape::{Budget, Field, Mismatch, Reader, Writer, bag};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct as bag};
 use crate::value::{PsString, Value};
 
 /// The answer to a [`HostCall`], for the pool or a pipeline (MS-PSRP 2.2.2.16, 2.2.2.28).
@@ -64,7 +64,7 @@ impl HostResponse {
 
 impl Field for HostResponse {
     fn write(&self) -> Value {
-        let mut out = Writer::default();
+        let mut out = MemberWriter::default();
         out.put("ci", &self.call_id);
         out.put("mi", &self.method);
         match &self.outcome {
@@ -75,8 +75,8 @@ impl Field for HostResponse {
         out.finish()
     }
 
-    fn read(value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
-        let mut from = Reader::new(value, budget)?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+        let mut from = MemberReader::new(value, budget)?;
         Ok(Self {
             call_id: from.required("ci")?,
             method: from.required("mi")?,

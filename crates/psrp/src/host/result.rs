@@ -6,7 +6,7 @@ use super::method::Shape;
 use super::{CellBuffer, ConsoleColor, Coordinates, HostMethod, KeyInfo, Size};
 use crate::Error;
 use crate::record::PsCredential;
-use crate::shape::{Budget, DEFAULT_MAX_SIZE, Field, Mismatch};
+use crate::shape::{CopyBudget, DEFAULT_COPY_BUDGET, Field, Mismatch};
 use crate::value::{Object, PsString, SecureString, Value, Version};
 
 /// What a method of a host returned.
@@ -76,11 +76,11 @@ impl HostResult {
     ///
     /// Fails if the method returns another type ([`Error::is_mismatch`]).
     pub fn from_value(method: HostMethod, value: &Value) -> Result<Self, Error> {
-        let mut budget = Budget::new(DEFAULT_MAX_SIZE);
+        let mut budget = CopyBudget::new(DEFAULT_COPY_BUDGET);
         Ok(Self::read(method, value, &mut budget).map_err(|mismatch| mismatch.in_member("mr"))?)
     }
 
-    fn read(method: HostMethod, value: &Value, budget: &mut Budget) -> Result<Self, Mismatch> {
+    fn read(method: HostMethod, value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
         if value.is_nil() {
             return Ok(Self::Nothing);
         }
@@ -105,7 +105,7 @@ impl HostResult {
     }
 }
 
-fn answers(value: &Value, budget: &mut Budget) -> Result<Vec<(PsString, Value)>, Mismatch> {
+fn answers(value: &Value, budget: &mut CopyBudget) -> Result<Vec<(PsString, Value)>, Mismatch> {
     let entries = value.entries().ok_or_else(|| Mismatch::new("is no dictionary"))?;
     budget.items::<(PsString, Value)>(entries.len())?;
     let mut answers = Vec::with_capacity(entries.len());

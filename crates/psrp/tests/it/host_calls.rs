@@ -201,7 +201,7 @@ fn every_kind_of_result_is_written_and_read() {
     let wrong = HostResponse::from_value(
         &from_slice(b"<Obj><MS><I64 N='ci'>1</I64><I32 N='mi'>26</I32><S N='mr'>x</S></MS></Obj>").unwrap(),
     );
-    assert!(wrong.unwrap().result().unwrap_err().to_string().contains("mr is no integer"));
+    assert!(wrong.unwrap().result().unwrap_err().to_string().contains("mr is not a 32-bit integer"));
 }
 
 #[test]

@@ -25,24 +25,24 @@ fn errors_name_the_member() {
     let call = r#"<I64 N="ci">1</I64><I32 N="mi">26</I32>"#;
     let cases = [
         (SessionCapability, "", "protocolversion is missing"),
-        (SessionCapability, r#"<S N="protocolversion">2.3</S>"#, "protocolversion is no version"),
+        (SessionCapability, r#"<S N="protocolversion">2.3</S>"#, "protocolversion is not a version"),
         (InitRunspacePool, r#"<I32 N="MinRunspaces">1</I32>"#, "MaxRunspaces is missing"),
         (
             InitRunspacePool,
             r#"<I64 N="MinRunspaces">9999999999</I64>"#,
-            "MinRunspaces is no integer of 32 bits",
+            "MinRunspaces is not a 32-bit integer",
         ),
-        (PublicKey, r#"<S N="PublicKey">*</S>"#, "PublicKey is no base64"),
+        (PublicKey, r#"<S N="PublicKey">*</S>"#, "PublicKey is not Base64"),
         (
             RunspaceAvailability,
             r#"<S N="SetMinMaxRunspacesResponse">1</S>"#,
             "SetMinMaxRunspacesResponse is neither",
         ),
-        (RunspacePoolState, r#"<S N="RunspaceState">2</S>"#, "RunspaceState is no enumeration"),
+        (RunspacePoolState, r#"<S N="RunspaceState">2</S>"#, "RunspaceState is not an enumeration"),
         (
             PipelineState,
             r#"<I32 N="PipelineState">5</I32><S N="ExceptionAsErrorRecord">x</S>"#,
-            "ExceptionAsErrorRecord is no object",
+            "ExceptionAsErrorRecord is not an object with members",
         ),
         (CreatePipeline, "", "PowerShell is missing"),
         (
@@ -53,14 +53,14 @@ fn errors_name_the_member() {
         (
             ApplicationPrivateData,
             r#"<S N="ApplicationPrivateData">x</S>"#,
-            "ApplicationPrivateData is no dictionary",
+            "ApplicationPrivateData is not a dictionary",
         ),
-        (GetCommandMetadata, r#"<S N="Name">x</S>"#, "Name is no list"),
+        (GetCommandMetadata, r#"<S N="Name">x</S>"#, "Name is not a list"),
         (PipelineHostCall, r#"<I64 N="ci">1</I64>"#, "mi is missing"),
         (
             PipelineHostResponse,
             r#"<I64 N="ci">1</I64><I32 N="mi">11</I32><I32 N="me">1</I32>"#,
-            "me is no object",
+            "me is not an object with members",
         ),
         (InformationRecord, "", "MessageData is missing"),
         (ProgressRecord, "", "ActivityId is missing"),
@@ -79,7 +79,7 @@ fn errors_name_the_member() {
         panic!("another message")
     };
     let error = call.request().unwrap_err();
-    assert!(error.to_string().contains("mp[2][0].label is no string"), "{error}");
+    assert!(error.to_string().contains("mp[2][0].label is not a string"), "{error}");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn the_place_is_the_way_from_the_root() {
     );
     assert_eq!(
         error(order(4096.into())),
-        "the value is not of the expected shape: Lines[1].Count: expected u8, found an integer that is no such thing"
+        "the value is not of the expected shape: Lines[1].Count: expected u8, found an integer with an invalid value"
     );
     assert!(
         error(Object::custom([("Lines", Object::list([Object::custom([("x", 1)])]))]))
@@ -62,7 +62,7 @@ fn writing_names_the_place_too() {
     }
     let error = to_value(&Outer { items: vec![BTreeMap::new(), BTreeMap::from([(1, 5)])] }).unwrap_err();
     assert!(error.is_unwritable());
-    assert!(error.to_string().contains("items[1][value 0]: an integer of 128 bits"), "{error}");
+    assert!(error.to_string().contains("items[1][value 0]: a 128-bit integer"), "{error}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::time::Duration;
 
-use psrp::serde::{Bag, Enumeration, Typed};
+use psrp::serde::{Enumeration, PropertyBag, Typed};
 use psrp::value::{
     Base, ContainerKind, DateTime, DateTimeKind, Decimal, Progress, SecureString, TimeSpan, Version,
 };
@@ -429,8 +429,8 @@ fn a_bag_is_an_object() {
         more: BTreeMap<String, i32>,
     }
     let row = || Row { id: 1, more: BTreeMap::from([("x".into(), 2)]) };
-    both(Bag(row()), Object::custom([("id", 1), ("x", 2)]));
+    both(PropertyBag(row()), Object::custom([("id", 1), ("x", 2)]));
     both(row(), Object::dictionary([("id", 1), ("x", 2)]));
-    assert!(to_value(&Bag(BTreeMap::from([(1, 2)]))).unwrap_err().is_unwritable());
-    assert_eq!(serde_json::to_string(&Bag(row())).unwrap(), r#"{"id":1,"x":2}"#);
+    assert!(to_value(&PropertyBag(BTreeMap::from([(1, 2)]))).unwrap_err().is_unwritable());
+    assert_eq!(serde_json::to_string(&PropertyBag(row())).unwrap(), r#"{"id":1,"x":2}"#);
 }

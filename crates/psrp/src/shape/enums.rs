@@ -1,16 +1,16 @@
-//! Enumerations whose unknown numbers are kept.
+//! Enumerations and flags that preserve unknown numbers.
 
 use crate::value::{Object, PsString, TypeNames};
 
-/// The object of one value of an enumeration.
+/// Creates the object of an enumeration value.
 pub(crate) fn enumeration(names: &TypeNames, text: impl Into<PsString>, number: i32) -> Object {
     Object::builder().shared_type_names(names.clone()).to_string(text).wrap(number).build()
 }
 
-/// Defines an enumeration with a variant for all other numbers.
+/// Defines an enumeration with a variant for unknown numbers.
 ///
-/// With `as "Type.Name"` it is an object in messages, else a plain number; it is read from either. The text of a value
-/// is the name of its variant unless another one stands after the number.
+/// With `as "Type.Name"` it is written as an object, else as a plain number; both forms are read. The name of a value
+/// is the name of its variant unless a literal follows the number.
 macro_rules! open_enum {
     (
         $(#[$attr:meta])*
@@ -20,20 +20,20 @@ macro_rules! open_enum {
     ) => {
         $(#[$attr])*
         ///
-        /// Numbers without a name are kept.
+        /// Unknown numbers are preserved.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum $type {
             $($(#[$variant_attr])* $variant,)*
-            /// Another number; never one of those above when it comes from [`from_number`](Self::from_number).
+            /// A number without a name; values from [`from_number`](Self::from_number) use it only for unknown numbers.
             Other(i32),
         }
 
         impl $type {
-            /// All values with a name.
+            /// All values that have a name.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The value of a number.
+            /// Converts a number to a value.
             pub const fn from_number(number: i32) -> Self {
                 match number {
                     $($number => Self::$variant,)*
@@ -41,7 +41,7 @@ macro_rules! open_enum {
                 }
             }
 
-            /// The number of the value.
+            /// Returns the number.
             pub const fn number(self) -> i32 {
                 match self {
                     $(Self::$variant => $number,)*
@@ -49,7 +49,7 @@ macro_rules! open_enum {
                 }
             }
 
-            /// The name that PowerShell has for it.
+            /// Returns the name in PowerShell, or `None` for an unknown number.
             pub const fn name(self) -> Option<&'static str> {
                 match self {
                     $(Self::$variant => Some($crate::shape::open_enum!(@text $variant $($text)?)),)*
@@ -58,7 +58,7 @@ macro_rules! open_enum {
             }
         }
 
-        /// The name, or the number where there is none.
+        /// Writes the name, or the number if it is unknown.
         impl std::fmt::Display for $type {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 match self.name() {
@@ -75,9 +75,9 @@ macro_rules! open_enum {
 
             fn read(
                 value: &$crate::Value,
-                _: &mut $crate::shape::Budget,
+                _: &mut $crate::shape::CopyBudget,
             ) -> Result<Self, $crate::shape::Mismatch> {
-                let number = value.as_i32().ok_or_else(|| $crate::shape::Mismatch::new("is no enumeration"))?;
+                let number = value.as_i32().ok_or_else(|| $crate::shape::Mismatch::new("is not an enumeration"))?;
                 Ok(Self::from_number(number))
             }
         }
@@ -85,7 +85,7 @@ macro_rules! open_enum {
     (@text $variant:ident) => { stringify!($variant) };
     (@text $variant:ident $text:literal) => { $text };
     (@write $self:ident, $type:ident,) => { $crate::Value::Int32($self.number()) };
-    // The objects are made once: a document then has one of each and references to it.
+    // Each object is created once, so that a document contains it once and then references to it.
     (@write $self:ident, $type:ident, $type_name:literal) => {{
         use std::sync::LazyLock;
         use $crate::value::{Object, TypeNames};
@@ -107,7 +107,7 @@ macro_rules! open_enum {
     }};
 }
 
-/// Defines a set of flags, whose unknown bits are kept; otherwise as [`open_enum`].
+/// Defines a set of flags that preserves unknown bits; otherwise like [`open_enum`].
 macro_rules! flags {
     (
         $(#[$attr:meta])*
@@ -117,27 +117,27 @@ macro_rules! flags {
     ) => {
         $(#[$attr])*
         ///
-        /// Bits without a name are kept.
+        /// Bits without a name are preserved.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub struct $type(i32);
 
         impl $type {
             $($(#[$flag_attr])* pub const $flag: Self = Self($number);)*
 
-            /// Numbers and their names, in the order of the numbers.
+            /// Numbers and their names, in ascending order.
             const NAMES: &'static [(i32, &'static str)] = &[$(($number, $text)),*];
 
-            /// The flags of a number.
+            /// Converts a number to flags.
             pub const fn from_number(number: i32) -> Self {
                 Self(number)
             }
 
-            /// The number of the flags.
+            /// Returns the flags as a number.
             pub const fn number(self) -> i32 {
                 self.0
             }
 
-            /// Whether all of these flags are set.
+            /// Returns whether all of these flags are set.
             pub const fn contains(self, flags: Self) -> bool {
                 self.0 & flags.0 == flags.0
             }
@@ -151,7 +151,7 @@ macro_rules! flags {
             }
         }
 
-        /// The names with a comma between them as .NET has them, or the number where they do not cover it.
+        /// Writes comma-separated names like .NET, or the number if the names do not cover all bits.
         impl std::fmt::Display for $type {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 $crate::shape::flag_names(f, self.0, Self::NAMES)
@@ -165,9 +165,9 @@ macro_rules! flags {
 
             fn read(
                 value: &$crate::Value,
-                _: &mut $crate::shape::Budget,
+                _: &mut $crate::shape::CopyBudget,
             ) -> Result<Self, $crate::shape::Mismatch> {
-                value.as_i32().map(Self).ok_or_else(|| $crate::shape::Mismatch::new("is no enumeration"))
+                value.as_i32().map(Self).ok_or_else(|| $crate::shape::Mismatch::new("is not an enumeration"))
             }
         }
     };
@@ -183,8 +183,8 @@ macro_rules! flags {
     }};
 }
 
-/// Writes flags the way .NET does: the name of the whole number if it has one, else the names of the largest flags that
-/// cover it, in the order of their numbers.
+/// Writes flags like .NET: the name of the whole number if it has one, else the names of the largest flags that cover
+/// it, in ascending order.
 pub(crate) fn flag_names(
     f: &mut std::fmt::Formatter<'_>,
     number: i32,

@@ -1,95 +1,88 @@
-//! [`Value`] and the types of its variants: as they are in values, as text or plain data anywhere else.
+//! serde implementations for [`Value`] and the types of its variants.
 
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use super::fault::Result;
-use super::hand::{self, Give, Take};
+use super::passthrough::{self, DeserializeValue, SerializeValue};
+use super::path_error::Result;
 use super::{de::text, plain};
 use crate::value::{DateTime, Decimal, Members, Progress, SecureString, TimeSpan, Version};
 use crate::{Object, PsString, Value};
 
-/// Implements both traits by way of [`Give`] and [`Take`].
-macro_rules! through_hand {
+/// Implements both serde traits.
+macro_rules! impl_serde {
     ($($(#[$doc:meta])* $type:ty),* $(,)?) => {$(
         $(#[$doc])*
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                hand::serialize(self, serializer)
+                passthrough::serialize(self, serializer)
             }
         }
 
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                hand::deserialize(deserializer)
+                passthrough::deserialize(deserializer)
             }
         }
     )*};
 }
 
-through_hand! {
-    /// As it is for this crate's serializer, objects shared; for any other as [`Plain`](crate::serde::Plain) writes it.
+impl_serde! {
+    /// Unchanged with this crate's serializer, with shared objects; like [`Plain`](crate::serde::Plain) with others.
     Value,
-    /// As [`Value`].
+    /// Like [`Value`].
     Object,
-    /// As it is for this crate's serializer, lone surrogates included; text for any other.
+    /// Unchanged with this crate's serializer, including lone surrogates; text with others.
     PsString,
-    /// `<Version>` for this crate's serializer, text for any other.
+    /// `<Version>` with this crate's serializer, text with others.
     Version,
-    /// `<DT>` for this crate's serializer, text such as `2024-05-06T07:08:09Z` for any other.
+    /// `<DT>` with this crate's serializer, text such as `2024-05-06T07:08:09Z` with others.
     DateTime,
-    /// `<TS>` for this crate's serializer, text such as `PT1.5S` for any other.
+    /// `<TS>` with this crate's serializer, text such as `PT1.5S` with others.
     TimeSpan,
-    /// `<D>` for this crate's serializer, text for any other.
+    /// `<D>` with this crate's serializer, text with others.
     Decimal,
-    /// `<SS>` for this crate's serializer. Any other is given a null: a secret is in no file by accident. Reading takes
-    /// text.
+    /// `<SS>` with this crate's serializer. Null with others, so that a secret can't leak into a file by accident; text
+    /// is accepted when reading.
     SecureString,
-    /// `<PR>` for this crate's serializer, a map for any other.
+    /// `<PR>` with this crate's serializer, a map with others.
     Progress,
 }
 
-/// What is made of a value of any kind, if it fits.
-trait FromValue: Sized {
+/// A type that can be stored in a [`Value`]. Other formats use the plain form of the value.
+trait ValueType: Clone + Into<Value> {
     const EXPECTED: &'static str;
 
     fn from_value(value: Value) -> Option<Self>;
 }
 
-/// The value and its plain form are that of [`Value`]; both ways of reading go through [`FromValue`].
-macro_rules! like_value {
-    ($($type:ty),* $(,)?) => {$(
-        impl Give for $type {
-            fn give(&self) -> Result<Value> {
-                Ok(Value::from(self.clone()))
-            }
+impl<T: ValueType> SerializeValue for T {
+    fn value(&self) -> Result<Value> {
+        Ok(self.clone().into())
+    }
 
-            fn give_plain<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                plain::Plain::new(&Value::from(self.clone())).serialize(serializer)
-            }
-        }
-
-        impl<'de> Take<'de> for $type {
-            const EXPECTED: &'static str = <Self as FromValue>::EXPECTED;
-
-            fn take<D: Deserializer<'de>>(value: Value, _: D) -> Result<Option<Self>, D::Error> {
-                Ok(<Self as FromValue>::from_value(value))
-            }
-
-            fn take_plain<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let value = plain::deserialize(deserializer)?;
-                let found = super::kinds::name(&value);
-                <Self as FromValue>::from_value(value).ok_or_else(|| {
-                    de::Error::invalid_type(de::Unexpected::Other(found), &<Self as FromValue>::EXPECTED)
-                })
-            }
-        }
-    )*};
+    fn serialize_plain<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        plain::Plain::new(&self.clone().into()).serialize(serializer)
+    }
 }
 
-like_value!(Value, Object, PsString, Version, DateTime, TimeSpan, Decimal, SecureString, Progress);
+impl<'de, T: ValueType> DeserializeValue<'de> for T {
+    const EXPECTED: &'static str = <Self as ValueType>::EXPECTED;
 
-impl FromValue for Value {
+    fn from_value<D: Deserializer<'de>>(value: Value, _: D) -> Result<Option<Self>, D::Error> {
+        Ok(<Self as ValueType>::from_value(value))
+    }
+
+    fn deserialize_plain<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = plain::deserialize(deserializer)?;
+        let found = super::kinds::name(&value);
+        <Self as ValueType>::from_value(value).ok_or_else(|| {
+            de::Error::invalid_type(de::Unexpected::Other(found), &<Self as ValueType>::EXPECTED)
+        })
+    }
+}
+
+impl ValueType for Value {
     const EXPECTED: &'static str = "any value";
 
     fn from_value(value: Value) -> Option<Self> {
@@ -97,7 +90,7 @@ impl FromValue for Value {
     }
 }
 
-impl FromValue for Object {
+impl ValueType for Object {
     const EXPECTED: &'static str = "an object";
 
     fn from_value(value: Value) -> Option<Self> {
@@ -105,7 +98,7 @@ impl FromValue for Object {
     }
 }
 
-impl FromValue for PsString {
+impl ValueType for PsString {
     const EXPECTED: &'static str = "a string";
 
     fn from_value(value: Value) -> Option<Self> {
@@ -113,7 +106,7 @@ impl FromValue for PsString {
     }
 }
 
-impl FromValue for Decimal {
+impl ValueType for Decimal {
     const EXPECTED: &'static str = "a decimal number";
 
     fn from_value(value: Value) -> Option<Self> {
@@ -130,7 +123,7 @@ impl FromValue for Decimal {
     }
 }
 
-impl FromValue for SecureString {
+impl ValueType for SecureString {
     const EXPECTED: &'static str = "a secure string";
 
     fn from_value(value: Value) -> Option<Self> {
@@ -142,10 +135,10 @@ impl FromValue for SecureString {
     }
 }
 
-/// Types that are also read from their text.
-macro_rules! from_text {
+/// Implements [`ValueType`] for types that are also parsed from text.
+macro_rules! impl_value_type_from_text {
     ($($type:ident: $expected:literal),* $(,)?) => {$(
-        impl FromValue for $type {
+        impl ValueType for $type {
             const EXPECTED: &'static str = $expected;
 
             fn from_value(value: Value) -> Option<Self> {
@@ -158,13 +151,13 @@ macro_rules! from_text {
     )*};
 }
 
-from_text! {
+impl_value_type_from_text! {
     Version: "a version",
     DateTime: "a date",
-    TimeSpan: "a span of time",
+    TimeSpan: "a time span",
 }
 
-impl FromValue for Progress {
+impl ValueType for Progress {
     const EXPECTED: &'static str = "a progress record";
 
     fn from_value(value: Value) -> Option<Self> {
@@ -191,7 +184,7 @@ const RECORD_TYPE: &str = "RecordType";
 const COMPLETED: &str = "Completed";
 
 impl Progress {
-    /// The properties of the .NET type.
+    /// Returns the properties of the .NET type.
     pub(super) fn members(&self) -> Members {
         let mut members = Members::new();
         members.push("ActivityId", self.activity_id);

@@ -1,31 +1,31 @@
-//! Decrypting the strings of a whole value.
+//! Decryption of all secure strings of a value.
 
 use std::collections::HashSet;
 
-use super::Cipher;
+use super::{Base, Members, Object, SecureString, Value};
+use crate::crypto::Cipher;
 use crate::error::Error;
-use crate::value::{Base, Members, Object, SecureString, Value};
 
 impl Value {
-    /// Decrypts all secure strings in this value that are not decrypted yet.
+    /// Decrypts all secure strings in this value that are still encrypted.
     ///
-    /// A message may arrive before the key does; its strings are decrypted later by this. Each string remembers its text,
-    /// and so do its clones wherever they are: objects stay the same objects, and nothing is copied.
+    /// Use it for messages that arrive before the key. The decrypted text is stored in the string and shared by all of
+    /// its clones: objects keep their identity, and nothing is copied.
     ///
     /// # Errors
     ///
-    /// Fails as the cipher does, at the first string that it can't decrypt; those before it stay decrypted.
+    /// Fails with the cipher's error at the first string that can't be decrypted; strings before it stay decrypted.
     pub fn decrypt(&self, cipher: &(impl Cipher + ?Sized)) -> Result<(), Error> {
         self.try_for_each_secret(|text| text.decrypt(cipher))
     }
 
-    /// Calls a function with each secure string in this value, until it fails.
+    /// Calls a function for each secure string in this value and stops at the first error.
     pub(crate) fn try_for_each_secret<E>(
         &self,
         mut call: impl FnMut(&SecureString) -> Result<(), E>,
     ) -> Result<(), E> {
-        // A list of what is to be done instead of recursion: the depth of a value has no limit here. An object that is
-        // reached twice is visited once, and cycles lead to an object that encloses them.
+        // A work list instead of recursion, because the depth of a value is not limited. Shared objects are visited
+        // once. Cycles are skipped because they lead to an enclosing object.
         let mut visited = HashSet::new();
         let mut todo = vec![self];
         while let Some(value) = todo.pop() {

@@ -1,4 +1,4 @@
-//! The error while a value is on its way, which learns its place step by step.
+//! Conversion errors with the path to the value.
 
 use std::fmt;
 
@@ -6,47 +6,50 @@ use serde::de::{Error as _, Expected, Unexpected};
 
 use crate::Error;
 use crate::error::Kind;
+use crate::redacted::Redacted;
 
-/// An [`Error`] and the way from the failing place up to the root, innermost step first.
-pub(super) struct Fault(Box<Inner>);
+/// An [`Error`] and the path to the value, innermost segment first.
+#[derive(Debug)]
+pub(super) struct PathError(Box<Inner>);
 
+#[derive(Debug)]
 struct Inner {
     error: Error,
-    path: Vec<Step>,
+    path: Vec<PathSegment>,
 }
 
-/// One step of the way down. Names are those of the Rust type alone: names in a document may be secret.
-#[derive(Clone, Copy)]
-pub(super) enum Step {
-    /// A field of a struct, or a variant.
+/// A segment of the path. Contains only names of the Rust type, because names in a document may be secret.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum PathSegment {
+    /// Field of a struct, or variant of an enum.
     Member(&'static str),
-    /// An item of a list.
+    /// Item of a list.
     Item(usize),
-    /// The key of a pair of a dictionary, or the name of a member.
+    /// Key of a dictionary entry, or name of a member.
     Key(usize),
-    /// The value of a pair of a dictionary, or of a member that the type does not name.
+    /// Value of a dictionary entry, or of a member that the type does not name.
     Value(usize),
 }
 
-pub(super) type Result<T, E = Fault> = std::result::Result<T, E>;
+pub(super) type Result<T, E = PathError> = std::result::Result<T, E>;
 
-impl Fault {
+impl PathError {
     #[cold]
     pub(super) fn new(kind: Kind, detail: impl Into<Box<str>>) -> Self {
         Error::with(kind, detail).into()
     }
 
-    /// Adds the step that leads to where the fault came from.
+    /// Adds an outer segment to the path.
     #[cold]
-    pub(super) fn below(mut self, step: Step) -> Self {
-        // The depth of values is limited, but that limit is the user's.
+    pub(super) fn at(mut self, segment: PathSegment) -> Self {
+        // The depth of values is limited, but the user may raise the limit.
         if self.0.path.len() < 256 {
-            self.0.path.push(step);
+            self.0.path.push(segment);
         }
         self
     }
 
-    /// The error, with the place in its text.
+    /// Converts to an [`Error`] with the path in its message.
     #[cold]
     pub(super) fn into_error(self) -> Error {
         use fmt::Write as _;
@@ -55,70 +58,59 @@ impl Fault {
         if path.is_empty() {
             return error;
         }
-        let mut place = String::new();
-        for step in path.iter().rev() {
-            let _ = match step {
-                Step::Member(name) if place.is_empty() => write!(place, "{name}"),
-                Step::Member(name) => write!(place, ".{name}"),
-                Step::Item(index) => write!(place, "[{index}]"),
-                Step::Key(index) => write!(place, "[key {index}]"),
-                Step::Value(index) => write!(place, "[value {index}]"),
+        let mut text = String::new();
+        for segment in path.iter().rev() {
+            let _ = match segment {
+                PathSegment::Member(name) if text.is_empty() => write!(text, "{name}"),
+                PathSegment::Member(name) => write!(text, ".{name}"),
+                PathSegment::Item(index) => write!(text, "[{index}]"),
+                PathSegment::Key(index) => write!(text, "[key {index}]"),
+                PathSegment::Value(index) => write!(text, "[value {index}]"),
             };
         }
-        error.within(&place)
+        error.within(&text)
     }
 }
 
-impl From<Error> for Fault {
+impl From<Error> for PathError {
     fn from(error: Error) -> Self {
         Self(Box::new(Inner { error, path: Vec::new() }))
     }
 }
 
-impl fmt::Debug for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0.error, f)
-    }
-}
-
-impl fmt::Display for Fault {
+impl fmt::Display for PathError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0.error, f)
     }
 }
 
-impl std::error::Error for Fault {
+impl std::error::Error for PathError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.0.error.source()
     }
 }
 
-/// What a type's own code says. It may quote a value, so that only the chain of causes shows it.
-struct Said(String);
+/// A message of the type's own serde code. It may quote a value, so it is only shown as the source of the error.
+#[derive(Debug)]
+struct TypeMessage(Redacted<String>);
 
-impl fmt::Debug for Said {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Said(..)")
-    }
-}
-
-impl fmt::Display for Said {
+impl fmt::Display for TypeMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Said {}
+impl std::error::Error for TypeMessage {}
 
-impl serde::ser::Error for Fault {
+impl serde::ser::Error for PathError {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Error::with(Kind::Unwritable, "its type refuses to be written")
-            .caused_by(Said(message.to_string()))
+        Error::with(Kind::Unwritable, "rejected by its type")
+            .caused_by(TypeMessage(Redacted(message.to_string())))
             .into()
     }
 }
 
-/// What was found, without the value that serde would show.
+/// Returns the kind of the value without the value itself, which serde would show.
 fn found(unexpected: &Unexpected<'_>) -> &'static str {
     match unexpected {
         Unexpected::Bool(_) => "a boolean",
@@ -132,7 +124,7 @@ fn found(unexpected: &Unexpected<'_>) -> &'static str {
         Unexpected::NewtypeStruct => "a wrapper",
         Unexpected::Seq => "a list",
         Unexpected::Map => "members or a dictionary",
-        Unexpected::Enum => "a variant",
+        Unexpected::Enum => "an enum variant",
         Unexpected::UnitVariant => "a variant without value",
         Unexpected::NewtypeVariant => "a variant with a value",
         Unexpected::TupleVariant => "a variant with items",
@@ -141,14 +133,16 @@ fn found(unexpected: &Unexpected<'_>) -> &'static str {
     }
 }
 
-/// Messages name what the type expects, never what the document has: that may be secret.
-impl serde::de::Error for Fault {
+/// Messages name the expected type, but never show the value, which may be secret.
+impl serde::de::Error for PathError {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Error::with(Kind::Mismatch, "refused by its type").caused_by(Said(message.to_string())).into()
+        Error::with(Kind::Mismatch, "rejected by its type")
+            .caused_by(TypeMessage(Redacted(message.to_string())))
+            .into()
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        // `Other` comes from this crate, or from a type that names what it found.
+        // Only use names from this crate; other types could put a value here.
         let found = match unexpected {
             Unexpected::Other(name) if super::kinds::is_name(name) => name,
             _ => found(&unexpected),
@@ -159,7 +153,7 @@ impl serde::de::Error for Fault {
     fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
         Self::new(
             Kind::Mismatch,
-            format!("expected {expected}, found {} that is no such thing", found(&unexpected)),
+            format!("expected {expected}, found {} with an invalid value", found(&unexpected)),
         )
     }
 
@@ -168,11 +162,11 @@ impl serde::de::Error for Fault {
     }
 
     fn unknown_variant(_: &str, expected: &'static [&'static str]) -> Self {
-        Self::new(Kind::Mismatch, format!("no such variant, expected one of {expected:?}"))
+        Self::new(Kind::Mismatch, format!("unknown variant, expected one of {expected:?}"))
     }
 
     fn unknown_field(_: &str, expected: &'static [&'static str]) -> Self {
-        Self::new(Kind::Mismatch, format!("no such member, expected one of {expected:?}"))
+        Self::new(Kind::Mismatch, format!("unknown member, expected one of {expected:?}"))
     }
 
     fn missing_field(field: &'static str) -> Self {
@@ -180,12 +174,12 @@ impl serde::de::Error for Fault {
     }
 
     fn duplicate_field(field: &'static str) -> Self {
-        Self::new(Kind::Mismatch, format!("the member {field} is there twice"))
+        Self::new(Kind::Mismatch, format!("the member {field} occurs twice"))
     }
 }
 
-/// That `value` is not what `expected` says.
+/// Creates the error for a value of another kind than expected.
 #[cold]
-pub(super) fn mismatch(value: &crate::Value, expected: &dyn Expected) -> Fault {
-    Fault::invalid_type(Unexpected::Other(super::kinds::name(value)), expected)
+pub(super) fn mismatch(value: &crate::Value, expected: &dyn Expected) -> PathError {
+    PathError::invalid_type(Unexpected::Other(super::kinds::name(value)), expected)
 }

@@ -1,18 +1,18 @@
-//! Objects of named members, the form of nearly every message.
+//! Objects with named members, the format of nearly every message.
 
-use super::{Budget, Field, Mismatch};
+use super::{CopyBudget, Field, Mismatch};
 use crate::value::{Members, Object, ObjectBuilder, PsString, Value};
 
-/// Collects members in the order in which they are put.
+/// Collects the members of an object in writing order.
 #[derive(Default)]
-pub(crate) struct Writer(Members);
+pub(crate) struct MemberWriter(Members);
 
-impl Writer {
+impl MemberWriter {
     pub(crate) fn put(&mut self, name: &'static str, field: &impl Field) {
         self.0.push(PsString::from_static(name), field.write());
     }
 
-    /// Puts a member that is left out where there is nothing.
+    /// Adds the member unless the field is `None`.
     pub(crate) fn put_some(&mut self, name: &'static str, field: &Option<impl Field>) {
         if let Some(field) = field {
             self.put(name, field);
@@ -25,7 +25,7 @@ impl Writer {
         }
     }
 
-    /// The members as extended ones of an object without type names.
+    /// Returns an object without type names that has the members as extended members.
     pub(crate) fn finish(self) -> Value {
         self.finish_as(Object::builder())
     }
@@ -35,15 +35,16 @@ impl Writer {
     }
 }
 
-/// Looks members up in an object, extended ones before adapted ones; order and further members do not matter.
-pub(crate) struct Reader<'a, 'b> {
+/// Reads the members of an object by name, extended members before adapted ones. Order and unknown members do not
+/// matter.
+pub(crate) struct MemberReader<'a, 'b> {
     object: &'a Object,
-    pub(crate) budget: &'b mut Budget,
+    pub(crate) budget: &'b mut CopyBudget,
 }
 
-impl<'a, 'b> Reader<'a, 'b> {
-    pub(crate) fn new(value: &'a Value, budget: &'b mut Budget) -> Result<Self, Mismatch> {
-        let Value::Object(object) = value else { return Err(Mismatch::new("is no object with members")) };
+impl<'a, 'b> MemberReader<'a, 'b> {
+    pub(crate) fn new(value: &'a Value, budget: &'b mut CopyBudget) -> Result<Self, Mismatch> {
+        let Value::Object(object) = value else { return Err(Mismatch::new("is not an object with members")) };
         budget.item()?;
         Ok(Self { object, budget })
     }
@@ -57,7 +58,7 @@ impl<'a, 'b> Reader<'a, 'b> {
         value.and_then(|value| T::read(value, self.budget)).map_err(|mismatch| mismatch.in_member(name))
     }
 
-    /// `None` if the member is missing or `$null`.
+    /// Returns `None` if the member is missing or `$null`.
     pub(crate) fn optional<T: Field>(&mut self, name: &'static str) -> Result<Option<T>, Mismatch> {
         match self.object.member(name) {
             None | Some(Value::Nil) => Ok(None),
@@ -65,7 +66,7 @@ impl<'a, 'b> Reader<'a, 'b> {
         }
     }
 
-    /// The extended members that are none of the known ones.
+    /// Copies the extended members that are not in the lists of known names.
     pub(crate) fn extra(&mut self, known: &[&[&str]]) -> Result<Members, Mismatch> {
         let mut extra = Members::new();
         for (name, value) in self.object.extended().iter() {
@@ -85,13 +86,17 @@ impl<'a, 'b> Reader<'a, 'b> {
     }
 }
 
-/// Defines a struct whose fields are members of an object, in the order in which they are written.
+/// Defines a struct whose fields are members of an object, in writing order.
 ///
-/// After the name of a member: nothing if it has to be there, `[optional]` for an `Option` that is left out when it is
-/// `None`, `[optional FIELD]` for one that has the value of another field then, `[nil]` for one that is `$null` then, `[unset VALUE]` for one that has this value then, because .NET's type has
-/// no `$null`, `[or VALUE]` for a member that is always written and has a value to
-/// assume where it is missing or `$null`.
-macro_rules! bag {
+/// A marker in brackets after the member's name defines how the field is written and read:
+///
+/// - none: the member is required.
+/// - `[optional]`: an `Option`; `None` leaves the member out.
+/// - `[optional FIELD]`: an `Option`; `None` writes the value of another field.
+/// - `[nil]`: an `Option`; `None` writes `$null`.
+/// - `[unset VALUE]`: an `Option`; `None` writes `VALUE`, for .NET types that have no `$null`.
+/// - `[or VALUE]`: always written; `VALUE` is assumed if the member is missing or `$null`.
+macro_rules! object_struct {
     (
         $(#[$attr:meta])*
         pub struct $type:ident {
@@ -103,57 +108,58 @@ macro_rules! bag {
             $($(#[$field_attr])* pub $field: $field_type,)*
         }
 
-        #[allow(dead_code, reason = "used where the members stand among others")]
+        #[allow(dead_code, reason = "used by structs whose members are part of a larger object")]
         impl $type {
-            /// The names of the members, in the order in which they are written.
+            /// The names of the members, in writing order.
             pub(crate) const NAMES: &'static [&'static str] = &[$($name),*];
 
-            pub(crate) fn put(&self, out: &mut $crate::shape::Writer) {
-                $($crate::shape::bag!(@put self, out, $name, $field $(, $($mode)+)?);)*
+            pub(crate) fn write_members(&self, out: &mut $crate::shape::MemberWriter) {
+                $($crate::shape::object_struct!(@put self, out, $name, $field $(, $($mode)+)?);)*
             }
 
-            pub(crate) fn take(
-                from: &mut $crate::shape::Reader<'_, '_>,
+            pub(crate) fn read_members(
+                from: &mut $crate::shape::MemberReader<'_, '_>,
             ) -> Result<Self, $crate::shape::Mismatch> {
-                Ok(Self { $($field: $crate::shape::bag!(@take from, $name $(, $($mode)+)?),)* })
+                Ok(Self { $($field: $crate::shape::object_struct!(@take from, $name $(, $($mode)+)?),)* })
             }
         }
 
         impl $crate::shape::Field for $type {
             fn write(&self) -> $crate::Value {
-                let mut out = $crate::shape::Writer::default();
-                self.put(&mut out);
+                let mut out = $crate::shape::MemberWriter::default();
+                self.write_members(&mut out);
                 out.finish()
             }
 
             fn read(
                 value: &$crate::Value,
-                budget: &mut $crate::shape::Budget,
+                budget: &mut $crate::shape::CopyBudget,
             ) -> Result<Self, $crate::shape::Mismatch> {
-                Self::take(&mut $crate::shape::Reader::new(value, budget)?)
+                Self::read_members(&mut $crate::shape::MemberReader::new(value, budget)?)
             }
         }
 
-        $crate::shape::bag!(@values $type);
+        $crate::shape::object_struct!(@values $type);
     };
     (@values $type:ty) => {
         impl $type {
-            /// The object that stands for it in messages.
+            /// Converts it to the object that represents it in messages.
             pub fn to_value(&self) -> $crate::Value {
                 $crate::shape::Field::write(self)
             }
 
-            /// Reads it from an object. The order of the members does not matter, names match without regard to case.
+            /// Reads it from an object. The order of the members does not matter; names are compared
+            /// case-insensitively.
             ///
             /// # Errors
             ///
-            /// Fails if a member is missing or of another type, and names it ([`Error::is_mismatch`]); or if the copy
-            /// of what the value shares were to take more than 64 MiB ([`Error::is_limit`]).
+            /// Fails with [`Error::is_mismatch`], naming the member, if a member is missing or has another type, and
+            /// with [`Error::is_limit`] if copying shared parts of the value would take more than 64 MiB.
             ///
             /// [`Error::is_mismatch`]: crate::Error::is_mismatch
             /// [`Error::is_limit`]: crate::Error::is_limit
             pub fn from_value(value: &$crate::Value) -> Result<Self, $crate::Error> {
-                let mut budget = $crate::shape::Budget::new($crate::shape::DEFAULT_MAX_SIZE);
+                let mut budget = $crate::shape::CopyBudget::new($crate::shape::DEFAULT_COPY_BUDGET);
                 Ok(<Self as $crate::shape::Field>::read(value, &mut budget)?)
             }
         }
@@ -177,4 +183,4 @@ macro_rules! bag {
     (@take $from:ident, $name:literal, or $default:expr) => { $from.optional($name)?.unwrap_or_else(|| $default) };
 }
 
-pub(crate) use bag;
+pub(crate) use object_struct;

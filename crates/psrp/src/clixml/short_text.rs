@@ -1,46 +1,46 @@
-//! Short text, copied while it is looked at.
+//! Copying of short text combined with the search for characters to escape.
 //!
-//! Most names and many values are of a few bytes, for which a call that copies and a search would take longer than both
-//! do here: one or two loads and stores that may overlap.
+//! Most names and many values have few bytes. Separate calls for copying and searching would take longer than both do
+//! here, with one or two possibly overlapping loads and stores.
 
-/// The longest text that this is for.
+/// Maximum length of a short text, in bytes.
 pub(super) const SHORT: usize = 32;
 
-/// Copies bytes to a place of an array.
+/// Copies bytes into an array at an offset.
 #[inline(always)]
 pub(super) fn put<const N: usize, const M: usize>(to: &mut [u8; N], at: usize, bytes: &[u8; M]) {
     to[at..at + M].copy_from_slice(bytes);
 }
 
-/// Copies at most [`SHORT`] bytes to a place of an array, and tells whether none of them may need an escape.
+/// Copies at most [`SHORT`] bytes into an array at an offset. Returns true if none of them may need an escape.
 ///
 /// # Panics
 ///
 /// Panics if the bytes do not fit.
 #[inline(always)]
 pub(super) fn copy<const N: usize>(text: &[u8], to: &mut [u8; N], at: usize) -> bool {
-    debug_assert!(text.len() <= SHORT, "not all of the text would be copied");
+    debug_assert!(text.len() <= SHORT, "text is too long to be copied completely");
     let found = if let (Some(first), Some(last)) = (text.first_chunk::<16>(), text.last_chunk::<16>()) {
         put(to, at, first);
         put(to, at + text.len() - 16, last);
         let ([a, b], [c, d]) = (halves(first), halves(last));
-        suspects(a) | suspects(b) | suspects(c) | suspects(d)
+        special_bits(a) | special_bits(b) | special_bits(c) | special_bits(d)
     } else if let (Some(first), Some(last)) = (text.first_chunk::<8>(), text.last_chunk::<8>()) {
         put(to, at, first);
         put(to, at + text.len() - 8, last);
-        suspects(u64::from_le_bytes(*first)) | suspects(u64::from_le_bytes(*last))
+        special_bits(u64::from_le_bytes(*first)) | special_bits(u64::from_le_bytes(*last))
     } else if let (Some(first), Some(last)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
         put(to, at, first);
         put(to, at + text.len() - 4, last);
-        suspects(u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32)
+        special_bits(u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32)
     } else if let [first, .., last] = text {
         put(to, at, &[*first, text[1]]);
         put(to, at + text.len() - 1, &[*last]);
         let [first, second, last] = [*first, text[1], *last].map(u64::from);
-        suspects(SPACES << 24 | last << 16 | second << 8 | first)
+        special_bits(SPACES << 24 | last << 16 | second << 8 | first)
     } else if let [only] = text {
         put(to, at, &[*only]);
-        suspects(SPACES << 8 | u64::from(*only))
+        special_bits(SPACES << 8 | u64::from(*only))
     } else {
         0
     };
@@ -54,14 +54,14 @@ fn halves(bytes: &[u8; 16]) -> [u64; 2] {
 
 const LOW: u64 = u64::from_le_bytes([1; 8]);
 const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
-/// Bytes that need no escape.
+/// Eight bytes that need no escape.
 pub(super) const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
 
-/// The high bit of each of eight bytes that may need an escape: of control characters, `"`, `&`, `<`, `>`, `_` and
-/// everything beyond ASCII. Where there is something beyond ASCII, the bits of the bytes behind it mean nothing.
+/// Returns a word with the high bit of each byte set that may need an escape: control characters, `"`, `&`, `<`, `>`,
+/// `_` and all non-ASCII bytes. The bits after the first non-ASCII byte are undefined.
 #[inline(always)]
-pub(super) fn suspects(word: u64) -> u64 {
-    // A sum of two numbers below 0x80 has the high bit for the larger ones, and carries nothing to the next byte.
+pub(super) fn special_bits(word: u64) -> u64 {
+    // The sum of two numbers below 0x80 sets the high bit for the larger ones and does not carry into the next byte.
     let all = |byte: u8| LOW * u64::from(byte);
     let differs = |with: u8, from: u8| ((word | all(with)) ^ all(from)).wrapping_add(all(0x7F));
     let plain = word.wrapping_add(all(0x60)) // below the space
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_is_copied_and_looked_at() {
+    fn every_byte_is_copied_and_checked() {
         for len in 0..=SHORT {
             let mut text: Vec<u8> = (b'a'..).take(26).cycle().take(len).collect();
             for at in 0..len {
