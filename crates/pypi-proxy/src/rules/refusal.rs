@@ -43,7 +43,7 @@ impl fmt::Display for Refusal {
                 f.write_str("the proxy does not have this project on its list of those that it allows")
             }
             Self::Young { age, until } => {
-                let age = crate::config::show_time(*age);
+                let age = crate::config::format_duration(*age);
                 f.write_str("the proxy holds files back until they are ")?;
                 // A time past all calendars has no text.
                 match jiff::Timestamp::try_from(*until) {
