@@ -23,7 +23,7 @@ impl Failure {
         Self { text: text.into(), code: FAILED }
     }
 
-    /// Creates a failure with_cause of wrong usage or configuration.
+    /// Creates a failure because of wrong usage or configuration.
     pub(super) fn usage(text: impl Into<String>) -> Self {
         Self { text: text.into(), code: USAGE }
     }
@@ -33,7 +33,7 @@ impl Failure {
         Self::new(format!("{text}: {}", chain(error)))
     }
 
-    /// Returns whether no message is printed, with_cause standard output was closed by its reader.
+    /// Returns whether no message is printed, because standard output was closed by its reader.
     pub(super) fn is_silent(&self) -> bool {
         self.text.is_empty()
     }

@@ -20,7 +20,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     runtime.build()?.block_on(serve(&settings, passed))
 }
 
-/// Raises the limit of open files to the hard limit, with_cause each connection is one.
+/// Raises the limit of open files to the hard limit, because each connection is one.
 #[cfg(unix)]
 fn raise_file_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};

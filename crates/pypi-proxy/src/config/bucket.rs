@@ -37,7 +37,7 @@ impl Settings {
             .page_wait(self.page_wait.0)
             .max_reads(pool_size(&self.s3_read_pool_size))
             .max_writes(pool_size(&self.s3_write_pool_size))
-            .max_questions(pool_size(&self.s3_meta_pool_size))
+            .max_meta_operations(pool_size(&self.s3_meta_pool_size))
             .max_uploads(count(self.s3_async_queue_size.0));
         Ok(Some(Bucket::new(s3.open(timeout)?, config)))
     }

@@ -129,10 +129,10 @@ async fn document(proxy: &Arc<Inner>, now: SystemTime) -> Value {
         reasons.push(UNWRITABLE.to_owned());
     }
     let bucket = proxy.store.bucket();
-    if let Some((bucket, trouble)) = bucket.and_then(|bucket| Some((bucket, bucket.trouble()?))) {
+    if let Some((bucket, trouble)) = bucket.and_then(|bucket| Some((bucket, bucket.last_error()?))) {
         reasons.push(trouble);
         // Without requests for what is not here, nobody would ever know that it answers again.
-        bucket.look_again();
+        bucket.recheck();
     }
     for (at, index) in proxy.upstreams.iter().enumerate() {
         if index.meter().condition() == Condition::Fails {

@@ -448,7 +448,7 @@ impl store::Source for Panics {
         &mut self,
         _from: u64,
         _known: &pypi_proxy::upstream::Validators,
-    ) -> Result<pypi_proxy::upstream::Body, pypi_proxy::Error> {
+    ) -> Result<pypi_proxy::upstream::FileBody, pypi_proxy::Error> {
         panic!("on purpose")
     }
 }
