@@ -64,7 +64,10 @@ impl Histogram {
     /// Returns the current counts. A duration being recorded may be in the bucket and not yet in the sum.
     pub(crate) fn snapshot(&self) -> HistogramSnapshot {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        HistogramSnapshot { buckets: array::from_fn(|bucket| load(&self.buckets[bucket])), nanos: load(&self.nanos) }
+        HistogramSnapshot {
+            buckets: array::from_fn(|bucket| load(&self.buckets[bucket])),
+            nanos: load(&self.nanos),
+        }
     }
 }
 

@@ -71,6 +71,8 @@ pub mod serve;
 #[cfg(feature = "proxy")]
 pub mod store;
 #[cfg(feature = "proxy")]
+mod units;
+#[cfg(feature = "proxy")]
 pub mod upstream;
 
 pub use error::Error;

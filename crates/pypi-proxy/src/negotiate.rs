@@ -102,15 +102,19 @@ impl Form {
                 }
             }
         }
-        let best = preferences.iter().map(|preference| preference.weight).max().filter(|weight| *weight > 0)?;
-        let mut candidates = Self::ALL.into_iter().zip(preferences).filter(|(_, preference)| preference.weight == best);
+        let best =
+            preferences.iter().map(|preference| preference.weight).max().filter(|weight| *weight > 0)?;
+        let mut candidates =
+            Self::ALL.into_iter().zip(preferences).filter(|(_, preference)| preference.weight == best);
         // At equal weight, an explicitly named type wins over one that a wildcard matches. With wildcards only, HTML
         // wins, which every client can read.
         candidates
             .clone()
             .find(|(_, preference)| preference.specificity == 3)
             .or_else(|| candidates.find(|(form, _)| *form == Self::TextHtml))
-            .or_else(|| Self::ALL.into_iter().zip(preferences).find(|(_, preference)| preference.weight == best))
+            .or_else(|| {
+                Self::ALL.into_iter().zip(preferences).find(|(_, preference)| preference.weight == best)
+            })
             .map(|(form, _)| form)
     }
 }

@@ -1,6 +1,6 @@
 //! Errors of bucket operations.
 
-use super::metrics::{Outcome, Operation};
+use super::metrics::{Operation, Outcome};
 use crate::Error;
 use crate::error::Kind;
 
@@ -45,7 +45,9 @@ pub(super) fn classify(operation: Operation, error: &object_store::Error) -> (Ou
         E::NotFound { .. } if matches!(operation, Get | Delete | Update) && !is_bucket_missing => {
             (Outcome::Missing, OperationError::NotFound)
         }
-        E::AlreadyExists { .. } | E::Precondition { .. } => (Outcome::Refused, OperationError::PreconditionFailed),
+        E::AlreadyExists { .. } | E::Precondition { .. } => {
+            (Outcome::Refused, OperationError::PreconditionFailed)
+        }
         E::NotImplemented { .. } | E::NotSupported { .. } if is_conditional => {
             (Outcome::Failed, OperationError::Unsupported)
         }
@@ -96,8 +98,11 @@ mod tests {
     fn description_has_the_error_code_and_no_secrets() {
         let denied =
             "<Error><Code>SignatureDoesNotMatch</Code><AWSAccessKeyId>hunter2</AWSAccessKeyId></Error>";
-        for (error, told) in [
-            (server_error("507 Insufficient Storage: hunter2"), "request rejected (507 Insufficient Storage)"),
+        for (error, expected) in [
+            (
+                server_error("507 Insufficient Storage: hunter2"),
+                "request rejected (507 Insufficient Storage)",
+            ),
             (server_error("503 Slow Down: <Code>SlowDown</Code>"), "request rejected (SlowDown)"),
             (server_error("500 Oops: <Code>hunter2 & co</Code>"), "request rejected (500 Oops)"),
             (
@@ -106,14 +111,15 @@ mod tests {
             ),
             (E::Generic { store: "S3", source: "hunter2".into() }, "connection failed"),
         ] {
-            assert_eq!(describe(&error), told);
+            assert_eq!(describe(&error), expected);
         }
     }
 
     #[test]
     fn missing_object_differs_from_missing_bucket() {
         let bucket = missing("<Code>NoSuchBucket</Code>");
-        let is_missing = |operation, error: &E| matches!(classify(operation, error), (_, OperationError::NotFound));
+        let is_missing =
+            |operation, error: &E| matches!(classify(operation, error), (_, OperationError::NotFound));
         assert!(is_missing(Operation::Get, &missing("<Code>NoSuchKey</Code>")));
         assert!(!is_missing(Operation::Get, &bucket));
         assert!(!is_missing(Operation::Put, &missing("")));
@@ -124,7 +130,10 @@ mod tests {
     fn missing_support_for_conditions_is_not_a_failure() {
         for text in ["501 Not Implemented: <Code>NotImplemented</Code>", "501 Not Implemented: "] {
             let error = server_error(text);
-            assert!(matches!(classify(Operation::Create, &error), (Outcome::Failed, OperationError::Unsupported)));
+            assert!(matches!(
+                classify(Operation::Create, &error),
+                (Outcome::Failed, OperationError::Unsupported)
+            ));
             assert!(matches!(classify(Operation::Put, &error), (Outcome::Failed, OperationError::Failed(_))));
         }
     }

@@ -139,7 +139,12 @@ impl Bucket {
     }
 
     /// Opens a range of a file. Returns `None` if it is not in the bucket or the bucket fails.
-    pub(crate) async fn part(&self, digest: &Digest, expected: &Expected, part: Range<u64>) -> Option<FileBody> {
+    pub(crate) async fn part(
+        &self,
+        digest: &Digest,
+        expected: &Expected,
+        part: Range<u64>,
+    ) -> Option<FileBody> {
         let range = Some(GetRange::Bounded(part.clone()));
         let (len, stream) = self.read(digest, expected, range).await.ok()??;
         Some(FileBody::new(part.start, Some(len), Validators::default(), stream).with_end(part.end))

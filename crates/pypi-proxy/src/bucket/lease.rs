@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use super::error::OperationError;
+use super::handle::Bucket;
 use super::metrics::LeaseOutcome;
 use super::observer::{LeaseObserver, NextStep};
 use super::remote::SmallObject;
-use super::handle::Bucket;
 
 /// Delay before the owner of a taken over lease is confirmed. Some stores do not check a condition and write
 /// atomically: of two concurrent takeovers, the last write wins.
@@ -65,7 +65,16 @@ impl Bucket {
         let acquired = |outcome, version, beat, last_write| {
             self.remote().meter.record_lease(outcome);
             let (bucket, path, owner) = (self.clone(), path.clone(), owner.clone());
-            ClaimResult::Acquired(Lease { bucket, path, owner, version, beat, last_write, last_attempt: last_write, is_lost: false })
+            ClaimResult::Acquired(Lease {
+                bucket,
+                path,
+                owner,
+                version,
+                beat,
+                last_write,
+                last_attempt: last_write,
+                is_lost: false,
+            })
         };
         let (mut outcome, mut last_write) = (LeaseOutcome::Acquired, Instant::now());
         match self.remote().create(&path, self.document(&owner, 0)).await {
@@ -211,9 +220,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn lease_lasts_as_long_as_the_work() {
         let (objects, first, second, lease) = two().await;
-        let begun = Instant::now();
+        let start = Instant::now();
         let (_, claim) = tokio::join!(lease.renew_during(tokio::time::sleep(DURATION * 5)), claim(&second));
-        assert!(matches!(claim, ClaimResult::Released) && begun.elapsed() >= DURATION * 5);
+        assert!(matches!(claim, ClaimResult::Released) && start.elapsed() >= DURATION * 5);
         assert!(objects.head(&first.lease_path("file")).await.is_err());
     }
 
@@ -221,9 +230,9 @@ mod tests {
     async fn lease_of_a_dead_owner_is_taken_over() {
         let (_objects, first, second, lease) = two().await;
         drop(lease);
-        let begun = Instant::now();
+        let start = Instant::now();
         let ClaimResult::Acquired(lease) = claim(&second).await else { panic!("the owner is dead") };
-        assert!(begun.elapsed() >= DURATION && begun.elapsed() < DURATION * 2);
+        assert!(start.elapsed() >= DURATION && start.elapsed() < DURATION * 2);
         assert_eq!(second.meter().leases(LeaseOutcome::TakenOver), 1);
         lease.release().await;
         assert!(matches!(claim(&first).await, ClaimResult::Acquired(_)));

@@ -5,6 +5,7 @@
 
 mod config;
 mod error;
+mod handle;
 mod lease;
 mod metrics;
 mod observer;
@@ -12,14 +13,13 @@ mod page;
 mod remote;
 #[cfg(feature = "s3")]
 mod s3;
-mod handle;
 mod source;
 mod upload;
 mod verify;
 
 pub use config::Config;
+pub use handle::Bucket;
 pub(crate) use metrics::{LeaseOutcome, Operation, Outcome, UploadOutcome};
 #[cfg(feature = "s3")]
 pub use s3::S3;
-pub use handle::Bucket;
 pub(crate) use source::TieredSource;

@@ -26,7 +26,7 @@ struct Observation {
     since: Instant,
 }
 
-/// What to do next about the lease.
+/// Next action of a proxy that observes a lease.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum NextStep {
     Wait(Duration),
@@ -59,8 +59,10 @@ impl LeaseObserver {
                 now
             }
         };
-        let end =
-            since.checked_add(duration.saturating_add(self.grace)).unwrap_or(self.deadline).min(self.deadline);
+        let end = since
+            .checked_add(duration.saturating_add(self.grace))
+            .unwrap_or(self.deadline)
+            .min(self.deadline);
         if now >= end {
             return NextStep::TakeOver;
         }
@@ -135,6 +137,9 @@ mod tests {
         let now = Instant::now();
         let mut observer = LeaseObserver::new(now, Duration::from_secs(5), Duration::ZERO);
         assert!(matches!(observer.observe(&lease(0), Duration::MAX, now), NextStep::Wait(_)));
-        assert_eq!(observer.observe(&lease(0), Duration::MAX, now + Duration::from_secs(5)), NextStep::GiveUp);
+        assert_eq!(
+            observer.observe(&lease(0), Duration::MAX, now + Duration::from_secs(5)),
+            NextStep::GiveUp
+        );
     }
 }

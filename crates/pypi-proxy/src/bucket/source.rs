@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
+use super::handle::Bucket;
 use super::lease::{ClaimResult, Lease};
 use super::metrics::LeaseOutcome;
 use super::observer::LeaseObserver;
-use super::handle::Bucket;
 use crate::Error;
 use crate::store::{Digest, Expected, Fill, Key, Source};
 use crate::upstream::{FileBody, Validators};

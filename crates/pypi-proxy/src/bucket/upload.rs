@@ -7,9 +7,9 @@ use std::time::Duration;
 use object_store::MultipartUpload;
 
 use super::error::OperationError;
+use super::handle::Bucket;
 use super::lease::Lease;
 use super::metrics::UploadOutcome;
-use super::handle::Bucket;
 use crate::Error;
 use crate::store::{Digest, Fill, Key, Reference, Stored, read_at};
 
@@ -68,7 +68,9 @@ impl Bucket {
         if !self.take_failed_upload(&stored.digest) {
             return;
         }
-        let Ok(permit) = self.upload_permits().clone().try_acquire_owned() else { return self.record_failed_upload(stored.digest) };
+        let Ok(permit) = self.upload_permits().clone().try_acquire_owned() else {
+            return self.record_failed_upload(stored.digest);
+        };
         let (bucket, stored) = (self.clone(), stored.clone());
         tokio::spawn(async move {
             let outcome = bucket.upload(&stored, None, None).await;
@@ -81,8 +83,9 @@ impl Bucket {
     async fn upload_parts(&self, fill: &Fill, digest: &Digest) -> Option<PartialUpload> {
         let mut partial: Option<PartialUpload> = None;
         loop {
-            let (offset, size) =
-                partial.as_ref().map_or((0, self.config().part_size), |partial| (partial.offset, partial.size));
+            let (offset, size) = partial
+                .as_ref()
+                .map_or((0, self.config().part_size), |partial| (partial.offset, partial.size));
             let Some((file, len)) = fill.grown(offset + size).await else { return partial };
             let size = self.part_size(len.unwrap_or_default());
             let result = match &mut partial {
@@ -105,7 +108,12 @@ impl Bucket {
         Ok(PartialUpload { upload, size, offset: 0 })
     }
 
-    async fn add(&self, partial: &mut PartialUpload, file: &Arc<File>, len: u64) -> Result<(), OperationError> {
+    async fn add(
+        &self,
+        partial: &mut PartialUpload,
+        file: &Arc<File>,
+        len: u64,
+    ) -> Result<(), OperationError> {
         self.remote().part(&mut *partial.upload, read(file.clone(), partial.offset, len)).await?;
         partial.offset += len;
         Ok(())
@@ -118,7 +126,12 @@ impl Bucket {
     }
 
     /// Uploads a file, or its remaining parts, with retries.
-    async fn upload(&self, stored: &Stored, mut partial: Option<PartialUpload>, name: Option<&Reference>) -> UploadOutcome {
+    async fn upload(
+        &self,
+        stored: &Stored,
+        mut partial: Option<PartialUpload>,
+        name: Option<&Reference>,
+    ) -> UploadOutcome {
         for retry in 0..=RETRIES {
             if retry > 0 {
                 tokio::time::sleep(RETRY_DELAY * (1 << (retry - 1))).await;

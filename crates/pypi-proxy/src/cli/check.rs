@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use clap::ArgMatches;
 use pypi_proxy::ProjectName;
-use pypi_proxy::config::{ProxyBuilder, Listen, Settings};
+use pypi_proxy::config::{Listen, ProxyBuilder, Settings};
 use pypi_proxy::store::Store;
 use pypi_proxy::upstream::{PageResponse, Upstream, Validators};
 
@@ -84,7 +84,7 @@ async fn index(upstream: &Upstream, report: &mut Report) -> Result<(), Failure> 
 }
 
 fn store(settings: &Settings, builder: &ProxyBuilder<'_>, report: &mut Report) -> Result<(), Failure> {
-    let dir = settings.folder().map(|dir| format!("{}: ", dir.display())).unwrap_or_default();
+    let dir = settings.cache_directory().map(|dir| format!("{}: ", dir.display())).unwrap_or_default();
     match Store::open(builder.store()?.max_bytes(u64::MAX)) {
         Ok(_) => report.line(true, "cache", format!("{dir}usable"))?,
         Err(error) if error.is_busy() => {

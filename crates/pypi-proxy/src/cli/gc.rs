@@ -14,13 +14,14 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = setup::settings(matches)?;
     let unused = match matches.get_one::<String>("unused") {
         None => None,
-        Some(text) => {
-            Some(parse_duration(text).ok_or_else(|| Failure::usage("--unused: expected a duration, such as 30d"))?)
-        }
+        Some(text) => Some(
+            parse_duration(text)
+                .ok_or_else(|| Failure::usage("--unused: expected a duration, such as 30d"))?,
+        ),
     };
     // Opening the store evicts nothing, so that the output counts all removed files.
     let store = Store::open(setup::store(&settings)?)?;
-    let collected = store.collect(unused, settings.folder_size())?;
+    let collected = store.collect(unused, settings.cache_directory_size())?;
     writeln!(
         io::stdout(),
         "removed {} files ({}); {} files ({}) remain",

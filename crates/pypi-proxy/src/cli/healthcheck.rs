@@ -15,6 +15,8 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     match runtime.block_on(setup::request_live(&settings, TIMEOUT)) {
         Ok(_) => Ok(()),
-        Err(error) => Err(Failure::with_cause(&format!("no response from {}", settings.listen.value), &error)),
+        Err(error) => {
+            Err(Failure::with_cause(&format!("no response from {}", settings.listen.value), &error))
+        }
     }
 }

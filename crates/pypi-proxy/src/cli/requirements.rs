@@ -47,7 +47,7 @@ impl Requirements {
     }
 
     /// Parses a text and returns the paths of included files.
-    fn parse(&mut self, text: &str, place: &str) -> Vec<PathBuf> {
+    fn parse(&mut self, text: &str, path: &str) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for (number, line) in logical_lines(text) {
             let line = strip_comment(&line).trim();
@@ -59,7 +59,7 @@ impl Requirements {
             } else if let Some(requirement) = parse_requirement(line) {
                 self.projects.push(requirement);
             } else {
-                self.skipped.push(format!("{place}:{number}"));
+                self.skipped.push(format!("{path}:{number}"));
             }
         }
         files

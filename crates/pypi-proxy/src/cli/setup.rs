@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ArgMatches;
-use pypi_proxy::config::{Discovery, ProxyBuilder, DiscoveredIndex, Listen, Settings, Sources};
+use pypi_proxy::config::{DiscoveredIndex, Discovery, Listen, ProxyBuilder, Settings, Sources};
 use pypi_proxy::store;
 use reqwest::{Client, Response};
 
@@ -42,8 +42,9 @@ pub(super) fn index(settings: &Settings) -> Result<Option<DiscoveredIndex>, Fail
 
 /// Returns the store configuration for a command without an index. Opening the store evicts nothing.
 pub(super) fn store(settings: &Settings) -> Result<store::Config, Failure> {
-    let dir =
-        settings.folder().ok_or_else(|| Failure::usage("there is no cache directory (set cache_dir)"))?;
+    let dir = settings
+        .cache_directory()
+        .ok_or_else(|| Failure::usage("there is no cache directory (set cache_dir)"))?;
     Ok(store::Config::new(dir).allow_shared_dir(settings.allow_shared_cache_dir.0).max_bytes(u64::MAX))
 }
 
@@ -92,7 +93,10 @@ async fn request(url: String, timeout: Duration) -> reqwest::Result<Response> {
 }
 
 /// Creates the builder of the proxy, with the credentials of `.netrc`.
-pub(super) fn proxy_builder(settings: &Settings, found: Option<DiscoveredIndex>) -> Result<ProxyBuilder<'_>, Failure> {
+pub(super) fn proxy_builder(
+    settings: &Settings,
+    found: Option<DiscoveredIndex>,
+) -> Result<ProxyBuilder<'_>, Failure> {
     let path = match std::env::var_os("NETRC") {
         Some(path) => Some(PathBuf::from(path)),
         None => std::env::var_os("HOME").map(|home| Path::new(&home).join(".netrc")),

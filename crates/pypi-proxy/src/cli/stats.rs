@@ -18,7 +18,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = setup::settings(matches)?;
     let mut out = io::stdout().lock();
     // Opening the store would create the directory.
-    if let Some(dir) = settings.folder().filter(|dir| !dir.exists()) {
+    if let Some(dir) = settings.cache_directory().filter(|dir| !dir.exists()) {
         writeln!(out, "there is no cache yet: {}", dir.display())?;
         return Ok(());
     }

@@ -10,8 +10,7 @@ use super::failure::Failure;
 /// start.
 #[cfg(unix)]
 pub(super) fn listener() -> Result<Option<TcpListener>, Failure> {
-    let unusable =
-        |error: std::io::Error| Failure::with_cause("the passed socket can't be used", &error);
+    let unusable = |error: std::io::Error| Failure::with_cause("the passed socket can't be used", &error);
     let mut sockets = listenfd::ListenFd::from_env();
     match sockets.len() {
         0 | 1 => {}
@@ -47,8 +46,8 @@ pub(super) fn ready(address: SocketAddr) {
 /// Notifies systemd that the program is stopping. Waits at most one second.
 #[cfg(unix)]
 pub(super) async fn stopping() {
-    let told = send(|| sd_notify::notify(&[sd_notify::NotifyState::Stopping]));
-    let _ = tokio::time::timeout(Duration::from_secs(1), told).await;
+    let sent = send(|| sd_notify::notify(&[sd_notify::NotifyState::Stopping]));
+    let _ = tokio::time::timeout(Duration::from_secs(1), sent).await;
 }
 
 /// Sends a notification if `NOTIFY_SOCKET` is set. A slow receiver blocks the sender, so that a separate thread sends.
@@ -57,10 +56,10 @@ async fn send(notify: impl FnOnce() -> std::io::Result<()> + Send + 'static) {
     if std::env::var_os("NOTIFY_SOCKET").is_none() {
         return;
     }
-    let (sender, told) = tokio::sync::oneshot::channel();
+    let (sender, sent) = tokio::sync::oneshot::channel();
     let spawned = std::thread::Builder::new().name("notify".into()).spawn(move || sender.send(notify()));
     let result = match spawned {
-        Ok(_) => told.await.unwrap_or(Ok(())),
+        Ok(_) => sent.await.unwrap_or(Ok(())),
         Err(error) => Err(error),
     };
     if let Err(error) = result {

@@ -13,8 +13,9 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = setup::settings(matches)?;
     let bar = ProgressBar::new_spinner();
     let verified = if matches.get_flag("bucket") {
-        let bucket =
-            settings.bucket()?.ok_or_else(|| Failure::usage("--bucket: no bucket is configured (set storage_type)"))?;
+        let bucket = settings
+            .bucket()?
+            .ok_or_else(|| Failure::usage("--bucket: no bucket is configured (set storage_type)"))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(bucket.verify(|_, _| bar.inc(1)))?
     } else {

@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use url::Url;
 
 use super::failure::{Failure, chain};
-use super::requirements::{Requirements, Requirement, version_of};
+use super::requirements::{Requirement, Requirements, version_of};
 use super::setup;
 
 /// Characters that need escaping in a path.
@@ -34,8 +34,8 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
             .read(path)
             .map_err(|error| Failure::with_cause(&format!("{} can't be read", path.display()), &error))?;
     }
-    for place in &requirements.skipped {
-        writeln!(io::stderr(), "{place}: skipped, not a project of an index")?;
+    for location in &requirements.skipped {
+        writeln!(io::stderr(), "{location}: skipped, not a project of an index")?;
     }
     // The temporary proxy of this command never redirects, and only this command uses it.
     let overrides = [
@@ -148,19 +148,26 @@ struct Hashes {
 impl Downloads {
     async fn run(&self, proxy_url: &str, requirements: &[Requirement]) -> Result<(), Failure> {
         let start = Instant::now();
-        let pages = stream::iter(requirements).map(|one| async move { (one, self.page(proxy_url, one).await) });
+        let pages =
+            stream::iter(requirements).map(|one| async move { (one, self.page(proxy_url, one).await) });
         let pages: Vec<_> = pages.buffered(self.jobs).collect().await;
         let mut problems = Vec::new();
         let mut urls = Vec::new();
         for (requirement, page) in pages {
             match page.map(|page| self.choose(requirement, page.files)) {
-                Ok(files) if files.is_empty() => problems.push(format!("{}: no matching file", requirement.name)),
+                Ok(files) if files.is_empty() => {
+                    problems.push(format!("{}: no matching file", requirement.name))
+                }
                 Ok(files) => urls.extend(files.into_iter().map(|file| {
                     let is_there = |value: &serde_json::Value| {
                         !matches!(value, serde_json::Value::Null | serde_json::Value::Bool(false))
                     };
                     let name = escape(&file.filename);
-                    (format!("{proxy_url}/simple/{}/{name}", requirement.name), is_there(&file.metadata), file)
+                    (
+                        format!("{proxy_url}/simple/{}/{name}", requirement.name),
+                        is_there(&file.metadata),
+                        file,
+                    )
                 })),
                 Err(text) => problems.push(format!("{}: {text}", requirement.name)),
             }
@@ -201,7 +208,8 @@ impl Downloads {
     }
 
     async fn page(&self, proxy_url: &str, requirement: &Requirement) -> Result<Page, String> {
-        let request = self.client.get(format!("{proxy_url}/simple/{}/", requirement.name)).header("accept", JSON);
+        let request =
+            self.client.get(format!("{proxy_url}/simple/{}/", requirement.name)).header("accept", JSON);
         let response = request.send().await.map_err(request_error)?;
         match response.status() {
             StatusCode::OK => {}
@@ -215,8 +223,9 @@ impl Downloads {
     /// Returns the files with the given hashes, otherwise those of the newest matching version.
     fn choose(&self, requirement: &Requirement, files: Vec<File>) -> Vec<File> {
         if !requirement.hashes.is_empty() {
-            let has_hash =
-                |file: &File| file.hashes.sha256.as_ref().is_some_and(|hash| requirement.hashes.contains(hash));
+            let has_hash = |file: &File| {
+                file.hashes.sha256.as_ref().is_some_and(|hash| requirement.hashes.contains(hash))
+            };
             return files.into_iter().filter(has_hash).collect();
         }
         let is_pinned = requirement.versions.iter().any(|one| one.operator().to_string().starts_with("=="));
@@ -234,7 +243,9 @@ impl Downloads {
         };
         // Pre-releases count only if there is no final release.
         let newest = newest(true).or_else(|| newest(false));
-        dated.retain(|(version, file)| Some(version) == newest.as_ref() && self.matches_platform(&file.filename));
+        dated.retain(|(version, file)| {
+            Some(version) == newest.as_ref() && self.matches_platform(&file.filename)
+        });
         dated.into_iter().map(|(_, file)| file).collect()
     }
 

@@ -49,8 +49,9 @@ impl<'s> ProxyBuilder<'s> {
         };
         if cfg!(not(feature = "s3")) && settings.storage_type.value != StorageType::Local {
             let origin = &settings.storage_type.origin;
-            let text =
-                format!("{origin}: this program was built without the feature s3 (set storage_type to local)");
+            let text = format!(
+                "{origin}: this program was built without the feature s3 (set storage_type to local)"
+            );
             return Err(Error::with(Kind::Config, text));
         }
         let builder = Self { settings, index, netrc: None };
@@ -147,7 +148,7 @@ impl<'s> ProxyBuilder<'s> {
     /// Fails if there is no cache directory, or as [`Settings::bucket`] ([`Error::is_config`]).
     pub fn store(&self) -> Result<store::Config, Error> {
         let settings = self.settings;
-        let Some(dir) = settings.folder() else {
+        let Some(dir) = settings.cache_directory() else {
             return Err(Error::with(Kind::Config, "there is no cache directory (set cache_dir)"));
         };
         #[cfg(feature = "s3")]
@@ -156,8 +157,8 @@ impl<'s> ProxyBuilder<'s> {
         let bucket = None;
         Ok(store::Config::new(dir)
             .allow_shared_dir(settings.allow_shared_cache_dir.0)
-            .max_bytes(settings.folder_size())
-            .unused(settings.folder_ttl())
+            .max_bytes(settings.cache_directory_size())
+            .unused(settings.cache_directory_ttl())
             .bucket(bucket)
             .max_file(settings.max_file_size.0)
             .max_fills(count(settings.max_concurrent_downloads.0))
@@ -235,7 +236,7 @@ impl<'s> ProxyBuilder<'s> {
     pub fn serve(&self) -> Result<serve::Config, Error> {
         let settings = self.settings;
         // Without storage, waiting clients gain nothing.
-        let is_stored = settings.folder_size() > 0;
+        let is_stored = settings.cache_directory_size() > 0;
         let redirect_after = match settings.download_timeout.value.0 {
             // Offline mode also applies to redirects.
             _ if settings.offline.0 => None,

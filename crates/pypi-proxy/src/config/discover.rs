@@ -16,7 +16,7 @@ use crate::error::Kind;
 const PRINT_INDEX: &str = "from pip._internal.commands import create_command; \
                            print(create_command('install').parse_args([])[0].index_url)";
 
-/// The URL of a discovered index, with the place where it was found.
+/// The URL of a discovered index, with its source.
 pub type DiscoveredIndex = SettingValue<IndexUrl>;
 
 /// Finds the index that uv or pip of this machine uses.
@@ -58,9 +58,9 @@ impl Discovery {
             Some((url.to_owned(), Origin::Env(name.into())))
         });
         let found = variable.or_else(|| self.uv_files()).or_else(|| {
-            self.pythons.iter().find_map(|python| {
-                Some((pip_index(python)?, Origin::Discovered(format!("pip of {python}"))))
-            })
+            self.pythons
+                .iter()
+                .find_map(|python| Some((pip_index(python)?, Origin::Discovered(format!("pip of {python}")))))
         });
         let Some((url, origin)) = found else {
             return Err(Error::with(

@@ -56,17 +56,18 @@ impl<'a> Layers<'a> {
         }
         let mut path = PathBuf::new();
         let mut values = BTreeMap::new();
-        if let Some((place, text)) = &sources.file {
-            path.clone_from(place);
+        if let Some((file_path, text)) = &sources.file {
+            path.clone_from(file_path);
             match file::read(text) {
                 Ok((found, wrong)) => {
                     values = found;
-                    problems.extend(wrong.into_iter().map(|wrong| format!("{}: {wrong}", place.display())));
+                    problems
+                        .extend(wrong.into_iter().map(|wrong| format!("{}: {wrong}", file_path.display())));
                 }
-                Err(wrong) => problems.push(format!("{}: {wrong}", place.display())),
+                Err(wrong) => problems.push(format!("{}: {wrong}", file_path.display())),
             }
             for key in values.keys().filter(|key| !by_name(key)) {
-                problems.push(format!("{}: unknown setting {}", place.display(), key.escape_debug()));
+                problems.push(format!("{}: unknown setting {}", file_path.display(), key.escape_debug()));
             }
         }
         Self { table, flags, env, file: values, path, problems }
@@ -79,7 +80,11 @@ impl<'a> Layers<'a> {
         match T::read(&raw, dialect) {
             Some(value) => Some(SettingValue { value, origin }),
             None => {
-                let key = if matches!(origin, Origin::File(_)) { format!(" {}:", setting.name) } else { String::new() };
+                let key = if matches!(origin, Origin::File(_)) {
+                    format!(" {}:", setting.name)
+                } else {
+                    String::new()
+                };
                 self.problems.push(format!("{origin}:{key} expected {}", T::SYNTAX));
                 None
             }
@@ -89,10 +94,10 @@ impl<'a> Layers<'a> {
     fn first(&self, setting: &Setting) -> (Raw, Origin, Dialect) {
         let text = |value: &str| Raw::Text(value.to_owned());
         if let Some(value) = self.flags.get(setting.name) {
-            return (text(value), Origin::Flag(setting.name.replace('_', "-")), Dialect::Own);
+            return (text(value), Origin::Flag(setting.name.replace('_', "-")), Dialect::PypiProxy);
         }
         if let Some((name, value)) = self.env.get_key_value(&*setting.variable()) {
-            return (text(value), Origin::Env((*name).to_owned()), Dialect::Own);
+            return (text(value), Origin::Env((*name).to_owned()), Dialect::PypiProxy);
         }
         if setting.name == "listen"
             && let Some((value, names)) = self.host_and_port()
@@ -109,9 +114,9 @@ impl<'a> Layers<'a> {
             }
         }
         if let Some(raw) = self.file.get(setting.name) {
-            return (raw.clone(), Origin::File(self.path.clone()), Dialect::Own);
+            return (raw.clone(), Origin::File(self.path.clone()), Dialect::PypiProxy);
         }
-        (text(setting.default), Origin::Default, Dialect::Own)
+        (text(setting.default), Origin::Default, Dialect::PypiProxy)
     }
 
     /// Combines `HOST` and `PORT`. Setting either means that other machines shall reach the proxy, so that the default

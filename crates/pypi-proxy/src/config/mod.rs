@@ -22,31 +22,29 @@
 mod access;
 #[cfg(feature = "s3")]
 mod bucket;
+mod builder;
 mod discover;
 mod doc;
-mod builder;
 mod file;
 
 mod layers;
 mod netrc;
-mod units;
 mod origin;
 mod settings;
 mod sources;
 mod table;
 mod value;
 
+pub use crate::units::parse_duration;
 pub use access::{Network, ProjectSource};
+pub use builder::ProxyBuilder;
 pub use discover::{DiscoveredIndex, Discovery};
 pub use doc::document;
-pub use builder::ProxyBuilder;
-pub(crate) use units::format_duration;
-pub use units::parse_duration;
 pub use origin::{Origin, SettingValue};
 pub use settings::Settings;
 pub use sources::Sources;
 pub use table::{Row, Setting};
 pub use value::{
-    CacheDir, CacheSize, Count, Endpoint, IndexUrl, Level, List, Listen, LogFormat, WaitLimit, Period, Secret,
-    Size, StorageType, Switch, Timeout,
+    CacheDir, CacheSize, Count, Endpoint, IndexUrl, Level, List, Listen, LogFormat, Period, Secret, Size,
+    StorageType, Switch, Timeout, WaitLimit,
 };

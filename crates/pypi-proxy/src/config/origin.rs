@@ -25,7 +25,7 @@ impl fmt::Display for Origin {
             Self::Flag(name) => write!(f, "--{name}"),
             Self::Env(name) => f.write_str(name),
             Self::File(path) => write!(f, "{}", path.display()),
-            Self::Discovered(place) => f.write_str(place),
+            Self::Discovered(program) => f.write_str(program),
             Self::Default => f.write_str("default"),
         }
     }
@@ -57,7 +57,7 @@ impl<T> Deref for SettingValue<T> {
 /// Program whose syntax and semantics apply to a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
-    Own,
+    PypiProxy,
     Groxpi,
     Proxpi,
 }

@@ -10,8 +10,8 @@ use super::origin::{Origin, SettingValue};
 use super::sources::Sources;
 use super::table::{Row, Setting, SettingKind};
 use super::value::{
-    CacheDir, CacheSize, Count, Endpoint, IndexUrl, Level, List, Listen, LogFormat, WaitLimit, Period, Secret,
-    Size, StorageType, Switch, Timeout, Value,
+    CacheDir, CacheSize, Count, Endpoint, IndexUrl, Level, List, Listen, LogFormat, Period, Secret, Size,
+    StorageType, Switch, Timeout, Value, WaitLimit,
 };
 use crate::rules::{ProjectPattern, UnknownAge, Yanked};
 use crate::{Error, bucket};
@@ -287,18 +287,18 @@ impl Settings {
     }
 
     /// Returns the directory of the cache, which is in front of the bucket if there is one.
-    pub fn folder(&self) -> Option<&Path> {
-        let own = self.local_cache_dir.as_ref().filter(|_| self.is_hybrid());
-        own.or(self.cache_dir.as_ref()).map(CacheDir::path)
+    pub fn cache_directory(&self) -> Option<&Path> {
+        let local = self.local_cache_dir.as_ref().filter(|_| self.is_hybrid());
+        local.or(self.cache_dir.as_ref()).map(CacheDir::path)
     }
 
     /// Returns the maximum size of this directory in bytes.
-    pub fn folder_size(&self) -> u64 {
+    pub fn cache_directory_size(&self) -> u64 {
         if self.is_hybrid() { self.local_cache_size.bytes() } else { self.cache_size.bytes() }
     }
 
     /// Returns the time after which an unused file is removed from this directory.
-    pub(super) fn folder_ttl(&self) -> Option<Duration> {
+    pub(super) fn cache_directory_ttl(&self) -> Option<Duration> {
         Some(self.local_cache_ttl.0).filter(|ttl| self.is_hybrid() && !ttl.is_zero())
     }
 
@@ -316,7 +316,9 @@ impl Settings {
         let (urls, ttls) = (self.extra_index_urls.0.len(), self.extra_index_ttls.0.len());
         if self.extra_index_ttls.is_set() && urls != ttls {
             let origin = &self.extra_index_ttls.origin;
-            problems.push(format!("{origin}: extra_index_ttls has {ttls} values, but extra_index_urls has {urls}"));
+            problems.push(format!(
+                "{origin}: extra_index_ttls has {ttls} values, but extra_index_urls has {urls}"
+            ));
         }
         let positive_counts = [
             ("max_connections", &self.max_connections),
@@ -367,7 +369,8 @@ impl Settings {
         if self.s3_access_key_id.is_some() != self.s3_secret_access_key.is_some() {
             let id = &self.s3_access_key_id;
             let origin = if id.is_some() { &id.origin } else { &self.s3_secret_access_key.origin };
-            problems.push(format!("{origin}: s3_access_key_id and s3_secret_access_key must be set together"));
+            problems
+                .push(format!("{origin}: s3_access_key_id and s3_secret_access_key must be set together"));
         }
         if self.s3_part_size.0 < bucket::Config::MIN_PART_SIZE {
             problems.push(format!("{}: s3_part_size must be at least 5 MiB", self.s3_part_size.origin));
@@ -381,7 +384,9 @@ impl Settings {
     /// Returns a message for each setting that is set but has no effect.
     pub fn ineffective(&self) -> Vec<String> {
         let rows = self.rows().into_iter().filter(|row| row.origin != Origin::Default);
-        rows.filter(|row| row.setting.is_ineffective()).map(|row| format!("{} has no effect", row.origin)).collect()
+        rows.filter(|row| row.setting.is_ineffective())
+            .map(|row| format!("{} has no effect", row.origin))
+            .collect()
     }
 
     /// Formats a configuration file: set values as keys, defaults as comments. Secrets are omitted.

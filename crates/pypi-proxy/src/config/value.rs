@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 use std::time::Duration;
 
-use super::units::{format_duration, format_size, parse_duration, parse_size};
 use super::origin::Dialect;
+use crate::units::{format_duration, format_size, parse_duration, parse_size};
 use url::Url;
 
 use crate::{Error, upstream};
@@ -97,7 +97,7 @@ impl Value for Switch {
         match (&*word, dialect) {
             ("0" | "no" | "off" | "false", _) => Some(Self(false)),
             ("1" | "yes" | "on" | "true", _) => Some(Self(true)),
-            (_, Dialect::Own) => None,
+            (_, Dialect::PypiProxy) => None,
             // groxpi and proxpi treat any other text as true.
             _ => Some(Self(true)),
         }
@@ -117,7 +117,8 @@ impl Value for Switch {
 pub struct Period(pub Duration);
 
 impl Value for Period {
-    const SYNTAX: &'static str = "a duration: seconds, or numbers with the units ms, s, m, h, d, w such as 1h 30m";
+    const SYNTAX: &'static str =
+        "a duration: seconds, or numbers with the units ms, s, m, h, d, w such as 1h 30m";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         parse_duration(text).map(Self)
@@ -141,7 +142,7 @@ impl Value for Timeout {
         }
         match parse_duration(text)? {
             // groxpi and proxpi use their default then.
-            time if time.is_zero() => (dialect != Dialect::Own).then_some(Self(None)),
+            time if time.is_zero() => (dialect != Dialect::PypiProxy).then_some(Self(None)),
             time => Some(Self(Some(time))),
         }
     }
@@ -366,7 +367,11 @@ impl Value for CacheDir {
             return None;
         }
         // The directory of groxpi or proxpi contains their own files.
-        Some(Self(if dialect == Dialect::Own { text.into() } else { Path::new(text).join("pypi-proxy") }))
+        Some(Self(if dialect == Dialect::PypiProxy {
+            text.into()
+        } else {
+            Path::new(text).join("pypi-proxy")
+        }))
     }
 
     fn show(&self) -> String {

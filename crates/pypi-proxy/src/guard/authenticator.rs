@@ -66,7 +66,8 @@ impl Authenticator {
         reload_after: Duration,
     ) -> Result<Self, Error> {
         let mut key = [0; 32];
-        aws_lc_rs::rand::fill(&mut key).map_err(|_| Error::with(Kind::Config, "no random number generator"))?;
+        aws_lc_rs::rand::fill(&mut key)
+            .map_err(|_| Error::with(Kind::Config, "no random number generator"))?;
         let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
         let snapshot = LoginSnapshot::read(tokens.as_deref(), users.as_deref(), &key)?;
         Ok(Self {
@@ -89,7 +90,11 @@ impl Authenticator {
         let last_check = self.last_check.load(Ordering::Relaxed);
         let is_due = u128::from(now.saturating_sub(last_check)) >= self.reload_after.as_millis();
         // One of several concurrent requests checks the files.
-        if !is_due || self.last_check.compare_exchange(last_check, now, Ordering::Relaxed, Ordering::Relaxed).is_err()
+        if !is_due
+            || self
+                .last_check
+                .compare_exchange(last_check, now, Ordering::Relaxed, Ordering::Relaxed)
+                .is_err()
         {
             return;
         }

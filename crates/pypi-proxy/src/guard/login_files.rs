@@ -125,14 +125,17 @@ dan:$6$rounds=1500$saltsalt$34Syr0FSbWlp9hNFif0BNSVHRPxwiPh79DU920TQC0DoAPilRd9U
 
     #[test]
     fn bcrypt_rejects_passwords_of_72_bytes_and_more() {
-        let parse_users = parse_users("eve:$2y$04$abcdefghijklmnopqrstuuBzzIgyKkz7xMWYSzkIjUSnxEQFQ0WNe").unwrap();
+        let parse_users =
+            parse_users("eve:$2y$04$abcdefghijklmnopqrstuuBzzIgyKkz7xMWYSzkIjUSnxEQFQ0WNe").unwrap();
         assert!(!parse_users["eve"].matches(&[b'a'; 80]) && !parse_users["eve"].matches(&[b'a'; 72]));
     }
 
     #[test]
     fn passwords_may_contain_non_ascii_characters() {
         let parse_users = parse_users("eve:$5$a./Zb9$CMSS34bqjZZFJ5s1DuaPSfv4weZidCWtWuqtJJMgeaB").unwrap();
-        assert!(parse_users["eve"].matches("pässword".as_bytes()) && !parse_users["eve"].matches(b"password"));
+        assert!(
+            parse_users["eve"].matches("pässword".as_bytes()) && !parse_users["eve"].matches(b"password")
+        );
     }
 
     #[test]

@@ -11,12 +11,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod authenticator;
+mod client_address;
 mod credentials;
 mod login_files;
-mod rate_limit;
-mod authenticator;
 mod password;
-mod client_address;
+mod rate_limit;
 
 use std::fmt;
 use std::net::IpAddr;
@@ -26,13 +26,13 @@ use std::time::{Duration, Instant};
 
 #[doc(hidden)]
 pub use credentials::parse_authorization;
+use ipnet::IpNet;
 #[doc(hidden)]
 pub use login_files::parse_files;
-use ipnet::IpNet;
 
+use self::authenticator::Authenticator;
 use self::credentials::Credentials;
 use self::rate_limit::{ClientId, RateLimiter};
-use self::authenticator::Authenticator;
 use crate::Error;
 
 /// Configuration of the access control.
@@ -199,7 +199,11 @@ impl Guard {
     fn acquire(&self, client: ClientId) -> Result<(), Rejection> {
         let Some(limiter) = &self.limiter else { return Ok(()) };
         let now = self.start.elapsed();
-        limiter.lock().unwrap_or_else(PoisonError::into_inner).acquire(client, now).map_err(Rejection::RateLimited)
+        limiter
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .acquire(client, now)
+            .map_err(Rejection::RateLimited)
     }
 }
 

@@ -92,7 +92,12 @@ impl Keep {
 
     /// Reads a document with a page of at most so many bytes, which was checked at this time if not later. The share has
     /// room for the page.
-    pub(super) fn read(bytes: &[u8], max_page: u64, touched: SystemTime, reservation: Reservation) -> Option<Kept> {
+    pub(super) fn read(
+        bytes: &[u8],
+        max_page: u64,
+        touched: SystemTime,
+        reservation: Reservation,
+    ) -> Option<Kept> {
         let (head, start) = Self::head(bytes)?;
         if head.len > max_page {
             return None;
@@ -104,7 +109,8 @@ impl Keep {
             return None;
         }
         let validators = Validators { etag: head.etag, last_modified: head.last_modified };
-        let body = PageBody { bytes: page, is_json: head.is_json, validators, serial: head.serial, reservation };
+        let body =
+            PageBody { bytes: page, is_json: head.is_json, validators, serial: head.serial, reservation };
         let time = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
         let checked = time(head.checked).max(touched);
         Some(Kept { body, checked, modified: time(head.modified) })
@@ -196,7 +202,8 @@ impl Keep {
 
     /// Replaces what was learned.
     pub(super) fn store_facts(&self, project: &ProjectName, facts: &Facts) -> Result<(), Error> {
-        let bytes = tightwire_json::to_vec(facts).map_err(|error| Error::storage(std::io::Error::other(error)))?;
+        let bytes =
+            tightwire_json::to_vec(facts).map_err(|error| Error::storage(std::io::Error::other(error)))?;
         self.write(&self.facts_path(project), &bytes)
     }
 

@@ -191,7 +191,9 @@ impl Rules {
             return Ok(());
         }
         match (self.allowed_at(file), self.unknown_age) {
-            (Some(allowed_at), _) if allowed_at > now => Err(RuleViolation::TooYoung { age: self.min_age, until: allowed_at }),
+            (Some(allowed_at), _) if allowed_at > now => {
+                Err(RuleViolation::TooYoung { age: self.min_age, until: allowed_at })
+            }
             (None, UnknownAge::Deny) => Err(RuleViolation::AgeUnknown),
             _ => Ok(()),
         }
@@ -287,10 +289,11 @@ mod tests {
     #[test]
     fn first_matching_pattern_selects_the_index() {
         let rules = Rules::new().only_from(pattern("acme-core"), 2).only_from(pattern("acme-*"), 1);
-        let asked = |project| (0..3).map(|index| rules.is_index_allowed(&name(project), index)).collect::<Vec<_>>();
-        assert_eq!(asked("acme-core"), [false, false, true]);
-        assert_eq!(asked("acme-tools"), [false, true, false]);
-        assert_eq!(asked("six"), [true, true, true]);
+        let allowed =
+            |project| (0..3).map(|index| rules.is_index_allowed(&name(project), index)).collect::<Vec<_>>();
+        assert_eq!(allowed("acme-core"), [false, false, true]);
+        assert_eq!(allowed("acme-tools"), [false, true, false]);
+        assert_eq!(allowed("six"), [true, true, true]);
     }
 
     #[test]
@@ -349,7 +352,9 @@ mod tests {
         for age in [Duration::from_secs(1), Duration::MAX] {
             let rules = Rules::new().min_age(age).min_age_unknown(UnknownAge::Allow);
             let violation = rules.file(&name("a"), &file.details(), at(0)).unwrap_err();
-            assert!(matches!(violation, RuleViolation::TooYoung { .. }) && violation.to_string().contains("old"));
+            assert!(
+                matches!(violation, RuleViolation::TooYoung { .. }) && violation.to_string().contains("old")
+            );
         }
     }
 }

@@ -118,7 +118,10 @@ mod tests {
     fn reference_match(pattern: &[u8], name: &[u8]) -> bool {
         match (pattern.first(), name.first()) {
             (None, None) => true,
-            (Some(b'*'), _) => reference_match(&pattern[1..], name) || !name.is_empty() && reference_match(pattern, &name[1..]),
+            (Some(b'*'), _) => {
+                reference_match(&pattern[1..], name)
+                    || !name.is_empty() && reference_match(pattern, &name[1..])
+            }
             (Some(b'?'), Some(_)) => reference_match(&pattern[1..], &name[1..]),
             (Some(one), Some(other)) if one == other => reference_match(&pattern[1..], &name[1..]),
             _ => false,

@@ -43,7 +43,7 @@ impl fmt::Display for RuleViolation {
                 f.write_str("this proxy allows only certain projects, and not this one")
             }
             Self::TooYoung { age, until } => {
-                let age = crate::config::format_duration(*age);
+                let age = crate::units::format_duration(*age);
                 f.write_str("this proxy serves files only when they are ")?;
                 // A time beyond the range of calendars is omitted.
                 match jiff::Timestamp::try_from(*until) {

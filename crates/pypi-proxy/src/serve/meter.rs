@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use http::StatusCode;
 
 use super::refuse::REASONS;
-use crate::histogram::{HistogramSnapshot, Histogram};
+use crate::histogram::{Histogram, HistogramSnapshot};
 
 /// What a request is about, as far as counting goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

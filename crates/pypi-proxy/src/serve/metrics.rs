@@ -7,10 +7,10 @@ use super::meter::{Endpoint, VERDICTS};
 use super::process::Process;
 use super::refuse::REASONS;
 use super::service::Inner;
-use crate::bucket::{Bucket, Outcome, LeaseOutcome, Operation, UploadOutcome};
+use crate::bucket::{Bucket, LeaseOutcome, Operation, Outcome, UploadOutcome};
 use crate::pages::Refreshed;
 use crate::store::Part;
-use crate::upstream::{RequestKind, Condition, Fault};
+use crate::upstream::{Condition, Fault, RequestKind};
 
 const CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
 
@@ -71,7 +71,8 @@ fn requests(proxy: &Inner, out: &mut Exposition) {
 fn upstreams(proxy: &Inner, out: &mut Exposition) {
     let indexes: Vec<_> =
         proxy.upstreams.iter().enumerate().map(|(at, index)| ((at + 1).to_string(), index)).collect();
-    let each = || indexes.iter().flat_map(|(id, index)| RequestKind::ALL.map(|asked| (id, index.meter(), asked)));
+    let each =
+        || indexes.iter().flat_map(|(id, index)| RequestKind::ALL.map(|asked| (id, index.meter(), asked)));
     out.gauge("pypi_proxy_index_info", "The indexes by their numbers.");
     for (id, index) in &indexes {
         out.value(&[("index", id), ("url", &index.to_string())], 1);
@@ -81,7 +82,7 @@ fn upstreams(proxy: &Inner, out: &mut Exposition) {
         "Whether the last request to an index was answered; 1 before the first.",
     );
     for (id, index) in &indexes {
-        let is_up = index.meter().condition() != Condition::Fails;
+        let is_up = index.meter().condition() != Condition::Failing;
         out.value(&[("index", id)], u8::from(is_up));
     }
     out.gauge(
@@ -96,7 +97,7 @@ fn upstreams(proxy: &Inner, out: &mut Exposition) {
         "Requests that an index or the host of its files answered.",
     );
     for (id, meter, asked) in each() {
-        for (code, count) in CLASSES.iter().zip(meter.answers(asked)) {
+        for (code, count) in CLASSES.iter().zip(meter.responses(asked)) {
             out.value(&[("index", id), ("kind", asked.name()), ("code", code)], count);
         }
     }

@@ -30,7 +30,8 @@ pub trait Source: Send + 'static {
     ///
     /// Fails if the file is not to be had now; one that [is not there](Error::is_not_found) or
     /// [may not be had](Error::is_forbidden) is not asked for again.
-    fn open(&mut self, from: u64, known: &Validators) -> impl Future<Output = Result<FileBody, Error>> + Send;
+    fn open(&mut self, from: u64, known: &Validators)
+    -> impl Future<Output = Result<FileBody, Error>> + Send;
 
     /// What came is not the file. Whether it comes from somewhere else if it is opened once more.
     fn refuse(&mut self) -> impl Future<Output = bool> + Send {

@@ -64,8 +64,8 @@ impl Reservation {
     /// Reserves more bytes; waits until they are available.
     pub(crate) async fn grow(&mut self, bytes: u64) {
         self.bytes = self.bytes.saturating_add(bytes);
-        let held = self.units.as_ref().map_or(0, OwnedSemaphorePermit::num_permits) as u64;
-        let missing = self.bytes.div_ceil(UNIT).saturating_sub(held);
+        let reserved = self.units.as_ref().map_or(0, OwnedSemaphorePermit::num_permits) as u64;
+        let missing = self.bytes.div_ceil(UNIT).saturating_sub(reserved);
         if missing == 0 || self.overdraft.is_some() {
             return;
         }

@@ -155,7 +155,11 @@ impl Upstream {
     ///
     /// Fails if the index sends no or an unexpected response ([`Error::is_upstream`], [`Error::is_timeout`]), redirects
     /// to a forbidden URL ([`Error::is_forbidden`]), or sends too large a page ([`Error::is_limit`]).
-    pub async fn page(&self, project: Option<&ProjectName>, known: &Validators) -> Result<PageResponse, Error> {
+    pub async fn page(
+        &self,
+        project: Option<&ProjectName>,
+        known: &Validators,
+    ) -> Result<PageResponse, Error> {
         let permit = self.permit()?;
         let result = self.fetch_page(project, known).await;
         match &result {
@@ -165,7 +169,11 @@ impl Upstream {
         result
     }
 
-    async fn fetch_page(&self, project: Option<&ProjectName>, known: &Validators) -> Result<PageResponse, Error> {
+    async fn fetch_page(
+        &self,
+        project: Option<&ProjectName>,
+        known: &Validators,
+    ) -> Result<PageResponse, Error> {
         let mut request = self.pages.get(self.page_url(project)).header(ACCEPT, PAGE_MEDIA_TYPES);
         request = header(request, IF_NONE_MATCH, known.etag.as_deref());
         if known.etag.is_none() {
@@ -266,18 +274,16 @@ impl Upstream {
         let (range, len) = match response.status() {
             StatusCode::OK => (None, response.content_length()),
             StatusCode::PARTIAL_CONTENT => {
-                let (range, len) =
-                    content_range(headers).ok_or_else(|| Error::with(Kind::Upstream, "partial response without a valid Content-Range"))?;
+                let (range, len) = content_range(headers).ok_or_else(|| {
+                    Error::with(Kind::Upstream, "partial response without a valid Content-Range")
+                })?;
                 (Some(range), len)
             }
             StatusCode::NOT_FOUND | StatusCode::GONE => return Err(Error::new(Kind::NotFound)),
             status => return Err(unexpected(status, headers)),
         };
         if headers.contains_key(http::header::CONTENT_ENCODING) {
-            return Err(Error::with(
-                Kind::Upstream,
-                "file with an unrequested Content-Encoding",
-            ));
+            return Err(Error::with(Kind::Upstream, "file with an unrequested Content-Encoding"));
         }
         let start = range.as_ref().map_or(0, |range| range.start);
         if start > requested && requested > 0 {
@@ -287,8 +293,8 @@ impl Upstream {
         let meter = self.meter.clone();
         let stream = response.bytes_stream().map(move |chunk| {
             match &chunk {
-                Ok(bytes) => meter.received(RequestKind::File, bytes.len()),
-                Err(error) => meter.failed(RequestKind::File, error.is_timeout()),
+                Ok(bytes) => meter.record_bytes(RequestKind::File, bytes.len()),
+                Err(error) => meter.record_failure(RequestKind::File, error.is_timeout()),
             }
             chunk.map_err(|error| failed(RequestKind::File, error))
         });
@@ -307,11 +313,11 @@ impl Upstream {
         let start = Instant::now();
         match request.send().await {
             Ok(response) => {
-                self.meter.answered(kind, response.status(), start.elapsed());
+                self.meter.record_response(kind, response.status(), start.elapsed());
                 Ok(response)
             }
             Err(error) => {
-                self.meter.failed(kind, error.is_timeout());
+                self.meter.record_failure(kind, error.is_timeout());
                 Err(failed(kind, error))
             }
         }
@@ -330,10 +336,10 @@ impl Upstream {
         let mut stream = response.bytes_stream();
         while let Some(chunk) = stream.next().await {
             let chunk = chunk.map_err(|error| {
-                self.meter.failed(RequestKind::Page, error.is_timeout());
+                self.meter.record_failure(RequestKind::Page, error.is_timeout());
                 failed(RequestKind::Page, error)
             })?;
-            self.meter.received(RequestKind::Page, chunk.len());
+            self.meter.record_bytes(RequestKind::Page, chunk.len());
             if bytes.len() as u64 + chunk.len() as u64 > max {
                 return Err(too_large());
             }

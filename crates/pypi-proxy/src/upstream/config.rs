@@ -145,7 +145,8 @@ impl Config {
     /// reject private addresses.
     #[must_use]
     pub fn file_hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.hosts = AllowedHosts::Listed(hosts.into_iter().map(|host| host.into().to_ascii_lowercase()).collect());
+        self.hosts =
+            AllowedHosts::Listed(hosts.into_iter().map(|host| host.into().to_ascii_lowercase()).collect());
         self
     }
 

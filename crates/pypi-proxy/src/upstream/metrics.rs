@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 
-use crate::histogram::{HistogramSnapshot, Histogram};
+use crate::histogram::{Histogram, HistogramSnapshot};
 
 /// Kind of a request to an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +49,8 @@ impl Fault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
     Unknown,
-    Answers,
-    Fails,
+    Responding,
+    Failing,
 }
 
 /// Request counters of one index.
@@ -63,7 +63,7 @@ pub(crate) struct UpstreamMetrics {
 #[derive(Debug, Default)]
 struct Counters {
     /// Responses by status class, 2xx to 5xx.
-    answers: [AtomicU64; 4],
+    responses: [AtomicU64; 4],
     faults: [AtomicU64; 2],
     bytes: AtomicU64,
     /// Time until the response header.
@@ -71,10 +71,10 @@ struct Counters {
 }
 
 impl UpstreamMetrics {
-    pub(super) fn answered(&self, kind: RequestKind, status: StatusCode, time: Duration) {
+    pub(super) fn record_response(&self, kind: RequestKind, status: StatusCode, time: Duration) {
         let counters = &self.kinds[kind as usize];
         let class = usize::from(status.as_u16() / 100).clamp(2, 5) - 2;
-        counters.answers[class].fetch_add(1, Ordering::Relaxed);
+        counters.responses[class].fetch_add(1, Ordering::Relaxed);
         counters.latency.record(time);
         let is_rejected = matches!(
             status,
@@ -85,13 +85,13 @@ impl UpstreamMetrics {
         self.set_condition(!is_rejected && !status.is_server_error());
     }
 
-    pub(super) fn failed(&self, kind: RequestKind, is_timeout: bool) {
+    pub(super) fn record_failure(&self, kind: RequestKind, is_timeout: bool) {
         let fault = if is_timeout { Fault::Timeout } else { Fault::Connection };
         self.kinds[kind as usize].faults[fault as usize].fetch_add(1, Ordering::Relaxed);
         self.set_condition(false);
     }
 
-    pub(super) fn received(&self, kind: RequestKind, bytes: usize) {
+    pub(super) fn record_bytes(&self, kind: RequestKind, bytes: usize) {
         self.kinds[kind as usize].bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
@@ -102,14 +102,14 @@ impl UpstreamMetrics {
     pub(crate) fn condition(&self) -> Condition {
         match self.condition.load(Ordering::Relaxed) {
             0 => Condition::Unknown,
-            1 => Condition::Answers,
-            _ => Condition::Fails,
+            1 => Condition::Responding,
+            _ => Condition::Failing,
         }
     }
 
     /// Returns the responses by status class, 2xx to 5xx.
-    pub(crate) fn answers(&self, kind: RequestKind) -> [u64; 4] {
-        array::from_fn(|class| self.kinds[kind as usize].answers[class].load(Ordering::Relaxed))
+    pub(crate) fn responses(&self, kind: RequestKind) -> [u64; 4] {
+        array::from_fn(|class| self.kinds[kind as usize].responses[class].load(Ordering::Relaxed))
     }
 
     pub(crate) fn faults(&self, kind: RequestKind, fault: Fault) -> u64 {

@@ -320,7 +320,7 @@ fn the_folder_in_front_of_a_bucket_is_that_of_its_kind() {
     for (kind, dir, bytes) in [("local", "/one", 1 << 30), ("s3", "/one", 1 << 30), ("hybrid", "/two", 1024)]
     {
         let settings = read(env.into_iter().chain([("GROXPI_STORAGE_TYPE", kind)]));
-        assert_eq!((settings.folder().unwrap().to_str(), settings.folder_size()), (Some(dir), bytes));
+        assert_eq!((settings.cache_directory().unwrap().to_str(), settings.cache_directory_size()), (Some(dir), bytes));
     }
 }
 

@@ -32,7 +32,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
 }
 
 /// Parses a size in bytes, such as `5368709120`, `5 GiB` and `2GB`.
-pub(super) fn parse_size(text: &str) -> Option<u64> {
+pub(crate) fn parse_size(text: &str) -> Option<u64> {
     let text = text.trim();
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
     let number: u64 = number.parse().ok()?;
@@ -63,7 +63,7 @@ pub(crate) fn format_duration(time: Duration) -> String {
 }
 
 /// Formats a size for [`parse_size`], with the largest binary unit that divides it.
-pub(super) fn format_size(bytes: u64) -> String {
+pub(crate) fn format_size(bytes: u64) -> String {
     let unit = SIZES[..4].iter().find(|(_, factor)| bytes > 0 && bytes.is_multiple_of(*factor));
     unit.map_or_else(|| bytes.to_string(), |(name, factor)| format!("{} {name}", bytes / factor))
 }
@@ -91,7 +91,9 @@ mod tests {
         for (text, seconds) in cases {
             assert_eq!(parse_duration(text), Some(Duration::from_secs_f64(seconds)), "{text}");
         }
-        for text in ["", "-1", "1x", "m", "1h30", "1 30", "nan", "inf", "1e5", "1..2", "99999w", "1m m", "-1h", "1y"] {
+        for text in
+            ["", "-1", "1x", "m", "1h30", "1 30", "nan", "inf", "1e5", "1..2", "99999w", "1m m", "-1h", "1y"]
+        {
             assert_eq!(parse_duration(text), None, "{text}");
         }
     }
@@ -112,7 +114,9 @@ mod tests {
         for (text, bytes) in cases {
             assert_eq!(parse_size(text), Some(bytes), "{text}");
         }
-        for text in ["", "-1", "+1", "5G", "1.5 GB", "GiB", "1e3", "5 GiB x", "99999999 TiB", "18446744073709551616"] {
+        for text in
+            ["", "-1", "+1", "5G", "1.5 GB", "GiB", "1e3", "5 GiB x", "99999999 TiB", "18446744073709551616"]
+        {
             assert_eq!(parse_size(text), None, "{text}");
         }
     }
