@@ -258,7 +258,7 @@ mod tests {
             (html.to_owned(), Some(Form::Html)),
             ("application/vnd.pypi.simple.latest+json".into(), Some(Form::Json)),
             ("APPLICATION/VND.PYPI.SIMPLE.V1+JSON".into(), Some(Form::Json)),
-            // nothing that there is
+            // unknown or excluded types
             ("application/vnd.pypi.simple.v2+json".into(), None),
             ("application/json".into(), None),
             ("image/png".into(), None),
