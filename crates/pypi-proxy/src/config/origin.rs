@@ -34,6 +34,7 @@ impl fmt::Display for Origin {
 /// A value with its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingValue<T> {
+    /// Current value.
     pub value: T,
     /// Source of the value.
     pub origin: Origin,

@@ -350,6 +350,7 @@ impl Value for Listen {
 pub struct CacheDir(PathBuf);
 
 impl CacheDir {
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         &self.0
     }
@@ -530,7 +531,7 @@ macro_rules! words {
         }
 
         impl Value for $type {
-            const SYNTAX: &'static str = $form;
+            const SYNTAX: &'static str = $syntax;
 
             fn parse(text: &str, _: Dialect) -> Option<Self> {
                 match &*text.to_ascii_lowercase() {
@@ -552,10 +553,15 @@ macro_rules! words {
 words! {
     /// Minimum severity of log messages.
     Level, "one of trace, debug, info, warn, error, off (or warning, fatal, critical, notset)" {
+        /// All messages.
         Trace = "trace" | "notset",
+        /// Debug messages and more severe ones.
         Debug = "debug",
+        /// Requests, startup and shutdown, and more severe messages.
         Info = "info",
+        /// Warnings and errors.
         Warn = "warn" | "warning",
+        /// Errors only.
         Error = "error" | "fatal" | "critical",
         /// Logging is disabled.
         Off = "off",

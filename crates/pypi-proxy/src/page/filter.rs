@@ -34,7 +34,7 @@ impl Page {
             ..Self::empty()
         };
         let mut out = Vec::with_capacity(self.json.len());
-        out.extend_from_slice(tightwire_json::START);
+        out.extend_from_slice(json::START);
         for (index, file) in kept.iter().enumerate() {
             if index > 0 {
                 out.push(b',');

@@ -79,7 +79,7 @@ pub(crate) struct FilteredPage {
 }
 
 fn matches_any(patterns: &[ProjectPattern], normal: &str) -> bool {
-    patterns.iter().matches_any(|pattern| pattern.matches(normal))
+    patterns.iter().any(|pattern| pattern.matches(normal))
 }
 
 impl Rules {

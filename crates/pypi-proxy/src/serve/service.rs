@@ -697,7 +697,7 @@ impl Source for From {
         Some(self.label.clone())
     }
 
-    async fn open(&mut self, from: u64, known: &Validators) -> Result<upstream::Body, Error> {
+    async fn open(&mut self, from: u64, known: &Validators) -> Result<upstream::FileBody, Error> {
         self.upstream.file(&self.url, from, known).await
     }
 }
