@@ -11,7 +11,7 @@ use super::wheel::{Look, MAX_METADATA, metadata};
 use crate::Error;
 use crate::error::Kind;
 use crate::store::{Head, Source, Stored};
-use crate::upstream::{Body, Share, Upstream, Validators};
+use crate::upstream::{FileBody, Reservation, Upstream, Validators};
 
 /// What is read of the end of a wheel first: nearly always its list of files, and the metadata in front of it.
 const TAIL: u64 = 64 * 1024;
@@ -54,11 +54,11 @@ impl MetadataSource {
     }
 
     async fn read(&self) -> Result<Vec<u8>, Error> {
-        let mut share = self.upstream.budget().share();
-        share.grow(MAX_METADATA).await;
+        let mut reservation = self.upstream.budget().reserve();
+        reservation.grow(MAX_METADATA).await;
         let mut wheel = match &self.stored {
             Some(stored) => Sparse::new(stored.len),
-            None => self.tail(&mut share).await?,
+            None => self.tail(&mut reservation).await?,
         };
         let mut left = MAX_BYTES;
         for _ in 0..MAX_PARTS {
@@ -73,7 +73,7 @@ impl MetadataSource {
             left = left
                 .checked_sub(range.end - range.start)
                 .ok_or_else(|| Error::with(Kind::Limit, "the parts of a wheel"))?;
-            let part = self.part(range.clone(), &mut share).await?;
+            let part = self.part(range.clone(), &mut reservation).await?;
             if part.is_empty() {
                 return Err(Error::with(Kind::Upstream, "nothing of a part of a wheel"));
             }
@@ -82,22 +82,22 @@ impl MetadataSource {
         Err(Error::with(Kind::Limit, "the parts of a wheel"))
     }
 
-    async fn tail(&self, share: &mut Share) -> Result<Sparse, Error> {
+    async fn tail(&self, reservation: &mut Reservation) -> Result<Sparse, Error> {
         let body = self.upstream.tail(&self.url, TAIL).await?;
         let (start, len) = (body.start, body.len);
         // It is set once: there is one tail.
         let _ = self.told.set(Head { len, validators: body.validators.clone() });
         // A host that knows no ranges sends all of it.
-        let bytes = collect(body, MAX_BYTES, share).await?;
+        let bytes = collect(body, MAX_BYTES, reservation).await?;
         let mut wheel = Sparse::new(len.unwrap_or(start + bytes.len() as u64));
         wheel.put(start, bytes);
         Ok(wheel)
     }
 
-    async fn part(&self, range: std::ops::Range<u64>, share: &mut Share) -> Result<Bytes, Error> {
+    async fn part(&self, range: std::ops::Range<u64>, reservation: &mut Reservation) -> Result<Bytes, Error> {
         if let Some(stored) = &self.stored {
             let file = stored.file.clone();
-            share.grow(range.end - range.start).await;
+            reservation.grow(range.end - range.start).await;
             let work = move || {
                 let mut part = vec![0; usize::try_from(range.end - range.start).unwrap_or_default()];
                 crate::store::read_at(&file, &mut part, range.start).map(|()| part.into())
@@ -108,19 +108,19 @@ impl MetadataSource {
         let (start, len) = (range.start, range.end - range.start);
         let body = self.upstream.part(&self.url, range).await?;
         let skip = usize::try_from(start.saturating_sub(body.start)).unwrap_or(usize::MAX);
-        let bytes = collect(body, MAX_BYTES, share).await?;
+        let bytes = collect(body, MAX_BYTES, reservation).await?;
         let part = bytes.slice(skip.min(bytes.len())..);
         Ok(part.slice(..part.len().min(usize::try_from(len).unwrap_or(usize::MAX))))
     }
 }
 
-async fn collect(mut body: Body, max: u64, share: &mut Share) -> Result<Bytes, Error> {
+async fn collect(mut body: FileBody, max: u64, reservation: &mut Reservation) -> Result<Bytes, Error> {
     let mut all = Vec::new();
     while let Some(chunk) = body.try_next().await? {
         if all.len() as u64 + chunk.len() as u64 > max {
             return Err(Error::with(Kind::Limit, "the parts of a wheel"));
         }
-        share.grow(chunk.len() as u64).await;
+        reservation.grow(chunk.len() as u64).await;
         all.extend_from_slice(&chunk);
     }
     Ok(all.into())
@@ -131,9 +131,9 @@ impl Source for MetadataSource {
         Some(self.label.clone())
     }
 
-    async fn open(&mut self, _from: u64, _known: &Validators) -> Result<Body, Error> {
+    async fn open(&mut self, _from: u64, _known: &Validators) -> Result<FileBody, Error> {
         let made = Bytes::from(self.make().await?);
         let len = made.len() as u64;
-        Ok(Body::new(0, Some(len), Validators::default(), futures_util::stream::iter([Ok(made)])))
+        Ok(FileBody::new(0, Some(len), Validators::default(), futures_util::stream::iter([Ok(made)])))
     }
 }

@@ -21,7 +21,7 @@ use crate::error::{Chain, Kind};
 use crate::page::{Fact, Facts, Page, ProjectList};
 use crate::rules::Rules;
 use crate::store::Digest;
-use crate::upstream::{Answer, PageBody, Upstream};
+use crate::upstream::{PageBody, PageResponse, Upstream};
 use crate::{Error, ProjectName};
 
 /// After an index has failed it is left alone for this long by those that there is an older page for.
@@ -151,7 +151,7 @@ impl Pages {
         tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
         if let Some(shared) = &self.0.shared {
             for index in indexes {
-                shared.bucket().forget_page(index, project).await?;
+                shared.bucket().purge_page(index, project).await?;
             }
         }
         Ok(())
@@ -168,7 +168,7 @@ impl Pages {
         tokio::task::spawn_blocking(move || keep.clear()).await.unwrap_or(Ok(()))?;
         if let Some(shared) = &self.0.shared {
             for upstream in &self.0.upstreams {
-                shared.bucket().forget_pages(upstream.id()).await?;
+                shared.bucket().purge_pages(upstream.id()).await?;
             }
         }
         Ok(())
@@ -213,7 +213,7 @@ impl Pages {
     /// Whether an index may be asked for a page.
     fn may_ask(&self, name: Option<&ProjectName>, index: usize) -> bool {
         match (self.rules(), name) {
-            (Some(rules), Some(name)) => rules.may_ask(name, index),
+            (Some(rules), Some(name)) => rules.is_index_allowed(name, index),
             _ => true,
         }
     }
@@ -633,9 +633,9 @@ impl Pages {
         let id = upstream.id();
         let open = move || keep.open(id, name.as_ref());
         let (document, touched) = tokio::task::spawn_blocking(open).await.ok()??;
-        let mut share = upstream.budget().share();
-        share.grow(Keep::page_len(&document)?.min(max)).await;
-        let work = move || Keep::read(&document, max, touched, share);
+        let mut reservation = upstream.budget().reserve();
+        reservation.grow(Keep::page_len(&document)?.min(max)).await;
+        let work = move || Keep::read(&document, max, touched, reservation);
         tokio::task::spawn_blocking(work).await.ok()?
     }
 
@@ -668,7 +668,7 @@ impl Pages {
             return Ok(part);
         }
         let body = match upstream.page(name, &part.validators).await? {
-            Answer::NotModified if part.content.is_some() => {
+            PageResponse::NotModified if part.content.is_some() => {
                 let part = self.relearn(index, Part { checked: Some(now), ..part }, slot).await;
                 self.keep(index, name, move |keep, id, name| keep.touch(id, name, now)).await;
                 if let Some(shared) = self.0.shared.clone()
@@ -684,21 +684,21 @@ impl Pages {
                 }
                 return Ok(part);
             }
-            Answer::NotModified => {
+            PageResponse::NotModified => {
                 return Err(Error::with(Kind::Upstream, "nothing has changed, of nothing"));
             }
-            Answer::NotFound => {
+            PageResponse::NotFound => {
                 if part.content.is_some() {
                     // It must not come back with the next start.
                     self.keep(index, name, |keep, id, name| drop(keep.remove(id, name))).await;
                     if let Some(shared) = &self.0.shared {
                         // If it stays there, it is asked for like any that has changed.
-                        let _ = shared.bucket().forget_page(upstream.id(), name).await;
+                        let _ = shared.bucket().purge_page(upstream.id(), name).await;
                     }
                 }
                 return Ok(Part { checked: Some(now), ..Part::default() });
             }
-            Answer::Page(body) => body,
+            PageResponse::Page(body) => body,
         };
         let validators = body.validators.clone();
         let (keep, shared, version) = (self.0.keep.clone(), self.0.shared.clone(), part.shared.clone());

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::page::Facts;
 use crate::store::{Folder, PagesDir};
-use crate::upstream::{PageBody, Share, Validators};
+use crate::upstream::{PageBody, Reservation, Validators};
 use crate::{Error, ProjectName};
 
 /// Another number is another form, whose files are not read.
@@ -92,7 +92,12 @@ impl Keep {
 
     /// Reads a document with a page of at most so many bytes, which was checked at this time if not later. The share has
     /// room for the page.
-    pub(super) fn read(bytes: &[u8], max_page: u64, touched: SystemTime, share: Share) -> Option<Kept> {
+    pub(super) fn read(
+        bytes: &[u8],
+        max_page: u64,
+        touched: SystemTime,
+        reservation: Reservation,
+    ) -> Option<Kept> {
         let (head, start) = Self::head(bytes)?;
         if head.len > max_page {
             return None;
@@ -104,7 +109,8 @@ impl Keep {
             return None;
         }
         let validators = Validators { etag: head.etag, last_modified: head.last_modified };
-        let body = PageBody { bytes: page, is_json: head.is_json, validators, serial: head.serial, share };
+        let body =
+            PageBody { bytes: page, is_json: head.is_json, validators, serial: head.serial, reservation };
         let time = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
         let checked = time(head.checked).max(touched);
         Some(Kept { body, checked, modified: time(head.modified) })

@@ -7,7 +7,7 @@ use super::Entry;
 use super::entry::Content;
 use super::slot::{Known, Part, PartContent};
 use crate::page::{Page, ProjectList};
-use crate::rules::{Ruled, Rules};
+use crate::rules::{FilteredPage, Rules};
 use crate::{Error, ProjectName};
 
 /// The page that clients get. A file of a name that several indexes have is that of the first; versions are the union.
@@ -50,7 +50,7 @@ pub(super) fn combine(
             let mut merged = merge(&projects)?;
             if let (Some(rules), Some(name)) = (rules, name) {
                 let now = SystemTime::now();
-                let Ruled { page, next, last } = rules.page(name, merged, now)?;
+                let FilteredPage { page, next, last } = rules.page(name, merged, now)?;
                 merged = page;
                 modified = modified.max(last);
                 time = next.and_then(|next| next.duration_since(now).ok()).unwrap_or(time);

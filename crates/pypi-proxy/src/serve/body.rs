@@ -41,7 +41,7 @@ enum Kind {
     },
     /// Bytes on their way through.
     Passing {
-        body: upstream::Body,
+        body: upstream::FileBody,
         left: Option<u64>,
     },
 }
@@ -87,7 +87,7 @@ impl Body {
         Self(Kind::Growing { reader, left: len })
     }
 
-    pub(super) fn passing(body: upstream::Body, len: Option<u64>) -> Self {
+    pub(super) fn passing(body: upstream::FileBody, len: Option<u64>) -> Self {
         Self(Kind::Passing { body, left: len })
     }
 }

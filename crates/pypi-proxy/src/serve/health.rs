@@ -83,7 +83,7 @@ async fn is_writable(proxy: &Arc<Inner>) -> bool {
 
 /// Whether one of the indexes has answered the last request to it, or does now.
 async fn has_answer(indexes: &[Arc<Upstream>]) -> bool {
-    if indexes.iter().any(|index| index.meter().condition() == Condition::Answers) {
+    if indexes.iter().any(|index| index.meter().condition() == Condition::Responding) {
         return true;
     }
     let probes = indexes.iter().map(|index| tokio::time::timeout(PATIENCE, index.probe()));
@@ -129,13 +129,13 @@ async fn document(proxy: &Arc<Inner>, now: SystemTime) -> Value {
         reasons.push(UNWRITABLE.to_owned());
     }
     let bucket = proxy.store.bucket();
-    if let Some((bucket, trouble)) = bucket.and_then(|bucket| Some((bucket, bucket.trouble()?))) {
+    if let Some((bucket, trouble)) = bucket.and_then(|bucket| Some((bucket, bucket.last_error()?))) {
         reasons.push(trouble);
         // Without requests for what is not here, nobody would ever know that it answers again.
-        bucket.look_again();
+        bucket.recheck();
     }
     for (at, index) in proxy.upstreams.iter().enumerate() {
-        if index.meter().condition() == Condition::Fails {
+        if index.meter().condition() == Condition::Failing {
             reasons.push(format!("index {} has failed to answer the last request", at + 1));
         }
     }
@@ -145,8 +145,8 @@ async fn document(proxy: &Arc<Inner>, now: SystemTime) -> Value {
         .map(|index| {
             let state = match index.meter().condition() {
                 Condition::Unknown => "not asked yet",
-                Condition::Answers => "answers",
-                Condition::Fails => "fails",
+                Condition::Responding => "answers",
+                Condition::Failing => "fails",
             };
             json!({"url": index.to_string(), "ttl_seconds": index.ttl().as_secs(), "state": state})
         })

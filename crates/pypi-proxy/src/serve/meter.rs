@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use http::StatusCode;
 
 use super::refuse::REASONS;
-use crate::histogram::{Counted, Histogram};
+use crate::histogram::{Histogram, HistogramSnapshot};
 
 /// What a request is about, as far as counting goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ pub(super) struct Sums {
     /// To clients, for whatever they have asked.
     pub(super) sent: u64,
     /// Until the head of the answer.
-    pub(super) heads: Counted,
+    pub(super) heads: HistogramSnapshot,
 }
 
 impl Default for Meter {
@@ -205,10 +205,10 @@ impl Meter {
     }
 
     /// How long it took until the head and until the end of answers, by the names of what was asked for.
-    pub(super) fn times(&self) -> impl Iterator<Item = (&'static str, Counted, Counted)> {
+    pub(super) fn times(&self) -> impl Iterator<Item = (&'static str, HistogramSnapshot, HistogramSnapshot)> {
         let names = Endpoint::CACHED.map(Endpoint::name).into_iter().chain(["other"]);
         let times = self.heads.iter().zip(&self.wholes);
-        names.zip(times).map(|(name, (head, whole))| (name, head.counted(), whole.counted()))
+        names.zip(times).map(|(name, (head, whole))| (name, head.snapshot(), whole.snapshot()))
     }
 
     pub(super) fn sums(&self) -> Sums {
@@ -216,7 +216,7 @@ impl Meter {
         for (counters, head) in self.verdicts.iter().zip(&self.heads) {
             sums.requests += counters.iter().map(load).sum::<u64>();
             sums.hits += HITS.iter().map(|verdict| load(&counters[*verdict])).sum::<u64>();
-            sums.heads = sums.heads.plus(&head.counted());
+            sums.heads = sums.heads.plus(&head.snapshot());
         }
         sums
     }

@@ -7,10 +7,10 @@ use super::meter::{Endpoint, VERDICTS};
 use super::process::Process;
 use super::refuse::REASONS;
 use super::service::Inner;
-use crate::bucket::{Bucket, Ended, Leased, Operation, Uploaded};
+use crate::bucket::{Bucket, LeaseOutcome, Operation, Outcome, UploadOutcome};
 use crate::pages::Refreshed;
 use crate::store::Part;
-use crate::upstream::{Asked, Condition, Fault};
+use crate::upstream::{Condition, Fault, RequestKind};
 
 const CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
 
@@ -71,7 +71,8 @@ fn requests(proxy: &Inner, out: &mut Exposition) {
 fn upstreams(proxy: &Inner, out: &mut Exposition) {
     let indexes: Vec<_> =
         proxy.upstreams.iter().enumerate().map(|(at, index)| ((at + 1).to_string(), index)).collect();
-    let each = || indexes.iter().flat_map(|(id, index)| Asked::ALL.map(|asked| (id, index.meter(), asked)));
+    let each =
+        || indexes.iter().flat_map(|(id, index)| RequestKind::ALL.map(|asked| (id, index.meter(), asked)));
     out.gauge("pypi_proxy_index_info", "The indexes by their numbers.");
     for (id, index) in &indexes {
         out.value(&[("index", id), ("url", &index.to_string())], 1);
@@ -81,7 +82,7 @@ fn upstreams(proxy: &Inner, out: &mut Exposition) {
         "Whether the last request to an index was answered; 1 before the first.",
     );
     for (id, index) in &indexes {
-        let is_up = index.meter().condition() != Condition::Fails;
+        let is_up = index.meter().condition() != Condition::Failing;
         out.value(&[("index", id)], u8::from(is_up));
     }
     out.gauge(
@@ -89,14 +90,14 @@ fn upstreams(proxy: &Inner, out: &mut Exposition) {
         "Whether an index is not asked for pages for a while, because it did not respond.",
     );
     for (id, index) in &indexes {
-        out.value(&[("index", id)], u8::from(index.is_left_alone()));
+        out.value(&[("index", id)], u8::from(index.is_circuit_open()));
     }
     out.counter(
         "pypi_proxy_upstream_requests_total",
         "Requests that an index or the host of its files answered.",
     );
     for (id, meter, asked) in each() {
-        for (code, count) in CLASSES.iter().zip(meter.answers(asked)) {
+        for (code, count) in CLASSES.iter().zip(meter.responses(asked)) {
             out.value(&[("index", id), ("kind", asked.name()), ("code", code)], count);
         }
     }
@@ -200,25 +201,25 @@ fn bucket(bucket: &Bucket, out: &mut Exposition) {
         "pypi_proxy_bucket_up",
         "Whether the last operation on the bucket was answered; 1 before the first.",
     )
-    .value(&[], u8::from(bucket.trouble().is_none()));
+    .value(&[], u8::from(bucket.last_error().is_none()));
     out.gauge(
         "pypi_proxy_bucket_left_alone",
         "Whether the bucket is not asked for a while, because it has failed.",
     )
-    .value(&[], u8::from(bucket.is_left_alone()));
+    .value(&[], u8::from(bucket.is_circuit_open()));
     out.counter("pypi_proxy_bucket_operations_total", "Operations on the bucket, by how they have ended.");
     for operation in Operation::ALL {
-        for ended in Ended::ALL {
+        for ended in Outcome::ALL {
             let labels = [("operation", operation.name()), ("outcome", ended.name())];
             out.value(&labels, meter.operations(operation, ended));
         }
     }
     out.counter("pypi_proxy_bucket_leases_total", "Leases of files, by what has come of them.");
-    for leased in Leased::ALL {
+    for leased in LeaseOutcome::ALL {
         out.value(&[("outcome", leased.name())], meter.leases(leased));
     }
     out.counter("pypi_proxy_bucket_uploads_total", "Files for the bucket, by what has come of them.");
-    for uploaded in Uploaded::ALL {
+    for uploaded in UploadOutcome::ALL {
         out.value(&[("outcome", uploaded.name())], meter.uploads(uploaded));
     }
     out.gauge("pypi_proxy_bucket_uploads_pending", "Files on their way to the bucket, or waiting for it.")

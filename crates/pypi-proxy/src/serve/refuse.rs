@@ -4,8 +4,8 @@ use http::StatusCode;
 use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 
 use super::answer::Answer;
-use crate::guard::Refused;
-use crate::rules::Refusal;
+use crate::guard::Rejection;
+use crate::rules::RuleViolation;
 
 /// Why a request was refused, as it is counted.
 pub(super) const REASONS: [&str; 7] = ["login", "rate", "busy", "project", "age", "yanked", "head"];
@@ -23,28 +23,28 @@ fn problem(status: StatusCode, title: &'static str, detail: &str) -> Answer {
 }
 
 /// By a rule about projects and files.
-pub(super) fn by_rule(refusal: Refusal) -> Denial {
+pub(super) fn by_rule(refusal: RuleViolation) -> Denial {
     (problem(StatusCode::FORBIDDEN, refusal.title(), &refusal.to_string()), refusal.name())
 }
 
 /// By who asks, or how much.
-pub(super) fn by_guard(refused: Refused) -> Denial {
+pub(super) fn by_guard(refused: Rejection) -> Denial {
     match refused {
-        Refused::Login => {
+        Rejection::Unauthenticated => {
             let detail =
                 "the proxy answers those who log in: a user and a password, or __token__ and a token";
             let mut answer = problem(StatusCode::UNAUTHORIZED, "Unauthorized", detail);
             answer.set(WWW_AUTHENTICATE, "Basic realm=\"pypi-proxy\", charset=\"UTF-8\"");
             (answer, "login")
         }
-        Refused::Rate(time) => {
+        Rejection::RateLimited(time) => {
             let detail = "the proxy answers only so many requests of one client a second";
             let mut answer = problem(StatusCode::TOO_MANY_REQUESTS, "Too Many Requests", detail);
             // What is left of a second counts as one.
             answer.set(RETRY_AFTER, time.as_secs() + u64::from(time.subsec_nanos() > 0));
             (answer, "rate")
         }
-        Refused::Busy => {
+        Rejection::Overloaded => {
             let detail = "too many passwords wait for being checked";
             let mut answer = problem(StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable", detail);
             answer.set(RETRY_AFTER, 1);

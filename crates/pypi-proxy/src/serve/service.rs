@@ -28,7 +28,7 @@ use crate::guard::{Area, Guard};
 use crate::metadata::MetadataSource;
 use crate::page::{Details, Fact, File, Metadata};
 use crate::pages::{Held, Pages, Served};
-use crate::rules::Refusal;
+use crate::rules::RuleViolation;
 use crate::store::{Digest, Expected, Fill, Filling, Head, Key, Reference, Source, Store, Stored};
 use crate::upstream::{self, Upstream, Validators};
 use crate::{ByteRange, Coding, Error, Form, ProjectName};
@@ -166,7 +166,7 @@ impl Proxy {
             Route::Home | Route::Status | Route::StatusJson | Route::Health | Route::Metrics => Area::Metrics,
             _ => Area::Index,
         };
-        match guard.admit(area, client, asked.fields.authorization).await {
+        match guard.authorize(area, client, asked.fields.authorization).await {
             Err(refused) => self.refuse(by_guard(refused)),
             Ok(user) => {
                 let mut answer = self.routed(route, asked).await;
@@ -187,12 +187,12 @@ impl Proxy {
     }
 
     /// Whether there may be something of a project.
-    fn check_project(&self, name: &ProjectName) -> Result<(), Refusal> {
+    fn check_project(&self, name: &ProjectName) -> Result<(), RuleViolation> {
         self.0.pages.rules().map_or(Ok(()), |rules| rules.project(name))
     }
 
     /// Whether clients may have a file, or what belongs to one.
-    fn check_file(&self, served: &Served, project: &ProjectName, name: &str) -> Result<(), Refusal> {
+    fn check_file(&self, served: &Served, project: &ProjectName, name: &str) -> Result<(), RuleViolation> {
         let Some(rules) = self.0.pages.rules() else { return Ok(()) };
         let base = || served.entry.file(name.rsplit_once('.')?.0);
         match served.entry.file(name).or_else(base) {
@@ -537,7 +537,7 @@ impl Proxy {
                     _ => head.respond(Body::empty()),
                 });
             }
-            Some(ByteRange::Full) | None => found.upstream.asked(&found.url, range).await?,
+            Some(ByteRange::Full) | None => found.upstream.file_range(&found.url, range).await?,
         };
         let head = FileHead {
             len: head.len.or(body.len),
@@ -697,7 +697,7 @@ impl Source for From {
         Some(self.label.clone())
     }
 
-    async fn open(&mut self, from: u64, known: &Validators) -> Result<upstream::Body, Error> {
+    async fn open(&mut self, from: u64, known: &Validators) -> Result<upstream::FileBody, Error> {
         self.upstream.file(&self.url, from, known).await
     }
 }

@@ -15,7 +15,7 @@ use super::folder::Folder;
 use super::recency::{Entry, Part, Recency, Usage};
 use super::transfer::Transfer;
 use super::{Config, Digest, Expected, Fill, Running, Source};
-use crate::bucket::{Bucket, Tiered};
+use crate::bucket::{Bucket, TieredSource};
 use crate::{Error, ProjectName};
 
 /// How exactly the disk knows when a file was wanted.
@@ -197,7 +197,7 @@ impl Store {
     pub(crate) fn get_called(&self, digest: &Digest, label: impl FnOnce() -> Arc<str>) -> Option<Stored> {
         let stored = self.0.get(digest, || Some(label()))?;
         if let Some(bucket) = &self.0.config.bucket {
-            bucket.catch_up(&stored);
+            bucket.retry_upload(&stored);
         }
         Some(stored)
     }
@@ -288,7 +288,7 @@ impl Store {
         match &self.0.config.bucket {
             None => tokio::spawn(Transfer::new(inner, key, expected, source, shared).run()),
             Some(bucket) => {
-                let source = Tiered::new(bucket.clone(), key.clone(), expected, source, fill);
+                let source = TieredSource::new(bucket.clone(), key.clone(), expected, source, fill);
                 tokio::spawn(Transfer::new(inner, key, expected, source, shared).run())
             }
         };

@@ -11,7 +11,7 @@ use tokio::sync::{Notify, watch};
 use super::window::Window;
 use super::{Digest, Reader, Stored};
 use crate::error::Kind;
-use crate::upstream::{Body, Validators};
+use crate::upstream::{FileBody, Validators};
 use crate::{Checksum, Error};
 
 /// Where a file comes from.
@@ -30,7 +30,8 @@ pub trait Source: Send + 'static {
     ///
     /// Fails if the file is not to be had now; one that [is not there](Error::is_not_found) or
     /// [may not be had](Error::is_forbidden) is not asked for again.
-    fn open(&mut self, from: u64, known: &Validators) -> impl Future<Output = Result<Body, Error>> + Send;
+    fn open(&mut self, from: u64, known: &Validators)
+    -> impl Future<Output = Result<FileBody, Error>> + Send;
 
     /// What came is not the file. Whether it comes from somewhere else if it is opened once more.
     fn refuse(&mut self) -> impl Future<Output = bool> + Send {

@@ -15,7 +15,7 @@ use super::fill::{Head, Shared};
 use super::{Expected, Key, Source, Stored};
 use crate::Error;
 use crate::error::{Chain, Kind};
-use crate::upstream::{Body, Validators};
+use crate::upstream::{FileBody, Validators};
 
 /// Chunks that are there are written together up to about this many bytes.
 const BATCH: usize = 128 * 1024;
@@ -130,7 +130,7 @@ impl<S: Source> Transfer<S> {
     }
 
     /// Opens the source at the place that was reached.
-    async fn connect(&mut self) -> Result<Body, Error> {
+    async fn connect(&mut self) -> Result<FileBody, Error> {
         let open = self.source.open(self.at, &self.known);
         let body = tokio::time::timeout(self.store.config.stall, open).await.map_err(|_| stalled())??;
         match (body.len, self.total) {
@@ -203,7 +203,7 @@ impl<S: Source> Transfer<S> {
     }
 
     /// Takes what comes. `None` at a clean end, else why it stopped.
-    async fn receive(&mut self, mut body: Body) -> Result<Option<Error>, Error> {
+    async fn receive(&mut self, mut body: FileBody) -> Result<Option<Error>, Error> {
         let mut skip = self.at - body.start;
         loop {
             let mut chunks = Vec::new();

@@ -9,7 +9,7 @@ use tokio::time::MissedTickBehavior;
 use super::super::meter::Sums;
 use super::super::service::Inner;
 use super::view::View;
-use crate::upstream::Asked;
+use crate::upstream::RequestKind;
 
 /// How far back it goes.
 pub(super) const SPAN: Duration = Duration::from_secs(15 * 60);
@@ -35,7 +35,7 @@ pub(super) struct Sample {
 impl Sample {
     pub(super) fn now(proxy: &Inner) -> Self {
         let bytes = |asked| proxy.upstreams.iter().map(move |index| index.meter().bytes(asked));
-        let fetched = Asked::ALL.into_iter().flat_map(bytes).sum();
+        let fetched = RequestKind::ALL.into_iter().flat_map(bytes).sum();
         Self { at: Instant::now(), sums: proxy.meter.sums(), fetched }
     }
 }

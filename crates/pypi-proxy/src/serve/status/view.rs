@@ -71,7 +71,7 @@ impl View {
 
     fn general(&mut self, proxy: &Inner) {
         let failing =
-            proxy.upstreams.iter().filter(|index| index.meter().condition() == Condition::Fails).count();
+            proxy.upstreams.iter().filter(|index| index.meter().condition() == Condition::Failing).count();
         self.is_well = failing == 0;
         self.say(
             "state",
@@ -87,8 +87,8 @@ impl View {
         let indexes = proxy.upstreams.iter().map(|index| {
             let state = match index.meter().condition() {
                 Condition::Unknown => "not asked yet",
-                Condition::Answers => "answers",
-                Condition::Fails => "fails",
+                Condition::Responding => "answers",
+                Condition::Failing => "fails",
             };
             let cells =
                 vec![index.to_string(), format!("fresh for {}", text::long(index.ttl())), state.to_owned()];

@@ -85,7 +85,7 @@ async fn pip_and_uv_get_what_is_old_enough_and_are_told_of_the_rest() {
     assert!(told.contains("there is no version of pantry-shelf==3.0"), "{told}");
     let told = uv.fails("uv", &["pip", "install", &young]).await;
     assert!(
-        told.contains("Server message: File Too Young For This Proxy, the proxy holds files back"),
+        told.contains("Server message: File Too Young For This Proxy, this proxy serves files"),
         "{told}"
     );
     let told = uv.fails("uv", &["pip", "install", "--default-index", &url, "spice-rack"]).await;

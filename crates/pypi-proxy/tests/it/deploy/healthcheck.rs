@@ -18,7 +18,7 @@ async fn it_tells_whether_the_proxy_of_the_same_settings_answers() {
     served.kill().await;
     let (code, text) = run(dir.path(), &[], &["healthcheck", "--listen", &address]).await;
     assert_eq!(code, 1, "{text}");
-    assert!(text.contains(&format!("no answer at {address}")), "{text}");
+    assert!(text.contains(&format!("no response from {address}")), "{text}");
     assert_eq!(run(dir.path(), &[], &["healthcheck", "--listen", "nowhere:x"]).await.0, 2);
 }
 
