@@ -87,7 +87,7 @@
 //! | `serde` | conversion to and from any serde type, and JSON |
 //! | [`client`], [`server`] | runspace pools and pipelines as state machines without I/O |
 //! | [`message`], [`record`], [`host`] | typed messages, records of the streams, host calls |
-//! | [`fragment`] | splitting of messages into fragments, queues with priorities, reassembly |
+//! | [`fragment`] | splitting of messages into fragments, and reassembly |
 //! | [`outofproc`] | line format of pipes, SSH and sockets |
 //! | [`crypto`] | key exchange and encryption of secure strings |
 //!
