@@ -61,7 +61,9 @@ fn number(name: &str, members: &mut Members) -> Result<Schema, SchemaError> {
         (2.., Some(Tree::Text(order))) if order == "be" => Endian::Big,
         (2.., None) => return Err(missing("order")),
         _ => {
-            return Err(SchemaError::invalid("`order` must be `le` or `be`, and absent for one-byte numbers"));
+            return Err(SchemaError::invalid(
+                "`order` must be `le` or `be`, and absent for one-byte numbers",
+            ));
         }
     };
     Ok(if bare.is_some() { Schema::Header(number, endian) } else { Schema::Number(number, endian) })
