@@ -22,8 +22,8 @@
 //! A message consists of its fields in order of declaration: no names, no tags, no version. Both peers need the same
 //! schema. Use this crate instead of `bincode` or `postcard` to exchange messages with Go programs, to choose the byte
 //! order and the width of each length, to decode untrusted input within limits, or to check whether a changed schema is
-//! still compatible. Prefer those crates if your types already derive serde's traits, or, for `postcard`, if there is no
-//! allocator.
+//! still compatible. Prefer those crates if your types already derive serde's traits, or, for `postcard`, if there is
+//! no allocator.
 //!
 //! | `bincode` 1 | this crate |
 //! | --- | --- |
@@ -65,8 +65,8 @@
 //! # Guarantees
 //!
 //! - Messages are byte for byte those of the Go library, which can decode them.
-//! - Untrusted input is decoded to a value or an [`Error`] with kind, offset and path. Memory use is proportional to the
-//!   size of the input, not to the lengths it claims; [`Limits`] bound it further.
+//! - Untrusted input is decoded to a value or an [`Error`] with kind, offset and path. Memory use is proportional to
+//!   the size of the input, not to the lengths it claims; [`Limits`] bound it further.
 //! - Encoding and decoding have the same maximum nesting depth ([`Limits::max_depth`]), so every encoded message can be
 //!   decoded.
 //! - An encoding error leaves a vector or buffer unchanged. The contents of a slice are then unspecified.
@@ -77,8 +77,8 @@
 //! - The format is not self-describing: a message decoded with the wrong schema may yield wrong values instead of an
 //!   error. [`schema::evolution`] lists the compatible changes, and [`schema::Fingerprint`] detects a changed schema.
 //! - Maps are encoded in iteration order. Use [`wire::SortedMap`] for reproducible bytes.
-//! - Invalid input that the Go library tolerates is an error, unless [`Mode::Compat`] is set. Truncated input, which the
-//!   Go library partly decodes without an error, is always an error.
+//! - Invalid input that the Go library tolerates is an error, unless [`Mode::Compat`] is set. Truncated input, which
+//!   the Go library partly decodes without an error, is always an error.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 

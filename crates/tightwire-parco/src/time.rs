@@ -157,8 +157,8 @@ impl Default for ZonedTimestamp<&str> {
 
 /// A type that can be converted to nanoseconds since 1970.
 ///
-/// Implemented for [`Timestamp`], [`ZonedTimestamp`], `SystemTime`, for `i64` and `i128` as nanoseconds, and for the types of
-/// `jiff`, `chrono` and `time` behind their features.
+/// Implemented for [`Timestamp`], [`ZonedTimestamp`], `SystemTime`, for `i64` and `i128` as nanoseconds, and for the
+/// types of `jiff`, `chrono` and `time` behind their features.
 pub trait ToNanos {
     /// Returns the nanoseconds since 1970-01-01T00:00:00Z, not counting leap seconds.
     fn to_nanos(&self) -> i128;

@@ -12,8 +12,8 @@ use crate::write::Writer;
 
 /// A field: its wire type, its getter and its setter.
 ///
-/// `G` is one of [`GetValue`], [`GetRef`], [`Reserved`] and `()`, `S` one of [`SetValue`], [`SetStr`], [`SetBytes`], [`Reserved`]
-/// and `()`, which means that there is none.
+/// `G` is one of [`GetValue`], [`GetRef`], [`Reserved`] and `()`, `S` one of [`SetValue`], [`SetStr`], [`SetBytes`],
+/// [`Reserved`] and `()`, which means that there is none.
 #[derive(Clone, Copy)]
 pub struct Field<W, G, S> {
     pub(super) wire: W,

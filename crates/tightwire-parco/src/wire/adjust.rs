@@ -1,11 +1,11 @@
 //! Type-level functions that the derive attributes apply to a field's default wire type.
 //!
 //! Each attribute is a trait with an associated type, so the macros do not have to guess the type of a field from its
-//! name: `#[parco(header = u8)]` selects [`WithHeader<U8>`](WithHeader) of the default wire type, and fails to compile if
-//! that has no header.
+//! name: `#[parco(header = u8)]` selects [`WithHeader<U8>`](WithHeader) of the default wire type, and fails to compile
+//! if that has no header.
 //!
-//! [`Opt`] and [`Pointer`] forward every trait but [`HasInner`], so that an attribute means the same for `T`, `Option<T>`
-//! and `Box<T>`.
+//! [`Opt`] and [`Pointer`] forward every trait but [`HasInner`], so that an attribute means the same for `T`,
+//! `Option<T>` and `Box<T>`.
 
 use alloc::string::String;
 use alloc::vec::Vec;
