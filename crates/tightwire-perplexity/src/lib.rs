@@ -56,7 +56,7 @@
 //! - Unknown members, values and events never fail decoding.
 //! - No error and no debug output shows the key. The client's copy of it is wiped from memory when the client goes
 //!   away, the header that was made of it is not. Of what a server sends, the text of an error has the message of a
-//!   refusal or of a failure within a stream, from which the key is taken out, the request id, and names of members.
+//!   error_response or of a failure within a stream, from which the key is taken out, the request id, and names of members.
 //! - A call starts no task. Dropping its future or its stream cancels it.
 //! - Calls are repeated only before anything of their answer was handed out, and the body is encoded once.
 //! - A stream that ends before the answer is complete is an error, unless [`EventStream::allow_partial`] is chosen.
@@ -93,7 +93,7 @@ mod wait;
 
 #[cfg(feature = "client")]
 pub use client::{
-    Answer, Call, Client, ClientBuilder, Connect, Download, Events, File, Json, Nothing, PathStyle, Proxy,
+    ResponseType, Call, Client, ClientBuilder, Connect, Download, Events, File, Json, Discard, PathStyle, Proxy,
     Quota, RateLimits, Raw, Response, ResponseHead, RetryEvent, Timeouts, Undecoded,
 };
 #[cfg(feature = "client")]
@@ -101,7 +101,7 @@ pub use error::{ApiError, Error, Result, TimeoutPhase};
 #[cfg(feature = "client")]
 pub use pages::{Items, Page, Pages};
 #[cfg(feature = "client")]
-pub use retry::{BeyondCap, Jitter, Outcome, Repeat, RetryBudget, RetryPolicy};
+pub use retry::{LongRetryAfter, Jitter, Outcome, Repeat, RetryBudget, RetryPolicy};
 #[cfg(feature = "client")]
 pub use stream::{Accumulate, EventStream, Malformed, ResumingStream, StreamItem, TextStream, TokenUsage};
 #[cfg(feature = "client")]

@@ -1,4 +1,4 @@
-//! Properties of all types.
+//! Property tests of all types.
 
 use tightwire_json::{Map, Value};
 use proptest::prelude::*;
@@ -8,13 +8,12 @@ use serde::de::DeserializeOwned;
 use super::arbitrary::any_value;
 use super::*;
 
-/// What each type has to survive.
+/// Bounds of every tested type.
 trait Wire: Serialize + DeserializeOwned + PartialEq + Clone + std::fmt::Debug + Send + Sync {}
 
 impl<T: Serialize + DeserializeOwned + PartialEq + Clone + std::fmt::Debug + Send + Sync> Wire for T {}
 
-/// What is written is read as the same value, also from an object whose members are in another order, and also when
-/// it has to be buffered before it is understood.
+/// Checks that a value decodes from its encoding, also with reordered fields and from a buffered [`Value`].
 fn round_trips<T: Wire>(value: &T) -> Result<(), TestCaseError> {
     let text = tightwire_json::to_string(value).unwrap();
     let again: T = tightwire_json::from_str(&text).map_err(|error| TestCaseError::fail(format!("{error}: {text}")))?;
@@ -25,7 +24,7 @@ fn round_trips<T: Wire>(value: &T) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Members that are unknown or `null` are no errors, and are written again if they are kept.
+/// Checks that unknown fields and `null` decode, and that they are encoded again with the feature `extra`.
 fn tolerates_members<T: Wire>(value: &T) -> Result<(), TestCaseError> {
     let Value::Object(object) = tightwire_json::from_str(&tightwire_json::to_string(value).unwrap()).unwrap() else {
         return Ok(());
@@ -55,7 +54,7 @@ fn tolerates_members<T: Wire>(value: &T) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Any other value in any place is an error or understood, and what is understood is written and read as such.
+/// Checks that replacing any nested value leads to a decoding error or to a value that round-trips.
 fn survives_changes<T: Wire>(value: &T, place: usize, other: &Value) -> Result<(), TestCaseError> {
     let mut changed = encode(value);
     let mut place = place % count(&changed);
@@ -69,7 +68,7 @@ fn survives_changes<T: Wire>(value: &T, place: usize, other: &Value) -> Result<(
     }
 }
 
-/// How many values there are in a value, itself included.
+/// Returns the number of values in a tree, including the root.
 fn count(value: &Value) -> usize {
     1 + match value {
         Value::Array(list) => list.iter().map(count).sum(),
@@ -78,12 +77,12 @@ fn count(value: &Value) -> usize {
     }
 }
 
-/// Replaces the value at a place in the order of [`count`].
+/// Replaces the value at `place`, counted in the order of [`count`].
 fn replace(value: &mut Value, place: &mut usize, other: &Value) {
     if *place == 0 {
         *value = other.clone();
     }
-    // Wraps once the value is found, so that no further one is.
+    // Wraps around after the replacement, so that nothing else is replaced.
     *place = place.wrapping_sub(1);
     if *place == usize::MAX {
         return;
@@ -128,7 +127,7 @@ fn check<T: Wire + arbitrary::Arbitrary>() {
     }
 }
 
-/// A type that is missing below would go unchecked.
+/// Fails if a type is missing from the lists below, because it would not be tested.
 #[test]
 fn every_type_is_listed() {
     const LISTED: &str = include_str!("tests.rs");
@@ -144,7 +143,7 @@ fn every_type_is_listed() {
             let resource = path.strip_prefix(&root).unwrap().iter().next().unwrap();
             let resource = std::path::Path::new(resource).file_stem().unwrap().to_str().unwrap();
             let text = std::fs::read_to_string(&path).unwrap();
-            // Types that go over the wire are defined inside of macros, and indented therefore.
+            // Wire types are defined inside macros, therefore indented.
             for line in text.lines() {
                 let line =
                     line.strip_prefix("    pub struct ").or_else(|| line.strip_prefix("    pub enum "));

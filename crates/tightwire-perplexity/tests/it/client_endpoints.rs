@@ -5,7 +5,7 @@ use std::any::type_name;
 use std::collections::BTreeSet;
 
 use tightwire_perplexity::types::{async_chat, batches, chat, decisions, embeddings, files, responses, search, skills};
-use tightwire_perplexity::{Answer, Call, Client, Events, File, Json, Nothing, PathStyle};
+use tightwire_perplexity::{Call, Client, Discard, Events, File, Json, PathStyle, ResponseType};
 
 use crate::support::{Script, Step};
 use crate::wire::answer_check;
@@ -51,7 +51,7 @@ enum Body {
     Json(&'static str),
     Events,
     File,
-    Nothing,
+    Discard,
 }
 
 trait Kind {
@@ -76,9 +76,9 @@ impl Kind for File {
     }
 }
 
-impl Kind for Nothing {
+impl Kind for Discard {
     fn body() -> Body {
-        Body::Nothing
+        Body::Discard
     }
 }
 
@@ -98,7 +98,7 @@ struct Calls {
 }
 
 impl Calls {
-    async fn add<A: Answer + Kind>(&mut self, name: &'static str, call: impl Fn(&Client) -> Call<A>) {
+    async fn add<A: ResponseType + Kind>(&mut self, name: &'static str, call: impl Fn(&Client) -> Call<A>) {
         let script = Script::new([Step::ok("{}")]);
         let client = script.builder().path_style(self.style).without_validation().build().unwrap();
         // The answer is not what matters, and many of them cannot be empty.
@@ -182,7 +182,7 @@ async fn every_endpoint_has_a_type() {
                 Body::Json(name) => assert_eq!(check, Some(name), "{endpoint:?}"),
                 // The events of a stream have the path of the whole answer.
                 Body::Events => assert!(check.is_some(), "{endpoint:?}"),
-                Body::File | Body::Nothing => assert_eq!(check, None, "{endpoint:?}"),
+                Body::File | Body::Discard => assert_eq!(check, None, "{endpoint:?}"),
             }
         }
     }

@@ -231,14 +231,12 @@ async fn mistakes_are_reported_before_anything_is_sent() {
 
 #[tokio::test(start_paused = true)]
 async fn raw_answers() {
-    let headers = [("x-ratelimit-remaining", "9"), ("x-other", "1")];
-    let script = Script::new([Step::status(200, &headers, "{\"id\":\"c\", \"future\":1}")]);
+    let script = Script::new([Step::status(200, &[("x-other", "1")], "{\"id\":\"c\", \"future\":1}")]);
     let answer = script.client().chat().create(&question()).raw().await.unwrap();
     assert_eq!(answer.value().id, "c");
     assert_eq!(answer.body(), "{\"id\":\"c\", \"future\":1}");
     let head = answer.head();
     assert_eq!((head.status().as_u16(), head.request_id(), head.retries()), (200, Some("rid-1"), 0));
-    assert_eq!(head.rate_limits().requests.remaining, Some(9));
     assert_eq!(head.headers()["x-other"], "1");
 }
 

@@ -71,7 +71,7 @@ async fn missing_done_is_a_clean_end_after_the_last_item_only() {
     stream.next().await.unwrap().unwrap();
     let error = stream.next().await.unwrap().unwrap_err();
     assert!(error.is_incomplete() && error.is_retryable());
-    assert_eq!(error.to_string(), "stream ended before the answer was complete (request id rid-1)");
+    assert_eq!(error.to_string(), "stream ended before the response was complete (request id rid-1)");
     assert!(stream.next().await.is_none());
     assert!(!stream.finished_cleanly());
 }
@@ -140,7 +140,7 @@ async fn failures_of_the_server_end_the_stream() {
         stream.next().await.unwrap().unwrap();
         let error = stream.next().await.unwrap().unwrap_err();
         assert!(error.is_stream());
-        assert_eq!(error.to_string(), "server reported in the stream: broken (request id rid-1)");
+        assert_eq!(error.to_string(), "server sent an error in the stream: broken (request id rid-1)");
         assert!(error.body().unwrap().starts_with(b"{\"error\""));
         assert!(stream.next().await.is_none());
     }

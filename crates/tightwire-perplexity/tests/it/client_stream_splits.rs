@@ -137,7 +137,7 @@ async fn what_has_no_text_says_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_without_an_end_is_incomplete() {
-    let incomplete = "stream ended before the answer was complete (request id rid-1)";
+    let incomplete = "stream ended before the response was complete (request id rid-1)";
     // An event that the connection cuts off is none, one that only has no empty line is one.
     let cut = [delta("Hel").as_str(), delta("lo").trim_end(), "\n\ndata: {\"choices\":"].concat();
     let unterminated = [delta("Hel").as_str(), delta("lo").trim_end()].concat();
@@ -161,12 +161,12 @@ async fn failures_end_the_text() {
     ] {
         let seen = every_split(ask, &[&delta("Hel"), failure, &delta("never")].concat()).await;
         assert_eq!(seen.pieces, ["Hel"]);
-        assert_eq!(seen.error.unwrap(), "server reported in the stream: broken (request id rid-1)");
+        assert_eq!(seen.error.unwrap(), "server sent an error in the stream: broken (request id rid-1)");
         assert!(!seen.complete);
     }
     let seen = every_split(ask, &[&delta("Hel"), "data: {\"id\": cut\n\n", &delta("never")].concat()).await;
     assert_eq!(seen.pieces, ["Hel"]);
-    assert_eq!(seen.error.unwrap(), "answer is not what was expected at `id` (request id rid-1)");
+    assert_eq!(seen.error.unwrap(), "response has an unexpected format at `id` (request id rid-1)");
 }
 
 #[tokio::test(start_paused = true)]

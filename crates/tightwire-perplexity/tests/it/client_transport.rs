@@ -90,7 +90,7 @@ mod tls {
     const BOTH: [&str; 2] = ["h2", "http/1.1"];
 
     fn trusting(identity: &Identity) -> Connect {
-        Connect { authorities: identity.authority.clone(), ..connect() }
+        Connect { root_certificates: identity.authority.clone(), ..connect() }
     }
 
     fn secure(server: &Server) -> ClientBuilder {
@@ -105,7 +105,7 @@ mod tls {
         assert_eq!(get(&client).await.unwrap()["status"], "ok");
 
         let bundle = format!("{}\n{}", Identity::new(&BOTH).authority, identity.authority);
-        let client = secure(&server).connect(Connect { authorities: bundle, ..connect() });
+        let client = secure(&server).connect(Connect { root_certificates: bundle, ..connect() });
         assert_eq!(get(&client.build().unwrap()).await.unwrap()["status"], "ok");
 
         let http = reqwest::Client::builder()
@@ -140,7 +140,7 @@ mod tls {
             "-----BEGIN CERTIFICATE-----\nAAAA",
             "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
         ] {
-            let connect = Connect { authorities: authorities.to_owned(), ..connect() };
+            let connect = Connect { root_certificates: authorities.to_owned(), ..connect() };
             let error = builder("https://example.org".into()).connect(connect).build().unwrap_err();
             assert!(error.is_config(), "{error}");
         }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tightwire_json::Value;
 use tightwire_perplexity::types::{async_chat, batches, chat, decisions, embeddings, responses, search, skills};
-use tightwire_perplexity::{Answer, Call, Client, Error, Events, File, StreamItem};
+use tightwire_perplexity::{Call, Client, Error, Events, File, ResponseType, StreamItem};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -98,7 +98,7 @@ fn to_value(value: &impl Serialize) -> Value {
 }
 
 impl Outcome {
-    async fn of<A: Answer<Output: Serialize>>(call: Call<A>) -> Self {
+    async fn of<A: ResponseType<Output: Serialize>>(call: Call<A>) -> Self {
         call.await.map_or_else(Self::Failed, |value| Self::Answer(to_value(&value)))
     }
 

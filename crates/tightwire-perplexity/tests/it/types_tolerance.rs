@@ -131,7 +131,7 @@ fn null_and_absent_differ() {
 
 #[test]
 fn members_of_requests_go_before_fields() {
-    let request = chat::Request::new("sonar", "a").member("model", "other").member("x", 1);
+    let request = chat::Request::new("sonar", "a").extra_field("model", "other").extra_field("x", 1);
     let body: Value = decode(&tightwire_json::to_string(&request).unwrap());
     assert_eq!((&body["model"], &body["x"]), (&Value::from("other"), &Value::from(1)));
 }

@@ -1,4 +1,4 @@
-//! The agent API: `/v1/responses`.
+//! Agent API: `/v1/responses`.
 
 mod accumulator;
 mod event;
