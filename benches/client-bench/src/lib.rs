@@ -1,6 +1,6 @@
 //! Server, workloads and implementations of the `client` suite.
 
-pub mod bare;
+pub mod peers;
 pub mod ours;
 pub mod repeat;
 pub mod server;

@@ -1,4 +1,4 @@
-//! This workspace's client.
+//! The client of this workspace.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -11,15 +11,17 @@ use crate::repeat::Operation;
 use crate::server::Server;
 use crate::workload::{AGENT, KEY, Workload};
 
-/// A client and what it asks for.
+/// A client and its workload.
 #[derive(Debug, Clone)]
 pub struct Ours {
     client: Client,
     workload: Arc<Workload>,
     body: Option<Arc<Value>>,
+    /// Use the random retry delay of the Go client.
+    random_delay: bool,
 }
 
-/// A client with the settings of the published rows.
+/// Returns a builder with the settings of the published rows.
 pub(crate) fn builder(server: &Server) -> ClientBuilder {
     Client::builder()
         .without_environment()

@@ -1,4 +1,4 @@
-//! Scenario files: TOML to rules.
+//! Parser of scenario files (TOML).
 
 use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use toml::Spanned;
 
-use crate::answer::{Answer, Content, Framing, final_status};
+use crate::mock_response::{MockResponse, Content, Framing, final_status};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::fault::{Effect, Position};
@@ -130,7 +130,7 @@ enum RawEffect {
     Close,
 }
 
-/// What is wrong, and where.
+/// Error message and its position.
 type Violation = (String, Range<usize>);
 
 pub(crate) fn parse(text: &str) -> Result<Scenario> {
@@ -164,7 +164,7 @@ fn scenario(raw: RawScenario) -> Result<Scenario, Violation> {
 
 fn rule(raw: RawRule) -> Result<Rule, Violation> {
     let path = PathPattern::parse(raw.path.get_ref())
-        .ok_or_else(|| ("a path begins with / and has ** at most at its end".to_owned(), raw.path.span()))?;
+        .ok_or_else(|| (" and has ** at most at its end/ and has ** at most at its end".to_owned(), raw.path.span()))?;
     let mut rule = Rule::of(path);
     if let Some(method) = raw.method {
         if method.get_ref().parse::<http::Method>().is_err() {
@@ -183,50 +183,50 @@ fn rule(raw: RawRule) -> Result<Rule, Violation> {
     }
     for (pointer, value) in raw.body {
         if !pointer.is_empty() && !pointer.starts_with('/') {
-            return Err(("members of the body are named by JSON pointers".into(), value.span()));
+            return Err(("body fields must be JSON pointers".into(), value.span()));
         }
-        rule = rule.body_member(&pointer, value.into_inner());
+        rule = rule.body_field(&pointer, value.into_inner());
     }
     if raw.cycle {
         rule = rule.cycle();
     }
     if raw.answer.get_ref().is_empty() {
-        return Err(("a rule needs an answer".into(), raw.answer.span()));
+        return Err(("a rule must have an answer".into(), raw.answer.span()));
     }
     let answers = raw.answer.into_inner();
     for raw in answers {
         let span = raw.span();
         let answer = answer(raw.into_inner(), span)?;
-        rule = rule.answer(answer);
+        rule = rule.respond(answer);
     }
     Ok(rule)
 }
 
-fn answer(raw: RawAnswer, span: Range<usize>) -> Result<Answer, Violation> {
+fn answer(raw: RawAnswer, span: Range<usize>) -> Result<MockResponse, Violation> {
     let kinds = [raw.api, raw.json.is_some(), raw.text.is_some(), raw.base64.is_some(), raw.events.is_some()];
     if kinds.into_iter().filter(|is_given| *is_given).count() > 1 {
-        return Err(("an answer has one of api, json, text, base64 and events".into(), span));
+        return Err(("an answer must have only one of api, json, text, base64 and events".into(), span));
     }
     let mut answer = if raw.api {
-        Answer::api()
+        MockResponse::api()
     } else if let Some(value) = &raw.json {
-        Answer::json(value)
+        MockResponse::json(value)
     } else if let Some(text) = raw.text {
         plain(text.into())
     } else if let Some(encoded) = raw.base64 {
         let decoded = STANDARD
             .decode(encoded.get_ref())
-            .map_err(|_| ("not base64 of the standard alphabet".to_owned(), encoded.span()))?;
+            .map_err(|_| ("invalid base64".to_owned(), encoded.span()))?;
         plain(decoded.into())
     } else if let Some(raw) = raw.events {
-        Answer::events(raw.into_iter().map(event).collect::<Result<Vec<_>, _>>()?)
+        MockResponse::events(raw.into_iter().map(event).collect::<Result<Vec<_>, _>>()?)
     } else {
-        Answer::with(Content::Pieces(Vec::new()))
+        MockResponse::with(Content::Pieces(Vec::new()))
     };
     if let Some(status) = raw.status {
         answer.status = Some(
             final_status(*status.get_ref())
-                .ok_or(("a status is from 200 to 999".to_owned(), status.span()))?,
+                .ok_or(("the status must be from 200 to 999".to_owned(), status.span()))?,
         );
     }
     for (name, value) in raw.headers {
@@ -241,7 +241,7 @@ fn answer(raw: RawAnswer, span: Range<usize>) -> Result<Answer, Violation> {
         answer = step(answer, raw)?;
     }
     answer.framing = match (raw.chunked, raw.content_length) {
-        (true, Some(_)) => return Err(("chunked and content_length exclude each other".into(), span)),
+        (true, Some(_)) => return Err(("chunked and content_length are mutually exclusive".into(), span)),
         (true, None) => Framing::Chunked,
         (false, Some(length)) => Framing::Length(length),
         (false, None) => answer.framing,
@@ -251,13 +251,13 @@ fn answer(raw: RawAnswer, span: Range<usize>) -> Result<Answer, Violation> {
     Ok(answer)
 }
 
-fn plain(body: Bytes) -> Answer {
-    let mut answer = Answer::with(Content::Pieces(vec![body]));
+fn plain(body: Bytes) -> MockResponse {
+    let mut answer = MockResponse::with(Content::Pieces(vec![body]));
     answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
     answer
 }
 
-fn step(answer: Answer, raw: Spanned<RawStep>) -> Result<Answer, Violation> {
+fn step(answer: MockResponse, raw: Spanned<RawStep>) -> Result<MockResponse, Violation> {
     let span = raw.span();
     let raw = raw.into_inner();
     let at = match raw.at {
@@ -266,8 +266,8 @@ fn step(answer: Answer, raw: Spanned<RawStep>) -> Result<Answer, Violation> {
     };
     let effect = match (raw.effect, raw.ms) {
         (RawEffect::Wait, Some(ms)) => Effect::Wait(Duration::from_millis(ms)),
-        (RawEffect::Wait, None) => return Err(("a wait needs ms".into(), span)),
-        (_, Some(_)) => return Err(("only a wait has ms".into(), span)),
+        (RawEffect::Wait, None) => return Err(("the effect wait requires ms".into(), span)),
+        (_, Some(_)) => return Err(("only the effect wait may have ms".into(), span)),
         (RawEffect::Stall, None) => Effect::Stall,
         (RawEffect::Reset, None) => Effect::Reset,
         (RawEffect::Close, None) => Effect::Close,
@@ -285,12 +285,12 @@ fn event(raw: Spanned<RawEvent>) -> Result<Event, Violation> {
         || raw.data.is_some()
         || raw.json.is_some();
     if raw.data.is_some() && raw.json.is_some() {
-        return Err(("an event has one of data and json".into(), span));
+        return Err(("an event must have only one of data and json".into(), span));
     }
     match raw.raw {
-        Some(_) if has_fields => return Err(("a raw event has no fields".into(), span)),
+        Some(_) if has_fields => return Err(("a raw event must not have other fields".into(), span)),
         Some(text) => return Ok(Event::raw(&text)),
-        None if !has_fields => return Err(("an event needs a field".into(), span)),
+        None if !has_fields => return Err(("an event must have at least one field".into(), span)),
         None => {}
     }
     let data = raw.data.or_else(|| raw.json.map(|value| value.to_string()));

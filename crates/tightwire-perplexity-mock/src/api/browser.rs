@@ -4,16 +4,16 @@ use http::StatusCode;
 use serde_json::json;
 
 use super::state::State;
-use super::{Outcome, refusal};
-use crate::reply::Reply;
+use super::{ApiResult, error};
+use crate::api_response::ApiResponse;
 
-pub(crate) fn create(state: &mut State) -> Outcome {
+pub(crate) fn create(state: &mut State) -> ApiResult {
     let id = state.id("sess_");
     state.sessions.insert(id.clone(), 0, ());
-    Ok(Reply::json(&json!({"session_id": id, "status": "running"})))
+    Ok(ApiResponse::json(&json!({"session_id": id, "status": "running"})))
 }
 
-pub(crate) fn delete(state: &mut State, id: &str) -> Outcome {
-    state.sessions.remove(id).ok_or_else(|| refusal::not_found("Session", id))?;
-    Ok(Reply::empty(StatusCode::NO_CONTENT))
+pub(crate) fn delete(state: &mut State, id: &str) -> ApiResult {
+    state.sessions.remove(id).ok_or_else(|| error::not_found("Session", id))?;
+    Ok(ApiResponse::empty(StatusCode::NO_CONTENT))
 }

@@ -1,4 +1,4 @@
-//! The built-in API: which function answers which endpoint.
+//! The built-in API: routes requests to the endpoints.
 
 mod async_chat;
 mod batches;
@@ -10,7 +10,7 @@ mod files;
 mod input;
 mod models;
 mod page;
-mod refusal;
+mod error;
 mod response_events;
 mod responses;
 mod schema;
@@ -25,14 +25,14 @@ use std::sync::{Mutex, PoisonError};
 use http::HeaderValue;
 
 use crate::pattern::PathPattern;
-use crate::reply::Reply;
+use crate::api_response::ApiResponse;
 use crate::request::Request;
-use refusal::Refusal;
+use error::ApiError;
 use state::State;
 use upload::Upload;
 
-/// An answer, or a refusal with an error body.
-type Outcome = Result<Reply, Refusal>;
+/// A response or an error response.
+type ApiResult = Result<ApiResponse, ApiError>;
 
 /// The built-in API and its state.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ pub(crate) struct Api {
     state: Mutex<State>,
 }
 
-/// All paths, to tell an unknown path from a method that a path does not have.
+/// All paths, to distinguish an unknown path (404) from an unsupported method (405).
 const PATHS: &[&str] = &[
     "/chat/completions",
     "/v1/sonar",
@@ -78,18 +78,18 @@ const PATHS: &[&str] = &[
 ];
 
 impl Api {
-    pub(crate) async fn answer(&self, request: &Request) -> Reply {
+    pub(crate) async fn answer(&self, request: &Request) -> ApiResponse {
         let upload = Upload::of(request).await;
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let serial = state.begin();
-        let mut reply = route(&mut state, request, upload).unwrap_or_else(Reply::from);
+        let mut reply = route(&mut state, request, upload).unwrap_or_else(ApiResponse::from);
         let id = HeaderValue::from_str(&format!("req-{serial}")).expect("ASCII is a valid value");
         reply.headers.insert("x-request-id", id);
         reply
     }
 }
 
-fn route(state: &mut State, request: &Request, upload: Option<Upload>) -> Outcome {
+fn route(state: &mut State, request: &Request, upload: Option<Upload>) -> ApiResult {
     let segments = request.segments();
     let path: Vec<&str> = segments.iter().map(String::as_str).collect();
     match (request.method.as_str(), path.as_slice()) {
@@ -133,8 +133,8 @@ fn route(state: &mut State, request: &Request, upload: Option<Upload>) -> Outcom
         ("DELETE", ["v1", "skills", id]) => skills::delete(state, request, id),
         ("GET", ["v1", "skills", id, "download"]) => skills::download(state, request, id),
         ("GET", ["v1", "skills", id, "revisions"]) => skills::revisions(state, request, id),
-        _ if is_known(&path) => Err(refusal::method_not_allowed()),
-        _ => Err(refusal::no_such_path()),
+        _ if is_known(&path) => Err(error::method_not_allowed()),
+        _ => Err(error::no_such_path()),
     }
 }
 
