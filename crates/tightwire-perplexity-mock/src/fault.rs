@@ -13,7 +13,7 @@ pub enum Position {
     Body(usize),
 }
 
-/// What a fault does.
+/// Effect of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Effect {

@@ -19,9 +19,9 @@ use crate::stream::{EventStream, StreamItem};
 ///
 /// let client = tightwire_perplexity::blocking::Client::new(tightwire_perplexity::Client::from_env()?)?;
 /// let request = Request::new("sonar", "Why is the sky blue?");
-/// let answer = client.run(|api| api.chat().create(&request))?;
-/// for part in client.stream(|api| api.chat().stream(&request))? {
-///     print!("{}", part?.delta().unwrap_or_default());
+/// let completion = client.run(|api| api.chat().create(&request))?;
+/// for chunk in client.stream(|api| api.chat().stream(&request))? {
+///     print!("{}", chunk?.delta().unwrap_or_default());
 /// }
 /// # Ok::<(), tightwire_perplexity::Error>(())
 /// ```

@@ -97,7 +97,7 @@ mod wait;
 #[cfg(feature = "client")]
 pub use client::{
     Call, Client, ClientBuilder, Connect, Discard, Download, Events, File, Json, PathStyle, Proxy, Raw, Response,
-    ResponseHead, ResponseType, RetryEvent, Timeouts, Undecoded,
+    ResponseHead, ResponseType, RetryEvent, Timeouts, TokenUsage, Undecoded,
 };
 #[cfg(feature = "client")]
 pub use error::{ApiError, Error, Result, TimeoutPhase};
@@ -106,6 +106,6 @@ pub use pages::{Items, Page, Pages};
 #[cfg(feature = "client")]
 pub use retry::{Jitter, LongRetryAfter, Outcome, Repeat, RetryBudget, RetryPolicy};
 #[cfg(feature = "client")]
-pub use stream::{Accumulate, EventStream, Malformed, ResumingStream, StreamItem, TextStream, TokenUsage};
+pub use stream::{Accumulate, EventStream, Malformed, ResumingStream, StreamItem, TextStream};
 #[cfg(feature = "client")]
 pub use wait::{Job, Wait};

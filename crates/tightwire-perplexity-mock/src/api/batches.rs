@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use super::error::ApiResult;
 use super::input::Input;
-use super::state::State;
-use super::{ApiResult, files, page, error, text};
+use super::files::File;
+use super::store::{Counters, Store};
+use super::{files, page, error, text};
 use crate::api_response::ApiResponse;
 use crate::request::Request;
 
@@ -96,11 +98,11 @@ impl Batch {
     }
 }
 
-pub(crate) fn create(state: &mut State, request: &Request) -> ApiResult {
+pub(crate) fn create(counters: &mut Counters, files: &Store<File>, store: &mut Store<Batch>, request: &Request) -> ApiResult {
     let input = Input::of(request)?;
     let key = request.header("idempotency-key").map(str::to_owned);
     if key.is_some()
-        && let Some(known) = state.batches.values().find(|batch| batch.idempotency_key == key)
+        && let Some(known) = store.values().find(|batch| batch.idempotency_key == key)
     {
         return Ok(ApiResponse::json(&known.view()));
     }
@@ -111,13 +113,13 @@ pub(crate) fn create(state: &mut State, request: &Request) -> ApiResult {
         return Err(input.wrong("completion_window", "Input should be '24h'", "literal_error"));
     }
     let input_file = input.required_text("input_file_id")?.to_owned();
-    let file = state.files.get(&input_file).ok_or_else(|| error::not_found("File", &input_file))?;
+    let file = files.get(&input_file).ok_or_else(|| error::not_found("File", &input_file))?;
     let requests = lines(&file.content).count() as u64;
     if requests > MAX_REQUESTS {
         return Err(error::invalid("batch_too_large", "At most 50000 requests are allowed"));
     }
-    let id = state.id("batch_");
-    let now = state.now();
+    let id = counters.id("batch_");
+    let now = counters.now();
     let batch = Batch {
         id: id.clone(),
         input_file,
@@ -129,36 +131,36 @@ pub(crate) fn create(state: &mut State, request: &Request) -> ApiResult {
         output_file: None,
     };
     let view = batch.view();
-    state.batches.insert(id, request.body.len(), batch);
+    store.insert(id, request.body.len(), batch);
     Ok(ApiResponse::json(&view))
 }
 
 /// Newest first.
-pub(crate) fn list(state: &State, request: &Request) -> ApiResult {
-    page::after(request, state.batches.values().rev().map(Batch::view).collect())
+pub(crate) fn list(store: &Store<Batch>, request: &Request) -> ApiResult {
+    page::after(request, store.values().rev().map(Batch::view).collect())
 }
 
-pub(crate) fn retrieve(state: &mut State, id: &str) -> ApiResult {
-    let now = state.now();
-    let batch = state.batches.get_mut(id).ok_or_else(|| error::not_found("Batch", id))?;
+pub(crate) fn retrieve(counters: &mut Counters, files: &mut Store<File>, store: &mut Store<Batch>, id: &str) -> ApiResult {
+    let now = counters.now();
+    let batch = store.get_mut(id).ok_or_else(|| error::not_found("Batch", id))?;
     let Some((next, member)) = batch.status.next() else { return Ok(ApiResponse::json(&batch.view())) };
     batch.status = next;
     batch.times.push((member, now));
     if next == Status::Completed {
         let input = batch.input_file.clone();
-        let output = results(state, &input);
-        let output = files::store(state, "results.jsonl", "batch_output", output.into());
-        if let Some(batch) = state.batches.get_mut(id) {
+        let output = results(files, &input);
+        let output = files::insert(counters, files, "results.jsonl", "batch_output", output.into());
+        if let Some(batch) = store.get_mut(id) {
             batch.output_file = Some(output);
         }
     }
-    let batch = state.batches.get(id).ok_or_else(|| error::not_found("Batch", id))?;
+    let batch = store.get(id).ok_or_else(|| error::not_found("Batch", id))?;
     Ok(ApiResponse::json(&batch.view()))
 }
 
-pub(crate) fn cancel(state: &mut State, id: &str) -> ApiResult {
-    let now = state.now();
-    let batch = state.batches.get_mut(id).ok_or_else(|| error::not_found("Batch", id))?;
+pub(crate) fn cancel(counters: &Counters, store: &mut Store<Batch>, id: &str) -> ApiResult {
+    let now = counters.now();
+    let batch = store.get_mut(id).ok_or_else(|| error::not_found("Batch", id))?;
     if matches!(batch.status, Status::Completed | Status::Cancelled) {
         return Err(error::invalid("batch_not_cancellable", "The batch has ended already"));
     }
@@ -170,9 +172,9 @@ pub(crate) fn cancel(state: &mut State, id: &str) -> ApiResult {
 }
 
 /// Returns one line per request of the input file, which may have been deleted.
-fn results(state: &State, input: &str) -> String {
+fn results(files: &Store<File>, input: &str) -> String {
     let mut output = String::new();
-    let content = state.files.get(input).map(|file| file.content.clone()).unwrap_or_default();
+    let content = files.get(input).map(|file| file.content.clone()).unwrap_or_default();
     for (number, line) in lines(&content).enumerate() {
         let request: Value = serde_json::from_str(&line).unwrap_or_default();
         let prompt = text::prompt(&request["body"]["input"]);

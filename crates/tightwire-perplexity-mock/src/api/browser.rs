@@ -3,17 +3,18 @@
 use http::StatusCode;
 use serde_json::json;
 
-use super::state::State;
-use super::{ApiResult, error};
+use super::error::ApiResult;
+use super::store::{Counters, Store};
+use super::error;
 use crate::api_response::ApiResponse;
 
-pub(crate) fn create(state: &mut State) -> ApiResult {
-    let id = state.id("sess_");
-    state.sessions.insert(id.clone(), 0, ());
+pub(crate) fn create(counters: &mut Counters, store: &mut Store<()>) -> ApiResult {
+    let id = counters.id("sess_");
+    store.insert(id.clone(), 0, ());
     Ok(ApiResponse::json(&json!({"session_id": id, "status": "running"})))
 }
 
-pub(crate) fn delete(state: &mut State, id: &str) -> ApiResult {
-    state.sessions.remove(id).ok_or_else(|| error::not_found("Session", id))?;
+pub(crate) fn delete(store: &mut Store<()>, id: &str) -> ApiResult {
+    store.remove(id).ok_or_else(|| error::not_found("Session", id))?;
     Ok(ApiResponse::empty(StatusCode::NO_CONTENT))
 }

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::input::Input;
-use super::error::ApiError;
-use super::state::State;
-use super::{ApiResult, models, error, schema, search, text};
+use super::store::Counters;
+use super::error::{ApiError, ApiResult};
+use super::{models, error, schema, search, text};
 use crate::event::Event;
 use crate::api_response::ApiResponse;
 use crate::request::Request;
@@ -26,9 +26,9 @@ pub(crate) struct Completion {
     choices: u64,
 }
 
-pub(crate) fn create(state: &mut State, request: &Request) -> ApiResult {
+pub(crate) fn create(counters: &mut Counters, request: &Request) -> ApiResult {
     let input = Input::of(request)?;
-    let completion = Completion::of(state, &input)?;
+    let completion = Completion::of(counters, &input)?;
     if !input.flag("stream")? {
         return Ok(ApiResponse::json(&completion.whole()));
     }
@@ -44,7 +44,7 @@ pub(crate) fn create(state: &mut State, request: &Request) -> ApiResult {
 
 impl Completion {
     /// Generates the completion of a request.
-    pub(crate) fn of(state: &mut State, input: &Input) -> Result<Self, ApiError> {
+    pub(crate) fn of(counters: &mut Counters, input: &Input) -> Result<Self, ApiError> {
         let model = input.required_text("model")?;
         input.required("messages")?;
         let messages = input.list("messages")?.unwrap_or_default();
@@ -65,7 +65,7 @@ impl Completion {
         let prompt_tokens: u64 =
             messages.iter().map(|message| text::tokens(&text::of_content(&message["content"]))).sum();
         Ok(Self {
-            head: json!({"id": state.id("cmpl-"), "model": model, "created": state.now()}),
+            head: json!({"id": counters.id("cmpl-"), "model": model, "created": counters.now()}),
             tail: tail(input, model, &prompt, prompt_tokens, text::tokens(&reply) * choices)?,
             text: reply,
             tool_calls,

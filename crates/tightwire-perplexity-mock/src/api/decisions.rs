@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::error::ApiResult;
 use super::input::Input;
-use super::{ApiResult, text};
+use super::text;
 use crate::api_response::ApiResponse;
 use crate::request::Request;
 

@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 
 use crate::api_response::ApiResponse;
 
+/// A response or an error response.
+pub(crate) type ApiResult = Result<ApiResponse, ApiError>;
+
 /// A status with an error body.
 #[derive(Debug)]
 pub(crate) struct ApiError {

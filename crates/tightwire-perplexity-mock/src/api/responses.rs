@@ -5,9 +5,9 @@ use http::header::CONTENT_DISPOSITION;
 use serde_json::{Value, json};
 
 use super::input::Input;
-use super::error::ApiError;
-use super::state::State;
-use super::{ApiResult, models, error, response_events, schema, search, text};
+use super::error::{ApiError, ApiResult};
+use super::store::{Counters, Store};
+use super::{models, error, response_events, schema, search, text};
 use crate::event::Event;
 use crate::api_response::ApiResponse;
 use crate::request::Request;
@@ -69,28 +69,25 @@ pub(crate) fn unfinished(response: &Value, status: &str) -> Value {
     view
 }
 
-pub(crate) fn create(state: &mut State, request: &Request) -> ApiResult {
+pub(crate) fn create(counters: &mut Counters, store: &mut Store<Run>, request: &Request) -> ApiResult {
     let input = Input::of(request)?;
     let prompt = prompt(&input)?;
     let model = model(&input)?;
     let previous = input.text("previous_response_id")?;
     if let Some(id) = previous {
-        state
-            .runs
-            .get(id)
-            .ok_or_else(|| error::invalid("previous_response_not_found", "No such response"))?;
+        store.get(id).ok_or_else(|| error::invalid("previous_response_not_found", "No such response"))?;
     }
     let reply = match input.get("response_format").map(|format| &format["json_schema"]["schema"]) {
         Some(schema) if schema.is_object() => schema::sample(schema).to_string(),
         _ => text::reply_to(&prompt),
     };
-    let id = state.id("resp_");
+    let id = counters.id("resp_");
     let call = function_call(&input)?;
     let status = if call.is_some() { "requires_action" } else { "completed" };
     let mut response = json!({
         "id": id,
         "object": "response",
-        "created_at": state.now(),
+        "created_at": counters.now(),
         "model": model,
         "status": status,
         "output": output(&id, &prompt, &reply, call),
@@ -116,7 +113,7 @@ pub(crate) fn create(state: &mut State, request: &Request) -> ApiResult {
     let phase = if input.flag("background")? && !is_stream { Phase::Queued } else { Phase::Done };
     let run = Run { response, text: reply, skills: skills.collect(), phase };
     let reply = if is_stream { stream(run.events(), None) } else { ApiResponse::json(&run.view()) };
-    state.runs.insert(id, request.body.len(), run);
+    store.insert(id, request.body.len(), run);
     Ok(reply)
 }
 
@@ -229,8 +226,8 @@ fn stream(events: Vec<Value>, after: Option<u64>) -> ApiResponse {
     ApiResponse::events(events.chain([Event::done()]))
 }
 
-pub(crate) fn retrieve(state: &mut State, request: &Request, id: &str) -> ApiResult {
-    let run = state.runs.get_mut(id).ok_or_else(|| error::not_found("Response", id))?;
+pub(crate) fn retrieve(store: &mut Store<Run>, request: &Request, id: &str) -> ApiResult {
+    let run = store.get_mut(id).ok_or_else(|| error::not_found("Response", id))?;
     let query =
         |name: &str, message: &str| error::schema(&[json!("query"), json!(name)], message, "value_error");
     match request.query_value("format").as_deref() {
@@ -252,8 +249,8 @@ pub(crate) fn retrieve(state: &mut State, request: &Request, id: &str) -> ApiRes
     Ok(stream(run.events(), Some(after)))
 }
 
-pub(crate) fn cancel(state: &mut State, id: &str) -> ApiResult {
-    let run = state.runs.get_mut(id).ok_or_else(|| error::not_found("Response", id))?;
+pub(crate) fn cancel(store: &mut Store<Run>, id: &str) -> ApiResult {
+    let run = store.get_mut(id).ok_or_else(|| error::not_found("Response", id))?;
     if matches!(run.phase, Phase::Done | Phase::Cancelled) {
         return Err(error::invalid("response_not_cancellable", "The response has ended already"));
     }
@@ -268,8 +265,8 @@ fn file_id(id: &str) -> String {
 }
 
 /// One file, which holds the text of the answer.
-pub(crate) fn files(state: &State, id: &str) -> ApiResult {
-    let run = state.runs.get(id).ok_or_else(|| error::not_found("Response", id))?;
+pub(crate) fn files(store: &Store<Run>, id: &str) -> ApiResult {
+    let run = store.get(id).ok_or_else(|| error::not_found("Response", id))?;
     Ok(ApiResponse::json(&json!({
         "object": "list",
         "data": [{
@@ -282,8 +279,8 @@ pub(crate) fn files(state: &State, id: &str) -> ApiResult {
     })))
 }
 
-pub(crate) fn file_content(state: &State, id: &str, file: &str) -> ApiResult {
-    let run = state.runs.get(id).ok_or_else(|| error::not_found("Response", id))?;
+pub(crate) fn file_content(store: &Store<Run>, id: &str, file: &str) -> ApiResult {
+    let run = store.get(id).ok_or_else(|| error::not_found("Response", id))?;
     if file != file_id(id) {
         return Err(error::not_found("File", file));
     }

@@ -2,16 +2,17 @@
 
 use serde_json::{Value, json};
 
+use super::error::ApiResult;
 use super::input::Input;
-use super::state::State;
-use super::{ApiResult, error};
+use super::store::Counters;
+use super::error;
 use crate::api_response::ApiResponse;
 use crate::request::Request;
 
 /// Number of results per query.
 const RESULTS: u64 = 3;
 
-pub(crate) fn create(state: &mut State, request: &Request) -> ApiResult {
+pub(crate) fn create(counters: &mut Counters, request: &Request) -> ApiResult {
     let input = Input::of(request)?;
     let queries = input.texts("query")?;
     if queries.is_empty() || queries.iter().any(|query| query.trim().is_empty()) {
@@ -37,7 +38,7 @@ pub(crate) fn create(state: &mut State, request: &Request) -> ApiResult {
             })
         })
         .collect();
-    let mut body = json!({"id": state.id("search-"), "results": results});
+    let mut body = json!({"id": counters.id("search-"), "results": results});
     if input.flag("display_server_time")? {
         body["server_time"] = json!("2024-01-01T00:00:00Z");
     }

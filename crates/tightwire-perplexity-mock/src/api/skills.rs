@@ -3,10 +3,10 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::error::ApiError;
-use super::state::State;
+use super::error::{ApiError, ApiResult};
 use super::upload::{self, Upload};
-use super::{ApiResult, page, error};
+use super::store::{Counters, Store};
+use super::{page, error};
 use crate::api_response::ApiResponse;
 use crate::request::Request;
 
@@ -75,12 +75,12 @@ fn name(file: &str) -> String {
     file.strip_suffix(".zip").unwrap_or(file).chars().take(MAX_NAME).collect()
 }
 
-pub(crate) fn create(state: &mut State, upload: Option<Upload>) -> ApiResult {
+pub(crate) fn create(counters: &mut Counters, store: &mut Store<Skill>, upload: Option<Upload>) -> ApiResult {
     let file = upload::file(upload)?;
-    let id = state.id("sk_");
+    let id = counters.id("sk_");
     let skill = Skill { id: id.clone(), names: vec![name(&file.name)] };
     let view = skill.view(0);
-    state.skills.insert(id, MAX_NAME, skill);
+    store.insert(id, MAX_NAME, skill);
     Ok(ApiResponse::json(&view))
 }
 
@@ -92,22 +92,22 @@ fn with_token(member: &str, (objects, next): (Vec<Value>, Option<String>)) -> Ap
     ApiResponse::json(&body)
 }
 
-pub(crate) fn list(state: &State, request: &Request) -> ApiResult {
-    let skills = state.skills.values().map(|skill| skill.summary(skill.latest())).collect();
+pub(crate) fn list(store: &Store<Skill>, request: &Request) -> ApiResult {
+    let skills = store.values().map(|skill| skill.summary(skill.latest())).collect();
     Ok(with_token("skills", page::token(request, "page_token", skills)?))
 }
 
-fn find<'a>(state: &'a State, id: &str) -> Result<&'a Skill, ApiError> {
-    state.skills.get(id).ok_or_else(|| error::not_found("Skill", id))
+fn find<'a>(store: &'a Store<Skill>, id: &str) -> Result<&'a Skill, ApiError> {
+    store.get(id).ok_or_else(|| error::not_found("Skill", id))
 }
 
-pub(crate) fn retrieve(state: &State, request: &Request, id: &str) -> ApiResult {
-    let skill = find(state, id)?;
+pub(crate) fn retrieve(store: &Store<Skill>, request: &Request, id: &str) -> ApiResult {
+    let skill = find(store, id)?;
     Ok(ApiResponse::json(&skill.view(skill.requested_revision(request)?)))
 }
 
-pub(crate) fn update(state: &mut State, request: &Request, id: &str, upload: Option<Upload>) -> ApiResult {
-    let skill = state.skills.get_mut(id).ok_or_else(|| error::not_found("Skill", id))?;
+pub(crate) fn update(store: &mut Store<Skill>, request: &Request, id: &str, upload: Option<Upload>) -> ApiResult {
+    let skill = store.get_mut(id).ok_or_else(|| error::not_found("Skill", id))?;
     skill.expect_latest(request)?;
     let file = upload::file(upload)?;
     if skill.names.len() == MAX_REVISIONS {
@@ -117,14 +117,14 @@ pub(crate) fn update(state: &mut State, request: &Request, id: &str, upload: Opt
     Ok(ApiResponse::json(&skill.view(skill.latest())))
 }
 
-pub(crate) fn delete(state: &mut State, request: &Request, id: &str) -> ApiResult {
-    find(state, id)?.expect_latest(request)?;
-    state.skills.remove(id);
+pub(crate) fn delete(store: &mut Store<Skill>, request: &Request, id: &str) -> ApiResult {
+    find(store, id)?.expect_latest(request)?;
+    store.remove(id);
     Ok(ApiResponse::empty(StatusCode::NO_CONTENT))
 }
 
-pub(crate) fn download(state: &State, request: &Request, id: &str) -> ApiResult {
-    let skill = find(state, id)?;
+pub(crate) fn download(store: &Store<Skill>, request: &Request, id: &str) -> ApiResult {
+    let skill = find(store, id)?;
     let index = skill.requested_revision(request)?;
     let revision = revision(index);
     Ok(ApiResponse::json(&json!({
@@ -134,8 +134,8 @@ pub(crate) fn download(state: &State, request: &Request, id: &str) -> ApiResult 
     })))
 }
 
-pub(crate) fn revisions(state: &State, request: &Request, id: &str) -> ApiResult {
-    let skill = find(state, id)?;
+pub(crate) fn revisions(store: &Store<Skill>, request: &Request, id: &str) -> ApiResult {
+    let skill = find(store, id)?;
     let revisions = skill
         .names
         .iter()

@@ -39,8 +39,8 @@ fn poll_data(body: &mut Body, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes,
 pub(super) async fn read(mut body: Body, limit: usize) -> Result<Bytes, AttemptError> {
     let too_large = || AttemptError { error: Error::too_large(limit), is_permanent: true };
     // The length of compressed bodies is unknown.
-    let announced = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
-    if announced.is_some_and(|length| length > limit) {
+    let content_length = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
+    if content_length.is_some_and(|length| length > limit) {
         return Err(too_large());
     }
     let mut read = BodyBuffer::default();
@@ -49,46 +49,46 @@ pub(super) async fn read(mut body: Body, limit: usize) -> Result<Bytes, AttemptE
         if data.len() > limit - read.len() {
             return Err(too_large());
         }
-        read.push(data, announced);
+        read.push(data, content_length);
     }
     Ok(read.into_bytes())
 }
 
-/// Body assembled from chunks. A single chunk is not copied; several are copied into a buffer that grows by
+/// Body assembled from chunks. A single chunk is not copied; joined are copied into a buffer that grows by
 /// doubling.
 #[derive(Default)]
 struct BodyBuffer {
-    only: Bytes,
-    several: BytesMut,
+    first: Bytes,
+    joined: BytesMut,
 }
 
 impl BodyBuffer {
     fn len(&self) -> usize {
-        self.only.len() + self.several.len()
+        self.first.len() + self.joined.len()
     }
 
     /// Appends a chunk. `expected` is the length of the whole body, if known.
     fn push(&mut self, data: Bytes, expected: Option<usize>) {
         if self.len() == 0 {
-            self.only = data;
+            self.first = data;
             return;
         }
-        if self.several.is_empty() {
-            let length = self.only.len() + data.len();
-            self.several.reserve(expected.unwrap_or(length * 2));
-            self.several.extend_from_slice(&std::mem::take(&mut self.only));
+        if self.joined.is_empty() {
+            let length = self.first.len() + data.len();
+            self.joined.reserve(expected.unwrap_or(length * 2));
+            self.joined.extend_from_slice(&std::mem::take(&mut self.first));
         }
-        self.several.extend_from_slice(&data);
+        self.joined.extend_from_slice(&data);
     }
 
     fn into_bytes(self) -> Bytes {
-        if self.several.is_empty() { self.only } else { self.several.freeze() }
+        if self.joined.is_empty() { self.first } else { self.joined.freeze() }
     }
 }
 
-/// Reads up to `limit` bytes of an error body within `time`. Returns what was received if the time or
-/// connection ends.
-pub(super) async fn read_some(mut body: Body, limit: usize, time: Duration) -> Bytes {
+/// Reads up to `limit` bytes of an error body. Returns the bytes received so far if `time` elapses or the connection
+/// is lost.
+pub(super) async fn read_truncated(mut body: Body, limit: usize, time: Duration) -> Bytes {
     let mut read = BodyBuffer::default();
     let reading = async {
         while let Some(Ok(mut data)) = poll_fn(|cx| poll_data(&mut body, cx)).await {

@@ -106,7 +106,7 @@ impl Connect {
         if rustls::crypto::CryptoProvider::get_default().is_none() {
             return Err(Error::config("no rustls crypto provider is installed"));
         }
-        let refused = |error: reqwest::Error| {
+        let config_error = |error: reqwest::Error| {
             Error::config("HTTP client cannot be created").with_source(without_urls(error))
         };
         let mut builder = reqwest::Client::builder()
@@ -119,12 +119,12 @@ impl Connect {
         builder = match &self.proxy {
             Proxy::System => builder,
             Proxy::None => builder.no_proxy(),
-            Proxy::Url(url) => builder.proxy(reqwest::Proxy::all(url).map_err(refused)?),
+            Proxy::Url(url) => builder.proxy(reqwest::Proxy::all(url).map_err(config_error)?),
         };
         if !self.root_certificates.is_empty() {
             builder = self.add_root_certificates(builder)?;
         }
-        builder.build().map_err(refused)
+        builder.build().map_err(config_error)
     }
 }
 

@@ -30,9 +30,9 @@ const ERROR_TIME: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BodyMode {
     /// Read the whole body. Errors while reading it are retried.
-    Whole,
+    Buffered,
     /// Return after the headers.
-    Live,
+    Streaming,
 }
 
 /// A completed call with a successful response.
@@ -46,36 +46,36 @@ pub(crate) struct Exchange {
 
 #[derive(Debug)]
 pub(crate) enum ResponseBody {
-    Whole(Bytes),
-    Live(StreamingBody),
+    Buffered(Bytes),
+    Streaming(StreamingBody),
 }
 
 impl ResponseBody {
     /// Returns a buffered body; empty for a streaming one.
     pub(crate) fn into_buffered(self) -> Bytes {
         match self {
-            Self::Whole(body) => body,
-            Self::Live(_) => Bytes::new(),
+            Self::Buffered(body) => body,
+            Self::Streaming(_) => Bytes::new(),
         }
     }
 }
 
 /// Response to one attempt.
 enum AttemptResponse {
-    Whole(http::response::Parts, Bytes),
-    Live(http::response::Parts, Body),
-    Refused(http::response::Parts, Body),
+    Buffered(http::response::Parts, Bytes),
+    Streaming(http::response::Parts, Body),
+    ErrorStatus(http::response::Parts, Body),
 }
 
 impl Client {
     /// Sends a request and retries it as the policy allows.
-    pub(crate) async fn exchange(&self, mut plan: Plan, delivery: BodyMode) -> Result<Exchange> {
+    pub(crate) async fn exchange(&self, mut plan: Plan, body_mode: BodyMode) -> Result<Exchange> {
         if self.inner.automatic_keys {
             plan.ensure_key(fresh_key);
         }
         let span = CallSpan::new(&plan, &self.inner.base);
         // Pass futures by reference: each enclosing future would otherwise reserve space for its own copy.
-        let result = span.run(pin!(self.attempt_all(&plan, delivery, &span))).await;
+        let result = span.run(pin!(self.attempt_all(&plan, body_mode, &span))).await;
         match result {
             Ok((head, body)) => {
                 span.record_response(head.status, head.request_id(), head.attempts);
@@ -91,7 +91,7 @@ impl Client {
     async fn attempt_all(
         &self,
         plan: &Plan,
-        delivery: BodyMode,
+        body_mode: BodyMode,
         span: &CallSpan,
     ) -> Result<(ResponseHead, ResponseBody)> {
         let config = &*self.inner;
@@ -115,7 +115,7 @@ impl Client {
                 platform::count(request.headers_mut(), before);
             }
             let now = Instant::now();
-            let limit = match delivery {
+            let limit = match body_mode {
                 BodyMode::Buffered => timeouts.attempt,
                 BodyMode::Streaming => None,
             };
@@ -123,22 +123,22 @@ impl Client {
             let headers = Deadline::after(now, timeouts.headers, TimeoutPhase::Headers);
             // A single timer suffices if the attempt ends no later than the wait for its headers.
             let headers = if Deadline::earliest(deadline, headers) == deadline { None } else { headers };
-            let attempt = pin!(self.attempt(request, delivery, headers));
-            let failure = match Deadline::bound(deadline, attempt).await {
+            let attempt = pin!(self.attempt(request, body_mode, headers));
+            let error = match Deadline::bound(deadline, attempt).await {
                 Ok(Ok(AttemptResponse::ErrorStatus(head, body))) => {
                     let outcome = Outcome::Status { status: head.status, headers: &head.headers };
                     let delay = attempts.failed(&outcome, total.map(|total| total.left()));
                     let Some(delay) = delay else {
                         let time = deadline.map_or(ERROR_TIME, |deadline| deadline.left().min(ERROR_TIME));
-                        let body = body::read_some(body, ERROR_BODY, time).await;
+                        let body = body::read_truncated(body, ERROR_BODY, time).await;
                         let made = attempts.made();
                         return Err(error::error_response(head.status, head.headers, body, made, self.key()));
                     };
-                    self.retrying(span, attempts.made(), delay, outcome);
-                    let refused = Instant::now();
+                    self.notify_retry(span, attempts.made(), delay, outcome);
+                    let failed_at = Instant::now();
                     // If the total timeout elapses here, the next attempt reports it.
                     let _ = Deadline::bound(total, body::drain(body)).await;
-                    pause(delay.saturating_sub(refused.elapsed())).await;
+                    pause(delay.saturating_sub(failed_at.elapsed())).await;
                     continue;
                 }
                 Ok(Ok(AttemptResponse::Buffered(parts, body))) => {
@@ -150,16 +150,16 @@ impl Client {
                     let body = StreamingBody::new(body, timeouts.idle);
                     return Ok((head(parts, &attempts, start), ResponseBody::Streaming(body)));
                 }
-                Ok(Err(failure)) => failure,
+                Ok(Err(error)) => error,
                 Err(phase) => AttemptError::timeout(phase),
             };
-            let outcome = failure.outcome();
+            let outcome = error.outcome();
             let left = total.map(|total| total.left());
-            let delay = if failure.is_permanent { None } else { attempts.failed(&outcome, left) };
+            let delay = if error.is_permanent { None } else { attempts.failed(&outcome, left) };
             let Some(delay) = delay else {
-                return Err(failure.error.with_attempts(attempts.made()));
+                return Err(error.error.with_attempts(attempts.made()));
             };
-            self.retrying(span, attempts.made(), delay, outcome);
+            self.notify_retry(span, attempts.made(), delay, outcome);
             pause(delay).await;
         }
     }
@@ -167,7 +167,7 @@ impl Client {
     async fn attempt(
         &self,
         request: Request,
-        delivery: BodyMode,
+        body_mode: BodyMode,
         headers: Option<Deadline>,
     ) -> Result<AttemptResponse, AttemptError> {
         let sending = pin!(self.inner.transport.send(request));
@@ -176,17 +176,17 @@ impl Client {
         if !parts.status.is_success() {
             return Ok(AttemptResponse::ErrorStatus(parts, body));
         }
-        match delivery {
+        match body_mode {
             BodyMode::Streaming => Ok(AttemptResponse::Streaming(parts, body)),
             BodyMode::Buffered => {
                 let body = body::read(body, self.inner.max_body).await;
-                let body = body.map_err(|failure| failure.with_response(&parts))?;
+                let body = body.map_err(|error| error.with_response(&parts))?;
                 Ok(AttemptResponse::Buffered(parts, body))
             }
         }
     }
 
-    fn retrying(&self, span: &CallSpan, attempt: u32, delay: Duration, outcome: Outcome<'_>) {
+    fn notify_retry(&self, span: &CallSpan, attempt: u32, delay: Duration, outcome: Outcome<'_>) {
         span.record_retry(attempt, delay);
         if let Some(hook) = &self.inner.on_retry {
             hook(&RetryEvent { attempt, delay, outcome });

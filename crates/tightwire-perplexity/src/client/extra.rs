@@ -13,9 +13,9 @@ use crate::error::{Error, Result};
 pub(crate) type Extra = (String, Box<RawValue>);
 
 /// Fields of a JSON object, with unparsed values.
-struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+struct RawFields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl<'de> Deserialize<'de> for Members<'de> {
+impl<'de> Deserialize<'de> for RawFields<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;
 
@@ -24,18 +24,18 @@ impl<'de> Deserialize<'de> for Members<'de> {
         struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
         impl<'de> de::Visitor<'de> for Visitor {
-            type Value = Members<'de>;
+            type Value = RawFields<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
+                let mut fields = Vec::new();
                 while let Some((Key(key), value)) = map.next_entry()? {
-                    members.push((key, value));
+                    fields.push((key, value));
                 }
-                Ok(Members(members))
+                Ok(RawFields(fields))
             }
         }
 
@@ -49,8 +49,8 @@ impl<'de> Deserialize<'de> for Members<'de> {
 /// Values are copied verbatim, so numbers of any length stay exact. Without a body, the extras become the
 /// body.
 pub(crate) fn merge(body: &[u8], extras: &[Extra]) -> Result<Bytes> {
-    let Members(mut members) = if body.is_empty() {
-        Members(Vec::new())
+    let RawFields(mut fields) = if body.is_empty() {
+        RawFields(Vec::new())
     } else {
         tightwire_json::from_slice_borrowed(body).map_err(|error| {
             Error::invalid("extra_body", "requires a JSON object as body").with_source(error)
@@ -58,14 +58,14 @@ pub(crate) fn merge(body: &[u8], extras: &[Extra]) -> Result<Bytes> {
     };
     for (name, value) in extras {
         let value: &RawValue = value;
-        match members.iter_mut().find(|(key, _)| key == name) {
-            Some(member) => member.1 = value,
-            None => members.push((Cow::Borrowed(name), value)),
+        match fields.iter_mut().find(|(key, _)| key == name) {
+            Some(field) => field.1 = value,
+            None => fields.push((Cow::Borrowed(name), value)),
         }
     }
     let mut merged = Vec::with_capacity(body.len() + 64);
     merged.push(b'{');
-    for (index, (key, value)) in members.iter().enumerate() {
+    for (index, (key, value)) in fields.iter().enumerate() {
         if index > 0 {
             merged.push(b',');
         }

@@ -32,7 +32,7 @@ pub use self::response_type::{ResponseType, Events, File, Json, Discard, Raw, Un
 pub use self::builder::{ClientBuilder, Connect, Proxy};
 pub use self::call::Call;
 pub use self::download::Download;
-pub use self::response::{Response, ResponseHead};
+pub use self::response::{Response, ResponseHead, TokenUsage};
 pub use self::timeouts::Timeouts;
 
 pub(crate) use self::body::StreamingBody;

@@ -47,7 +47,7 @@ pub(crate) struct Options {
 }
 
 #[derive(Debug, Clone, Default)]
-#[cfg_attr(not(feature = "tracing"), allow(dead_code, reason = "only traces tell it"))]
+#[cfg_attr(not(feature = "tracing"), allow(dead_code, reason = "only used for tracing"))]
 pub(crate) struct Label {
     pub(crate) operation: &'static str,
     pub(crate) model: Option<String>,
@@ -98,16 +98,16 @@ impl Plan {
     /// omitted.
     pub(crate) fn with_params(mut self, params: &impl Serialize) -> Result<Self> {
         let invalid = |error: tightwire_json::Error| Error::invalid("query", "cannot be encoded as JSON").with_source(error);
-        let members: tightwire_json::Map<String, Value> =
+        let fields: tightwire_json::Map<String, Value> =
             tightwire_json::from_slice(&tightwire_json::to_vec(params).map_err(invalid)?).map_err(invalid)?;
         self.query
-            .extend(members.into_iter().filter_map(|(name, value)| Some((name.into(), parameter(&value)?))));
+            .extend(fields.into_iter().filter_map(|(name, value)| Some((name.into(), parameter(&value)?))));
         Ok(self)
     }
 
-    /// Requests a stream. `asked` is the field `stream` of the body.
-    pub(crate) fn streaming(mut self, asked: Option<bool>) -> Result<Self> {
-        match (asked, &mut self.body) {
+    /// Requests a stream. `stream_field` is the field `stream` of the body.
+    pub(crate) fn streaming(mut self, stream_field: Option<bool>) -> Result<Self> {
+        match (stream_field, &mut self.body) {
             (Some(true), _) => {}
             (Some(false), _) => return Err(Error::invalid("stream", "must not be false for a streaming call")),
             (None, Body::Json(body)) => *body = with_stream(body),

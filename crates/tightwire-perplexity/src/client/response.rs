@@ -107,3 +107,12 @@ impl<T: fmt::Debug> fmt::Debug for Response<T> {
             .finish()
     }
 }
+
+/// Tokens used by a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TokenUsage {
+    /// Input tokens.
+    pub input: u64,
+    /// Output tokens.
+    pub output: u64,
+}

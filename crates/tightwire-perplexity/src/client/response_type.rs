@@ -9,9 +9,9 @@ use super::body::StreamingBody;
 use super::codec;
 use super::download::Download;
 use super::exchange::{BodyMode, Exchange, ResponseBody};
-use super::response::{Response, ResponseHead};
+use super::response::{Response, ResponseHead, TokenUsage};
 use crate::error::{Error, Result};
-use crate::stream::{EventStream, StreamItem, TokenUsage};
+use crate::stream::{EventStream, StreamItem};
 
 /// How a [`Call`](crate::Call) returns its response. Sealed: implemented only by the types that `Call` lists.
 pub trait ResponseType: Receive {}

@@ -3,9 +3,9 @@
 //! Spans and events have the target `perplexity`. They contain no content of requests and responses.
 
 use crate::client::plan::Plan;
+use crate::client::response::TokenUsage;
 use crate::client::url::BaseUrl;
 use crate::error::Error;
-use crate::stream::TokenUsage;
 
 /// Span of one call. A no-op without the feature `tracing`.
 #[derive(Debug, Clone)]

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_bases() {
+    fn invalid_base_urls_are_rejected() {
         for base in ["", "example.org", "ftp://example.org", "https://", "/v1"] {
             let error = BaseUrl::new(base).unwrap_err();
             assert!(error.is_config(), "{base:?}");
@@ -160,8 +160,8 @@ mod tests {
     fn segments() {
         assert_eq!(segment("id", "a/b c?d").unwrap(), "a%2Fb%20c%3Fd");
         assert_eq!(segment("id", "A-z_0.9~").unwrap(), "A-z_0.9~");
-        for refused in ["", ".", ".."] {
-            assert_eq!(segment("id", refused).unwrap_err().field(), Some("id"));
+        for invalid in ["", ".", ".."] {
+            assert_eq!(segment("id", invalid).unwrap_err().field(), Some("id"));
         }
         let path = format!("/x/{}/y", segment("id", "%2e%2E").unwrap());
         assert_eq!(joined("https://example.org", &path, &[]), "https://example.org/x/%252e%252E/y");

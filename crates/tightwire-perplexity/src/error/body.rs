@@ -84,7 +84,7 @@ fn detail(value: &Value) -> Option<String> {
     let Value::Array(problems) = value else { return text(value) };
     let mut message = String::new();
     for problem in problems {
-        let Some(what) = problem.get("msg").and_then(Value::as_str).or(problem.as_str()) else { continue };
+        let Some(text) = problem.get("msg").and_then(Value::as_str).or(problem.as_str()) else { continue };
         if !message.is_empty() {
             message.push_str("; ");
         }
@@ -98,7 +98,7 @@ fn detail(value: &Value) -> Option<String> {
             }
         }
         message.push_str(if places.is_empty() { "" } else { ": " });
-        message.push_str(what);
+        message.push_str(text);
     }
     (!message.is_empty()).then_some(message)
 }

@@ -389,7 +389,7 @@ mod tests {
         assert_eq!(error.request_id(), Some("rid-1"));
         assert_eq!(error.attempts(), 3);
         assert_eq!(error.retry_after(), Some(Duration::from_secs(2)));
-        let api = error.as_api().expect("there was an answer");
+        let api = error.as_api().expect("an API error");
         assert_eq!((api.code(), api.error_type()), (Some("429"), Some("t")));
         assert_eq!((error.code(), error.error_type()), (api.code(), api.error_type()));
         assert_eq!(error.message(), Some("key [redacted]"));

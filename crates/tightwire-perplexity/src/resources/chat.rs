@@ -1,9 +1,8 @@
 //! `/chat/completions` and `/async/chat/completions`.
 
 use super::group;
-use crate::client::{Call, Client, Events, Json, PathStyle, Plan, segment};
+use crate::client::{Call, Client, Events, Json, PathStyle, Plan, TokenUsage, segment};
 use crate::error::{Error, Result};
-use crate::stream::TokenUsage;
 use crate::types::async_chat::{self, AsyncCompletion, GetParams, List, ListParams};
 use crate::types::chat::{Completion, Request};
 use crate::wait::Wait;
@@ -17,8 +16,8 @@ group! {
     ///
     /// # async fn example(client: tightwire_perplexity::Client) -> tightwire_perplexity::Result<()> {
     /// let request = Request::new("sonar", "Why is the sky blue?");
-    /// let answer = client.chat().create(&request).await?;
-    /// println!("{}", answer.text().unwrap_or_default());
+    /// let response = client.chat().create(&request).await?;
+    /// println!("{}", response.text().unwrap_or_default());
     ///
     /// let mut text = client.chat().stream(&request).await?.text();
     /// while let Some(piece) = text.next().await {

@@ -1,9 +1,8 @@
 //! `/v1/responses`.
 
 use super::group;
-use crate::client::{Accept, Call, Client, Events, File, Json, PathStyle, Plan, segment};
+use crate::client::{Accept, Call, Client, Events, File, Json, PathStyle, Plan, TokenUsage, segment};
 use crate::error::{Error, Result};
-use crate::stream::TokenUsage;
 use crate::types::responses::{Cancelled, Event, FileList, Request, Response, RetrieveParams};
 use crate::wait::Wait;
 
@@ -16,8 +15,8 @@ group! {
     ///
     /// # async fn example(client: tightwire_perplexity::Client) -> tightwire_perplexity::Result<()> {
     /// let request = Request::new("openai/gpt-5", "Who found the first pulsar?");
-    /// let answer = client.responses().stream(&request).await?.accumulate().await?;
-    /// println!("{}", answer.output_text());
+    /// let response = client.responses().stream(&request).await?.accumulate().await?;
+    /// println!("{}", response.output_text());
     /// # Ok(())
     /// # }
     /// ```

@@ -185,13 +185,13 @@ mod tests {
 
     #[derive(Debug, Default, Deserialize)]
     #[serde(default)]
-    struct Part {
+    struct TestItem {
         n: u64,
         text: String,
         last: bool,
     }
 
-    impl StreamItem for Part {
+    impl StreamItem for TestItem {
         fn is_last(&self) -> bool {
             self.last
         }
@@ -202,40 +202,40 @@ mod tests {
     }
 
     /// Returns the items of a stream as text, split into these pieces.
-    fn seen<'a>(
+    fn decode_all<'a>(
         pieces: impl IntoIterator<Item = &'a [u8]>,
         malformed: Malformed,
     ) -> (Vec<String>, bool, Option<u64>) {
         let mut interpreter = Interpreter::new();
         interpreter.set_malformed(malformed);
-        let mut seen = Vec::new();
+        let mut items = Vec::new();
         'stream: for piece in pieces {
             let mut chunk = Bytes::copy_from_slice(piece);
             loop {
-                match interpreter.step::<Part>(&mut chunk) {
-                    Step::Item(part) => seen.push(format!("{}{}", part.n, part.text)),
-                    Step::Skipped(error) => seen.push(format!("skipped {error}")),
+                match interpreter.step::<TestItem>(&mut chunk) {
+                    Step::Item(part) => items.push(format!("{}{}", part.n, part.text)),
+                    Step::Skipped(error) => items.push(format!("skipped {error}")),
                     Step::Failed(error) => {
-                        seen.push(error.to_string());
+                        items.push(error.to_string());
                         break 'stream;
                     }
                     Step::Done => {
-                        seen.push("done".to_owned());
+                        items.push("done".to_owned());
                         break 'stream;
                     }
                     Step::More => break,
                 }
             }
         }
-        let has_ended = seen.last().is_some_and(|last| last == "done" || last.contains(' '));
-        if !has_ended && let Step::Item(part) = interpreter.finish::<Part>() {
-            seen.push(format!("{}{}", part.n, part.text));
+        let has_ended = items.last().is_some_and(|last| last == "done" || last.contains(' '));
+        if !has_ended && let Step::Item(part) = interpreter.finish::<TestItem>() {
+            items.push(format!("{}{}", part.n, part.text));
         }
-        (seen, interpreter.is_complete(), interpreter.sequence())
+        (items, interpreter.is_complete(), interpreter.sequence())
     }
 
-    fn whole(stream: &str) -> Vec<String> {
-        seen([stream.as_bytes()], Malformed::End).0
+    fn items(stream: &str) -> Vec<String> {
+        decode_all([stream.as_bytes()], Malformed::End).0
     }
 
     const STREAMS: &[&str] = &[
@@ -249,39 +249,39 @@ mod tests {
 
     #[test]
     fn ends() {
-        assert_eq!(whole(STREAMS[0]), ["1", "2\u{e9}\u{1f600}", "done"]);
-        assert_eq!(seen([STREAMS[1].as_bytes()], Malformed::End), (vec!["1".to_owned()], true, Some(1)));
-        assert_eq!(seen([STREAMS[2].as_bytes()], Malformed::End), (vec!["1".to_owned()], false, Some(1)));
+        assert_eq!(items(STREAMS[0]), ["1", "2\u{e9}\u{1f600}", "done"]);
+        assert_eq!(decode_all([STREAMS[1].as_bytes()], Malformed::End), (vec!["1".to_owned()], true, Some(1)));
+        assert_eq!(decode_all([STREAMS[2].as_bytes()], Malformed::End), (vec!["1".to_owned()], false, Some(1)));
     }
 
     /// A last event needs no empty line or line end. A truncated one is ignored.
     #[test]
     fn unterminated_events() {
         for end in ["", "\n", "\r", "\r\n", "\n\n"] {
-            assert_eq!(whole(&format!("data: {{\"n\":1}}\n\ndata: {{\"n\":2}}{end}")), ["1", "2"], "{end:?}");
+            assert_eq!(items(&format!("data: {{\"n\":1}}\n\ndata: {{\"n\":2}}{end}")), ["1", "2"], "{end:?}");
             let bytes = format!("data: {{\"n\":1,\"last\":true}}{end}");
-            assert!(seen([bytes.as_bytes()], Malformed::End).1, "{end:?}");
+            assert!(decode_all([bytes.as_bytes()], Malformed::End).1, "{end:?}");
         }
         for end in ["", "\n", "\r", "\r\n"] {
-            assert_eq!(whole(&format!("data: {{\"n\":1}}\n\ndata: {{\"n\":{end}")), ["1"], "{end:?}");
+            assert_eq!(items(&format!("data: {{\"n\":1}}\n\ndata: {{\"n\":{end}")), ["1"], "{end:?}");
         }
         let mut interpreter = Interpreter::new();
         let mut chunk = Bytes::from("data: [DONE]");
-        assert!(matches!(interpreter.step::<Part>(&mut chunk), Step::More));
+        assert!(matches!(interpreter.step::<TestItem>(&mut chunk), Step::More));
         assert!(!interpreter.is_complete());
-        assert!(matches!(interpreter.finish::<Part>(), Step::Done));
+        assert!(matches!(interpreter.finish::<TestItem>(), Step::Done));
         assert!(interpreter.is_complete());
         let mut chunk = Bytes::from("event: error\ndata: {\"message\":\"broken\"}\n");
-        assert!(matches!(interpreter.step::<Part>(&mut chunk), Step::More));
-        assert!(matches!(interpreter.finish::<Part>(), Step::Failed(error) if error.is_stream()));
+        assert!(matches!(interpreter.step::<TestItem>(&mut chunk), Step::More));
+        assert!(matches!(interpreter.finish::<TestItem>(), Step::Failed(error) if error.is_stream()));
     }
 
     #[test]
     fn error_events() {
         let expected = ["1", "server sent an error in the stream: broken"];
-        assert_eq!(whole(STREAMS[3]), expected);
-        assert_eq!(whole(STREAMS[4]), expected);
-        assert_eq!(whole("event: error\ndata: <html>\n\n"), ["server sent an error in the stream: no message"]);
+        assert_eq!(items(STREAMS[3]), expected);
+        assert_eq!(items(STREAMS[4]), expected);
+        assert_eq!(items("event: error\ndata: <html>\n\n"), ["server sent an error in the stream: no message"]);
     }
 
     #[test]
@@ -292,15 +292,15 @@ mod tests {
             "{\"n\":1,\"error\":null}",
             "{\"n\":1,\"list\":[\"error\"]}",
         ] {
-            assert_eq!(whole(&format!("data: {data}\n\n")), ["1"], "{data}");
+            assert_eq!(items(&format!("data: {data}\n\n")), ["1"], "{data}");
         }
-        assert_eq!(whole("event: x\ndata: {\"n\":1,\"error\":{}}\n\n"), ["1"]);
+        assert_eq!(items("event: x\ndata: {\"n\":1,\"error\":{}}\n\n"), ["1"]);
     }
 
     #[test]
     fn malformed_events_end_the_stream_or_are_skipped() {
-        assert_eq!(whole(STREAMS[5]).len(), 2);
-        let (items, ..) = seen([STREAMS[5].as_bytes()], Malformed::Skip);
+        assert_eq!(items(STREAMS[5]).len(), 2);
+        let (items, ..) = decode_all([STREAMS[5].as_bytes()], Malformed::Skip);
         assert_eq!((items.len(), &*items[2]), (3, "3"));
     }
 
@@ -309,7 +309,7 @@ mod tests {
         let mut interpreter = Interpreter::new();
         interpreter.set_max_event_size(16);
         let mut chunk = Bytes::from("data: {\"text\":\"0123456789\"}\n\n");
-        let Step::Failed(error) = interpreter.step::<Part>(&mut chunk) else { panic!("event is too large") };
+        let Step::Failed(error) = interpreter.step::<TestItem>(&mut chunk) else { panic!("event is too large") };
         assert!(error.is_limit());
     }
 
@@ -317,20 +317,20 @@ mod tests {
     fn splitting_the_stream_does_not_change_the_items() {
         for stream in STREAMS {
             let bytes = stream.as_bytes();
-            let expected = seen([bytes], Malformed::Skip);
+            let expected = decode_all([bytes], Malformed::Skip);
             for first in 0..=bytes.len() {
                 let (head, tail) = bytes.split_at(first);
-                assert_eq!(seen([head, tail], Malformed::Skip), expected, "{stream:?} at {first}");
+                assert_eq!(decode_all([head, tail], Malformed::Skip), expected, "{stream:?} at {first}");
             }
-            assert_eq!(seen(bytes.chunks(1), Malformed::Skip), expected);
+            assert_eq!(decode_all(bytes.chunks(1), Malformed::Skip), expected);
         }
     }
 
     proptest! {
         #[test]
         fn any_bytes_end_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-            let (whole, ..) = seen([&bytes[..]], Malformed::Skip);
-            let (single, ..) = seen(bytes.chunks(1), Malformed::Skip);
+            let (whole, ..) = decode_all([&bytes[..]], Malformed::Skip);
+            let (single, ..) = decode_all(bytes.chunks(1), Malformed::Skip);
             prop_assert_eq!(whole, single);
         }
     }

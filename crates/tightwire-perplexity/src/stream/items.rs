@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Accumulate, EventStream, StreamItem, TokenUsage};
+use super::{Accumulate, EventStream, StreamItem};
+use crate::client::TokenUsage;
 use crate::error::Result;
 use crate::types::chat::{self, Completion, Content, Delta, DeltaChunk, Usage};
 use crate::types::responses::{self, Event};

@@ -22,21 +22,12 @@ use tokio::time::Instant;
 use self::interpret::{Interpreter, Step};
 pub use self::resume::ResumingStream;
 pub use self::text::TextStream;
-use crate::client::{CallSpan, Client, Exchange, StreamingBody, ResponseHead};
+use crate::client::{CallSpan, Client, Exchange, ResponseHead, StreamingBody, TokenUsage};
 use crate::error::{Error, Result};
 
 /// Maximum chunks read per poll without finding an event. A server that sends nothing but comments would
 /// otherwise block the executor's thread.
 const CHUNKS_PER_POLL: usize = 64;
-
-/// Tokens used by a response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TokenUsage {
-    /// Input tokens.
-    pub input: u64,
-    /// Output tokens.
-    pub output: u64,
-}
 
 /// Type that the data of an event is decoded as. The methods describe the item's role in the stream.
 pub trait StreamItem: DeserializeOwned + Send + 'static {

@@ -159,17 +159,17 @@ impl<T: Arbitrary> Arbitrary for BTreeMap<String, T> {
 
 impl Arbitrary for ExtraFields {
     fn arbitrary(source: &mut Source) -> Self {
-        let mut members = Self::new();
+        let mut fields = Self::new();
         for name in ["x_one", "x_two"].into_iter().take(source.below(3) as usize) {
-            members.insert(name, Value::arbitrary(source));
+            fields.insert(name, Value::arbitrary(source));
         }
-        members
+        fields
     }
 }
 
 impl Arbitrary for Extra {
     fn arbitrary(source: &mut Source) -> Self {
-        #[cfg_attr(not(feature = "extra"), allow(unused_mut, reason = "nothing is kept without the feature"))]
+        #[cfg_attr(not(feature = "extra"), allow(unused_mut, reason = "nothing is stored without the feature"))]
         let mut extra = Self::default();
         for (name, value) in &ExtraFields::arbitrary(source) {
             #[cfg(feature = "extra")]

@@ -151,8 +151,8 @@ impl FieldStore for ExtraFields {
 ///
 /// # Examples
 /// ```
-/// let answer: tightwire_perplexity::types::browser::Session = tightwire_json::from_str(r#"{"session_id": "s", "region": "eu"}"#)?;
-/// let region = answer.extra.get("region").and_then(tightwire_json::Value::as_str);
+/// let session: tightwire_perplexity::types::browser::Session = tightwire_json::from_str(r#"{"session_id": "s", "region": "eu"}"#)?;
+/// let region = session.extra.get("region").and_then(tightwire_json::Value::as_str);
 /// assert_eq!(region, cfg!(feature = "extra").then_some("eu"));
 /// # Ok::<(), tightwire_json::Error>(())
 /// ```

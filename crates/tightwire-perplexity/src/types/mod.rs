@@ -10,10 +10,10 @@
 //! let body = tightwire_json::to_vec(&request)?;
 //! assert!(body.starts_with(br#"{"messages":[{"role":"system","content":"Be brief."}"#));
 //!
-//! let answer: Completion = tightwire_json::from_str(
+//! let completion: Completion = tightwire_json::from_str(
 //!     r#"{"id": "c", "choices": [{"index": 0, "message": {"role": "assistant", "content": "Scattering."}}]}"#,
 //! )?;
-//! assert_eq!(answer.text(), Some("Scattering."));
+//! assert_eq!(completion.text(), Some("Scattering."));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

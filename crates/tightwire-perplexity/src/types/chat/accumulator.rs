@@ -21,11 +21,11 @@ use crate::types::{Extra, ObjectKind};
 /// use tightwire_perplexity::types::chat::Accumulator;
 ///
 /// let mut accumulator = Accumulator::new();
-/// for part in [
+/// for chunk in [
 ///     r#"{"id": "c", "choices": [{"index": 0, "delta": {"role": "assistant", "content": "Hel"}}]}"#,
 ///     r#"{"id": "c", "choices": [{"index": 0, "delta": {"content": "lo"}, "finish_reason": "stop"}]}"#,
 /// ] {
-///     accumulator.push(&tightwire_json::from_str(part)?);
+///     accumulator.push(&tightwire_json::from_str(chunk)?);
 /// }
 /// assert!(accumulator.is_finished());
 /// assert_eq!(accumulator.finish().text(), Some("Hello"));
@@ -47,28 +47,28 @@ impl Accumulator {
     }
 
     /// Adds a chunk.
-    pub fn push(&mut self, part: &Completion) {
-        let whole = &mut self.completion;
-        if whole.id.is_empty() {
-            whole.id.clone_from(&part.id);
+    pub fn push(&mut self, chunk: &Completion) {
+        let total = &mut self.completion;
+        if total.id.is_empty() {
+            total.id.clone_from(&chunk.id);
         }
-        if whole.model.is_empty() {
-            whole.model.clone_from(&part.model);
+        if total.model.is_empty() {
+            total.model.clone_from(&chunk.model);
         }
-        if whole.created == 0 {
-            whole.created = part.created;
+        if total.created == 0 {
+            total.created = chunk.created;
         }
-        replace_list(&mut whole.citations, &part.citations);
-        replace_list(&mut whole.search_results, &part.search_results);
-        replace_list(&mut whole.images, &part.images);
-        replace_list(&mut whole.related_questions, &part.related_questions);
-        replace_list(&mut whole.videos, &part.videos);
-        replace(&mut whole.status, &part.status);
-        replace(&mut whole.kind, &part.kind);
-        replace(&mut whole.usage, &part.usage);
-        whole.extra.merge(&part.extra);
-        self.is_finished |= part.is_last();
-        for choice in &part.choices {
+        replace_list(&mut total.citations, &chunk.citations);
+        replace_list(&mut total.search_results, &chunk.search_results);
+        replace_list(&mut total.images, &chunk.images);
+        replace_list(&mut total.related_questions, &chunk.related_questions);
+        replace_list(&mut total.videos, &chunk.videos);
+        replace(&mut total.status, &chunk.status);
+        replace(&mut total.kind, &chunk.kind);
+        replace(&mut total.usage, &chunk.usage);
+        total.extra.merge(&chunk.extra);
+        self.is_finished |= chunk.is_last();
+        for choice in &chunk.choices {
             self.choices.entry(choice.index).or_default().push(choice);
         }
     }
@@ -93,22 +93,22 @@ impl Accumulator {
 
 impl<'a> Extend<&'a Completion> for Accumulator {
     fn extend<I: IntoIterator<Item = &'a Completion>>(&mut self, parts: I) {
-        for part in parts {
-            self.push(part);
+        for chunk in parts {
+            self.push(chunk);
         }
     }
 }
 
-fn replace<T: Clone>(whole: &mut Option<T>, part: &Option<T>) {
-    if part.is_some() {
-        whole.clone_from(part);
+fn replace<T: Clone>(total: &mut Option<T>, chunk: &Option<T>) {
+    if chunk.is_some() {
+        total.clone_from(chunk);
     }
 }
 
 /// Replaces a list, unless the new one is empty.
-fn replace_list<T: Clone>(whole: &mut Option<Vec<T>>, part: &Option<Vec<T>>) {
-    if part.as_ref().is_some_and(|part| whole.is_none() || !part.is_empty()) {
-        whole.clone_from(part);
+fn replace_list<T: Clone>(total: &mut Option<Vec<T>>, chunk: &Option<Vec<T>>) {
+    if chunk.as_ref().is_some_and(|chunk| total.is_none() || !chunk.is_empty()) {
+        total.clone_from(chunk);
     }
 }
 
@@ -143,20 +143,20 @@ impl Slot {
 
     /// Merges a complete message, without losing fields of an earlier one.
     fn push_message(&mut self, message: &Message) {
-        let Some(whole) = &mut self.message else {
+        let Some(total) = &mut self.message else {
             self.message = Some(message.clone());
             return;
         };
         if message.role != "" {
-            whole.role.clone_from(&message.role);
+            total.role.clone_from(&message.role);
         }
-        if len(&message.content) >= len(&whole.content) {
-            whole.content.clone_from(&message.content);
+        if len(&message.content) >= len(&total.content) {
+            total.content.clone_from(&message.content);
         }
-        replace(&mut whole.tool_call_id, &message.tool_call_id);
-        replace_list(&mut whole.reasoning_steps, &message.reasoning_steps);
-        replace_list(&mut whole.tool_calls, &message.tool_calls);
-        whole.extra.merge(&message.extra);
+        replace(&mut total.tool_call_id, &message.tool_call_id);
+        replace_list(&mut total.reasoning_steps, &message.reasoning_steps);
+        replace_list(&mut total.tool_calls, &message.tool_calls);
+        total.extra.merge(&message.extra);
     }
 
     fn push_delta(&mut self, delta: &Delta) {
@@ -178,8 +178,8 @@ impl Slot {
 
     /// Returns the longer of the complete message's text and the appended text.
     fn text(&self) -> &str {
-        let whole = self.message.as_ref().and_then(Message::text).unwrap_or_default();
-        if whole.len() >= self.appended.len() { whole } else { &self.appended }
+        let total = self.message.as_ref().and_then(Message::text).unwrap_or_default();
+        if total.len() >= self.appended.len() { total } else { &self.appended }
     }
 
     fn finish(self, index: u32) -> Choice {
@@ -280,8 +280,8 @@ mod tests {
 
     fn accumulate(parts: &[&str]) -> Completion {
         let mut accumulator = Accumulator::new();
-        for part in parts {
-            accumulator.push(&tightwire_json::from_str(part).unwrap());
+        for chunk in parts {
+            accumulator.push(&tightwire_json::from_str(chunk).unwrap());
         }
         let text = accumulator.text().to_owned();
         let completion = accumulator.finish();

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::common::{Role, Status};
 use super::event::Event;
-use super::input::Role;
 use super::output::{OutputContent, OutputItem, OutputMessage, OutputText};
-use super::response::{Response, Status, Usage};
+use super::response::{Response, Usage};
 
 /// Combines the events of a stream into one [`Response`].
 ///

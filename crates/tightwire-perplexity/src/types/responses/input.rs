@@ -1,8 +1,8 @@
 //! Input of the Agent API.
 
+use super::common::{Role, Status};
 use super::mcp::{ApprovalRequest, ApprovalResponse, McpCall, McpTools};
 use super::output::{FunctionCall, FunctionCallOutput};
-use super::response::Status;
 use crate::types::wire::{untagged, object, open_enum, tagged};
 
 untagged! {
@@ -67,19 +67,6 @@ impl InputItem {
     /// Creates the result of the function call `call_id`.
     pub fn function_output(call_id: impl Into<String>, output: impl Into<CallOutput>) -> Self {
         FunctionCallOutput::new(call_id, output).into()
-    }
-}
-
-open_enum! {
-    /// Author of a message.
-    pub enum Role {
-        User = "user",
-        /// The model.
-        Assistant = "assistant",
-        /// Instructions to the model.
-        System = "system",
-        /// Instructions to the model from the application.
-        Developer = "developer",
     }
 }
 

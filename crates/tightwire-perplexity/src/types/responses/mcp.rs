@@ -106,7 +106,7 @@ impl ApprovalResponse {
 untagged! {
     /// Which tool calls require approval.
     pub enum Approval {
-        /// The same for all tools.
+        /// One mode for all tools.
         Mode = text ApprovalMode,
         /// Rules by tool.
         Rules = object ApprovalRules,

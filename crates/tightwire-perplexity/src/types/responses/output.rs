@@ -2,9 +2,9 @@
 
 use tightwire_json::{Map, Value};
 
-use super::input::{CallOutput, Role};
+use super::common::{Role, Status};
+use super::input::CallOutput;
 use super::mcp::{ApprovalRequest, McpCall, McpTools};
-use super::response::Status;
 use super::sandbox::{SandboxOperation, SandboxResults};
 use crate::types::NumberOrText;
 use crate::types::chat::{Image, ToolKind};

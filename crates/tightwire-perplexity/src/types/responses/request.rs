@@ -1,5 +1,6 @@
 //! Request body of the Agent API.
 
+use super::common::{Effort, ServiceTier};
 use super::input::Input;
 use super::skill::Skill;
 use super::tool::{Tool, ToolChoice};
@@ -185,35 +186,6 @@ impl Reasoning {
     /// Creates options with this amount of reasoning.
     pub fn new(effort: impl Into<Effort>) -> Self {
         Self { effort: Some(effort.into()), ..Self::default() }
-    }
-}
-
-open_enum! {
-    /// Amount of work or reasoning.
-    pub enum Effort {
-        None = "none",
-        Minimal = "minimal",
-        Low = "low",
-        Medium = "medium",
-        High = "high",
-        /// Extra high.
-        Xhigh = "xhigh",
-    }
-}
-
-open_enum! {
-    /// Processing priority of a request.
-    pub enum ServiceTier {
-        /// The service decides.
-        Auto = "auto",
-        /// Standard priority.
-        Default = "default",
-        /// Lower priority at a lower price.
-        Flex = "flex",
-        /// Higher priority at a higher price.
-        Priority = "priority",
-        /// Highest speed.
-        Fast = "fast",
     }
 }
 

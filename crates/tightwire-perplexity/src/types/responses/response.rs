@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::common::{Effort, ServiceTier, Status};
 use super::output::OutputItem;
-use super::request::{Effort, ServiceTier};
-use crate::types::wire::{object, open_enum};
+use crate::types::wire::object;
 use crate::types::{NumberOrText, ObjectKind};
 
 object! {
@@ -72,33 +72,6 @@ impl Response {
             _ => None,
         });
         messages.flat_map(|message| message.texts())
-    }
-}
-
-open_enum! {
-    /// Status of a response or of an output item.
-    pub enum Status {
-        Completed = "completed",
-        Failed = "failed",
-        InProgress = "in_progress",
-        /// Generation stopped early.
-        Incomplete = "incomplete",
-        /// Waiting to be processed.
-        Queued = "queued",
-        Cancelled = "cancelled",
-        Cancelling = "cancelling",
-        /// The caller must act first, for example run a function or approve a tool call.
-        RequiresAction = "requires_action",
-    }
-}
-
-impl Status {
-    /// Returns `true` unless the status can change without action of the caller.
-    pub fn is_final(&self) -> bool {
-        matches!(
-            self,
-            Self::Completed | Self::Failed | Self::Incomplete | Self::Cancelled | Self::RequiresAction
-        )
     }
 }
 

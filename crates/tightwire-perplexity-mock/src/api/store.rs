@@ -1,12 +1,6 @@
-//! State of the built-in API.
+//! Object storage, identifiers and time of the built-in API.
 
 use std::collections::{BTreeMap, VecDeque};
-
-use super::async_chat::Job;
-use super::batches::Batch;
-use super::files::File;
-use super::responses::Run;
-use super::skills::Skill;
 
 /// Maximum objects of each type; the oldest are evicted.
 const MAX_OBJECTS: usize = 1_000;
@@ -18,28 +12,24 @@ const MAX_BYTES: usize = 256 << 20;
 /// clock.
 const EPOCH: u64 = 1_700_000_000;
 
+/// Counts requests and objects, for identifiers and time.
 #[derive(Debug, Default)]
-pub(crate) struct State {
-    serial: u64,
+pub(crate) struct Counters {
+    requests: u64,
+    /// Identifiers issued per prefix.
     issued: BTreeMap<&'static str, u64>,
-    pub(crate) jobs: Store<Job>,
-    pub(crate) runs: Store<Run>,
-    pub(crate) sessions: Store<()>,
-    pub(crate) files: Store<File>,
-    pub(crate) batches: Store<Batch>,
-    pub(crate) skills: Store<Skill>,
 }
 
-impl State {
+impl Counters {
     /// Starts a request and returns its number, from 1.
-    pub(crate) fn begin(&mut self) -> u64 {
-        self.serial += 1;
-        self.serial
+    pub(crate) fn next_request(&mut self) -> u64 {
+        self.requests += 1;
+        self.requests
     }
 
     /// Returns the API's own time, in Unix seconds.
     pub(crate) fn now(&self) -> u64 {
-        EPOCH + self.serial - 1
+        EPOCH + self.requests - 1
     }
 
     /// Returns the next identifier with this prefix: `file_1`, `file_2`.
