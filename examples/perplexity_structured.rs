@@ -7,9 +7,9 @@
 mod perplexity_api;
 
 use anyhow::Context as _;
+use serde::Deserialize;
 use tightwire_perplexity::Client;
 use tightwire_perplexity::types::chat::{JsonSchema, Request};
-use serde::Deserialize;
 
 /// The requested value. The model receives the doc comments as descriptions.
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
@@ -34,7 +34,8 @@ pub(crate) async fn moons(client: &Client, planet: &str) -> anyhow::Result<Moons
     let request = Request::new("sonar", format!("Which are the three largest moons of {planet}?"))
         .response_format(format);
     let answer = client.chat().create(&request).await?;
-    tightwire_json::from_str(answer.text().unwrap_or_default()).context("the answer does not match the schema")
+    tightwire_json::from_str(answer.text().unwrap_or_default())
+        .context("the answer does not match the schema")
 }
 
 #[tokio::main(flavor = "current_thread")]

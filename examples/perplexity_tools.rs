@@ -7,9 +7,9 @@
 mod perplexity_api;
 
 use anyhow::{Context as _, bail};
+use serde::Deserialize;
 use tightwire_perplexity::Client;
 use tightwire_perplexity::types::chat::{Function, FunctionCall, Message, Request, Tool, ToolChoice};
-use serde::Deserialize;
 
 /// Maximum rounds of tool calls before the model must answer.
 const MAX_ROUNDS: usize = 4;

@@ -4,8 +4,8 @@
 //! both.
 
 use benches::{Impl, Row, Suite};
-use client_bench::peers::{HyperUtil, Reqwest};
 use client_bench::ours::Ours;
+use client_bench::peers::{HyperUtil, Reqwest};
 use client_bench::repeat::{Threads, concurrent, sequential};
 use client_bench::stream::{self, AsyncOpenai, StreamApi};
 use client_bench::workload::Workload;

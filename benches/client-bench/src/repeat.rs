@@ -12,7 +12,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 use tokio::task::JoinError;
 
-use crate::server::{ServerResponse, Server};
+use crate::server::{Server, ServerResponse};
 
 /// Number of tasks that share a client in the concurrent row: the thread count of the Go benchmark's machine.
 pub const WORKERS: usize = 32;

@@ -117,9 +117,13 @@ async fn respond(
             }
             (StatusCode::OK, POSTED)
         }
-        ServerResponse::RequiresHeader if request.headers().contains_key("x-custom-header") => (StatusCode::OK, STATUS),
+        ServerResponse::RequiresHeader if request.headers().contains_key("x-custom-header") => {
+            (StatusCode::OK, STATUS)
+        }
         ServerResponse::RequiresHeader => (StatusCode::BAD_REQUEST, ""),
-        ServerResponse::EverySecond(requests) if requests.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) => {
+        ServerResponse::EverySecond(requests)
+            if requests.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) =>
+        {
             (StatusCode::TOO_MANY_REQUESTS, "")
         }
         ServerResponse::EverySecond(_) => (StatusCode::OK, STATUS),

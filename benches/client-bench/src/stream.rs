@@ -11,7 +11,7 @@ use tightwire_perplexity::types::chat::Request;
 
 use crate::ours::builder;
 use crate::repeat::Operation;
-use crate::server::{ServerResponse, Server};
+use crate::server::{Server, ServerResponse};
 use benches::event_stream::{Input, Stop, chat_stream};
 
 /// Number of chunks, without `[DONE]`.

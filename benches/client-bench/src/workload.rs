@@ -4,7 +4,7 @@ use http::Method;
 use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, USER_AGENT};
 use http::header::{HeaderValue, InvalidHeaderValue};
 
-use crate::server::{ServerResponse, CHUNK, CHUNKS, POSTED, STATUS};
+use crate::server::{CHUNK, CHUNKS, POSTED, STATUS, ServerResponse};
 
 /// API key of the published rows.
 pub const KEY: &str = "test-key";

@@ -13,10 +13,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use toml::Spanned;
 
-use crate::mock_response::{MockResponse, Content, Framing, final_status};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::fault::{Effect, Position};
+use crate::mock_response::{Content, Framing, MockResponse, final_status};
 use crate::pattern::PathPattern;
 use crate::rule::Rule;
 use crate::scenario::{Auth, Scenario, Unmatched};
@@ -163,8 +163,9 @@ fn scenario(raw: RawScenario) -> Result<Scenario, Violation> {
 }
 
 fn rule(raw: RawRule) -> Result<Rule, Violation> {
-    let path = PathPattern::parse(raw.path.get_ref())
-        .ok_or_else(|| (" and has ** at most at its end/ and has ** at most at its end".to_owned(), raw.path.span()))?;
+    let path = PathPattern::parse(raw.path.get_ref()).ok_or_else(|| {
+        (" and has ** at most at its end/ and has ** at most at its end".to_owned(), raw.path.span())
+    })?;
     let mut rule = Rule::of(path);
     if let Some(method) = raw.method {
         if method.get_ref().parse::<http::Method>().is_err() {
@@ -214,9 +215,8 @@ fn answer(raw: RawAnswer, span: Range<usize>) -> Result<MockResponse, Violation>
     } else if let Some(text) = raw.text {
         plain(text.into())
     } else if let Some(encoded) = raw.base64 {
-        let decoded = STANDARD
-            .decode(encoded.get_ref())
-            .map_err(|_| ("invalid base64".to_owned(), encoded.span()))?;
+        let decoded =
+            STANDARD.decode(encoded.get_ref()).map_err(|_| ("invalid base64".to_owned(), encoded.span()))?;
         plain(decoded.into())
     } else if let Some(raw) = raw.events {
         MockResponse::events(raw.into_iter().map(event).collect::<Result<Vec<_>, _>>()?)

@@ -50,16 +50,16 @@
 //! - No HTTP/2, TLS or compression, and no `Date` header.
 //! - Response texts may change between versions.
 
-mod mock_response;
 mod api;
+mod api_response;
 mod error;
 mod event;
 mod fault;
 mod file;
 mod log;
+mod mock_response;
 mod pattern;
 mod playback;
-mod api_response;
 mod request;
 mod rule;
 mod scenario;
@@ -67,11 +67,11 @@ mod server;
 mod service;
 mod socket;
 
-pub use mock_response::MockResponse;
 pub use error::{Error, Result};
 pub use event::Event;
 pub use fault::{Effect, Position};
 pub use log::Counts;
+pub use mock_response::MockResponse;
 pub use request::Request;
 pub use rule::Rule;
 pub use scenario::{Auth, Scenario};

@@ -15,7 +15,7 @@ pub struct Counts {
     pub requests: u64,
     /// Accepted connections.
     pub connections: u64,
-    /// OpenConnection connections.
+    /// Open connections.
     pub open: u64,
 }
 

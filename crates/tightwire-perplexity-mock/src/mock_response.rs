@@ -18,9 +18,9 @@ use crate::fault::{Effect, Position, Step};
 /// use std::time::Duration;
 ///
 /// // Two rate-limit errors, as a client receives them when it sends too many requests.
-/// let refused = MockResponse::rate_limited(Duration::from_millis(20)).times(2);
+/// let rate_limited = MockResponse::rate_limited(Duration::from_millis(20)).times(2);
 /// // A response of the built-in API whose connection is reset after 10 bytes of the body.
-/// let broken = MockResponse::api().reset_at(10);
+/// let interrupted = MockResponse::api().reset_at(10);
 /// ```
 #[derive(Debug, Clone)]
 pub struct MockResponse {

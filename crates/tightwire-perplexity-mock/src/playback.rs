@@ -52,7 +52,12 @@ pub(crate) struct Pacing {
 }
 
 impl Playback {
-    pub(crate) fn new(pieces: Vec<Bytes>, steps: &[Step], pacing: Pacing, connection: Arc<ConnectionState>) -> Self {
+    pub(crate) fn new(
+        pieces: Vec<Bytes>,
+        steps: &[Step],
+        pacing: Pacing,
+        connection: Arc<ConnectionState>,
+    ) -> Self {
         // Includes the response head, which is in hyper's buffer before the body is polled.
         connection.mark_dirty();
         Self { actions: actions(pieces, steps, pacing), sleep: None, connection }
@@ -187,7 +192,14 @@ mod tests {
     fn faults_run_at_their_byte_or_at_the_end() {
         assert_eq!(
             actions(body(&["abc"]), &[at(9, Effect::Close), at(1, Effect::Stall)], PLAIN),
-            [write("a"), Action::Flush, Action::Do(Effect::Stall), write("bc"), Action::Flush, Action::Do(Effect::Close)]
+            [
+                write("a"),
+                Action::Flush,
+                Action::Do(Effect::Stall),
+                write("bc"),
+                Action::Flush,
+                Action::Do(Effect::Close)
+            ]
         );
         assert_eq!(
             actions(body(&["abc"]), &[at(0, Effect::Reset)], PLAIN),

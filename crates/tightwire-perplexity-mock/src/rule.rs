@@ -164,20 +164,23 @@ mod tests {
 
     #[test]
     fn last_response_repeats() {
-        let rule = Rule::new("/").respond(MockResponse::status(429).times(2)).respond(MockResponse::status(200));
+        let rule =
+            Rule::new("/").respond(MockResponse::status(429).times(2)).respond(MockResponse::status(200));
         assert_eq!(statuses(&rule, 5), [429, 429, 200, 200, 200].map(Some));
     }
 
     #[test]
     fn counted_last_response_exhausts_the_rule() {
-        let rule = Rule::new("/").respond(MockResponse::status(500)).respond(MockResponse::status(200).times(1));
+        let rule =
+            Rule::new("/").respond(MockResponse::status(500)).respond(MockResponse::status(200).times(1));
         assert_eq!(statuses(&rule, 3), [Some(500), Some(200), None]);
         assert_eq!(statuses(&Rule::new("/"), 1), [None]);
     }
 
     #[test]
     fn cycle_restarts_the_sequence() {
-        let rule = Rule::new("/").cycle().respond(MockResponse::status(429)).respond(MockResponse::status(200));
+        let rule =
+            Rule::new("/").cycle().respond(MockResponse::status(429)).respond(MockResponse::status(200));
         assert_eq!(statuses(&rule, 5), [429, 200, 429, 200, 429].map(Some));
     }
 }

@@ -19,7 +19,7 @@ use crate::log::{Counts, Limits, Log};
 use crate::request::Request;
 use crate::scenario::Scenario;
 use crate::service::Service;
-use crate::socket::{Socket, ConnectionState};
+use crate::socket::{ConnectionState, Socket};
 
 /// Server configuration.
 #[derive(Debug, Clone)]

@@ -11,12 +11,12 @@ use hyper::body::Incoming;
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::mock_response::{MockResponse, Content, Framing};
 use crate::api::Api;
+use crate::api_response::ApiResponse;
 use crate::fault::{Effect, Position, Step};
 use crate::log::Log;
+use crate::mock_response::{Content, Framing, MockResponse};
 use crate::playback::{ConnectionClosed, Pacing, Playback};
-use crate::api_response::ApiResponse;
 use crate::request::Request;
 use crate::rule::Progress;
 use crate::scenario::{Scenario, Unmatched};
@@ -62,7 +62,9 @@ impl Service {
         let response = self.choose(&request);
         let base = match &response.content {
             Content::Api => self.api.answer(&request).await,
-            Content::Pieces(pieces) => ApiResponse { pieces: pieces.clone(), ..ApiResponse::empty(StatusCode::OK) },
+            Content::Pieces(pieces) => {
+                ApiResponse { pieces: pieces.clone(), ..ApiResponse::empty(StatusCode::OK) }
+            }
         };
         play_head(&response.steps, &connection).await?;
         Ok(respond(base, &response, connection))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::runtime::{Builder, Runtime};
 
-use crate::client::{self, ResponseType, Call};
+use crate::client::{self, Call, ResponseType};
 use crate::error::{Error, Result};
 use crate::stream::{EventStream, StreamItem};
 

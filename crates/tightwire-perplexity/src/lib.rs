@@ -96,8 +96,8 @@ mod wait;
 
 #[cfg(feature = "client")]
 pub use client::{
-    Call, Client, ClientBuilder, Connect, Discard, Download, Events, File, Json, PathStyle, Proxy, Raw, Response,
-    ResponseHead, ResponseType, RetryEvent, Timeouts, TokenUsage, Undecoded,
+    Call, Client, ClientBuilder, Connect, Discard, Download, Events, File, Json, PathStyle, Proxy, Raw,
+    Response, ResponseHead, ResponseType, RetryEvent, Timeouts, TokenUsage, Undecoded,
 };
 #[cfg(feature = "client")]
 pub use error::{ApiError, Error, Result, TimeoutPhase};

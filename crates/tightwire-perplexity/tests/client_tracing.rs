@@ -11,8 +11,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tightwire_perplexity::types::chat::Request;
 use support::{KEY, Script, Step};
+use tightwire_perplexity::types::chat::Request;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};

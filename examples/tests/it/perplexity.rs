@@ -1,8 +1,5 @@
 //! Runs the code of the `perplexity_*` examples against a mock server in this process.
-#![allow(
-    clippy::duplicate_mod,
-    reason = "each example includes the module perplexity_api"
-)]
+#![allow(clippy::duplicate_mod, reason = "each example includes the module perplexity_api")]
 
 macro_rules! programs {
     ($($name:ident: $path:literal)+) => {$(

@@ -6,7 +6,7 @@ use super::chat::Completion;
 use super::error::ApiResult;
 use super::input::Input;
 use super::store::{Counters, Store};
-use super::{page, error};
+use super::{error, page};
 use crate::api_response::ApiResponse;
 use crate::request::Request;
 

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::error::ApiResult;
-use super::input::Input;
 use super::files::File;
+use super::input::Input;
 use super::store::{Counters, Store};
-use super::{files, page, error, text};
+use super::{error, files, page, text};
 use crate::api_response::ApiResponse;
 use crate::request::Request;
 
@@ -98,7 +98,12 @@ impl Batch {
     }
 }
 
-pub(crate) fn create(counters: &mut Counters, files: &Store<File>, store: &mut Store<Batch>, request: &Request) -> ApiResult {
+pub(crate) fn create(
+    counters: &mut Counters,
+    files: &Store<File>,
+    store: &mut Store<Batch>,
+    request: &Request,
+) -> ApiResult {
     let input = Input::of(request)?;
     let key = request.header("idempotency-key").map(str::to_owned);
     if key.is_some()
@@ -140,7 +145,12 @@ pub(crate) fn list(store: &Store<Batch>, request: &Request) -> ApiResult {
     page::after(request, store.values().rev().map(Batch::view).collect())
 }
 
-pub(crate) fn retrieve(counters: &mut Counters, files: &mut Store<File>, store: &mut Store<Batch>, id: &str) -> ApiResult {
+pub(crate) fn retrieve(
+    counters: &mut Counters,
+    files: &mut Store<File>,
+    store: &mut Store<Batch>,
+    id: &str,
+) -> ApiResult {
     let now = counters.now();
     let batch = store.get_mut(id).ok_or_else(|| error::not_found("Batch", id))?;
     let Some((next, member)) = batch.status.next() else { return Ok(ApiResponse::json(&batch.view())) };

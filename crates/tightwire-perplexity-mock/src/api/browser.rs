@@ -3,9 +3,9 @@
 use http::StatusCode;
 use serde_json::json;
 
+use super::error;
 use super::error::ApiResult;
 use super::store::{Counters, Store};
-use super::error;
 use crate::api_response::ApiResponse;
 
 pub(crate) fn create(counters: &mut Counters, store: &mut Store<()>) -> ApiResult {

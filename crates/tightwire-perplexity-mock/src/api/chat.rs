@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
+use super::error::{ApiError, ApiResult};
 use super::input::Input;
 use super::store::Counters;
-use super::error::{ApiError, ApiResult};
-use super::{models, error, schema, search, text};
-use crate::event::Event;
+use super::{error, models, schema, search, text};
 use crate::api_response::ApiResponse;
+use crate::event::Event;
 use crate::request::Request;
 
 const ROLES: &[&str] = &["system", "user", "assistant", "tool"];
@@ -203,10 +203,17 @@ fn tool_calls(input: &Input) -> Result<Option<Value>, ApiError> {
     Ok(Some(json!([{"id": "call_1", "type": "function", "function": call}])))
 }
 
-fn tail(input: &Input, model: &str, prompt: &str, input_tokens: u64, output_tokens: u64) -> Result<Value, ApiError> {
+fn tail(
+    input: &Input,
+    model: &str,
+    prompt: &str,
+    input_tokens: u64,
+    output_tokens: u64,
+) -> Result<Value, ApiError> {
     let context =
         input.get("web_search_options").map_or(&Value::Null, |options| &options["search_context_size"]);
-    let (input_cost, output_cost, request_cost) = (1e-6 * input_tokens as f64, 1e-6 * output_tokens as f64, 0.005);
+    let (input_cost, output_cost, request_cost) =
+        (1e-6 * input_tokens as f64, 1e-6 * output_tokens as f64, 0.005);
     let mut tail = json!({
         "usage": {
             "prompt_tokens": input_tokens,

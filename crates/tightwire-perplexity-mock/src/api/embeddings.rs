@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::input::Input;
 use super::error::{ApiError, ApiResult};
+use super::input::Input;
 use super::{error, text};
 use crate::api_response::ApiResponse;
 use crate::request::Request;

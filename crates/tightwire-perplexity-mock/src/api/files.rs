@@ -6,9 +6,9 @@ use http::header::CONTENT_DISPOSITION;
 use serde_json::{Value, json};
 
 use super::error::{ApiError, ApiResult};
-use super::upload::{self, Upload};
 use super::store::{Counters, Store};
-use super::{page, error};
+use super::upload::{self, Upload};
+use super::{error, page};
 use crate::api_response::ApiResponse;
 use crate::request::Request;
 
@@ -35,7 +35,13 @@ impl File {
 }
 
 /// Stores a file and returns its identifier.
-pub(crate) fn insert(counters: &mut Counters, store: &mut Store<File>, name: &str, purpose: &'static str, content: Bytes) -> String {
+pub(crate) fn insert(
+    counters: &mut Counters,
+    store: &mut Store<File>,
+    name: &str,
+    purpose: &'static str,
+    content: Bytes,
+) -> String {
     let id = counters.id("file_");
     let file = File { id: id.clone(), name: name.to_owned(), purpose, created: counters.now(), content };
     store.insert(id.clone(), file.content.len(), file);

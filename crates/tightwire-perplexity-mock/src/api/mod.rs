@@ -6,11 +6,11 @@ mod browser;
 mod chat;
 mod decisions;
 mod embeddings;
+mod error;
 mod files;
 mod input;
 mod models;
 mod page;
-mod error;
 mod response_events;
 mod responses;
 mod schema;
@@ -24,8 +24,8 @@ use std::sync::{Mutex, PoisonError};
 
 use http::HeaderValue;
 
-use crate::pattern::PathPattern;
 use crate::api_response::ApiResponse;
+use crate::pattern::PathPattern;
 use crate::request::Request;
 use error::ApiResult;
 use store::{Counters, Store};
@@ -98,7 +98,15 @@ impl Api {
 }
 
 fn route(state: &mut State, request: &Request, upload: Option<Upload>) -> ApiResult {
-    let State { counters, jobs, responses: runs, sessions, files: stored_files, batches: stored_batches, skills: stored_skills } = state;
+    let State {
+        counters,
+        jobs,
+        responses: runs,
+        sessions,
+        files: stored_files,
+        batches: stored_batches,
+        skills: stored_skills,
+    } = state;
     let segments = request.segments();
     let path: Vec<&str> = segments.iter().map(String::as_str).collect();
     match (request.method.as_str(), path.as_slice()) {

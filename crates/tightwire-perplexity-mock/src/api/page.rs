@@ -28,9 +28,9 @@ pub(crate) fn after(request: &Request, objects: Vec<Value>) -> Result<ApiRespons
         None => 0,
         Some(id) => {
             let known = objects.iter().position(|object| object["id"] == id.as_str());
-            known.ok_or_else(|| {
-                error::invalid("invalid_cursor", &format!("No object '{id}' in this list"))
-            })? + 1
+            known
+                .ok_or_else(|| error::invalid("invalid_cursor", &format!("No object '{id}' in this list")))?
+                + 1
         }
     };
     let has_more = objects.len() > start + limit;

@@ -4,12 +4,12 @@ use http::HeaderValue;
 use http::header::CONTENT_DISPOSITION;
 use serde_json::{Value, json};
 
-use super::input::Input;
 use super::error::{ApiError, ApiResult};
+use super::input::Input;
 use super::store::{Counters, Store};
-use super::{models, error, response_events, schema, search, text};
-use crate::event::Event;
+use super::{error, models, response_events, schema, search, text};
 use crate::api_response::ApiResponse;
+use crate::event::Event;
 use crate::request::Request;
 
 /// Maximum sequence number: the largest integer that a double represents exactly.

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::error;
 use super::error::ApiResult;
 use super::input::Input;
 use super::store::Counters;
-use super::error;
 use crate::api_response::ApiResponse;
 use crate::request::Request;
 

@@ -4,9 +4,9 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::error::{ApiError, ApiResult};
-use super::upload::{self, Upload};
 use super::store::{Counters, Store};
-use super::{page, error};
+use super::upload::{self, Upload};
+use super::{error, page};
 use crate::api_response::ApiResponse;
 use crate::request::Request;
 
@@ -106,7 +106,12 @@ pub(crate) fn retrieve(store: &Store<Skill>, request: &Request, id: &str) -> Api
     Ok(ApiResponse::json(&skill.view(skill.requested_revision(request)?)))
 }
 
-pub(crate) fn update(store: &mut Store<Skill>, request: &Request, id: &str, upload: Option<Upload>) -> ApiResult {
+pub(crate) fn update(
+    store: &mut Store<Skill>,
+    request: &Request,
+    id: &str,
+    upload: Option<Upload>,
+) -> ApiResult {
     let skill = store.get_mut(id).ok_or_else(|| error::not_found("Skill", id))?;
     skill.expect_latest(request)?;
     let file = upload::file(upload)?;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use tightwire_perplexity_mock::{MockResponse, Effect, Event, Mock, Position, Rule, Scenario};
 use serde_json::json;
+use tightwire_perplexity_mock::{Effect, Event, Mock, MockResponse, Position, Rule, Scenario};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -111,7 +111,8 @@ async fn content_length_may_be_wrong() {
     assert_eq!(body(&text), "01234");
 
     let (_mock, client) =
-        support::start(Scenario::api().rule(Rule::new("/**").respond(MockResponse::api().content_length(3)))).await;
+        support::start(Scenario::api().rule(Rule::new("/**").respond(MockResponse::api().content_length(3))))
+            .await;
     assert_eq!(client.get("/v1/models").await.body.len(), 3);
 }
 

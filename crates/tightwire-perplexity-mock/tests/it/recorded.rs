@@ -1,12 +1,12 @@
 //! Compares the built-in API with recorded exchanges: every request is accepted, and every response has at
 //! least the fields of the recorded one.
 
-use tightwire_perplexity_mock::Mock;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tightwire_perplexity_mock::Mock;
 
 use crate::support;
-use crate::support::{ReceivedResponse, Client};
+use crate::support::{Client, ReceivedResponse};
 
 #[derive(Deserialize)]
 struct Exchange {

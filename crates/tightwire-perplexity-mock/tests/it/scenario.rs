@@ -1,8 +1,8 @@
 //! Scenario files.
 
-use tightwire_perplexity_mock::Scenario;
 use proptest::prelude::*;
 use serde_json::json;
+use tightwire_perplexity_mock::Scenario;
 
 use crate::support::{hello, start};
 

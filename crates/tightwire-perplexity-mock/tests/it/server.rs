@@ -1,7 +1,7 @@
 //! Server: authentication, rules, record, limits, shutdown.
 
-use tightwire_perplexity_mock::{MockResponse, Auth, Config, Event, Mock, Rule, Scenario};
 use serde_json::json;
+use tightwire_perplexity_mock::{Auth, Config, Event, Mock, MockResponse, Rule, Scenario};
 use tokio::net::TcpStream;
 
 use crate::support::{Client, hello, start};
@@ -49,7 +49,8 @@ async fn first_matching_rule_responds() {
 
 #[tokio::test]
 async fn api_responses_can_be_modified() {
-    let answer = MockResponse::api().with_status(503).header("x-request-id", "mine").header("retry-after", "0.5");
+    let answer =
+        MockResponse::api().with_status(503).header("x-request-id", "mine").header("retry-after", "0.5");
     let (_mock, client) = start(Scenario::api().rule(Rule::new("/v1/models").respond(answer))).await;
     let answer = client.get("/v1/models").await;
     assert_eq!(answer.status, 503);

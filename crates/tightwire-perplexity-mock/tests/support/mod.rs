@@ -9,8 +9,8 @@ use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::Client as Pool;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use tightwire_perplexity_mock::{Mock, Scenario};
 use serde_json::Value;
+use tightwire_perplexity_mock::{Mock, Scenario};
 
 /// Limit for requests that hang; no test depends on its value.
 const TIMEOUT: Duration = Duration::from_secs(60);

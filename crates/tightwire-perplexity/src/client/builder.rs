@@ -16,7 +16,7 @@ use super::headers::{self, HeaderEdit};
 use super::timeouts::Timeouts;
 use super::transport::Transport;
 use super::url::{BaseUrl, QueryParam};
-use super::{Client, RetryHook, PathStyle, RetryEvent, Settings};
+use super::{Client, PathStyle, RetryEvent, RetryHook, Settings};
 use crate::error::{BoxError, Error, Result};
 use crate::retry::RetryPolicy;
 
@@ -412,10 +412,13 @@ impl ClientBuilder {
         if let Some(first_error) = self.first_error.take() {
             return Err(first_error);
         }
-        let environment = if self.environment { Environment::from_process()? } else { Environment::default() };
+        let environment =
+            if self.environment { Environment::from_process()? } else { Environment::default() };
         let key = match self.key {
             Some(key) => SecretString::from(key.expose_secret().trim()),
-            None => environment.api_key.ok_or_else(|| Error::config("API key is missing (set PERPLEXITY_API_KEY or call api_key)"))?,
+            None => environment.api_key.ok_or_else(|| {
+                Error::config("API key is missing (set PERPLEXITY_API_KEY or call api_key)")
+            })?,
         };
         if key.expose_secret().is_empty() {
             return Err(Error::config("API key is empty"));

@@ -10,9 +10,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Client;
-use super::response_type::{ResponseType, Events, File, Json, Discard, Raw, Undecoded};
 use super::headers::{self, Accept, IDEMPOTENCY_KEY};
 use super::plan::Plan;
+use super::response_type::{Discard, Events, File, Json, Raw, ResponseType, Undecoded};
 use super::timeouts::Timeouts;
 use crate::error::{Error, Result};
 use crate::retry::RetryPolicy;
@@ -20,10 +20,10 @@ use crate::stream::StreamItem;
 
 /// A call of the API. Await it to send it, or set options first.
 ///
-/// Discard is sent before it is awaited; invalid options and requests are reported then. Dropping the future
+/// Nothing is sent before it is awaited; invalid options and requests are reported then. Dropping the future
 /// cancels the call. The type parameter selects the result: the decoded response ([`Json`]), the same with
 /// status, headers and raw body ([`Raw`]), a stream of events ([`Events`]), a download ([`File`]), the raw
-/// response ([`Undecoded`]) or [`Discard`].
+/// response ([`Undecoded`]), or nothing ([`Discard`]).
 ///
 /// # Examples
 /// ```no_run
@@ -126,10 +126,12 @@ impl<A> Call<A> {
     /// The body must be a JSON object; a call without a body gets one.
     pub fn extra_body(self, name: impl Into<String>, value: impl Serialize) -> Self {
         self.edit(|plan| {
-            let invalid = |error| Error::invalid("extra_body", "cannot be encoded as JSON").with_source(error);
+            let invalid =
+                |error| Error::invalid("extra_body", "cannot be encoded as JSON").with_source(error);
             let text = tightwire_json::to_string(&value).map_err(invalid)?;
-            let value = tightwire_json::RawValue::from_string(text)
-                .map_err(|error| Error::invalid("extra_body", "cannot be encoded as JSON").with_source(error))?;
+            let value = tightwire_json::RawValue::from_string(text).map_err(|error| {
+                Error::invalid("extra_body", "cannot be encoded as JSON").with_source(error)
+            })?;
             plan.add_extra((name.into(), value));
             Ok(())
         })

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
-use tightwire_json::RawValue;
 use serde::de::{self, Deserialize, Deserializer, MapAccess};
+use tightwire_json::RawValue;
 
 use crate::error::{Error, Result};
 

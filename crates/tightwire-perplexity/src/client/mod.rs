@@ -3,7 +3,6 @@
 //! `url`, `headers`, `extra`, `multipart` and `plan` build requests and do no I/O. `exchange` sends them with
 //! retries, `transport` wraps reqwest, and `call` is the public interface of a request.
 
-mod response_type;
 mod body;
 mod builder;
 mod call;
@@ -16,6 +15,7 @@ mod multipart;
 mod plan;
 mod platform;
 mod response;
+mod response_type;
 mod span;
 mod timeouts;
 mod transport;
@@ -28,11 +28,11 @@ use std::time::Duration;
 use http::{HeaderMap, Method};
 use secrecy::{ExposeSecret as _, SecretString};
 
-pub use self::response_type::{ResponseType, Events, File, Json, Discard, Raw, Undecoded};
 pub use self::builder::{ClientBuilder, Connect, Proxy};
 pub use self::call::Call;
 pub use self::download::Download;
 pub use self::response::{Response, ResponseHead, TokenUsage};
+pub use self::response_type::{Discard, Events, File, Json, Raw, ResponseType, Undecoded};
 pub use self::timeouts::Timeouts;
 
 pub(crate) use self::body::StreamingBody;
@@ -152,7 +152,7 @@ impl Client {
     /// # Examples
     /// ```
     /// # let client = tightwire_perplexity::Client::builder().api_key("key").build()?;
-    /// let patient = client.to_builder().max_retries(8).build()?;
+    /// let persistent = client.to_builder().max_retries(8).build()?;
     /// # Ok::<(), tightwire_perplexity::Error>(())
     /// ```
     pub fn to_builder(&self) -> ClientBuilder {

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use http::Method;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
-use tightwire_json::Value;
 use reqwest::Request;
 use serde::Serialize;
+use tightwire_json::Value;
 
 use super::extra::{self, Extra};
 use super::headers::{self, Accept, HeaderEdit, IDEMPOTENCY_KEY};
@@ -97,7 +97,9 @@ impl Plan {
     /// Adds the fields of an object as query parameters. Lists become one comma-separated value; `null` is
     /// omitted.
     pub(crate) fn with_params(mut self, params: &impl Serialize) -> Result<Self> {
-        let invalid = |error: tightwire_json::Error| Error::invalid("query", "cannot be encoded as JSON").with_source(error);
+        let invalid = |error: tightwire_json::Error| {
+            Error::invalid("query", "cannot be encoded as JSON").with_source(error)
+        };
         let fields: tightwire_json::Map<String, Value> =
             tightwire_json::from_slice(&tightwire_json::to_vec(params).map_err(invalid)?).map_err(invalid)?;
         self.query
@@ -109,7 +111,9 @@ impl Plan {
     pub(crate) fn streaming(mut self, stream_field: Option<bool>) -> Result<Self> {
         match (stream_field, &mut self.body) {
             (Some(true), _) => {}
-            (Some(false), _) => return Err(Error::invalid("stream", "must not be false for a streaming call")),
+            (Some(false), _) => {
+                return Err(Error::invalid("stream", "must not be false for a streaming call"));
+            }
             (None, Body::Json(body)) => *body = with_stream(body),
             (None, _) => {}
         }
@@ -175,7 +179,12 @@ impl Plan {
     }
 
     /// Builds the request. `defaults` are the client's headers.
-    pub(crate) fn request(&self, base: &BaseUrl, defaults: &HeaderMap, query: &[QueryParam]) -> Result<Request> {
+    pub(crate) fn request(
+        &self,
+        base: &BaseUrl,
+        defaults: &HeaderMap,
+        query: &[QueryParam],
+    ) -> Result<Request> {
         let url = base.join(&self.path, &[query, &self.query, &self.extra_query]);
         let (body, form) = match &self.body {
             Body::None if self.extras.is_empty() => (None, None),

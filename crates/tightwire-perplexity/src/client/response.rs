@@ -44,7 +44,6 @@ impl ResponseHead {
         self.elapsed
     }
 
-
     pub(crate) fn origin(&self) -> Origin {
         Origin::of(self.status, &self.headers, self.attempts)
     }

@@ -104,7 +104,13 @@ impl CallSpan {
         future.await
     }
 
-    pub(crate) fn record_response(&self, _status: http::StatusCode, _request_id: Option<&str>, _attempts: u32) {}
+    pub(crate) fn record_response(
+        &self,
+        _status: http::StatusCode,
+        _request_id: Option<&str>,
+        _attempts: u32,
+    ) {
+    }
 
     pub(crate) fn record_error(&self, _error: &Error) {}
 

@@ -129,7 +129,9 @@ impl fmt::Display for Error {
             Kind::Decode { path: Some(path), .. } => {
                 write!(f, "response has an unexpected format at `{path}`")?
             }
-            Kind::Stream { parsed, .. } => write!(f, "server sent an error in the stream: {}", parsed.message)?,
+            Kind::Stream { parsed, .. } => {
+                write!(f, "server sent an error in the stream: {}", parsed.message)?
+            }
             Kind::Incomplete => f.write_str("stream ended before the response was complete")?,
             Kind::TooLarge(limit) => write!(f, "response exceeds the limit of {limit} bytes")?,
         }

@@ -50,8 +50,8 @@ impl Files<'_> {
 
     /// Downloads a file.
     pub fn content(&self, id: &str) -> Call<File> {
-        let plan =
-            segment("id", id).map(|id| Plan::get(format!("/v1/files/{id}/content")).with_accept(Accept::Bytes));
+        let plan = segment("id", id)
+            .map(|id| Plan::get(format!("/v1/files/{id}/content")).with_accept(Accept::Bytes));
         Call::new(self.client, plan, File)
     }
 }

@@ -3,7 +3,7 @@
 use http::Method;
 
 use super::group;
-use crate::client::{Accept, Call, Json, Discard, Plan, segment};
+use crate::client::{Accept, Call, Discard, Json, Plan, segment};
 use crate::types::browser::{CreateRequest, Session};
 
 group! {

@@ -3,7 +3,7 @@
 use http::Method;
 
 use super::group;
-use crate::client::{Accept, Call, Form, Json, Discard, Plan, Upload, random, segment};
+use crate::client::{Accept, Call, Discard, Form, Json, Plan, Upload, random, segment};
 use crate::types::skills::{
     ChangeParams, Download, List, ListParams, ManagedSkill, RevisionParams, Revisions,
 };

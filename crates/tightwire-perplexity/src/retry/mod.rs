@@ -18,7 +18,7 @@ use crate::error::TimeoutPhase;
 
 const X_SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
-/// Returns whether a status may change with a retry.
+/// Returns whether a request that failed with this status may succeed when it is retried.
 pub(crate) fn is_transient(status: StatusCode) -> bool {
     matches!(status.as_u16(), 408 | 409 | 429 | 500..)
 }

@@ -144,7 +144,9 @@ fn interpret<T: StreamItem>(event: &tightwire_sse::EventRef<'_>, malformed: Malf
         "error" => return Some(Step::Failed(Error::stream(data))),
         _ if data.is_empty() => return None,
         _ if event.is_done() => return Some(Step::Done),
-        tightwire_sse::DEFAULT_EVENT_TYPE if is_failure(data) => return Some(Step::Failed(Error::stream(data))),
+        tightwire_sse::DEFAULT_EVENT_TYPE if is_failure(data) => {
+            return Some(Step::Failed(Error::stream(data)));
+        }
         _ => {}
     }
     Some(match codec().from_str::<T>(data) {
@@ -250,8 +252,14 @@ mod tests {
     #[test]
     fn ends() {
         assert_eq!(items(STREAMS[0]), ["1", "2\u{e9}\u{1f600}", "done"]);
-        assert_eq!(decode_all([STREAMS[1].as_bytes()], Malformed::End), (vec!["1".to_owned()], true, Some(1)));
-        assert_eq!(decode_all([STREAMS[2].as_bytes()], Malformed::End), (vec!["1".to_owned()], false, Some(1)));
+        assert_eq!(
+            decode_all([STREAMS[1].as_bytes()], Malformed::End),
+            (vec!["1".to_owned()], true, Some(1))
+        );
+        assert_eq!(
+            decode_all([STREAMS[2].as_bytes()], Malformed::End),
+            (vec!["1".to_owned()], false, Some(1))
+        );
     }
 
     /// A last event needs no empty line or line end. A truncated one is ignored.
@@ -281,7 +289,10 @@ mod tests {
         let expected = ["1", "server sent an error in the stream: broken"];
         assert_eq!(items(STREAMS[3]), expected);
         assert_eq!(items(STREAMS[4]), expected);
-        assert_eq!(items("event: error\ndata: <html>\n\n"), ["server sent an error in the stream: no message"]);
+        assert_eq!(
+            items("event: error\ndata: <html>\n\n"),
+            ["server sent an error in the stream: no message"]
+        );
     }
 
     #[test]
@@ -309,7 +320,9 @@ mod tests {
         let mut interpreter = Interpreter::new();
         interpreter.set_max_event_size(16);
         let mut chunk = Bytes::from("data: {\"text\":\"0123456789\"}\n\n");
-        let Step::Failed(error) = interpreter.step::<TestItem>(&mut chunk) else { panic!("event is too large") };
+        let Step::Failed(error) = interpreter.step::<TestItem>(&mut chunk) else {
+            panic!("event is too large")
+        };
         assert!(error.is_limit());
     }
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tightwire_json::{Map, Value};
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
+use tightwire_json::{Map, Value};
 
 use super::extra::{Extra, ExtraFields};
 use super::{Nullable, Secret};
@@ -169,7 +169,10 @@ impl Arbitrary for ExtraFields {
 
 impl Arbitrary for Extra {
     fn arbitrary(source: &mut Source) -> Self {
-        #[cfg_attr(not(feature = "extra"), allow(unused_mut, reason = "nothing is stored without the feature"))]
+        #[cfg_attr(
+            not(feature = "extra"),
+            allow(unused_mut, reason = "nothing is stored without the feature")
+        )]
         let mut extra = Self::default();
         for (name, value) in &ExtraFields::arbitrary(source) {
             #[cfg(feature = "extra")]

@@ -1,6 +1,6 @@
 //! Types shared by several resources.
 
-use super::wire::{untagged, object, open_enum};
+use super::wire::{object, open_enum, untagged};
 
 open_enum! {
     /// Object type: the field `object` of responses.

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, btree_map};
 use std::fmt;
 
-use tightwire_json::Value;
 #[cfg(not(feature = "extra"))]
 use serde::de::IgnoredAny;
 use serde::de::MapAccess;
+use tightwire_json::Value;
 
 /// Storage for unknown fields of a JSON object.
 pub(crate) trait FieldStore: Default {

@@ -9,7 +9,7 @@ use serde::ser::{Serialize, Serializer};
 #[cfg(test)]
 use super::arbitrary::{Arbitrary, Source};
 use super::invalid::{Invalid, present};
-use super::wire::{field, object, open_enum, field_value};
+use super::wire::{field, field_value, object, open_enum};
 use super::{Recency, SearchContextSize, SearchMode, TextOrList};
 
 object! {

@@ -1,9 +1,9 @@
 //! Property tests of all types.
 
-use tightwire_json::{Map, Value};
 use proptest::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tightwire_json::{Map, Value};
 
 use super::arbitrary::any_value;
 use super::*;
@@ -16,7 +16,8 @@ impl<T: Serialize + DeserializeOwned + PartialEq + Clone + std::fmt::Debug + Sen
 /// Checks that a value decodes from its encoding, also with reordered fields and from a buffered [`Value`].
 fn round_trips<T: Wire>(value: &T) -> Result<(), TestCaseError> {
     let text = tightwire_json::to_string(value).unwrap();
-    let again: T = tightwire_json::from_str(&text).map_err(|error| TestCaseError::fail(format!("{error}: {text}")))?;
+    let again: T =
+        tightwire_json::from_str(&text).map_err(|error| TestCaseError::fail(format!("{error}: {text}")))?;
     prop_assert_eq!(&again, value, "{}", text);
     let dynamic: Value = tightwire_json::from_str(&text).unwrap();
     prop_assert_eq!(&tightwire_json::from_str::<T>(&dynamic.to_string()).unwrap(), value, "{}", dynamic);
@@ -26,7 +27,8 @@ fn round_trips<T: Wire>(value: &T) -> Result<(), TestCaseError> {
 
 /// Checks that unknown fields and `null` decode, and that they are encoded again with the feature `extra`.
 fn tolerates_members<T: Wire>(value: &T) -> Result<(), TestCaseError> {
-    let Value::Object(object) = tightwire_json::from_str(&tightwire_json::to_string(value).unwrap()).unwrap() else {
+    let Value::Object(object) = tightwire_json::from_str(&tightwire_json::to_string(value).unwrap()).unwrap()
+    else {
         return Ok(());
     };
     let decode = |object: &Map<String, Value>| {

@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use tightwire_perplexity::types::chat::{Completion, Request};
-use tightwire_perplexity::{EventStream, Malformed};
 use test_support::counting::usage;
 use test_support::{in_pieces, limits};
+use tightwire_perplexity::types::chat::{Completion, Request};
+use tightwire_perplexity::{EventStream, Malformed};
 use tokio::time::Instant;
 
 use crate::support::{Script, Step};

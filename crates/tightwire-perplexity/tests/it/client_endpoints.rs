@@ -4,7 +4,9 @@
 use std::any::type_name;
 use std::collections::BTreeSet;
 
-use tightwire_perplexity::types::{async_chat, batches, chat, decisions, embeddings, files, responses, search, skills};
+use tightwire_perplexity::types::{
+    async_chat, batches, chat, decisions, embeddings, files, responses, search, skills,
+};
 use tightwire_perplexity::{Call, Client, Discard, Events, File, Json, PathStyle, ResponseType};
 
 use crate::support::{Script, Step};

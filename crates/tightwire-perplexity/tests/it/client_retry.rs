@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::Method;
-use tightwire_perplexity::{Call, Client, Jitter, Json, Outcome, Repeat, RetryBudget, RetryPolicy, TimeoutPhase, Timeouts};
+use tightwire_perplexity::{
+    Call, Client, Jitter, Json, Outcome, Repeat, RetryBudget, RetryPolicy, TimeoutPhase, Timeouts,
+};
 
 use crate::support::{Script, Step};
 

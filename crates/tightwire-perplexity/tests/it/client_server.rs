@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use http::Method;
+use serde_json::json;
 use tightwire_perplexity::types::{async_chat, chat, files, responses};
 use tightwire_perplexity::{Client, ClientBuilder, Connect, Jitter, Proxy, RetryPolicy};
-use tightwire_perplexity_mock::{MockResponse, Event, Mock, Rule, Scenario};
-use serde_json::json;
+use tightwire_perplexity_mock::{Event, Mock, MockResponse, Rule, Scenario};
 
 /// Retries without noticeable delay.
 fn policy() -> RetryPolicy {
@@ -51,8 +51,12 @@ async fn calls_in_sequence_share_one_connection() {
 
 async fn connections_of_a_sequence() -> u64 {
     let stream = MockResponse::events([Event::json(&json!({"id": "c", "choices": []})), Event::done()]);
-    let rule =
-        Rule::new("/x").respond(ok()).respond(MockResponse::status(503)).respond(ok()).respond(stream).respond(ok());
+    let rule = Rule::new("/x")
+        .respond(ok())
+        .respond(MockResponse::status(503))
+        .respond(ok())
+        .respond(stream)
+        .respond(ok());
     let (mock, client) = start(rule).await;
     let get = || client.request(Method::GET, "/x");
     get().await.unwrap();
@@ -108,9 +112,10 @@ async fn unresponsive_server_causes_a_timeout() {
 #[tokio::test]
 async fn interrupted_streams_are_errors() {
     let event = Event::json(&json!({"id": "c", "choices": [{"index": 0, "delta": {"content": "x"}}]}));
-    let (mock, client) =
-        start(Rule::new("/chat/completions").respond(MockResponse::events([event.clone(), event]).reset_at(100)))
-            .await;
+    let (mock, client) = start(
+        Rule::new("/chat/completions").respond(MockResponse::events([event.clone(), event]).reset_at(100)),
+    )
+    .await;
     let mut stream = client.chat().stream(&question()).await.unwrap();
     assert!(stream.next().await.unwrap().is_ok());
     assert!(stream.next().await.unwrap().unwrap_err().is_connection());

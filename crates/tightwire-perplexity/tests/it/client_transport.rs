@@ -9,9 +9,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Method, Response};
 use http_body::Frame;
+use reqwest::Body;
 use tightwire_perplexity::types::chat;
 use tightwire_perplexity::{Call, Client, ClientBuilder, Connect, Events, Json, Proxy};
-use reqwest::Body;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::server::Server;

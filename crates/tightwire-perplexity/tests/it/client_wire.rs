@@ -4,11 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tightwire_json::Value;
-use tightwire_perplexity::types::{async_chat, batches, chat, decisions, embeddings, responses, search, skills};
-use tightwire_perplexity::{Call, Client, Error, Events, File, ResponseType, StreamItem};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tightwire_json::Value;
+use tightwire_perplexity::types::{
+    async_chat, batches, chat, decisions, embeddings, responses, search, skills,
+};
+use tightwire_perplexity::{Call, Client, Error, Events, File, ResponseType, StreamItem};
 
 use crate::support::{Script, Sent, Step};
 use crate::wire;
@@ -204,7 +206,9 @@ async fn call(client: &Client, request: &Value) -> Option<CallResult> {
             params.local_mode = query.get("local_mode").map(|value| value == "true");
             CallResult::of(client.async_chat().retrieve_with(id, &params)).await
         }
-        ("POST", ["search"]) => CallResult::of(client.search().create(&body::<search::Request>(request))).await,
+        ("POST", ["search"]) => {
+            CallResult::of(client.search().create(&body::<search::Request>(request))).await
+        }
         ("POST", ["v1", "responses"]) => {
             let request = body::<responses::Request>(request);
             match wants_stream {

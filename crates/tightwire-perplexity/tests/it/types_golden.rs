@@ -1,10 +1,10 @@
 //! Payloads of the benchmark rows: decoded, encoded, and compared with the output of the Go SDK.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tightwire_json::{Codec, Value};
 use tightwire_perplexity::types::chat::{Completion, Message, ReasoningStep, Role, ToolCall, Usage};
 use tightwire_perplexity::types::search::Response;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 fn data() -> Value {
     tightwire_json::from_str(include_str!("../data/perplexity-bench-data.json")).unwrap()

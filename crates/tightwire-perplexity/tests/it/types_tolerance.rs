@@ -83,7 +83,10 @@ fn errors_do_not_contain_values() {
 fn input_item_without_a_type_is_a_message() {
     let item: InputItem = decode(r#"{"role": "user", "content": "hi"}"#);
     assert_eq!(item, InputItem::user("hi"));
-    assert_eq!(tightwire_json::to_string(&item).unwrap(), r#"{"type":"message","role":"user","content":"hi"}"#);
+    assert_eq!(
+        tightwire_json::to_string(&item).unwrap(),
+        r#"{"type":"message","role":"user","content":"hi"}"#
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use tightwire_json::Value;
 use tightwire_perplexity::types::{chat, responses};
 
 use crate::wire;
-use crate::wire::{Exchange, response_check, lost, request_check};
+use crate::wire::{Exchange, lost, request_check, response_check};
 
 fn exchanges() -> Vec<Exchange> {
     wire::exchanges(include_str!("../data/perplexity-wire.jsonl")).unwrap()

@@ -69,7 +69,11 @@ impl Step {
     pub(crate) fn fed() -> (Self, Feed) {
         let (sender, receiver) = mpsc::unbounded_channel();
         (
-            Self::status(200, &[("content-type", "text/event-stream")], reqwest::Body::wrap(FeedBody(receiver))),
+            Self::status(
+                200,
+                &[("content-type", "text/event-stream")],
+                reqwest::Body::wrap(FeedBody(receiver)),
+            ),
             Feed(sender),
         )
     }

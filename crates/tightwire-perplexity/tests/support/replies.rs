@@ -7,13 +7,13 @@ use std::convert::Infallible;
 use std::future::{Ready, ready};
 use std::task::{Context, Poll};
 
+use serde::Serialize;
 use tightwire_json::Value;
 use tightwire_perplexity::types::{chat, responses};
 use tightwire_perplexity::{Client, Error, Events, RetryPolicy, StreamItem};
-use serde::Serialize;
 use tower_service::Service;
 
-use super::wire::{self, RecordedResponse, Exchange};
+use super::wire::{self, Exchange, RecordedResponse};
 
 /// Result of a recording.
 #[derive(Debug, Default)]

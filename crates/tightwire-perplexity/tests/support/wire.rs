@@ -5,13 +5,13 @@
 
 use std::borrow::Cow;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tightwire_json::{Map, Value};
 use tightwire_perplexity::types::{
     Deleted, async_chat, batches, browser, chat, decisions, embeddings, files, models, responses, search,
     skills,
 };
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 /// One line of the recording.
 #[derive(Debug)]
@@ -48,7 +48,8 @@ pub(crate) fn exchanges(text: &str) -> Result<Vec<Exchange>, String> {
     let lines = text.lines().enumerate();
     lines
         .map(|(index, line)| {
-            let line = tightwire_json::from_str(line).map_err(|error| format!("line {}: {error}", index + 1))?;
+            let line =
+                tightwire_json::from_str(line).map_err(|error| format!("line {}: {error}", index + 1))?;
             exchange(&line).ok_or_else(|| format!("line {}: not an exchange", index + 1))
         })
         .collect()

@@ -1,7 +1,7 @@
 //! Message content: a string, or a list of typed parts.
 
 use crate::types::NumberOrText;
-use crate::types::wire::{untagged, object, tagged};
+use crate::types::wire::{object, tagged, untagged};
 
 untagged! {
     /// Content of a message.

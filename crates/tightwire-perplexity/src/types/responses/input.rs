@@ -3,7 +3,7 @@
 use super::common::{Role, Status};
 use super::mcp::{ApprovalRequest, ApprovalResponse, McpCall, McpTools};
 use super::output::{FunctionCall, FunctionCallOutput};
-use crate::types::wire::{untagged, object, open_enum, tagged};
+use crate::types::wire::{object, open_enum, tagged, untagged};
 
 untagged! {
     /// Input of a request: a string, or the items of a conversation.

@@ -2,7 +2,7 @@
 
 use tightwire_json::Value;
 
-use crate::types::wire::{untagged, object, open_enum};
+use crate::types::wire::{object, open_enum, untagged};
 
 object! {
     /// Tools of an MCP server.

@@ -32,12 +32,10 @@ pub use output::{
     Namespace, NamespaceFunction, OutputContent, OutputItem, OutputMessage, OutputText, SearchResult,
     SearchResults, SkillLoaded, ToolSearch, UnknownItem,
 };
-pub use request::{
-    Models, Profile, ProfileKind, Reasoning, Request, RetrieveFormat, RetrieveParams,
-};
+pub use request::{Models, Profile, ProfileKind, Reasoning, Request, RetrieveFormat, RetrieveParams};
 pub use response::{
-    Cancelled, Cost, FileList, InputTokens, OutputTokens, Response, ResponseError, ResponseFile,
-    TokenUsage, ToolCallDetails, Usage,
+    Cancelled, Cost, FileList, InputTokens, OutputTokens, Response, ResponseError, ResponseFile, TokenUsage,
+    ToolCallDetails, Usage,
 };
 pub use sandbox::{Language, RunResult, RunStatus, SandboxOperation, SandboxResults};
 pub use skill::{BuiltinName, BuiltinSkill, CustomSkill, InlineSkill, Skill};

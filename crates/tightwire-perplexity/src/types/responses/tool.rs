@@ -6,7 +6,7 @@ use tightwire_json::{Map, Value};
 
 use super::mcp::{AllowedTools, Approval};
 use crate::types::invalid::{Invalid, at_most, present, within};
-use crate::types::wire::{untagged, object, open_enum, tagged};
+use crate::types::wire::{object, open_enum, tagged, untagged};
 use crate::types::{Recency, SearchContextSize, Secret};
 
 /// Maximum length of an MCP server label, in characters.

@@ -5,9 +5,9 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use tightwire_json::{Map, Value};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use tightwire_json::{Map, Value};
 
 use super::untagged::{Untagged, UntaggedVisitor};
 

@@ -5,9 +5,9 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use tightwire_json::Value;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, MapAccess, SeqAccess, Visitor};
+use tightwire_json::Value;
 
 /// A union of values of different JSON types. Implemented by [`untagged!`].
 ///
