@@ -164,7 +164,7 @@ fn scenario(raw: RawScenario) -> Result<Scenario, Violation> {
 
 fn rule(raw: RawRule) -> Result<Rule, Violation> {
     let path = PathPattern::parse(raw.path.get_ref()).ok_or_else(|| {
-        (" and has ** at most at its end/ and has ** at most at its end".to_owned(), raw.path.span())
+        ("a path must start with / and may have ** only at its end".to_owned(), raw.path.span())
     })?;
     let mut rule = Rule::of(path);
     if let Some(method) = raw.method {

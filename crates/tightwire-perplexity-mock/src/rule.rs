@@ -49,7 +49,7 @@ impl Rule {
     /// Panics if the pattern does not start with a slash, or has `**` anywhere but at its end.
     pub fn new(path: &str) -> Self {
         Self::of(
-            PathPattern::parse(path).expect(" and has ** at most at its end/ and has ** at most at its end"),
+            PathPattern::parse(path).expect("a pattern that starts with / and has ** only at its end"),
         )
     }
 

@@ -22,7 +22,7 @@ pub(crate) fn prompt(content: &Value) -> String {
 
 /// Returns the generated text. It repeats the prompt, so that clients can match responses to requests.
 pub(crate) fn reply_to(text: &str) -> String {
-    format!("You reply: {text}")
+    format!("You said: {text}")
 }
 
 /// Returns the number of tokens, which are words here.

@@ -118,8 +118,8 @@ mod tests {
         assert!(headers["authorization"].is_sensitive());
         assert_eq!(headers["accept"], "application/json");
         assert_eq!(headers["content-type"], "application/json");
-        assert_eq!(headers["x-source"], "perplexity");
-        assert!(headers["user-agent"].to_str().unwrap().starts_with("perplexity/"));
+        assert_eq!(headers["x-source"], "tightwire-perplexity");
+        assert!(headers["user-agent"].to_str().unwrap().starts_with("tightwire-perplexity/"));
         assert!(!assembled(&[], Accept::Json, false, &[]).contains_key("content-type"));
     }
 

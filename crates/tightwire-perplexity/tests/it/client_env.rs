@@ -68,9 +68,9 @@ fn variables_are_used() {
 
 #[test]
 fn second_key_variable_is_the_fallback() {
-    if !is_case("other_key_is_the_second_choice") {
+    if !is_case("second_key_variable_is_the_fallback") {
         let variables = [("PERPLEXITY_API_KEY", " "), ("PPLX_API_KEY", "other")];
-        return run("other_key_is_the_second_choice", &variables);
+        return run("second_key_variable_is_the_fallback", &variables);
     }
     let client = Client::from_env().unwrap();
     assert_eq!(client.base_url(), "https://api.perplexity.ai/");

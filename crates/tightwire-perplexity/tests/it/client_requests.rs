@@ -26,8 +26,8 @@ async fn defaults_of_a_request() {
         ("accept", "application/json"),
         ("authorization", "Bearer pplx-s3cret"),
         ("content-type", "application/json"),
-        ("user-agent", concat!("perplexity/", env!("CARGO_PKG_VERSION"))),
-        ("x-source", "perplexity"),
+        ("user-agent", concat!("tightwire-perplexity/", env!("CARGO_PKG_VERSION"))),
+        ("x-source", "tightwire-perplexity"),
         ("x-title", "Perplexity client for Rust"),
     ];
     let mut headers: Vec<_> =

@@ -364,7 +364,7 @@ fn failure(scenario: &str) -> Option<Predicate> {
 }
 
 /// Returns the difference between the result of a call and the expected one.
-fn surprise(scenario: &str, outcome: &CallResult) -> Option<String> {
+fn unexpected_result(scenario: &str, outcome: &CallResult) -> Option<String> {
     let is_expected = match (outcome, failure(scenario)) {
         (CallResult::Failed(error), Some(expected)) => expected(error),
         (CallResult::Value(_), None) => true,
@@ -428,7 +428,7 @@ async fn recorded_calls() {
         };
         calls += 1;
         let sent = script.sent();
-        let mut found: Vec<String> = surprise(&recording.scenario, &outcome).into_iter().collect();
+        let mut found: Vec<String> = unexpected_result(&recording.scenario, &outcome).into_iter().collect();
         if sent.len() != recording.attempts.len() {
             found.push(format!("{} attempts of {}", sent.len(), recording.attempts.len()));
         }
