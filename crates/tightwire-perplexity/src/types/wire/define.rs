@@ -160,6 +160,14 @@ macro_rules! object {
 
         $crate::types::wire::field_value!($name);
 
+        /// Checks the properties of the type.
+        #[cfg(test)]
+        #[test]
+        #[allow(non_snake_case, reason = "the test is named like the type")]
+        pub fn $name() {
+            $crate::types::tests::check::<$name>();
+        }
+
         #[cfg(test)]
         impl $crate::types::arbitrary::Arbitrary for $name {
             #[allow(clippy::needless_update, reason = "some objects have no fields")]

@@ -140,6 +140,14 @@ macro_rules! untagged {
 
         $crate::types::wire::field_value!($name);
 
+        /// Checks the properties of the type.
+        #[cfg(test)]
+        #[test]
+        #[allow(non_snake_case, reason = "the test is named like the type")]
+        pub fn $name() {
+            $crate::types::tests::check::<$name>();
+        }
+
         #[cfg(test)]
         impl $crate::types::arbitrary::Arbitrary for $name {
             fn arbitrary(source: &mut $crate::types::arbitrary::Source) -> Self {
