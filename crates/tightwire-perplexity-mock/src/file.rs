@@ -63,12 +63,12 @@ struct RawRule {
     body: BTreeMap<String, Spanned<Value>>,
     #[serde(default)]
     cycle: bool,
-    answer: Spanned<Vec<Spanned<RawAnswer>>>,
+    answer: Spanned<Vec<Spanned<RawResponse>>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawAnswer {
+struct RawResponse {
     #[serde(default)]
     api: bool,
     json: Option<Value>,
@@ -194,21 +194,21 @@ fn rule(raw: RawRule) -> Result<Rule, Violation> {
     if raw.answer.get_ref().is_empty() {
         return Err(("a rule must have an answer".into(), raw.answer.span()));
     }
-    let answers = raw.answer.into_inner();
-    for raw in answers {
+    let responses = raw.answer.into_inner();
+    for raw in responses {
         let span = raw.span();
-        let answer = answer(raw.into_inner(), span)?;
-        rule = rule.respond(answer);
+        let response = response(raw.into_inner(), span)?;
+        rule = rule.respond(response);
     }
     Ok(rule)
 }
 
-fn answer(raw: RawAnswer, span: Range<usize>) -> Result<MockResponse, Violation> {
+fn response(raw: RawResponse, span: Range<usize>) -> Result<MockResponse, Violation> {
     let kinds = [raw.api, raw.json.is_some(), raw.text.is_some(), raw.base64.is_some(), raw.events.is_some()];
-    if kinds.into_iter().filter(|is_given| *is_given).count() > 1 {
+    if kinds.into_iter().filter(|is_set| *is_set).count() > 1 {
         return Err(("an answer must have only one of api, json, text, base64 and events".into(), span));
     }
-    let mut answer = if raw.api {
+    let mut response = if raw.api {
         MockResponse::api()
     } else if let Some(value) = &raw.json {
         MockResponse::json(value)
@@ -224,7 +224,7 @@ fn answer(raw: RawAnswer, span: Range<usize>) -> Result<MockResponse, Violation>
         MockResponse::with(Content::Pieces(Vec::new()))
     };
     if let Some(status) = raw.status {
-        answer.status = Some(
+        response.status = Some(
             final_status(*status.get_ref())
                 .ok_or(("the status must be from 200 to 999".to_owned(), status.span()))?,
         );
@@ -234,30 +234,30 @@ fn answer(raw: RawAnswer, span: Range<usize>) -> Result<MockResponse, Violation>
             name.parse().map_err(|_| (format!("{name:?} is not a header name"), value.span()))?;
         let text = HeaderValue::from_str(value.get_ref())
             .map_err(|_| ("not a header value".to_owned(), value.span()))?;
-        answer.headers.insert(parsed, text);
+        response.headers.insert(parsed, text);
     }
-    answer.times = raw.times;
+    response.times = raw.times;
     for raw in raw.steps {
-        answer = step(answer, raw)?;
+        response = step(response, raw)?;
     }
-    answer.framing = match (raw.chunked, raw.content_length) {
+    response.framing = match (raw.chunked, raw.content_length) {
         (true, Some(_)) => return Err(("chunked and content_length are mutually exclusive".into(), span)),
         (true, None) => Framing::Chunked,
         (false, Some(length)) => Framing::Length(length),
-        (false, None) => answer.framing,
+        (false, None) => response.framing,
     };
-    answer.chunk = raw.cut;
-    answer.pause = Duration::from_millis(raw.pause_ms.unwrap_or_default());
-    Ok(answer)
+    response.chunk = raw.cut;
+    response.pause = Duration::from_millis(raw.pause_ms.unwrap_or_default());
+    Ok(response)
 }
 
 fn plain(body: Bytes) -> MockResponse {
-    let mut answer = MockResponse::with(Content::Pieces(vec![body]));
-    answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
-    answer
+    let mut response = MockResponse::with(Content::Pieces(vec![body]));
+    response.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    response
 }
 
-fn step(answer: MockResponse, raw: Spanned<RawStep>) -> Result<MockResponse, Violation> {
+fn step(response: MockResponse, raw: Spanned<RawStep>) -> Result<MockResponse, Violation> {
     let span = raw.span();
     let raw = raw.into_inner();
     let at = match raw.at {
@@ -272,7 +272,7 @@ fn step(answer: MockResponse, raw: Spanned<RawStep>) -> Result<MockResponse, Vio
         (RawEffect::Reset, None) => Effect::Reset,
         (RawEffect::Close, None) => Effect::Close,
     };
-    Ok(answer.step(at, effect))
+    Ok(response.step(at, effect))
 }
 
 fn event(raw: Spanned<RawEvent>) -> Result<Event, Violation> {

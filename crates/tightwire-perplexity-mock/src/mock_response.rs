@@ -96,11 +96,11 @@ impl MockResponse {
 
     /// Creates an event stream with status 200. Each event is written separately.
     pub fn events(events: impl IntoIterator<Item = Event>) -> Self {
-        let mut answer = Self::with(Content::Pieces(events.into_iter().map(Event::into_bytes).collect()));
-        answer.framing = Framing::Chunked;
-        answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-        answer.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        answer
+        let mut response = Self::with(Content::Pieces(events.into_iter().map(Event::into_bytes).collect()));
+        response.framing = Framing::Chunked;
+        response.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        response.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        response
     }
 
     /// Creates an error response of the API: a status, and a body with message, type and the status as code.
@@ -116,15 +116,15 @@ impl MockResponse {
     /// Creates a 429 response with the delay in `retry-after-ms` and, rounded up to seconds, in
     /// `retry-after`.
     pub fn rate_limited(retry_after: Duration) -> Self {
-        let mut answer = Self::error(429, "rate_limit", "Rate limit exceeded");
+        let mut response = Self::error(429, "rate_limit", "Rate limit exceeded");
         let seconds = retry_after.as_millis().div_ceil(1000);
         for (name, value) in
             [(HeaderName::from_static("retry-after-ms"), retry_after.as_millis()), (RETRY_AFTER, seconds)]
         {
             let value = HeaderValue::from_str(&value.to_string()).expect("digits are a valid value");
-            answer.headers.insert(name, value);
+            response.headers.insert(name, value);
         }
-        answer
+        response
     }
 
     /// Sets the status.

@@ -48,9 +48,7 @@ impl Rule {
     ///
     /// Panics if the pattern does not start with a slash, or has `**` anywhere but at its end.
     pub fn new(path: &str) -> Self {
-        Self::of(
-            PathPattern::parse(path).expect("a pattern that starts with / and has ** only at its end"),
-        )
+        Self::of(PathPattern::parse(path).expect("a pattern that starts with / and has ** only at its end"))
     }
 
     pub(crate) fn of(path: PathPattern) -> Self {
@@ -134,16 +132,16 @@ impl Rule {
     /// Returns the next response, or `None` after the last one.
     pub(crate) fn next(&self, progress: &mut Progress) -> Option<&MockResponse> {
         loop {
-            let answer = self.responses.get(progress.index)?;
+            let response = self.responses.get(progress.index)?;
             let is_last = progress.index + 1 == self.responses.len();
-            let times = match answer.times {
+            let times = match response.times {
                 Some(times) => times.get(),
-                None if is_last && !self.cycles => return Some(answer),
+                None if is_last && !self.cycles => return Some(response),
                 None => 1,
             };
             if progress.served < times {
                 progress.served += 1;
-                return Some(answer);
+                return Some(response);
             }
             progress.served = 0;
             progress.index = if is_last && self.cycles { 0 } else { progress.index + 1 };
@@ -158,7 +156,7 @@ mod tests {
     fn statuses(rule: &Rule, requests: usize) -> Vec<Option<u16>> {
         let mut progress = Progress::default();
         (0..requests)
-            .map(|_| rule.next(&mut progress).map(|answer| answer.status.unwrap().as_u16()))
+            .map(|_| rule.next(&mut progress).map(|response| response.status.unwrap().as_u16()))
             .collect()
     }
 

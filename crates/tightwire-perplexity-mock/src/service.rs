@@ -61,7 +61,7 @@ impl Service {
         }
         let response = self.choose(&request);
         let base = match &response.content {
-            Content::Api => self.api.answer(&request).await,
+            Content::Api => self.api.handle(&request).await,
             Content::Pieces(pieces) => {
                 ApiResponse { pieces: pieces.clone(), ..ApiResponse::empty(StatusCode::OK) }
             }

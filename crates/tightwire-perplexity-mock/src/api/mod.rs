@@ -86,7 +86,7 @@ const PATHS: &[&str] = &[
 ];
 
 impl Api {
-    pub(crate) async fn answer(&self, request: &Request) -> ApiResponse {
+    pub(crate) async fn handle(&self, request: &Request) -> ApiResponse {
         let upload = Upload::of(request).await;
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let number = state.counters.next_request();

@@ -242,7 +242,7 @@ pub(crate) fn retrieve(store: &mut Store<Run>, request: &Request, id: &str) -> A
     let after = after.filter(|after| *after <= MAX_SEQUENCE);
     let after =
         after.ok_or_else(|| query("starting_after", "Input should be an integer from 0 to 2^53-1"))?;
-    // The stream goes on to the end of the run.
+    // The stream always runs to the end of the response.
     if run.phase != Phase::Cancelled {
         run.phase = Phase::Done;
     }
@@ -264,7 +264,7 @@ fn file_id(id: &str) -> String {
     format!("file_{id}")
 }
 
-/// One file, which holds the text of the answer.
+/// Lists the only file of a response, which contains its text.
 pub(crate) fn files(store: &Store<Run>, id: &str) -> ApiResult {
     let run = store.get(id).ok_or_else(|| error::not_found("Response", id))?;
     Ok(ApiResponse::json(&json!({

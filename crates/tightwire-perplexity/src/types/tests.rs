@@ -9,7 +9,10 @@ use super::arbitrary::any_value;
 use super::*;
 
 /// Bounds of every tested type.
-pub(crate) trait Wire: Serialize + DeserializeOwned + PartialEq + Clone + std::fmt::Debug + Send + Sync {}
+pub(crate) trait Wire:
+    Serialize + DeserializeOwned + PartialEq + Clone + std::fmt::Debug + Send + Sync
+{
+}
 
 impl<T: Serialize + DeserializeOwned + PartialEq + Clone + std::fmt::Debug + Send + Sync> Wire for T {}
 
