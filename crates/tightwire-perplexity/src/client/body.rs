@@ -54,7 +54,7 @@ pub(super) async fn read(mut body: Body, limit: usize) -> Result<Bytes, AttemptE
     Ok(read.into_bytes())
 }
 
-/// Body assembled from chunks. A single chunk is not copied; joined are copied into a buffer that grows by
+/// Body assembled from chunks. A single chunk is not copied; several are copied into a buffer that grows by
 /// doubling.
 #[derive(Default)]
 struct BodyBuffer {
