@@ -1,15 +1,15 @@
-//! The one error type of this crate.
+//! Error type of this crate.
 
 use std::fmt;
 use std::io;
 use std::ops::Range;
 
-/// The result type of this crate.
+/// Result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a scenario could not be read, or the server not be started.
+/// Error of loading a scenario or starting the server.
 ///
-/// The kind is private; ask the `is_*` predicates. The wording is not part of the API.
+/// The kind is private; use the `is_*` methods. The wording may change between versions.
 pub struct Error {
     kind: Kind,
     source: Option<io::Error>,
@@ -19,9 +19,9 @@ pub struct Error {
 enum Kind {
     /// The scenario file cannot be read.
     Read,
-    /// The scenario is not valid. Line and column count from 1.
+    /// The scenario is invalid. Line and column count from 1.
     Scenario { message: String, line: usize, column: usize },
-    /// The address cannot be listened on, or the thread not be started.
+    /// The address cannot be bound, or the thread cannot be started.
     Start,
 }
 
@@ -34,7 +34,7 @@ impl Error {
         Self { kind: Kind::Start, source: Some(source) }
     }
 
-    /// A violation at the start of `span` in `text`.
+    /// Creates an error at the start of `span` in `text`.
     pub(crate) fn scenario(message: impl Into<String>, text: &str, span: Range<usize>) -> Self {
         let before = text.get(..span.start).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
@@ -42,23 +42,23 @@ impl Error {
         Self { kind: Kind::Scenario { message: message.into(), line, column }, source: None }
     }
 
-    /// Whether the scenario is not valid TOML, or not a valid scenario.
+    /// Returns `true` if the scenario is not valid TOML or not a valid scenario.
     pub fn is_scenario(&self) -> bool {
         matches!(self.kind, Kind::Scenario { .. })
     }
 
-    /// Whether the scenario file could not be read. The cause is the source.
+    /// Returns `true` if the scenario file cannot be read. The I/O error is the source.
     pub fn is_read(&self) -> bool {
         matches!(self.kind, Kind::Read)
     }
 
-    /// Whether the server could not be started. The cause is the source.
+    /// Returns `true` if the server cannot be started. The I/O error is the source.
     pub fn is_start(&self) -> bool {
         matches!(self.kind, Kind::Start)
     }
 
-    /// The line and the column of the violation, if [`is_scenario`](Self::is_scenario). Both count from 1, columns in
-    /// characters. For a violation of a whole rule or answer it is where that begins.
+    /// Returns line and column of an [`is_scenario`](Self::is_scenario) error. Both count from 1, columns in
+    /// characters. For an error in a whole rule or response, they are its start.
     pub fn line_column(&self) -> Option<(usize, usize)> {
         match self.kind {
             Kind::Scenario { line, column, .. } => Some((line, column)),
@@ -70,11 +70,11 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            Kind::Read => f.write_str("the scenario cannot be read"),
+            Kind::Read => f.write_str("cannot read the scenario"),
             Kind::Scenario { message, line, column } => {
                 write!(f, "scenario, line {line}, column {column}: {message}")
             }
-            Kind::Start => f.write_str("the server cannot be started"),
+            Kind::Start => f.write_str("cannot start the server"),
         }
     }
 }

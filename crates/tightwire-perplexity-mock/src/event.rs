@@ -3,9 +3,9 @@
 use bytes::Bytes;
 use serde_json::Value;
 
-/// One block of an event stream, as it goes over the wire.
+/// One block of an event stream.
 ///
-/// What is unusual is possible on purpose: a block without data, an id alone, data that is not JSON.
+/// Unusual blocks are possible: without data, with only an ID, or with data that is not JSON.
 #[derive(Debug, Clone, Default)]
 pub struct Event {
     text: String,
@@ -13,37 +13,37 @@ pub struct Event {
 }
 
 impl Event {
-    /// An event with these data lines.
+    /// Creates an event with this data.
     pub fn data(data: &str) -> Self {
         Self::default().with("data", data)
     }
 
-    /// An event with this JSON as its data, on one line.
+    /// Creates an event with JSON data on one line.
     pub fn json(data: &Value) -> Self {
         Self::data(&data.to_string())
     }
 
-    /// The event that ends a stream of the API.
+    /// Creates the `[DONE]` event that ends a stream of the API.
     pub fn done() -> Self {
         Self::data("[DONE]")
     }
 
-    /// A named event without data.
+    /// Creates an event with a type and no data.
     pub fn named(name: &str) -> Self {
         Self::default().with("event", name)
     }
 
-    /// A comment.
+    /// Creates a comment.
     pub fn comment(text: &str) -> Self {
         Self::default().with("", text)
     }
 
-    /// Text as it is, which need not be a whole block.
+    /// Creates raw text, which need not be a complete block.
     pub fn raw(text: &str) -> Self {
         Self { text: text.to_owned(), is_raw: true }
     }
 
-    /// Adds a field, with one line for each line of the value. An empty name makes a comment.
+    /// Adds a field, one line per line of the value. An empty name makes a comment.
     #[must_use]
     pub fn with(mut self, field: &str, value: &str) -> Self {
         for line in value.split('\n') {

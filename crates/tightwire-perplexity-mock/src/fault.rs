@@ -1,33 +1,33 @@
-//! What goes wrong on the way of an answer, and where.
+//! Faults of a response.
 
 use std::time::Duration;
 
-/// Where a step of the script happens.
+/// Where a fault is injected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Position {
-    /// Before the status line is written.
+    /// Before the status line.
     Head,
-    /// After this many bytes of the body, framing not counted. A position past the end of the body counts as its
-    /// end. A response with `Content-Length` is complete there, so that steps at the end run only in chunked ones.
+    /// After this many bytes of the body, not counting chunk framing. Positions beyond the end mean the end.
+    /// A response with `Content-Length` is complete there, so faults at the end only apply to chunked ones.
     Body(usize),
 }
 
-/// What a step does.
+/// Effect of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Effect {
-    /// Waits, on tokio's clock.
+    /// Waits, using tokio's clock.
     Wait(Duration),
-    /// Sends nothing more, until the client closes the connection.
+    /// Sends nothing more until the client closes the connection.
     Stall,
-    /// Resets the connection: the client sees `ECONNRESET` or the like.
+    /// Resets the connection: the client gets `ECONNRESET`.
     Reset,
-    /// Closes the connection in an orderly way: the client sees the end of the stream.
+    /// Closes the connection gracefully: the client sees the end of the stream.
     Close,
 }
 
-/// A step of an answer's script.
+/// A fault at a position of the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) at: Position,

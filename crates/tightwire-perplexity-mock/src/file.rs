@@ -1,4 +1,4 @@
-//! Scenario files: TOML to rules.
+//! Parser of scenario files (TOML).
 
 use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -13,10 +13,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use toml::Spanned;
 
-use crate::answer::{Answer, Content, Framing, final_status};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::fault::{Effect, Position};
+use crate::mock_response::{Content, Framing, MockResponse, final_status};
 use crate::pattern::PathPattern;
 use crate::rule::Rule;
 use crate::scenario::{Auth, Scenario, Unmatched};
@@ -63,12 +63,12 @@ struct RawRule {
     body: BTreeMap<String, Spanned<Value>>,
     #[serde(default)]
     cycle: bool,
-    answer: Spanned<Vec<Spanned<RawAnswer>>>,
+    answer: Spanned<Vec<Spanned<RawResponse>>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawAnswer {
+struct RawResponse {
     #[serde(default)]
     api: bool,
     json: Option<Value>,
@@ -130,7 +130,7 @@ enum RawEffect {
     Close,
 }
 
-/// What is wrong, and where.
+/// Error message and its position.
 type Violation = (String, Range<usize>);
 
 pub(crate) fn parse(text: &str) -> Result<Scenario> {
@@ -163,8 +163,9 @@ fn scenario(raw: RawScenario) -> Result<Scenario, Violation> {
 }
 
 fn rule(raw: RawRule) -> Result<Rule, Violation> {
-    let path = PathPattern::parse(raw.path.get_ref())
-        .ok_or_else(|| ("a path begins with / and has ** at most at its end".to_owned(), raw.path.span()))?;
+    let path = PathPattern::parse(raw.path.get_ref()).ok_or_else(|| {
+        ("a path must start with / and may have ** only at its end".to_owned(), raw.path.span())
+    })?;
     let mut rule = Rule::of(path);
     if let Some(method) = raw.method {
         if method.get_ref().parse::<http::Method>().is_err() {
@@ -183,50 +184,49 @@ fn rule(raw: RawRule) -> Result<Rule, Violation> {
     }
     for (pointer, value) in raw.body {
         if !pointer.is_empty() && !pointer.starts_with('/') {
-            return Err(("members of the body are named by JSON pointers".into(), value.span()));
+            return Err(("body fields must be JSON pointers".into(), value.span()));
         }
-        rule = rule.body_member(&pointer, value.into_inner());
+        rule = rule.body_field(&pointer, value.into_inner());
     }
     if raw.cycle {
         rule = rule.cycle();
     }
     if raw.answer.get_ref().is_empty() {
-        return Err(("a rule needs an answer".into(), raw.answer.span()));
+        return Err(("a rule must have an answer".into(), raw.answer.span()));
     }
-    let answers = raw.answer.into_inner();
-    for raw in answers {
+    let responses = raw.answer.into_inner();
+    for raw in responses {
         let span = raw.span();
-        let answer = answer(raw.into_inner(), span)?;
-        rule = rule.answer(answer);
+        let response = response(raw.into_inner(), span)?;
+        rule = rule.respond(response);
     }
     Ok(rule)
 }
 
-fn answer(raw: RawAnswer, span: Range<usize>) -> Result<Answer, Violation> {
+fn response(raw: RawResponse, span: Range<usize>) -> Result<MockResponse, Violation> {
     let kinds = [raw.api, raw.json.is_some(), raw.text.is_some(), raw.base64.is_some(), raw.events.is_some()];
-    if kinds.into_iter().filter(|is_given| *is_given).count() > 1 {
-        return Err(("an answer has one of api, json, text, base64 and events".into(), span));
+    if kinds.into_iter().filter(|is_set| *is_set).count() > 1 {
+        return Err(("an answer must have only one of api, json, text, base64 and events".into(), span));
     }
-    let mut answer = if raw.api {
-        Answer::api()
+    let mut response = if raw.api {
+        MockResponse::api()
     } else if let Some(value) = &raw.json {
-        Answer::json(value)
+        MockResponse::json(value)
     } else if let Some(text) = raw.text {
         plain(text.into())
     } else if let Some(encoded) = raw.base64 {
-        let decoded = STANDARD
-            .decode(encoded.get_ref())
-            .map_err(|_| ("not base64 of the standard alphabet".to_owned(), encoded.span()))?;
+        let decoded =
+            STANDARD.decode(encoded.get_ref()).map_err(|_| ("invalid base64".to_owned(), encoded.span()))?;
         plain(decoded.into())
     } else if let Some(raw) = raw.events {
-        Answer::events(raw.into_iter().map(event).collect::<Result<Vec<_>, _>>()?)
+        MockResponse::events(raw.into_iter().map(event).collect::<Result<Vec<_>, _>>()?)
     } else {
-        Answer::with(Content::Pieces(Vec::new()))
+        MockResponse::with(Content::Pieces(Vec::new()))
     };
     if let Some(status) = raw.status {
-        answer.status = Some(
+        response.status = Some(
             final_status(*status.get_ref())
-                .ok_or(("a status is from 200 to 999".to_owned(), status.span()))?,
+                .ok_or(("the status must be from 200 to 999".to_owned(), status.span()))?,
         );
     }
     for (name, value) in raw.headers {
@@ -234,30 +234,30 @@ fn answer(raw: RawAnswer, span: Range<usize>) -> Result<Answer, Violation> {
             name.parse().map_err(|_| (format!("{name:?} is not a header name"), value.span()))?;
         let text = HeaderValue::from_str(value.get_ref())
             .map_err(|_| ("not a header value".to_owned(), value.span()))?;
-        answer.headers.insert(parsed, text);
+        response.headers.insert(parsed, text);
     }
-    answer.times = raw.times;
+    response.times = raw.times;
     for raw in raw.steps {
-        answer = step(answer, raw)?;
+        response = step(response, raw)?;
     }
-    answer.framing = match (raw.chunked, raw.content_length) {
-        (true, Some(_)) => return Err(("chunked and content_length exclude each other".into(), span)),
+    response.framing = match (raw.chunked, raw.content_length) {
+        (true, Some(_)) => return Err(("chunked and content_length are mutually exclusive".into(), span)),
         (true, None) => Framing::Chunked,
         (false, Some(length)) => Framing::Length(length),
-        (false, None) => answer.framing,
+        (false, None) => response.framing,
     };
-    answer.chunk = raw.cut;
-    answer.pause = Duration::from_millis(raw.pause_ms.unwrap_or_default());
-    Ok(answer)
+    response.chunk = raw.cut;
+    response.pause = Duration::from_millis(raw.pause_ms.unwrap_or_default());
+    Ok(response)
 }
 
-fn plain(body: Bytes) -> Answer {
-    let mut answer = Answer::with(Content::Pieces(vec![body]));
-    answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
-    answer
+fn plain(body: Bytes) -> MockResponse {
+    let mut response = MockResponse::with(Content::Pieces(vec![body]));
+    response.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    response
 }
 
-fn step(answer: Answer, raw: Spanned<RawStep>) -> Result<Answer, Violation> {
+fn step(response: MockResponse, raw: Spanned<RawStep>) -> Result<MockResponse, Violation> {
     let span = raw.span();
     let raw = raw.into_inner();
     let at = match raw.at {
@@ -266,13 +266,13 @@ fn step(answer: Answer, raw: Spanned<RawStep>) -> Result<Answer, Violation> {
     };
     let effect = match (raw.effect, raw.ms) {
         (RawEffect::Wait, Some(ms)) => Effect::Wait(Duration::from_millis(ms)),
-        (RawEffect::Wait, None) => return Err(("a wait needs ms".into(), span)),
-        (_, Some(_)) => return Err(("only a wait has ms".into(), span)),
+        (RawEffect::Wait, None) => return Err(("the effect wait requires ms".into(), span)),
+        (_, Some(_)) => return Err(("only the effect wait may have ms".into(), span)),
         (RawEffect::Stall, None) => Effect::Stall,
         (RawEffect::Reset, None) => Effect::Reset,
         (RawEffect::Close, None) => Effect::Close,
     };
-    Ok(answer.step(at, effect))
+    Ok(response.step(at, effect))
 }
 
 fn event(raw: Spanned<RawEvent>) -> Result<Event, Violation> {
@@ -285,12 +285,12 @@ fn event(raw: Spanned<RawEvent>) -> Result<Event, Violation> {
         || raw.data.is_some()
         || raw.json.is_some();
     if raw.data.is_some() && raw.json.is_some() {
-        return Err(("an event has one of data and json".into(), span));
+        return Err(("an event must have only one of data and json".into(), span));
     }
     match raw.raw {
-        Some(_) if has_fields => return Err(("a raw event has no fields".into(), span)),
+        Some(_) if has_fields => return Err(("a raw event must not have other fields".into(), span)),
         Some(text) => return Ok(Event::raw(&text)),
-        None if !has_fields => return Err(("an event needs a field".into(), span)),
+        None if !has_fields => return Err(("an event must have at least one field".into(), span)),
         None => {}
     }
     let data = raw.data.or_else(|| raw.json.map(|value| value.to_string()));

@@ -1,17 +1,17 @@
-//! A server that speaks the Perplexity API, with scripted faults, for tests of clients.
+//! Mock server of the Perplexity API with fault injection, for client tests.
 //!
 //! ```
-//! use tightwire_perplexity_mock::{Answer, Config, Mock, Rule, Scenario};
+//! use tightwire_perplexity_mock::{MockResponse, Config, Mock, Rule, Scenario};
 //! use std::io::{Read, Write};
 //! use std::net::TcpStream;
 //! use std::time::Duration;
 //!
 //! let retried = Rule::new("/v1/models")
-//!     .answer(Answer::rate_limited(Duration::from_millis(20)).times(1))
-//!     .answer(Answer::api());
+//!     .respond(MockResponse::rate_limited(Duration::from_millis(20)).times(1))
+//!     .respond(MockResponse::api());
 //! let mock = Mock::start_blocking(Scenario::api().rule(retried), Config::default())?;
 //!
-//! // A client is given `mock.url()`. This one retries at once.
+//! // Point the client at `mock.url()`. This one retries at once.
 //! let request = "GET /v1/models HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer k\r\nConnection: close\r\n\r\n";
 //! let mut statuses = Vec::new();
 //! for _ in 0..2 {
@@ -26,50 +26,52 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What there is
+//! # Overview
 //!
-//! - The built-in API: every endpoint, with state. Jobs advance from poll to poll, uploads can be listed and read,
-//!   streams can be resumed. Answers depend on the requests alone: no clock, no chance.
-//! - [`Rule`]s that answer in its place, in code or from [scenario files](Scenario::from_toml), and faults of the
-//!   connection at a chosen byte: waits, stalls, resets, closes, a wrong `Content-Length`.
-//! - [`Scenario::default`]: a set of named cases, which a request chooses with the header `x-mock-case`. The program
-//!   `perplexity-mock` serves it.
-//! - A record of the requests, and counts of requests and connections.
+//! - The built-in API implements every endpoint, with state: jobs advance with each poll, uploads can be
+//!   listed and downloaded, streams can be resumed. Responses depend only on the requests, not on a clock or
+//!   random numbers.
+//! - [`Rule`]s override it, in code or in [scenario files](Scenario::from_toml), and inject connection faults
+//!   at a given byte: delays, stalls, resets, closes, a wrong `Content-Length`.
+//! - [`Scenario::default`] defines named cases that a request selects with the header `x-mock-case`. The
+//!   program `perplexity-mock` serves it.
+//! - Requests are recorded; requests and connections are counted.
 //!
-//! # What is promised
+//! # Guarantees
 //!
-//! - Members, types and statuses of the API's answers are those that the API's clients were recorded with.
-//! - The same requests in the same order get the same answers.
-//! - A body past [`Config::max_body_size`] is refused, the record keeps [`Config::max_requests`] with at most
-//!   [`Config::max_record_bytes`], and the API the newest 1,000 objects of each kind with at most 256 MiB.
+//! - Fields, types and statuses of the responses match the recorded traffic of the official SDKs.
+//! - The same requests in the same order get the same responses.
+//! - Memory is bounded: request bodies above [`Config::max_body_size`] are rejected, the record holds at most
+//!   [`Config::max_requests`] requests and [`Config::max_record_bytes`] bytes, and the API stores the newest
+//!   1,000 objects of each type, at most 256 MiB.
 //!
-//! # What is not
+//! # Limits
 //!
-//! - HTTP/2, TLS and compression. No `Date` header is sent.
-//! - The texts of the answers may change.
+//! - No HTTP/2, TLS or compression, and no `Date` header.
+//! - Response texts may change between versions.
 
-mod answer;
 mod api;
+mod api_response;
 mod error;
 mod event;
 mod fault;
 mod file;
 mod log;
+mod mock_response;
 mod pattern;
 mod playback;
-mod reply;
 mod request;
 mod rule;
 mod scenario;
 mod server;
 mod service;
-mod wire;
+mod socket;
 
-pub use answer::Answer;
 pub use error::{Error, Result};
 pub use event::Event;
 pub use fault::{Effect, Position};
 pub use log::Counts;
+pub use mock_response::MockResponse;
 pub use request::Request;
 pub use rule::Rule;
 pub use scenario::{Auth, Scenario};

@@ -1,4 +1,4 @@
-//! What the server has seen.
+//! Record of requests and connection counts.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,19 +7,19 @@ use tokio::sync::watch;
 
 use crate::request::Request;
 
-/// How much the server has seen so far.
+/// Counts of requests and connections.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Requests received whole.
+    /// Complete requests received.
     pub requests: u64,
-    /// Connections accepted.
+    /// Accepted connections.
     pub connections: u64,
-    /// Connections that are open now.
+    /// Open connections.
     pub open: u64,
 }
 
-/// The newest requests, and counts of everything.
+/// The newest requests, and the counts.
 #[derive(Debug)]
 pub(crate) struct Log {
     record: Mutex<Record>,
@@ -27,7 +27,7 @@ pub(crate) struct Log {
     counts: watch::Sender<Counts>,
 }
 
-/// How much is kept.
+/// Limits of the record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) requests: usize,
@@ -37,7 +37,7 @@ pub(crate) struct Limits {
 #[derive(Debug, Default)]
 struct Record {
     requests: VecDeque<Request>,
-    /// The length of all bodies.
+    /// Total size of the recorded bodies.
     bytes: usize,
 }
 
@@ -62,7 +62,7 @@ impl Log {
         self.counts.send_modify(|counts| counts.requests += 1);
     }
 
-    /// Counts a new connection and gives it its number.
+    /// Counts a new connection and returns its number.
     pub(crate) fn opened(&self) -> u64 {
         let mut number = 0;
         self.counts.send_modify(|counts| {
@@ -93,7 +93,7 @@ impl Log {
 
     pub(crate) async fn wait_for(&self, condition: impl FnMut(&Counts) -> bool) -> Counts {
         let mut receiver = self.counts.subscribe();
-        // The sender lives in `self`, so that the channel cannot end meanwhile.
+        // `self` owns the sender, so the channel stays open.
         *receiver.wait_for(condition).await.expect("the sender lives")
     }
 }

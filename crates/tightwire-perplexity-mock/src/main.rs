@@ -10,18 +10,18 @@ use lexopt::{Arg, Parser, ValueExt};
 use tightwire_perplexity_mock::{Auth, Config, Mock, Scenario};
 
 const HELP: &str = "\
-A server that speaks the Perplexity API, for tests of clients.
+Mock server of the Perplexity API with fault injection, for client tests.
 
 usage: perplexity-mock [OPTION...]
 
-  --port PORT        port to listen on; 0, the default, takes a free one
-  --host ADDRESS     address to listen on; 127.0.0.1 by default
-  --scenario FILE    scenario to serve in place of the default one
-  --no-auth          takes requests without a key
-  --quiet            does not print the requests
-  -h, --help         prints this text
+  --port PORT        Port to listen on; 0 selects a free port [default: 0]
+  --host ADDRESS     Address to listen on [default: 127.0.0.1]
+  --scenario FILE    Scenario file to serve [default: the built-in scenario]
+  --no-auth          Accept requests without an API key
+  --quiet            Do not print the requests
+  -h, --help         Print this text
 
-Without a scenario a request can ask for a fault with the header x-mock-case; see scenarios/default.toml.
+The built-in scenario injects a fault if the request has the header x-mock-case; see scenarios/default.toml.
 ";
 
 struct Options {
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nothing is left to do where not even this can be printed.
+            // If stderr is closed, the exit code is the only way left to report the error.
             let _ = writeln!(io::stderr(), "perplexity-mock: {}", chain(error.as_ref()));
             ExitCode::FAILURE
         }
@@ -58,7 +58,7 @@ fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// `None` where help is asked for.
+/// Parses the command line. Returns `None` for `--help`.
 fn options(arguments: impl Iterator<Item = OsString>) -> Outcome<Option<Options>> {
     let mut parser = Parser::from_args(arguments);
     let (mut host, mut port) = (IpAddr::V4(Ipv4Addr::LOCALHOST), 0_u16);

@@ -1,6 +1,6 @@
-//! Patterns of paths.
+//! Path patterns.
 
-/// A path with wildcards: `*` stands for one segment, a final `**` for any number of them.
+/// A path pattern: `*` matches one segment, a final `**` any number of segments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PathPattern {
     segments: Vec<String>,
@@ -8,7 +8,7 @@ pub(crate) struct PathPattern {
 }
 
 impl PathPattern {
-    /// `None` unless the pattern begins with a slash, and has `**` at its end only.
+    /// Returns `None` unless the pattern starts with a slash and has `**` only at its end.
     pub(crate) fn parse(pattern: &str) -> Option<Self> {
         let mut segments: Vec<String> = pattern.strip_prefix('/')?.split('/').map(str::to_owned).collect();
         let is_open = segments.last().is_some_and(|last| last == "**");
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn other_patterns_are_refused() {
+    fn invalid_patterns_are_rejected() {
         for pattern in ["", "v1", "/**/a"] {
             assert_eq!(PathPattern::parse(pattern), None);
         }

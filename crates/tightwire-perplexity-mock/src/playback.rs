@@ -1,4 +1,4 @@
-//! The body of a response, played from a script.
+//! Response bodies with injected faults.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
@@ -13,63 +13,68 @@ use http_body::{Body, Frame};
 use tokio::time::{Sleep, sleep};
 
 use crate::fault::{Effect, Position, Step};
-use crate::wire::Wire;
+use crate::socket::ConnectionState;
 
-/// One thing to do, in order.
+/// One action of a body.
 #[derive(Debug, PartialEq, Eq)]
-enum Cue {
+enum Action {
     Write(Bytes),
-    /// Waits until the socket has taken everything.
+    /// Waits until the socket has accepted all bytes.
     Flush,
     Do(Effect),
 }
 
-/// A body that writes, waits and breaks off as the script says.
+/// A response body that writes, waits and breaks off as scripted.
 #[derive(Debug)]
 pub(crate) struct Playback {
-    cues: VecDeque<Cue>,
+    actions: VecDeque<Action>,
     sleep: Option<Pin<Box<Sleep>>>,
-    wire: Arc<Wire>,
+    connection: Arc<ConnectionState>,
 }
 
-/// Ends a connection in the middle of an exchange, because the script says so.
+/// Error that closes a connection in the middle of a response, as scripted.
 #[derive(Debug)]
-pub(crate) struct BreakOff;
+pub(crate) struct ConnectionClosed;
 
-impl fmt::Display for BreakOff {
+impl fmt::Display for ConnectionClosed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the script breaks the connection off")
+        f.write_str("connection closed as scripted")
     }
 }
 
-impl std::error::Error for BreakOff {}
+impl std::error::Error for ConnectionClosed {}
 
-/// How a body is cut and slowed down.
+/// Piece size and delay of a body.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pace {
+pub(crate) struct Pacing {
     pub(crate) chunk: Option<NonZeroUsize>,
     pub(crate) pause: Duration,
 }
 
 impl Playback {
-    pub(crate) fn new(pieces: Vec<Bytes>, steps: &[Step], pace: Pace, wire: Arc<Wire>) -> Self {
-        // The head counts as well: it is in hyper's buffer before the body is polled.
-        wire.mark_dirty();
-        Self { cues: cues(pieces, steps, pace), sleep: None, wire }
+    pub(crate) fn new(
+        pieces: Vec<Bytes>,
+        steps: &[Step],
+        pacing: Pacing,
+        connection: Arc<ConnectionState>,
+    ) -> Self {
+        // Includes the response head, which is in hyper's buffer before the body is polled.
+        connection.mark_dirty();
+        Self { actions: actions(pieces, steps, pacing), sleep: None, connection }
     }
 }
 
-fn cues(pieces: Vec<Bytes>, steps: &[Step], pace: Pace) -> VecDeque<Cue> {
+fn actions(pieces: Vec<Bytes>, steps: &[Step], pacing: Pacing) -> VecDeque<Action> {
     let mut boundaries = BTreeSet::new();
     let mut length = 0;
     for piece in &pieces {
         length += piece.len();
         boundaries.insert(length);
     }
-    if let Some(chunk) = pace.chunk {
+    if let Some(chunk) = pacing.chunk {
         boundaries.extend((chunk.get()..length).step_by(chunk.get()));
     }
-    // Steps by their place, and in their order where the place is the same.
+    // Faults sorted by position; the sort is stable.
     let mut steps: Vec<(usize, Effect)> = steps
         .iter()
         .filter_map(|step| match step.at {
@@ -84,63 +89,63 @@ fn cues(pieces: Vec<Bytes>, steps: &[Step], pace: Pace) -> VecDeque<Cue> {
         Ok([only]) => only,
         Err(pieces) => pieces.concat().into(),
     };
-    let mut cues = VecDeque::new();
+    let mut actions = VecDeque::new();
     let mut steps = steps.into_iter().peekable();
     let mut start = 0;
     for end in boundaries {
         if end > start {
-            cues.push_back(Cue::Write(whole.slice(start..end)));
-            cues.push_back(Cue::Flush);
-            if end < length && !pace.pause.is_zero() {
-                cues.push_back(Cue::Do(Effect::Wait(pace.pause)));
+            actions.push_back(Action::Write(whole.slice(start..end)));
+            actions.push_back(Action::Flush);
+            if end < length && !pacing.pause.is_zero() {
+                actions.push_back(Action::Do(Effect::Wait(pacing.pause)));
             }
             start = end;
         }
         while let Some((_, effect)) = steps.next_if(|(byte, _)| *byte == end) {
-            // The head goes out before the first step even where no byte of the body does.
-            if cues.is_empty() {
-                cues.push_back(Cue::Flush);
+            // Send the head before the first fault, even if no byte of the body precedes it.
+            if actions.is_empty() {
+                actions.push_back(Action::Flush);
             }
-            cues.push_back(Cue::Do(effect));
+            actions.push_back(Action::Do(effect));
         }
     }
-    if cues.back() == Some(&Cue::Flush) {
-        cues.pop_back();
+    if actions.back() == Some(&Action::Flush) {
+        actions.pop_back();
     }
-    cues
+    actions
 }
 
 impl Body for Playback {
     type Data = Bytes;
-    type Error = BreakOff;
+    type Error = ConnectionClosed;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BreakOff>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, ConnectionClosed>>> {
         let this = &mut *self;
         loop {
-            match this.cues.front() {
+            match this.actions.front() {
                 None => return Poll::Ready(None),
-                Some(Cue::Write(_)) => {
-                    let Some(Cue::Write(bytes)) = this.cues.pop_front() else { continue };
-                    this.wire.mark_dirty();
+                Some(Action::Write(_)) => {
+                    let Some(Action::Write(bytes)) = this.actions.pop_front() else { continue };
+                    this.connection.mark_dirty();
                     return Poll::Ready(Some(Ok(Frame::data(bytes))));
                 }
-                Some(Cue::Flush) => ready!(this.wire.poll_clean(cx)),
-                Some(Cue::Do(Effect::Wait(delay))) => {
+                Some(Action::Flush) => ready!(this.connection.poll_clean(cx)),
+                Some(Action::Do(Effect::Wait(delay))) => {
                     let sleep = this.sleep.get_or_insert_with(|| Box::pin(sleep(*delay)));
                     ready!(sleep.as_mut().poll(cx));
                     this.sleep = None;
                 }
-                Some(Cue::Do(Effect::Stall)) => return Poll::Pending,
-                Some(Cue::Do(Effect::Reset)) => {
-                    this.wire.reset_at_end();
-                    return Poll::Ready(Some(Err(BreakOff)));
+                Some(Action::Do(Effect::Stall)) => return Poll::Pending,
+                Some(Action::Do(Effect::Reset)) => {
+                    this.connection.reset_at_end();
+                    return Poll::Ready(Some(Err(ConnectionClosed)));
                 }
-                Some(Cue::Do(Effect::Close)) => return Poll::Ready(Some(Err(BreakOff))),
+                Some(Action::Do(Effect::Close)) => return Poll::Ready(Some(Err(ConnectionClosed))),
             }
-            this.cues.pop_front();
+            this.actions.pop_front();
         }
     }
 }
@@ -152,10 +157,10 @@ mod tests {
 
     use super::*;
 
-    const PLAIN: Pace = Pace { chunk: None, pause: Duration::ZERO };
+    const PLAIN: Pacing = Pacing { chunk: None, pause: Duration::ZERO };
 
-    fn write(text: &'static str) -> Cue {
-        Cue::Write(Bytes::from_static(text.as_bytes()))
+    fn write(text: &'static str) -> Action {
+        Action::Write(Bytes::from_static(text.as_bytes()))
     }
 
     fn body(texts: &[&'static str]) -> Vec<Bytes> {
@@ -168,36 +173,43 @@ mod tests {
 
     #[test]
     fn a_body_without_a_script_is_written_at_once() {
-        assert_eq!(cues(body(&["abc"]), &[], PLAIN), [write("abc")]);
-        assert_eq!(cues(Vec::new(), &[], PLAIN), []);
+        assert_eq!(actions(body(&["abc"]), &[], PLAIN), [write("abc")]);
+        assert_eq!(actions(Vec::new(), &[], PLAIN), []);
     }
 
     #[test]
     fn pieces_are_flushed_one_by_one() {
-        assert_eq!(cues(body(&["ab", "c"]), &[], PLAIN), [write("ab"), Cue::Flush, write("c")]);
-        let pace = Pace { chunk: NonZeroUsize::new(2), pause: Duration::from_millis(1) };
-        let pause = || Cue::Do(Effect::Wait(Duration::from_millis(1)));
+        assert_eq!(actions(body(&["ab", "c"]), &[], PLAIN), [write("ab"), Action::Flush, write("c")]);
+        let pacing = Pacing { chunk: NonZeroUsize::new(2), pause: Duration::from_millis(1) };
+        let pause = || Action::Do(Effect::Wait(Duration::from_millis(1)));
         assert_eq!(
-            cues(body(&["abcde"]), &[], pace),
-            [write("ab"), Cue::Flush, pause(), write("cd"), Cue::Flush, pause(), write("e")]
+            actions(body(&["abcde"]), &[], pacing),
+            [write("ab"), Action::Flush, pause(), write("cd"), Action::Flush, pause(), write("e")]
         );
     }
 
     #[test]
-    fn steps_happen_at_their_byte_and_at_most_at_the_end() {
+    fn faults_run_at_their_byte_or_at_the_end() {
         assert_eq!(
-            cues(body(&["abc"]), &[at(9, Effect::Close), at(1, Effect::Stall)], PLAIN),
-            [write("a"), Cue::Flush, Cue::Do(Effect::Stall), write("bc"), Cue::Flush, Cue::Do(Effect::Close)]
+            actions(body(&["abc"]), &[at(9, Effect::Close), at(1, Effect::Stall)], PLAIN),
+            [
+                write("a"),
+                Action::Flush,
+                Action::Do(Effect::Stall),
+                write("bc"),
+                Action::Flush,
+                Action::Do(Effect::Close)
+            ]
         );
         assert_eq!(
-            cues(body(&["abc"]), &[at(0, Effect::Reset)], PLAIN),
-            [Cue::Flush, Cue::Do(Effect::Reset), write("abc")]
+            actions(body(&["abc"]), &[at(0, Effect::Reset)], PLAIN),
+            [Action::Flush, Action::Do(Effect::Reset), write("abc")]
         );
     }
 
     proptest! {
         #[test]
-        fn no_byte_is_lost_and_no_step_forgotten(
+        fn all_bytes_are_written_and_all_faults_run(
             pieces in vec(vec(any::<u8>(), 0..6), 0..6),
             places in vec(0..40_usize, 0..5),
             chunk in 0..8_usize,
@@ -207,19 +219,19 @@ mod tests {
             let wait = |index: usize| Effect::Wait(Duration::from_secs(index as u64));
             let steps: Vec<Step> = places.iter().enumerate().map(|(index, byte)| at(*byte, wait(index))).collect();
             let (mut written, mut done) = (Vec::new(), 0);
-            for cue in cues(pieces, &steps, Pace { chunk: NonZeroUsize::new(chunk), pause: Duration::ZERO }) {
-                match cue {
-                    Cue::Write(bytes) => {
+            for action in actions(pieces, &steps, Pacing { chunk: NonZeroUsize::new(chunk), pause: Duration::ZERO }) {
+                match action {
+                    Action::Write(bytes) => {
                         prop_assert!(chunk == 0 || bytes.len() <= chunk);
                         written.extend(bytes);
                     }
-                    Cue::Do(effect) => {
+                    Action::Do(effect) => {
                         let index = (0..steps.len()).find(|index| wait(*index) == effect);
                         let place = places[index.expect("a step of the script")];
                         prop_assert_eq!(written.len(), place.min(whole.len()));
                         done += 1;
                     }
-                    Cue::Flush => {}
+                    Action::Flush => {}
                 }
             }
             prop_assert_eq!(written, whole);

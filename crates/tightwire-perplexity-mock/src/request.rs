@@ -1,4 +1,4 @@
-//! A request as the server received it.
+//! Recorded requests.
 
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
@@ -7,21 +7,21 @@ use http::{HeaderMap, Method};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-/// A request as the server received it, kept for assertions.
+/// A request received by the server.
 ///
-/// `Debug` does not show the value of the `Authorization` header.
+/// `Debug` redacts the `Authorization` header.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Request {
-    /// The method.
+    /// Method.
     pub method: Method,
-    /// Path and query as they were on the wire, still percent-encoded.
+    /// Path and query as received, percent-encoded.
     pub target: String,
-    /// The headers. Names are in lower case.
+    /// Headers, with lower-case names.
     pub headers: HeaderMap,
-    /// The whole body.
+    /// Complete body.
     pub body: Bytes,
-    /// Which connection it came on, counted from 1 in the order of acceptance.
+    /// Number of the connection, from 1 in order of acceptance.
     pub connection: u64,
 }
 
@@ -35,35 +35,35 @@ impl Request {
         Self { method: head.method, target, headers, body, connection }
     }
 
-    /// The path without the query, still percent-encoded.
+    /// Returns the path without the query, percent-encoded.
     pub fn path(&self) -> &str {
         self.target.split_once('?').map_or(self.target.as_str(), |(path, _)| path)
     }
 
-    /// The percent-decoded segments of the path: two for `/v1/files`, and an empty one for a final slash.
+    /// Returns the percent-decoded path segments: two for `/v1/files`. A trailing slash adds an empty one.
     pub fn segments(&self) -> Vec<String> {
         let path = self.path();
         let path = path.strip_prefix('/').unwrap_or(path);
         path.split('/').map(|segment| percent_decode_str(segment).decode_utf8_lossy().into_owned()).collect()
     }
 
-    /// The pairs of the query in order, decoded as form data.
+    /// Returns the query parameters in order, decoded as form data.
     pub fn query(&self) -> Vec<(String, String)> {
         let query = self.target.split_once('?').map_or("", |(_, query)| query);
         form_urlencoded::parse(query.as_bytes()).into_owned().collect()
     }
 
-    /// The first value of a member of the query.
+    /// Returns the first value of a query parameter.
     pub fn query_value(&self, name: &str) -> Option<String> {
         self.query().into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// The first value of a header, if it is visible ASCII. The name is case-insensitive.
+    /// Returns the first value of a header, if it is visible ASCII. The name is case-insensitive.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The body as JSON, or `None` where it is something else.
+    /// Returns the body as JSON, or `None` if it is not JSON.
     pub fn json(&self) -> Option<Value> {
         serde_json::from_slice(&self.body).ok()
     }
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_does_not_show_the_key() {
+    fn debug_redacts_the_key() {
         let request = request("/");
         assert_eq!(request.header("Authorization"), Some("Bearer secret"));
         assert!(!format!("{request:?}").contains("secret"));

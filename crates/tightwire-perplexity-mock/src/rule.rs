@@ -1,26 +1,26 @@
-//! Which requests a scenario answers itself, and with what.
+//! Rules of a scenario.
 
 use http::{HeaderName, Method};
 use serde_json::Value;
 
-use crate::answer::Answer;
+use crate::mock_response::MockResponse;
 use crate::pattern::PathPattern;
 use crate::request::Request;
 
-/// A condition on requests, and the sequence of answers that they get.
+/// A request matcher with a sequence of responses.
 ///
-/// Answers are given in order, each as many [times](Answer::times) as it says. The last one repeats without end unless
-/// it says otherwise; when all are used up the rule no longer applies, or begins again if it [cycles](Self::cycle).
+/// Each response is sent as many [times](MockResponse::times) as it says. The last one repeats forever unless
+/// it has a count. After the last one the rule no longer matches, or restarts if it [cycles](Self::cycle).
 ///
 /// ```
-/// use tightwire_perplexity_mock::{Answer, Rule};
+/// use tightwire_perplexity_mock::{MockResponse, Rule};
 /// use std::time::Duration;
 ///
 /// let rule = Rule::new("/chat/completions")
 ///     .method("POST")
-///     .body_member("/model", "sonar")
-///     .answer(Answer::rate_limited(Duration::from_millis(20)).times(2))
-///     .answer(Answer::api());
+///     .body_field("/model", "sonar")
+///     .respond(MockResponse::rate_limited(Duration::from_millis(20)).times(2))
+///     .respond(MockResponse::api());
 /// ```
 #[derive(Debug, Clone)]
 pub struct Rule {
@@ -29,11 +29,11 @@ pub struct Rule {
     headers: Vec<(HeaderName, String)>,
     query: Vec<(String, String)>,
     body: Vec<(String, Value)>,
-    answers: Vec<Answer>,
+    responses: Vec<MockResponse>,
     cycles: bool,
 }
 
-/// How far the sequence of a rule's answers has been used.
+/// Progress in the response sequence of a rule.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Progress {
     index: usize,
@@ -41,16 +41,14 @@ pub(crate) struct Progress {
 }
 
 impl Rule {
-    /// A rule for a path: `*` stands for one segment, a final `**` for any number of them. Segments are compared
+    /// Creates a rule for a path: `*` matches one segment, a final `**` any number. Segments are compared
     /// after percent-decoding.
     ///
     /// # Panics
     ///
-    /// If the pattern does not begin with a slash, or has `**` elsewhere than at its end.
+    /// Panics if the pattern does not start with a slash, or has `**` anywhere but at its end.
     pub fn new(path: &str) -> Self {
-        Self::of(
-            PathPattern::parse(path).expect("a pattern that begins with / and has ** at most at its end"),
-        )
+        Self::of(PathPattern::parse(path).expect("a pattern that starts with / and has ** only at its end"))
     }
 
     pub(crate) fn of(path: PathPattern) -> Self {
@@ -60,55 +58,55 @@ impl Rule {
             headers: Vec::new(),
             query: Vec::new(),
             body: Vec::new(),
-            answers: Vec::new(),
+            responses: Vec::new(),
             cycles: false,
         }
     }
 
-    /// Requires a method. Any will do unless set.
+    /// Requires this method. Default: any.
     ///
     /// # Panics
     ///
-    /// If the method is not a token.
+    /// Panics if the method is invalid.
     #[must_use]
     pub fn method(mut self, method: &str) -> Self {
         self.method = Some(method.parse().expect("a valid method"));
         self
     }
 
-    /// Requires a header with this value, or with any value where it is `*`.
+    /// Requires a header with this value; `*` matches any value.
     ///
     /// # Panics
     ///
-    /// If the name is not valid.
+    /// Panics if the name is invalid.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.parse().expect("a valid header name"), value.to_owned()));
         self
     }
 
-    /// Requires a member of the query with this value, or with any value where it is `*`.
+    /// Requires a query parameter with this value; `*` matches any value.
     #[must_use]
     pub fn query(mut self, name: &str, value: &str) -> Self {
         self.query.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Requires that the body is JSON with this value at the JSON pointer (RFC 6901).
+    /// Requires a JSON body with this value at the JSON pointer (RFC 6901).
     #[must_use]
-    pub fn body_member(mut self, pointer: &str, value: impl Into<Value>) -> Self {
+    pub fn body_field(mut self, pointer: &str, value: impl Into<Value>) -> Self {
         self.body.push((pointer.to_owned(), value.into()));
         self
     }
 
-    /// Adds an answer to the end of the sequence. A rule without answers applies to no request.
+    /// Appends a response to the sequence. A rule without responses matches no request.
     #[must_use]
-    pub fn answer(mut self, answer: Answer) -> Self {
-        self.answers.push(answer);
+    pub fn respond(mut self, response: MockResponse) -> Self {
+        self.responses.push(response);
         self
     }
 
-    /// Begins again with the first answer when all are used up.
+    /// Restarts with the first response after the last one.
     #[must_use]
     pub fn cycle(mut self) -> Self {
         self.cycles = true;
@@ -123,27 +121,27 @@ impl Rule {
             && self.path.matches(&request.segments())
             && self.headers.iter().all(|(name, value)| fits(value, request.header(name.as_str())))
             && self.query.iter().all(|(name, value)| fits(value, request.query_value(name).as_deref()))
-            && (self.body.is_empty() || self.has_members(request))
+            && (self.body.is_empty() || self.has_fields(request))
     }
 
-    fn has_members(&self, request: &Request) -> bool {
+    fn has_fields(&self, request: &Request) -> bool {
         let Some(body) = request.json() else { return false };
         self.body.iter().all(|(pointer, value)| body.pointer(pointer) == Some(value))
     }
 
-    /// The answer whose turn it is, or `None` if all are used up.
-    pub(crate) fn next(&self, progress: &mut Progress) -> Option<&Answer> {
+    /// Returns the next response, or `None` after the last one.
+    pub(crate) fn next(&self, progress: &mut Progress) -> Option<&MockResponse> {
         loop {
-            let answer = self.answers.get(progress.index)?;
-            let is_last = progress.index + 1 == self.answers.len();
-            let times = match answer.times {
+            let response = self.responses.get(progress.index)?;
+            let is_last = progress.index + 1 == self.responses.len();
+            let times = match response.times {
                 Some(times) => times.get(),
-                None if is_last && !self.cycles => return Some(answer),
+                None if is_last && !self.cycles => return Some(response),
                 None => 1,
             };
             if progress.served < times {
                 progress.served += 1;
-                return Some(answer);
+                return Some(response);
             }
             progress.served = 0;
             progress.index = if is_last && self.cycles { 0 } else { progress.index + 1 };
@@ -158,26 +156,29 @@ mod tests {
     fn statuses(rule: &Rule, requests: usize) -> Vec<Option<u16>> {
         let mut progress = Progress::default();
         (0..requests)
-            .map(|_| rule.next(&mut progress).map(|answer| answer.status.unwrap().as_u16()))
+            .map(|_| rule.next(&mut progress).map(|response| response.status.unwrap().as_u16()))
             .collect()
     }
 
     #[test]
-    fn the_last_answer_repeats() {
-        let rule = Rule::new("/").answer(Answer::status(429).times(2)).answer(Answer::status(200));
+    fn last_response_repeats() {
+        let rule =
+            Rule::new("/").respond(MockResponse::status(429).times(2)).respond(MockResponse::status(200));
         assert_eq!(statuses(&rule, 5), [429, 429, 200, 200, 200].map(Some));
     }
 
     #[test]
-    fn a_counted_last_answer_uses_the_rule_up() {
-        let rule = Rule::new("/").answer(Answer::status(500)).answer(Answer::status(200).times(1));
+    fn counted_last_response_exhausts_the_rule() {
+        let rule =
+            Rule::new("/").respond(MockResponse::status(500)).respond(MockResponse::status(200).times(1));
         assert_eq!(statuses(&rule, 3), [Some(500), Some(200), None]);
         assert_eq!(statuses(&Rule::new("/"), 1), [None]);
     }
 
     #[test]
-    fn a_cycle_begins_again() {
-        let rule = Rule::new("/").cycle().answer(Answer::status(429)).answer(Answer::status(200));
+    fn cycle_restarts_the_sequence() {
+        let rule =
+            Rule::new("/").cycle().respond(MockResponse::status(429)).respond(MockResponse::status(200));
         assert_eq!(statuses(&rule, 5), [429, 200, 429, 200, 429].map(Some));
     }
 }

@@ -1,4 +1,4 @@
-//! What the server is told to do.
+//! Scenarios.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::file;
 use crate::request::Request;
 use crate::rule::Rule;
 
-/// Rules, and what becomes of requests to which none applies.
+/// Rules, and the behavior for requests that match no rule.
 ///
 /// ```
 /// use tightwire_perplexity_mock::Scenario;
@@ -31,21 +31,21 @@ pub struct Scenario {
     pub(crate) unmatched: Unmatched,
 }
 
-/// Which requests count as authenticated. The others get status 401 with an HTML page, as from the API's gateway.
+/// Which requests are authenticated. Others get status 401 with an HTML page, as from the API's gateway.
 ///
-/// `Debug` does not show the keys.
+/// `Debug` redacts the keys.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Auth {
-    /// Those with `Authorization: Bearer` and any key that is not blank.
+    /// Requests with `Authorization: Bearer` and any non-blank key.
     AnyKey,
-    /// Those with `Authorization: Bearer` and one of these keys.
+    /// Requests with `Authorization: Bearer` and one of these keys.
     Keys(Vec<String>),
-    /// All.
+    /// All requests.
     Off,
 }
 
-/// What becomes of requests to which no rule applies.
+/// Behavior for requests that match no rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unmatched {
     Api,
@@ -58,42 +58,42 @@ static DEFAULT: LazyLock<Scenario> = LazyLock::new(|| {
 });
 
 impl Scenario {
-    /// The built-in API without rules.
+    /// Creates a scenario with the built-in API and no rules.
     pub fn api() -> Self {
         Self { rules: Vec::new(), auth: Auth::AnyKey, unmatched: Unmatched::Api }
     }
 
-    /// No API: a request to which no rule applies gets status 404.
+    /// Creates a scenario without the built-in API: requests that match no rule get status 404.
     pub fn rules_only() -> Self {
         Self { unmatched: Unmatched::NotFound, ..Self::api() }
     }
 
-    /// Reads a scenario in the format that the README of this crate describes.
+    /// Parses a scenario in the format described in the README of this crate.
     ///
     /// # Errors
     ///
-    /// With line and column, if the text is not TOML or not a scenario.
+    /// An error with line and column if the text is not valid TOML or not a valid scenario.
     pub fn from_toml(text: &str) -> Result<Self> {
         file::parse(text)
     }
 
-    /// Reads a scenario from a file.
+    /// Loads a scenario from a file.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, and as [`from_toml`](Self::from_toml).
+    /// If the file cannot be read, and as for [`from_toml`](Self::from_toml).
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         Self::from_toml(&fs::read_to_string(path).map_err(Error::read)?)
     }
 
-    /// Adds a rule. The first that applies and is not used up answers.
+    /// Adds a rule. The first matching rule that is not exhausted responds.
     #[must_use]
     pub fn rule(mut self, rule: Rule) -> Self {
         self.rules.push(rule);
         self
     }
 
-    /// Says which requests count as authenticated; [`Auth::AnyKey`] unless set.
+    /// Sets which requests are authenticated. Default: [`Auth::AnyKey`].
     #[must_use]
     pub fn auth(mut self, auth: Auth) -> Self {
         self.auth = auth;
@@ -102,8 +102,8 @@ impl Scenario {
 }
 
 impl Default for Scenario {
-    /// The built-in API with the cases of `scenarios/default.toml`, each of which a request asks for with the header
-    /// `x-mock-case`.
+    /// Returns the built-in API with the cases of `scenarios/default.toml`, which a request selects with the
+    /// header `x-mock-case`.
     fn default() -> Self {
         DEFAULT.clone()
     }

@@ -1,4 +1,4 @@
-//! The server: listening, connections, stopping.
+//! The server: listening, connections, shutdown.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -19,20 +19,20 @@ use crate::log::{Counts, Limits, Log};
 use crate::request::Request;
 use crate::scenario::Scenario;
 use crate::service::Service;
-use crate::wire::{Socket, Wire};
+use crate::socket::{ConnectionState, Socket};
 
-/// How the server is run.
+/// Server configuration.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Config {
-    /// Where it listens; a free port of the loopback interface by default.
+    /// Address to listen on. Default: a free port on the loopback interface.
     pub address: SocketAddr,
-    /// The longest body of a request that is read, in bytes; 64 MiB by default. A longer one gets status 413.
+    /// Maximum size of request bodies, in bytes. Larger ones get status 413. Default: 64 MiB.
     pub max_body_size: usize,
-    /// How many requests are kept for [`Mock::requests`]; the newest 10,000 by default. 0 keeps none.
+    /// Maximum recorded requests; the oldest are evicted. 0 disables the record. Default: 10,000.
     pub max_requests: usize,
-    /// How long the bodies of the kept requests may be together, in bytes; 256 MiB by default. The oldest requests
-    /// make room.
+    /// Maximum total size of the recorded bodies, in bytes; the oldest requests are evicted. Default: 256
+    /// MiB.
     pub max_record_bytes: usize,
 }
 
@@ -77,8 +77,8 @@ impl Config {
     }
 }
 
-/// A running server. Dropping it stops it and closes its connections: at once if it has a thread, otherwise as soon as
-/// the runtime gets to its task.
+/// A running server. Dropping it stops the server and closes its connections: immediately if it runs on its
+/// own thread, otherwise when the runtime processes the aborted task.
 ///
 /// ```
 /// use tightwire_perplexity_mock::{Mock, Scenario};
@@ -106,29 +106,29 @@ enum Stop {
 }
 
 impl Mock {
-    /// Starts a server with default settings on the runtime of the caller. Its delays follow the clock of that
-    /// runtime, which a test may pause.
+    /// Starts a server with the default configuration on the caller's runtime. Its delays use that runtime's
+    /// clock, which tests may pause.
     ///
     /// # Errors
     ///
-    /// If no port can be listened on.
+    /// If no port can be bound.
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime with I/O and time enabled.
+    /// Panics outside a tokio runtime with I/O and time enabled.
     pub async fn start(scenario: Scenario) -> Result<Self> {
         Self::start_with(scenario, Config::default()).await
     }
 
-    /// As [`start`](Self::start), with settings.
+    /// Same as [`start`](Self::start), with a configuration.
     ///
     /// # Errors
     ///
-    /// If the address cannot be listened on.
+    /// If the address cannot be bound.
     ///
     /// # Panics
     ///
-    /// As [`start`](Self::start).
+    /// Same as [`start`](Self::start).
     pub async fn start_with(scenario: Scenario, config: Config) -> Result<Self> {
         let listener = TcpListener::bind(config.address).await.map_err(Error::start)?;
         let address = listener.local_addr().map_err(Error::start)?;
@@ -137,11 +137,11 @@ impl Mock {
         Ok(Self { address, service, stop: Stop::Task(task) })
     }
 
-    /// Starts a server on a thread of its own, for callers without a runtime.
+    /// Starts a server on its own thread, for callers without a runtime.
     ///
     /// # Errors
     ///
-    /// If the address cannot be listened on, or the thread not be started.
+    /// If the address cannot be bound or the thread cannot be started.
     pub fn start_blocking(scenario: Scenario, config: Config) -> Result<Self> {
         let service = service(scenario, &config);
         let (signal, stopped) = oneshot::channel();
@@ -159,7 +159,7 @@ impl Mock {
                 runtime.block_on(async {
                     tokio::select! {
                         () = serve(listener, served) => {}
-                        // An error means that the handle is gone, which ends the server as well.
+                        // An error means that the handle was dropped, which stops the server as well.
                         _ = stopped => {}
                     }
                 });
@@ -171,42 +171,42 @@ impl Mock {
         Ok(Self { address, service, stop: Stop::Thread { signal: Some(signal), thread: Some(thread) } })
     }
 
-    /// Where it listens.
+    /// Returns the address that the server listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The base URL for clients, without a slash at the end.
+    /// Returns the base URL for clients, without a trailing slash.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The requests received so far, in the order in which their bodies were complete.
+    /// Returns the recorded requests, in the order in which their bodies were complete.
     pub fn requests(&self) -> Vec<Request> {
         self.service.log.requests()
     }
 
-    /// As [`requests`](Self::requests), and forgets them. The counts stay.
+    /// Returns the recorded requests and removes them. The counts are unchanged.
     pub fn take_requests(&self) -> Vec<Request> {
         self.service.log.take()
     }
 
-    /// How many requests were received.
+    /// Returns the number of requests received.
     pub fn request_count(&self) -> u64 {
         self.counts().requests
     }
 
-    /// How many connections were accepted, closed ones included.
+    /// Returns the number of connections accepted, including closed ones.
     pub fn connection_count(&self) -> u64 {
         self.counts().connections
     }
 
-    /// All counts at one moment.
+    /// Returns a consistent snapshot of all counts.
     pub fn counts(&self) -> Counts {
         self.service.log.counts()
     }
 
-    /// Waits until the counts fulfil a condition, such as that no connection is open.
+    /// Waits until the counts satisfy a condition, for example that no connection is open.
     pub async fn wait_for(&self, condition: impl FnMut(&Counts) -> bool) -> Counts {
         self.service.log.wait_for(condition).await
     }
@@ -217,7 +217,7 @@ impl Drop for Mock {
         match &mut self.stop {
             Stop::Task(task) => task.abort(),
             Stop::Thread { signal, thread } => {
-                // The thread may have ended by itself, in a panic that is reported by then.
+                // The thread may have ended with a panic, which was already reported.
                 let _ = signal.take().map(|signal| signal.send(()));
                 let _ = thread.take().map(thread::JoinHandle::join);
             }
@@ -238,25 +238,25 @@ async fn serve(listener: TcpListener, service: Arc<Service>) {
                 Ok((stream, _)) => {
                     connections.spawn(connection(stream, Arc::clone(&service)));
                 }
-                // Accepting fails when the client has gone already, or file descriptors are short for a while.
-                Err(error) => if !is_of_one_connection(&error) {
+                // Accepting fails if the client is already gone, or while file descriptors are exhausted.
+                Err(error) => if !is_connection_error(&error) {
                     sleep(Duration::from_millis(10)).await;
                 },
             },
-            // Finished connections are let go; their outcome is the client's business.
+            // Removes finished connections. Their outcome does not matter to the server.
             Some(_) = connections.join_next() => {}
         }
     }
 }
 
-fn is_of_one_connection(error: &io::Error) -> bool {
+fn is_connection_error(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset)
 }
 
-/// Counts a connection out when it ends, in whatever way.
-struct Open<'a>(&'a Log);
+/// Decrements the count of open connections on drop.
+struct OpenConnection<'a>(&'a Log);
 
-impl Drop for Open<'_> {
+impl Drop for OpenConnection<'_> {
     fn drop(&mut self) {
         self.0.closed();
     }
@@ -264,14 +264,14 @@ impl Drop for Open<'_> {
 
 async fn connection(stream: TcpStream, service: Arc<Service>) {
     let number = service.log.opened();
-    let _open = Open(&service.log);
-    // Without it the pieces of a stream wait for acknowledgements. Where it fails they are late, which is all.
+    let _open = OpenConnection(&service.log);
+    // Without it, stream chunks wait for acknowledgements. If it fails, they are only delayed.
     let _ = stream.set_nodelay(true);
-    let wire = Arc::new(Wire::default());
-    let answers = service_fn(|request| service.answer(request, number, Arc::clone(&wire)));
-    // Connections break here on purpose, on either side.
+    let connection = Arc::new(ConnectionState::default());
+    let handler = service_fn(|request| service.handle(request, number, Arc::clone(&connection)));
+    // Connection errors are expected, because faults are injected.
     let _ = http1::Builder::new()
         .auto_date_header(false)
-        .serve_connection(TokioIo::new(Socket::new(stream, Arc::clone(&wire))), answers)
+        .serve_connection(TokioIo::new(Socket::new(stream, Arc::clone(&connection))), handler)
         .await;
 }

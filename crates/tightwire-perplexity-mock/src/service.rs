@@ -1,4 +1,4 @@
-//! From one request to its response.
+//! Handles requests.
 
 use std::future::pending;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,18 +11,18 @@ use hyper::body::Incoming;
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::answer::{Answer, Content, Framing};
 use crate::api::Api;
+use crate::api_response::ApiResponse;
 use crate::fault::{Effect, Position, Step};
 use crate::log::Log;
-use crate::playback::{BreakOff, Pace, Playback};
-use crate::reply::Reply;
+use crate::mock_response::{Content, Framing, MockResponse};
+use crate::playback::{ConnectionClosed, Pacing, Playback};
 use crate::request::Request;
 use crate::rule::Progress;
 use crate::scenario::{Scenario, Unmatched};
-use crate::wire::Wire;
+use crate::socket::ConnectionState;
 
-/// What all connections of a server share.
+/// State shared by all connections.
 #[derive(Debug)]
 pub(crate) struct Service {
     scenario: Scenario,
@@ -38,37 +38,39 @@ impl Service {
         Self { scenario, progress, api: Api::default(), max_body_size, log }
     }
 
-    /// Answers one request. An error ends the connection without a response.
-    pub(crate) async fn answer(
+    /// Handles one request. An error closes the connection without a response.
+    pub(crate) async fn handle(
         &self,
         request: http::Request<Incoming>,
-        connection: u64,
-        wire: Arc<Wire>,
-    ) -> Result<Response<Playback>, BreakOff> {
+        connection_number: u64,
+        connection: Arc<ConnectionState>,
+    ) -> Result<Response<Playback>, ConnectionClosed> {
         let (head, body) = request.into_parts();
         let body = match Limited::new(body, self.max_body_size).collect().await {
             Ok(body) => body.to_bytes(),
             Err(error) if error.is::<LengthLimitError>() => {
-                return Ok(respond(too_large(), &Answer::api(), wire));
+                return Ok(respond(too_large(), &MockResponse::api(), connection));
             }
-            // The client is gone.
-            Err(_) => return Err(BreakOff),
+            // The client closed the connection.
+            Err(_) => return Err(ConnectionClosed),
         };
-        let request = Request::new(head, body, connection);
+        let request = Request::new(head, body, connection_number);
         self.log.record(&request);
         if !self.scenario.auth.admits(&request) {
-            return Ok(respond(Reply::unauthorized(), &Answer::api(), wire));
+            return Ok(respond(ApiResponse::unauthorized(), &MockResponse::api(), connection));
         }
-        let answer = self.choose(&request);
-        let reply = match &answer.content {
-            Content::Api => self.api.answer(&request).await,
-            Content::Pieces(pieces) => Reply { pieces: pieces.clone(), ..Reply::empty(StatusCode::OK) },
+        let response = self.choose(&request);
+        let base = match &response.content {
+            Content::Api => self.api.handle(&request).await,
+            Content::Pieces(pieces) => {
+                ApiResponse { pieces: pieces.clone(), ..ApiResponse::empty(StatusCode::OK) }
+            }
         };
-        play_head(&answer.steps, &wire).await?;
-        Ok(respond(reply, &answer, wire))
+        play_head(&response.steps, &connection).await?;
+        Ok(respond(base, &response, connection))
     }
 
-    fn choose(&self, request: &Request) -> Answer {
+    fn choose(&self, request: &Request) -> MockResponse {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         self.scenario
             .rules
@@ -78,44 +80,44 @@ impl Service {
             .find_map(|(rule, progress)| rule.next(progress))
             .cloned()
             .unwrap_or_else(|| match self.scenario.unmatched {
-                Unmatched::Api => Answer::api(),
-                Unmatched::NotFound => Answer::error(404, "no_rule", "No rule of the scenario applies"),
+                Unmatched::Api => MockResponse::api(),
+                Unmatched::NotFound => MockResponse::error(404, "no_rule", "No rule of the scenario applies"),
             })
     }
 }
 
-fn too_large() -> Reply {
+fn too_large() -> ApiResponse {
     let body = json!({"error": {"message": "Request body is too large", "type": "too_large", "code": 413}});
-    Reply::json(&body).with_status(StatusCode::PAYLOAD_TOO_LARGE)
+    ApiResponse::json(&body).with_status(StatusCode::PAYLOAD_TOO_LARGE)
 }
 
-/// Runs the steps that come before the head.
-async fn play_head(steps: &[Step], wire: &Wire) -> Result<(), BreakOff> {
+/// Runs the faults that come before the response head.
+async fn play_head(steps: &[Step], connection: &ConnectionState) -> Result<(), ConnectionClosed> {
     for step in steps.iter().filter(|step| step.at == Position::Head) {
         match step.effect {
             Effect::Wait(delay) => sleep(delay).await,
             Effect::Stall => pending().await,
-            Effect::Close => return Err(BreakOff),
+            Effect::Close => return Err(ConnectionClosed),
             Effect::Reset => {
-                wire.reset_at_end();
-                return Err(BreakOff);
+                connection.reset_at_end();
+                return Err(ConnectionClosed);
             }
         }
     }
     Ok(())
 }
 
-/// Applies what the answer says to a whole response. [`Answer::api`] says nothing by itself.
-fn respond(reply: Reply, answer: &Answer, wire: Arc<Wire>) -> Response<Playback> {
-    let Reply { status, mut headers, pieces, is_stream } = reply;
-    let status = answer.status.unwrap_or(status);
-    // Every value in place of what the response would have.
-    for name in answer.headers.keys() {
+/// Applies the script to a complete response. [`MockResponse::api`] changes nothing.
+fn respond(base: ApiResponse, script: &MockResponse, connection: Arc<ConnectionState>) -> Response<Playback> {
+    let ApiResponse { status, mut headers, pieces, is_stream } = base;
+    let status = script.status.unwrap_or(status);
+    // Replace all values of these headers.
+    for name in script.headers.keys() {
         headers.remove(name);
     }
-    headers.extend(answer.headers.clone());
+    headers.extend(script.headers.clone());
     let available = pieces.iter().map(Bytes::len).sum::<usize>();
-    let length = match answer.framing {
+    let length = match script.framing {
         Framing::Length(length) => Some(length),
         Framing::Natural if !is_stream => Some(available as u64),
         Framing::Natural | Framing::Chunked => None,
@@ -126,14 +128,14 @@ fn respond(reply: Reply, answer: &Answer, wire: Arc<Wire>) -> Response<Playback>
     {
         headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
     }
-    let pace = Pace { chunk: answer.chunk, pause: answer.pause };
+    let pacing = Pacing { chunk: script.chunk, pause: script.pause };
     let pieces = if has_body { pieces } else { Vec::new() };
-    let mut steps = answer.steps.clone();
+    let mut steps = script.steps.clone();
     if has_body && length.is_some_and(|length| length > available as u64) {
-        // Ended by hyper, the body would be thrown away as far as it is not written yet.
+        // If hyper ended the body, it would discard bytes that are not written yet.
         steps.push(Step { at: Position::Body(available), effect: Effect::Close });
     }
-    let mut response = Response::new(Playback::new(pieces, &steps, pace, wire));
+    let mut response = Response::new(Playback::new(pieces, &steps, pacing, connection));
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     response

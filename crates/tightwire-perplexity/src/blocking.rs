@@ -1,17 +1,17 @@
-//! The client for programs without a runtime.
+//! Blocking client, for programs without an async runtime.
 
 use std::fmt;
 use std::sync::Arc;
 
 use tokio::runtime::{Builder, Runtime};
 
-use crate::client::{self, Answer, Call};
+use crate::client::{self, Call, ResponseType};
 use crate::error::{Error, Result};
 use crate::stream::{EventStream, StreamItem};
 
-/// Runs the calls of a [`Client`](crate::Client) on a runtime of its own, which has one thread.
+/// Runs the calls of a [`Client`](crate::Client) on an internal runtime with one thread.
 ///
-/// Must not be used, nor dropped, inside of asynchronous code: it blocks the thread.
+/// Must not be used or dropped inside async code, because it blocks the thread.
 ///
 /// # Examples
 /// ```no_run
@@ -19,9 +19,9 @@ use crate::stream::{EventStream, StreamItem};
 ///
 /// let client = tightwire_perplexity::blocking::Client::new(tightwire_perplexity::Client::from_env()?)?;
 /// let request = Request::new("sonar", "Why is the sky blue?");
-/// let answer = client.run(|api| api.chat().create(&request))?;
-/// for part in client.stream(|api| api.chat().stream(&request))? {
-///     print!("{}", part?.delta().unwrap_or_default());
+/// let completion = client.run(|api| api.chat().create(&request))?;
+/// for chunk in client.stream(|api| api.chat().stream(&request))? {
+///     print!("{}", chunk?.delta().unwrap_or_default());
 /// }
 /// # Ok::<(), tightwire_perplexity::Error>(())
 /// ```
@@ -44,37 +44,37 @@ impl Client {
         Ok(Self { api, runtime: Arc::new(runtime) })
     }
 
-    /// The client that is wrapped.
+    /// Returns the wrapped client.
     pub fn api(&self) -> &client::Client {
         &self.api
     }
 
-    /// Sends a call and waits for its answer.
+    /// Sends a call and waits for its response.
     ///
     /// # Errors
-    /// As [`Call::send`].
+    /// Same as [`Call::send`].
     ///
     /// # Panics
-    /// Inside of asynchronous code.
-    pub fn run<A: Answer>(&self, call: impl FnOnce(&client::Client) -> Call<A>) -> Result<A::Output> {
+    /// Panics inside async code.
+    pub fn run<A: ResponseType>(&self, call: impl FnOnce(&client::Client) -> Call<A>) -> Result<A::Output> {
         self.runtime.block_on(call(&self.api).send())
     }
 
     /// Waits for any future, such as a [`Wait`](crate::Wait) or a download.
     ///
     /// # Panics
-    /// Inside of asynchronous code.
+    /// Panics inside async code.
     pub fn wait<F: IntoFuture>(&self, future: F) -> F::Output {
         self.runtime.block_on(async { future.await })
     }
 
-    /// Sends a call and iterates over what it streams.
+    /// Sends a call and returns an iterator over its stream.
     ///
     /// # Errors
-    /// As [`Call::send`].
+    /// Same as [`Call::send`].
     ///
     /// # Panics
-    /// Inside of asynchronous code.
+    /// Panics inside async code.
     pub fn stream<T: StreamItem>(
         &self,
         call: impl FnOnce(&client::Client) -> Call<client::Events<T>>,
@@ -89,7 +89,7 @@ impl fmt::Debug for Client {
     }
 }
 
-/// The items of a stream; each step waits for the next one. Dropping it closes the connection.
+/// Blocking iterator over a stream. Dropping it closes the connection.
 #[derive(Debug)]
 pub struct Iter<T> {
     stream: EventStream<T>,
@@ -97,12 +97,12 @@ pub struct Iter<T> {
 }
 
 impl<T> Iter<T> {
-    /// The stream below.
+    /// Returns the underlying stream.
     pub fn get_ref(&self) -> &EventStream<T> {
         &self.stream
     }
 
-    /// Accepts partial answers; see [`EventStream::allow_partial`].
+    /// Accepts partial responses; see [`EventStream::allow_partial`].
     #[must_use]
     pub fn allow_partial(self) -> Self
     where
@@ -116,7 +116,7 @@ impl<T: StreamItem> Iterator for Iter<T> {
     type Item = Result<T>;
 
     /// # Panics
-    /// Inside of asynchronous code.
+    /// Panics inside async code.
     fn next(&mut self) -> Option<Result<T>> {
         let Self { stream, runtime } = self;
         runtime.block_on(stream.next())

@@ -1,4 +1,7 @@
-//! Client for the Perplexity API: typed requests and answers, streams, retries.
+//! Client for the Perplexity API: typed requests and responses, streaming, retries.
+//!
+//! Use it instead of an OpenAI-compatible client such as async-openai to get typed citations, search results and costs,
+//! and all endpoints: chat, search, Agent API, embeddings, files, batches and skills.
 //!
 //! ```no_run
 //! # #[cfg(feature = "client")]
@@ -6,71 +9,71 @@
 //! use tightwire_perplexity::Client;
 //! use tightwire_perplexity::types::chat::Request;
 //!
-//! // The key is in the environment, as PERPLEXITY_API_KEY.
+//! // Reads the API key from PERPLEXITY_API_KEY.
 //! let client = Client::from_env()?;
 //! let request = Request::new("sonar", "Why is the sky blue?");
 //!
-//! let answer = client.chat().create(&request).await?;
-//! println!("{}", answer.text().unwrap_or_default());
+//! let completion = client.chat().create(&request).await?;
+//! println!("{}", completion.text().unwrap_or_default());
 //!
 //! let mut stream = client.chat().stream(&request).await?;
-//! while let Some(part) = stream.next().await {
-//!     print!("{}", part?.delta().unwrap_or_default());
+//! while let Some(chunk) = stream.next().await {
+//!     print!("{}", chunk?.delta().unwrap_or_default());
 //! }
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! # What there is
+//! Add it with `cargo add tightwire-perplexity`. A client needs a tokio runtime with its time and I/O drivers enabled;
+//! programs without one use `blocking::Client` (feature `blocking`).
 //!
-//! - [`types`]: all requests and answers, without any I/O. They are all there is without the feature `client`.
-//! - [`Client`], and [`resources`] with the endpoints. A request becomes a [`Call`]: await it, or set headers, query,
-//!   further members of the body, time limits and retries of this one call before.
-//! - What a call gives: the answer; with [`Call::raw`] also status, headers and bytes; an [`EventStream`]; a
-//!   [`Download`]. [`Call::items`] follows the pages of a list, [`Call::wait`] asks until a job has ended.
-//! - [`EventStream::accumulate`] puts a streamed answer together, [`EventStream::text`] gives its text,
-//!   [`deltas_only`](EventStream::deltas_only) passes over what parts repeat, [`resuming`](EventStream::resuming)
-//!   survives lost connections.
-//! - [`Client::request`] for endpoints that have no method.
-//! - [`RetryPolicy`] and [`Timeouts`]; [`ClientBuilder::service`] for layers of tower between client and network, such
-//!   as limits of rate and concurrency; [`RateLimits`], which answers and errors have, for what the server tells about
-//!   its own.
-//! - `blocking::Client` (feature `blocking`) for programs without a runtime.
+//! # Overview
+//!
+//! - [`Client`] has a method per group of endpoints, see [`resources`]. They return a [`Call`]: await it, or first set
+//!   headers, query parameters, extra body fields, timeouts and retries of this call. [`Client::request`] calls
+//!   endpoints without a typed method.
+//! - A call returns the decoded response; with [`Call::raw`] also status, headers and raw body; an [`EventStream`]; or
+//!   a [`Download`]. [`Call::items`] reads all pages of a list, [`Call::wait`] polls a background job until it ends.
+//! - [`EventStream::accumulate`] combines a stream into one response and [`EventStream::text`] returns its text.
+//!   [`deltas_only`](EventStream::deltas_only) skips repeated text, and [`resuming`](EventStream::resuming) reconnects
+//!   after a lost connection.
+//! - [`RetryPolicy`] and [`Timeouts`] configure retries and deadlines. [`ClientBuilder::service`] adds tower layers,
+//!   for example rate and concurrency limits.
+//! - [`types`] contains all requests and responses. It does no I/O, and is all there is without the feature `client`.
 //!
 //! # Features
 //!
-//! | feature | what it brings |
+//! | feature | description |
 //! | --- | --- |
-//! | `client` (default) | [`Client`] and all that does I/O, on reqwest and tokio |
-//! | `rustls` (default) | TLS by rustls with aws-lc-rs; https needs this or the next one |
-//! | `rustls-no-provider` | TLS by rustls with a provider of cryptography that the program installs |
-//! | `gzip` (default), `brotli`, `zstd` | compressed answers, event streams included |
-//! | `http2` (default) | HTTP/2 where TLS negotiates it |
-//! | `system-proxy` (default) | proxies of the environment or the settings of the platform |
-//! | `tracing` (default) | a span per call with the names of OpenTelemetry's `gen_ai` conventions |
-//! | `blocking` | `blocking::Client`, for programs without a runtime |
-//! | `extra` | members of answers that have no field are kept, see [`types::Extra`] |
+//! | `client` (default) | [`Client`], on reqwest and tokio |
+//! | `rustls` (default) | TLS with rustls and aws-lc-rs; https requires this or `rustls-no-provider` |
+//! | `rustls-no-provider` | TLS with rustls and a crypto provider installed by the application |
+//! | `gzip` (default), `brotli`, `zstd` | compressed responses, including event streams |
+//! | `http2` (default) | HTTP/2 if TLS negotiates it |
+//! | `system-proxy` (default) | proxies of the environment or the platform settings |
+//! | `tracing` (default) | a span per call with OpenTelemetry's `gen_ai` attributes |
+//! | `blocking` | `blocking::Client`, for programs without an async runtime |
+//! | `extra` | stores unknown fields of responses, see [`types::Extra`] |
 //!
-//! # What is promised
+//! # Guarantees
 //!
-//! - Unknown members, values and events never fail decoding.
-//! - No error and no debug output shows the key. The client's copy of it is wiped from memory when the client goes
-//!   away, the header that was made of it is not. Of what a server sends, the text of an error has the message of a
-//!   refusal or of a failure within a stream, from which the key is taken out, the request id, and names of members.
-//! - A call starts no task. Dropping its future or its stream cancels it.
-//! - Calls are repeated only before anything of their answer was handed out, and the body is encoded once.
-//! - A stream that ends before the answer is complete is an error, unless [`EventStream::allow_partial`] is chosen.
-//! - Bodies and events have a limit ([`ClientBuilder::max_body_size`], [`EventStream::with_max_event_size`]), and so
-//!   have waits that a server asks for ([`RetryPolicy::max_retry_after`]).
+//! - Unknown fields, enum values and events never fail decoding.
+//! - No error or debug output shows the API key. The client wipes its copy of the key from memory when it is dropped,
+//!   but not the header created from it. Of the server's data, error texts contain only the error message (with the
+//!   key redacted), the request ID, and field names.
+//! - A call spawns no task. Dropping its future or stream cancels it.
+//! - Calls are retried only before any part of the response was returned. The body is encoded once.
+//! - A stream that ends before the response is complete is an error, unless [`EventStream::allow_partial`] is set.
+//! - Memory and delays are bounded: [`ClientBuilder::max_body_size`], [`EventStream::with_max_event_size`],
+//!   [`RetryPolicy::max_retry_after`].
 //!
-//! # What is not
+//! # Limits
 //!
-//! - A future that is dropped between attempts may have had an effect on the server.
-//! - Traces (feature `tracing`, target `perplexity`) and the texts of errors may change.
-//! - A client needs a tokio runtime with its time and I/O drivers.
+//! - A cancelled call may still have an effect on the server.
+//! - The attributes of spans (feature `tracing`, target `perplexity`) and the texts of errors may change.
 #![cfg_attr(
     not(feature = "client"),
-    allow(rustdoc::broken_intra_doc_links, reason = "most of what the page describes needs the client")
+    allow(rustdoc::broken_intra_doc_links, reason = "most links need the feature client")
 )]
 
 #[cfg(feature = "blocking")]
@@ -93,16 +96,16 @@ mod wait;
 
 #[cfg(feature = "client")]
 pub use client::{
-    Answer, Call, Client, ClientBuilder, Connect, Download, Events, File, Json, Nothing, PathStyle, Proxy,
-    Quota, RateLimits, Raw, Response, ResponseHead, RetryEvent, Timeouts, Undecoded,
+    Call, Client, ClientBuilder, Connect, Discard, Download, Events, File, Json, PathStyle, Proxy, Raw,
+    Response, ResponseHead, ResponseType, RetryEvent, Timeouts, TokenUsage, Undecoded,
 };
 #[cfg(feature = "client")]
 pub use error::{ApiError, Error, Result, TimeoutPhase};
 #[cfg(feature = "client")]
 pub use pages::{Items, Page, Pages};
 #[cfg(feature = "client")]
-pub use retry::{BeyondCap, Jitter, Outcome, Repeat, RetryBudget, RetryPolicy};
+pub use retry::{Jitter, LongRetryAfter, Outcome, Repeat, RetryBudget, RetryPolicy};
 #[cfg(feature = "client")]
-pub use stream::{Accumulate, EventStream, Malformed, ResumingStream, StreamItem, TextStream, TokenUsage};
+pub use stream::{Accumulate, EventStream, Malformed, ResumingStream, StreamItem, TextStream};
 #[cfg(feature = "client")]
 pub use wait::{Job, Wait};

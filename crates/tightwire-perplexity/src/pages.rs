@@ -1,4 +1,4 @@
-//! Lists that come in pages.
+//! Pagination of lists.
 
 use std::fmt;
 use std::pin::Pin;
@@ -15,18 +15,18 @@ use crate::types::{async_chat, batches, files, skills};
 
 /// One page of a list.
 pub trait Page: DeserializeOwned + Send + 'static {
-    /// What the list is of.
+    /// Type of the list's items.
     type Item: Send;
 
-    /// The parameter of the query, and its value, that the next page is asked for with; `None` on the last page.
+    /// Returns the query parameter and value that request the next page; `None` on the last page.
     fn next_page(&self) -> Option<(&'static str, &str)>;
 
-    /// What is on the page.
+    /// Returns the items of the page.
     fn into_items(self) -> Vec<Self::Item>;
 }
 
 macro_rules! pages {
-    ($($page:ty: $member:ident of $item:ty, next $name:literal if $next:expr;)+) => {$(
+    ($($page:ty: $field:ident of $item:ty, next $name:literal if $next:expr;)+) => {$(
         impl Page for $page {
             type Item = $item;
 
@@ -36,7 +36,7 @@ macro_rules! pages {
             }
 
             fn into_items(self) -> Vec<$item> {
-                self.$member
+                self.$field
             }
         }
     )+};
@@ -53,13 +53,13 @@ pages! {
 }
 
 impl<P: Page> Call<Json<P>> {
-    /// This page and all after it.
+    /// Returns a stream of this page and all following pages.
     pub fn pages(self) -> Pages<P> {
         let (client, plan, _) = self.into_parts();
         Pages { client, state: State::Idle(Box::new(plan)), current: None }
     }
 
-    /// What is on this page and on all after it.
+    /// Returns a stream of the items of this page and all following pages.
     ///
     /// # Examples
     /// ```no_run
@@ -78,24 +78,24 @@ impl<P: Page> Call<Json<P>> {
     }
 }
 
-/// The pages of a list, each asked for when it is polled for; see [`Call::pages`].
+/// Stream of the pages of a list, each requested when polled; see [`Call::pages`].
 ///
-/// The stream ends after the last page, after an error, and if a page refers to itself.
+/// The stream ends after the last page, after an error, or if a page links to itself.
 #[must_use = "streams do nothing unless polled"]
 pub struct Pages<P> {
     client: Client,
     state: State<P>,
-    /// The value that the latest page was asked for with.
+    /// Page token of the last request.
     current: Option<String>,
 }
 
-type Sending<P> = Pin<Box<dyn Future<Output = Result<P>> + Send>>;
+type ResponseFuture<P> = Pin<Box<dyn Future<Output = Result<P>> + Send>>;
 
 enum State<P> {
-    /// The next page can be asked for.
+    /// The next page has not been requested yet.
     Idle(Box<Result<Plan>>),
-    /// It was asked for.
-    Sent(Box<Plan>, Sending<P>),
+    /// A request is in flight.
+    Sent(Box<Plan>, ResponseFuture<P>),
     Ended,
 }
 
@@ -103,7 +103,7 @@ impl<P: Page> Stream for Pages<P> {
     type Item = Result<P>;
 
     /// # Errors
-    /// What a call can fail with.
+    /// The errors of [`Call::send`].
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         loop {
@@ -122,7 +122,7 @@ impl<P: Page> Stream for Pages<P> {
                         return Poll::Pending;
                     };
                     if let Ok(page) = &page {
-                        this.turn(*plan, page);
+                        this.prepare_next(*plan, page);
                     }
                     return Poll::Ready(Some(page));
                 }
@@ -132,8 +132,8 @@ impl<P: Page> Stream for Pages<P> {
 }
 
 impl<P: Page> Pages<P> {
-    /// Goes on to the page after `page`, if there is one.
-    fn turn(&mut self, mut plan: Plan, page: &P) {
+    /// Prepares the request for the page after `page`, if any.
+    fn prepare_next(&mut self, mut plan: Plan, page: &P) {
         let Some((name, value)) = page.next_page() else { return };
         if self.current.as_deref() == Some(value) {
             return;
@@ -156,7 +156,7 @@ impl<P> fmt::Debug for Pages<P> {
     }
 }
 
-/// What is on the pages of a list; see [`Call::items`].
+/// Stream of the items of a list; see [`Call::items`].
 #[must_use = "streams do nothing unless polled"]
 pub struct Items<P: Page> {
     pages: Pages<P>,
@@ -169,7 +169,7 @@ impl<P: Page> Stream for Items<P> {
     type Item = Result<P::Item>;
 
     /// # Errors
-    /// What a call can fail with.
+    /// The errors of [`Call::send`].
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         loop {

@@ -1,4 +1,4 @@
-//! Waiting for jobs to end.
+//! Waiting for background jobs.
 
 use std::fmt;
 use std::pin::Pin;
@@ -11,11 +11,11 @@ use crate::client::{Call, Json};
 use crate::error::{Error, Result, TimeoutPhase};
 use crate::types::{async_chat, batches, responses};
 
-/// What the server works on by itself.
+/// A background job on the server.
 ///
-/// Implemented by the answers of this API; a caller's own type can be one as well.
+/// Implemented for the jobs of this API. Applications can implement it for their own types.
 pub trait Job: DeserializeOwned + Send + 'static {
-    /// Whether nothing more happens to it, be it done or failed.
+    /// Returns whether the job has ended, successfully or not.
     fn is_final(&self) -> bool;
 }
 
@@ -37,10 +37,10 @@ impl Job for batches::Batch {
     }
 }
 
-/// Asks for a job again and again until it has ended, with growing pauses.
+/// Polls a job with increasing intervals until it has ended.
 ///
-/// What it gives is the job at its end, whether it succeeded or failed; its status tells. Dropping the future stops
-/// the waiting and leaves the job alone.
+/// Returns the job in its final state, whether it succeeded or failed; check its status. Dropping the future
+/// stops polling and does not affect the job.
 #[must_use = "a job is waited for when this is awaited"]
 pub struct Wait<T> {
     call: Call<Json<T>>,
@@ -62,36 +62,36 @@ impl<T: Job> Call<Json<T>> {
 }
 
 impl<T: Job> Wait<T> {
-    /// Sets the first pause; each further one is half as long again. Default: 1 s.
+    /// Sets the delay before the second poll. Each further delay is 1.5 times as long. Default: 1 s.
     pub fn interval(mut self, pause: Duration) -> Self {
         self.interval = pause;
         self
     }
 
-    /// Sets the longest pause. Default: 30 s.
+    /// Sets the maximum delay between polls. Default: 30 s.
     pub fn max_interval(mut self, pause: Duration) -> Self {
         self.max_interval = pause;
         self
     }
 
-    /// Sets how long to wait altogether. It is looked at before each pause, and ends no call that is under way. Default:
-    /// one hour.
+    /// Sets the maximum total waiting time. It is checked before each delay, and does not interrupt a call in
+    /// flight. Default: one hour.
     pub fn deadline(mut self, limit: Duration) -> Self {
         self.deadline = Some(limit);
         self
     }
 
-    /// Waits as long as it takes.
+    /// Removes the deadline.
     pub fn without_deadline(mut self) -> Self {
         self.deadline = None;
         self
     }
 
-    /// Waits. Awaiting this value itself does the same, with a future on the heap.
+    /// Polls until the job has ended. The same as awaiting this value, without boxing the future.
     ///
     /// # Errors
-    /// [`Error::is_timeout`] with [`TimeoutPhase::Job`] when the next pause would go past the deadline; what a call can
-    /// fail with.
+    /// [`Error::is_timeout`] with [`TimeoutPhase::Job`] if the next delay would exceed the deadline, and the
+    /// errors of [`Call::send`].
     pub async fn send(self) -> Result<T> {
         let (client, plan, json) = self.call.into_parts();
         let plan = plan?;

@@ -1,10 +1,10 @@
-//! TLS by rustls needs a provider of cryptography, which a program may bring.
+//! TLS with the feature `rustls-no-provider` requires an installed crypto provider.
 #![cfg(all(feature = "rustls-no-provider", not(feature = "rustls")))]
 
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 
 #[test]
-fn a_missing_provider_is_an_error() {
+fn missing_crypto_provider_is_an_error() {
     let build = || tightwire_perplexity::Client::builder().without_environment().api_key("key").build();
     let error = build().unwrap_err();
     assert!(error.is_config());

@@ -1,7 +1,7 @@
-//! What traces tell about calls, and what they do not.
+//! Tracing of calls: recorded attributes, and secrets that are not recorded.
 //!
-//! A program of its own: `tracing` caches for the whole process whether anybody listens to a span, and other tests make
-//! calls that nobody listens to.
+//! A separate binary: `tracing` caches globally whether a span has a subscriber, and other tests make calls
+//! without one.
 #![cfg(feature = "tracing")]
 
 mod support;
@@ -19,7 +19,7 @@ use tracing::{Event, Metadata, Subscriber};
 
 type Fields = BTreeMap<String, String>;
 
-/// Keeps the fields of every span, and those of events.
+/// Records the fields of all spans and events.
 #[derive(Clone, Default)]
 struct Recorder {
     spans: Arc<Mutex<Vec<Fields>>>,
@@ -69,7 +69,7 @@ impl Subscriber for Recorder {
     fn exit(&self, _span: &Id) {}
 }
 
-/// The fields of one span that a test is about, as one text.
+/// Returns selected fields of a span as one text.
 fn told(recorder: &Recorder, index: usize, names: &[&str]) -> String {
     let spans = recorder.spans.lock().unwrap();
     let value = |name: &&str| spans[index].get(*name).map_or("-", String::as_str).to_owned();
@@ -119,7 +119,7 @@ async fn calls_have_spans() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn streams_have_spans_until_they_end() {
+async fn stream_spans_last_until_the_stream_ends() {
     let recorder = Recorder::default();
     let _guard = tracing::subscriber::set_default(recorder.clone());
     let (step, feed) = Step::fed();

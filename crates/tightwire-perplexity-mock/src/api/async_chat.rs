@@ -1,15 +1,16 @@
-//! Completions that are polled for.
+//! Asynchronous chat completions.
 
 use serde_json::{Value, json};
 
 use super::chat::Completion;
+use super::error::ApiResult;
 use super::input::Input;
-use super::state::State;
-use super::{Outcome, page, refusal};
-use crate::reply::Reply;
+use super::store::{Counters, Store};
+use super::{error, page};
+use crate::api_response::ApiResponse;
 use crate::request::Request;
 
-/// A job. The first poll finds it in progress, the second completed.
+/// An asynchronous completion: in progress after the first poll, completed after the second.
 #[derive(Debug)]
 pub(crate) struct Job {
     id: String,
@@ -51,48 +52,48 @@ impl Job {
     }
 }
 
-pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
+pub(crate) fn create(counters: &mut Counters, store: &mut Store<Job>, request: &Request) -> ApiResult {
     let input = Input::of(request)?;
     let inner = input.nested("request")?;
     let key = input.text("idempotency_key")?.map(str::to_owned);
     if key.is_some()
-        && let Some(known) = state.jobs.values().find(|job| job.idempotency_key == key)
+        && let Some(known) = store.values().find(|job| job.idempotency_key == key)
     {
-        return Ok(Reply::json(&known.summary()));
+        return Ok(ApiResponse::json(&known.summary()));
     }
     if inner.flag("stream")? {
-        return Err(refusal::invalid("invalid_request", "Asynchronous requests cannot be streamed"));
+        return Err(error::invalid("invalid_request", "Asynchronous requests cannot be streamed"));
     }
-    let completion = Completion::of(state, &inner)?;
-    let id = state.id("req_");
+    let completion = Completion::of(counters, &inner)?;
+    let id = counters.id("req_");
     let job = Job {
         id: id.clone(),
         model: inner.required_text("model")?.to_owned(),
         idempotency_key: key,
-        created: state.now(),
+        created: counters.now(),
         started: None,
         completed: None,
         completion: completion.whole(),
     };
     let created = job.summary();
-    state.jobs.insert(id, request.body.len(), job);
-    Ok(Reply::json(&created))
+    store.insert(id, request.body.len(), job);
+    Ok(ApiResponse::json(&created))
 }
 
-/// The newest first. Listing does not let time go on for the jobs.
-pub(crate) fn list(state: &State, request: &Request) -> Outcome {
-    let jobs = state.jobs.values().rev().map(Job::summary).collect();
+/// Lists the jobs, newest first. Listing does not advance them.
+pub(crate) fn list(store: &Store<Job>, request: &Request) -> ApiResult {
+    let jobs = store.values().rev().map(Job::summary).collect();
     let (requests, next) = page::token(request, "next_token", jobs)?;
-    Ok(Reply::json(&json!({"requests": requests, "next_token": next})))
+    Ok(ApiResponse::json(&json!({"requests": requests, "next_token": next})))
 }
 
-pub(crate) fn get(state: &mut State, id: &str) -> Outcome {
-    let now = state.now();
-    let job = state.jobs.get_mut(id).ok_or_else(|| refusal::not_found("Request", id))?;
+pub(crate) fn get(counters: &Counters, store: &mut Store<Job>, id: &str) -> ApiResult {
+    let now = counters.now();
+    let job = store.get_mut(id).ok_or_else(|| error::not_found("Request", id))?;
     if job.started.is_none() {
         job.started = Some(now);
     } else if job.completed.is_none() {
         job.completed = Some(now);
     }
-    Ok(Reply::json(&job.whole()))
+    Ok(ApiResponse::json(&job.whole()))
 }

@@ -4,19 +4,21 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use super::error::ApiResult;
+use super::files::File;
 use super::input::Input;
-use super::state::State;
-use super::{Outcome, files, page, refusal, text};
-use crate::reply::Reply;
+use super::store::{Counters, Store};
+use super::{error, files, page, text};
+use crate::api_response::ApiResponse;
 use crate::request::Request;
 
 const ENDPOINT: &str = "/v1/responses";
 const WINDOW: &str = "24h";
-/// The greatest number of requests in one batch.
+/// Maximum requests per batch.
 const MAX_REQUESTS: u64 = 50_000;
 const WINDOW_SECONDS: u64 = 24 * 60 * 60;
 
-/// A batch. Each poll lets it advance by one status.
+/// A batch. Each poll advances it by one status.
 #[derive(Debug)]
 pub(crate) struct Batch {
     id: String,
@@ -24,7 +26,7 @@ pub(crate) struct Batch {
     idempotency_key: Option<String>,
     metadata: Value,
     status: Status,
-    /// When each status was reached.
+    /// Time at which each status was reached.
     times: Vec<(&'static str, u64)>,
     requests: u64,
     output_file: Option<String>,
@@ -52,7 +54,7 @@ impl Status {
         }
     }
 
-    /// The next status, and the member with the time when it was reached.
+    /// Returns the next status, and the name of the field with its time.
     fn next(self) -> Option<(Self, &'static str)> {
         match self {
             Self::Validating => Some((Self::InProgress, "in_progress_at")),
@@ -96,13 +98,18 @@ impl Batch {
     }
 }
 
-pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
+pub(crate) fn create(
+    counters: &mut Counters,
+    files: &Store<File>,
+    store: &mut Store<Batch>,
+    request: &Request,
+) -> ApiResult {
     let input = Input::of(request)?;
     let key = request.header("idempotency-key").map(str::to_owned);
     if key.is_some()
-        && let Some(known) = state.batches.values().find(|batch| batch.idempotency_key == key)
+        && let Some(known) = store.values().find(|batch| batch.idempotency_key == key)
     {
-        return Ok(Reply::json(&known.view()));
+        return Ok(ApiResponse::json(&known.view()));
     }
     if input.required_text("endpoint")? != ENDPOINT {
         return Err(input.wrong("endpoint", "Input should be '/v1/responses'", "literal_error"));
@@ -111,13 +118,13 @@ pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
         return Err(input.wrong("completion_window", "Input should be '24h'", "literal_error"));
     }
     let input_file = input.required_text("input_file_id")?.to_owned();
-    let file = state.files.get(&input_file).ok_or_else(|| refusal::not_found("File", &input_file))?;
+    let file = files.get(&input_file).ok_or_else(|| error::not_found("File", &input_file))?;
     let requests = lines(&file.content).count() as u64;
     if requests > MAX_REQUESTS {
-        return Err(refusal::invalid("batch_too_large", "At most 50000 requests are allowed"));
+        return Err(error::invalid("batch_too_large", "At most 50000 requests are allowed"));
     }
-    let id = state.id("batch_");
-    let now = state.now();
+    let id = counters.id("batch_");
+    let now = counters.now();
     let batch = Batch {
         id: id.clone(),
         input_file,
@@ -129,60 +136,65 @@ pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
         output_file: None,
     };
     let view = batch.view();
-    state.batches.insert(id, request.body.len(), batch);
-    Ok(Reply::json(&view))
+    store.insert(id, request.body.len(), batch);
+    Ok(ApiResponse::json(&view))
 }
 
-/// The newest first.
-pub(crate) fn list(state: &State, request: &Request) -> Outcome {
-    page::after(request, state.batches.values().rev().map(Batch::view).collect())
+/// Newest first.
+pub(crate) fn list(store: &Store<Batch>, request: &Request) -> ApiResult {
+    page::after(request, store.values().rev().map(Batch::view).collect())
 }
 
-pub(crate) fn retrieve(state: &mut State, id: &str) -> Outcome {
-    let now = state.now();
-    let batch = state.batches.get_mut(id).ok_or_else(|| refusal::not_found("Batch", id))?;
-    let Some((next, member)) = batch.status.next() else { return Ok(Reply::json(&batch.view())) };
+pub(crate) fn retrieve(
+    counters: &mut Counters,
+    files: &mut Store<File>,
+    store: &mut Store<Batch>,
+    id: &str,
+) -> ApiResult {
+    let now = counters.now();
+    let batch = store.get_mut(id).ok_or_else(|| error::not_found("Batch", id))?;
+    let Some((next, member)) = batch.status.next() else { return Ok(ApiResponse::json(&batch.view())) };
     batch.status = next;
     batch.times.push((member, now));
     if next == Status::Completed {
         let input = batch.input_file.clone();
-        let output = results(state, &input);
-        let output = files::store(state, "results.jsonl", "batch_output", output.into());
-        if let Some(batch) = state.batches.get_mut(id) {
+        let output = results(files, &input);
+        let output = files::insert(counters, files, "results.jsonl", "batch_output", output.into());
+        if let Some(batch) = store.get_mut(id) {
             batch.output_file = Some(output);
         }
     }
-    let batch = state.batches.get(id).ok_or_else(|| refusal::not_found("Batch", id))?;
-    Ok(Reply::json(&batch.view()))
+    let batch = store.get(id).ok_or_else(|| error::not_found("Batch", id))?;
+    Ok(ApiResponse::json(&batch.view()))
 }
 
-pub(crate) fn cancel(state: &mut State, id: &str) -> Outcome {
-    let now = state.now();
-    let batch = state.batches.get_mut(id).ok_or_else(|| refusal::not_found("Batch", id))?;
+pub(crate) fn cancel(counters: &Counters, store: &mut Store<Batch>, id: &str) -> ApiResult {
+    let now = counters.now();
+    let batch = store.get_mut(id).ok_or_else(|| error::not_found("Batch", id))?;
     if matches!(batch.status, Status::Completed | Status::Cancelled) {
-        return Err(refusal::invalid("batch_not_cancellable", "The batch has ended already"));
+        return Err(error::invalid("batch_not_cancellable", "The batch has ended already"));
     }
     if batch.status != Status::Cancelling {
         batch.status = Status::Cancelling;
         batch.times.push(("cancelling_at", now));
     }
-    Ok(Reply::json(&batch.view()))
+    Ok(ApiResponse::json(&batch.view()))
 }
 
-/// One line per request of the input file, which may be deleted by now.
-fn results(state: &State, input: &str) -> String {
+/// Returns one line per request of the input file, which may have been deleted.
+fn results(files: &Store<File>, input: &str) -> String {
     let mut output = String::new();
-    let content = state.files.get(input).map(|file| file.content.clone()).unwrap_or_default();
+    let content = files.get(input).map(|file| file.content.clone()).unwrap_or_default();
     for (number, line) in lines(&content).enumerate() {
         let request: Value = serde_json::from_str(&line).unwrap_or_default();
-        let asked = text::asked(&request["body"]["input"]);
+        let prompt = text::prompt(&request["body"]["input"]);
         let result = json!({
             "id": format!("batch_req_{}", number + 1),
             "custom_id": request["custom_id"],
-            "response": {"status_code": 200, "body": {"output_text": text::reply_to(&asked)}},
+            "response": {"status_code": 200, "body": {"output_text": text::reply_to(&prompt)}},
             "error": null,
         });
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(output, "{result}");
     }
     output

@@ -1,36 +1,36 @@
-//! Chat completions, whole and streamed.
+//! Chat completions, buffered and streamed.
 
 use serde_json::{Value, json};
 
+use super::error::{ApiError, ApiResult};
 use super::input::Input;
-use super::refusal::Refusal;
-use super::state::State;
-use super::{Outcome, models, refusal, schema, search, text};
+use super::store::Counters;
+use super::{error, models, schema, search, text};
+use crate::api_response::ApiResponse;
 use crate::event::Event;
-use crate::reply::Reply;
 use crate::request::Request;
 
 const ROLES: &[&str] = &["system", "user", "assistant", "tool"];
 const MAX_TOKENS: u64 = 128_000;
 const MAX_CHOICES: u64 = 16;
 
-/// A completion, before it is written as a whole or as chunks.
+/// A completion, before it is encoded as one object or as chunks.
 #[derive(Debug)]
 pub(crate) struct Completion {
-    /// Members that every chunk has: `id`, `model`, `created`.
+    /// Fields of every chunk: `id`, `model`, `created`.
     head: Value,
-    /// Members of the whole and of the last chunk: usage, citations and the like.
+    /// Fields of the buffered response and of the last chunk, such as usage and citations.
     tail: Value,
     text: String,
     tool_calls: Option<Value>,
     choices: u64,
 }
 
-pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
+pub(crate) fn create(counters: &mut Counters, request: &Request) -> ApiResult {
     let input = Input::of(request)?;
-    let completion = Completion::of(state, &input)?;
+    let completion = Completion::of(counters, &input)?;
     if !input.flag("stream")? {
-        return Ok(Reply::json(&completion.whole()));
+        return Ok(ApiResponse::json(&completion.whole()));
     }
     let chunks = match input.text("stream_mode")? {
         None | Some("full") => completion.full_chunks(),
@@ -39,41 +39,41 @@ pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
             return Err(input.wrong("stream_mode", "Input should be 'full' or 'concise'", "literal_error"));
         }
     };
-    Ok(Reply::events(chunks.iter().map(Event::json).chain([Event::done()])))
+    Ok(ApiResponse::events(chunks.iter().map(Event::json).chain([Event::done()])))
 }
 
 impl Completion {
-    /// What the model says to a request.
-    pub(crate) fn of(state: &mut State, input: &Input) -> Result<Self, Refusal> {
+    /// Generates the completion of a request.
+    pub(crate) fn of(counters: &mut Counters, input: &Input) -> Result<Self, ApiError> {
         let model = input.required_text("model")?;
         input.required("messages")?;
         let messages = input.list("messages")?.unwrap_or_default();
         models::check_chat(model)?;
         check(input, messages)?;
-        let asked = messages.iter().rev().find(|message| message["role"] == "user");
-        let asked = asked.map(|message| text::asked(&message["content"])).unwrap_or_default();
+        let prompt = messages.iter().rev().find(|message| message["role"] == "user");
+        let prompt = prompt.map(|message| text::prompt(&message["content"])).unwrap_or_default();
         let tool_calls = tool_calls(input)?;
-        let said = match input.get("response_format").map(|format| &format["json_schema"]["schema"]) {
+        let reply = match input.get("response_format").map(|format| &format["json_schema"]["schema"]) {
             Some(schema) if schema.is_object() => schema::sample(schema).to_string(),
-            _ => text::reply_to(&asked),
+            _ => text::reply_to(&prompt),
         };
-        let said = if tool_calls.is_some() { String::new() } else { said };
+        let reply = if tool_calls.is_some() { String::new() } else { reply };
         let choices = input.count("n")?.unwrap_or(1);
         if !(1..=MAX_CHOICES).contains(&choices) {
-            return Err(refusal::invalid("invalid_parameter", &format!("n must be from 1 to {MAX_CHOICES}")));
+            return Err(error::invalid("invalid_parameter", &format!("n must be from 1 to {MAX_CHOICES}")));
         }
-        let prompt: u64 =
+        let prompt_tokens: u64 =
             messages.iter().map(|message| text::tokens(&text::of_content(&message["content"]))).sum();
         Ok(Self {
-            head: json!({"id": state.id("cmpl-"), "model": model, "created": state.now()}),
-            tail: tail(input, model, &asked, prompt, text::tokens(&said) * choices)?,
-            text: said,
+            head: json!({"id": counters.id("cmpl-"), "model": model, "created": counters.now()}),
+            tail: tail(input, model, &prompt, prompt_tokens, text::tokens(&reply) * choices)?,
+            text: reply,
             tool_calls,
             choices,
         })
     }
 
-    /// The completion in one piece.
+    /// Returns the buffered response.
     pub(crate) fn whole(&self) -> Value {
         self.chunk("chat.completion", &self.tail, &|index| {
             json!({
@@ -131,7 +131,7 @@ impl Completion {
             .collect()
     }
 
-    /// Reasoning first, then deltas alone, then everything once.
+    /// Reasoning first, then deltas, then the complete message.
     fn concise_chunks(&self) -> Vec<Value> {
         let steps = json!([{
             "thought": "The web may know this.",
@@ -168,7 +168,7 @@ impl Completion {
     }
 }
 
-fn check(input: &Input, messages: &[Value]) -> Result<(), Refusal> {
+fn check(input: &Input, messages: &[Value]) -> Result<(), ApiError> {
     for message in messages {
         let is_known = message["role"].as_str().is_some_and(|role| ROLES.contains(&role));
         if !is_known {
@@ -176,42 +176,49 @@ fn check(input: &Input, messages: &[Value]) -> Result<(), Refusal> {
         }
     }
     if !messages.last().is_some_and(|last| last["role"] == "user" || last["role"] == "tool") {
-        return Err(refusal::invalid("invalid_message", "Last message must have role 'user' or 'tool'"));
+        return Err(error::invalid("invalid_message", "Last message must have role 'user' or 'tool'"));
     }
     if input.count("max_tokens")?.is_some_and(|tokens| tokens > MAX_TOKENS) {
-        return Err(refusal::invalid("invalid_max_tokens", "max_tokens must be at most 128000"));
+        return Err(error::invalid("invalid_max_tokens", "max_tokens must be at most 128000"));
     }
     for (name, most) in [("temperature", 2.0), ("top_p", 1.0)] {
         if input.number(name)?.is_some_and(|value| !(0.0..=most).contains(&value)) {
-            return Err(refusal::invalid("invalid_parameter", &format!("{name} must be from 0 to {most}")));
+            return Err(error::invalid("invalid_parameter", &format!("{name} must be from 0 to {most}")));
         }
     }
     Ok(())
 }
 
-/// Calls of the first tool, where the request insists on one.
-fn tool_calls(input: &Input) -> Result<Option<Value>, Refusal> {
+/// Returns a call of the first tool if the request requires one.
+fn tool_calls(input: &Input) -> Result<Option<Value>, ApiError> {
     if input.get("tool_choice").is_none_or(|choice| choice != "required") {
         return Ok(None);
     }
     let Some(function) = input.list("tools")?.and_then(|tools| tools.first()).map(|tool| &tool["function"])
     else {
-        return Err(refusal::invalid("invalid_tool_choice", "tool_choice 'required' needs a tool"));
+        return Err(error::invalid("invalid_tool_choice", "tool_choice 'required' needs a tool"));
     };
     let arguments = schema::sample(&function["parameters"]).to_string();
     let call = json!({"name": function["name"], "arguments": arguments});
     Ok(Some(json!([{"id": "call_1", "type": "function", "function": call}])))
 }
 
-fn tail(input: &Input, model: &str, asked: &str, prompt: u64, completion: u64) -> Result<Value, Refusal> {
+fn tail(
+    input: &Input,
+    model: &str,
+    prompt: &str,
+    input_tokens: u64,
+    output_tokens: u64,
+) -> Result<Value, ApiError> {
     let context =
         input.get("web_search_options").map_or(&Value::Null, |options| &options["search_context_size"]);
-    let (input_cost, output_cost, request_cost) = (1e-6 * prompt as f64, 1e-6 * completion as f64, 0.005);
+    let (input_cost, output_cost, request_cost) =
+        (1e-6 * input_tokens as f64, 1e-6 * output_tokens as f64, 0.005);
     let mut tail = json!({
         "usage": {
-            "prompt_tokens": prompt,
-            "completion_tokens": completion,
-            "total_tokens": prompt + completion,
+            "prompt_tokens": input_tokens,
+            "completion_tokens": output_tokens,
+            "total_tokens": input_tokens + output_tokens,
             "search_context_size": context.as_str().unwrap_or("low"),
             "cost": {
                 "input_tokens_cost": input_cost,
@@ -242,12 +249,12 @@ fn tail(input: &Input, model: &str, asked: &str, prompt: u64, completion: u64) -
         }]);
     }
     if input.flag("return_related_questions")? {
-        tail["related_questions"] = json!([format!("Why {asked}?")]);
+        tail["related_questions"] = json!([format!("Why {prompt}?")]);
     }
     Ok(tail)
 }
 
-/// Adds the members of an object to another.
+/// Adds the fields of an object to another.
 fn merge(target: &mut Value, members: &Value) {
     for (name, value) in members.as_object().into_iter().flatten() {
         target[name] = value.clone();

@@ -2,15 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
+use super::error::ApiResult;
 use super::input::Input;
-use super::{Outcome, text};
-use crate::reply::Reply;
+use super::text;
+use crate::api_response::ApiResponse;
 use crate::request::Request;
 
-/// How sure the model is of the first option; the others share the rest.
+/// Confidence of the first option; the others share the rest.
 const CONFIDENCE: f64 = 0.75;
 
-pub(crate) fn create(request: &Request) -> Outcome {
+pub(crate) fn create(request: &Request) -> ApiResult {
     let input = Input::of(request)?;
     let model = input.required_text("model")?;
     let state = input.required("state")?;
@@ -52,7 +53,7 @@ pub(crate) fn create(request: &Request) -> Outcome {
         };
         answers.insert(name.clone(), answer);
     }
-    Ok(Reply::json(&json!({
+    Ok(ApiResponse::json(&json!({
         "model": model,
         "usage": {"input_tokens": text::tokens(&state.to_string()), "output_tokens": answers.len()},
         "answers": answers,

@@ -1,26 +1,26 @@
-//! Both kinds of embeddings.
+//! Embeddings of texts and of chunks in context.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
+use super::error::{ApiError, ApiResult};
 use super::input::Input;
-use super::refusal::Refusal;
-use super::{Outcome, refusal, text};
-use crate::reply::Reply;
+use super::{error, text};
+use crate::api_response::ApiResponse;
 use crate::request::Request;
 
-/// Models with their greatest number of dimensions, which is also the default.
+/// Models with their maximum number of dimensions, which is also the default.
 const PLAIN: &[(&str, u64)] = &[("pplx-embed-v1-0.6b", 1024), ("pplx-embed-v1-4b", 2560)];
 const CONTEXTUALIZED: &[(&str, u64)] =
     &[("pplx-embed-context-v1-0.6b", 1024), ("pplx-embed-context-v1-4b", 2560)];
 
 const MIN_DIMENSIONS: u64 = 128;
 const MAX_INPUTS: usize = 512;
-/// The greatest number of chunks in all documents.
+/// Maximum chunks of all documents together.
 const MAX_CHUNKS: usize = 16_000;
 
-/// What the vectors of a request look like.
+/// Format of the vectors of a request.
 #[derive(Clone, Copy)]
 struct Shape {
     dimensions: u64,
@@ -31,24 +31,21 @@ struct Shape {
 enum Encoding {
     Int8,
     Binary,
-    /// A list of numbers, as other APIs have it. No official client asks for it.
-    Float,
 }
 
 impl Shape {
-    fn of(input: &Input, models: &[(&str, u64)]) -> Result<Self, Refusal> {
+    fn of(input: &Input, models: &[(&str, u64)]) -> Result<Self, ApiError> {
         let name = input.required_text("model")?;
         let (_, most) =
-            models.iter().find(|(model, _)| *model == name).ok_or_else(|| refusal::invalid_model(name))?;
+            models.iter().find(|(model, _)| *model == name).ok_or_else(|| error::invalid_model(name))?;
         let dimensions = input.count("dimensions")?.unwrap_or(*most);
         if !(MIN_DIMENSIONS..=*most).contains(&dimensions) {
             let message = format!("dimensions must be from {MIN_DIMENSIONS} to {most}");
-            return Err(refusal::invalid("invalid_dimensions", &message));
+            return Err(error::invalid("invalid_dimensions", &message));
         }
         let encoding = match input.text("encoding_format")? {
             None | Some("base64_int8") => Encoding::Int8,
             Some("base64_binary") => Encoding::Binary,
-            Some("float") => Encoding::Float,
             Some(_) => {
                 let message = "Input should be 'base64_int8' or 'base64_binary'";
                 return Err(input.wrong("encoding_format", message, "literal_error"));
@@ -66,13 +63,13 @@ impl Shape {
                 )
             }
             Encoding::Binary => json!(STANDARD.encode(pack(vector))),
-            Encoding::Float => vector.map(|component| json!(f64::from(component) / 128.0)).collect(),
         };
         json!({"object": "embedding", "index": index, "embedding": embedding})
     }
 }
 
-/// The components of a text's vector: the bytes of an xorshift generator, seeded with the FNV-1a hash of the text.
+/// Returns the components of a text's vector: bytes of an xorshift generator seeded with the FNV-1a hash of
+/// the text.
 fn components(text: &str) -> impl Iterator<Item = i8> {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -86,7 +83,7 @@ fn components(text: &str) -> impl Iterator<Item = i8> {
     })
 }
 
-/// One bit per component, set where it is positive; the first in the highest bit.
+/// Packs one bit per component, set if it is positive, most significant bit first.
 fn pack(components: impl Iterator<Item = i8>) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (index, component) in components.enumerate() {
@@ -102,16 +99,16 @@ fn pack(components: impl Iterator<Item = i8>) -> Vec<u8> {
     bytes
 }
 
-fn check(texts: &[&str]) -> Result<(), Refusal> {
+fn check(texts: &[&str]) -> Result<(), ApiError> {
     if texts.is_empty() || texts.iter().any(|text| text.is_empty()) {
-        return Err(refusal::invalid("invalid_input", "Texts must not be empty"));
+        return Err(error::invalid("invalid_input", "Texts must not be empty"));
     }
     Ok(())
 }
 
-fn reply(input: &Input, data: &[Value], tokens: u64) -> Outcome {
+fn reply(input: &Input, data: &[Value], tokens: u64) -> ApiResult {
     let cost = 0.000_000_01 * tokens as f64;
-    Ok(Reply::json(&json!({
+    Ok(ApiResponse::json(&json!({
         "object": "list",
         "data": data,
         "model": input.required_text("model")?,
@@ -123,20 +120,20 @@ fn reply(input: &Input, data: &[Value], tokens: u64) -> Outcome {
     })))
 }
 
-pub(crate) fn create(request: &Request) -> Outcome {
+pub(crate) fn create(request: &Request) -> ApiResult {
     let input = Input::of(request)?;
     let shape = Shape::of(&input, PLAIN)?;
     let texts = input.texts("input")?;
     check(&texts)?;
     if texts.len() > MAX_INPUTS {
-        return Err(refusal::invalid("invalid_input", "At most 512 texts are allowed"));
+        return Err(error::invalid("invalid_input", "At most 512 texts are allowed"));
     }
     let data: Vec<Value> =
         texts.iter().enumerate().map(|(index, text)| shape.embedding(text, index)).collect();
     reply(&input, &data, texts.iter().map(|text| text::tokens(text)).sum())
 }
 
-pub(crate) fn create_contextualized(request: &Request) -> Outcome {
+pub(crate) fn create_contextualized(request: &Request) -> ApiResult {
     let input = Input::of(request)?;
     let shape = Shape::of(&input, CONTEXTUALIZED)?;
     let wrong = || input.wrong("input", "Input should be a valid list of lists of strings", "list_type");
@@ -145,13 +142,11 @@ pub(crate) fn create_contextualized(request: &Request) -> Outcome {
     let mut tokens = 0;
     let documents = input.list("input")?.unwrap_or_default();
     if documents.is_empty() || documents.len() > MAX_INPUTS {
-        return Err(refusal::invalid("invalid_input", "From 1 to 512 documents are allowed"));
+        return Err(error::invalid("invalid_input", "From 1 to 512 documents are allowed"));
     }
     let chunks: usize = documents.iter().filter_map(Value::as_array).map(Vec::len).sum();
-    // A list of numbers takes many times the memory of its encoded form.
-    let most = if matches!(shape.encoding, Encoding::Float) { MAX_INPUTS } else { MAX_CHUNKS };
-    if chunks > most {
-        return Err(refusal::invalid("invalid_input", &format!("At most {most} chunks are allowed")));
+    if chunks > MAX_CHUNKS {
+        return Err(error::invalid("invalid_input", &format!("At most {MAX_CHUNKS} chunks are allowed")));
     }
     for (index, document) in documents.iter().enumerate() {
         let chunks = document.as_array().ok_or_else(wrong)?;

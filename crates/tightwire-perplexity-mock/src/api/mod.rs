@@ -1,4 +1,4 @@
-//! The built-in API: which function answers which endpoint.
+//! The built-in API: routes requests to the endpoints.
 
 mod async_chat;
 mod batches;
@@ -6,17 +6,17 @@ mod browser;
 mod chat;
 mod decisions;
 mod embeddings;
+mod error;
 mod files;
 mod input;
 mod models;
 mod page;
-mod refusal;
 mod response_events;
 mod responses;
 mod schema;
 mod search;
 mod skills;
-mod state;
+mod store;
 mod text;
 mod upload;
 
@@ -24,15 +24,12 @@ use std::sync::{Mutex, PoisonError};
 
 use http::HeaderValue;
 
+use crate::api_response::ApiResponse;
 use crate::pattern::PathPattern;
-use crate::reply::Reply;
 use crate::request::Request;
-use refusal::Refusal;
-use state::State;
+use error::ApiResult;
+use store::{Counters, Store};
 use upload::Upload;
-
-/// An answer, or a refusal with an error body.
-type Outcome = Result<Reply, Refusal>;
 
 /// The built-in API and its state.
 #[derive(Debug, Default)]
@@ -40,7 +37,18 @@ pub(crate) struct Api {
     state: Mutex<State>,
 }
 
-/// All paths, to tell an unknown path from a method that a path does not have.
+#[derive(Debug, Default)]
+struct State {
+    counters: Counters,
+    jobs: Store<async_chat::Job>,
+    responses: Store<responses::Run>,
+    sessions: Store<()>,
+    files: Store<files::File>,
+    batches: Store<batches::Batch>,
+    skills: Store<skills::Skill>,
+}
+
+/// All paths, to distinguish an unknown path (404) from an unsupported method (405).
 const PATHS: &[&str] = &[
     "/chat/completions",
     "/v1/sonar",
@@ -78,63 +86,72 @@ const PATHS: &[&str] = &[
 ];
 
 impl Api {
-    pub(crate) async fn answer(&self, request: &Request) -> Reply {
+    pub(crate) async fn handle(&self, request: &Request) -> ApiResponse {
         let upload = Upload::of(request).await;
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let serial = state.begin();
-        let mut reply = route(&mut state, request, upload).unwrap_or_else(Reply::from);
-        let id = HeaderValue::from_str(&format!("req-{serial}")).expect("ASCII is a valid value");
-        reply.headers.insert("x-request-id", id);
-        reply
+        let number = state.counters.next_request();
+        let mut response = route(&mut state, request, upload).unwrap_or_else(ApiResponse::from);
+        let id = HeaderValue::from_str(&format!("req-{number}")).expect("ASCII is a valid value");
+        response.headers.insert("x-request-id", id);
+        response
     }
 }
 
-fn route(state: &mut State, request: &Request, upload: Option<Upload>) -> Outcome {
+fn route(state: &mut State, request: &Request, upload: Option<Upload>) -> ApiResult {
+    let State {
+        counters,
+        jobs,
+        responses: runs,
+        sessions,
+        files: stored_files,
+        batches: stored_batches,
+        skills: stored_skills,
+    } = state;
     let segments = request.segments();
     let path: Vec<&str> = segments.iter().map(String::as_str).collect();
     match (request.method.as_str(), path.as_slice()) {
-        ("POST", ["chat", "completions"] | ["v1", "sonar"]) => chat::create(state, request),
+        ("POST", ["chat", "completions"] | ["v1", "sonar"]) => chat::create(counters, request),
         ("POST", ["async", "chat", "completions"] | ["v1", "async", "sonar"]) => {
-            async_chat::create(state, request)
+            async_chat::create(counters, jobs, request)
         }
         ("GET", ["async", "chat", "completions"] | ["v1", "async", "sonar"]) => {
-            async_chat::list(state, request)
+            async_chat::list(jobs, request)
         }
         ("GET", ["async", "chat", "completions", id] | ["v1", "async", "sonar", id]) => {
-            async_chat::get(state, id)
+            async_chat::get(counters, jobs, id)
         }
-        ("POST", ["search"]) => search::create(state, request),
-        ("POST", ["v1", "responses" | "agent"]) => responses::create(state, request),
-        ("GET", ["v1", "responses" | "agent", id]) => responses::retrieve(state, request, id),
-        ("POST", ["v1", "responses" | "agent", id, "cancel"]) => responses::cancel(state, id),
-        ("GET", ["v1", "responses" | "agent", id, "files"]) => responses::files(state, id),
+        ("POST", ["search"]) => search::create(counters, request),
+        ("POST", ["v1", "responses" | "agent"]) => responses::create(counters, runs, request),
+        ("GET", ["v1", "responses" | "agent", id]) => responses::retrieve(runs, request, id),
+        ("POST", ["v1", "responses" | "agent", id, "cancel"]) => responses::cancel(runs, id),
+        ("GET", ["v1", "responses" | "agent", id, "files"]) => responses::files(runs, id),
         ("GET", ["v1", "responses" | "agent", id, "files", file, "content"]) => {
-            responses::file_content(state, id, file)
+            responses::file_content(runs, id, file)
         }
         ("POST", ["v1", "embeddings"]) => embeddings::create(request),
         ("POST", ["v1", "contextualizedembeddings"]) => embeddings::create_contextualized(request),
-        ("POST", ["v1", "browser", "sessions"]) => browser::create(state),
-        ("DELETE", ["v1", "browser", "sessions", id]) => browser::delete(state, id),
+        ("POST", ["v1", "browser", "sessions"]) => browser::create(counters, sessions),
+        ("DELETE", ["v1", "browser", "sessions", id]) => browser::delete(sessions, id),
         ("GET", ["v1", "models"]) => Ok(models::list()),
-        ("POST", ["v1", "files"]) => files::create(state, upload),
-        ("GET", ["v1", "files"]) => files::list(state, request),
-        ("GET", ["v1", "files", id]) => files::retrieve(state, id),
-        ("DELETE", ["v1", "files", id]) => files::delete(state, id),
-        ("GET", ["v1", "files", id, "content"]) => files::content(state, id),
-        ("POST", ["v1", "batches"]) => batches::create(state, request),
-        ("GET", ["v1", "batches"]) => batches::list(state, request),
-        ("GET", ["v1", "batches", id]) => batches::retrieve(state, id),
-        ("POST", ["v1", "batches", id, "cancel"]) => batches::cancel(state, id),
+        ("POST", ["v1", "files"]) => files::create(counters, stored_files, upload),
+        ("GET", ["v1", "files"]) => files::list(stored_files, request),
+        ("GET", ["v1", "files", id]) => files::retrieve(stored_files, id),
+        ("DELETE", ["v1", "files", id]) => files::delete(stored_files, id),
+        ("GET", ["v1", "files", id, "content"]) => files::content(stored_files, id),
+        ("POST", ["v1", "batches"]) => batches::create(counters, stored_files, stored_batches, request),
+        ("GET", ["v1", "batches"]) => batches::list(stored_batches, request),
+        ("GET", ["v1", "batches", id]) => batches::retrieve(counters, stored_files, stored_batches, id),
+        ("POST", ["v1", "batches", id, "cancel"]) => batches::cancel(counters, stored_batches, id),
         ("POST", ["v1", "decisions"]) => decisions::create(request),
-        ("POST", ["v1", "skills"]) => skills::create(state, upload),
-        ("GET", ["v1", "skills"]) => skills::list(state, request),
-        ("GET", ["v1", "skills", id]) => skills::retrieve(state, request, id),
-        ("PUT", ["v1", "skills", id]) => skills::update(state, request, id, upload),
-        ("DELETE", ["v1", "skills", id]) => skills::delete(state, request, id),
-        ("GET", ["v1", "skills", id, "download"]) => skills::download(state, request, id),
-        ("GET", ["v1", "skills", id, "revisions"]) => skills::revisions(state, request, id),
-        _ if is_known(&path) => Err(refusal::method_not_allowed()),
-        _ => Err(refusal::no_such_path()),
+        ("POST", ["v1", "skills"]) => skills::create(counters, stored_skills, upload),
+        ("GET", ["v1", "skills"]) => skills::list(stored_skills, request),
+        ("GET", ["v1", "skills", id]) => skills::retrieve(stored_skills, request, id),
+        ("PUT", ["v1", "skills", id]) => skills::update(stored_skills, request, id, upload),
+        ("DELETE", ["v1", "skills", id]) => skills::delete(stored_skills, request, id),
+        ("GET", ["v1", "skills", id, "download"]) => skills::download(stored_skills, request, id),
+        ("GET", ["v1", "skills", id, "revisions"]) => skills::revisions(stored_skills, request, id),
+        _ if is_known(&path) => Err(error::method_not_allowed()),
+        _ => Err(error::no_such_path()),
     }
 }
 

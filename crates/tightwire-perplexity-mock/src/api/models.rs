@@ -1,14 +1,14 @@
-//! The models, and which of them an endpoint takes.
+//! Model names accepted by the endpoints.
 
 use serde_json::{Value, json};
 
-use super::refusal::{self, Refusal};
-use crate::reply::Reply;
+use super::error::{self, ApiError};
+use crate::api_response::ApiResponse;
 
 const CHAT: &[&str] =
     &["sonar", "sonar-pro", "sonar-deep-research", "sonar-reasoning", "sonar-reasoning-pro"];
 
-/// What the list of models names: those of the responses endpoint.
+/// Models in the list: those of the responses endpoint.
 const LISTED: &[(&str, &str)] = &[
     ("perplexity/sonar", "perplexity"),
     ("anthropic/claude-sonnet-4-5", "anthropic"),
@@ -16,21 +16,21 @@ const LISTED: &[(&str, &str)] = &[
     ("openai/gpt-5", "openai"),
 ];
 
-pub(crate) fn list() -> Reply {
+pub(crate) fn list() -> ApiResponse {
     let models: Vec<Value> = LISTED
         .iter()
         .map(|(id, owner)| json!({"id": id, "object": "model", "created": 0, "owned_by": owner}))
         .collect();
-    Reply::json(&json!({"object": "list", "data": models}))
+    ApiResponse::json(&json!({"object": "list", "data": models}))
 }
 
-pub(crate) fn check_chat(model: &str) -> Result<(), Refusal> {
-    if CHAT.contains(&model) { Ok(()) } else { Err(refusal::invalid_model(model)) }
+pub(crate) fn check_chat(model: &str) -> Result<(), ApiError> {
+    if CHAT.contains(&model) { Ok(()) } else { Err(error::invalid_model(model)) }
 }
 
-/// The responses endpoint takes names of the form provider/model, listed or not.
-pub(crate) fn check_provider(model: &str) -> Result<(), Refusal> {
+/// The responses endpoint accepts any `provider/model` name, listed or not.
+pub(crate) fn check_provider(model: &str) -> Result<(), ApiError> {
     let is_name =
         model.split_once('/').is_some_and(|(provider, name)| !provider.is_empty() && !name.is_empty());
-    if is_name { Ok(()) } else { Err(refusal::invalid_model(model)) }
+    if is_name { Ok(()) } else { Err(error::invalid_model(model)) }
 }

@@ -1,11 +1,11 @@
-//! The events of a streamed run, in order.
+//! Events of a streamed response.
 
 use serde_json::{Value, json};
 
 use super::responses::unfinished;
 use super::text;
 
-/// Numbers events as they are added.
+/// Assigns sequence numbers to events.
 #[derive(Default)]
 struct Sequence {
     events: Vec<Value>,
@@ -19,8 +19,8 @@ impl Sequence {
     }
 }
 
-/// All events of a run with this response, which says this text with these skills.
-pub(crate) fn of(response: &Value, said: &str, skills: &[String]) -> Vec<Value> {
+/// Returns all events of a response with this text and these skills.
+pub(crate) fn of(response: &Value, reply: &str, skills: &[String]) -> Vec<Value> {
     let mut sequence = Sequence::default();
     let running = unfinished(response, "in_progress");
     sequence.add("response.created", json!({"response": running}));
@@ -32,7 +32,7 @@ pub(crate) fn of(response: &Value, said: &str, skills: &[String]) -> Vec<Value> 
     for (index, item) in items.iter().enumerate() {
         match item["type"].as_str() {
             Some("search_results") => reasoning(&mut sequence, item),
-            Some("message") => message(&mut sequence, item, index, said),
+            Some("message") => message(&mut sequence, item, index, reply),
             _ => {
                 sequence.add("response.output_item.added", json!({"item": item, "output_index": index}));
                 sequence.add("response.output_item.done", json!({"item": item, "output_index": index}));
@@ -57,7 +57,7 @@ fn reasoning(sequence: &mut Sequence, item: &Value) {
     sequence.add("response.reasoning.stopped", json!({"thought": thought}));
 }
 
-fn message(sequence: &mut Sequence, item: &Value, index: usize, said: &str) {
+fn message(sequence: &mut Sequence, item: &Value, index: usize, reply: &str) {
     let mut empty = item.clone();
     empty["status"] = json!("in_progress");
     empty["content"] = json!([]);
@@ -68,9 +68,9 @@ fn message(sequence: &mut Sequence, item: &Value, index: usize, said: &str) {
         event[member] = json!(value);
         event
     };
-    for piece in text::pieces(said) {
+    for piece in text::pieces(reply) {
         sequence.add("response.output_text.delta", with("delta", piece));
     }
-    sequence.add("response.output_text.done", with("text", said));
+    sequence.add("response.output_text.done", with("text", reply));
     sequence.add("response.output_item.done", json!({"item": item, "output_index": index}));
 }

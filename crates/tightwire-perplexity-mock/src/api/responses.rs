@@ -1,21 +1,21 @@
-//! Runs of the responses endpoint: created, streamed, polled for, cancelled.
+//! Responses endpoint: create, stream, poll, cancel.
 
 use http::HeaderValue;
 use http::header::CONTENT_DISPOSITION;
 use serde_json::{Value, json};
 
+use super::error::{ApiError, ApiResult};
 use super::input::Input;
-use super::refusal::Refusal;
-use super::state::State;
-use super::{Outcome, models, refusal, response_events, schema, search, text};
+use super::store::{Counters, Store};
+use super::{error, models, response_events, schema, search, text};
+use crate::api_response::ApiResponse;
 use crate::event::Event;
-use crate::reply::Reply;
 use crate::request::Request;
 
-/// The greatest integer that a double can count to, and with it the greatest sequence number.
+/// Maximum sequence number: the largest integer that a double represents exactly.
 const MAX_SEQUENCE: u64 = (1 << 53) - 1;
 
-/// A run and everything that it will say.
+/// A response with its precomputed output.
 #[derive(Debug)]
 pub(crate) struct Run {
     response: Value,
@@ -24,7 +24,7 @@ pub(crate) struct Run {
     phase: Phase,
 }
 
-/// How far a run is. Each poll lets a background run advance by one phase.
+/// Phase of a response. Each poll advances a background response by one phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Queued,
@@ -43,12 +43,12 @@ impl Run {
         };
     }
 
-    /// The response at this phase: without output until the run is done.
+    /// Returns the response in this phase. It has no output until it is done.
     fn view(&self) -> Value {
         let status = match self.phase {
             Phase::Done => return self.response.clone(),
             Phase::Queued => "queued",
-            // A run that is being cancelled has no status of its own.
+            // Cancelling has no status in the API.
             Phase::InProgress | Phase::Cancelling => "in_progress",
             Phase::Cancelled => "cancelled",
         };
@@ -60,7 +60,7 @@ impl Run {
     }
 }
 
-/// A response that has no output yet, and has used nothing.
+/// Returns a response without output and usage.
 pub(crate) fn unfinished(response: &Value, status: &str) -> Value {
     let mut view = response.clone();
     view["status"] = json!(status);
@@ -69,32 +69,29 @@ pub(crate) fn unfinished(response: &Value, status: &str) -> Value {
     view
 }
 
-pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
+pub(crate) fn create(counters: &mut Counters, store: &mut Store<Run>, request: &Request) -> ApiResult {
     let input = Input::of(request)?;
-    let asked = asked(&input)?;
+    let prompt = prompt(&input)?;
     let model = model(&input)?;
     let previous = input.text("previous_response_id")?;
     if let Some(id) = previous {
-        state
-            .runs
-            .get(id)
-            .ok_or_else(|| refusal::invalid("previous_response_not_found", "No such response"))?;
+        store.get(id).ok_or_else(|| error::invalid("previous_response_not_found", "No such response"))?;
     }
-    let said = match input.get("response_format").map(|format| &format["json_schema"]["schema"]) {
+    let reply = match input.get("response_format").map(|format| &format["json_schema"]["schema"]) {
         Some(schema) if schema.is_object() => schema::sample(schema).to_string(),
-        _ => text::reply_to(&asked),
+        _ => text::reply_to(&prompt),
     };
-    let id = state.id("resp_");
+    let id = counters.id("resp_");
     let call = function_call(&input)?;
     let status = if call.is_some() { "requires_action" } else { "completed" };
     let mut response = json!({
         "id": id,
         "object": "response",
-        "created_at": state.now(),
+        "created_at": counters.now(),
         "model": model,
         "status": status,
-        "output": output(&id, &asked, &said, call),
-        "usage": usage(text::tokens(&asked), text::tokens(&said)),
+        "output": output(&id, &prompt, &reply, call),
+        "usage": usage(text::tokens(&prompt), text::tokens(&reply)),
     });
     for member in [
         "background",
@@ -114,26 +111,26 @@ pub(crate) fn create(state: &mut State, request: &Request) -> Outcome {
         skills.iter().filter_map(|skill| skill.get("name").or(skill.get("id"))?.as_str().map(str::to_owned));
     let is_stream = input.flag("stream")?;
     let phase = if input.flag("background")? && !is_stream { Phase::Queued } else { Phase::Done };
-    let run = Run { response, text: said, skills: skills.collect(), phase };
-    let reply = if is_stream { stream(run.events(), None) } else { Reply::json(&run.view()) };
-    state.runs.insert(id, request.body.len(), run);
+    let run = Run { response, text: reply, skills: skills.collect(), phase };
+    let reply = if is_stream { stream(run.events(), None) } else { ApiResponse::json(&run.view()) };
+    store.insert(id, request.body.len(), run);
     Ok(reply)
 }
 
-/// The text of the input: its own, or that of its last message.
-fn asked(input: &Input) -> Result<String, Refusal> {
+/// Returns the input string, or the text of the last message.
+fn prompt(input: &Input) -> Result<String, ApiError> {
     match input.required("input")? {
-        content @ Value::String(_) => Ok(text::asked(content)),
+        content @ Value::String(_) => Ok(text::prompt(content)),
         Value::Array(items) if !items.is_empty() => {
             let message = items.iter().rev().find(|item| item.get("content").is_some());
-            Ok(message.map(|message| text::asked(&message["content"])).unwrap_or_default())
+            Ok(message.map(|message| text::prompt(&message["content"])).unwrap_or_default())
         }
         _ => Err(input.wrong("input", "Input should be a string or a list of items", "value_error")),
     }
 }
 
-/// The first of `models`, else `model`, else what a preset or an effort stands for.
-fn model(input: &Input) -> Result<String, Refusal> {
+/// Returns the first of `models`, else `model`, else a default for a preset, effort or profile.
+fn model(input: &Input) -> Result<String, ApiError> {
     if let Some(models) = input.list("models")? {
         let names: Option<Vec<&str>> = models.iter().map(Value::as_str).collect();
         let names = names.filter(|names| (1..=5).contains(&names.len()));
@@ -151,11 +148,11 @@ fn model(input: &Input) -> Result<String, Refusal> {
     if ["preset", "effort", "profile"].iter().any(|member| input.get(member).is_some()) {
         return Ok("perplexity/sonar".to_owned());
     }
-    Err(refusal::invalid("missing_model", "One of model, models, preset and effort is needed"))
+    Err(error::invalid("missing_model", "One of model, models, preset and effort is needed"))
 }
 
-/// A call of the first function, where the request insists on a tool.
-fn function_call(input: &Input) -> Result<Option<Value>, Refusal> {
+/// Returns a call of the first function if the request requires a tool.
+fn function_call(input: &Input) -> Result<Option<Value>, ApiError> {
     if input.get("tool_choice").is_none_or(|choice| choice != "required") {
         return Ok(None);
     }
@@ -171,7 +168,7 @@ fn function_call(input: &Input) -> Result<Option<Value>, Refusal> {
     })))
 }
 
-fn output(id: &str, asked: &str, said: &str, call: Option<Value>) -> Value {
+fn output(id: &str, prompt: &str, reply: &str, call: Option<Value>) -> Value {
     if let Some(call) = call {
         return json!([call]);
     }
@@ -186,18 +183,18 @@ fn output(id: &str, asked: &str, said: &str, call: Option<Value>) -> Value {
     let citation = json!({
         "type": "citation",
         "start_index": 0,
-        "end_index": said.chars().count(),
+        "end_index": reply.chars().count(),
         "url": "https://example.org/1",
         "title": "Page 1",
     });
     json!([
-        {"type": "search_results", "queries": [asked], "results": results},
+        {"type": "search_results", "queries": [prompt], "results": results},
         {
             "type": "message",
             "id": format!("msg_{id}"),
             "role": "assistant",
             "status": "completed",
-            "content": [{"type": "output_text", "text": said, "annotations": [citation]}],
+            "content": [{"type": "output_text", "text": reply, "annotations": [citation]}],
         },
     ])
 }
@@ -220,45 +217,45 @@ fn usage(input: u64, output: u64) -> Value {
 }
 
 /// The events after a sequence number, each under its name.
-fn stream(events: Vec<Value>, after: Option<u64>) -> Reply {
+fn stream(events: Vec<Value>, after: Option<u64>) -> ApiResponse {
     let is_due = |event: &Value| after.is_none_or(|after| event["sequence_number"].as_u64() > Some(after));
     let events = events.into_iter().filter(is_due).map(|event| {
         let name = event["type"].as_str().unwrap_or_default().to_owned();
         Event::named(&name).with("data", &event.to_string())
     });
-    Reply::events(events.chain([Event::done()]))
+    ApiResponse::events(events.chain([Event::done()]))
 }
 
-pub(crate) fn retrieve(state: &mut State, request: &Request, id: &str) -> Outcome {
-    let run = state.runs.get_mut(id).ok_or_else(|| refusal::not_found("Response", id))?;
+pub(crate) fn retrieve(store: &mut Store<Run>, request: &Request, id: &str) -> ApiResult {
+    let run = store.get_mut(id).ok_or_else(|| error::not_found("Response", id))?;
     let query =
-        |name: &str, message: &str| refusal::schema(&[json!("query"), json!(name)], message, "value_error");
+        |name: &str, message: &str| error::schema(&[json!("query"), json!(name)], message, "value_error");
     match request.query_value("format").as_deref() {
         None | Some("default" | "short") => {}
         Some(_) => return Err(query("format", "Input should be 'default' or 'short'")),
     }
     if request.query_value("stream").as_deref() != Some("true") {
         run.advance();
-        return Ok(Reply::json(&run.view()));
+        return Ok(ApiResponse::json(&run.view()));
     }
     let after = request.query_value("starting_after").and_then(|text| text.parse().ok());
     let after = after.filter(|after| *after <= MAX_SEQUENCE);
     let after =
         after.ok_or_else(|| query("starting_after", "Input should be an integer from 0 to 2^53-1"))?;
-    // The stream goes on to the end of the run.
+    // The stream always runs to the end of the response.
     if run.phase != Phase::Cancelled {
         run.phase = Phase::Done;
     }
     Ok(stream(run.events(), Some(after)))
 }
 
-pub(crate) fn cancel(state: &mut State, id: &str) -> Outcome {
-    let run = state.runs.get_mut(id).ok_or_else(|| refusal::not_found("Response", id))?;
+pub(crate) fn cancel(store: &mut Store<Run>, id: &str) -> ApiResult {
+    let run = store.get_mut(id).ok_or_else(|| error::not_found("Response", id))?;
     if matches!(run.phase, Phase::Done | Phase::Cancelled) {
-        return Err(refusal::invalid("response_not_cancellable", "The response has ended already"));
+        return Err(error::invalid("response_not_cancellable", "The response has ended already"));
     }
     run.phase = Phase::Cancelling;
-    Ok(Reply::json(&json!({"response_id": id, "status": "cancelling"})))
+    Ok(ApiResponse::json(&json!({"response_id": id, "status": "cancelling"})))
 }
 
 const FILE_NAME: &str = "answer.txt";
@@ -267,10 +264,10 @@ fn file_id(id: &str) -> String {
     format!("file_{id}")
 }
 
-/// One file, which holds the text of the answer.
-pub(crate) fn files(state: &State, id: &str) -> Outcome {
-    let run = state.runs.get(id).ok_or_else(|| refusal::not_found("Response", id))?;
-    Ok(Reply::json(&json!({
+/// Lists the only file of a response, which contains its text.
+pub(crate) fn files(store: &Store<Run>, id: &str) -> ApiResult {
+    let run = store.get(id).ok_or_else(|| error::not_found("Response", id))?;
+    Ok(ApiResponse::json(&json!({
         "object": "list",
         "data": [{
             "id": file_id(id),
@@ -282,12 +279,12 @@ pub(crate) fn files(state: &State, id: &str) -> Outcome {
     })))
 }
 
-pub(crate) fn file_content(state: &State, id: &str, file: &str) -> Outcome {
-    let run = state.runs.get(id).ok_or_else(|| refusal::not_found("Response", id))?;
+pub(crate) fn file_content(store: &Store<Run>, id: &str, file: &str) -> ApiResult {
+    let run = store.get(id).ok_or_else(|| error::not_found("Response", id))?;
     if file != file_id(id) {
-        return Err(refusal::not_found("File", file));
+        return Err(error::not_found("File", file));
     }
-    let mut reply = Reply::bytes("application/octet-stream", run.text.clone());
+    let mut reply = ApiResponse::bytes("application/octet-stream", run.text.clone());
     let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{FILE_NAME}\""));
     reply.headers.insert(CONTENT_DISPOSITION, disposition.expect("ASCII is a valid value"));
     Ok(reply)

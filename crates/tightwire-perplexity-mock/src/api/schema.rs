@@ -1,22 +1,23 @@
-//! Values that fit a JSON schema, for structured output and arguments of tools.
+//! Sample values for JSON schemas, for structured output and tool arguments.
 
 use serde_json::{Value, json};
 
-/// A schema that refers to itself ends with null at this depth.
+/// Maximum depth; deeper values are null. Ends recursive schemas.
 const MAX_DEPTH: usize = 16;
 
-/// A schema that refers to itself several times would have as many values as that number to the power of the depth.
+/// Maximum values per sample. Limits schemas with several recursive references, which grow exponentially with
+/// the depth.
 const MAX_VALUES: usize = 1_000;
 
-/// A value for a schema. Of what a schema can say, types, members, items, enumerations, constants, alternatives and
-/// local references count.
+/// Returns a value that matches a schema. Supports types, properties, items, enums, constants, alternatives
+/// and local references.
 pub(crate) fn sample(schema: &Value) -> Value {
     Sampler { root: schema, left: MAX_VALUES }.value(schema, 0)
 }
 
 struct Sampler<'a> {
     root: &'a Value,
-    /// How many values may still be made.
+    /// Remaining number of values.
     left: usize,
 }
 

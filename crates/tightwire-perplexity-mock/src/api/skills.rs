@@ -1,16 +1,16 @@
-//! Managed skills and their revisions.
+//! Stored skills and their revisions.
 
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::refusal::Refusal;
-use super::state::State;
+use super::error::{ApiError, ApiResult};
+use super::store::{Counters, Store};
 use super::upload::{self, Upload};
-use super::{Outcome, page, refusal};
-use crate::reply::Reply;
+use super::{error, page};
+use crate::api_response::ApiResponse;
 use crate::request::Request;
 
-/// The times of skills are texts, and always the same.
+/// Fixed time of all skills, a string in this API.
 const TIME: &str = "2024-01-01T00:00:00Z";
 
 const MAX_NAME: usize = 64;
@@ -19,7 +19,7 @@ const MAX_REVISIONS: usize = 1_000;
 #[derive(Debug)]
 pub(crate) struct Skill {
     id: String,
-    /// The name of each revision; the last is the latest.
+    /// Name of each revision; the last is the latest.
     names: Vec<String>,
 }
 
@@ -49,93 +49,98 @@ impl Skill {
         view
     }
 
-    /// The revision that the query names, or the latest.
-    fn asked(&self, request: &Request) -> Result<usize, Refusal> {
+    /// Returns the revision of the query, or the latest.
+    fn requested_revision(&self, request: &Request) -> Result<usize, ApiError> {
         let Some(wanted) = request.query_value("revision") else { return Ok(self.latest()) };
         (0..self.names.len())
             .find(|index| revision(*index) == wanted)
-            .ok_or_else(|| refusal::not_found("Revision", &wanted))
+            .ok_or_else(|| error::not_found("Revision", &wanted))
     }
 
-    /// Refuses a change that was made for another revision than the latest.
-    fn expect_latest(&self, request: &Request) -> Result<(), Refusal> {
+    /// Rejects a change based on another revision than the latest.
+    fn expect_latest(&self, request: &Request) -> Result<(), ApiError> {
         let missing =
-            || refusal::schema(&[json!("query"), json!("expected_revision")], "Field required", "missing");
+            || error::schema(&[json!("query"), json!("expected_revision")], "Field required", "missing");
         let expected = request.query_value("expected_revision").ok_or_else(missing)?;
         if expected == revision(self.latest()) {
             Ok(())
         } else {
-            Err(refusal::conflict("The skill has another revision by now"))
+            Err(error::conflict("The skill has another revision by now"))
         }
     }
 }
 
-/// The name of a bundle: that of its file, without the extension, and not longer than names are.
+/// Returns the name of a bundle: its file name without extension, truncated to the maximum length.
 fn name(file: &str) -> String {
     file.strip_suffix(".zip").unwrap_or(file).chars().take(MAX_NAME).collect()
 }
 
-pub(crate) fn create(state: &mut State, upload: Option<Upload>) -> Outcome {
+pub(crate) fn create(counters: &mut Counters, store: &mut Store<Skill>, upload: Option<Upload>) -> ApiResult {
     let file = upload::file(upload)?;
-    let id = state.id("sk_");
+    let id = counters.id("sk_");
     let skill = Skill { id: id.clone(), names: vec![name(&file.name)] };
     let view = skill.view(0);
-    state.skills.insert(id, MAX_NAME, skill);
-    Ok(Reply::json(&view))
+    store.insert(id, MAX_NAME, skill);
+    Ok(ApiResponse::json(&view))
 }
 
-fn with_token(member: &str, (objects, next): (Vec<Value>, Option<String>)) -> Reply {
+fn with_token(member: &str, (objects, next): (Vec<Value>, Option<String>)) -> ApiResponse {
     let mut body = json!({member: objects});
     if let Some(token) = next {
         body["next_page_token"] = json!(token);
     }
-    Reply::json(&body)
+    ApiResponse::json(&body)
 }
 
-pub(crate) fn list(state: &State, request: &Request) -> Outcome {
-    let skills = state.skills.values().map(|skill| skill.summary(skill.latest())).collect();
+pub(crate) fn list(store: &Store<Skill>, request: &Request) -> ApiResult {
+    let skills = store.values().map(|skill| skill.summary(skill.latest())).collect();
     Ok(with_token("skills", page::token(request, "page_token", skills)?))
 }
 
-fn find<'a>(state: &'a State, id: &str) -> Result<&'a Skill, Refusal> {
-    state.skills.get(id).ok_or_else(|| refusal::not_found("Skill", id))
+fn find<'a>(store: &'a Store<Skill>, id: &str) -> Result<&'a Skill, ApiError> {
+    store.get(id).ok_or_else(|| error::not_found("Skill", id))
 }
 
-pub(crate) fn retrieve(state: &State, request: &Request, id: &str) -> Outcome {
-    let skill = find(state, id)?;
-    Ok(Reply::json(&skill.view(skill.asked(request)?)))
+pub(crate) fn retrieve(store: &Store<Skill>, request: &Request, id: &str) -> ApiResult {
+    let skill = find(store, id)?;
+    Ok(ApiResponse::json(&skill.view(skill.requested_revision(request)?)))
 }
 
-pub(crate) fn update(state: &mut State, request: &Request, id: &str, upload: Option<Upload>) -> Outcome {
-    let skill = state.skills.get_mut(id).ok_or_else(|| refusal::not_found("Skill", id))?;
+pub(crate) fn update(
+    store: &mut Store<Skill>,
+    request: &Request,
+    id: &str,
+    upload: Option<Upload>,
+) -> ApiResult {
+    let skill = store.get_mut(id).ok_or_else(|| error::not_found("Skill", id))?;
     skill.expect_latest(request)?;
     let file = upload::file(upload)?;
     if skill.names.len() == MAX_REVISIONS {
-        return Err(refusal::invalid("too_many_revisions", "A skill has at most 1000 revisions"));
+        return Err(error::invalid("too_many_revisions", "A skill has at most 1000 revisions"));
     }
     skill.names.push(name(&file.name));
-    Ok(Reply::json(&skill.view(skill.latest())))
+    Ok(ApiResponse::json(&skill.view(skill.latest())))
 }
 
-pub(crate) fn delete(state: &mut State, request: &Request, id: &str) -> Outcome {
-    find(state, id)?.expect_latest(request)?;
-    state.skills.remove(id);
-    Ok(Reply::empty(StatusCode::NO_CONTENT))
+pub(crate) fn delete(store: &mut Store<Skill>, request: &Request, id: &str) -> ApiResult {
+    find(store, id)?.expect_latest(request)?;
+    store.remove(id);
+    Ok(ApiResponse::empty(StatusCode::NO_CONTENT))
 }
 
-pub(crate) fn download(state: &State, request: &Request, id: &str) -> Outcome {
-    let skill = find(state, id)?;
-    let index = skill.asked(request)?;
+pub(crate) fn download(store: &Store<Skill>, request: &Request, id: &str) -> ApiResult {
+    let skill = find(store, id)?;
+    let index = skill.requested_revision(request)?;
     let revision = revision(index);
-    Ok(Reply::json(&json!({
+    Ok(ApiResponse::json(&json!({
         "download_url": format!("https://example.org/skills/{id}/{revision}.zip"),
         "name": skill.names[index],
         "revision": revision,
     })))
 }
 
-pub(crate) fn revisions(state: &State, request: &Request, id: &str) -> Outcome {
-    let skill = find(state, id)?;
+pub(crate) fn revisions(store: &Store<Skill>, request: &Request, id: &str) -> ApiResult {
+    let skill = find(store, id)?;
     let revisions = skill
         .names
         .iter()

@@ -1,11 +1,12 @@
-//! Texts inside requests, and what is said to them.
+//! Text of requests and generated responses.
 
 use serde_json::Value;
 
-/// How much of a text is repeated, in characters. A stream repeats it with every word, so that its length is squared.
+/// Maximum characters of the prompt that are repeated. A stream repeats them with every word, so its size is
+/// quadratic.
 const MAX_REPEATED: usize = 1_000;
 
-/// The text of a message's content: a string, or the text members of its parts, one after the other.
+/// Returns the text of a message's content: a string, or the concatenated text parts.
 pub(crate) fn of_content(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -14,22 +15,22 @@ pub(crate) fn of_content(content: &Value) -> String {
     }
 }
 
-/// As [`of_content`], as far as the answer may repeat it.
-pub(crate) fn asked(content: &Value) -> String {
+/// Returns the text of the content, truncated to the part that the response repeats.
+pub(crate) fn prompt(content: &Value) -> String {
     of_content(content).chars().take(MAX_REPEATED).collect()
 }
 
-/// What the model says to a text. It repeats the text, so that a client can tell whose answer it got.
+/// Returns the generated text. It repeats the prompt, so that clients can match responses to requests.
 pub(crate) fn reply_to(text: &str) -> String {
     format!("You said: {text}")
 }
 
-/// The number of tokens, which are words here.
+/// Returns the number of tokens, which are words here.
 pub(crate) fn tokens(text: &str) -> u64 {
     text.split_whitespace().count() as u64
 }
 
-/// The pieces in which a text is streamed: words with the white space after them, and at least one.
+/// Splits a text into stream pieces: words with trailing whitespace, at least one piece.
 pub(crate) fn pieces(text: &str) -> Vec<&str> {
     if text.is_empty() { vec![""] } else { text.split_inclusive(char::is_whitespace).collect() }
 }

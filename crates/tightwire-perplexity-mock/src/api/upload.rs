@@ -1,4 +1,4 @@
-//! Multipart bodies.
+//! Multipart uploads.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -8,7 +8,7 @@ use futures_util::stream;
 use http::header::CONTENT_TYPE;
 use serde_json::json;
 
-use super::refusal::{self, Refusal};
+use super::error::{self, ApiError};
 use crate::request::Request;
 
 /// A multipart form: plain fields, and the part named `file`.
@@ -25,7 +25,7 @@ pub(crate) struct UploadedFile {
 }
 
 impl Upload {
-    /// `None` where the request is no form, or a malformed one.
+    /// Returns `None` if the request is not a valid form.
     pub(crate) async fn of(request: &Request) -> Option<Self> {
         let boundary = multer::parse_boundary(request.header(CONTENT_TYPE.as_str())?).ok()?;
         let body = request.body.clone();
@@ -43,16 +43,16 @@ impl Upload {
         Some(upload)
     }
 
-    pub(crate) fn field(&self, name: &str) -> Result<&str, Refusal> {
+    pub(crate) fn field(&self, name: &str) -> Result<&str, ApiError> {
         self.fields.get(name).map(String::as_str).ok_or_else(|| missing(name))
     }
 }
 
-/// The file of a form.
-pub(crate) fn file(upload: Option<Upload>) -> Result<UploadedFile, Refusal> {
+/// Returns the file of a form.
+pub(crate) fn file(upload: Option<Upload>) -> Result<UploadedFile, ApiError> {
     upload.and_then(|upload| upload.file).ok_or_else(|| missing("file"))
 }
 
-pub(crate) fn missing(name: &str) -> Refusal {
-    refusal::schema(&[json!("body"), json!(name)], "Field required", "missing")
+pub(crate) fn missing(name: &str) -> ApiError {
+    error::schema(&[json!("body"), json!(name)], "Field required", "missing")
 }

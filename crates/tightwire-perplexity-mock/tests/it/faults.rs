@@ -1,9 +1,9 @@
-//! What goes wrong, and where.
+//! Injected faults.
 
 use std::time::Duration;
 
 use serde_json::json;
-use tightwire_perplexity_mock::{Answer, Effect, Event, Mock, Position, Rule, Scenario};
+use tightwire_perplexity_mock::{Effect, Event, Mock, MockResponse, Position, Rule, Scenario};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -11,11 +11,12 @@ use crate::support;
 
 const REQUEST: &[u8] = b"GET /x HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer k\r\n\r\n";
 
-async fn serving(answer: Answer) -> Mock {
-    Mock::start(Scenario::rules_only().rule(Rule::new("/x").answer(answer))).await.unwrap()
+async fn serving(answer: MockResponse) -> Mock {
+    Mock::start(Scenario::rules_only().rule(Rule::new("/x").respond(answer))).await.unwrap()
 }
 
-/// Sends one request and reads until the connection ends: the text, and whether it ended with a reset.
+/// Sends one request and reads until the connection ends. Returns the text, and whether the connection was
+/// reset.
 async fn raw(mock: &Mock) -> (String, bool) {
     let mut stream = TcpStream::connect(mock.address()).await.unwrap();
     stream.write_all(REQUEST).await.unwrap();
@@ -30,27 +31,27 @@ fn body(text: &str) -> &str {
 }
 
 #[tokio::test]
-async fn a_reset_before_the_head_leaves_nothing() {
-    let mock = serving(Answer::status(200).reset_before_head()).await;
+async fn reset_before_head_sends_nothing() {
+    let mock = serving(MockResponse::status(200).reset_before_head()).await;
     assert_eq!(raw(&mock).await, (String::new(), true));
     assert_eq!(mock.request_count(), 1);
 }
 
 #[tokio::test]
-async fn a_close_before_the_head_is_the_end_of_the_stream() {
-    let mock = serving(Answer::status(200).step(Position::Head, Effect::Close)).await;
+async fn close_before_head_ends_the_stream() {
+    let mock = serving(MockResponse::status(200).step(Position::Head, Effect::Close)).await;
     assert_eq!(raw(&mock).await, (String::new(), false));
 }
 
 #[tokio::test]
-async fn a_body_breaks_off_at_the_byte_that_the_script_names() {
+async fn body_ends_at_the_scripted_byte() {
     for byte in 0..5 {
-        let mock = serving(Answer::bytes("text/plain", "01234").reset_at(byte)).await;
+        let mock = serving(MockResponse::bytes("text/plain", "01234").reset_at(byte)).await;
         let (text, is_reset) = raw(&mock).await;
         assert!(is_reset && text.to_lowercase().contains("content-length: 5\r\n"), "{text}");
         assert_eq!(body(&text), &"01234"[..byte]);
 
-        let mock = serving(Answer::bytes("text/plain", "01234").close_at(byte)).await;
+        let mock = serving(MockResponse::bytes("text/plain", "01234").close_at(byte)).await;
         let (text, is_reset) = raw(&mock).await;
         assert!(!is_reset);
         assert_eq!(body(&text), &"01234"[..byte]);
@@ -58,25 +59,25 @@ async fn a_body_breaks_off_at_the_byte_that_the_script_names() {
 }
 
 #[tokio::test]
-async fn everything_before_a_close_arrives_however_much_it_is() {
+async fn all_bytes_before_a_close_arrive() {
     let long = "x".repeat(1 << 20);
-    let mock = serving(Answer::bytes("text/plain", long.clone()).close_at(long.len() - 1)).await;
+    let mock = serving(MockResponse::bytes("text/plain", long.clone()).close_at(long.len() - 1)).await;
     assert_eq!(body(&raw(&mock).await.0).len(), long.len() - 1);
 }
 
 #[tokio::test]
-async fn chunked_bodies_break_off_without_the_last_chunk() {
+async fn interrupted_chunked_bodies_have_no_last_chunk() {
     let events = [Event::data("a"), Event::data("b")];
-    let mock = serving(Answer::events(events).close_at(18)).await;
+    let mock = serving(MockResponse::events(events).close_at(18)).await;
     let (text, _) = raw(&mock).await;
     assert!(text.ends_with("9\r\ndata: a\n\n\r\n9\r\ndata: b\n\n\r\n"), "{text}");
 }
 
 #[tokio::test]
-async fn a_stall_lasts_until_the_client_leaves() {
+async fn stall_lasts_until_the_client_disconnects() {
     for answer in [
-        Answer::bytes("text/plain", "01234").stall_at(2),
-        Answer::status(200).step(Position::Head, Effect::Stall),
+        MockResponse::bytes("text/plain", "01234").stall_at(2),
+        MockResponse::status(200).step(Position::Head, Effect::Stall),
     ] {
         let mock = serving(answer).await;
         let mut stream = TcpStream::connect(mock.address()).await.unwrap();
@@ -89,9 +90,9 @@ async fn a_stall_lasts_until_the_client_leaves() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn delays_follow_the_clock_of_the_runtime() {
+async fn delays_use_the_runtime_clock() {
     let hour = Duration::from_secs(3600);
-    let mock = serving(Answer::bytes("text/plain", "01").delay_head(hour).wait_at(1, hour)).await;
+    let mock = serving(MockResponse::bytes("text/plain", "01").delay_head(hour).wait_at(1, hour)).await;
     let start = tokio::time::Instant::now();
     let mut stream = TcpStream::connect(mock.address()).await.unwrap();
     stream.write_all(REQUEST).await.unwrap();
@@ -103,29 +104,30 @@ async fn delays_follow_the_clock_of_the_runtime() {
 }
 
 #[tokio::test]
-async fn lengths_may_be_wrong() {
-    let long = serving(Answer::bytes("text/plain", "01234").content_length(9)).await;
+async fn content_length_may_be_wrong() {
+    let long = serving(MockResponse::bytes("text/plain", "01234").content_length(9)).await;
     let (text, _) = raw(&long).await;
     assert!(text.to_lowercase().contains("content-length: 9\r\n"));
     assert_eq!(body(&text), "01234");
 
     let (_mock, client) =
-        support::start(Scenario::api().rule(Rule::new("/**").answer(Answer::api().content_length(3)))).await;
+        support::start(Scenario::api().rule(Rule::new("/**").respond(MockResponse::api().content_length(3))))
+            .await;
     assert_eq!(client.get("/v1/models").await.body.len(), 3);
 }
 
 #[tokio::test]
 async fn bodies_can_be_cut_and_chunked() {
-    let answer = Answer::bytes("text/plain", "01234").cut(2, Duration::from_millis(1)).chunked();
+    let answer = MockResponse::bytes("text/plain", "01234").cut(2, Duration::from_millis(1)).chunked();
     let mock = serving(answer.close_at(4)).await;
     assert!(raw(&mock).await.0.ends_with("2\r\n01\r\n2\r\n23\r\n"));
 }
 
 #[tokio::test]
-async fn a_storm_passes() {
+async fn rate_limit_errors_end_after_their_count() {
     let rule = Rule::new("/chat/completions")
-        .answer(Answer::rate_limited(Duration::from_millis(1500)).times(2))
-        .answer(Answer::api());
+        .respond(MockResponse::rate_limited(Duration::from_millis(1500)).times(2))
+        .respond(MockResponse::api());
     let (mock, client) = support::start(Scenario::api().rule(rule)).await;
     for _ in 0..2 {
         let refused = client.post("/chat/completions", &support::hello()).await;
@@ -138,17 +140,17 @@ async fn a_storm_passes() {
 }
 
 #[tokio::test]
-async fn a_fault_ends_its_connection_only() {
+async fn fault_affects_only_its_connection() {
     let (mock, client) = support::start(Scenario::default()).await;
     assert!(client.case("reset-before-head", &support::hello()).await.is_err());
     assert_eq!(client.get("/v1/models").await.status, 200);
-    // hyper's pool repeats a request by itself where a reused connection was closed, which is not the case here.
+    // hyper's pool retries a request on its own if a reused connection was closed; this connection is new.
     assert_eq!(mock.counts().requests, 2);
     assert_eq!(mock.counts().connections, 2);
 }
 
 #[tokio::test]
-async fn the_cases_of_the_default_scenario_do_what_their_names_say() {
+async fn default_scenario_cases_match_their_names() {
     let (_mock, client) = support::start(Scenario::default()).await;
     let hello = support::hello();
     for case in
@@ -196,7 +198,7 @@ async fn the_cases_of_the_default_scenario_do_what_their_names_say() {
 }
 
 #[tokio::test]
-async fn the_streams_of_the_default_scenario_have_their_peculiarities() {
+async fn default_scenario_streams_contain_their_unusual_events() {
     let (_mock, client) = support::start(Scenario::default()).await;
     let mut hello = support::hello();
     hello["stream"] = json!(true);

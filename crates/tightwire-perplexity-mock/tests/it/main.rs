@@ -1,4 +1,4 @@
-//! The integration tests, in one program.
+//! Integration tests in one binary.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,4 +1,4 @@
-//! The program around the server.
+//! The command-line program.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -12,19 +12,19 @@ fn run(arguments: &[&str]) -> Output {
     program().args(arguments).output().expect("the program runs")
 }
 
-/// Ends the program whatever becomes of the test.
+/// Kills the program when the test ends.
 struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended by itself, which the test notices.
+        // The program may have exited already; the test reports that.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
 #[test]
-fn it_serves_and_prints_requests() {
+fn serves_and_prints_requests() {
     let child = program().args(["--port", "0", "--no-auth"]).stdout(Stdio::piped()).spawn();
     let mut running = Running(child.expect("the program starts"));
     let mut lines = BufReader::new(running.0.stdout.take().unwrap()).lines();
@@ -49,13 +49,13 @@ fn help_is_printed_on_request() {
 }
 
 #[test]
-fn what_it_does_not_understand_is_an_error() {
+fn invalid_arguments_are_errors() {
     let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     for (arguments, message) in [
         (&["--verbose"][..], "invalid option '--verbose'"),
         (&["--port", "x"], "perplexity-mock: "),
         (&["--host", "nowhere"], "perplexity-mock: "),
-        (&["--scenario", "no/such/file"], "the scenario cannot be read: "),
+        (&["--scenario", "no/such/file"], "cannot read the scenario: "),
         (&["--scenario", scenario], "scenario, line "),
     ] {
         let output = run(arguments);

@@ -1,12 +1,12 @@
-//! The built-in API against recorded exchanges: every request is understood, and every answer has at least the members
-//! that the recorded one has.
+//! Compares the built-in API with recorded exchanges: every request is accepted, and every response has at
+//! least the fields of the recorded one.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tightwire_perplexity_mock::Mock;
 
 use crate::support;
-use crate::support::{Answered, Client};
+use crate::support::{Client, ReceivedResponse};
 
 #[derive(Deserialize)]
 struct Exchange {
@@ -26,10 +26,10 @@ struct Form {
     text: String,
 }
 
-/// Members that the API has only where the request asks for them; the recording server had them always.
+/// Fields that the API sends only on request; the recording server always sent them.
 const ON_REQUEST: &[&str] = &["images", "related_questions", "server_time"];
 
-/// One object of each kind, so that the identifiers in the recorded requests exist.
+/// Creates one object of each type, so that the identifiers in the recorded requests exist.
 async fn with_objects(scenario: &str) -> (Mock, Client) {
     let (mock, client) = support::api().await;
     if scenario != "async-create" {
@@ -53,11 +53,11 @@ async fn with_objects(scenario: &str) -> (Mock, Client) {
     (mock, client)
 }
 
-async fn replay(exchange: &Exchange) -> Answered {
+async fn replay(exchange: &Exchange) -> ReceivedResponse {
     let (_mock, client) = with_objects(&exchange.scenario).await;
     let mut request = exchange.json.clone();
     if let Some(request) = &mut request {
-        // The first response of a recording is number 0 there.
+        // The first response of a recording has number 0.
         if request.get("previous_response_id").is_some() {
             request["previous_response_id"] = json!("resp_1");
         }
@@ -71,7 +71,7 @@ async fn replay(exchange: &Exchange) -> Answered {
     client.send(&exchange.method, &exchange.target, &headers, body).await.expect("it answers")
 }
 
-/// What of the recorded value ours lacks, as paths.
+/// Returns the paths of the recorded fields that our value lacks.
 fn missing(recorded: &Value, ours: &Value, path: &str) -> Vec<String> {
     match (recorded, ours) {
         (Value::Null, _) | (Value::Bool(_), Value::Bool(_)) => Vec::new(),
@@ -90,7 +90,8 @@ fn missing(recorded: &Value, ours: &Value, path: &str) -> Vec<String> {
     }
 }
 
-/// What the closest of our items lacks. Items with a `type` are compared with those of the same type.
+/// Returns the fields that our most similar item lacks. Items with a `type` are compared with items of the
+/// same type.
 fn missing_item(recorded: &Value, ours: &[Value], path: &str) -> Vec<String> {
     ours.iter()
         .filter(|item| item.get("type") == recorded.get("type"))
@@ -108,7 +109,7 @@ fn events(body: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn recorded_requests_get_answers_of_the_recorded_shape() {
+async fn responses_have_the_fields_of_the_recorded_ones() {
     let mut compared = 0;
     for line in include_str!("../data/recorded.jsonl").lines() {
         let exchange: Exchange = serde_json::from_str(line).unwrap();
@@ -119,7 +120,7 @@ async fn recorded_requests_get_answers_of_the_recorded_shape() {
         let Some(recorded) = &exchange.answer else { continue };
         let lacking = if exchange.content_type.as_deref() == Some("text/event-stream") {
             let ours = events(answer.text());
-            // The recording server sent all events, whatever `starting_after` said.
+            // The recording server sent all events, ignoring `starting_after`.
             let first = if exchange.target.contains("starting_after=0") { 1 } else { 0 };
             events(recorded)[first..].iter().flat_map(|event| missing_item(event, &ours, name)).collect()
         } else {
@@ -132,7 +133,7 @@ async fn recorded_requests_get_answers_of_the_recorded_shape() {
 }
 
 #[test]
-fn the_comparison_finds_what_is_missing() {
+fn comparison_finds_missing_fields() {
     let recorded = json!({"a": 1, "b": [{"type": "x", "c": "d"}], "e": null});
     assert!(missing(&recorded, &json!({"a": 2.5, "b": [{}, {"type": "x", "c": ""}]}), "").is_empty());
     for ours in [json!({"a": "1", "b": []}), json!({"b": [{"type": "y"}]})] {

@@ -1,4 +1,4 @@
-//! Requests that make no sense.
+//! Requests with random bodies.
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ const TARGETS: &[&str] = &[
     "/v1/skills",
 ];
 
-/// Members that some endpoint looks at.
+/// Field names that some endpoint reads.
 const NAMES: &[&str] = &[
     "model",
     "models",
@@ -66,7 +66,7 @@ const NAMES: &[&str] = &[
     "return_related_questions",
 ];
 
-/// Values that some member may have.
+/// Values that are valid for some field.
 const WORDS: &[&str] = &[
     "sonar",
     "a/b",
@@ -107,7 +107,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A request that is close to being valid, with one member of any value.
+/// Returns a valid request with one random field.
 fn close() -> impl Strategy<Value = Value> {
     let valid = json!({
         "model": "sonar",
@@ -129,7 +129,7 @@ fn close() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn every_request_gets_an_answer(
+    fn every_request_gets_a_response(
         requests in vec((select(TARGETS), prop_oneof![value(), close()]), 1..6),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -7,7 +7,7 @@ use tightwire_perplexity_mock::Scenario;
 use crate::support::{hello, start};
 
 #[tokio::test]
-async fn every_member_of_a_file_has_its_effect() {
+async fn all_keys_of_a_file_take_effect() {
     let scenario = Scenario::from_toml(
         r#"
         auth = { keys = ["test-key"] }
@@ -81,7 +81,7 @@ async fn every_member_of_a_file_has_its_effect() {
 }
 
 #[test]
-fn errors_tell_the_line_and_the_column() {
+fn errors_have_line_and_column() {
     let rule = "[[rule]]\npath = \"/\"\n";
     for (text, place) in [
         ("auth = ", (1, 8)),
@@ -120,19 +120,19 @@ fn errors_tell_the_line_and_the_column() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_an_error() {
+fn unreadable_file_is_an_error() {
     let error = Scenario::load("no/such/file.toml").unwrap_err();
     assert!(error.is_read() && std::error::Error::source(&error).is_some());
     assert_eq!(error.line_column(), None);
 }
 
-/// Pieces of scenarios in any order.
+/// Fragments of scenario files in random order.
 const WORDS: &str = r#"(\[\[rule\]\]|path|answer|steps|auth| = |"/"|\[|\]|\{|\}|,|[0-9a-z\n]){0,20}"#;
 
 proptest! {
-    /// Any text is a scenario or an error with a place inside it.
+    /// Any text is a valid scenario, or an error whose position is inside the text.
     #[test]
-    fn no_text_does_worse_than_an_error(text in WORDS) {
+    fn any_text_is_parsed_without_a_panic(text in WORDS) {
         if let Err(error) = Scenario::from_toml(&text) {
             let (line, column) = error.line_column().unwrap();
             prop_assert!(line <= text.matches('\n').count() + 1 && column <= text.len() + 1);

@@ -1,8 +1,8 @@
-//! The official SDKs in other languages, against an in-process server.
+//! Tests of the official SDKs in other languages against an in-process server.
 //!
-//! `PERPLEXITY_PYTHON` names a Python interpreter that has what `sdk/python/requirements.txt` lists,
-//! `PERPLEXITY_NODE_MODULES` a directory with what `sdk/node/package.json` lists. A test whose variable is not set says
-//! so and passes.
+//! `PERPLEXITY_PYTHON` is a Python interpreter with the packages of `sdk/python/requirements.txt`,
+//! `PERPLEXITY_NODE_MODULES` a directory with the packages of `sdk/node/package.json`. A test whose variable
+//! is unset prints a message and passes.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use std::process::Command;
 
 use tightwire_perplexity_mock::{Config, Mock, Scenario};
 
-/// The value of a variable, or a line that is seen in spite of the captured output.
+/// Returns the value of a variable, or prints a message that is visible despite output capturing.
 fn variable(name: &str) -> Option<OsString> {
     let value = std::env::var_os(name).filter(|value| !value.is_empty());
     if value.is_none() {
@@ -20,11 +20,11 @@ fn variable(name: &str) -> Option<OsString> {
     value
 }
 
-/// Runs a driver and expects that it passed some checks and failed none.
+/// Runs a driver, and expects at least one passed check and no failed one.
 fn drive(mut command: Command, script: &str) {
     let mock = Mock::start_blocking(Scenario::default(), Config::default()).unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk").join(script);
-    // A proxy of the environment is no way to this machine.
+    // Bypass proxies of the environment, which cannot reach the loopback interface.
     let output = command
         .arg(script)
         .arg(mock.url())
@@ -42,13 +42,13 @@ fn drive(mut command: Command, script: &str) {
 }
 
 #[test]
-fn the_python_sdk_works() {
+fn python_sdk_works() {
     let Some(python) = variable("PERPLEXITY_PYTHON") else { return };
     drive(Command::new(python), "python/drive.py");
 }
 
 #[test]
-fn the_node_sdk_works() {
+fn node_sdk_works() {
     let Some(modules) = variable("PERPLEXITY_NODE_MODULES") else { return };
     let mut command = Command::new("node");
     command.env("PERPLEXITY_NODE_MODULES", PathBuf::from(modules));

@@ -1,13 +1,13 @@
-//! The server around the API: keys, rules, the record, limits, stopping.
+//! Server: authentication, rules, record, limits, shutdown.
 
 use serde_json::json;
-use tightwire_perplexity_mock::{Answer, Auth, Config, Event, Mock, Rule, Scenario};
+use tightwire_perplexity_mock::{Auth, Config, Event, Mock, MockResponse, Rule, Scenario};
 use tokio::net::TcpStream;
 
 use crate::support::{Client, hello, start};
 
 #[tokio::test]
-async fn requests_without_a_key_get_the_page_of_the_gateway() {
+async fn requests_without_a_key_get_a_401_page() {
     let (_mock, client) = start(Scenario::api()).await;
     for value in ["", "Bearer", "Bearer  ", "Basic a2V5", "bearer key"] {
         let answer = client.send("GET", "/v1/models", &[("authorization", value)], "").await.unwrap();
@@ -18,7 +18,7 @@ async fn requests_without_a_key_get_the_page_of_the_gateway() {
 }
 
 #[tokio::test]
-async fn keys_can_be_chosen_or_ignored() {
+async fn authentication_can_require_keys_or_be_disabled() {
     let (_mock, client) = start(Scenario::api().auth(Auth::Keys(vec!["a".into(), "b".into()]))).await;
     for (value, status) in [("Bearer b", 200), ("Bearer c", 401)] {
         let answer = client.send("GET", "/v1/models", &[("authorization", value)], "").await.unwrap();
@@ -29,14 +29,14 @@ async fn keys_can_be_chosen_or_ignored() {
 }
 
 #[tokio::test]
-async fn the_first_rule_that_applies_answers() {
+async fn first_matching_rule_responds() {
     let scenario = Scenario::rules_only()
-        .rule(Rule::new("/a").method("POST").answer(Answer::status(201)))
-        .rule(Rule::new("/a").header("X-Case", "one").answer(Answer::status(202)))
-        .rule(Rule::new("/a").query("q", "*").answer(Answer::status(203)))
-        .rule(Rule::new("/b").body_member("/stream", true).answer(Answer::events([Event::done()])))
-        .rule(Rule::new("/b").answer(Answer::json(&json!({"once": null})).times(1)))
-        .rule(Rule::new("/b").answer(Answer::bytes("text/plain", "then")));
+        .rule(Rule::new("/a").method("POST").respond(MockResponse::status(201)))
+        .rule(Rule::new("/a").header("X-Case", "one").respond(MockResponse::status(202)))
+        .rule(Rule::new("/a").query("q", "*").respond(MockResponse::status(203)))
+        .rule(Rule::new("/b").body_field("/stream", true).respond(MockResponse::events([Event::done()])))
+        .rule(Rule::new("/b").respond(MockResponse::json(&json!({"once": null})).times(1)))
+        .rule(Rule::new("/b").respond(MockResponse::bytes("text/plain", "then")));
     let (_mock, client) = start(scenario).await;
     assert_eq!(client.post("/a", &json!({})).await.status, 201);
     assert_eq!(client.send("GET", "/a", &[("x-case", "one")], "").await.unwrap().status, 202);
@@ -48,9 +48,10 @@ async fn the_first_rule_that_applies_answers() {
 }
 
 #[tokio::test]
-async fn answers_of_the_api_can_be_changed() {
-    let answer = Answer::api().with_status(503).header("x-request-id", "mine").header("retry-after", "0.5");
-    let (_mock, client) = start(Scenario::api().rule(Rule::new("/v1/models").answer(answer))).await;
+async fn api_responses_can_be_modified() {
+    let answer =
+        MockResponse::api().with_status(503).header("x-request-id", "mine").header("retry-after", "0.5");
+    let (_mock, client) = start(Scenario::api().rule(Rule::new("/v1/models").respond(answer))).await;
     let answer = client.get("/v1/models").await;
     assert_eq!(answer.status, 503);
     assert_eq!(answer.header("x-request-id"), Some("mine"));
@@ -59,7 +60,7 @@ async fn answers_of_the_api_can_be_changed() {
 }
 
 #[tokio::test]
-async fn requests_are_recorded_as_they_came() {
+async fn requests_are_recorded_unchanged() {
     let (mock, client) = start(Scenario::api()).await;
     client.post("/chat/completions?a=b%20c", &hello()).await;
     client.delete("/v1/files/x%2Fy").await;
@@ -91,7 +92,7 @@ async fn connections_are_counted() {
 }
 
 #[tokio::test]
-async fn the_record_keeps_the_newest() {
+async fn oldest_requests_are_evicted_by_count() {
     let mock = Mock::start_with(Scenario::api(), Config::default().max_requests(2)).await.unwrap();
     let client = Client::new(&mock);
     for number in 0..4 {
@@ -103,7 +104,7 @@ async fn the_record_keeps_the_newest() {
 }
 
 #[tokio::test]
-async fn the_record_keeps_so_many_bytes() {
+async fn oldest_requests_are_evicted_by_size() {
     let mock = Mock::start_with(Scenario::api(), Config::default().max_record_bytes(5)).await.unwrap();
     let client = Client::new(&mock);
     for body in ["123", "45", "67", "123456"] {
@@ -120,7 +121,7 @@ async fn the_record_keeps_so_many_bytes() {
 }
 
 #[tokio::test]
-async fn bodies_past_the_limit_are_refused() {
+async fn bodies_above_the_limit_are_rejected() {
     let mock = Mock::start_with(Scenario::api(), Config::default().max_body_size(8)).await.unwrap();
     let client = Client::new(&mock);
     assert_eq!(client.post("/search", &json!("123456")).await.status, 422);
@@ -135,7 +136,7 @@ async fn dropping_stops_the_server() {
     let address = mock.address();
     let stalled = TcpStream::connect(address).await.unwrap();
     drop(mock);
-    // The listener goes when the runtime gets to its task.
+    // The listener is closed when the runtime drops the task.
     while TcpStream::connect(address).await.is_ok() {
         tokio::task::yield_now().await;
     }
@@ -145,19 +146,19 @@ async fn dropping_stops_the_server() {
 }
 
 #[tokio::test]
-async fn a_server_with_a_thread_can_be_started_anywhere() {
+async fn blocking_start_works_inside_a_runtime() {
     let mock = Mock::start_blocking(Scenario::api(), Config::default()).unwrap();
     assert_eq!(Client::new(&mock).get("/v1/models").await.status, 200);
 }
 
 #[test]
-fn a_server_can_have_a_thread_of_its_own() {
+fn blocking_start_works_without_a_runtime() {
     let mock = Mock::start_blocking(Scenario::api(), Config::default()).unwrap();
     let client = Client::new(&mock);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     assert_eq!(runtime.block_on(client.get("/v1/models")).status, 200);
     drop(mock);
-    // A port that is free may be given to another test at once, but not again and again.
+    // Another test may reuse the freed port immediately, but not every time.
     let is_stopped = (0..20).any(|_| {
         let mock = Mock::start_blocking(Scenario::api(), Config::default()).unwrap();
         let address = mock.address();
@@ -168,7 +169,7 @@ fn a_server_can_have_a_thread_of_its_own() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_taken_is_an_error() {
+async fn address_in_use_is_an_error() {
     let mock = Mock::start(Scenario::api()).await.unwrap();
     let again = Mock::start_with(Scenario::api(), Config::default().address(mock.address())).await;
     assert!(again.unwrap_err().is_start());

@@ -1,4 +1,4 @@
-//! A client for the tests: requests over a pool, whole answers back.
+//! HTTP client of the tests, with a connection pool and buffered responses.
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part of this module")]
 
 use std::time::Duration;
@@ -12,24 +12,24 @@ use hyper_util::rt::TokioExecutor;
 use serde_json::Value;
 use tightwire_perplexity_mock::{Mock, Scenario};
 
-/// Ends a wait for something that does not happen; nothing asserts on it.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Limit for requests that hang; no test depends on its value.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A client with a key.
+/// A client with an API key.
 pub struct Client {
     pool: Pool<HttpConnector, Full<Bytes>>,
     base: String,
 }
 
-/// A whole answer.
+/// A buffered response.
 #[derive(Debug)]
-pub struct Answered {
+pub struct ReceivedResponse {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Bytes,
 }
 
-impl Answered {
+impl ReceivedResponse {
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).expect("the body is JSON")
     }
@@ -42,7 +42,7 @@ impl Answered {
         self.headers.get(name).map(|value| value.to_str().expect("headers are ASCII"))
     }
 
-    /// The data of the events, with their names.
+    /// Returns type and data of the events.
     pub fn events(&self) -> Vec<(Option<&str>, &str)> {
         self.text()
             .split_terminator("\n\n")
@@ -53,7 +53,7 @@ impl Answered {
             .collect()
     }
 
-    /// The JSON of the events; the stream has to end with `[DONE]`.
+    /// Returns the JSON data of the events. The stream must end with `[DONE]`.
     pub fn event_values(&self) -> Vec<Value> {
         let mut events = self.events();
         assert_eq!(events.pop(), Some((None, "[DONE]")));
@@ -72,7 +72,7 @@ impl Client {
         target: &str,
         headers: &[(&str, &str)],
         body: impl Into<Bytes>,
-    ) -> Result<Answered, Box<dyn std::error::Error + Send + Sync>> {
+    ) -> Result<ReceivedResponse, Box<dyn std::error::Error + Send + Sync>> {
         let mut request = Request::builder().method(method).uri(format!("{}{target}", self.base));
         if !headers.iter().any(|(name, _)| *name == "authorization") {
             request = request.header("authorization", "Bearer test-key");
@@ -84,42 +84,42 @@ impl Client {
             let response = self.pool.request(request.body(Full::new(body.into()))?).await?;
             let (head, body) = response.into_parts();
             let body = body.collect().await?.to_bytes();
-            Ok(Answered { status: head.status, headers: head.headers, body })
+            Ok(ReceivedResponse { status: head.status, headers: head.headers, body })
         };
-        tokio::time::timeout(PATIENCE, exchange).await.expect("it answers in time")
+        tokio::time::timeout(TIMEOUT, exchange).await.expect("it answers in time")
     }
 
-    pub async fn get(&self, target: &str) -> Answered {
+    pub async fn get(&self, target: &str) -> ReceivedResponse {
         self.send("GET", target, &[], "").await.expect("it answers")
     }
 
-    pub async fn delete(&self, target: &str) -> Answered {
+    pub async fn delete(&self, target: &str) -> ReceivedResponse {
         self.send("DELETE", target, &[], "").await.expect("it answers")
     }
 
-    pub async fn post(&self, target: &str, body: &Value) -> Answered {
+    pub async fn post(&self, target: &str, body: &Value) -> ReceivedResponse {
         self.send("POST", target, &[("content-type", "application/json")], body.to_string())
             .await
             .expect("it answers")
     }
 
-    /// A request to the chat endpoint that asks for a case of the default scenario.
+    /// Sends a chat request that selects a case of the default scenario.
     pub async fn case(
         &self,
         case: &str,
         body: &Value,
-    ) -> Result<Answered, Box<dyn std::error::Error + Send + Sync>> {
+    ) -> Result<ReceivedResponse, Box<dyn std::error::Error + Send + Sync>> {
         self.send("POST", "/chat/completions", &[("x-mock-case", case)], body.to_string()).await
     }
 
-    /// A form with a file, as `POST` or `PUT`.
+    /// Sends a form with a file, as `POST` or `PUT`.
     pub async fn upload(
         &self,
         method: &str,
         target: &str,
         fields: &[(&str, &str)],
         file: (&str, &str),
-    ) -> Answered {
+    ) -> ReceivedResponse {
         let mut body = String::new();
         for (name, value) in fields {
             body += &format!("--b\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
@@ -135,7 +135,7 @@ impl Client {
     }
 }
 
-/// The built-in API without rules, and a client.
+/// Starts the built-in API without rules.
 pub async fn api() -> (Mock, Client) {
     start(Scenario::api()).await
 }
@@ -146,7 +146,7 @@ pub async fn start(scenario: Scenario) -> (Mock, Client) {
     (mock, client)
 }
 
-/// A minimal chat request.
+/// Returns a minimal chat request.
 pub fn hello() -> Value {
     serde_json::json!({"model": "sonar", "messages": [{"role": "user", "content": "Hello there"}]})
 }

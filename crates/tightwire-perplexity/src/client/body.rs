@@ -1,4 +1,4 @@
-//! Reading the bodies of answers.
+//! Reading response bodies.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -11,16 +11,16 @@ use reqwest::Body;
 use tightwire_sse::shared::{Silence, without_urls};
 use tokio::time::timeout;
 
-use super::transport::Failure;
+use super::transport::AttemptError;
 use crate::error::{Error, TimeoutPhase};
 
-/// How much of a body that nobody wants is read, so that its connection can be used again, in bytes.
+/// Maximum bytes of an unwanted body that are read so that its connection can be reused.
 const DRAIN_BYTES: usize = 16 << 10;
 
-/// How long that may take. Another connection costs about as much.
+/// Maximum time for draining a body. A new connection costs about as much.
 const DRAIN_TIME: Duration = Duration::from_millis(50);
 
-/// The next chunk of data; trailers are skipped.
+/// Returns the next chunk of data. Trailers are skipped.
 fn poll_data(body: &mut Body, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, reqwest::Error>>> {
     loop {
         match std::task::ready!(Pin::new(&mut *body).poll_frame(cx)) {
@@ -36,58 +36,60 @@ fn poll_data(body: &mut Body, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes,
 }
 
 /// Reads a body of at most `limit` bytes. A body that arrives as one chunk is not copied.
-pub(super) async fn read(mut body: Body, limit: usize) -> Result<Bytes, Failure> {
-    let too_large = || Failure { error: Error::too_large(limit), futile: true };
-    // Decompressed bodies have no length beforehand.
-    let announced = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
-    if announced.is_some_and(|length| length > limit) {
+pub(super) async fn read(mut body: Body, limit: usize) -> Result<Bytes, AttemptError> {
+    let too_large = || AttemptError { error: Error::too_large(limit), is_permanent: true };
+    // The length of compressed bodies is unknown.
+    let content_length = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
+    if content_length.is_some_and(|length| length > limit) {
         return Err(too_large());
     }
-    let mut read = Joined::default();
+    let mut read = BodyBuffer::default();
     while let Some(data) = poll_fn(|cx| poll_data(&mut body, cx)).await {
-        let data = data.map_err(Failure::of_reqwest)?;
+        let data = data.map_err(AttemptError::from_reqwest)?;
         if data.len() > limit - read.len() {
             return Err(too_large());
         }
-        read.push(data, announced);
+        read.push(data, content_length);
     }
     Ok(read.into_bytes())
 }
 
-/// Chunks in one piece. A single chunk is not copied, several are copied into a buffer that grows by doubling.
+/// Body assembled from chunks. A single chunk is not copied; several are copied into a buffer that grows by
+/// doubling.
 #[derive(Default)]
-struct Joined {
-    only: Bytes,
-    several: BytesMut,
+struct BodyBuffer {
+    first: Bytes,
+    joined: BytesMut,
 }
 
-impl Joined {
+impl BodyBuffer {
     fn len(&self) -> usize {
-        self.only.len() + self.several.len()
+        self.first.len() + self.joined.len()
     }
 
-    /// Appends a chunk. `expected` is the length of all of them, if it is known.
+    /// Appends a chunk. `expected` is the length of the whole body, if known.
     fn push(&mut self, data: Bytes, expected: Option<usize>) {
         if self.len() == 0 {
-            self.only = data;
+            self.first = data;
             return;
         }
-        if self.several.is_empty() {
-            let length = self.only.len() + data.len();
-            self.several.reserve(expected.unwrap_or(length * 2));
-            self.several.extend_from_slice(&std::mem::take(&mut self.only));
+        if self.joined.is_empty() {
+            let length = self.first.len() + data.len();
+            self.joined.reserve(expected.unwrap_or(length * 2));
+            self.joined.extend_from_slice(&std::mem::take(&mut self.first));
         }
-        self.several.extend_from_slice(&data);
+        self.joined.extend_from_slice(&data);
     }
 
     fn into_bytes(self) -> Bytes {
-        if self.several.is_empty() { self.only } else { self.several.freeze() }
+        if self.joined.is_empty() { self.first } else { self.joined.freeze() }
     }
 }
 
-/// Reads as much of the body of an error as `limit` and `time` allow, and takes what there is if it breaks off.
-pub(super) async fn read_some(mut body: Body, limit: usize, time: Duration) -> Bytes {
-    let mut read = Joined::default();
+/// Reads up to `limit` bytes of an error body. Returns the bytes received so far if `time` elapses or the connection
+/// is lost.
+pub(super) async fn read_truncated(mut body: Body, limit: usize, time: Duration) -> Bytes {
+    let mut read = BodyBuffer::default();
     let reading = async {
         while let Some(Ok(mut data)) = poll_fn(|cx| poll_data(&mut body, cx)).await {
             data.truncate(limit - read.len());
@@ -97,15 +99,15 @@ pub(super) async fn read_some(mut body: Body, limit: usize, time: Duration) -> B
             }
         }
     };
-    // Running out of time is one way to be done.
+    // A timeout is not an error: the body read so far is used.
     let _ = timeout(time, reading).await;
     read.into_bytes()
 }
 
-/// Reads and forgets the rest of a body if it is short and comes soon; otherwise its connection is closed.
+/// Reads and discards the rest of a body if it is short and arrives soon. Otherwise the connection is closed.
 pub(super) async fn drain(mut body: Body) {
     let rest = poll_fn(|cx| poll_drain(&mut body, &mut 0, cx));
-    // Running out of time is one way to be done.
+    // A timeout is not an error: the connection is closed.
     let _ = timeout(DRAIN_TIME, rest).await;
 }
 
@@ -119,20 +121,20 @@ fn poll_drain(body: &mut Body, drained: &mut usize, cx: &mut Context<'_>) -> Pol
     Poll::Ready(())
 }
 
-/// A body that is read while it arrives. Dropping it cancels the request.
+/// A response body that is read while it arrives. Dropping it cancels the request.
 #[derive(Debug)]
-pub(crate) struct LiveBody {
+pub(crate) struct StreamingBody {
     body: Body,
     silence: Silence,
     drained: usize,
 }
 
-impl LiveBody {
+impl StreamingBody {
     pub(crate) fn new(body: Body, idle: Option<Duration>) -> Self {
         Self { body, silence: Silence::new(idle), drained: 0 }
     }
 
-    /// The next chunk, the end, or why there is neither.
+    /// Returns the next chunk, or `None` at the end of the body.
     pub(crate) fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         let Poll::Ready(data) = poll_data(&mut self.body, cx) else {
             std::task::ready!(self.silence.poll_limit(cx));
@@ -147,7 +149,8 @@ impl LiveBody {
         }))
     }
 
-    /// Makes the connection free for the next call if the body ends soon; ready when it has, or has not.
+    /// Drains a short body so that its connection can be reused. Ready after the end of the body, or after
+    /// the drain limits.
     pub(crate) fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.silence.limit() != Some(DRAIN_TIME) {
             self.silence = Silence::new(Some(DRAIN_TIME));
@@ -162,9 +165,9 @@ impl LiveBody {
         self.body.size_hint().exact()
     }
 
-    /// Reads the rest.
+    /// Reads the remaining body, at most `limit` bytes.
     pub(crate) async fn read(mut self, limit: usize) -> Result<Bytes, Error> {
-        let mut read = Joined::default();
+        let mut read = BodyBuffer::default();
         while let Some(chunk) = poll_fn(|cx| self.poll_chunk(cx)).await {
             let chunk = chunk?;
             if chunk.len() > limit - read.len() {

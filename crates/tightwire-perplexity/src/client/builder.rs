@@ -1,4 +1,4 @@
-//! Settings of a client.
+//! Client configuration.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,17 +12,17 @@ use tightwire_sse::shared::without_urls;
 use tower_service::Service;
 
 use super::env::Environment;
-use super::headers::{self, Edit};
+use super::headers::{self, HeaderEdit};
 use super::timeouts::Timeouts;
 use super::transport::Transport;
-use super::url::{BaseUrl, Pair};
-use super::{Client, OnRetry, PathStyle, RetryEvent, Settings};
+use super::url::{BaseUrl, QueryParam};
+use super::{Client, PathStyle, RetryEvent, RetryHook, Settings};
 use crate::error::{BoxError, Error, Result};
 use crate::retry::RetryPolicy;
 
-/// How connections are made, for a client that makes its own; see [`ClientBuilder::connect`].
+/// Connection settings of a client that creates its own connections; see [`ClientBuilder::connect`].
 ///
-/// For times, `None` means no limit.
+/// For durations, `None` means no limit.
 ///
 /// # Examples
 /// ```
@@ -30,36 +30,36 @@ use crate::retry::RetryPolicy;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Connect {
-    /// How long making a connection may take, TLS included. Default: 5 s.
+    /// Timeout of establishing a connection, TLS handshake included. Default: 5 s.
     pub timeout: Option<Duration>,
-    /// How long an idle connection is kept. Default: 90 s.
+    /// Time after which an idle connection is closed. Default: 90 s.
     pub idle_timeout: Option<Duration>,
-    /// How many idle connections are kept per host. Default: as many as there are.
+    /// Maximum idle connections per host. Default: unlimited.
     pub max_idle: usize,
-    /// How many redirects are followed. The key is not sent to another host. Default: 10.
+    /// Maximum redirects to follow. The API key is not sent to another host. Default: 10.
     pub max_redirects: usize,
-    /// Where proxies come from. Default: [`Proxy::System`].
+    /// Proxy configuration. Default: [`Proxy::System`].
     pub proxy: Proxy,
-    /// Certificates of authorities to trust besides those of the platform, in PEM form (RFC 7468), one after the
-    /// other: for proxies and servers with certificates of their own. Default: none.
-    pub authorities: String,
+    /// Additional root certificates in PEM format (RFC 7468, concatenated), trusted besides those of the
+    /// platform. For proxies and servers with a private certificate authority. Default: none.
+    pub root_certificates: String,
 }
 
-/// Where proxies come from.
+/// Proxy configuration.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Proxy {
-    /// The environment and the settings of the platform, with the feature `system-proxy`.
+    /// Use the proxy of the environment variables or platform settings. Requires the feature `system-proxy`.
     #[default]
     System,
-    /// There is none.
+    /// Connect directly.
     None,
-    /// The one with this URL, for all requests.
+    /// Use the proxy with this URL for all requests.
     Url(String),
 }
 
 impl fmt::Debug for Proxy {
-    /// Leaves out the URL, which may have a password.
+    /// Omits the URL, which may contain a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::System => "System",
@@ -77,17 +77,17 @@ impl Default for Connect {
             max_idle: usize::MAX,
             max_redirects: 10,
             proxy: Proxy::System,
-            authorities: String::new(),
+            root_certificates: String::new(),
         }
     }
 }
 
 impl Connect {
-    /// Trusts the further authorities.
+    /// Adds the root certificates.
     #[cfg(any(feature = "rustls", feature = "rustls-no-provider"))]
-    fn trusting(&self, builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder> {
-        let malformed = || Error::config("a certificate of an authority is malformed");
-        let certificates = reqwest::Certificate::from_pem_bundle(self.authorities.as_bytes())
+    fn add_root_certificates(&self, builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder> {
+        let malformed = || Error::config("root certificate is malformed");
+        let certificates = reqwest::Certificate::from_pem_bundle(self.root_certificates.as_bytes())
             .map_err(|error| malformed().with_source(without_urls(error)))?;
         if certificates.is_empty() {
             return Err(malformed());
@@ -96,18 +96,18 @@ impl Connect {
     }
 
     #[cfg(not(any(feature = "rustls", feature = "rustls-no-provider")))]
-    fn trusting(&self, _builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder> {
-        Err(Error::config("authorities are of no use without a feature for TLS"))
+    fn add_root_certificates(&self, _builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder> {
+        Err(Error::config("root certificates require one of the TLS features"))
     }
 
     fn client(&self) -> Result<reqwest::Client> {
-        // Without a provider reqwest would panic.
+        // reqwest panics without a provider.
         #[cfg(all(feature = "rustls-no-provider", not(feature = "rustls")))]
         if rustls::crypto::CryptoProvider::get_default().is_none() {
-            return Err(Error::config("no provider of cryptography is installed for rustls"));
+            return Err(Error::config("no rustls crypto provider is installed"));
         }
-        let refused = |error: reqwest::Error| {
-            Error::config("connections cannot be set up").with_source(without_urls(error))
+        let config_error = |error: reqwest::Error| {
+            Error::config("HTTP client cannot be created").with_source(without_urls(error))
         };
         let mut builder = reqwest::Client::builder()
             .pool_idle_timeout(self.idle_timeout)
@@ -119,27 +119,27 @@ impl Connect {
         builder = match &self.proxy {
             Proxy::System => builder,
             Proxy::None => builder.no_proxy(),
-            Proxy::Url(url) => builder.proxy(reqwest::Proxy::all(url).map_err(refused)?),
+            Proxy::Url(url) => builder.proxy(reqwest::Proxy::all(url).map_err(config_error)?),
         };
-        if !self.authorities.is_empty() {
-            builder = self.trusting(builder)?;
+        if !self.root_certificates.is_empty() {
+            builder = self.add_root_certificates(builder)?;
         }
-        builder.build().map_err(refused)
+        builder.build().map_err(config_error)
     }
 }
 
-/// Builds a [`Client`]. Mistakes are reported once, by [`build`](Self::build).
+/// Builder of a [`Client`]. Configuration errors are reported by [`build`](Self::build).
 #[must_use = "a builder does nothing until it is built"]
 pub struct ClientBuilder {
     key: Option<SecretString>,
     base_url: Option<String>,
     transport: Option<Transport>,
     connect: Option<Connect>,
-    /// Whether to look at the environment.
+    /// Whether to read environment variables.
     environment: bool,
-    /// Those of the environment come before them.
-    edits: Vec<Edit>,
-    query: Vec<Pair>,
+    /// Changes to the default headers, applied after those of the environment.
+    edits: Vec<HeaderEdit>,
+    query: Vec<QueryParam>,
     timeouts: Timeouts,
     retry: RetryPolicy,
     max_body: usize,
@@ -147,13 +147,13 @@ pub struct ClientBuilder {
     automatic_keys: bool,
     platform_headers: bool,
     validates: bool,
-    on_retry: Option<Arc<OnRetry>>,
-    /// The first mistake.
-    problem: Option<Error>,
+    on_retry: Option<Arc<RetryHook>>,
+    /// First configuration error.
+    first_error: Option<Error>,
 }
 
 impl ClientBuilder {
-    /// The default of [`max_body_size`](Self::max_body_size): 64 MiB.
+    /// Default of [`max_body_size`](Self::max_body_size): 64 MiB.
     pub const DEFAULT_MAX_BODY_SIZE: usize = 64 << 20;
 
     pub(super) fn new() -> Self {
@@ -173,11 +173,11 @@ impl ClientBuilder {
             platform_headers: false,
             validates: true,
             on_retry: None,
-            problem: None,
+            first_error: None,
         }
     }
 
-    /// A builder of the same client.
+    /// Creates a builder with the settings of an existing client.
     pub(super) fn of(settings: &Settings) -> Self {
         let query = settings.base.query().map(|query| format!("?{query}")).unwrap_or_default();
         Self {
@@ -185,7 +185,7 @@ impl ClientBuilder {
             base_url: Some(format!("{}{query}", settings.base.as_url())),
             transport: Some(settings.transport.clone()),
             connect: None,
-            // What it says is part of the settings already.
+            // The settings already include the environment.
             environment: false,
             edits: settings.edits.clone(),
             query: settings.query.clone(),
@@ -197,36 +197,36 @@ impl ClientBuilder {
             platform_headers: settings.platform_headers,
             validates: settings.validates,
             on_retry: settings.on_retry.clone(),
-            problem: None,
+            first_error: None,
         }
     }
 
-    fn note<T>(&mut self, result: Result<T>) -> Option<T> {
-        result.map_err(|error| self.problem.get_or_insert(error).is_config()).ok()
+    fn record_error<T>(&mut self, result: Result<T>) -> Option<T> {
+        result.map_err(|error| self.first_error.get_or_insert(error).is_config()).ok()
     }
 
-    /// Sets the API key. Default: `PERPLEXITY_API_KEY`, then `PPLX_API_KEY`, which other programs use.
+    /// Sets the API key. Default: `PERPLEXITY_API_KEY`, then `PPLX_API_KEY`, which some other programs use.
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into().into());
         self
     }
 
-    /// Sets the URL that paths are appended to; its own path and query are kept. Default: `PERPLEXITY_BASE_URL`, then
-    /// [`Client::BASE_URL`].
+    /// Sets the base URL. Endpoint paths are appended to its path, and its query is sent with every request.
+    /// Default: `PERPLEXITY_BASE_URL`, then [`Client::BASE_URL`].
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(url.into());
         self
     }
 
-    /// Does not look at the environment. Default: what is not set is looked up there.
+    /// Ignores the environment variables. Default: unset options are read from them.
     pub fn without_environment(mut self) -> Self {
         self.environment = false;
         self
     }
 
-    /// Sends requests with this client of reqwest: with certificates, proxies, DNS, or HTTP/2 without negotiation, as
-    /// it was built. Its timeouts and redirects apply besides those of this builder. Of this, [`service`](Self::service)
-    /// and [`connect`](Self::connect) the last one that is called counts.
+    /// Sends requests with an existing reqwest client, which brings its own TLS, proxy and DNS settings. Its
+    /// timeouts and redirect policy apply in addition to those of this builder. The last call of this method,
+    /// [`service`](Self::service) and [`connect`](Self::connect) wins.
     ///
     /// # Examples
     /// ```
@@ -239,14 +239,14 @@ impl ClientBuilder {
         self
     }
 
-    /// Sends requests through a tower service: a `reqwest::Client` with layers around it, or a test's answers.
+    /// Sends requests through a tower service: a `reqwest::Client` wrapped in layers, or a test double.
     ///
-    /// Each attempt is one call of a clone of the service, so that layers see retries as well. Waiting for the service
-    /// is part of the attempt, and its time limits count it; for a queue that may be long, set longer ones.
+    /// Each attempt calls a clone of the service, so layers see retries as well. Waiting until the service is
+    /// ready counts towards the timeouts of the attempt; increase them for long queues.
     ///
     /// # Examples
-    /// At most four requests at once, and 50 per minute. A limit of rate has one state for all calls, which the queue
-    /// before it shares among the clones.
+    /// At most four concurrent requests, and 50 per minute. The rate limit has a single state, which the
+    /// buffer layer shares among the clones.
     ///
     /// ```
     /// use std::time::Duration;
@@ -266,7 +266,7 @@ impl ClientBuilder {
     /// # }
     /// ```
     ///
-    /// A header that depends on the request:
+    /// Set a header that depends on the request:
     ///
     /// ```
     /// use tower::ServiceExt;
@@ -289,36 +289,38 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets how connections are made. The client then has connections of its own. Default: [`Connect::default`].
+    /// Sets the connection options. The client then creates its own connections. Default:
+    /// [`Connect::default`].
     pub fn connect(mut self, connect: Connect) -> Self {
         self.transport = None;
         self.connect = Some(connect);
         self
     }
 
-    /// Sets a header of every request; it wins over the client's own and over `PERPLEXITY_CUSTOM_HEADERS`, where each
-    /// line has a name, a colon and a value.
+    /// Sets a header of every request. It overrides the client's defaults and the headers of
+    /// `PERPLEXITY_CUSTOM_HEADERS` (one `name: value` per line).
     pub fn default_header(mut self, name: &str, value: &str) -> Self {
         let edit = headers::parse_name(name).and_then(|name| Ok((name, Some(headers::parse_value(value)?))));
-        let edit = self.note(edit);
+        let edit = self.record_error(edit);
         self.edits.extend(edit);
         self
     }
 
-    /// Leaves out a header that the client would send by itself.
+    /// Removes a header that the client sends by default.
     pub fn without_default_header(mut self, name: &str) -> Self {
-        let name = self.note(headers::parse_name(name));
+        let name = self.record_error(headers::parse_name(name));
         self.edits.extend(name.map(|name| (name, None)));
         self
     }
 
-    /// Forgets the headers that were set so far, those of the client that this builder began with included.
+    /// Removes all header changes made so far, including those of the client that this builder was created
+    /// from.
     pub fn clear_default_headers(mut self) -> Self {
         self.edits.clear();
         self
     }
 
-    /// Sets a parameter of the query of every request.
+    /// Sets a query parameter of every request.
     pub fn default_query(mut self, name: impl Into<Cow<'static, str>>, value: impl fmt::Display) -> Self {
         let name = name.into();
         self.query.retain(|(other, _)| *other != name);
@@ -326,7 +328,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Forgets the parameters that were set so far.
+    /// Removes all query parameters set so far.
     pub fn clear_default_query(mut self) -> Self {
         self.query.clear();
         self
@@ -334,30 +336,30 @@ impl ClientBuilder {
 
     /// Sets the `User-Agent` header. Default: name and version of this crate.
     pub fn user_agent(mut self, agent: &str) -> Self {
-        let agent = self.note(headers::parse_value(agent));
+        let agent = self.record_error(headers::parse_value(agent));
         self.edits.extend(agent.map(|agent| (http::header::USER_AGENT, Some(agent))));
         self
     }
 
-    /// Sets the time limits of calls. Default: [`Timeouts::new`].
+    /// Sets the timeouts of calls. Default: [`Timeouts::new`].
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = timeouts;
         self
     }
 
-    /// Sets the same limit for the headers, for one attempt, and for the silence between two reads of a stream.
+    /// Sets one timeout for the response headers, for an attempt, and for the idle time of a stream.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeouts = Timeouts { total: self.timeouts.total, ..Timeouts::each(limit) };
         self
     }
 
-    /// Sets when calls are sent again. Default: [`RetryPolicy::new`].
+    /// Sets the retry policy. Default: [`RetryPolicy::new`].
     pub fn retry_policy(mut self, policy: RetryPolicy) -> Self {
         self.retry = policy;
         self
     }
 
-    /// Sets how often a call is sent again. Default: 2.
+    /// Sets the maximum number of retries per call. Default: 2.
     pub fn max_retries(mut self, retries: u32) -> Self {
         self.retry = self.retry.max_retries(retries);
         self
@@ -369,32 +371,32 @@ impl ClientBuilder {
         self
     }
 
-    /// Gives every call that is not idempotent by its method a random idempotency key.
+    /// Adds a random idempotency key to every call whose method is not idempotent.
     pub fn automatic_idempotency_keys(mut self) -> Self {
         self.automatic_keys = true;
         self
     }
 
-    /// Describes the platform in `x-stainless-*` headers, as the clients of the vendor do.
+    /// Sends the `x-stainless-*` platform headers of the official SDKs.
     pub fn platform_headers(mut self) -> Self {
         self.platform_headers = true;
         self
     }
 
-    /// Sends requests without checking them first: the server decides.
+    /// Disables local validation: requests are sent as they are.
     pub fn without_validation(mut self) -> Self {
         self.validates = false;
         self
     }
 
-    /// Limits the bodies of answers, in bytes; streams and downloads are not limited. Default:
-    /// [`DEFAULT_MAX_BODY_SIZE`](Self::DEFAULT_MAX_BODY_SIZE).
+    /// Sets the maximum size of response bodies, in bytes. It does not apply to streams and downloads.
+    /// Default: [`DEFAULT_MAX_BODY_SIZE`](Self::DEFAULT_MAX_BODY_SIZE).
     pub fn max_body_size(mut self, bytes: usize) -> Self {
         self.max_body = bytes;
         self
     }
 
-    /// Chooses among the names of endpoints. Default: [`PathStyle::Sdk`].
+    /// Selects between the alternative endpoint paths of the API. Default: [`PathStyle::Sdk`].
     pub fn path_style(mut self, style: PathStyle) -> Self {
         self.path_style = style;
         self
@@ -403,20 +405,23 @@ impl ClientBuilder {
     /// Builds the client.
     ///
     /// # Errors
-    /// [`Error::is_config`] if there is no key, or the key, the base URL, the proxy or a certificate is malformed, and
-    /// under the feature `rustls-no-provider` if no provider is installed; [`Error::is_invalid_request`] if a header is
-    /// malformed, be it one of the environment.
+    /// [`Error::is_config`] if the API key is missing, if the key, base URL, proxy or a certificate is
+    /// malformed, or if the feature `rustls-no-provider` is used and no provider is installed.
+    /// [`Error::is_invalid_request`] if a header is malformed, including those of the environment.
     pub fn build(mut self) -> Result<Client> {
-        if let Some(problem) = self.problem.take() {
-            return Err(problem);
+        if let Some(first_error) = self.first_error.take() {
+            return Err(first_error);
         }
-        let environment = if self.environment { Environment::of_process()? } else { Environment::default() };
+        let environment =
+            if self.environment { Environment::from_process()? } else { Environment::default() };
         let key = match self.key {
             Some(key) => SecretString::from(key.expose_secret().trim()),
-            None => environment.api_key.ok_or_else(|| Error::config("there is no API key"))?,
+            None => environment.api_key.ok_or_else(|| {
+                Error::config("API key is missing (set PERPLEXITY_API_KEY or call api_key)")
+            })?,
         };
         if key.expose_secret().is_empty() {
-            return Err(Error::config("the API key is empty"));
+            return Err(Error::config("API key is empty"));
         }
         let url = self.base_url.or(environment.base_url);
         let base = BaseUrl::new(url.as_deref().unwrap_or(Client::BASE_URL))?;
@@ -453,12 +458,12 @@ impl ClientBuilder {
 }
 
 impl fmt::Debug for ClientBuilder {
-    /// Leaves out the key, the URL, and the values of headers and queries.
+    /// Omits the API key, the URL, and the values of headers and query parameters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ClientBuilder")
             .field("timeouts", &self.timeouts)
             .field("retry", &self.retry)
-            .field("problem", &self.problem)
+            .field("first_error", &self.first_error)
             .finish_non_exhaustive()
     }
 }

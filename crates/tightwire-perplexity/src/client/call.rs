@@ -1,4 +1,4 @@
-//! A call that is ready to be sent, and what it gives.
+//! A call: a request that is sent when awaited.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,20 +10,20 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Client;
-use super::answer::{Answer, Events, File, Json, Nothing, Raw, Undecoded};
 use super::headers::{self, Accept, IDEMPOTENCY_KEY};
 use super::plan::Plan;
+use super::response_type::{Discard, Events, File, Json, Raw, ResponseType, Undecoded};
 use super::timeouts::Timeouts;
 use crate::error::{Error, Result};
 use crate::retry::RetryPolicy;
 use crate::stream::StreamItem;
 
-/// A call that is ready to be sent: await it, or change its options first.
+/// A call of the API. Await it to send it, or set options first.
 ///
-/// Nothing is sent before it is awaited, and mistakes of options and of the request are reported then. Dropping the
-/// future cancels the call. What the call gives is decided by `A`: a decoded answer ([`Json`]), the same with status,
-/// headers and bytes ([`Raw`]), a stream ([`Events`]), a file ([`File`]), bytes ([`Undecoded`]) or
-/// [`Nothing`].
+/// Nothing is sent before it is awaited; invalid options and requests are reported then. Dropping the future
+/// cancels the call. The type parameter selects the result: the decoded response ([`Json`]), the same with
+/// status, headers and raw body ([`Raw`]), a stream of events ([`Events`]), a download ([`File`]), the raw
+/// response ([`Undecoded`]), or nothing ([`Discard`]).
 ///
 /// # Examples
 /// ```no_run
@@ -44,22 +44,22 @@ use crate::stream::StreamItem;
 pub struct Call<A> {
     client: Client,
     plan: Result<Plan>,
-    answer: A,
+    response_type: A,
 }
 
 impl<A> Call<A> {
-    pub(crate) fn new(client: &Client, plan: Result<Plan>, answer: A) -> Self {
-        Self { client: client.clone(), plan, answer }
+    pub(crate) fn new(client: &Client, plan: Result<Plan>, response_type: A) -> Self {
+        Self { client: client.clone(), plan, response_type }
     }
 
-    /// Changes the plan unless something is wrong with it already.
+    /// Changes the plan, unless an earlier option was invalid.
     fn edit(mut self, edit: impl FnOnce(&mut Plan) -> Result<()>) -> Self {
         self.plan = self.plan.and_then(|mut plan| edit(&mut plan).map(|()| plan));
         self
     }
 
-    /// Changes the time limits, which are those of the client at first.
-    fn limit(self, change: impl FnOnce(&mut Timeouts)) -> Self {
+    /// Changes the timeouts, starting from those of the client.
+    fn edit_timeouts(self, change: impl FnOnce(&mut Timeouts)) -> Self {
         let of_client = self.client.inner.timeouts;
         self.edit(|plan| {
             change(plan.options.timeouts.get_or_insert(of_client));
@@ -67,16 +67,16 @@ impl<A> Call<A> {
         })
     }
 
-    /// The same request with another answer.
-    fn answering<B>(self, answer: B) -> Call<B> {
-        Call { client: self.client, plan: self.plan, answer }
+    /// Returns the same request with another response type.
+    fn with_response_type<B>(self, response_type: B) -> Call<B> {
+        Call { client: self.client, plan: self.plan, response_type }
     }
 
     pub(crate) fn into_parts(self) -> (Client, Result<Plan>, A) {
-        (self.client, self.plan, self.answer)
+        (self.client, self.plan, self.response_type)
     }
 
-    /// Sets a header; it wins over those of the client and of the operation.
+    /// Sets a header. It overrides those of the client and the operation.
     pub fn header(self, name: &str, value: &str) -> Self {
         self.edit(|plan| {
             plan.add_header((headers::parse_name(name)?, Some(headers::parse_value(value)?)));
@@ -84,7 +84,7 @@ impl<A> Call<A> {
         })
     }
 
-    /// Sets a header whose value no debug output shows.
+    /// Sets a header whose value is redacted in debug output.
     pub fn secret_header(self, name: &str, value: &str) -> Self {
         self.edit(|plan| {
             let mut value = headers::parse_value(value)?;
@@ -94,7 +94,7 @@ impl<A> Call<A> {
         })
     }
 
-    /// Leaves out a header that the client or the operation would send.
+    /// Removes a header that the client or the operation sends.
     pub fn without_header(self, name: &str) -> Self {
         self.edit(|plan| {
             plan.add_header((headers::parse_name(name)?, None));
@@ -102,7 +102,7 @@ impl<A> Call<A> {
         })
     }
 
-    /// Sets a parameter of the query; it wins over those of the client and of the operation.
+    /// Sets a query parameter. It overrides those of the client and the operation.
     pub fn query(self, name: impl Into<Cow<'static, str>>, value: impl fmt::Display) -> Self {
         self.edit(|plan| {
             plan.add_query((name.into(), value.to_string()));
@@ -110,7 +110,7 @@ impl<A> Call<A> {
         })
     }
 
-    /// Sets a parameter of the query to a list, which is sent as one value with commas.
+    /// Sets a query parameter to a list, sent as one comma-separated value.
     pub fn query_list<V: fmt::Display>(
         self,
         name: impl Into<Cow<'static, str>>,
@@ -120,42 +120,45 @@ impl<A> Call<A> {
         self.query(name, values.join(","))
     }
 
-    /// Adds a member to the body; it wins over the member of the request with the same name. `()` is sent as `null`.
+    /// Adds a field to the JSON body. It overrides a field of the request with the same name. `()` is sent as
+    /// `null`.
     ///
-    /// The body has to be an object. A call without a body gets one.
+    /// The body must be a JSON object; a call without a body gets one.
     pub fn extra_body(self, name: impl Into<String>, value: impl Serialize) -> Self {
         self.edit(|plan| {
-            let invalid = |error| Error::invalid("extra_body", "has no JSON form").with_source(error);
+            let invalid =
+                |error| Error::invalid("extra_body", "cannot be encoded as JSON").with_source(error);
             let text = tightwire_json::to_string(&value).map_err(invalid)?;
-            let value = tightwire_json::RawValue::from_string(text)
-                .map_err(|error| Error::invalid("extra_body", "has no JSON form").with_source(error))?;
+            let value = tightwire_json::RawValue::from_string(text).map_err(|error| {
+                Error::invalid("extra_body", "cannot be encoded as JSON").with_source(error)
+            })?;
             plan.add_extra((name.into(), value));
             Ok(())
         })
     }
 
-    /// Sets the body.
+    /// Sets the body to the JSON encoding of `body`.
     pub fn json_body<T: Serialize + ?Sized>(mut self, body: &T) -> Self {
         self.plan = self.plan.and_then(|plan| plan.with_json(body));
         self
     }
 
-    /// Sets the same limit for the headers, for one attempt, and for the silence between two reads of a stream.
+    /// Sets one timeout for the response headers, for an attempt, and for the idle time of a stream.
     pub fn timeout(self, limit: Duration) -> Self {
-        self.limit(|timeouts| *timeouts = Timeouts { total: timeouts.total, ..Timeouts::each(limit) })
+        self.edit_timeouts(|timeouts| *timeouts = Timeouts { total: timeouts.total, ..Timeouts::each(limit) })
     }
 
-    /// Replaces all time limits of the client.
+    /// Replaces all timeouts of the client.
     pub fn timeouts(self, timeouts: Timeouts) -> Self {
-        self.limit(|of_call| *of_call = timeouts)
+        self.edit_timeouts(|of_call| *of_call = timeouts)
     }
 
-    /// Limits how long all attempts may take together, waits included.
+    /// Sets the timeout of the whole call: all attempts and the delays between them.
     pub fn total_timeout(self, limit: Duration) -> Self {
-        self.limit(|timeouts| timeouts.total = Some(limit))
+        self.edit_timeouts(|timeouts| timeouts.total = Some(limit))
     }
 
-    /// Sets how often the call is sent again.
+    /// Sets the maximum number of retries.
     pub fn max_retries(self, retries: u32) -> Self {
         self.edit(|plan| {
             plan.options.max_retries = Some(retries);
@@ -163,7 +166,7 @@ impl<A> Call<A> {
         })
     }
 
-    /// Replaces the policy of the client.
+    /// Replaces the retry policy of the client.
     pub fn retry_policy(self, policy: RetryPolicy) -> Self {
         self.edit(|plan| {
             plan.options.retry = Some(policy);
@@ -171,7 +174,7 @@ impl<A> Call<A> {
         })
     }
 
-    /// Sends a key by which the server recognizes attempts of one call, the same with each of them.
+    /// Sets the idempotency key, which lets the server recognize repeated attempts of one call.
     pub fn idempotency_key(self, key: &str) -> Self {
         self.edit(|plan| {
             let key: HeaderValue = headers::parse_value(key)?;
@@ -181,56 +184,56 @@ impl<A> Call<A> {
     }
 }
 
-impl<A: Answer> Call<A> {
-    /// Sends the call. Awaiting the call itself does the same, with a future on the heap.
+impl<A: ResponseType> Call<A> {
+    /// Sends the call. The same as awaiting the call itself, without boxing the future.
     ///
     /// # Errors
-    /// Every kind that [`Error`] has predicates for.
+    /// All kinds of [`Error`] except [`Error::is_config`].
     pub async fn send(self) -> Result<A::Output> {
-        let exchange = self.client.exchange(self.plan?, A::DELIVERY).await?;
-        self.answer.receive(exchange)
+        let exchange = self.client.exchange(self.plan?, A::BODY_MODE).await?;
+        self.response_type.receive(exchange)
     }
 }
 
 impl<T> Call<Json<T>> {
-    /// Gives status, headers and bytes besides the decoded answer.
+    /// Also returns status, headers and the raw body.
     pub fn raw(self) -> Call<Raw<T>> {
         let (client, plan, json) = self.into_parts();
-        Call { client, plan, answer: Raw::new(json) }
+        Call { client, plan, response_type: Raw::new(json) }
     }
 
-    /// Decodes the answer as `U` instead.
+    /// Decodes the response as `U` instead.
     pub fn decode_as<U: DeserializeOwned>(self) -> Call<Json<U>> {
-        self.answering(Json::new())
+        self.with_response_type(Json::new())
     }
 
-    /// Takes the answer as a stream of events.
+    /// Reads the response as a stream of events.
     pub fn events<U: StreamItem>(self) -> Call<Events<U>> {
-        self.accepting(Accept::Events).answering(Events::new())
+        self.with_accept(Accept::Events).with_response_type(Events::new())
     }
 
-    /// Takes the answer as a file, or as the bytes of a stream for a decoder of the caller.
+    /// Reads the response as a file, or as the raw bytes of a stream.
     pub fn download(self) -> Call<File> {
-        self.accepting(Accept::Bytes).answering(File)
+        self.with_accept(Accept::Bytes).with_response_type(File)
     }
 
-    /// Gives status, headers and bytes, and decodes nothing.
+    /// Returns status, headers and the raw body without decoding it.
     pub fn undecoded(self) -> Call<Undecoded> {
-        self.answering(Undecoded)
+        self.with_response_type(Undecoded)
     }
 
-    /// Does not look at the body of the answer.
-    pub fn nothing(self) -> Call<Nothing> {
-        self.answering(Nothing)
+    /// Discards the response body.
+    pub fn discard_body(self) -> Call<Discard> {
+        self.with_response_type(Discard)
     }
 
-    fn accepting(mut self, accept: Accept) -> Self {
-        self.plan = self.plan.map(|plan| plan.accepting(accept));
+    fn with_accept(mut self, accept: Accept) -> Self {
+        self.plan = self.plan.map(|plan| plan.with_accept(accept));
         self
     }
 }
 
-impl<A: Answer> IntoFuture for Call<A> {
+impl<A: ResponseType> IntoFuture for Call<A> {
     type Output = Result<A::Output>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
@@ -240,7 +243,7 @@ impl<A: Answer> IntoFuture for Call<A> {
 }
 
 impl<A> fmt::Debug for Call<A> {
-    /// Leaves out headers, query and body.
+    /// Omits headers, query and body.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = f.debug_struct("Call");
         match &self.plan {

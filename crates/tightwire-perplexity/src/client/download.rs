@@ -1,4 +1,4 @@
-//! Answers that are files.
+//! File downloads.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,51 +9,52 @@ use futures_core::stream::FusedStream;
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use percent_encoding::percent_decode_str;
 
-use super::body::LiveBody;
+use super::body::StreamingBody;
 use super::exchange::Exchange;
 use super::response::ResponseHead;
 use crate::error::Result;
 
-/// The content of a file: a stream of chunks, or all of it with [`bytes`](Self::bytes).
+/// Content of a file: a stream of chunks, or the whole content with [`bytes`](Self::bytes).
 ///
-/// Nothing is read before it is asked for. Dropping the download closes its connection, under HTTP/2 its part of it.
+/// Data is read only when polled. Dropping the download closes the connection (HTTP/2: resets the stream).
 #[derive(Debug)]
 #[must_use = "streams do nothing unless polled"]
 pub struct Download {
     head: ResponseHead,
-    body: Option<LiveBody>,
+    body: Option<StreamingBody>,
 }
 
 impl Download {
     pub(super) fn new(exchange: Exchange) -> Self {
-        let (head, body) = exchange.into_live();
+        let (head, body) = exchange.into_streaming();
         Self { head, body }
     }
 
-    /// Status, headers, and how the answer was obtained.
+    /// Returns status, headers and metadata of the call.
     pub fn head(&self) -> &ResponseHead {
         &self.head
     }
 
-    /// The media type.
+    /// Returns the media type.
     pub fn content_type(&self) -> Option<&str> {
         self.head.headers().get(CONTENT_TYPE)?.to_str().ok()
     }
 
-    /// How many bytes are still to come, if the server told.
+    /// Returns the number of remaining bytes, if known.
     pub fn content_length(&self) -> Option<u64> {
-        self.body.as_ref().and_then(LiveBody::length)
+        self.body.as_ref().and_then(StreamingBody::length)
     }
 
-    /// The name that the server gives the file (RFC 6266), without any folders: it comes from outside.
+    /// Returns the file name of the `Content-Disposition` header (RFC 6266), without any directories.
     pub fn filename(&self) -> Option<String> {
         filename(self.head.headers().get(CONTENT_DISPOSITION)?.to_str().ok()?)
     }
 
-    /// Reads the rest, at most `limit` bytes.
+    /// Reads the remaining content, at most `limit` bytes.
     ///
     /// # Errors
-    /// [`Error::is_limit`](crate::Error::is_limit) past the limit, and what the stream can yield.
+    /// [`Error::is_limit`](crate::Error::is_limit) if the content is larger than `limit`; otherwise the
+    /// errors of the stream.
     pub async fn bytes(mut self, limit: usize) -> Result<Bytes> {
         let Some(body) = self.body.take() else { return Ok(Bytes::new()) };
         body.read(limit).await.map_err(|error| error.with_origin(self.head.origin()))
@@ -64,8 +65,8 @@ impl Stream for Download {
     type Item = Result<Bytes>;
 
     /// # Errors
-    /// [`Error::is_connection`](crate::Error::is_connection) and [`Error::is_timeout`](crate::Error::is_timeout);
-    /// the stream ends after either.
+    /// [`Error::is_connection`](crate::Error::is_connection) and
+    /// [`Error::is_timeout`](crate::Error::is_timeout); both end the stream.
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         let Some(body) = &mut this.body else { return Poll::Ready(None) };
@@ -89,7 +90,7 @@ fn filename(disposition: &str) -> Option<String> {
         let mut parameters = parameters.iter();
         parameters.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value)
     };
-    // The encoded form is the better one where there are both.
+    // The encoded form takes precedence (RFC 6266, section 4.3).
     let encoded = find("filename*").and_then(|value| {
         let (charset, rest) = value.split_once('\'')?;
         let (_, text) = rest.split_once('\'')?;
@@ -102,9 +103,9 @@ fn filename(disposition: &str) -> Option<String> {
     is_name.then(|| last.to_owned())
 }
 
-/// The parameters behind the disposition type: names, and values without quotes and escapes.
+/// Parses the parameters after the disposition type into names and unquoted values.
 ///
-/// A backslash escapes quotes and itself only, because servers also send the folders of Windows.
+/// A backslash escapes only quotes and backslashes, because some servers send unescaped Windows paths.
 fn parameters(disposition: &str) -> Vec<(&str, String)> {
     let mut parameters = Vec::new();
     let mut rest = disposition.split_once(';').map_or("", |(_, rest)| rest);
@@ -126,13 +127,13 @@ fn parameters(disposition: &str) -> Vec<(&str, String)> {
             }
         };
         parameters.push((name, value));
-        // What stands between the closing quote and the next parameter means nothing.
+        // Ignores text between the closing quote and the next parameter.
         rest = behind[end..].split_once(';').map_or("", |(_, rest)| rest);
     }
     parameters
 }
 
-/// The text up to the closing quote, and where that ends.
+/// Returns the text up to the closing quote, and the index after the quote.
 fn unquoted(quoted: &str) -> (String, usize) {
     let mut value = String::new();
     let mut characters = quoted.char_indices().peekable();
@@ -164,7 +165,7 @@ mod tests {
         assert_eq!(name("inline"), None);
     }
 
-    /// Inside of quotes, semicolons, equals signs and escaped quotes are part of the name (RFC 6266, section 4.1).
+    /// Quoted names may contain semicolons, equals signs and escaped quotes (RFC 6266, section 4.1).
     #[test]
     fn quoted_filenames() {
         for (disposition, expected) in [
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_cut_off() {
+    fn directories_are_removed() {
         assert_eq!(filename("attachment; filename=\"../../etc/passwd\"").as_deref(), Some("passwd"));
         assert_eq!(filename("attachment; filename=\"c:\\dir\\a.txt\"").as_deref(), Some("a.txt"));
         for name in ["..", "a/..", "", "dir/"] {

@@ -1,8 +1,8 @@
-//! Settings from the environment.
+//! Settings from environment variables.
 
 use secrecy::SecretString;
 
-use super::headers::{self, Edit};
+use super::headers::{self, HeaderEdit};
 use crate::error::Result;
 
 const API_KEY: &str = "PERPLEXITY_API_KEY";
@@ -10,17 +10,17 @@ const OTHER_API_KEY: &str = "PPLX_API_KEY";
 const BASE_URL: &str = "PERPLEXITY_BASE_URL";
 const CUSTOM_HEADERS: &str = "PERPLEXITY_CUSTOM_HEADERS";
 
-/// The variables that a client is built from. What is blank counts as not set.
+/// Environment variables of a client. Blank values count as unset.
 #[derive(Debug, Default)]
 pub(super) struct Environment {
     pub(super) api_key: Option<SecretString>,
     pub(super) base_url: Option<String>,
-    pub(super) headers: Vec<Edit>,
+    pub(super) headers: Vec<HeaderEdit>,
 }
 
 impl Environment {
     /// Reads the variables of the process.
-    pub(super) fn of_process() -> Result<Self> {
+    pub(super) fn from_process() -> Result<Self> {
         Self::read(|name| std::env::var(name).ok())
     }
 
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_shows_no_key() {
+    fn debug_redacts_the_key() {
         assert!(!format!("{:?}", read(&[(API_KEY, "s3cret")])).contains("s3cret"));
     }
 }

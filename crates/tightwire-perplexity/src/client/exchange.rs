@@ -1,4 +1,4 @@
-//! One call: attempts until there is an answer or a reason to give up.
+//! Runs one call: sends attempts until one succeeds or the retry policy gives up.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -8,81 +8,81 @@ use http::HeaderValue;
 use reqwest::{Body, Request};
 use tokio::time::{Instant, sleep};
 
-use super::body::{self, LiveBody};
+use super::body::{self, StreamingBody};
 use super::plan::Plan;
 use super::platform;
 use super::response::ResponseHead;
 use super::span::CallSpan;
 use super::timeouts::Deadline;
-use super::transport::Failure;
+use super::transport::AttemptError;
 use super::{Client, RetryEvent, random};
 use crate::error::{self, Result, TimeoutPhase};
 use crate::retry::{Attempts, Outcome};
 
-/// How much of the body of an error is kept, in bytes.
+/// Maximum bytes of an error body to read.
 const ERROR_BODY: usize = 1 << 20;
 
-/// Maximum time to read that, within the deadline of the attempt. The status is there already, so a late body is worth
-/// no long wait.
+/// Maximum time for reading an error body, within the deadline of the attempt. The status is already known,
+/// so a slow body is not worth a long wait.
 const ERROR_TIME: Duration = Duration::from_secs(5);
 
-/// When an answer is complete enough to be handed out.
+/// Whether the response body is read before the call returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Delivery {
-    /// When all of its body is there.
-    Whole,
-    /// When its headers are there.
-    Live,
+pub(crate) enum BodyMode {
+    /// Read the whole body. Errors while reading it are retried.
+    Buffered,
+    /// Return after the headers.
+    Streaming,
 }
 
-/// The answer to a call.
+/// A completed call with a successful response.
 #[derive(Debug)]
 pub(crate) struct Exchange {
     pub(crate) head: ResponseHead,
-    pub(crate) payload: Payload,
+    pub(crate) body: ResponseBody,
     pub(crate) span: CallSpan,
     pub(crate) client: Client,
 }
 
 #[derive(Debug)]
-pub(crate) enum Payload {
-    Whole(Bytes),
-    Live(LiveBody),
+pub(crate) enum ResponseBody {
+    Buffered(Bytes),
+    Streaming(StreamingBody),
 }
 
-impl Payload {
-    /// The body, if all of it is there; empty otherwise.
-    pub(crate) fn into_whole(self) -> Bytes {
+impl ResponseBody {
+    /// Returns a buffered body; empty for a streaming one.
+    pub(crate) fn into_buffered(self) -> Bytes {
         match self {
-            Self::Whole(body) => body,
-            Self::Live(_) => Bytes::new(),
+            Self::Buffered(body) => body,
+            Self::Streaming(_) => Bytes::new(),
         }
     }
 }
 
-/// How an attempt ended that got an answer.
-enum Answered {
-    Whole(http::response::Parts, Bytes),
-    Live(http::response::Parts, Body),
-    Refused(http::response::Parts, Body),
+/// Response to one attempt.
+enum AttemptResponse {
+    Buffered(http::response::Parts, Bytes),
+    Streaming(http::response::Parts, Body),
+    ErrorStatus(http::response::Parts, Body),
 }
 
 impl Client {
-    /// Sends a request as often as the policy allows.
-    pub(crate) async fn exchange(&self, mut plan: Plan, delivery: Delivery) -> Result<Exchange> {
+    /// Sends a request and retries it as the policy allows.
+    pub(crate) async fn exchange(&self, mut plan: Plan, body_mode: BodyMode) -> Result<Exchange> {
         if self.inner.automatic_keys {
             plan.ensure_key(fresh_key);
         }
         let span = CallSpan::new(&plan, &self.inner.base);
-        // Futures are handed on by reference: each of those around them would keep room for copies of its own.
-        let result = span.run(pin!(self.attempt_all(&plan, delivery, &span))).await;
+        // Pass futures by reference: each enclosing future would otherwise reserve space for its own copy.
+        let result = span.run(pin!(self.attempt_all(&plan, body_mode, &span))).await;
         match result {
-            Ok((head, payload)) => {
-                span.answered(head.status, head.request_id(), head.attempts);
-                Ok(Exchange { head, payload, span, client: self.clone() })
+            Ok((head, body)) => {
+                span.record_response(head.status, head.request_id(), head.attempts);
+                Ok(Exchange { head, body, span, client: self.clone() })
             }
             Err(error) => {
-                span.failed(&error);
+                span.record_error(&error);
                 Err(error)
             }
         }
@@ -91,9 +91,9 @@ impl Client {
     async fn attempt_all(
         &self,
         plan: &Plan,
-        delivery: Delivery,
+        body_mode: BodyMode,
         span: &CallSpan,
-    ) -> Result<(ResponseHead, Payload)> {
+    ) -> Result<(ResponseHead, ResponseBody)> {
         let config = &*self.inner;
         let timeouts = plan.options.timeouts.unwrap_or(config.timeouts);
         let mut policy = plan.options.retry.as_ref().unwrap_or(&config.retry);
@@ -107,58 +107,59 @@ impl Client {
         let mut attempts = Attempts::new(policy, plan.is_idempotent());
         loop {
             let before = attempts.begin();
-            // Made anew for each attempt: most calls need one, and a copy would cost as much.
+            // Build a new request for each attempt. Most calls need only one, and a clone would cost the
+            // same.
             let mut request = plan.request(&config.base, &config.headers, &config.query)?;
             if config.platform_headers {
                 platform::describe(request.headers_mut(), timeouts.attempt);
                 platform::count(request.headers_mut(), before);
             }
             let now = Instant::now();
-            let limit = match delivery {
-                Delivery::Whole => timeouts.attempt,
-                Delivery::Live => None,
+            let limit = match body_mode {
+                BodyMode::Buffered => timeouts.attempt,
+                BodyMode::Streaming => None,
             };
             let deadline = Deadline::earliest(Deadline::after(now, limit, TimeoutPhase::Attempt), total);
             let headers = Deadline::after(now, timeouts.headers, TimeoutPhase::Headers);
-            // One timer is enough where the whole attempt ends no later than the wait for its headers.
+            // A single timer suffices if the attempt ends no later than the wait for its headers.
             let headers = if Deadline::earliest(deadline, headers) == deadline { None } else { headers };
-            let attempt = pin!(self.attempt(request, delivery, headers));
-            let failure = match Deadline::bound(deadline, attempt).await {
-                Ok(Ok(Answered::Refused(head, body))) => {
+            let attempt = pin!(self.attempt(request, body_mode, headers));
+            let error = match Deadline::bound(deadline, attempt).await {
+                Ok(Ok(AttemptResponse::ErrorStatus(head, body))) => {
                     let outcome = Outcome::Status { status: head.status, headers: &head.headers };
                     let delay = attempts.failed(&outcome, total.map(|total| total.left()));
                     let Some(delay) = delay else {
                         let time = deadline.map_or(ERROR_TIME, |deadline| deadline.left().min(ERROR_TIME));
-                        let body = body::read_some(body, ERROR_BODY, time).await;
-                        let (made, now) = (attempts.made(), policy.now());
-                        return Err(error::refusal(head.status, head.headers, body, made, self.key(), now));
+                        let body = body::read_truncated(body, ERROR_BODY, time).await;
+                        let made = attempts.made();
+                        return Err(error::error_response(head.status, head.headers, body, made, self.key()));
                     };
-                    self.retrying(span, attempts.made(), delay, outcome);
-                    let refused = Instant::now();
-                    // Running out of time is found by the next attempt.
+                    self.notify_retry(span, attempts.made(), delay, outcome);
+                    let failed_at = Instant::now();
+                    // If the total timeout elapses here, the next attempt reports it.
                     let _ = Deadline::bound(total, body::drain(body)).await;
-                    pause(delay.saturating_sub(refused.elapsed())).await;
+                    pause(delay.saturating_sub(failed_at.elapsed())).await;
                     continue;
                 }
-                Ok(Ok(Answered::Whole(parts, body))) => {
+                Ok(Ok(AttemptResponse::Buffered(parts, body))) => {
                     attempts.succeeded();
-                    return Ok((head(parts, &attempts, start), Payload::Whole(body)));
+                    return Ok((head(parts, &attempts, start), ResponseBody::Buffered(body)));
                 }
-                Ok(Ok(Answered::Live(parts, body))) => {
+                Ok(Ok(AttemptResponse::Streaming(parts, body))) => {
                     attempts.succeeded();
-                    let body = LiveBody::new(body, timeouts.idle);
-                    return Ok((head(parts, &attempts, start), Payload::Live(body)));
+                    let body = StreamingBody::new(body, timeouts.idle);
+                    return Ok((head(parts, &attempts, start), ResponseBody::Streaming(body)));
                 }
-                Ok(Err(failure)) => failure,
-                Err(phase) => Failure::timeout(phase),
+                Ok(Err(error)) => error,
+                Err(phase) => AttemptError::timeout(phase),
             };
-            let outcome = failure.outcome();
+            let outcome = error.outcome();
             let left = total.map(|total| total.left());
-            let delay = if failure.futile { None } else { attempts.failed(&outcome, left) };
+            let delay = if error.is_permanent { None } else { attempts.failed(&outcome, left) };
             let Some(delay) = delay else {
-                return Err(failure.error.with_attempts(attempts.made()));
+                return Err(error.error.with_attempts(attempts.made()));
             };
-            self.retrying(span, attempts.made(), delay, outcome);
+            self.notify_retry(span, attempts.made(), delay, outcome);
             pause(delay).await;
         }
     }
@@ -166,44 +167,44 @@ impl Client {
     async fn attempt(
         &self,
         request: Request,
-        delivery: Delivery,
+        body_mode: BodyMode,
         headers: Option<Deadline>,
-    ) -> Result<Answered, Failure> {
+    ) -> Result<AttemptResponse, AttemptError> {
         let sending = pin!(self.inner.transport.send(request));
-        let response = Deadline::bound(headers, sending).await.map_err(Failure::timeout)??;
+        let response = Deadline::bound(headers, sending).await.map_err(AttemptError::timeout)??;
         let (parts, body) = http::Response::from(response).into_parts();
         if !parts.status.is_success() {
-            return Ok(Answered::Refused(parts, body));
+            return Ok(AttemptResponse::ErrorStatus(parts, body));
         }
-        match delivery {
-            Delivery::Live => Ok(Answered::Live(parts, body)),
-            Delivery::Whole => {
+        match body_mode {
+            BodyMode::Streaming => Ok(AttemptResponse::Streaming(parts, body)),
+            BodyMode::Buffered => {
                 let body = body::read(body, self.inner.max_body).await;
-                let body = body.map_err(|failure| failure.of_answer(&parts))?;
-                Ok(Answered::Whole(parts, body))
+                let body = body.map_err(|error| error.with_response(&parts))?;
+                Ok(AttemptResponse::Buffered(parts, body))
             }
         }
     }
 
-    fn retrying(&self, span: &CallSpan, attempt: u32, delay: Duration, outcome: Outcome<'_>) {
-        span.retrying(attempt, delay);
+    fn notify_retry(&self, span: &CallSpan, attempt: u32, delay: Duration, outcome: Outcome<'_>) {
+        span.record_retry(attempt, delay);
         if let Some(hook) = &self.inner.on_retry {
             hook(&RetryEvent { attempt, delay, outcome });
         }
     }
 }
 
-/// Waits before a retry. A timer would take a millisecond for no wait at all.
+/// Waits before a retry. Skips the timer for a zero delay, because it would wait for at least a millisecond.
 async fn pause(delay: Duration) {
     if !delay.is_zero() {
         sleep(delay).await;
     }
 }
 
-/// A random idempotency key.
+/// Creates a random idempotency key.
 fn fresh_key() -> HeaderValue {
     let [high, low] = random();
-    // Hexadecimal digits are fine in any header, so the other case does not happen.
+    // Hexadecimal digits are always valid in a header.
     HeaderValue::from_str(&format!("{high:016x}{low:016x}")).unwrap_or(HeaderValue::from_static("0"))
 }
 

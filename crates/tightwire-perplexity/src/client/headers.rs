@@ -1,4 +1,4 @@
-//! Which headers a request has.
+//! Request headers.
 
 use http::header::{
     ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
@@ -12,10 +12,10 @@ const X_TITLE: HeaderName = HeaderName::from_static("x-title");
 
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// What `User-Agent` says unless the caller chooses something else.
+/// Default `User-Agent`.
 pub(crate) const AGENT: &str = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
 
-/// What a call wants as its answer.
+/// Value of the `Accept` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Accept {
     Json,
@@ -24,12 +24,12 @@ pub(crate) enum Accept {
     Anything,
 }
 
-/// The value of a header, or that the header shall not be sent.
-pub(crate) type Edit = (HeaderName, Option<HeaderValue>);
+/// A header to set, or to remove for `None`.
+pub(crate) type HeaderEdit = (HeaderName, Option<HeaderValue>);
 
-/// The headers of every request, before those of the caller.
+/// Returns the default headers of every request.
 pub(crate) fn defaults(authorization: HeaderValue, user_agent: HeaderValue) -> HeaderMap {
-    // Room for those of a request, so that a clone does not grow.
+    // Reserve space for all headers of a request, so that clones do not reallocate.
     let mut headers = HeaderMap::with_capacity(12);
     headers.insert(AUTHORIZATION, authorization);
     headers.insert(ACCEPT, JSON);
@@ -39,9 +39,8 @@ pub(crate) fn defaults(authorization: HeaderValue, user_agent: HeaderValue) -> H
     headers
 }
 
-/// Adds what the answer and the body ask for, then the edits in order. `headers` are the defaults with those that the
-/// client was built with.
-pub(crate) fn complete(headers: &mut HeaderMap, accept: Accept, has_json: bool, edits: &[Edit]) {
+/// Adds the headers of a call to the client's headers: `Accept`, `Content-Type`, then `edits` in order.
+pub(crate) fn complete(headers: &mut HeaderMap, accept: Accept, has_json: bool, edits: &[HeaderEdit]) {
     match accept {
         Accept::Json => {}
         Accept::Events => {
@@ -62,7 +61,7 @@ pub(crate) fn complete(headers: &mut HeaderMap, accept: Accept, has_json: bool, 
 }
 
 /// Sets and removes headers, in order.
-pub(crate) fn apply(headers: &mut HeaderMap, edits: &[Edit]) {
+pub(crate) fn apply(headers: &mut HeaderMap, edits: &[HeaderEdit]) {
     for (name, value) in edits {
         match value {
             Some(value) => drop(headers.insert(name, value.clone())),
@@ -71,44 +70,44 @@ pub(crate) fn apply(headers: &mut HeaderMap, edits: &[Edit]) {
     }
 }
 
-/// The `Authorization` header, which no debug output shows.
+/// Returns the `Authorization` header, marked as sensitive so that debug output redacts it.
 pub(crate) fn bearer(key: &str) -> Result<HeaderValue> {
     let mut value = HeaderValue::from_str(&format!("Bearer {key}"))
-        .map_err(|_| Error::config("API key has characters that a header cannot carry"))?;
+        .map_err(|_| Error::config("API key contains characters that are invalid in a header"))?;
     value.set_sensitive(true);
     Ok(value)
 }
 
-/// Reads the lines `name: value` of the environment. Lines without a colon are ignored.
-pub(crate) fn parse_lines(lines: &str) -> Result<Vec<Edit>> {
+/// Parses the `name: value` lines of the environment variable. Lines without a colon are ignored.
+pub(crate) fn parse_lines(lines: &str) -> Result<Vec<HeaderEdit>> {
     let pairs = lines.split('\n').filter_map(|line| line.split_once(':'));
     pairs.map(|(name, value)| Ok((parse_name(name.trim())?, Some(parse_value(value.trim())?)))).collect()
 }
 
-/// The name of a header.
+/// Parses a header name.
 pub(crate) fn parse_name(name: &str) -> Result<HeaderName> {
     HeaderName::from_bytes(name.as_bytes())
-        .map_err(|error| Error::invalid("header", "has a malformed name").with_source(error))
+        .map_err(|error| Error::invalid("header", "has an invalid name").with_source(error))
 }
 
-/// The value of a header. Values may be secrets, so the error does not repeat it.
+/// Parses a header value. The error omits the value, which may be a secret.
 pub(crate) fn parse_value(value: &str) -> Result<HeaderValue> {
     HeaderValue::from_bytes(value.as_bytes())
-        .map_err(|error| Error::invalid("header", "has a value that HTTP cannot carry").with_source(error))
+        .map_err(|error| Error::invalid("header", "has an invalid value").with_source(error))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn assembled(client: &[Edit], accept: Accept, has_json: bool, call: &[Edit]) -> HeaderMap {
+    fn assembled(client: &[HeaderEdit], accept: Accept, has_json: bool, call: &[HeaderEdit]) -> HeaderMap {
         let mut headers = defaults(bearer("k").unwrap(), HeaderValue::from_static(AGENT));
         apply(&mut headers, client);
         complete(&mut headers, accept, has_json, call);
         headers
     }
 
-    fn set(name: &'static str, value: &'static str) -> Edit {
+    fn set(name: &'static str, value: &'static str) -> HeaderEdit {
         (HeaderName::from_static(name), Some(HeaderValue::from_static(value)))
     }
 
@@ -119,13 +118,13 @@ mod tests {
         assert!(headers["authorization"].is_sensitive());
         assert_eq!(headers["accept"], "application/json");
         assert_eq!(headers["content-type"], "application/json");
-        assert_eq!(headers["x-source"], "perplexity");
-        assert!(headers["user-agent"].to_str().unwrap().starts_with("perplexity/"));
+        assert_eq!(headers["x-source"], "tightwire-perplexity");
+        assert!(headers["user-agent"].to_str().unwrap().starts_with("tightwire-perplexity/"));
         assert!(!assembled(&[], Accept::Json, false, &[]).contains_key("content-type"));
     }
 
     #[test]
-    fn answers_are_asked_for() {
+    fn accept_header_follows_the_response_type() {
         for (accept, expected) in [
             (Accept::Events, "text/event-stream"),
             (Accept::Bytes, "application/octet-stream"),
@@ -149,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn removed_and_set_again() {
+    fn removed_headers_can_be_set_again() {
         let call = [(AUTHORIZATION, None), set("authorization", "Basic x")];
         assert_eq!(assembled(&[], Accept::Json, false, &call)["authorization"], "Basic x");
         assert!(!assembled(&[], Accept::Json, false, &call[..1]).contains_key("authorization"));
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_no_header_can_carry() {
+    fn invalid_keys_are_rejected_without_being_shown() {
         let error = bearer("se\ncret").unwrap_err();
         assert!(error.is_config());
         assert!(!format!("{error:?}").contains("cret"));

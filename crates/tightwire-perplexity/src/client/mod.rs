@@ -1,9 +1,8 @@
-//! The client: settings, requests, answers.
+//! HTTP client.
 //!
-//! `url`, `headers`, `extra`, `multipart` and `plan` put requests together without any I/O; `exchange` sends them,
-//! `transport` is where reqwest comes in, `call` is what callers see of it.
+//! `url`, `headers`, `extra`, `multipart` and `plan` build requests and do no I/O. `exchange` sends them with
+//! retries, `transport` wraps reqwest, and `call` is the public interface of a request.
 
-mod answer;
 mod body;
 mod builder;
 mod call;
@@ -15,8 +14,8 @@ mod headers;
 mod multipart;
 mod plan;
 mod platform;
-mod rate_limit;
 mod response;
+mod response_type;
 mod span;
 mod timeouts;
 mod transport;
@@ -29,15 +28,14 @@ use std::time::Duration;
 use http::{HeaderMap, Method};
 use secrecy::{ExposeSecret as _, SecretString};
 
-pub use self::answer::{Answer, Events, File, Json, Nothing, Raw, Undecoded};
 pub use self::builder::{ClientBuilder, Connect, Proxy};
 pub use self::call::Call;
 pub use self::download::Download;
-pub use self::rate_limit::{Quota, RateLimits};
-pub use self::response::{Response, ResponseHead};
+pub use self::response::{Response, ResponseHead, TokenUsage};
+pub use self::response_type::{Discard, Events, File, Json, Raw, ResponseType, Undecoded};
 pub use self::timeouts::Timeouts;
 
-pub(crate) use self::body::LiveBody;
+pub(crate) use self::body::StreamingBody;
 pub(crate) use self::exchange::Exchange;
 pub(crate) use self::headers::Accept;
 pub(crate) use self::multipart::{Form, Upload};
@@ -45,13 +43,13 @@ pub(crate) use self::plan::Plan;
 pub(crate) use self::span::CallSpan;
 pub(crate) use self::url::segment;
 
-use self::headers::Edit;
+use self::headers::HeaderEdit;
 use self::transport::Transport;
-use self::url::{BaseUrl, Pair};
+use self::url::{BaseUrl, QueryParam};
 use crate::error::Result;
 use crate::retry::{Outcome, RetryPolicy};
 
-/// A client of the Perplexity API. Clones share the connections and the settings and cost next to nothing.
+/// Client of the Perplexity API. Cloning is cheap: clones share connections and settings.
 ///
 /// # Examples
 /// ```
@@ -64,17 +62,17 @@ pub struct Client {
     inner: Arc<Settings>,
 }
 
-/// All that a client is made of.
+/// Resolved configuration.
 #[derive(Clone)]
 struct Settings {
     key: SecretString,
     base: BaseUrl,
     transport: Transport,
-    /// Of every request, those of the caller included.
+    /// Default headers with all changes applied.
     headers: HeaderMap,
-    /// What the caller changed about them.
-    edits: Vec<Edit>,
-    query: Vec<Pair>,
+    /// Changes to the default headers, kept for `to_builder`.
+    edits: Vec<HeaderEdit>,
+    query: Vec<QueryParam>,
     timeouts: Timeouts,
     retry: RetryPolicy,
     max_body: usize,
@@ -82,93 +80,95 @@ struct Settings {
     automatic_keys: bool,
     platform_headers: bool,
     validates: bool,
-    on_retry: Option<Arc<OnRetry>>,
+    on_retry: Option<Arc<RetryHook>>,
 }
 
-type OnRetry = dyn Fn(&RetryEvent<'_>) + Send + Sync;
+type RetryHook = dyn Fn(&RetryEvent<'_>) + Send + Sync;
 
-/// A retry that is about to happen; see [`ClientBuilder::on_retry`].
+/// A retry that is about to start; see [`ClientBuilder::on_retry`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct RetryEvent<'a> {
-    /// How many attempts were made.
+    /// Number of attempts so far.
     pub attempt: u32,
-    /// How long the client waits before the next one.
+    /// Delay before the next attempt.
     pub delay: Duration,
-    /// How the latest attempt failed.
+    /// How the last attempt failed.
     pub outcome: Outcome<'a>,
 }
 
-/// Which names of endpoints are used; the API knows some under two.
+/// Endpoint paths. Some endpoints of the API have two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum PathStyle {
-    /// `/chat/completions`, `/async/chat/completions`, `/v1/responses`: what the clients of the vendor use.
+    /// `/chat/completions`, `/async/chat/completions`, `/v1/responses`: used by the official SDKs.
     #[default]
     Sdk,
-    /// `/v1/sonar`, `/v1/async/sonar`, `/v1/agent`: what the documentation of the API uses.
+    /// `/v1/sonar`, `/v1/async/sonar`, `/v1/agent`: used by the API reference.
     V1,
 }
 
-/// A random number, for boundaries of forms and for idempotency keys. It does not come from the source that a policy
-/// draws its jitter from, for two calls with one key would count as one.
+/// Returns a random number for form boundaries and idempotency keys.
 pub(crate) fn random() -> [u64; 2] {
     [fastrand::u64(..), fastrand::u64(..)]
 }
 
-/// Decodes what has passed a limit of bodies or events already.
+/// Returns a decoder without a size limit, for input whose size was already limited.
 pub(crate) fn codec() -> tightwire_json::Codec {
     tightwire_json::Codec::standard().with_limits(tightwire_json::Limits::new().max_document(usize::MAX))
 }
 
 impl Client {
-    /// The default base URL.
+    /// Default base URL.
     pub const BASE_URL: &str = "https://api.perplexity.ai";
 
-    /// A client with this key and the other settings of the environment; see [`from_env`](Self::from_env).
+    /// Creates a client with this API key. Other settings come from the environment, see
+    /// [`from_env`](Self::from_env).
     ///
     /// # Errors
-    /// As [`ClientBuilder::build`].
+    /// Same as [`ClientBuilder::build`].
     pub fn new(api_key: impl Into<String>) -> Result<Self> {
         Self::builder().api_key(api_key).build()
     }
 
-    /// A client with the key and the settings of the environment: `PERPLEXITY_API_KEY` or `PPLX_API_KEY`,
-    /// `PERPLEXITY_BASE_URL`, `PERPLEXITY_CUSTOM_HEADERS`.
+    /// Creates a client from the environment: `PERPLEXITY_API_KEY` or `PPLX_API_KEY`, `PERPLEXITY_BASE_URL`
+    /// and `PERPLEXITY_CUSTOM_HEADERS`.
     ///
     /// # Errors
-    /// As [`ClientBuilder::build`].
+    /// Same as [`ClientBuilder::build`].
     pub fn from_env() -> Result<Self> {
         Self::builder().build()
     }
 
-    /// Begins to build a client.
+    /// Returns a builder with default settings.
     pub fn builder() -> ClientBuilder {
         ClientBuilder::new()
     }
 
-    /// Begins to build a client that differs from this one in some settings. It shares the connections of this one
-    /// unless settings of connections change.
+    /// Returns a builder with the settings of this client. The new client shares its connections, unless
+    /// [`connect`](ClientBuilder::connect), [`service`](ClientBuilder::service) or
+    /// [`http_client`](ClientBuilder::http_client) is called.
     ///
     /// # Examples
     /// ```
     /// # let client = tightwire_perplexity::Client::builder().api_key("key").build()?;
-    /// let patient = client.to_builder().max_retries(8).build()?;
+    /// let persistent = client.to_builder().max_retries(8).build()?;
     /// # Ok::<(), tightwire_perplexity::Error>(())
     /// ```
     pub fn to_builder(&self) -> ClientBuilder {
         ClientBuilder::of(&self.inner)
     }
 
-    /// The URL that paths are appended to, without its query. A password in it is part of it.
+    /// Returns the base URL without its query. It includes a password, if any.
     pub fn base_url(&self) -> &str {
         self.inner.base.as_url().as_str()
     }
 
-    /// A request to any path of the API, with the same headers, retries and errors as the others have.
+    /// Creates a request to any path of the API, with the authentication, retries and errors of the typed
+    /// methods.
     ///
-    /// The answer is decoded as a [`tightwire_json::Value`] unless the call says otherwise. `path` is appended to the base URL
-    /// and may have a query; it has to be encoded.
+    /// The response is decoded as a [`tightwire_json::Value`], unless the call is changed. `path` is appended
+    /// to the base URL; it must be percent-encoded and may have a query.
     ///
     /// # Examples
     /// ```no_run
@@ -191,7 +191,7 @@ impl Client {
         self.inner.path_style
     }
 
-    /// Whether requests are checked before they are sent.
+    /// Whether requests are validated before they are sent.
     pub(crate) fn validates(&self) -> bool {
         self.inner.validates
     }
@@ -202,7 +202,7 @@ impl Client {
 }
 
 impl fmt::Debug for Client {
-    /// Leaves out the key and the values of headers and queries.
+    /// Omits the API key and the values of headers and query parameters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client")
             .field("base_url", &self.inner.base)

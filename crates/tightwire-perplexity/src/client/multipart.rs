@@ -1,4 +1,4 @@
-//! Bodies of form data (RFC 7578).
+//! Multipart form bodies (RFC 7578).
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,14 +8,14 @@ use http::HeaderValue;
 
 use crate::error::{Error, Result};
 
-/// A file to send. Its content is copied once, into the body of the request.
+/// A file to upload. The content is copied once, into the request body.
 #[derive(Debug, Clone)]
 pub(crate) struct Upload<'a> {
     pub(crate) filename: &'a str,
     pub(crate) content: &'a [u8],
 }
 
-/// A complete body, which can be sent any number of times.
+/// A complete form body. It is buffered, so that retries can send it again.
 #[derive(Debug, Clone)]
 pub(crate) struct Form {
     pub(crate) content_type: HeaderValue,
@@ -23,7 +23,7 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// Writes the fields in order, then the file as the part `file`. `random` makes the boundary.
+    /// Encodes the fields in order, then the file as the part `file`. `random` determines the boundary.
     pub(crate) fn new(fields: &[(&str, &str)], file: &Upload<'_>, random: [u64; 2]) -> Result<Self> {
         if file.filename.is_empty() {
             return Err(Error::invalid("filename", "must not be empty"));
@@ -52,14 +52,14 @@ impl Form {
     }
 }
 
-/// The type of a file by its name, as the official clients tell it: bundles are zip files, the rest is bytes.
+/// Returns the media type by file name, as the official SDKs do: zip or opaque bytes.
 fn media_type(filename: &str) -> &'static str {
     let extension = Path::new(filename).extension();
     let is_zip = extension.is_some_and(|extension| extension.eq_ignore_ascii_case("zip"));
     if is_zip { "application/zip" } else { "application/octet-stream" }
 }
 
-/// A line that the content does not have. One try is enough unless somebody guessed the random number.
+/// Returns a boundary that does not occur in the content.
 fn boundary(content: &[u8], [mut high, low]: [u64; 2]) -> String {
     loop {
         let boundary = format!("form-{high:016x}{low:016x}");
@@ -70,7 +70,7 @@ fn boundary(content: &[u8], [mut high, low]: [u64; 2]) -> String {
     }
 }
 
-/// Quotes and line ends are percent-encoded, as browsers do it (HTML standard, "multipart/form-data encoding
+/// Percent-encodes quotes and line breaks, as browsers do (HTML standard, "multipart/form-data encoding
 /// algorithm").
 fn escaped(filename: &str) -> String {
     filename.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")

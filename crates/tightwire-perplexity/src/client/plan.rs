@@ -1,4 +1,4 @@
-//! A request before it is sent: what the operation says and what the caller adds.
+//! A request before it is sent: the operation's part and the caller's options.
 
 use std::borrow::Cow;
 
@@ -10,35 +10,35 @@ use serde::Serialize;
 use tightwire_json::Value;
 
 use super::extra::{self, Extra};
-use super::headers::{self, Accept, Edit, IDEMPOTENCY_KEY};
+use super::headers::{self, Accept, HeaderEdit, IDEMPOTENCY_KEY};
 use super::multipart::Form;
 use super::timeouts::Timeouts;
-use super::url::{BaseUrl, Pair};
+use super::url::{BaseUrl, QueryParam};
 use crate::error::{Error, Result};
 use crate::retry::RetryPolicy;
 
-/// What is to be sent, in full; the body is encoded once, and its bytes are shared by all attempts unless members are
-/// added to them.
+/// A complete request description. The body is encoded once; all attempts share its bytes, unless extra
+/// fields are merged into them.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     method: Method,
-    /// Encoded, with a slash at its start; may have a query.
+    /// Percent-encoded path that starts with a slash. May have a query.
     path: Cow<'static, str>,
     accept: Accept,
     body: Body,
     extras: Vec<Extra>,
-    /// Of the operation.
-    query: Vec<Pair>,
-    /// Of this call.
-    extra_query: Vec<Pair>,
-    /// Those of the operation, then those of this call.
-    headers: Vec<Edit>,
+    /// Query parameters of the operation.
+    query: Vec<QueryParam>,
+    /// Query parameters set by the caller.
+    extra_query: Vec<QueryParam>,
+    /// Headers of the operation, then those set by the caller.
+    headers: Vec<HeaderEdit>,
     pub(crate) options: Options,
-    /// What the call is named in traces.
+    /// Name of the call for tracing.
     pub(crate) label: Label,
 }
 
-/// What a call changes about the settings of its client.
+/// Client settings that the call overrides.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Options {
     pub(crate) timeouts: Option<Timeouts>,
@@ -47,7 +47,7 @@ pub(crate) struct Options {
 }
 
 #[derive(Debug, Clone, Default)]
-#[cfg_attr(not(feature = "tracing"), allow(dead_code, reason = "only traces tell it"))]
+#[cfg_attr(not(feature = "tracing"), allow(dead_code, reason = "only used for tracing"))]
 pub(crate) struct Label {
     pub(crate) operation: &'static str,
     pub(crate) model: Option<String>,
@@ -84,40 +84,43 @@ impl Plan {
         Self::new(Method::POST, path)
     }
 
-    pub(crate) fn labelled(mut self, operation: &'static str, model: Option<&str>) -> Self {
+    pub(crate) fn with_label(mut self, operation: &'static str, model: Option<&str>) -> Self {
         self.label = Label { operation, model: model.map(str::to_owned) };
         self
     }
 
-    pub(crate) fn accepting(mut self, accept: Accept) -> Self {
+    pub(crate) fn with_accept(mut self, accept: Accept) -> Self {
         self.accept = accept;
         self
     }
 
-    /// Adds the members of an object as parameters of the operation: lists become one value with commas, `null` is left
-    /// out.
+    /// Adds the fields of an object as query parameters. Lists become one comma-separated value; `null` is
+    /// omitted.
     pub(crate) fn with_params(mut self, params: &impl Serialize) -> Result<Self> {
-        let invalid =
-            |error: tightwire_json::Error| Error::invalid("query", "has no JSON form").with_source(error);
-        let members: tightwire_json::Map<String, Value> =
+        let invalid = |error: tightwire_json::Error| {
+            Error::invalid("query", "cannot be encoded as JSON").with_source(error)
+        };
+        let fields: tightwire_json::Map<String, Value> =
             tightwire_json::from_slice(&tightwire_json::to_vec(params).map_err(invalid)?).map_err(invalid)?;
         self.query
-            .extend(members.into_iter().filter_map(|(name, value)| Some((name.into(), parameter(&value)?))));
+            .extend(fields.into_iter().filter_map(|(name, value)| Some((name.into(), parameter(&value)?))));
         Ok(self)
     }
 
-    /// Makes the answer a stream. `asked` is what the body says about it.
-    pub(crate) fn streaming(mut self, asked: Option<bool>) -> Result<Self> {
-        match (asked, &mut self.body) {
+    /// Requests a stream. `stream_field` is the field `stream` of the body.
+    pub(crate) fn streaming(mut self, stream_field: Option<bool>) -> Result<Self> {
+        match (stream_field, &mut self.body) {
             (Some(true), _) => {}
-            (Some(false), _) => return Err(Error::invalid("stream", "must not be false for a stream")),
+            (Some(false), _) => {
+                return Err(Error::invalid("stream", "must not be false for a streaming call"));
+            }
             (None, Body::Json(body)) => *body = with_stream(body),
             (None, _) => {}
         }
-        Ok(self.accepting(Accept::Events))
+        Ok(self.with_accept(Accept::Events))
     }
 
-    /// Replaces a parameter of the operation.
+    /// Replaces a query parameter of the operation.
     pub(crate) fn set_query(&mut self, name: &'static str, value: String) {
         self.query.retain(|(other, _)| other != name);
         self.query.push((name.into(), value));
@@ -125,7 +128,7 @@ impl Plan {
 
     pub(crate) fn with_json<T: Serialize + ?Sized>(mut self, body: &T) -> Result<Self> {
         let body = tightwire_json::to_vec(body)
-            .map_err(|error| Error::invalid("body", "has no JSON form").with_source(error))?;
+            .map_err(|error| Error::invalid("body", "cannot be encoded as JSON").with_source(error))?;
         self.body = Body::Json(body.into());
         Ok(self)
     }
@@ -135,11 +138,11 @@ impl Plan {
         self
     }
 
-    pub(crate) fn add_header(&mut self, edit: Edit) {
+    pub(crate) fn add_header(&mut self, edit: HeaderEdit) {
         self.headers.push(edit);
     }
 
-    pub(crate) fn add_query(&mut self, pair: Pair) {
+    pub(crate) fn add_query(&mut self, pair: QueryParam) {
         self.extra_query.push(pair);
     }
 
@@ -151,7 +154,7 @@ impl Plan {
         &self.method
     }
 
-    /// The path without its query.
+    /// Returns the path without its query.
     pub(crate) fn path(&self) -> &str {
         self.path.split_once('?').map_or(&self.path, |(path, _)| path)
     }
@@ -161,12 +164,13 @@ impl Plan {
         latest.is_some_and(|(_, value)| value.is_some())
     }
 
-    /// Whether sending it twice does what sending it once does (RFC 9110, section 9.2.2).
+    /// Returns whether sending the request twice has the same effect as sending it once (RFC 9110, section
+    /// 9.2.2).
     pub(crate) fn is_idempotent(&self) -> bool {
         self.method.is_idempotent() || self.has_key()
     }
 
-    /// Gives a call without an idempotency key this one, if repeating it could have an effect.
+    /// Adds this idempotency key to a call that is not idempotent and has none.
     pub(crate) fn ensure_key(&mut self, key: impl FnOnce() -> HeaderValue) {
         let is_mentioned = self.headers.iter().any(|(name, _)| *name == IDEMPOTENCY_KEY);
         if !self.method.is_idempotent() && !is_mentioned {
@@ -174,8 +178,13 @@ impl Plan {
         }
     }
 
-    /// Puts the request together. `defaults` are the headers that the client sends with every request.
-    pub(crate) fn request(&self, base: &BaseUrl, defaults: &HeaderMap, query: &[Pair]) -> Result<Request> {
+    /// Builds the request. `defaults` are the client's headers.
+    pub(crate) fn request(
+        &self,
+        base: &BaseUrl,
+        defaults: &HeaderMap,
+        query: &[QueryParam],
+    ) -> Result<Request> {
         let url = base.join(&self.path, &[query, &self.query, &self.extra_query]);
         let (body, form) = match &self.body {
             Body::None if self.extras.is_empty() => (None, None),
@@ -183,7 +192,7 @@ impl Plan {
             Body::Json(json) if self.extras.is_empty() => (Some(json.clone()), None),
             Body::Json(json) => (Some(extra::merge(json, &self.extras)?), None),
             Body::Form(_) if !self.extras.is_empty() => {
-                return Err(Error::invalid("extra_body", "needs a body that is an object"));
+                return Err(Error::invalid("extra_body", "requires a JSON object as body"));
             }
             Body::Form(form) => (Some(form.body.clone()), Some(&form.content_type)),
         };
@@ -193,7 +202,7 @@ impl Plan {
         }
         headers::complete(&mut headers, self.accept, body.is_some(), &self.headers);
         if body.is_none() && self.method == Method::POST {
-            // Some gateways refuse a POST without a length.
+            // Some gateways reject a POST without a length.
             headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
         }
         let mut request = Request::new(self.method.clone(), url);
@@ -203,7 +212,7 @@ impl Plan {
     }
 }
 
-/// The value of a parameter as text.
+/// Formats a query parameter.
 fn parameter(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -213,8 +222,8 @@ fn parameter(value: &Value) -> Option<String> {
     }
 }
 
-/// Adds the member `stream` to an object that does not have it. The object was written by the encoder, so its last
-/// byte is its brace.
+/// Adds `"stream":true` to an object without this field. The encoder wrote the object, so its last byte is
+/// the closing brace.
 fn with_stream(object: &[u8]) -> Bytes {
     let Some(open) = object.strip_suffix(b"}") else { return Bytes::copy_from_slice(object) };
     let separator: &[u8] = if open == b"{" { b"" } else { b"," };
@@ -269,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_are_asked_for() {
+    fn streaming_adds_the_field_and_the_header() {
         let plan = Plan::post("/x").with_json(&BTreeMap::from([("a", 1)])).unwrap();
         let streaming = request(&plan.clone().streaming(None).unwrap());
         assert_eq!(body(&streaming), Some(&b"{\"a\":1,\"stream\":true}"[..]));

@@ -1,4 +1,4 @@
-//! Headers that describe the platform, as the clients of the vendor send them. Off unless asked for.
+//! Platform headers of the official SDKs. Disabled by default.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ const ARCH: &str = match std::env::consts::ARCH.as_bytes() {
     _ => "unknown",
 };
 
-/// Adds what the caller has not set.
+/// Adds the platform headers, except those already set.
 pub(super) fn describe(headers: &mut HeaderMap, timeout: Option<Duration>) {
     for (name, value) in [
         ("x-stainless-lang", "rust"),
@@ -45,7 +45,7 @@ pub(super) fn describe(headers: &mut HeaderMap, timeout: Option<Duration>) {
     }
 }
 
-/// Tells how many attempts there were before this one.
+/// Adds the number of previous attempts.
 pub(super) fn count(headers: &mut HeaderMap, before: u32) {
     headers.entry(RETRY_COUNT).or_insert(before.into());
 }
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn caller_wins() {
+    fn headers_of_the_caller_take_precedence() {
         let mut headers = HeaderMap::new();
         headers.insert(RETRY_COUNT, HeaderValue::from_static("x"));
         headers.insert("x-stainless-os", HeaderValue::from_static("y"));

@@ -1,4 +1,4 @@
-//! What a caller gets besides the value that was asked for.
+//! Response metadata.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,10 +6,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
-use super::rate_limit::RateLimits;
 use crate::error::{self, Origin};
 
-/// Status and headers of an answer, and how it was obtained.
+/// Status and headers of a response, and metadata of the call.
 #[derive(Clone)]
 pub struct ResponseHead {
     pub(super) status: StatusCode,
@@ -19,35 +18,30 @@ pub struct ResponseHead {
 }
 
 impl ResponseHead {
-    /// The HTTP status.
+    /// Returns the HTTP status.
     pub fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// The headers.
+    /// Returns the headers.
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
     }
 
-    /// The id that the server gave the request, for its support.
+    /// Returns the request ID assigned by the server, for support requests.
     pub fn request_id(&self) -> Option<&str> {
         error::request_id(&self.headers)
     }
 
-    /// How often the request was sent again.
+    /// Returns the number of retries.
     pub fn retries(&self) -> u32 {
         self.attempts - 1
     }
 
-    /// How long the call took, with all attempts and the waits between them; for a stream or a download, until the
-    /// headers arrived.
+    /// Returns the duration of the call including all attempts and delays. For streams and downloads, the
+    /// time until the response headers arrived.
     pub fn elapsed(&self) -> Duration {
         self.elapsed
-    }
-
-    /// What the server tells about its limits.
-    pub fn rate_limits(&self) -> RateLimits {
-        RateLimits::from_headers(&self.headers)
     }
 
     pub(crate) fn origin(&self) -> Origin {
@@ -55,7 +49,7 @@ impl ResponseHead {
     }
 }
 
-/// A decoded answer together with what it was decoded from; see [`Call::raw`](crate::Call::raw).
+/// A decoded response with its metadata and raw body; see [`Call::raw`](crate::Call::raw).
 #[derive(Clone)]
 pub struct Response<T> {
     pub(super) head: ResponseHead,
@@ -64,34 +58,34 @@ pub struct Response<T> {
 }
 
 impl<T> Response<T> {
-    /// Status, headers, and how the answer was obtained.
+    /// Returns status, headers and metadata of the call.
     pub fn head(&self) -> &ResponseHead {
         &self.head
     }
 
-    /// The body as it came, after decompression.
+    /// Returns the raw body, after decompression.
     pub fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// The decoded body.
+    /// Returns the decoded body.
     pub fn value(&self) -> &T {
         &self.value
     }
 
-    /// Takes the decoded body.
+    /// Returns the decoded body by value.
     pub fn into_value(self) -> T {
         self.value
     }
 
-    /// Takes the parts.
+    /// Returns all parts by value.
     pub fn into_parts(self) -> (ResponseHead, Bytes, T) {
         (self.head, self.body, self.value)
     }
 }
 
 impl fmt::Debug for ResponseHead {
-    /// Leaves out the headers but for the request id: cookies are secrets.
+    /// Omits the headers except the request ID, because cookies are secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResponseHead")
             .field("status", &self.status)
@@ -103,7 +97,7 @@ impl fmt::Debug for ResponseHead {
 }
 
 impl<T: fmt::Debug> fmt::Debug for Response<T> {
-    /// Tells how long the body is, and the value.
+    /// Shows the length of the body instead of its content.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Response")
             .field("head", &self.head)
@@ -111,4 +105,13 @@ impl<T: fmt::Debug> fmt::Debug for Response<T> {
             .field("value", &self.value)
             .finish()
     }
+}
+
+/// Tokens used by a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TokenUsage {
+    /// Input tokens.
+    pub input: u64,
+    /// Output tokens.
+    pub output: u64,
 }

@@ -1,13 +1,13 @@
-//! What traces tell about a call: the names of OpenTelemetry's `gen_ai` and HTTP conventions.
+//! Tracing span of a call, with the attribute names of OpenTelemetry's `gen_ai` and HTTP conventions.
 //!
-//! Spans and events have the target `perplexity`. They tell nothing of what is in requests and answers.
+//! Spans and events have the target `perplexity`. They contain no content of requests and responses.
 
 use crate::client::plan::Plan;
+use crate::client::response::TokenUsage;
 use crate::client::url::BaseUrl;
 use crate::error::Error;
-use crate::stream::TokenUsage;
 
-/// The span of one call. Without the feature `tracing` it is nothing.
+/// Span of one call. A no-op without the feature `tracing`.
 #[derive(Debug, Clone)]
 pub(crate) struct CallSpan {
     #[cfg(feature = "tracing")]
@@ -56,7 +56,7 @@ impl CallSpan {
         future.instrument(self.span.clone()).await
     }
 
-    pub(crate) fn answered(&self, status: http::StatusCode, request_id: Option<&str>, attempts: u32) {
+    pub(crate) fn record_response(&self, status: http::StatusCode, request_id: Option<&str>, attempts: u32) {
         self.span.record("http.response.status_code", status.as_u16());
         if let Some(id) = request_id {
             self.span.record("perplexity.request_id", id);
@@ -66,28 +66,28 @@ impl CallSpan {
         }
     }
 
-    pub(crate) fn failed(&self, error: &Error) {
+    pub(crate) fn record_error(&self, error: &Error) {
         if self.span.is_disabled() {
             return;
         }
         if let Some(status) = error.status() {
-            self.answered(status, error.request_id(), error.attempts());
+            self.record_response(status, error.request_id(), error.attempts());
         }
         self.span.record("error.type", error.class());
     }
 
-    pub(crate) fn used(&self, usage: Option<TokenUsage>) {
+    pub(crate) fn record_usage(&self, usage: Option<TokenUsage>) {
         if let Some(usage) = usage {
             self.span.record("gen_ai.usage.input_tokens", usage.input);
             self.span.record("gen_ai.usage.output_tokens", usage.output);
         }
     }
 
-    pub(crate) fn first_item(&self, after: std::time::Duration) {
+    pub(crate) fn record_first_item(&self, after: std::time::Duration) {
         self.span.record("perplexity.time_to_first_item", after.as_secs_f64());
     }
 
-    pub(crate) fn retrying(&self, attempt: u32, delay: std::time::Duration) {
+    pub(crate) fn record_retry(&self, attempt: u32, delay: std::time::Duration) {
         let delay = delay.as_secs_f64();
         tracing::debug!(target: "perplexity", parent: &self.span, attempt, delay, "request is sent again");
     }
@@ -104,13 +104,19 @@ impl CallSpan {
         future.await
     }
 
-    pub(crate) fn answered(&self, _status: http::StatusCode, _request_id: Option<&str>, _attempts: u32) {}
+    pub(crate) fn record_response(
+        &self,
+        _status: http::StatusCode,
+        _request_id: Option<&str>,
+        _attempts: u32,
+    ) {
+    }
 
-    pub(crate) fn failed(&self, _error: &Error) {}
+    pub(crate) fn record_error(&self, _error: &Error) {}
 
-    pub(crate) fn used(&self, _usage: Option<TokenUsage>) {}
+    pub(crate) fn record_usage(&self, _usage: Option<TokenUsage>) {}
 
-    pub(crate) fn first_item(&self, _after: std::time::Duration) {}
+    pub(crate) fn record_first_item(&self, _after: std::time::Duration) {}
 
-    pub(crate) fn retrying(&self, _attempt: u32, _delay: std::time::Duration) {}
+    pub(crate) fn record_retry(&self, _attempt: u32, _delay: std::time::Duration) {}
 }

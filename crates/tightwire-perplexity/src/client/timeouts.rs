@@ -1,4 +1,4 @@
-//! How long the parts of a call may take.
+//! Timeouts of a call.
 
 use std::time::Duration;
 
@@ -6,9 +6,9 @@ use tokio::time::Instant;
 
 use crate::error::TimeoutPhase;
 
-/// The time limits of a call; `None` means none.
+/// Timeouts of a call. `None` disables a timeout.
 ///
-/// A stream has no limit as a whole: it may last as long as something arrives within [`idle`](Self::idle).
+/// A stream as a whole has no timeout: it may last as long as data arrives within [`idle`](Self::idle).
 ///
 /// # Examples
 /// ```
@@ -18,32 +18,32 @@ use crate::error::TimeoutPhase;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// From a request until the headers of its answer, per attempt. Default: 900 s.
+    /// Time until the response headers, per attempt. Default: 900 s.
     pub headers: Option<Duration>,
-    /// From a request until the end of its response, per attempt; not for streams and downloads. The body of an error
-    /// is cut off there as well. Default: 900 s.
+    /// Time until the end of the response, per attempt. Does not apply to streams and downloads, except for
+    /// the body of an error. Default: 900 s.
     pub attempt: Option<Duration>,
-    /// Over all attempts, the waits between them and the body of an error; for streams and downloads until the headers.
-    /// Default: none.
+    /// Time for all attempts, the delays between them, and the body of an error. For streams and downloads,
+    /// time until the response headers. Default: none.
     pub total: Option<Duration>,
-    /// Between two reads of a stream or a download. Default: 900 s.
+    /// Maximum time without data of a stream or download. Default: 900 s.
     pub idle: Option<Duration>,
 }
 
 impl Timeouts {
     const LONG: Duration = Duration::from_secs(900);
 
-    /// The defaults.
+    /// Returns the default timeouts.
     pub const fn new() -> Self {
         Self { headers: Some(Self::LONG), attempt: Some(Self::LONG), total: None, idle: Some(Self::LONG) }
     }
 
-    /// No limits at all.
+    /// Disables all timeouts.
     pub const fn none() -> Self {
         Self { headers: None, attempt: None, total: None, idle: None }
     }
 
-    /// The same limit for each of headers, attempt and idle; none over all attempts.
+    /// Uses one timeout for `headers`, `attempt` and `idle`, and no total timeout.
     pub const fn each(limit: Duration) -> Self {
         Self { headers: Some(limit), attempt: Some(limit), total: None, idle: Some(limit) }
     }
@@ -55,7 +55,7 @@ impl Default for Timeouts {
     }
 }
 
-/// A moment, and what is over when it comes.
+/// A point in time, and the timeout that it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Deadline {
     at: Instant,
@@ -63,12 +63,12 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// `None` also for a limit past the end of time.
+    /// Returns `None` for no limit, or if the deadline is not representable.
     pub(crate) fn after(start: Instant, limit: Option<Duration>, phase: TimeoutPhase) -> Option<Self> {
         Some(Self { at: start.checked_add(limit?)?, phase })
     }
 
-    /// The earlier one.
+    /// Returns the earlier deadline.
     pub(crate) fn earliest(first: Option<Self>, second: Option<Self>) -> Option<Self> {
         match (first, second) {
             (Some(first), Some(second)) => Some(if second.at < first.at { second } else { first }),
@@ -80,7 +80,7 @@ impl Deadline {
         self.at.saturating_duration_since(Instant::now())
     }
 
-    /// Runs `future` until the deadline, if there is one.
+    /// Runs `future` until the deadline, if any.
     pub(crate) async fn bound<F: Future>(
         deadline: Option<Self>,
         future: F,

@@ -1,4 +1,4 @@
-//! The seam between the client's rules and HTTP.
+//! Sends requests through reqwest or a tower service.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -12,21 +12,21 @@ use tower_service::Service;
 use crate::error::{BoxError, Error, Origin, TimeoutPhase};
 use crate::retry::Outcome;
 
-type Sending = Pin<Box<dyn Future<Output = Result<Response, BoxError>> + Send>>;
+type ResponseFuture = Pin<Box<dyn Future<Output = Result<Response, BoxError>> + Send>>;
 
-/// Sends requests.
+/// Sends single requests.
 #[derive(Clone)]
 pub(super) enum Transport {
     Reqwest(reqwest::Client),
     Service(Arc<dyn Dispatch>),
 }
 
-/// A service whose type is forgotten.
+/// Object-safe wrapper of a tower service.
 pub(super) trait Dispatch: Send + Sync {
-    fn dispatch(&self, request: Request) -> Sending;
+    fn dispatch(&self, request: Request) -> ResponseFuture;
 }
 
-/// The lock lets a service be cloned from several threads that cannot be shared between them.
+/// The lock makes the service `Sync`, so that several threads can clone it.
 struct Shared<S>(Mutex<S>);
 
 impl<S> Dispatch for Shared<S>
@@ -35,7 +35,7 @@ where
     S::Error: Into<BoxError>,
     S::Future: Send,
 {
-    fn dispatch(&self, request: Request) -> Sending {
+    fn dispatch(&self, request: Request) -> ResponseFuture {
         let mut service = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Box::pin(async move {
             poll_fn(|cx| service.poll_ready(cx)).await.map_err(Into::into)?;
@@ -54,10 +54,10 @@ impl Transport {
         Self::Service(Arc::new(Shared(Mutex::new(service))))
     }
 
-    pub(super) async fn send(&self, request: Request) -> Result<Response, Failure> {
+    pub(super) async fn send(&self, request: Request) -> Result<Response, AttemptError> {
         match self {
-            Self::Reqwest(client) => client.execute(request).await.map_err(Failure::of_reqwest),
-            Self::Service(service) => service.dispatch(request).await.map_err(Failure::of_service),
+            Self::Reqwest(client) => client.execute(request).await.map_err(AttemptError::from_reqwest),
+            Self::Service(service) => service.dispatch(request).await.map_err(AttemptError::from_service),
         }
     }
 }
@@ -71,40 +71,40 @@ impl fmt::Debug for Transport {
     }
 }
 
-/// Why there is no answer, or none that is whole.
+/// Error of an attempt that got no complete response.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct AttemptError {
     pub(super) error: Error,
-    /// Another attempt would end the same way.
-    pub(super) futile: bool,
+    /// True if a retry would fail in the same way.
+    pub(super) is_permanent: bool,
 }
 
-impl Failure {
-    pub(super) fn of_reqwest(error: reqwest::Error) -> Self {
-        let futile = error.is_builder() || error.is_redirect();
+impl AttemptError {
+    pub(super) fn from_reqwest(error: reqwest::Error) -> Self {
+        let is_permanent = error.is_builder() || error.is_redirect();
         let error = match (error.is_timeout(), error.is_connect()) {
             (true, true) => Error::timeout(TimeoutPhase::Connect).with_source(without_urls(error)),
             (true, false) => Error::timeout(TimeoutPhase::Attempt).with_source(without_urls(error)),
             (false, _) => Error::connection(without_urls(error)),
         };
-        Self { error, futile }
+        Self { error, is_permanent }
     }
 
-    fn of_service(error: BoxError) -> Self {
+    fn from_service(error: BoxError) -> Self {
         match error.downcast::<reqwest::Error>() {
-            Ok(error) => Self::of_reqwest(*error),
-            Err(error) => Self { error: Error::connection(error), futile: false },
+            Ok(error) => Self::from_reqwest(*error),
+            Err(error) => Self { error: Error::connection(error), is_permanent: false },
         }
     }
 
-    /// The answer with this head broke off.
-    pub(super) fn of_answer(self, head: &http::response::Parts) -> Self {
+    /// Adds the status and request ID of the response whose body failed.
+    pub(super) fn with_response(self, head: &http::response::Parts) -> Self {
         let origin = Origin::of(head.status, &head.headers, 0);
         Self { error: self.error.with_origin(origin), ..self }
     }
 
     pub(super) fn timeout(phase: TimeoutPhase) -> Self {
-        Self { error: Error::timeout(phase), futile: false }
+        Self { error: Error::timeout(phase), is_permanent: false }
     }
 
     pub(super) fn outcome(&self) -> Outcome<'static> {

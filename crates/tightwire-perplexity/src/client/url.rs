@@ -1,4 +1,4 @@
-//! Where a request goes: base URL, path, path parameters, query.
+//! Request URLs: base URL, path segments and query.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,29 +8,29 @@ use reqwest::Url;
 
 use crate::error::{Error, Result};
 
-/// What a path segment must not contain: all but the unreserved characters (RFC 3986, section 2.3).
+/// Characters to escape in a path segment: all except the unreserved ones (RFC 3986, section 2.3).
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A parameter of the query: a name and a value, not encoded.
-pub(crate) type Pair = (Cow<'static, str>, String);
+/// Name and value of a query parameter, not encoded.
+pub(crate) type QueryParam = (Cow<'static, str>, String);
 
-/// The URL that all paths are appended to.
+/// Base URL that all paths are appended to.
 #[derive(Clone)]
 pub(crate) struct BaseUrl {
-    /// Without query and fragment.
+    /// URL without query and fragment.
     url: Url,
-    /// The path without slashes at its end.
+    /// Path without trailing slashes.
     prefix: Box<str>,
     query: Option<Box<str>>,
 }
 
 impl BaseUrl {
     pub(crate) fn new(text: &str) -> Result<Self> {
-        // The error of the parser says nothing about the text, which may contain a password.
+        // The parser's error does not contain the text, which may include a password.
         let mut url = Url::parse(text.trim())
             .map_err(|error| Error::config("base URL is malformed").with_source(error))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(Error::config("scheme of the base URL is neither http nor https"));
+            return Err(Error::config("base URL must start with http or https"));
         }
         let query = url.query().filter(|query| !query.is_empty()).map(Into::into);
         url.set_query(None);
@@ -47,9 +47,10 @@ impl BaseUrl {
         &self.url
     }
 
-    /// Appends `path`, which is encoded, begins with a slash and may have a query, and the layers of the query. A
-    /// later layer replaces what earlier ones and the path say about the same name.
-    pub(crate) fn join(&self, path: &str, layers: &[&[Pair]]) -> Url {
+    /// Appends `path` and the query `layers`. The path must be percent-encoded and may have a query.
+    /// Parameters of a later layer replace those with the same name of earlier layers, the path and the base
+    /// URL.
+    pub(crate) fn join(&self, path: &str, layers: &[&[QueryParam]]) -> Url {
         let (path, own) = path.split_once('?').map_or((path, ""), |(path, query)| (path, query));
         let mut url = self.url.clone();
         match (self.prefix.is_empty(), path.starts_with('/')) {
@@ -66,12 +67,12 @@ impl BaseUrl {
             }
             return url;
         }
-        let parse = |query: &str| -> Vec<Pair> {
+        let parse = |query: &str| -> Vec<QueryParam> {
             let pairs = form_urlencoded::parse(query.as_bytes()).into_owned();
             pairs.map(|(name, value)| (Cow::Owned(name), value)).collect()
         };
         let (base, own) = (parse(base), parse(own));
-        let mut pairs: Vec<&Pair> = Vec::new();
+        let mut pairs: Vec<&QueryParam> = Vec::new();
         for layer in [&base[..], &own[..]].iter().chain(layers) {
             pairs.retain(|(name, _)| !layer.iter().any(|(later, _)| later == name));
             pairs.extend(*layer);
@@ -82,7 +83,7 @@ impl BaseUrl {
 }
 
 impl fmt::Debug for BaseUrl {
-    /// Leaves out the query and the user part, which may be secret.
+    /// Omits the query and the user info, which may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.url.origin().ascii_serialization(), self.prefix)
     }
@@ -90,7 +91,9 @@ impl fmt::Debug for BaseUrl {
 
 /// Encodes a path parameter as one segment.
 ///
-/// A value that is empty, or that a server or a proxy could take for a step in the path, is refused.
+/// # Errors
+/// [`Error::is_invalid_request`] if the value is empty, or a dot segment that servers or proxies would
+/// resolve.
 pub(crate) fn segment<'a>(name: &'static str, value: &'a str) -> Result<Cow<'a, str>> {
     match value {
         "" => Err(Error::invalid(name, "must not be empty")),
@@ -105,11 +108,11 @@ mod tests {
 
     use super::*;
 
-    fn joined(base: &str, path: &str, layers: &[&[Pair]]) -> String {
+    fn joined(base: &str, path: &str, layers: &[&[QueryParam]]) -> String {
         BaseUrl::new(base).unwrap().join(path, layers).into()
     }
 
-    fn pairs<const N: usize>(pairs: [(&'static str, &str); N]) -> [Pair; N] {
+    fn pairs<const N: usize>(pairs: [(&'static str, &str); N]) -> [QueryParam; N] {
         pairs.map(|(name, value)| (name.into(), value.to_owned()))
     }
 
@@ -140,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_bases() {
+    fn invalid_base_urls_are_rejected() {
         for base in ["", "example.org", "ftp://example.org", "https://", "/v1"] {
             let error = BaseUrl::new(base).unwrap_err();
             assert!(error.is_config(), "{base:?}");
@@ -157,8 +160,8 @@ mod tests {
     fn segments() {
         assert_eq!(segment("id", "a/b c?d").unwrap(), "a%2Fb%20c%3Fd");
         assert_eq!(segment("id", "A-z_0.9~").unwrap(), "A-z_0.9~");
-        for refused in ["", ".", ".."] {
-            assert_eq!(segment("id", refused).unwrap_err().field(), Some("id"));
+        for invalid in ["", ".", ".."] {
+            assert_eq!(segment("id", invalid).unwrap_err().field(), Some("id"));
         }
         let path = format!("/x/{}/y", segment("id", "%2e%2E").unwrap());
         assert_eq!(joined("https://example.org", &path, &[]), "https://example.org/x/%252e%252E/y");

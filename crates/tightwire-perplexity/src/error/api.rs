@@ -1,99 +1,87 @@
-//! What the server said when it refused.
+//! Error responses of the server.
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
-use super::body::Parsed;
-use crate::client::RateLimits;
+use super::body::ParsedBody;
 use crate::retry::retry_after;
 
-/// An answer with a status that is not a success.
+/// A response with a status other than 2xx.
 ///
-/// Error bodies of this API come in several shapes, some of them not JSON; [`message`](Self::message) is the text that
-/// says most in each of them.
+/// Error bodies of this API have several formats, some of them not JSON. [`message`](Self::message) returns
+/// the most specific text of any of them.
 pub struct ApiError {
     status: StatusCode,
     headers: HeaderMap,
     body: Bytes,
-    parsed: Parsed,
+    parsed: ParsedBody,
     retry_after: Option<Duration>,
 }
 
 impl ApiError {
-    /// Reads the answer. `secret` is taken out of the message, should the server repeat it.
-    pub(crate) fn new(
-        status: StatusCode,
-        headers: HeaderMap,
-        body: Bytes,
-        secret: &str,
-        now: std::time::SystemTime,
-    ) -> Self {
-        let mut parsed = Parsed::new(status, &body);
+    /// Parses the response. `secret` is redacted if the server repeats it.
+    pub(crate) fn new(status: StatusCode, headers: HeaderMap, body: Bytes, secret: &str) -> Self {
+        let mut parsed = ParsedBody::new(status, &body);
         parsed.redact(secret);
-        let retry_after = retry_after(&headers, now);
+        let retry_after = retry_after(&headers, SystemTime::now());
         Self { status, headers, body, parsed, retry_after }
     }
 
-    /// The HTTP status.
+    /// Returns the HTTP status.
     pub fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// What the server said: a member of the body, the body itself if that is a short text, or else the standard
-    /// name of the status.
+    /// Returns the server's message: a field of the body, the body itself if it is a short text, or else the
+    /// standard reason phrase of the status.
     pub fn message(&self) -> &str {
         &self.parsed.message
     }
 
-    /// The `type` of the error, such as `invalid_model`.
+    /// Returns the `type` of the error, such as `invalid_model`.
     pub fn error_type(&self) -> Option<&str> {
         self.parsed.error_type.as_deref()
     }
 
-    /// The `code` of the error as text; this API sends numbers as well as names.
+    /// Returns the `code` of the error as text; the API sends numbers and names.
     pub fn code(&self) -> Option<&str> {
         self.parsed.code.as_deref()
     }
 
-    /// How long the server asks to wait before the next request, from `retry-after-ms` or `Retry-After`.
+    /// Returns the requested delay before the next request, from `retry-after-ms` or `Retry-After`.
     pub fn retry_after(&self) -> Option<Duration> {
         self.retry_after
     }
 
-    /// The headers of the answer.
+    /// Returns the response headers.
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
     }
 
-    /// What the server tells about its limits.
-    pub fn rate_limits(&self) -> RateLimits {
-        RateLimits::from_headers(&self.headers)
-    }
-
-    /// The body of the answer as it came: at most 1 MiB of it, and no more than came within 5 s.
+    /// Returns the raw body, truncated to 1 MiB or to what arrived within 5 s.
     pub fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// The body of the answer, if it is JSON.
+    /// Returns the body decoded as JSON, if it is valid.
     pub fn body_json(&self) -> Option<tightwire_json::Value> {
         tightwire_json::from_slice(&self.body).ok()
     }
 
-    pub(super) fn parsed(&self) -> &Parsed {
+    pub(super) fn parsed(&self) -> &ParsedBody {
         &self.parsed
     }
 
-    /// The digits of the status.
+    /// Returns the status as digits.
     #[cfg(feature = "tracing")]
     pub(super) fn status_text(&self) -> &str {
         self.status.as_str()
     }
 
-    /// The name of the class that the status belongs to, as it is printed.
+    /// Returns the name of the error class for `Display`.
     fn class(&self) -> &'static str {
         match self.status.as_u16() {
             400 => "bad_request",
@@ -116,7 +104,7 @@ impl fmt::Display for ApiError {
 }
 
 impl fmt::Debug for ApiError {
-    /// Tells how long the body is and nothing of what it contains, apart from the message.
+    /// Shows the length of the body instead of its content.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ApiError")
             .field("status", &self.status)

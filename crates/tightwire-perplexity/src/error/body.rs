@@ -1,57 +1,57 @@
-//! The message in the body of an error, in every shape that this API and its gateways are known to send.
+//! Extracts the message from an error body, in all formats that the API and its gateways are known to send.
 
 use std::fmt::Write as _;
 
 use http::StatusCode;
 use tightwire_json::Value;
 
-/// Longest text, in bytes, that is taken for a message when it is not JSON. Longer ones are pages.
-const LONGEST_TEXT: usize = 500;
+/// Maximum length of a plain-text message, in bytes. Longer texts are usually HTML pages.
+const MAX_TEXT: usize = 500;
 
-/// Longest message in bytes; the rest is in the body.
-const LONGEST_MESSAGE: usize = 4000;
+/// Maximum length of a message, in bytes. The rest is only in the body.
+const MAX_MESSAGE: usize = 4000;
 
 #[derive(Debug)]
-pub(crate) struct Parsed {
+pub(crate) struct ParsedBody {
     pub(super) message: Box<str>,
     pub(super) error_type: Option<Box<str>>,
     pub(super) code: Option<Box<str>>,
 }
 
-impl Parsed {
-    /// Takes the message from `error.message`, `error` as a string, `message`, `detail`, or the body as a text, in
-    /// this order, and the name of the status if there is none of them.
+impl ParsedBody {
+    /// Takes the message from `error.message`, a string `error`, `message`, `detail`, or a plain-text body,
+    /// in this order, else the reason phrase of the status.
     pub(super) fn new(status: StatusCode, body: &[u8]) -> Self {
-        Self::or_else(body, status.canonical_reason())
+        Self::with_fallback(body, status.canonical_reason())
     }
 
-    /// What is reported within a stream, where there is no status.
-    pub(super) fn of_event(data: &[u8]) -> Self {
-        Self::or_else(data, None)
+    /// Parses an error event of a stream, which has no status.
+    pub(super) fn from_event(data: &[u8]) -> Self {
+        Self::with_fallback(data, None)
     }
 
-    fn or_else(body: &[u8], otherwise: Option<&str>) -> Self {
+    fn with_fallback(body: &[u8], otherwise: Option<&str>) -> Self {
         let document: Option<Value> = tightwire_json::from_slice(body).ok();
         let (object, outer) = match &document {
             Some(outer) => (outer.get("error").filter(|error| error.is_object()), Some(outer)),
             None => (None, None),
         };
-        let member = |name| object.and_then(|object| object.get(name)).or_else(|| outer?.get(name));
+        let field = |name| object.and_then(|object| object.get(name)).or_else(|| outer?.get(name));
         let message = object
             .and_then(|object| text(object.get("message")?))
             .or_else(|| text(outer?.get("error")?))
             .or_else(|| text(outer?.get("message")?))
-            .or_else(|| detail(member("detail")?))
+            .or_else(|| detail(field("detail")?))
             .or_else(|| if document.is_none() { plain(body) } else { text(outer?) })
             .unwrap_or_else(|| otherwise.unwrap_or("no message").to_owned());
         Self {
             message: printable(&message),
-            error_type: member("type").and_then(scalar),
-            code: member("code").and_then(scalar),
+            error_type: field("type").and_then(scalar),
+            code: field("code").and_then(scalar),
         }
     }
 
-    /// Replaces `secret` wherever the server repeats it.
+    /// Replaces all occurrences of `secret`.
     pub(super) fn redact(&mut self, secret: &str) {
         if secret.is_empty() {
             return;
@@ -70,7 +70,7 @@ fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// A name or a number, as text.
+/// Formats a string or number.
 fn scalar(value: &Value) -> Option<Box<str>> {
     match value {
         Value::String(text) => Some(printable(text)),
@@ -79,12 +79,12 @@ fn scalar(value: &Value) -> Option<Box<str>> {
     }
 }
 
-/// The `detail` of a request that does not fit the schema: a text, or a list of places and problems.
+/// Formats the `detail` of a schema violation: a string, or a list of locations and messages.
 fn detail(value: &Value) -> Option<String> {
     let Value::Array(problems) = value else { return text(value) };
     let mut message = String::new();
     for problem in problems {
-        let Some(what) = problem.get("msg").and_then(Value::as_str).or(problem.as_str()) else { continue };
+        let Some(text) = problem.get("msg").and_then(Value::as_str).or(problem.as_str()) else { continue };
         if !message.is_empty() {
             message.push_str("; ");
         }
@@ -98,21 +98,21 @@ fn detail(value: &Value) -> Option<String> {
             }
         }
         message.push_str(if places.is_empty() { "" } else { ": " });
-        message.push_str(what);
+        message.push_str(text);
     }
     (!message.is_empty()).then_some(message)
 }
 
-/// A body that is a short text and no page.
+/// Returns the body if it is a short plain text.
 fn plain(body: &[u8]) -> Option<String> {
     let text = str::from_utf8(body).ok()?.trim();
-    let is_message = !text.is_empty() && text.len() <= LONGEST_TEXT && !text.starts_with(['<', '{', '[']);
+    let is_message = !text.is_empty() && text.len() <= MAX_TEXT && !text.starts_with(['<', '{', '[']);
     is_message.then(|| text.to_owned())
 }
 
-/// Bounds the length, and replaces control characters: messages end up in logs and on terminals.
+/// Truncates the text and replaces control characters, because messages end up in logs and on terminals.
 fn printable(text: &str) -> Box<str> {
-    let end = text.floor_char_boundary(LONGEST_MESSAGE);
+    let end = text.floor_char_boundary(MAX_MESSAGE);
     text[..end].chars().map(|char| if char.is_control() { ' ' } else { char }).collect::<String>().into()
 }
 
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     fn parse(status: u16, body: &str) -> (String, Option<String>, Option<String>) {
-        let parsed = Parsed::new(StatusCode::from_u16(status).unwrap(), body.as_bytes());
+        let parsed = ParsedBody::new(StatusCode::from_u16(status).unwrap(), body.as_bytes());
         (parsed.message.into(), parsed.error_type.map(Into::into), parsed.code.map(Into::into))
     }
 
@@ -160,26 +160,26 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json() {
+    fn bodies_that_are_not_json() {
         assert_eq!(message(401, "<html><head><title>401</title></head></html>"), "Unauthorized");
         assert_eq!(message(502, " upstream failed\n"), "upstream failed");
         assert_eq!(message(503, ""), "Service Unavailable");
         assert_eq!(message(400, "{\"error\": cut"), "Bad Request");
-        assert_eq!(message(500, &"x".repeat(LONGEST_TEXT + 1)), "Internal Server Error");
+        assert_eq!(message(500, &"x".repeat(MAX_TEXT + 1)), "Internal Server Error");
         assert_eq!(message(499, "{}"), "no message");
     }
 
     #[test]
     fn control_characters_and_length_are_bounded() {
         assert_eq!(message(400, r#"{"message":"a\u001b[31m\nb"}"#), "a [31m b");
-        let long = format!("{{\"message\":\"{}\"}}", "\u{e9}".repeat(LONGEST_MESSAGE));
-        assert_eq!(message(400, &long).len(), LONGEST_MESSAGE);
+        let long = format!("{{\"message\":\"{}\"}}", "\u{e9}".repeat(MAX_MESSAGE));
+        assert_eq!(message(400, &long).len(), MAX_MESSAGE);
     }
 
     #[test]
-    fn secrets_are_taken_out() {
+    fn secrets_are_redacted() {
         let mut parsed =
-            Parsed::new(StatusCode::UNAUTHORIZED, br#"{"message":"bad key s3cret","type":"s3cret"}"#);
+            ParsedBody::new(StatusCode::UNAUTHORIZED, br#"{"message":"bad key s3cret","type":"s3cret"}"#);
         parsed.redact("s3cret");
         assert_eq!(&*parsed.message, "bad key [redacted]");
         assert_eq!(parsed.error_type.as_deref(), Some("[redacted]"));
@@ -189,7 +189,7 @@ mod tests {
         #[test]
         fn any_body_has_a_message(body in proptest::collection::vec(any::<u8>(), 0..200), text in ".{0,40}") {
             for body in [body, format!("{{\"error\":{{\"message\":{text:?}}}}}").into_bytes()] {
-                let parsed = Parsed::new(StatusCode::BAD_REQUEST, &body);
+                let parsed = ParsedBody::new(StatusCode::BAD_REQUEST, &body);
                 prop_assert!(!parsed.message.is_empty());
                 prop_assert!(!parsed.message.contains(char::is_control));
             }

@@ -1,4 +1,4 @@
-//! The one error type of this crate.
+//! Error type of this crate.
 
 mod api;
 mod body;
@@ -10,20 +10,19 @@ use std::fmt;
 
 pub use self::api::ApiError;
 pub use self::predicates::TimeoutPhase;
-pub(crate) use self::predicates::{refusal, request_id};
+pub(crate) use self::predicates::{error_response, request_id};
 
-/// The result type of this crate.
+/// Result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// What went wrong: before a request was sent, on the way, at the server, or with its answer.
+/// Error of building a client, sending a request or decoding a response.
 ///
-/// The kind is private; ask the `is_*` predicates, which look through every layer of the client. `Display` prints this
-/// level only, never the source; the message of the server is part of it, the API key, URLs and bodies never are. The
-/// wording is not part of the API.
+/// The kind is private; use the `is_*` methods. `Display` prints this error without its source. It includes
+/// the server's message, but never the API key, URLs or bodies. The wording may change between versions.
 ///
-/// The type is one word wide.
+/// The type is one pointer wide.
 pub struct Error {
     inner: Box<Inner>,
 }
@@ -36,7 +35,7 @@ struct Inner {
     origin: Origin,
 }
 
-/// Which call an error belongs to.
+/// Response that an error belongs to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Origin {
     pub(crate) status: Option<http::StatusCode>,
@@ -45,31 +44,31 @@ pub(crate) struct Origin {
 }
 
 pub(crate) enum Kind {
-    /// The client cannot be built from these settings.
+    /// Invalid client configuration.
     Config(Cow<'static, str>),
-    /// The request violates a rule that the client checks itself.
+    /// The request failed local validation.
     Invalid {
         field: Cow<'static, str>,
         problem: Cow<'static, str>,
     },
-    /// The server answered with a status that is not a success.
+    /// The server responded with a status other than 2xx.
     Api(ApiError),
-    /// There was no answer.
+    /// No response, or its body was truncated.
     Connection,
     Timeout(TimeoutPhase),
-    /// The answer, or an event, is not what the caller asked for.
+    /// The response or an event does not match the expected type.
     Decode {
         path: Option<Box<str>>,
         body: bytes::Bytes,
     },
-    /// The server reported a failure within a stream.
+    /// The server sent an error event in a stream.
     Stream {
-        parsed: body::Parsed,
+        parsed: body::ParsedBody,
         body: bytes::Bytes,
     },
-    /// A stream ended before the server said that the answer is complete.
+    /// A stream ended before the response was complete.
     Incomplete,
-    /// An answer or an event exceeds a limit in bytes.
+    /// A response or event exceeds its size limit, in bytes.
     TooLarge(usize),
 }
 
@@ -79,12 +78,13 @@ impl Error {
         Self { inner: Box::new(Inner { kind, source: None, origin: Origin::default() }) }
     }
 
-    /// The client cannot be built.
+    /// Creates an error of the client configuration.
     pub(crate) fn config(problem: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Kind::Config(problem.into()))
     }
 
-    /// The request cannot be sent. `problem` completes the sentence that begins with the name of the field.
+    /// Creates an error of an invalid request. `problem` completes a sentence that begins with the field
+    /// name.
     pub(crate) fn invalid(
         field: impl Into<Cow<'static, str>>,
         problem: impl Into<Cow<'static, str>>,
@@ -97,18 +97,18 @@ impl Error {
         self
     }
 
-    /// Whether the client cannot be built: no key, or a malformed key, URL, proxy or certificate. A malformed header is
-    /// an [`is_invalid_request`](Self::is_invalid_request).
+    /// Returns `true` if the client configuration is invalid: a missing key, or a malformed key, URL, proxy
+    /// or certificate. A malformed header is an [`is_invalid_request`](Self::is_invalid_request) error.
     pub fn is_config(&self) -> bool {
         matches!(self.inner.kind, Kind::Config(_))
     }
 
-    /// Whether the request, or a header of the client, was refused by this crate, before anything was sent.
+    /// Returns `true` if the request or a header was rejected locally, before anything was sent.
     pub fn is_invalid_request(&self) -> bool {
         matches!(self.inner.kind, Kind::Invalid { .. })
     }
 
-    /// The member of the request, or the option, that is wrong, if [`is_invalid_request`](Self::is_invalid_request).
+    /// Returns the invalid field or option of an [`is_invalid_request`](Self::is_invalid_request) error.
     pub fn field(&self) -> Option<&str> {
         match &self.inner.kind {
             Kind::Invalid { field, .. } => Some(field),
@@ -120,18 +120,20 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.inner.kind {
-            Kind::Config(problem) => return write!(f, "client cannot be built: {problem}"),
-            Kind::Invalid { field, problem } => return write!(f, "request is invalid: `{field}` {problem}"),
+            Kind::Config(problem) => return write!(f, "invalid client configuration: {problem}"),
+            Kind::Invalid { field, problem } => return write!(f, "invalid request: `{field}` {problem}"),
             Kind::Api(error) => write!(f, "{error}")?,
             Kind::Connection => f.write_str("connection failed")?,
             Kind::Timeout(phase) => write!(f, "request timed out {phase}")?,
-            Kind::Decode { path: None, .. } => f.write_str("answer is not what was expected")?,
+            Kind::Decode { path: None, .. } => f.write_str("response has an unexpected format")?,
             Kind::Decode { path: Some(path), .. } => {
-                write!(f, "answer is not what was expected at `{path}`")?
+                write!(f, "response has an unexpected format at `{path}`")?
             }
-            Kind::Stream { parsed, .. } => write!(f, "server reported in the stream: {}", parsed.message)?,
-            Kind::Incomplete => f.write_str("stream ended before the answer was complete")?,
-            Kind::TooLarge(limit) => write!(f, "answer exceeds the limit of {limit} bytes")?,
+            Kind::Stream { parsed, .. } => {
+                write!(f, "server sent an error in the stream: {}", parsed.message)?
+            }
+            Kind::Incomplete => f.write_str("stream ended before the response was complete")?,
+            Kind::TooLarge(limit) => write!(f, "response exceeds the limit of {limit} bytes")?,
         }
         write!(f, "{}", self.inner.origin)
     }

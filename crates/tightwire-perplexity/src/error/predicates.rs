@@ -1,7 +1,7 @@
-//! Questions about errors of calls.
+//! Constructors and accessors of [`Error`].
 
 use std::fmt;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
@@ -9,21 +9,21 @@ use serde::de::DeserializeOwned;
 
 use super::{ApiError, BoxError, Error, Kind, Origin, body};
 
-/// What was under way when the time ran out.
+/// Phase of a call in which a timeout elapsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TimeoutPhase {
-    /// The connection was being made.
+    /// Establishing the connection.
     Connect,
-    /// The request was sent and no answer had begun.
+    /// Waiting for the response headers.
     Headers,
-    /// One attempt, its answer included.
+    /// One attempt, including the response body.
     Attempt,
     /// All attempts together.
     Total,
-    /// A stream or a download had begun and then fell silent.
+    /// Waiting for more data of a stream or download.
     Idle,
-    /// A job did not end while [`Wait`](crate::Wait) asked for it.
+    /// Waiting for a job to end; see [`Wait`](crate::Wait).
     Job,
 }
 
@@ -31,10 +31,10 @@ impl fmt::Display for TimeoutPhase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Connect => "while connecting",
-            Self::Headers => "before the answer began",
-            Self::Attempt => "before the answer ended",
+            Self::Headers => "waiting for the response headers",
+            Self::Attempt => "waiting for the end of the response",
             Self::Total => "over all attempts",
-            Self::Idle => "because the stream fell silent",
+            Self::Idle => "waiting for more data",
             Self::Job => "waiting for the job to end",
         })
     }
@@ -72,31 +72,31 @@ impl Error {
         Self::new(Kind::TooLarge(limit))
     }
 
-    /// The server reported a failure in an event with this data.
+    /// Creates the error for an error event with this data.
     pub(crate) fn stream(data: &str) -> Self {
-        let parsed = body::Parsed::of_event(data.as_bytes());
+        let parsed = body::ParsedBody::from_event(data.as_bytes());
         Self::new(Kind::Stream { parsed, body: Bytes::copy_from_slice(data.as_bytes()) })
     }
 
-    /// `body` is not a `T`. It is decoded a second time, by a decoder that keeps track of where it is.
+    /// Creates the error for a body that is not a `T`. Decodes it again with a decoder that tracks the path.
     pub(crate) fn decode<T: DeserializeOwned>(body: Bytes, source: tightwire_json::Error) -> Self {
         let mut decoder = serde_json::Deserializer::from_slice(&body);
         let path = match serde_path_to_error::deserialize::<_, T>(&mut decoder) {
             Err(error) => Some(error.path().to_string()).filter(|path| path != "."),
-            // Both decoders agree except in corners; then the offset in the source has to do.
+            // The decoders disagree in rare cases; the byte offset of `source` remains.
             Ok(_) => None,
         };
         Self::new(Kind::Decode { path: path.map(Into::into), body }).with_source(source)
     }
 
-    /// The answer to a call for a stream is none.
+    /// Creates the error for a response that is not an event stream.
     pub(crate) fn not_events() -> Self {
         Self::new(Kind::Decode { path: None, body: Bytes::new() })
-            .with_source("answer is not an event stream")
+            .with_source("response is not an event stream")
     }
 
-    /// Takes the secret out of what the server reported within a stream.
-    pub(crate) fn without_secret(mut self, secret: &str) -> Self {
+    /// Redacts the secret in the server's message.
+    pub(crate) fn redacted(mut self, secret: &str) -> Self {
         if let Kind::Stream { parsed, .. } = &mut self.inner.kind {
             parsed.redact(secret);
         }
@@ -113,7 +113,7 @@ impl Error {
         self
     }
 
-    /// The class of the error in traces: the status, or a name.
+    /// Returns the `error.type` attribute for tracing: the status, or a name.
     #[cfg(feature = "tracing")]
     pub(crate) fn class(&self) -> &str {
         match &self.inner.kind {
@@ -129,7 +129,7 @@ impl Error {
         }
     }
 
-    /// What the server said, if it answered with a status that is not a success.
+    /// Returns the error response, if the server responded with a status other than 2xx.
     pub fn as_api(&self) -> Option<&ApiError> {
         match &self.inner.kind {
             Kind::Api(error) => Some(error),
@@ -141,62 +141,62 @@ impl Error {
         self.as_api().is_some_and(|error| error.status() == status)
     }
 
-    /// Whether the server answered with a status that is not a success.
+    /// Returns `true` if the server responded with a status other than 2xx.
     pub fn is_api(&self) -> bool {
         self.as_api().is_some()
     }
 
-    /// Whether the status is 400.
+    /// Returns `true` for status 400.
     pub fn is_bad_request(&self) -> bool {
         self.has_status(StatusCode::BAD_REQUEST)
     }
 
-    /// Whether the status is 401: the key is missing or wrong.
+    /// Returns `true` for status 401: the API key is missing or invalid.
     pub fn is_authentication(&self) -> bool {
         self.has_status(StatusCode::UNAUTHORIZED)
     }
 
-    /// Whether the status is 403.
+    /// Returns `true` for status 403.
     pub fn is_permission_denied(&self) -> bool {
         self.has_status(StatusCode::FORBIDDEN)
     }
 
-    /// Whether the status is 404.
+    /// Returns `true` for status 404.
     pub fn is_not_found(&self) -> bool {
         self.has_status(StatusCode::NOT_FOUND)
     }
 
-    /// Whether the status is 409.
+    /// Returns `true` for status 409.
     pub fn is_conflict(&self) -> bool {
         self.has_status(StatusCode::CONFLICT)
     }
 
-    /// Whether the status is 422: the request does not fit the schema of the server.
+    /// Returns `true` for status 422: the request does not match the server's schema.
     pub fn is_unprocessable(&self) -> bool {
         self.has_status(StatusCode::UNPROCESSABLE_ENTITY)
     }
 
-    /// Whether the status is 429.
+    /// Returns `true` for status 429.
     pub fn is_rate_limit(&self) -> bool {
         self.has_status(StatusCode::TOO_MANY_REQUESTS)
     }
 
-    /// Whether the status is 500 or above.
+    /// Returns `true` for a status of 500 or above.
     pub fn is_server_error(&self) -> bool {
         self.as_api().is_some_and(|error| error.status().as_u16() >= 500)
     }
 
-    /// Whether there was no answer, or it broke off. A timeout is not counted here.
+    /// Returns `true` if there was no response or its body was truncated. Timeouts are separate.
     pub fn is_connection(&self) -> bool {
         matches!(self.inner.kind, Kind::Connection)
     }
 
-    /// Whether a time limit ran out; [`timeout_phase`](Self::timeout_phase) tells which one.
+    /// Returns `true` if a timeout elapsed; see [`timeout_phase`](Self::timeout_phase).
     pub fn is_timeout(&self) -> bool {
         matches!(self.inner.kind, Kind::Timeout(_))
     }
 
-    /// Which time limit ran out, if [`is_timeout`](Self::is_timeout).
+    /// Returns the phase of an [`is_timeout`](Self::is_timeout) error.
     pub fn timeout_phase(&self) -> Option<TimeoutPhase> {
         match self.inner.kind {
             Kind::Timeout(phase) => Some(phase),
@@ -204,13 +204,13 @@ impl Error {
         }
     }
 
-    /// Whether the server answered with something else than the type that was asked for, in an answer or an event.
+    /// Returns `true` if a response or an event does not match the expected type.
     pub fn is_decode(&self) -> bool {
         matches!(self.inner.kind, Kind::Decode { .. })
     }
 
-    /// Where in the document it was, as members and indices with dots between them, if
-    /// [`is_decode`](Self::is_decode) and known. The offset in bytes is in the source.
+    /// Returns the path of the unexpected value, as field names and indices with dots, for an
+    /// [`is_decode`](Self::is_decode) error if known. The source has the byte offset.
     pub fn path(&self) -> Option<&str> {
         match &self.inner.kind {
             Kind::Decode { path, .. } => path.as_deref(),
@@ -218,26 +218,26 @@ impl Error {
         }
     }
 
-    /// Whether the server reported a failure within a stream.
+    /// Returns `true` if the server sent an error event in a stream.
     pub fn is_stream(&self) -> bool {
         matches!(self.inner.kind, Kind::Stream { .. })
     }
 
-    /// Whether the body of a stream ended before the server said that the answer is complete; see
+    /// Returns `true` if a stream ended before the response was complete; see
     /// [`EventStream::allow_partial`](crate::EventStream::allow_partial).
     pub fn is_incomplete(&self) -> bool {
         matches!(self.inner.kind, Kind::Incomplete)
     }
 
-    /// Whether an answer or an event exceeds its limit in bytes; see
+    /// Returns `true` if a response or an event exceeds its size limit; see
     /// [`ClientBuilder::max_body_size`](crate::ClientBuilder::max_body_size).
     pub fn is_limit(&self) -> bool {
         matches!(self.inner.kind, Kind::TooLarge(_))
     }
 
-    /// Whether the same request may succeed later: rate limits, conflicts, failures of the server, timeouts and broken
-    /// connections; of failures within a stream those whose code is such a status. The client has then already tried as
-    /// often as its [`RetryPolicy`](crate::RetryPolicy) allows, and streams that have begun never again.
+    /// Returns `true` if the same request may succeed later: rate limits, conflicts, server errors, timeouts,
+    /// lost connections, and error events with such a status code. The client has already retried as often as
+    /// its [`RetryPolicy`](crate::RetryPolicy) allows; it never retries a stream that has begun.
     pub fn is_retryable(&self) -> bool {
         match &self.inner.kind {
             Kind::Api(error) => crate::retry::is_transient(error.status()),
@@ -250,22 +250,22 @@ impl Error {
         }
     }
 
-    /// What the server said, in its refusal or within a stream. [`ApiError::message`] tells where it is taken from.
+    /// Returns the server's message, from an error response or error event; see [`ApiError::message`].
     pub fn message(&self) -> Option<&str> {
         self.parsed().map(|parsed| &*parsed.message)
     }
 
-    /// The `type` that the server gave, such as `invalid_model`, in its refusal or within a stream.
+    /// Returns the `type` of an error response or error event, such as `invalid_model`.
     pub fn error_type(&self) -> Option<&str> {
         self.parsed()?.error_type.as_deref()
     }
 
-    /// The `code` that the server gave, as text, in its refusal or within a stream.
+    /// Returns the `code` of an error response or error event, as text.
     pub fn code(&self) -> Option<&str> {
         self.parsed()?.code.as_deref()
     }
 
-    fn parsed(&self) -> Option<&body::Parsed> {
+    fn parsed(&self) -> Option<&body::ParsedBody> {
         match &self.inner.kind {
             Kind::Api(error) => Some(error.parsed()),
             Kind::Stream { parsed, .. } => Some(parsed),
@@ -273,32 +273,33 @@ impl Error {
         }
     }
 
-    /// The HTTP status, if there was an answer.
+    /// Returns the HTTP status, if there was a response.
     pub fn status(&self) -> Option<StatusCode> {
         self.inner.origin.status
     }
 
-    /// The id that the server gave the request, for its support.
+    /// Returns the request ID assigned by the server, for support requests.
     pub fn request_id(&self) -> Option<&str> {
         self.inner.origin.request_id.as_deref()
     }
 
-    /// How often the request was sent; 0 if it never was.
+    /// Returns the number of attempts; 0 if nothing was sent.
     pub fn attempts(&self) -> u32 {
         self.inner.origin.attempts
     }
 
-    /// How long the server asks to wait.
+    /// Returns the delay that the server requested.
     pub fn retry_after(&self) -> Option<Duration> {
         self.as_api().and_then(ApiError::retry_after)
     }
 
-    /// The headers of an answer with a status that is not a success.
+    /// Returns the headers of an error response.
     pub fn headers(&self) -> Option<&HeaderMap> {
         self.as_api().map(ApiError::headers)
     }
 
-    /// What the server sent: the body of an answer that is an error or not what was expected, the data of an event.
+    /// Returns the body of an error response or of a response that could not be decoded, or the data of an
+    /// event.
     pub fn body(&self) -> Option<&Bytes> {
         match &self.inner.kind {
             Kind::Api(error) => Some(error.body()),
@@ -309,56 +310,48 @@ impl Error {
 }
 
 impl Origin {
-    /// The call that an answer with these headers belongs to.
+    /// Creates the origin of a response.
     pub(crate) fn of(status: StatusCode, headers: &HeaderMap, attempts: u32) -> Self {
         Self { status: Some(status), request_id: request_id(headers).map(Into::into), attempts }
     }
 }
 
-/// The `X-Request-Id` header.
+/// Returns the `X-Request-Id` header.
 pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
     headers.get("x-request-id")?.to_str().ok()
 }
 
-/// The error of an answer with a status that is not a success.
-pub(crate) fn refusal(
+/// Creates the error for a response with a status other than 2xx.
+pub(crate) fn error_response(
     status: StatusCode,
     headers: HeaderMap,
     body: Bytes,
     attempts: u32,
     secret: &str,
-    now: SystemTime,
 ) -> Error {
     let origin = Origin::of(status, &headers, attempts);
-    Error::api(ApiError::new(status, headers, body, secret, now)).with_origin(origin)
+    Error::api(ApiError::new(status, headers, body, secret)).with_origin(origin)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn refused(status: u16, body: &'static str, attempts: u32) -> Error {
+    fn error_with(status: u16, body: &'static str, attempts: u32) -> Error {
         let headers = HeaderMap::from_iter([
             (http::HeaderName::from_static("x-request-id"), http::HeaderValue::from_static("rid-1")),
             (http::header::RETRY_AFTER, http::HeaderValue::from_static("2")),
         ]);
         let status = StatusCode::from_u16(status).unwrap();
-        refusal(
-            status,
-            headers,
-            Bytes::from_static(body.as_bytes()),
-            attempts,
-            "s3cret",
-            SystemTime::UNIX_EPOCH,
-        )
+        error_response(status, headers, Bytes::from_static(body.as_bytes()), attempts, "s3cret")
     }
 
     #[test]
-    fn display_tells_status_class_message_and_origin() {
-        let error = refused(429, r#"{"error":{"message":"slow down","code":429}}"#, 3);
+    fn display_shows_status_class_message_and_origin() {
+        let error = error_with(429, r#"{"error":{"message":"slow down","code":429}}"#, 3);
         assert_eq!(error.to_string(), "429 rate_limit: slow down (request id rid-1, attempts 3)");
         assert_eq!(
-            refused(401, "<html>", 1).to_string(),
+            error_with(401, "<html>", 1).to_string(),
             "401 authentication: Unauthorized (request id rid-1)"
         );
         let error = Error::connection("reset").with_attempts(2);
@@ -379,24 +372,24 @@ mod tests {
             (503, Error::is_server_error),
         ];
         for (status, _) in predicates {
-            let error = refused(status, "", 1);
+            let error = error_with(status, "", 1);
             for (other, predicate) in predicates {
                 assert_eq!(predicate(&error), other == status, "{status} {other}");
             }
             assert!(error.is_api());
             assert_eq!(error.is_retryable(), [409, 429, 503].contains(&status), "{status}");
         }
-        assert!(refused(408, "", 1).is_retryable());
-        assert!(!refused(418, "", 1).is_retryable());
+        assert!(error_with(408, "", 1).is_retryable());
+        assert!(!error_with(418, "", 1).is_retryable());
     }
 
     #[test]
-    fn parts_of_a_refusal() {
-        let error = refused(429, r#"{"error":{"message":"key s3cret","code":429,"type":"t"}}"#, 3);
+    fn accessors_of_an_error_response() {
+        let error = error_with(429, r#"{"error":{"message":"key s3cret","code":429,"type":"t"}}"#, 3);
         assert_eq!(error.request_id(), Some("rid-1"));
         assert_eq!(error.attempts(), 3);
         assert_eq!(error.retry_after(), Some(Duration::from_secs(2)));
-        let api = error.as_api().expect("there was an answer");
+        let api = error.as_api().expect("an API error");
         assert_eq!((api.code(), api.error_type()), (Some("429"), Some("t")));
         assert_eq!((error.code(), error.error_type()), (api.code(), api.error_type()));
         assert_eq!(error.message(), Some("key [redacted]"));
@@ -405,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_failure_within_a_stream() {
+    fn accessors_of_an_error_event() {
         let error = Error::stream(r#"{"error":{"message":"slow down","code":429,"type":"rate_limit"}}"#);
         assert_eq!(error.message(), Some("slow down"));
         assert_eq!((error.code(), error.error_type()), (Some("429"), Some("rate_limit")));
@@ -418,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn decoding_errors_tell_where() {
+    fn decoding_errors_have_a_path() {
         let body = Bytes::from_static(br#"{"list":[1,"x"]}"#);
         type Target = std::collections::BTreeMap<String, Vec<u8>>;
         let source = tightwire_json::from_slice::<Target>(&body).unwrap_err();

@@ -24,7 +24,7 @@ group! {
 }
 
 impl Batches<'_> {
-    /// Begins a batch.
+    /// Creates a batch.
     pub fn create(&self, request: &CreateRequest) -> Call<Json<Batch>> {
         let plan = self.client.posting("/v1/batches", request, CreateRequest::validate);
         Call::new(self.client, plan, Json::new())
@@ -35,19 +35,19 @@ impl Batches<'_> {
         Call::new(self.client, Plan::get("/v1/batches").with_params(params), Json::new())
     }
 
-    /// Describes a batch.
+    /// Retrieves a batch.
     pub fn retrieve(&self, id: &str) -> Call<Json<Batch>> {
         let plan = segment("id", id).map(|id| Plan::get(format!("/v1/batches/{id}")));
         Call::new(self.client, plan, Json::new())
     }
 
-    /// Stops a batch.
+    /// Cancels a batch.
     pub fn cancel(&self, id: &str) -> Call<Json<Batch>> {
         let plan = segment("id", id).map(|id| Plan::post(format!("/v1/batches/{id}/cancel")));
         Call::new(self.client, plan, Json::new())
     }
 
-    /// Waits until nothing more happens to a batch.
+    /// Waits until a batch has ended.
     pub fn wait(&self, id: &str) -> Wait<Batch> {
         self.retrieve(id).wait()
     }

@@ -1,9 +1,8 @@
 //! `/chat/completions` and `/async/chat/completions`.
 
 use super::group;
-use crate::client::{Call, Client, Events, Json, PathStyle, Plan, segment};
+use crate::client::{Call, Client, Events, Json, PathStyle, Plan, TokenUsage, segment};
 use crate::error::{Error, Result};
-use crate::stream::TokenUsage;
 use crate::types::async_chat::{self, AsyncCompletion, GetParams, List, ListParams};
 use crate::types::chat::{Completion, Request};
 use crate::wait::Wait;
@@ -17,8 +16,8 @@ group! {
     ///
     /// # async fn example(client: tightwire_perplexity::Client) -> tightwire_perplexity::Result<()> {
     /// let request = Request::new("sonar", "Why is the sky blue?");
-    /// let answer = client.chat().create(&request).await?;
-    /// println!("{}", answer.text().unwrap_or_default());
+    /// let response = client.chat().create(&request).await?;
+    /// println!("{}", response.text().unwrap_or_default());
     ///
     /// let mut text = client.chat().stream(&request).await?.text();
     /// while let Some(piece) = text.next().await {
@@ -31,16 +30,16 @@ group! {
 }
 
 impl Chat<'_> {
-    /// Asks for a completion, as a whole.
+    /// Requests a completion.
     pub fn create(&self, request: &Request) -> Call<Json<Completion>> {
         let plan = match request.stream {
-            Some(true) => Err(Error::invalid("stream", "must not be set for a whole answer")),
+            Some(true) => Err(Error::invalid("stream", "must not be true; call `stream` instead")),
             _ => self.plan(request),
         };
         Call::new(self.client, plan, Json::with_usage(usage))
     }
 
-    /// Asks for a completion, in parts. The request itself need not ask for a stream.
+    /// Requests a streamed completion. The field `stream` of the request may be unset.
     pub fn stream(&self, request: &Request) -> Call<Events<Completion>> {
         let plan = self.plan(request).and_then(|plan| plan.streaming(request.stream));
         Call::new(self.client, plan, Events::new())
@@ -52,7 +51,7 @@ impl Chat<'_> {
             PathStyle::V1 => "/v1/sonar",
         };
         let plan = self.client.posting(path, request, Request::validate)?;
-        Ok(plan.labelled("chat", Some(&request.model)))
+        Ok(plan.with_label("chat", Some(&request.model)))
     }
 }
 
@@ -62,7 +61,7 @@ fn usage(completion: &Completion) -> Option<TokenUsage> {
 }
 
 group! {
-    /// Chat completions in the background; see [`Client::async_chat`].
+    /// Asynchronous chat completions; see [`Client::async_chat`].
     ///
     /// # Examples
     /// ```no_run
@@ -79,31 +78,31 @@ group! {
 }
 
 impl AsyncChat<'_> {
-    /// Asks for a completion in the background.
+    /// Creates an asynchronous completion.
     pub fn create(&self, request: &async_chat::Request) -> Call<Json<AsyncCompletion>> {
         let plan = self.client.posting(path(self.client), request, async_chat::Request::validate);
-        let plan = plan.map(|plan| plan.labelled("chat", Some(&request.request.model)));
+        let plan = plan.map(|plan| plan.with_label("chat", Some(&request.request.model)));
         Call::new(self.client, plan, Json::new())
     }
 
-    /// Lists requests.
+    /// Lists asynchronous completions.
     pub fn list(&self, params: &ListParams) -> Call<Json<List>> {
         Call::new(self.client, Plan::get(path(self.client)).with_params(params), Json::new())
     }
 
-    /// Retrieves a request, with its answer if there is one.
+    /// Retrieves an asynchronous completion, with its response once completed.
     pub fn retrieve(&self, id: &str) -> Call<Json<AsyncCompletion>> {
         self.retrieve_with(id, &GetParams::default())
     }
 
-    /// Like [`retrieve`](Self::retrieve), with a query.
+    /// Same as [`retrieve`](Self::retrieve), with query parameters.
     pub fn retrieve_with(&self, id: &str, params: &GetParams) -> Call<Json<AsyncCompletion>> {
         let plan = segment("id", id)
             .and_then(|id| Plan::get(format!("{}/{id}", path(self.client))).with_params(params));
         Call::new(self.client, plan, Json::new())
     }
 
-    /// Waits until a request is answered or has failed.
+    /// Waits until an asynchronous completion has ended.
     pub fn wait(&self, id: &str) -> Wait<AsyncCompletion> {
         self.retrieve(id).wait()
     }

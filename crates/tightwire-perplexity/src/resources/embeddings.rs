@@ -10,21 +10,21 @@ group! {
 }
 
 impl Embeddings<'_> {
-    /// Asks for embeddings of texts.
+    /// Requests embeddings of texts.
     pub fn create(&self, request: &Request) -> Call<Json<Response>> {
         let plan = self.client.posting("/v1/embeddings", request, Request::validate);
-        let plan = plan.map(|plan| plan.labelled("embeddings", Some(request.model.as_str())));
+        let plan = plan.map(|plan| plan.with_label("embeddings", Some(request.model.as_str())));
         Call::new(self.client, plan, Json::new())
     }
 
-    /// Asks for embeddings of the chunks of documents, each in the context of its document.
+    /// Requests embeddings of chunks in the context of their documents.
     pub fn create_contextualized(
         &self,
         request: &ContextualizedRequest,
     ) -> Call<Json<ContextualizedResponse>> {
         let path = "/v1/contextualizedembeddings";
         let plan = self.client.posting(path, request, ContextualizedRequest::validate);
-        let plan = plan.map(|plan| plan.labelled("embeddings", Some(request.model.as_str())));
+        let plan = plan.map(|plan| plan.with_label("embeddings", Some(request.model.as_str())));
         Call::new(self.client, plan, Json::new())
     }
 }

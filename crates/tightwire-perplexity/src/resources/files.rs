@@ -24,7 +24,7 @@ group! {
 }
 
 impl Files<'_> {
-    /// Uploads a file. Its content is copied once, and shared by all attempts.
+    /// Uploads a file. The content is copied once and shared by all attempts.
     pub fn create(&self, purpose: Purpose, filename: &str, content: &[u8]) -> Call<Json<FileObject>> {
         let file = Upload { filename, content };
         let form = Form::new(&[("purpose", purpose.as_str())], &file, random());
@@ -36,7 +36,7 @@ impl Files<'_> {
         Call::new(self.client, Plan::get("/v1/files").with_params(params), Json::new())
     }
 
-    /// Describes a file.
+    /// Retrieves the metadata of a file.
     pub fn retrieve(&self, id: &str) -> Call<Json<FileObject>> {
         let plan = segment("id", id).map(|id| Plan::get(format!("/v1/files/{id}")));
         Call::new(self.client, plan, Json::new())
@@ -48,10 +48,10 @@ impl Files<'_> {
         Call::new(self.client, plan, Json::new())
     }
 
-    /// Retrieves the content of a file.
+    /// Downloads a file.
     pub fn content(&self, id: &str) -> Call<File> {
-        let plan =
-            segment("id", id).map(|id| Plan::get(format!("/v1/files/{id}/content")).accepting(Accept::Bytes));
+        let plan = segment("id", id)
+            .map(|id| Plan::get(format!("/v1/files/{id}/content")).with_accept(Accept::Bytes));
         Call::new(self.client, plan, File)
     }
 }

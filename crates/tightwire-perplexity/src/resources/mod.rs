@@ -1,6 +1,6 @@
-//! The endpoints of the API, grouped as in its documentation.
+//! Endpoints of the API, grouped as in its documentation.
 //!
-//! Each group borrows the client and costs nothing to make; the calls it gives own what they need.
+//! Groups borrow the client and are free to create. The calls they return own their data.
 
 mod batches;
 mod chat;
@@ -31,17 +31,17 @@ impl Client {
         Chat::new(self)
     }
 
-    /// Chat completions in the background.
+    /// Asynchronous chat completions.
     pub fn async_chat(&self) -> AsyncChat<'_> {
         AsyncChat::new(self)
     }
 
-    /// Searches without a model.
+    /// Web search without a model.
     pub fn search(&self) -> Search<'_> {
         Search::new(self)
     }
 
-    /// The agent API.
+    /// The Agent API.
     pub fn responses(&self) -> Responses<'_> {
         Responses::new(self)
     }
@@ -51,12 +51,12 @@ impl Client {
         Embeddings::new(self)
     }
 
-    /// Sessions of a browser.
+    /// Browser sessions.
     pub fn browser_sessions(&self) -> Sessions<'_> {
         Sessions::new(self)
     }
 
-    /// The models of the agent API.
+    /// Models of the Agent API.
     pub fn models(&self) -> Models<'_> {
         Models::new(self)
     }
@@ -76,12 +76,12 @@ impl Client {
         Decisions::new(self)
     }
 
-    /// Skills that are kept by the service.
+    /// Stored skills.
     pub fn skills(&self) -> Skills<'_> {
         Skills::new(self)
     }
 
-    /// A request with this body, if `check` finds nothing wrong with it.
+    /// Validates `body` and creates a POST request with it.
     fn posting<T: Serialize>(
         &self,
         path: impl Into<std::borrow::Cow<'static, str>>,
@@ -97,7 +97,7 @@ impl Client {
 
 impl From<Invalid> for Error {
     fn from(invalid: Invalid) -> Self {
-        Self::invalid(invalid.field().to_owned(), "is not what the server accepts").with_source(invalid)
+        Self::invalid(invalid.field().to_owned(), "failed validation").with_source(invalid)
     }
 }
 

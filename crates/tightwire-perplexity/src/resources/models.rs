@@ -5,7 +5,7 @@ use crate::client::{Call, Json, Plan};
 use crate::types::{decisions, models, search};
 
 group! {
-    /// Searches without a model; see [`Client::search`](crate::Client::search).
+    /// Web search without a model; see [`Client::search`](crate::Client::search).
     ///
     /// # Examples
     /// ```no_run
@@ -19,15 +19,15 @@ group! {
 }
 
 impl Search<'_> {
-    /// Searches.
+    /// Searches the web.
     pub fn create(&self, request: &search::Request) -> Call<Json<search::Response>> {
         let plan = self.client.posting("/search", request, search::Request::validate);
-        Call::new(self.client, plan.map(|plan| plan.labelled("search", None)), Json::new())
+        Call::new(self.client, plan.map(|plan| plan.with_label("search", None)), Json::new())
     }
 }
 
 group! {
-    /// The models of the agent API; see [`Client::models`](crate::Client::models).
+    /// Models of the Agent API; see [`Client::models`](crate::Client::models).
     Models
 }
 
@@ -44,9 +44,9 @@ group! {
 }
 
 impl Decisions<'_> {
-    /// Asks for decisions.
+    /// Requests decisions.
     pub fn create(&self, request: &decisions::Request) -> Call<Json<decisions::Response>> {
         let plan = self.client.posting("/v1/decisions", request, decisions::Request::validate);
-        Call::new(self.client, plan.map(|plan| plan.labelled("decide", Some(&request.model))), Json::new())
+        Call::new(self.client, plan.map(|plan| plan.with_label("decide", Some(&request.model))), Json::new())
     }
 }

@@ -3,18 +3,18 @@
 use http::Method;
 
 use super::group;
-use crate::client::{Accept, Call, Form, Json, Nothing, Plan, Upload, random, segment};
+use crate::client::{Accept, Call, Discard, Form, Json, Plan, Upload, random, segment};
 use crate::types::skills::{
     ChangeParams, Download, List, ListParams, ManagedSkill, RevisionParams, Revisions,
 };
 
 group! {
-    /// Skills that are kept by the service; see [`Client::skills`](crate::Client::skills).
+    /// Stored skills; see [`Client::skills`](crate::Client::skills).
     Skills
 }
 
 impl Skills<'_> {
-    /// Uploads a bundle, a zip file, as a skill.
+    /// Creates a skill from a zip bundle.
     pub fn create(&self, filename: &str, bundle: &[u8]) -> Call<Json<ManagedSkill>> {
         let plan = self.form(filename, bundle).map(|form| Plan::post("/v1/skills").with_form(form));
         Call::new(self.client, plan, Json::new())
@@ -25,13 +25,13 @@ impl Skills<'_> {
         Call::new(self.client, Plan::get("/v1/skills").with_params(params), Json::new())
     }
 
-    /// Describes a skill.
+    /// Retrieves the metadata of a skill.
     pub fn retrieve(&self, id: &str, params: &RevisionParams) -> Call<Json<ManagedSkill>> {
         let plan = segment("id", id).and_then(|id| Plan::get(format!("/v1/skills/{id}")).with_params(params));
         Call::new(self.client, plan, Json::new())
     }
 
-    /// Uploads a further revision of a skill.
+    /// Uploads a new revision of a skill.
     pub fn update(
         &self,
         id: &str,
@@ -46,7 +46,7 @@ impl Skills<'_> {
         Call::new(self.client, plan, Json::new())
     }
 
-    /// Tells where the files of a skill are.
+    /// Retrieves the download URL of a skill's files.
     pub fn download(&self, id: &str, params: &RevisionParams) -> Call<Json<Download>> {
         let plan = segment("id", id)
             .and_then(|id| Plan::get(format!("/v1/skills/{id}/download")).with_params(params));
@@ -54,12 +54,12 @@ impl Skills<'_> {
     }
 
     /// Deletes a skill.
-    pub fn delete(&self, id: &str, params: &ChangeParams) -> Call<Nothing> {
+    pub fn delete(&self, id: &str, params: &ChangeParams) -> Call<Discard> {
         let plan = segment("id", id).and_then(|id| {
             let plan = Plan::new(Method::DELETE, format!("/v1/skills/{id}")).with_params(params)?;
-            Ok(plan.accepting(Accept::Anything))
+            Ok(plan.with_accept(Accept::Anything))
         });
-        Call::new(self.client, plan, Nothing)
+        Call::new(self.client, plan, Discard)
     }
 
     /// Lists the revisions of a skill.

@@ -1,4 +1,4 @@
-//! How long a server asks to wait.
+//! Parses the delay that a server requests.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,10 +6,10 @@ use http::header::{DATE, HeaderMap, HeaderName, RETRY_AFTER};
 
 const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
 
-/// Reads `retry-after-ms`, then `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3).
+/// Parses `retry-after-ms`, then `Retry-After` in seconds or as an HTTP date (RFC 9110, section 10.2.3).
 ///
-/// A date counts from the `Date` of the same answer, which makes the clock of this machine irrelevant, or else from
-/// `now`. What is negative, not a number, or in the past says nothing.
+/// A date is relative to the `Date` header of the same response, so that the local clock does not matter, or
+/// else to `now`. Negative, non-numeric and past values are ignored.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &HeaderName| headers.get(name)?.to_str().ok().map(str::trim);
     if let Some(delay) = text(&RETRY_AFTER_MS).and_then(|millis| number(millis, 1e-3)) {
@@ -24,9 +24,9 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
     date.duration_since(sent).ok()
 }
 
-/// A decimal number of units of `unit` seconds. Numbers past the longest duration become that.
+/// Parses a decimal number of units of `unit` seconds. Numbers above the maximum duration saturate.
 fn number(text: &str, unit: f64) -> Option<Duration> {
-    // The parser also takes words for the infinities.
+    // The float parser also accepts `inf` and `nan`.
     if !text.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
         return None;
     }
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing() {
+    fn invalid_values_are_ignored() {
         assert_eq!(after(&[]), None);
         for value in ["", "-1", "NaN", "inf", "infinity", "soon", "1 s", "+5"] {
             assert_eq!(after(&[("retry-after", value)]), None, "{value:?}");
@@ -86,7 +86,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_without_a_panic(value in "[ -~]{0,40}") {
+        fn any_text_is_parsed_without_a_panic(value in "[ -~]{0,40}") {
             let delay = after(&[("retry-after", &value), ("retry-after-ms", &value)]);
             prop_assert!(delay.is_none_or(|delay| delay <= Duration::MAX));
         }

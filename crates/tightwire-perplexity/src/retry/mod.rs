@@ -1,5 +1,4 @@
-//! Whether and when a request is sent again: arithmetic over outcomes, without a clock or a source of randomness of
-//! its own.
+//! Retry policy: whether and after which delay a request is sent again.
 
 mod after;
 mod attempts;
@@ -19,30 +18,30 @@ use crate::error::TimeoutPhase;
 
 const X_SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
-/// Statuses that may be gone with the next attempt.
+/// Returns whether a request that failed with this status may succeed when it is retried.
 pub(crate) fn is_transient(status: StatusCode) -> bool {
     matches!(status.as_u16(), 408 | 409 | 429 | 500..)
 }
 
-/// How one attempt failed.
+/// How an attempt failed.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub enum Outcome<'a> {
-    /// The server answered with a status that is not a success.
+    /// The server responded with a status other than 2xx.
     Status {
-        /// The status.
+        /// HTTP status.
         status: StatusCode,
-        /// The headers of the answer.
+        /// Response headers.
         headers: &'a HeaderMap,
     },
-    /// There was no answer, or it broke off.
+    /// No response, or its body was truncated.
     Connection,
-    /// A time limit ran out.
+    /// A timeout elapsed.
     Timeout(TimeoutPhase),
 }
 
 impl fmt::Debug for Outcome<'_> {
-    /// Leaves out the headers.
+    /// Omits the headers.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Status { status, .. } => f.debug_tuple("Status").field(&status.as_u16()).finish(),
@@ -52,51 +51,51 @@ impl fmt::Debug for Outcome<'_> {
     }
 }
 
-/// What happens if the server asks for a longer wait than [`RetryPolicy::max_retry_after`].
+/// Behavior if the server requests a longer delay than [`RetryPolicy::max_retry_after`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum BeyondCap {
-    /// The call fails at once; the error tells how long the server asked to wait.
+pub enum LongRetryAfter {
+    /// Fail immediately. The error contains the requested delay.
     #[default]
     GiveUp,
-    /// The wish is ignored and the usual wait applies, as the clients of the vendor do.
+    /// Ignore the requested delay and use the backoff, as the official SDKs do.
     Backoff,
 }
 
-/// How waits are spread out, so that callers that failed together do not come back together.
+/// Randomization of delays, so that clients that failed together do not retry together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Jitter {
-    /// Every wait has its full length.
+    /// No randomization.
     None,
-    /// A wait of `d` becomes a random one between `0.75 d` and `d`.
+    /// A random delay between `0.75 d` and `d`.
     #[default]
     Quarter,
-    /// A wait of `d` becomes a random one between 0 and `d`.
+    /// A random delay between 0 and `d`.
     Full,
 }
 
-/// Which calls are sent again if the first attempt may have reached the server.
+/// Which calls are retried if the first attempt may have reached the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Repeat {
-    /// All. Creating a completion has no lasting effect besides its price.
+    /// All calls. Repeating a completion has no lasting effect besides its cost.
     #[default]
     Any,
-    /// Those with an idempotent method (RFC 9110, section 9.2.2), such as GET, PUT and DELETE, or an idempotency key.
+    /// Calls with an idempotent method (RFC 9110, section 9.2.2), such as GET, PUT and DELETE, or with an
+    /// idempotency key.
     Idempotent,
 }
 
 type Classify = dyn Fn(&Outcome<'_>) -> Option<bool> + Send + Sync;
-type Random = dyn Fn() -> u32 + Send + Sync;
-type WallClock = dyn Fn() -> SystemTime + Send + Sync;
 
-/// When a call is sent again.
+/// Decides whether and when a failed call is retried.
 ///
-/// The statuses 408, 409, 429 and those from 500 on are retried, and so are broken connections and timeouts; a header
-/// `x-should-retry: true` or `false` overrides that. The n-th retry, counted from 0, waits `initial_delay * 2^n`, at most
-/// `max_delay`, less [`Jitter`]; a wish of the server (`retry-after-ms`, `Retry-After`) replaces that wait. A stream is
-/// retried until its headers have arrived and never after that.
+/// Retries the statuses 408, 409, 429 and 5xx, lost connections and timeouts; a response header
+/// `x-should-retry: true` or `false` overrides the status. The n-th retry, counted from 0, is delayed by
+/// `initial_delay * 2^n`, at most `max_delay`, reduced by [`Jitter`]. A delay requested by the server
+/// (`retry-after-ms`, `Retry-After`) takes precedence. A stream is retried only until its response headers
+/// have arrived.
 ///
 /// # Examples
 /// ```
@@ -111,17 +110,15 @@ pub struct RetryPolicy {
     max_delay: Duration,
     jitter: Jitter,
     max_retry_after: Duration,
-    beyond_cap: BeyondCap,
+    long_retry_after: LongRetryAfter,
     repeat: Repeat,
     budget: Option<Arc<RetryBudget>>,
     classify: Option<Arc<Classify>>,
-    random: Option<Arc<Random>>,
-    wall_clock: Option<Arc<WallClock>>,
 }
 
 impl RetryPolicy {
-    /// The defaults: 2 retries, 0.5 s doubled up to 8 s, [`Jitter::Quarter`], wishes of the server up to 60 s and
-    /// [`BeyondCap::GiveUp`], [`Repeat::Any`], no budget.
+    /// Returns the default policy: 2 retries, delays from 0.5 s doubling up to 8 s, [`Jitter::Quarter`],
+    /// server-requested delays up to 60 s with [`LongRetryAfter::GiveUp`], [`Repeat::Any`], no budget.
     pub const fn new() -> Self {
         Self {
             max_retries: 2,
@@ -129,79 +126,78 @@ impl RetryPolicy {
             max_delay: Duration::from_secs(8),
             jitter: Jitter::Quarter,
             max_retry_after: Duration::from_secs(60),
-            beyond_cap: BeyondCap::GiveUp,
+            long_retry_after: LongRetryAfter::GiveUp,
             repeat: Repeat::Any,
             budget: None,
             classify: None,
-            random: None,
-            wall_clock: None,
         }
     }
 
-    /// A policy that never retries.
+    /// Returns a policy that never retries.
     pub const fn never() -> Self {
         let mut policy = Self::new();
         policy.max_retries = 0;
         policy
     }
 
-    /// Sets how often a call is sent again; 0 means never. Default: 2.
+    /// Sets the maximum number of retries per call; 0 disables them. Default: 2.
     #[must_use]
     pub fn max_retries(mut self, retries: u32) -> Self {
         self.max_retries = retries;
         self
     }
 
-    /// Sets the wait before the first retry. Default: 0.5 s.
+    /// Sets the delay before the first retry. Default: 0.5 s.
     #[must_use]
     pub fn initial_delay(mut self, delay: Duration) -> Self {
         self.initial = delay;
         self
     }
 
-    /// Sets the longest wait that the client chooses by itself. Default: 8 s.
+    /// Sets the maximum backoff delay. Default: 8 s.
     #[must_use]
     pub fn max_delay(mut self, delay: Duration) -> Self {
         self.max_delay = delay;
         self
     }
 
-    /// Sets how waits are spread out. Default: [`Jitter::Quarter`].
+    /// Sets the randomization of delays. Default: [`Jitter::Quarter`].
     #[must_use]
     pub fn jitter(mut self, jitter: Jitter) -> Self {
         self.jitter = jitter;
         self
     }
 
-    /// Sets the longest wait that a server can ask for. Default: 60 s.
+    /// Sets the maximum delay that the server may request. Default: 60 s.
     #[must_use]
     pub fn max_retry_after(mut self, cap: Duration) -> Self {
         self.max_retry_after = cap;
         self
     }
 
-    /// Chooses what happens if a server asks for more. Default: [`BeyondCap::GiveUp`].
+    /// Sets the behavior if the server requests a longer delay. Default: [`LongRetryAfter::GiveUp`].
     #[must_use]
-    pub fn beyond_cap(mut self, beyond: BeyondCap) -> Self {
-        self.beyond_cap = beyond;
+    pub fn long_retry_after(mut self, beyond: LongRetryAfter) -> Self {
+        self.long_retry_after = beyond;
         self
     }
 
-    /// Chooses which calls are sent again. Default: [`Repeat::Any`].
+    /// Sets which calls are retried. Default: [`Repeat::Any`].
     #[must_use]
     pub fn repeat(mut self, repeat: Repeat) -> Self {
         self.repeat = repeat;
         self
     }
 
-    /// Bounds the retries of all calls together. Default: no bound.
+    /// Limits the retries of all calls together. Default: no limit.
     #[must_use]
     pub fn budget(mut self, budget: Arc<RetryBudget>) -> Self {
         self.budget = Some(budget);
         self
     }
 
-    /// Asks `classify` first whether an outcome is worth a retry; `None` leaves it to the usual rules.
+    /// Sets a function that decides first whether a failure is retried. `None` falls back to the default
+    /// rules.
     #[must_use]
     pub fn classify(
         mut self,
@@ -211,30 +207,8 @@ impl RetryPolicy {
         self
     }
 
-    /// Replaces the source of randomness, which returns numbers spread evenly over the whole range.
-    #[must_use]
-    pub fn random(mut self, random: impl Fn() -> u32 + Send + Sync + 'static) -> Self {
-        self.random = Some(Arc::new(random));
-        self
-    }
-
-    /// Replaces the clock that dates of servers without a `Date` header are compared with.
-    #[must_use]
-    pub fn wall_clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
-        self.wall_clock = Some(Arc::new(clock));
-        self
-    }
-
-    pub(crate) fn now(&self) -> SystemTime {
-        self.wall_clock.as_ref().map_or_else(SystemTime::now, |clock| clock())
-    }
-
-    pub(crate) fn draw(&self) -> u32 {
-        self.random.as_ref().map_or_else(|| fastrand::u32(..), |random| random())
-    }
-
-    /// Whether this outcome may be followed by another attempt.
-    fn is_worth_it(&self, outcome: &Outcome<'_>) -> bool {
+    /// Returns whether the failure is retryable.
+    fn is_retryable(&self, outcome: &Outcome<'_>) -> bool {
         if let Some(verdict) = self.classify.as_ref().and_then(|classify| classify(outcome)) {
             return verdict;
         }
@@ -251,7 +225,7 @@ impl RetryPolicy {
         }
     }
 
-    /// The wait before the retry with this index that the client chooses by itself.
+    /// Returns the backoff delay of the retry with this index.
     fn backoff(&self, index: u32, random: u32) -> Duration {
         let growth = 1u32.checked_shl(index).unwrap_or(u32::MAX);
         let full = self.initial.checked_mul(growth).unwrap_or(Duration::MAX).min(self.max_delay);
@@ -260,21 +234,21 @@ impl RetryPolicy {
             Jitter::Quarter => full / 4,
             Jitter::Full => full,
         };
-        full - part(share, random)
+        full - scale(share, random)
     }
 
-    /// Decides about the retry with this index, counted from 0.
+    /// Returns the delay of the retry with this index, counted from 0, or `None` to give up.
     fn delay(&self, outcome: &Outcome<'_>, index: u32, now: SystemTime, random: u32) -> Option<Duration> {
-        if index >= self.max_retries || !self.is_worth_it(outcome) {
+        if index >= self.max_retries || !self.is_retryable(outcome) {
             return None;
         }
-        let wish = match outcome {
+        let requested = match outcome {
             Outcome::Status { headers, .. } => retry_after(headers, now),
             _ => None,
         };
-        match wish {
-            Some(wish) if wish <= self.max_retry_after => Some(wish),
-            Some(_) if self.beyond_cap == BeyondCap::GiveUp => None,
+        match requested {
+            Some(requested) if requested <= self.max_retry_after => Some(requested),
+            Some(_) if self.long_retry_after == LongRetryAfter::GiveUp => None,
             _ => Some(self.backoff(index, random)),
         }
     }
@@ -294,17 +268,17 @@ impl fmt::Debug for RetryPolicy {
             .field("max_delay", &self.max_delay)
             .field("jitter", &self.jitter)
             .field("max_retry_after", &self.max_retry_after)
-            .field("beyond_cap", &self.beyond_cap)
+            .field("long_retry_after", &self.long_retry_after)
             .field("repeat", &self.repeat)
             .field("budget", &self.budget)
             .finish_non_exhaustive()
     }
 }
 
-/// Maps `random` linearly onto the times from 0 to `whole`.
-fn part(whole: Duration, random: u32) -> Duration {
+/// Scales `whole` by `random / u32::MAX`.
+fn scale(whole: Duration, random: u32) -> Duration {
     const NANOS: u128 = 1_000_000_000;
-    // A duration in nanoseconds takes 94 bits, the factor 32: the product cannot overflow.
+    // `whole` in nanoseconds takes 94 bits and the factor 32: the product fits.
     let nanos = whole.as_nanos() * u128::from(random) / u128::from(u32::MAX);
     Duration::new((nanos / NANOS) as u64, (nanos % NANOS) as u32)
 }

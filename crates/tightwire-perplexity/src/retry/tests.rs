@@ -1,4 +1,4 @@
-//! The decisions of the policy.
+//! Tests of the retry policy.
 
 use http::HeaderValue;
 use proptest::prelude::*;
@@ -54,7 +54,7 @@ fn classifier_comes_first() {
 }
 
 #[test]
-fn waits_double_up_to_the_longest() {
+fn delays_double_up_to_the_maximum() {
     let policy = RetryPolicy::new().max_retries(u32::MAX);
     let waits: Vec<_> = (0..6).map(|index| policy.backoff(index, 0).as_secs_f64()).collect();
     assert_eq!(waits, [0.5, 1.0, 2.0, 4.0, 8.0, 8.0]);
@@ -73,7 +73,7 @@ fn jitter_modes() {
 }
 
 #[test]
-fn wish_of_the_server_replaces_the_wait() {
+fn server_requested_delay_replaces_the_backoff() {
     let policy = RetryPolicy::new();
     assert_eq!(delay(&policy, 429, &[("retry-after-ms", "20")]), seconds(0.02));
     assert_eq!(delay(&policy, 429, &[("retry-after", "60")]), seconds(60.0));
@@ -82,10 +82,10 @@ fn wish_of_the_server_replaces_the_wait() {
 }
 
 #[test]
-fn wish_beyond_the_cap() {
+fn server_requested_delay_above_the_maximum() {
     let long = [("retry-after", "61")];
     assert_eq!(delay(&RetryPolicy::new(), 429, &long), None);
-    let policy = RetryPolicy::new().beyond_cap(BeyondCap::Backoff);
+    let policy = RetryPolicy::new().long_retry_after(LongRetryAfter::Backoff);
     assert_eq!(delay(&policy, 429, &long), seconds(0.5));
     let policy = RetryPolicy::new().max_retry_after(Duration::MAX);
     assert_eq!(delay(&policy, 429, &long), seconds(61.0));
@@ -120,7 +120,7 @@ fn deadline_ends_retrying() {
 }
 
 #[test]
-fn only_idempotent_calls_are_repeated_on_request() {
+fn repeat_idempotent_retries_only_idempotent_calls() {
     let policy = RetryPolicy::new().repeat(Repeat::Idempotent);
     for idempotent in [false, true] {
         let mut attempts = Attempts::new(&policy, idempotent);
@@ -144,16 +144,9 @@ fn budget_is_shared_and_refunded() {
     assert_eq!(budget.tokens(), 15);
 }
 
-#[test]
-fn injected_sources_are_used() {
-    let policy = RetryPolicy::new().random(|| u32::MAX).wall_clock(|| NOW + Duration::from_secs(5));
-    assert_eq!(policy.draw(), u32::MAX);
-    assert_eq!(policy.now(), NOW + Duration::from_secs(5));
-}
-
 proptest! {
     #[test]
-    fn waits_stay_within_bounds(
+    fn delays_stay_within_bounds(
         initial in any::<u64>(),
         max in any::<u64>(),
         index in any::<u32>(),

@@ -1,4 +1,4 @@
-//! What the events of a stream mean, without any I/O.
+//! Turns event stream bytes into items, without I/O.
 
 use bytes::{Buf as _, Bytes};
 use serde::Deserialize;
@@ -8,34 +8,35 @@ use super::{Malformed, StreamItem};
 use crate::client::codec;
 use crate::error::Error;
 
-/// Largest event by default, in bytes. Answers with reasoning and many results take some hundred kilobytes.
+/// Default maximum event size, in bytes. Responses with reasoning and many results take some hundred
+/// kilobytes.
 pub(super) const DEFAULT_MAX_EVENT_SIZE: usize = 64 << 20;
 
-/// What is in the stream next.
+/// Result of one decoding step.
 #[derive(Debug)]
 pub(super) enum Step<T> {
     Item(T),
-    /// An event that could not be used; others may follow.
+    /// An event that could not be decoded; the stream continues.
     Skipped(Error),
-    /// The stream has failed.
+    /// The stream failed.
     Failed(Error),
-    /// The server said that this was all.
+    /// The `[DONE]` event.
     Done,
     /// The chunk is used up.
     More,
 }
 
-/// Takes events out of chunks.
+/// Decodes the events of a stream and tracks its state.
 #[derive(Debug)]
 pub(super) struct Interpreter {
     decoder: tightwire_sse::Decoder,
     max_event_size: usize,
     malformed: Malformed,
-    /// The largest sequence number so far.
+    /// Highest sequence number so far.
     sequence: Option<u64>,
-    /// The id of the answer, once an item has told it.
+    /// Identifier of the response, once an item contained it.
     response_id: Option<Box<str>>,
-    /// The server has said, in one of its ways, that the answer is complete.
+    /// The server has marked the response as complete, by `[DONE]` or a last item.
     complete: bool,
 }
 
@@ -72,8 +73,8 @@ impl Interpreter {
         self.response_id.as_deref()
     }
 
-    /// Goes on where another connection was lost.
-    pub(super) fn inherit(&mut self, lost: &Self) {
+    /// Continues a stream whose connection was lost.
+    pub(super) fn resume_from(&mut self, lost: &Self) {
         self.malformed = lost.malformed;
         self.set_max_event_size(lost.max_event_size);
         self.sequence = lost.sequence;
@@ -84,7 +85,7 @@ impl Interpreter {
         self.decoder.last_event_id()
     }
 
-    /// Takes the next step out of `chunk`, which is advanced past it.
+    /// Decodes the next event of `chunk`, which is advanced past it.
     pub(super) fn step<T: StreamItem>(&mut self, chunk: &mut Bytes) -> Step<T> {
         let mut rest: &[u8] = chunk;
         let step = loop {
@@ -100,22 +101,22 @@ impl Interpreter {
         };
         let used = chunk.len() - rest.len();
         chunk.advance(used);
-        self.noted(step)
+        self.track(step)
     }
 
-    /// Takes the last step, at the end of the body: an event without its empty line, as some servers send it.
+    /// Decodes a last event without its trailing empty line, which some servers omit, at the end of the body.
     ///
-    /// One that cannot be decoded was cut off with the connection and is dropped.
+    /// If it cannot be decoded, it was truncated and is dropped.
     pub(super) fn finish<T: StreamItem>(&mut self) -> Step<T> {
         let step = match self.decoder.finish_lenient() {
             Ok(event) => event.and_then(|event| interpret(&event, Malformed::Skip)).unwrap_or(Step::More),
             Err(error) => Step::Failed(Error::too_large(self.max_event_size).with_source(error)),
         };
-        self.noted(if matches!(step, Step::Skipped(_)) { Step::More } else { step })
+        self.track(if matches!(step, Step::Skipped(_)) { Step::More } else { step })
     }
 
-    /// Keeps what a step tells about the stream.
-    fn noted<T: StreamItem>(&mut self, step: Step<T>) -> Step<T> {
+    /// Records what an item says about the stream.
+    fn track<T: StreamItem>(&mut self, step: Step<T>) -> Step<T> {
         match &step {
             Step::Item(item) => {
                 self.complete |= item.is_last();
@@ -135,7 +136,7 @@ fn decoder(max_event_size: usize) -> tightwire_sse::Decoder {
     tightwire_sse::Decoder::with_config(tightwire_sse::Config::new().max_event_size(max_event_size))
 }
 
-/// `None` for events that mean nothing: keep-alive signals, and those without content.
+/// Returns `None` for events to ignore: keep-alives, and events without data.
 fn interpret<T: StreamItem>(event: &tightwire_sse::EventRef<'_>, malformed: Malformed) -> Option<Step<T>> {
     let data = event.data();
     match event.event_type() {
@@ -160,9 +161,10 @@ fn interpret<T: StreamItem>(event: &tightwire_sse::EventRef<'_>, malformed: Malf
     })
 }
 
-/// Whether the data is an object that reports a failure instead of being a part of the answer.
+/// Returns whether the data is an object that reports an error instead of being a chunk of the response.
 ///
-/// The search for the name is for speed: it is not in ordinary events, and quotes inside of strings are escaped.
+/// The substring search avoids a second decoding: ordinary events do not contain it, because quotes in
+/// strings are escaped.
 fn is_failure(data: &str) -> bool {
     #[derive(Deserialize)]
     struct Probe {
@@ -185,13 +187,13 @@ mod tests {
 
     #[derive(Debug, Default, Deserialize)]
     #[serde(default)]
-    struct Part {
+    struct TestItem {
         n: u64,
         text: String,
         last: bool,
     }
 
-    impl StreamItem for Part {
+    impl StreamItem for TestItem {
         fn is_last(&self) -> bool {
             self.last
         }
@@ -201,41 +203,41 @@ mod tests {
         }
     }
 
-    /// What a stream gives, as text, up to its end; cut into these pieces.
-    fn seen<'a>(
+    /// Returns the items of a stream as text, split into these pieces.
+    fn decode_all<'a>(
         pieces: impl IntoIterator<Item = &'a [u8]>,
         malformed: Malformed,
     ) -> (Vec<String>, bool, Option<u64>) {
         let mut interpreter = Interpreter::new();
         interpreter.set_malformed(malformed);
-        let mut seen = Vec::new();
+        let mut items = Vec::new();
         'stream: for piece in pieces {
             let mut chunk = Bytes::copy_from_slice(piece);
             loop {
-                match interpreter.step::<Part>(&mut chunk) {
-                    Step::Item(part) => seen.push(format!("{}{}", part.n, part.text)),
-                    Step::Skipped(error) => seen.push(format!("skipped {error}")),
+                match interpreter.step::<TestItem>(&mut chunk) {
+                    Step::Item(part) => items.push(format!("{}{}", part.n, part.text)),
+                    Step::Skipped(error) => items.push(format!("skipped {error}")),
                     Step::Failed(error) => {
-                        seen.push(error.to_string());
+                        items.push(error.to_string());
                         break 'stream;
                     }
                     Step::Done => {
-                        seen.push("done".to_owned());
+                        items.push("done".to_owned());
                         break 'stream;
                     }
                     Step::More => break,
                 }
             }
         }
-        let has_ended = seen.last().is_some_and(|last| last == "done" || last.contains(' '));
-        if !has_ended && let Step::Item(part) = interpreter.finish::<Part>() {
-            seen.push(format!("{}{}", part.n, part.text));
+        let has_ended = items.last().is_some_and(|last| last == "done" || last.contains(' '));
+        if !has_ended && let Step::Item(part) = interpreter.finish::<TestItem>() {
+            items.push(format!("{}{}", part.n, part.text));
         }
-        (seen, interpreter.is_complete(), interpreter.sequence())
+        (items, interpreter.is_complete(), interpreter.sequence())
     }
 
-    fn whole(stream: &str) -> Vec<String> {
-        seen([stream.as_bytes()], Malformed::End).0
+    fn items(stream: &str) -> Vec<String> {
+        decode_all([stream.as_bytes()], Malformed::End).0
     }
 
     const STREAMS: &[&str] = &[
@@ -249,88 +251,99 @@ mod tests {
 
     #[test]
     fn ends() {
-        assert_eq!(whole(STREAMS[0]), ["1", "2\u{e9}\u{1f600}", "done"]);
-        assert_eq!(seen([STREAMS[1].as_bytes()], Malformed::End), (vec!["1".to_owned()], true, Some(1)));
-        assert_eq!(seen([STREAMS[2].as_bytes()], Malformed::End), (vec!["1".to_owned()], false, Some(1)));
+        assert_eq!(items(STREAMS[0]), ["1", "2\u{e9}\u{1f600}", "done"]);
+        assert_eq!(
+            decode_all([STREAMS[1].as_bytes()], Malformed::End),
+            (vec!["1".to_owned()], true, Some(1))
+        );
+        assert_eq!(
+            decode_all([STREAMS[2].as_bytes()], Malformed::End),
+            (vec!["1".to_owned()], false, Some(1))
+        );
     }
 
-    /// The last event needs no empty line and no line end, and one that is cut off is none.
+    /// A last event needs no empty line or line end. A truncated one is ignored.
     #[test]
     fn unterminated_events() {
         for end in ["", "\n", "\r", "\r\n", "\n\n"] {
-            assert_eq!(whole(&format!("data: {{\"n\":1}}\n\ndata: {{\"n\":2}}{end}")), ["1", "2"], "{end:?}");
+            assert_eq!(items(&format!("data: {{\"n\":1}}\n\ndata: {{\"n\":2}}{end}")), ["1", "2"], "{end:?}");
             let bytes = format!("data: {{\"n\":1,\"last\":true}}{end}");
-            assert!(seen([bytes.as_bytes()], Malformed::End).1, "{end:?}");
+            assert!(decode_all([bytes.as_bytes()], Malformed::End).1, "{end:?}");
         }
         for end in ["", "\n", "\r", "\r\n"] {
-            assert_eq!(whole(&format!("data: {{\"n\":1}}\n\ndata: {{\"n\":{end}")), ["1"], "{end:?}");
+            assert_eq!(items(&format!("data: {{\"n\":1}}\n\ndata: {{\"n\":{end}")), ["1"], "{end:?}");
         }
         let mut interpreter = Interpreter::new();
         let mut chunk = Bytes::from("data: [DONE]");
-        assert!(matches!(interpreter.step::<Part>(&mut chunk), Step::More));
+        assert!(matches!(interpreter.step::<TestItem>(&mut chunk), Step::More));
         assert!(!interpreter.is_complete());
-        assert!(matches!(interpreter.finish::<Part>(), Step::Done));
+        assert!(matches!(interpreter.finish::<TestItem>(), Step::Done));
         assert!(interpreter.is_complete());
         let mut chunk = Bytes::from("event: error\ndata: {\"message\":\"broken\"}\n");
-        assert!(matches!(interpreter.step::<Part>(&mut chunk), Step::More));
-        assert!(matches!(interpreter.finish::<Part>(), Step::Failed(error) if error.is_stream()));
+        assert!(matches!(interpreter.step::<TestItem>(&mut chunk), Step::More));
+        assert!(matches!(interpreter.finish::<TestItem>(), Step::Failed(error) if error.is_stream()));
     }
 
     #[test]
-    fn failures_in_the_stream() {
-        let expected = ["1", "server reported in the stream: broken"];
-        assert_eq!(whole(STREAMS[3]), expected);
-        assert_eq!(whole(STREAMS[4]), expected);
-        assert_eq!(whole("event: error\ndata: <html>\n\n"), ["server reported in the stream: no message"]);
+    fn error_events() {
+        let expected = ["1", "server sent an error in the stream: broken"];
+        assert_eq!(items(STREAMS[3]), expected);
+        assert_eq!(items(STREAMS[4]), expected);
+        assert_eq!(
+            items("event: error\ndata: <html>\n\n"),
+            ["server sent an error in the stream: no message"]
+        );
     }
 
     #[test]
-    fn what_only_looks_like_a_failure() {
+    fn data_that_resembles_an_error() {
         for data in [
             "{\"n\":1,\"choices\":[],\"error\":{\"message\":\"x\"}}",
             "{\"n\":1,\"type\":\"response.failed\",\"error\":{\"message\":\"x\"}}",
             "{\"n\":1,\"error\":null}",
             "{\"n\":1,\"list\":[\"error\"]}",
         ] {
-            assert_eq!(whole(&format!("data: {data}\n\n")), ["1"], "{data}");
+            assert_eq!(items(&format!("data: {data}\n\n")), ["1"], "{data}");
         }
-        assert_eq!(whole("event: x\ndata: {\"n\":1,\"error\":{}}\n\n"), ["1"]);
+        assert_eq!(items("event: x\ndata: {\"n\":1,\"error\":{}}\n\n"), ["1"]);
     }
 
     #[test]
     fn malformed_events_end_the_stream_or_are_skipped() {
-        assert_eq!(whole(STREAMS[5]).len(), 2);
-        let (items, ..) = seen([STREAMS[5].as_bytes()], Malformed::Skip);
+        assert_eq!(items(STREAMS[5]).len(), 2);
+        let (items, ..) = decode_all([STREAMS[5].as_bytes()], Malformed::Skip);
         assert_eq!((items.len(), &*items[2]), (3, "3"));
     }
 
     #[test]
-    fn large_events_fail() {
+    fn events_above_the_size_limit_fail() {
         let mut interpreter = Interpreter::new();
         interpreter.set_max_event_size(16);
         let mut chunk = Bytes::from("data: {\"text\":\"0123456789\"}\n\n");
-        let Step::Failed(error) = interpreter.step::<Part>(&mut chunk) else { panic!("event is too large") };
+        let Step::Failed(error) = interpreter.step::<TestItem>(&mut chunk) else {
+            panic!("event is too large")
+        };
         assert!(error.is_limit());
     }
 
     #[test]
-    fn every_split_point_gives_the_same() {
+    fn splitting_the_stream_does_not_change_the_items() {
         for stream in STREAMS {
             let bytes = stream.as_bytes();
-            let expected = seen([bytes], Malformed::Skip);
+            let expected = decode_all([bytes], Malformed::Skip);
             for first in 0..=bytes.len() {
                 let (head, tail) = bytes.split_at(first);
-                assert_eq!(seen([head, tail], Malformed::Skip), expected, "{stream:?} at {first}");
+                assert_eq!(decode_all([head, tail], Malformed::Skip), expected, "{stream:?} at {first}");
             }
-            assert_eq!(seen(bytes.chunks(1), Malformed::Skip), expected);
+            assert_eq!(decode_all(bytes.chunks(1), Malformed::Skip), expected);
         }
     }
 
     proptest! {
         #[test]
         fn any_bytes_end_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-            let (whole, ..) = seen([&bytes[..]], Malformed::Skip);
-            let (single, ..) = seen(bytes.chunks(1), Malformed::Skip);
+            let (whole, ..) = decode_all([&bytes[..]], Malformed::Skip);
+            let (single, ..) = decode_all(bytes.chunks(1), Malformed::Skip);
             prop_assert_eq!(whole, single);
         }
     }

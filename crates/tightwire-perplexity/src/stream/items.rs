@@ -1,8 +1,9 @@
-//! The streams of this API.
+//! Stream items of this API.
 
 use std::borrow::Cow;
 
-use super::{Accumulate, EventStream, StreamItem, TokenUsage};
+use super::{Accumulate, EventStream, StreamItem};
+use crate::client::TokenUsage;
 use crate::error::Result;
 use crate::types::chat::{self, Completion, Content, Delta, DeltaChunk, Usage};
 use crate::types::responses::{self, Event};
@@ -27,7 +28,7 @@ impl StreamItem for Completion {
         text(self.choices.into_iter().find(|choice| choice.index == 0)?.delta)
     }
 
-    fn whole_text(&self) -> Option<Cow<'_, str>> {
+    fn full_text(&self) -> Option<Cow<'_, str>> {
         self.choices.iter().find(|choice| choice.index == 0)?.message.as_ref()?.text().map(Cow::Borrowed)
     }
 
@@ -75,7 +76,7 @@ impl StreamItem for Event {
         }
     }
 
-    fn whole_text(&self) -> Option<Cow<'_, str>> {
+    fn full_text(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Completed(event) => Some(event.response.as_deref()?.output_text().into()),
             _ => None,
@@ -129,12 +130,13 @@ impl Accumulate for Event {
 }
 
 impl<T: Accumulate> EventStream<T> {
-    /// Reads to the end and puts the answer together, with its citations, results, images and usage.
+    /// Reads the stream to its end and returns the combined response, with citations, search results, images
+    /// and usage.
     ///
-    /// An answer that is not complete is an error, unless [`allow_partial`](Self::allow_partial) is chosen.
+    /// An incomplete response is an error, unless [`allow_partial`](Self::allow_partial) is set.
     ///
     /// # Errors
-    /// As [`next`](Self::next); the items up to the error are lost.
+    /// Same as [`next`](Self::next). Items received before an error are lost.
     pub async fn accumulate(&mut self) -> Result<T::Whole> {
         let mut accumulator = T::Accumulator::default();
         while let Some(item) = self.next().await {
@@ -145,9 +147,9 @@ impl<T: Accumulate> EventStream<T> {
 }
 
 impl EventStream<Completion> {
-    /// Passes over the text that each part repeats, without keeping it; see [`DeltaChunk`].
+    /// Skips the text that each chunk repeats, without storing it; see [`DeltaChunk`].
     ///
-    /// Nothing is left of the text if a server sends it only in that way, as some gateways do.
+    /// If a server sends the text only in that form, as some gateways do, the text is lost.
     pub fn deltas_only(self) -> EventStream<DeltaChunk> {
         self.decode_as()
     }

@@ -1,4 +1,4 @@
-//! Answers that arrive as events.
+//! Streamed responses.
 
 mod interpret;
 mod items;
@@ -22,50 +22,41 @@ use tokio::time::Instant;
 use self::interpret::{Interpreter, Step};
 pub use self::resume::ResumingStream;
 pub use self::text::TextStream;
-use crate::client::{CallSpan, Client, Exchange, LiveBody, ResponseHead};
+use crate::client::{CallSpan, Client, Exchange, ResponseHead, StreamingBody, TokenUsage};
 use crate::error::{Error, Result};
 
-/// How many chunks one poll may read without finding an event. A server that sends comments faster than they are
-/// skipped would otherwise keep the executor's thread for itself.
+/// Maximum chunks read per poll without finding an event. A server that sends nothing but comments would
+/// otherwise block the executor's thread.
 const CHUNKS_PER_POLL: usize = 64;
 
-/// How many tokens an answer took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TokenUsage {
-    /// Of the request.
-    pub input: u64,
-    /// Of the answer.
-    pub output: u64,
-}
-
-/// What the data of an event can be decoded as. The methods tell what an item means for its stream.
+/// Type that the data of an event is decoded as. The methods describe the item's role in the stream.
 pub trait StreamItem: DeserializeOwned + Send + 'static {
-    /// Whether the answer is complete with this item.
+    /// Returns whether the response is complete with this item.
     fn is_last(&self) -> bool {
         false
     }
 
-    /// The number by which a stream can be resumed after this item.
+    /// Returns the sequence number, after which a stream can be resumed.
     fn sequence_number(&self) -> Option<u64> {
         None
     }
 
-    /// The id of the answer, by which a stream can be resumed.
+    /// Returns the identifier of the response, for resuming the stream.
     fn response_id(&self) -> Option<&str> {
         None
     }
 
-    /// The piece of the answer's text that this item adds.
+    /// Returns the text that this item adds to the response.
     fn into_text(self) -> Option<String> {
         None
     }
 
-    /// All of the answer's text so far, where the item repeats it.
-    fn whole_text(&self) -> Option<Cow<'_, str>> {
+    /// Returns the whole text of the response so far, if the item repeats it.
+    fn full_text(&self) -> Option<Cow<'_, str>> {
         None
     }
 
-    /// How many tokens the answer has taken so far.
+    /// Returns the tokens used so far.
     fn usage(&self) -> Option<TokenUsage> {
         None
     }
@@ -73,54 +64,53 @@ pub trait StreamItem: DeserializeOwned + Send + 'static {
 
 impl StreamItem for tightwire_json::Value {}
 
-/// Items that can be put together to an answer; see [`EventStream::accumulate`].
+/// Items that can be combined into a response; see [`EventStream::accumulate`].
 pub trait Accumulate: StreamItem {
-    /// What collects them.
+    /// Collects the items.
     type Accumulator: Default + Send;
-    /// What they are put together to.
+    /// Type of the combined response.
     type Whole;
 
     /// Adds this item.
     fn add_to(self, accumulator: &mut Self::Accumulator);
 
-    /// The answer.
+    /// Returns the combined response.
     fn finish(accumulator: Self::Accumulator) -> Self::Whole;
 }
 
-/// What becomes of a stream with an event that cannot be decoded. The error is an item in either case.
+/// Behavior on an event that cannot be decoded. The stream returns the error in either case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Malformed {
-    /// The stream ends.
+    /// End the stream.
     #[default]
     End,
-    /// The stream goes on behind the event.
+    /// Continue with the next event.
     Skip,
 }
 
-/// The items of an answer that arrives as events.
+/// Stream of the events of a response.
 ///
-/// # The end
-/// The stream ends with `[DONE]`, or where the body ends after the last item of an answer. A body that ends earlier is
-/// an error ([`Error::is_incomplete`]), unless [`allow_partial`](Self::allow_partial) is chosen. The last event needs no
-/// empty line. After an error the stream is over, unless [`Malformed::Skip`] is chosen. Signs of life, comments and
-/// events without data are not reported.
+/// # End of the stream
+/// The stream ends after `[DONE]`, or at the end of the body if a last item was received. A body that ends
+/// earlier is an error ([`Error::is_incomplete`]), unless [`allow_partial`](Self::allow_partial) is set. The
+/// last event needs no trailing empty line. An error ends the stream, except for malformed events under
+/// [`Malformed::Skip`]. FieldStore-alives, comments and events without data are skipped.
 ///
 /// # Buffering and cancellation
-/// The stream reads from the connection only when it is polled, has no task and no queue, and holds one chunk and at
-/// most one unfinished event. A future of [`next`](Self::next) may be dropped at any time without losing an item.
-/// Dropping the stream closes the connection, under HTTP/2 its part of it, and the server stops; after `[DONE]` the
-/// connection is kept for other calls.
+/// The stream reads from the connection only when polled. It spawns no task and has no queue; it buffers one
+/// chunk and at most one partial event. [`next`](Self::next) is cancel-safe. Dropping the stream closes the
+/// connection (HTTP/2: resets the stream). After `[DONE]` the connection is reused.
 #[must_use = "streams do nothing unless polled"]
 pub struct EventStream<T> {
     head: ResponseHead,
     /// `None` after the end.
-    body: Option<LiveBody>,
-    /// `[DONE]` was seen: what is left of the body is of no interest.
+    body: Option<StreamingBody>,
+    /// `[DONE]` was received: the rest of the body is discarded.
     done: bool,
     /// The body has ended.
     exhausted: bool,
-    /// An answer that is not complete is no error.
+    /// Accept an incomplete response.
     partial: bool,
     chunk: Bytes,
     interpreter: Interpreter,
@@ -134,7 +124,7 @@ pub struct EventStream<T> {
 impl<T: StreamItem> EventStream<T> {
     pub(crate) fn new(exchange: Exchange) -> Self {
         let (span, client) = (exchange.span.clone(), exchange.client.clone());
-        let (head, body) = exchange.into_live();
+        let (head, body) = exchange.into_streaming();
         Self {
             head,
             body,
@@ -151,28 +141,28 @@ impl<T: StreamItem> EventStream<T> {
         }
     }
 
-    /// Chooses what becomes of the stream if an event cannot be decoded. Default: [`Malformed::End`].
+    /// Sets the behavior on an event that cannot be decoded. Default: [`Malformed::End`].
     pub fn with_malformed(mut self, malformed: Malformed) -> Self {
         self.interpreter.set_malformed(malformed);
         self
     }
 
-    /// Accepts partial answers: where the body ends before the answer is complete, the stream ends without an error.
-    /// [`finished_cleanly`](Self::finished_cleanly) then tells whether the answer is complete.
+    /// Accepts incomplete responses: the stream ends without an error if the body ends early. Check
+    /// [`finished_cleanly`](Self::finished_cleanly) afterwards.
     ///
-    /// It is also for servers that send neither `[DONE]` nor a last item.
+    /// Also use it for servers that send neither `[DONE]` nor a last item.
     pub fn allow_partial(mut self) -> Self {
         self.partial = true;
         self
     }
 
-    /// Limits the size of an event, in bytes. To be called before the first item is taken. Default: 64 MiB.
+    /// Sets the maximum size of an event, in bytes. Call it before reading items. Default: 64 MiB.
     pub fn with_max_event_size(mut self, bytes: usize) -> Self {
         self.interpreter.set_max_event_size(bytes);
         self
     }
 
-    /// Decodes the events that are still to come as `U`.
+    /// Decodes the remaining events as `U`.
     pub fn decode_as<U: StreamItem>(self) -> EventStream<U> {
         EventStream {
             head: self.head,
@@ -190,37 +180,38 @@ impl<T: StreamItem> EventStream<T> {
         }
     }
 
-    /// Status, headers, and how the stream was opened.
+    /// Returns status, headers and metadata of the call.
     pub fn head(&self) -> &ResponseHead {
         &self.head
     }
 
-    /// Whether the server has said that the answer is complete: by `[DONE]`, or by an item that is the last one.
+    /// Returns whether the server marked the response as complete, by `[DONE]` or a last item.
     pub fn finished_cleanly(&self) -> bool {
         self.interpreter.is_complete()
     }
 
-    /// The largest sequence number so far.
+    /// Returns the highest sequence number so far.
     pub fn last_sequence_number(&self) -> Option<u64> {
         self.interpreter.sequence()
     }
 
-    /// The id of the latest event that had one; empty if there was none.
+    /// Returns the last event ID; empty if there was none.
     pub fn last_event_id(&self) -> &str {
         self.interpreter.last_event_id()
     }
 
-    /// The next item, `None` at the end.
+    /// Returns the next item, or `None` at the end.
     ///
     /// # Errors
-    /// [`Error::is_connection`] and [`Error::is_timeout`] if the connection is lost or silent, [`Error::is_incomplete`]
-    /// if the body ends before the answer is complete, [`Error::is_stream`] if the server reports a failure,
-    /// [`Error::is_decode`] and [`Error::is_limit`] if an event cannot be decoded or is too large.
+    /// [`Error::is_connection`] or [`Error::is_timeout`] if the connection is lost or idle,
+    /// [`Error::is_incomplete`] if the body ends before the response is complete, [`Error::is_stream`] if the
+    /// server sends an error event, [`Error::is_decode`] or [`Error::is_limit`] if an event cannot be decoded
+    /// or is too large.
     pub async fn next(&mut self) -> Option<Result<T>> {
         poll_fn(|cx| self.poll_item(cx)).await
     }
 
-    /// The text of the answer, in the pieces in which it arrives; of several choices, that of the first.
+    /// Returns a stream of the response's text, as it arrives. Of several choices, it contains the first.
     pub fn text(self) -> TextStream<T> {
         TextStream::new(self)
     }
@@ -229,7 +220,7 @@ impl<T: StreamItem> EventStream<T> {
         for _ in 0..CHUNKS_PER_POLL {
             let Some(body) = &mut self.body else { return Poll::Ready(None) };
             if self.exhausted {
-                return Poll::Ready(self.closed());
+                return Poll::Ready(self.end_of_body());
             }
             if self.done {
                 ready!(body.poll_drain(cx));
@@ -252,13 +243,13 @@ impl<T: StreamItem> EventStream<T> {
                 self.interpreter.step(&mut self.chunk)
             };
             match step {
-                Step::Item(item) => return Poll::Ready(Some(Ok(self.observed(item)))),
+                Step::Item(item) => return Poll::Ready(Some(Ok(self.record_item(item)))),
                 Step::Skipped(error) => {
                     return Poll::Ready(Some(Err(error.with_origin(self.head.origin()))));
                 }
-                Step::Failed(error) => return Poll::Ready(Some(Err(self.failed(error)))),
+                Step::Failed(error) => return Poll::Ready(Some(Err(self.fail(error)))),
                 Step::Done => self.done = true,
-                // Gives the memory back before the wait for the next chunk.
+                // Free the memory before waiting for the next chunk.
                 Step::More => self.chunk = Bytes::new(),
             }
         }
@@ -266,37 +257,38 @@ impl<T: StreamItem> EventStream<T> {
         Poll::Pending
     }
 
-    /// What the end of the body is: the end of the answer, or an error.
-    fn closed(&mut self) -> Option<Result<T>> {
+    /// Handles the end of the body: end of the stream, or an error.
+    fn end_of_body(&mut self) -> Option<Result<T>> {
         self.body = None;
         if self.finished_cleanly() {
             return None;
         }
-        if self.is_something_else() {
-            return Some(Err(self.failed(Error::not_events())));
+        if self.is_not_event_stream() {
+            return Some(Err(self.fail(Error::not_events())));
         }
-        (!self.partial).then(|| Err(self.failed(Error::incomplete())))
+        (!self.partial).then(|| Err(self.fail(Error::incomplete())))
     }
 
-    /// Whether the answer had no event and does not claim to be a stream: a page of a proxy, or a whole answer.
-    fn is_something_else(&self) -> bool {
+    /// Returns whether the response had no events and is not declared as a stream, for example a proxy's
+    /// error page.
+    fn is_not_event_stream(&self) -> bool {
         let kind = self.head.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
         !self.has_items && !kind.to_ascii_lowercase().starts_with(b"text/event-stream")
     }
 
-    fn observed(&mut self, item: T) -> T {
+    fn record_item(&mut self, item: T) -> T {
         if !self.has_items {
             self.has_items = true;
-            self.span.first_item(self.opened.elapsed());
+            self.span.record_first_item(self.opened.elapsed());
         }
-        self.span.used(item.usage());
+        self.span.record_usage(item.usage());
         item
     }
 
-    fn failed(&mut self, error: Error) -> Error {
+    fn fail(&mut self, error: Error) -> Error {
         self.body = None;
-        let error = error.with_origin(self.head.origin()).without_secret(self.client.key());
-        self.span.failed(&error);
+        let error = error.with_origin(self.head.origin()).redacted(self.client.key());
+        self.span.record_error(&error);
         error
     }
 }
@@ -305,7 +297,7 @@ impl<T: StreamItem> Stream for EventStream<T> {
     type Item = Result<T>;
 
     /// # Errors
-    /// As [`next`](EventStream::next).
+    /// Same as [`next`](EventStream::next).
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.get_mut().poll_item(cx)
     }
@@ -318,7 +310,7 @@ impl<T: StreamItem> FusedStream for EventStream<T> {
 }
 
 impl<T> fmt::Debug for EventStream<T> {
-    /// Tells the state and nothing that was received.
+    /// Omits all received data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EventStream")
             .field("status", &self.head.status())

@@ -1,4 +1,4 @@
-//! Streams that survive the loss of a connection.
+//! Streams that reconnect.
 
 use std::fmt;
 use std::pin::Pin;
@@ -13,23 +13,23 @@ use crate::error::Result;
 use crate::types::responses::Event;
 
 impl EventStream<Event> {
-    /// The call for the events that follow the latest one. `None` until the stream has told the id of the answer and a
-    /// sequence number.
+    /// Returns the call that continues this stream after its last event. `None` until the response identifier
+    /// and a sequence number were received.
     pub fn resume(&self) -> Option<Call<Events<Event>>> {
         let (id, sequence) = (self.interpreter.response_id()?, self.last_sequence_number()?);
         Some(self.client.responses().resume(id, sequence))
     }
 
-    /// Asks for the rest of the answer whenever the connection is lost, up to `resumes` times in a row without an
-    /// event.
+    /// Returns a stream that reconnects when the connection is lost, at most `resumes` times in a row without
+    /// receiving an event.
     ///
-    /// The server can resume answers that it keeps.
+    /// Only stored responses can be resumed.
     pub fn resuming(self, resumes: u32) -> ResumingStream {
         ResumingStream { state: State::Open(self), resumes, left: resumes }
     }
 }
 
-/// The events of an answer over several connections; see [`EventStream::resuming`].
+/// Events of a response over several connections; see [`EventStream::resuming`].
 ///
 /// An error ends the stream.
 #[must_use = "streams do nothing unless polled"]
@@ -43,21 +43,21 @@ type Opening = Pin<Box<dyn Future<Output = Result<EventStream<Event>>> + Send>>;
 
 enum State {
     Open(EventStream<Event>),
-    /// The stream that was lost, and its successor.
+    /// The lost stream, and the request that replaces it.
     Opening(EventStream<Event>, Opening),
     Ended,
 }
 
 impl ResumingStream {
-    /// The next event, `None` at the end.
+    /// Returns the next event, or `None` at the end.
     ///
     /// # Errors
-    /// As [`EventStream::next`], and what the call for the rest can fail with.
+    /// Same as [`EventStream::next`], and the errors of [`Call::send`].
     pub async fn next(&mut self) -> Option<Result<Event>> {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
-    /// The call for what follows, if the stream can go on with it.
+    /// Returns the call that resumes the stream, if it can be resumed.
     fn reopen(&mut self, lost: &EventStream<Event>) -> Option<Opening> {
         let call = lost.resume()?;
         self.left = self.left.checked_sub(1)?;
@@ -106,7 +106,7 @@ impl Stream for ResumingStream {
                     let next = ready!(opening.as_mut().poll(cx));
                     match next {
                         Ok(mut next) => {
-                            next.interpreter.inherit(&lost.interpreter);
+                            next.interpreter.resume_from(&lost.interpreter);
                             this.state = State::Open(next);
                         }
                         Err(error) => {

@@ -1,4 +1,4 @@
-//! The text of an answer.
+//! Text of a streamed response.
 
 use std::fmt;
 use std::pin::Pin;
@@ -10,60 +10,60 @@ use futures_core::stream::FusedStream;
 use super::{EventStream, StreamItem};
 use crate::error::Result;
 
-/// The text of an answer, in the pieces in which it arrives; see [`EventStream::text`].
+/// Text of a streamed response, as it arrives; see [`EventStream::text`].
 ///
-/// Every piece of the text comes once, be it that the server sends what is added, all of the text so far, or both.
-/// Items without text are left out. All else is as for the stream below.
+/// Each part of the text is returned once, whether the server sends deltas, the whole text so far, or both.
+/// Items without text are skipped. Otherwise it behaves like the underlying stream.
 #[must_use = "streams do nothing unless polled"]
 pub struct TextStream<T> {
     items: EventStream<T>,
-    /// What was given so far, to be found again at the start of texts that are sent whole. `None` if items were taken
-    /// before, whose text is not known.
-    given: Option<String>,
+    /// Text returned so far, to be removed from repeated whole texts. `None` if items were read before,
+    /// because their text is unknown.
+    returned: Option<String>,
 }
 
 impl<T: StreamItem> TextStream<T> {
     pub(super) fn new(items: EventStream<T>) -> Self {
-        let given = (!items.has_items).then(String::new);
-        Self { items, given }
+        let returned = (!items.has_items).then(String::new);
+        Self { items, returned }
     }
 
-    /// What an item says that was not said before.
-    fn piece(&mut self, item: T) -> Option<String> {
-        let rest = self.given.as_deref().and_then(|given| {
-            let whole = item.whole_text()?;
-            let rest = whole.strip_prefix(given)?;
+    /// Returns the new text of an item.
+    fn new_text(&mut self, item: T) -> Option<String> {
+        let rest = self.returned.as_deref().and_then(|returned| {
+            let whole = item.full_text()?;
+            let rest = whole.strip_prefix(returned)?;
             (!rest.is_empty()).then(|| rest.to_owned())
         });
         let piece = item.into_text().filter(|text| !text.is_empty()).or(rest)?;
-        if let Some(given) = &mut self.given {
-            given.push_str(&piece);
+        if let Some(returned) = &mut self.returned {
+            returned.push_str(&piece);
         }
         Some(piece)
     }
 
-    /// The stream of items below.
+    /// Returns the underlying stream.
     pub fn get_ref(&self) -> &EventStream<T> {
         &self.items
     }
 
-    /// Returns to the stream of items. Those whose text was taken are gone.
+    /// Returns the underlying stream. Items already read are lost.
     pub fn into_inner(self) -> EventStream<T> {
         self.items
     }
 
-    /// The next piece, `None` at the end.
+    /// Returns the next piece of text, or `None` at the end.
     ///
     /// # Errors
-    /// As [`EventStream::next`].
+    /// Same as [`EventStream::next`].
     pub async fn next(&mut self) -> Option<Result<String>> {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
-    /// All that is still to come, in one piece.
+    /// Reads the remaining text into one string.
     ///
     /// # Errors
-    /// As [`EventStream::next`]; the text up to the error is lost.
+    /// Same as [`EventStream::next`]. Text received before an error is lost.
     pub async fn concat(mut self) -> Result<String> {
         let mut text = String::new();
         while let Some(piece) = self.next().await {
@@ -79,7 +79,7 @@ impl<T: StreamItem> Stream for TextStream<T> {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
             let piece = match ready!(self.items.poll_item(cx)) {
-                Some(Ok(item)) => self.piece(item).map(Ok),
+                Some(Ok(item)) => self.new_text(item).map(Ok),
                 Some(Err(error)) => Some(Err(error)),
                 None => return Poll::Ready(None),
             };
@@ -97,7 +97,7 @@ impl<T: StreamItem> FusedStream for TextStream<T> {
 }
 
 impl<T> fmt::Debug for TextStream<T> {
-    /// Tells nothing of the text.
+    /// Omits the text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TextStream").field("items", &self.items).finish_non_exhaustive()
     }

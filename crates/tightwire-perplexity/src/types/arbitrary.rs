@@ -1,4 +1,4 @@
-//! Values of every type for the properties.
+//! Random values of every type, for property tests.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 use tightwire_json::{Map, Value};
 
-use super::extra::{Extra, Members};
+use super::extra::{Extra, ExtraFields};
 use super::{Nullable, Secret};
 
-/// Where arbitrary values come from.
+/// Source of random values.
 pub(crate) struct Source {
     rng: TestRng,
-    /// How many more values may be made; from zero on, lists are empty and options are `None`.
+    /// Remaining nested values; at zero, lists are empty and options are `None`.
     budget: u32,
 }
 
@@ -30,7 +30,7 @@ impl Source {
         self.budget > 0
     }
 
-    /// An object with a tag that no union knows.
+    /// Returns an object with an unknown tag.
     pub(crate) fn unknown_object(&mut self, tag: &str) -> Value {
         let mut object = Map::new();
         object.insert(tag.to_owned(), "of_the_future".into());
@@ -39,12 +39,12 @@ impl Source {
     }
 }
 
-/// A type that has arbitrary values.
+/// A type with a random value generator.
 pub(crate) trait Arbitrary: Sized {
     fn arbitrary(source: &mut Source) -> Self;
 }
 
-/// A strategy over all values of a type.
+/// Returns a strategy for all values of a type.
 pub(crate) fn any_value<T: Arbitrary + std::fmt::Debug>() -> impl Strategy<Value = T> {
     Just(()).prop_perturb(|(), rng| T::arbitrary(&mut Source { rng, budget: 200 }))
 }
@@ -100,7 +100,7 @@ impl Arbitrary for Secret {
     }
 }
 
-/// Never `null`, which is a missing value to most types.
+/// Never `null`: most types treat it as a missing value.
 impl Arbitrary for Value {
     fn arbitrary(source: &mut Source) -> Self {
         let depth = if source.spend() { 6 } else { 4 };
@@ -157,21 +157,24 @@ impl<T: Arbitrary> Arbitrary for BTreeMap<String, T> {
     }
 }
 
-impl Arbitrary for Members {
+impl Arbitrary for ExtraFields {
     fn arbitrary(source: &mut Source) -> Self {
-        let mut members = Self::new();
+        let mut fields = Self::new();
         for name in ["x_one", "x_two"].into_iter().take(source.below(3) as usize) {
-            members.insert(name, Value::arbitrary(source));
+            fields.insert(name, Value::arbitrary(source));
         }
-        members
+        fields
     }
 }
 
 impl Arbitrary for Extra {
     fn arbitrary(source: &mut Source) -> Self {
-        #[cfg_attr(not(feature = "extra"), allow(unused_mut, reason = "nothing is kept without the feature"))]
+        #[cfg_attr(
+            not(feature = "extra"),
+            allow(unused_mut, reason = "nothing is stored without the feature")
+        )]
         let mut extra = Self::default();
-        for (name, value) in &Members::arbitrary(source) {
+        for (name, value) in &ExtraFields::arbitrary(source) {
             #[cfg(feature = "extra")]
             extra.insert(name, value.clone());
             #[cfg(not(feature = "extra"))]

@@ -1,11 +1,11 @@
-//! Chat completions in the background: `/async/chat/completions`.
+//! Asynchronous chat completions: `/async/chat/completions`.
 
 use super::chat::{self, Completion, Messages};
 use super::invalid::Invalid;
 use super::wire::{object, open_enum};
 
 object! {
-    /// The body of a request for a completion in the background.
+    /// Request body of `POST /async/chat/completions`.
     ///
     /// # Examples
     /// ```
@@ -16,121 +16,118 @@ object! {
     /// request.validate()?;
     /// # Ok::<(), tightwire_perplexity::types::Invalid>(())
     /// ```
-    pub struct Request: body {
-        /// The request itself.
-        request: must chat::Request,
-        /// Requests with the same key are carried out once.
-        idempotency_key: null String,
+    pub struct Request: request {
+        /// The chat completion request to run.
+        request: required chat::Request,
+        /// Idempotency key: the server runs requests with the same key only once.
+        idempotency_key: nullable String,
     }
 }
 
 impl Request {
-    /// Asks for `request` in the background.
+    /// Creates an asynchronous request from a chat request.
     pub fn new(request: chat::Request) -> Self {
         Self { request, ..Self::default() }
     }
 
-    /// Asks `model` in the background.
+    /// Creates an asynchronous request from a model and messages.
     pub fn ask(model: impl Into<String>, messages: impl Into<Messages>) -> Self {
         Self::new(chat::Request::new(model, messages))
     }
 
-    /// Checks what the server would refuse.
+    /// Validates the request locally.
     ///
     /// # Errors
-    /// As [`chat::Request::validate`].
+    /// Same as [`chat::Request::validate`].
     pub fn validate(&self) -> Result<(), Invalid> {
         self.request.validate().map_err(|invalid| invalid.inside("request"))
     }
 }
 
 open_enum! {
-    /// How far a request is.
+    /// Status of an asynchronous completion.
     pub enum Status {
-        /// It waits.
+        /// Queued.
         Created = "CREATED",
-        /// It is being answered.
         InProgress = "IN_PROGRESS",
-        /// It is answered.
         Completed = "COMPLETED",
-        /// It failed.
         Failed = "FAILED",
     }
 }
 
 impl Status {
-    /// Whether nothing more happens to the request.
+    /// Returns `true` for `Completed` and `Failed`.
     pub fn is_final(&self) -> bool {
         matches!(self, Self::Completed | Self::Failed)
     }
 }
 
 object! {
-    /// A request in the background, with its answer once there is one.
-    pub struct AsyncCompletion: answer {
-        /// Its identifier.
-        id: must String,
-        /// When it was made, in Unix seconds.
-        created_at: must i64,
-        /// The model that answers.
-        model: must String,
-        /// How far it is.
-        status: must Status,
-        /// When it was answered, in Unix seconds.
-        completed_at: copy i64,
-        /// What went wrong.
-        error_message: may String,
-        /// When it failed, in Unix seconds.
-        failed_at: copy i64,
-        /// The answer.
-        response: may Completion,
-        /// When the answer was begun, in Unix seconds.
-        started_at: copy i64,
+    /// An asynchronous completion, including the response once it is completed.
+    pub struct AsyncCompletion: response {
+        /// Identifier of the asynchronous completion.
+        id: String,
+        /// Creation time, in Unix seconds.
+        created_at: i64,
+        /// Name of the model.
+        model: String,
+        /// Current status.
+        status: Status,
+        /// Completion time, in Unix seconds.
+        completed_at: Option<i64>,
+        /// Error message if the status is `Failed`.
+        error_message: Option<String>,
+        /// Failure time, in Unix seconds.
+        failed_at: Option<i64>,
+        /// The completion, present once the status is `Completed`.
+        response: Option<Completion>,
+        /// Start time of processing, in Unix seconds.
+        started_at: Option<i64>,
     }
 }
 
 object! {
-    /// A request in the background without its answer.
-    pub struct Summary: answer {
-        /// Its identifier.
-        id: must String,
-        /// When it was made, in Unix seconds.
-        created_at: must i64,
-        /// The model that answers.
-        model: must String,
-        /// How far it is.
-        status: must Status,
-        /// When it was answered, in Unix seconds.
-        completed_at: copy i64,
-        /// When it failed, in Unix seconds.
-        failed_at: copy i64,
-        /// When the answer was begun, in Unix seconds.
-        started_at: copy i64,
+    /// Entry of a list of asynchronous completions, without the response.
+    pub struct Summary: response {
+        /// Identifier of the asynchronous completion.
+        id: String,
+        /// Creation time, in Unix seconds.
+        created_at: i64,
+        /// Name of the model.
+        model: String,
+        /// Current status.
+        status: Status,
+        /// Completion time, in Unix seconds.
+        completed_at: Option<i64>,
+        /// Failure time, in Unix seconds.
+        failed_at: Option<i64>,
+        /// Start time of processing, in Unix seconds.
+        started_at: Option<i64>,
     }
 }
 
 object! {
-    /// A page of requests in the background.
-    pub struct List: answer {
-        /// The requests.
-        requests: must Vec<Summary>,
-        /// Where the next page begins, if there is one.
-        next_token: may String,
+    /// One page of asynchronous completions.
+    pub struct List: response {
+        /// The completions of this page.
+        requests: Vec<Summary>,
+        /// Token of the next page; absent on the last page.
+        next_token: Option<String>,
     }
 }
 
 object! {
-    /// The query of a list of requests.
-    pub struct ListParams: part {
-        /// Where the page begins: [`List::next_token`] of the one before.
-        next_token: may String,
+    /// Query parameters of the list.
+    pub struct ListParams: nested {
+        /// Page token: [`List::next_token`] of the previous page.
+        next_token: optional String,
     }
 }
 
 object! {
-    /// The query of one request.
-    pub struct GetParams: part {
-        /// Whether to look at the server that answers alone.
-        local_mode: copy bool,
+    /// Query parameters for retrieving one completion.
+    pub struct GetParams: nested {
+        /// Whether to look only at the server instance that handles the request.
+        local_mode: scalar bool,
     }
 }

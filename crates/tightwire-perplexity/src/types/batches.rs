@@ -7,29 +7,29 @@ use super::wire::{object, open_enum};
 use super::{NumberOrText, ObjectKind};
 
 object! {
-    /// The body of a request for a batch.
-    pub struct CreateRequest: body {
-        /// Where the requests of the batch go.
-        endpoint: must Endpoint,
-        /// The file with the requests.
-        input_file_id: must String,
-        /// How long the batch may take.
-        completion_window: may CompletionWindow,
-        /// Texts that stay with the batch.
-        metadata: null BTreeMap<String, String>,
+    /// Request body of `POST /v1/batches`.
+    pub struct CreateRequest: request {
+        /// Endpoint that every request of the batch is sent to.
+        endpoint: required Endpoint,
+        /// Identifier of the uploaded JSONL file of requests.
+        input_file_id: required String,
+        /// Deadline for the whole batch.
+        completion_window: optional CompletionWindow,
+        /// Key-value pairs stored with the batch.
+        metadata: nullable BTreeMap<String, String>,
     }
 }
 
 impl CreateRequest {
-    /// A batch of the requests in a file, for `/v1/responses`.
+    /// Creates a batch from an uploaded file, for [`Endpoint::Responses`].
     pub fn new(input_file_id: impl Into<String>) -> Self {
         Self { endpoint: Endpoint::Responses, input_file_id: input_file_id.into(), ..Self::default() }
     }
 
-    /// Checks what the server would refuse.
+    /// Validates the request locally.
     ///
     /// # Errors
-    /// The endpoint or the file is missing.
+    /// Returns [`Invalid`] if `endpoint` or `input_file_id` is empty.
     pub fn validate(&self) -> Result<(), Invalid> {
         present("endpoint", self.endpoint == "")?;
         present("input_file_id", self.input_file_id.is_empty())
@@ -37,45 +37,41 @@ impl CreateRequest {
 }
 
 open_enum! {
-    /// Where the requests of a batch go.
+    /// Endpoint that every request of a batch is sent to.
     pub enum Endpoint {
-        /// The agent API.
+        /// The Agent API.
         Responses = "/v1/responses",
     }
 }
 
 open_enum! {
-    /// How long a batch may take.
+    /// Deadline for a whole batch.
     pub enum CompletionWindow {
-        /// One day.
+        /// 24 hours.
         Day = "24h",
     }
 }
 
 open_enum! {
-    /// How far a batch is.
+    /// Status of a batch.
     pub enum Status {
-        /// Its requests are checked.
+        /// The input file is being checked.
         Validating = "validating",
-        /// Its requests are answered.
         InProgress = "in_progress",
-        /// Its answers are written.
+        /// The output file is being written.
         Finalizing = "finalizing",
-        /// It is done.
         Completed = "completed",
-        /// It took too long.
+        /// The completion window elapsed.
         Expired = "expired",
-        /// It is being cancelled.
         Cancelling = "cancelling",
-        /// It was cancelled.
         Cancelled = "cancelled",
-        /// It could not be begun.
+        /// The input file failed validation.
         Failed = "failed",
     }
 }
 
 impl Status {
-    /// Whether nothing more happens to the batch.
+    /// Returns `true` for `Completed`, `Expired`, `Cancelled` and `Failed`.
     pub fn is_final(&self) -> bool {
         matches!(self, Self::Completed | Self::Expired | Self::Cancelled | Self::Failed)
     }
@@ -83,140 +79,140 @@ impl Status {
 
 object! {
     /// A batch of requests. All times are in Unix seconds.
-    pub struct Batch: answer {
-        /// Its identifier.
-        id: must String,
-        /// What it is.
-        object: must ObjectKind,
-        /// Where its requests go.
-        endpoint: must Endpoint,
-        /// The file with its requests.
-        input_file_id: must String,
-        /// How long it may take.
-        completion_window: must CompletionWindow,
-        /// How far it is.
-        status: must Status,
-        /// When it was made.
-        created_at: must i64,
-        /// When its first request was begun.
-        in_progress_at: copy i64,
-        /// When the writing of its answers was begun.
-        finalizing_at: copy i64,
-        /// When it was done.
-        completed_at: copy i64,
-        /// When it failed.
-        failed_at: copy i64,
-        /// When it had taken too long.
-        expired_at: copy i64,
-        /// When it will have taken too long.
-        expires_at: copy i64,
-        /// When it was asked to stop.
-        cancelling_at: copy i64,
-        /// When it had stopped.
-        cancelled_at: copy i64,
-        /// The file with its answers.
-        output_file_id: may String,
-        /// The file with what went wrong.
-        error_file_id: may String,
-        /// Why it could not be begun.
-        errors: may Errors,
-        /// How many of its requests are done.
-        request_counts: may RequestCounts,
-        /// Texts that stay with it.
-        metadata: may BTreeMap<String, String>,
-        /// What it took so far.
-        usage: may Usage,
+    pub struct Batch: response {
+        /// Identifier of the batch.
+        id: String,
+        /// Object type, [`ObjectKind::Batch`].
+        object: ObjectKind,
+        /// Endpoint that the requests are sent to.
+        endpoint: Endpoint,
+        /// Identifier of the input file.
+        input_file_id: String,
+        /// Deadline for the whole batch.
+        completion_window: CompletionWindow,
+        /// Current status.
+        status: Status,
+        /// Creation time.
+        created_at: i64,
+        /// Time at which processing started.
+        in_progress_at: Option<i64>,
+        /// Time at which writing the output file started.
+        finalizing_at: Option<i64>,
+        /// Completion time.
+        completed_at: Option<i64>,
+        /// Failure time.
+        failed_at: Option<i64>,
+        /// Time at which the batch expired.
+        expired_at: Option<i64>,
+        /// Time at which the batch will expire.
+        expires_at: Option<i64>,
+        /// Time at which cancellation was requested.
+        cancelling_at: Option<i64>,
+        /// Time at which cancellation finished.
+        cancelled_at: Option<i64>,
+        /// Identifier of the file of responses.
+        output_file_id: Option<String>,
+        /// Identifier of the file of failed requests.
+        error_file_id: Option<String>,
+        /// Validation errors of the input file.
+        errors: Option<Errors>,
+        /// Number of requests by outcome.
+        request_counts: Option<RequestCounts>,
+        /// Key-value pairs stored with the batch.
+        metadata: Option<BTreeMap<String, String>>,
+        /// Tokens used so far.
+        usage: Option<Usage>,
     }
 }
 
 object! {
-    /// Why a batch could not be begun.
-    pub struct Errors: answer {
-        /// What it is.
-        object: may ObjectKind,
+    /// Validation errors of a batch.
+    pub struct Errors: response {
+        /// Object type, [`ObjectKind::List`].
+        object: Option<ObjectKind>,
         /// The errors.
-        data: must Vec<BatchError>,
+        data: Vec<BatchError>,
     }
 }
 
 object! {
-    /// What is wrong with a batch.
-    pub struct BatchError: answer {
-        /// The kind of error.
-        code: may NumberOrText,
-        /// What is wrong.
-        message: must String,
-        /// The line of the file, from 1.
-        line: copy u64,
+    /// A validation error of a batch.
+    pub struct BatchError: response {
+        /// Error code.
+        code: Option<NumberOrText>,
+        /// Error message.
+        message: String,
+        /// Line number in the input file, from 1.
+        line: Option<u64>,
     }
 }
 
 object! {
-    /// How many requests of a batch are done.
-    pub struct RequestCounts: answer {
-        /// How many there are.
-        total: must u64,
-        /// How many are answered.
-        completed: must u64,
-        /// How many failed.
-        failed: must u64,
+    /// Number of requests of a batch by outcome.
+    pub struct RequestCounts: response {
+        /// Total number of requests.
+        total: u64,
+        /// Number of completed requests.
+        completed: u64,
+        /// Number of failed requests.
+        failed: u64,
     }
 }
 
 object! {
-    /// What a batch took.
-    pub struct Usage: answer {
-        /// Tokens of the requests.
-        input_tokens: must u64,
-        /// What kind of tokens they were.
-        input_tokens_details: may InputTokens,
-        /// Tokens of the answers.
-        output_tokens: must u64,
-        /// What kind of tokens they were.
-        output_tokens_details: may OutputTokens,
-        /// Tokens of both.
-        total_tokens: must u64,
+    /// Tokens used by a batch.
+    pub struct Usage: response {
+        /// Input tokens.
+        input_tokens: u64,
+        /// Breakdown of the input tokens.
+        input_tokens_details: Option<InputTokens>,
+        /// Output tokens.
+        output_tokens: u64,
+        /// Breakdown of the output tokens.
+        output_tokens_details: Option<OutputTokens>,
+        /// Sum of input and output tokens.
+        total_tokens: u64,
     }
 }
 
 object! {
-    /// Kinds of tokens of requests.
-    pub struct InputTokens: answer {
-        /// Tokens that did not have to be read again.
-        cached_tokens: must u64,
+    /// Breakdown of input tokens.
+    pub struct InputTokens: response {
+        /// Input tokens served from the prompt cache.
+        cached_tokens: u64,
     }
 }
 
 object! {
-    /// Kinds of tokens of answers.
-    pub struct OutputTokens: answer {
-        /// Tokens of the reasoning.
-        reasoning_tokens: must u64,
+    /// Breakdown of output tokens.
+    pub struct OutputTokens: response {
+        /// Output tokens used for reasoning.
+        reasoning_tokens: u64,
     }
 }
 
 object! {
-    /// A page of batches.
-    pub struct List: answer {
-        /// What it is.
-        object: must ObjectKind,
-        /// The batches.
-        data: must Vec<Batch>,
-        /// Whether there are further pages.
-        has_more: must bool,
-        /// The first batch of the page.
-        first_id: may String,
-        /// The last batch of the page, after which the next page begins.
-        last_id: may String,
+    /// One page of batches.
+    pub struct List: response {
+        /// Object type, [`ObjectKind::List`].
+        object: ObjectKind,
+        /// The batches of this page.
+        data: Vec<Batch>,
+        /// Whether there are more pages.
+        has_more: bool,
+        /// Identifier of the first batch of the page.
+        first_id: Option<String>,
+        /// Identifier of the last batch of the page; the next page starts after it.
+        last_id: Option<String>,
     }
 }
 
 object! {
-    /// The query of a list of batches.
-    pub struct ListParams: part {
-        /// The batch after which the page begins: [`List::last_id`] of the one before.
-        after: may String,
-        /// How many batches a page has.
-        limit: copy u32,
+    /// Query parameters of the list.
+    pub struct ListParams: nested {
+        /// Start after the batch with this identifier: [`List::last_id`] of the previous page.
+        after: optional String,
+        /// Maximum batches per page.
+        limit: scalar u32,
     }
 }

@@ -1,35 +1,33 @@
-//! Sessions of a browser: `/v1/browser/sessions`.
+//! Browser sessions: `/v1/browser/sessions`.
 
 use super::wire::{object, open_enum};
 
 object! {
-    /// The body of a request for a session, which has no members.
-    pub struct CreateRequest: body {}
+    /// Request body of `POST /v1/browser/sessions`. It has no fields.
+    pub struct CreateRequest: request {}
 }
 
 impl CreateRequest {
-    /// Asks for a session.
+    /// Creates an empty request.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
 open_enum! {
-    /// Whether a session can be used.
+    /// Status of a browser session.
     pub enum SessionStatus {
-        /// It can.
         Running = "running",
-        /// It has ended.
         Stopped = "stopped",
     }
 }
 
 object! {
-    /// A session.
-    pub struct Session: answer {
-        /// Its identifier.
-        session_id: may String,
-        /// Whether it can be used.
-        status: may SessionStatus,
+    /// A browser session.
+    pub struct Session: response {
+        /// Identifier of the session.
+        session_id: Option<String>,
+        /// Current status.
+        status: Option<SessionStatus>,
     }
 }

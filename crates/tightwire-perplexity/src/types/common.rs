@@ -1,9 +1,9 @@
-//! What several resources share.
+//! Types shared by several resources.
 
-use super::wire::{by_shape, object, open_enum};
+use super::wire::{object, open_enum, untagged};
 
 open_enum! {
-    /// What an object is: the member `object` of answers.
+    /// Object type: the field `object` of responses.
     pub enum ObjectKind {
         /// A page of other objects.
         List = "list",
@@ -13,77 +13,69 @@ open_enum! {
         Batch = "batch",
         /// A model.
         Model = "model",
-        /// An answer of the agent API.
+        /// A response of the Agent API.
         Response = "response",
         /// An embedding.
         Embedding = "embedding",
         /// The embeddings of the chunks of one document.
         ContextualizedEmbedding = "contextualized_embedding",
-        /// A completion.
+        /// A chat completion.
         Completion = "chat.completion",
-        /// A part of a streamed completion.
+        /// A chunk of a streamed chat completion.
         CompletionChunk = "chat.completion.chunk",
-        /// The end of a streamed completion in concise mode.
+        /// The last chunk of a streamed completion in concise mode.
         CompletionDone = "chat.completion.done",
-        /// A part of streamed reasoning in concise mode.
+        /// A chunk of streamed reasoning in concise mode.
         Reasoning = "chat.reasoning",
-        /// The end of streamed reasoning in concise mode.
+        /// The last chunk of streamed reasoning in concise mode.
         ReasoningDone = "chat.reasoning.done",
     }
 }
 
 open_enum! {
-    /// How much text of the results a model gets to see.
+    /// Amount of text from search results that is added to the model's context.
     pub enum SearchContextSize {
-        /// Little.
         Low = "low",
-        /// Some.
         Medium = "medium",
-        /// Much.
         High = "high",
     }
 }
 
 open_enum! {
-    /// Where a search looks.
+    /// Collection of sources to search.
     pub enum SearchMode {
-        /// In the whole web.
+        /// The whole web.
         Web = "web",
-        /// In scholarly sources.
+        /// Scholarly sources.
         Academic = "academic",
-        /// In filings with the SEC.
+        /// Filings with the US Securities and Exchange Commission.
         Sec = "sec",
     }
 }
 
 open_enum! {
-    /// How old results may be.
+    /// Maximum age of search results.
     pub enum Recency {
-        /// One hour.
         Hour = "hour",
-        /// One day.
         Day = "day",
-        /// One week.
         Week = "week",
-        /// One month.
         Month = "month",
-        /// One year.
         Year = "year",
     }
 }
 
-by_shape! {
-    /// One text or several.
+untagged! {
+    /// A string or a list of strings.
     pub enum TextOrList {
-        /// One text.
+        /// A single string.
         Text = text String,
-        /// Several texts.
+        /// A list of strings.
         List = list String,
     }
 }
 
 impl TextOrList {
-    /// The texts.
+    /// Returns the strings as a slice.
     pub fn texts(&self) -> &[String] {
         match self {
             Self::Text(text) => std::slice::from_ref(text),
@@ -92,7 +84,7 @@ impl TextOrList {
         }
     }
 
-    /// Whether there is no text, or an empty one.
+    /// Returns `true` for a missing value, an empty list, or if any string is empty.
     pub(crate) fn is_blank(&self) -> bool {
         match self {
             Self::Unknown(value) => value.is_null(),
@@ -101,12 +93,12 @@ impl TextOrList {
     }
 }
 
-by_shape! {
-    /// A number, or a text in its place.
+untagged! {
+    /// An integer or a string.
     pub enum NumberOrText {
-        /// A number.
+        /// An integer.
         Number = integer i64,
-        /// A text.
+        /// A string.
         Text = text String,
     }
 }
@@ -122,13 +114,13 @@ impl std::fmt::Display for NumberOrText {
 }
 
 object! {
-    /// The answer to a deletion.
-    pub struct Deleted: answer {
-        /// What is deleted.
-        id: must String,
-        /// What kind of object it was.
-        object: must ObjectKind,
-        /// Whether it is gone.
-        deleted: must bool,
+    /// Response to a deletion.
+    pub struct Deleted: response {
+        /// Identifier of the deleted object.
+        id: String,
+        /// Type of the deleted object.
+        object: ObjectKind,
+        /// Whether the object was deleted.
+        deleted: bool,
     }
 }

@@ -8,7 +8,7 @@ use super::invalid::{Invalid, present};
 use super::wire::{object, tagged};
 
 object! {
-    /// The body of a request for decisions.
+    /// Request body of `POST /v1/decisions`.
     ///
     /// # Examples
     /// ```
@@ -20,18 +20,18 @@ object! {
     /// request.validate()?;
     /// # Ok::<(), tightwire_perplexity::types::Invalid>(())
     /// ```
-    pub struct Request: body {
-        /// The model.
-        model: must String,
-        /// What is to be decided about: a text, an object or a list.
-        state: must Value,
-        /// What is asked, by name.
-        questions: must BTreeMap<String, Question>,
+    pub struct Request: request {
+        /// Name of the model.
+        model: required String,
+        /// Context for the decisions: a string, an object or an array.
+        state: required Value,
+        /// The questions, by name.
+        questions: required BTreeMap<String, Question>,
     }
 }
 
 impl Request {
-    /// Decisions of `model` about `state`, without questions yet.
+    /// Creates a request without questions.
     pub fn new(model: impl Into<String>, state: impl Into<Value>) -> Self {
         Self { model: model.into(), state: state.into(), ..Self::default() }
     }
@@ -43,10 +43,11 @@ impl Request {
         self
     }
 
-    /// Checks what the server would refuse.
+    /// Validates the request locally.
     ///
     /// # Errors
-    /// The model, the state or the questions are missing, or a question has no options.
+    /// Returns [`Invalid`] if the model, state or questions are missing, or if a choice or score has no
+    /// criteria.
     pub fn validate(&self) -> Result<(), Invalid> {
         present("model", self.model.is_empty())?;
         present("state", self.state.is_null())?;
@@ -65,7 +66,7 @@ impl Request {
 }
 
 tagged! {
-    /// What is asked.
+    /// A question of a decision request.
     pub enum Question by "type" from {
         /// A degree between false and true.
         "noul" => Noul(Noul),
@@ -77,50 +78,51 @@ tagged! {
 }
 
 object! {
-    /// Asks for a degree between false and true.
-    pub struct Noul: part {
-        /// What is asked.
-        instructions: may String,
-        /// What true and false mean.
-        criteria: may NoulCriteria,
+    /// A question whose answer is a degree between false and true.
+    pub struct Noul: nested {
+        /// The question in words.
+        instructions: optional String,
+        /// Definitions of true and false.
+        criteria: optional NoulCriteria,
     }
 }
 
 impl Noul {
-    /// A question without criteria.
+    /// Creates a question without criteria.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
 object! {
-    /// What true and false mean.
-    pub struct NoulCriteria: part {
-        /// What true means.
-        yes as "true": may Value,
-        /// What false means.
-        no as "false": may Value,
+    /// Definitions of true and false. Each is a string, an object or an array.
+    pub struct NoulCriteria: nested {
+        /// Meaning of true.
+        yes as "true": optional Value,
+        /// Meaning of false.
+        no as "false": optional Value,
     }
 }
 
 object! {
-    /// Asks for one of several options.
-    pub struct Choice: part {
-        /// What each option means: a text, an object, a list, or `null` if its name says it.
-        criteria: must BTreeMap<String, Value>,
-        /// What is asked.
-        instructions: may String,
+    /// A question whose answer is one of several options.
+    pub struct Choice: nested {
+        /// Meaning of each option by name: a string, an object, an array, or `null` if the name is
+        /// self-explanatory.
+        criteria: required BTreeMap<String, Value>,
+        /// The question in words.
+        instructions: optional String,
     }
 }
 
 impl Choice {
-    /// A question with options whose names say what they mean.
+    /// Creates a question from self-explanatory options.
     pub fn new(options: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let criteria = options.into_iter().map(|option| (option.into(), Value::Null)).collect();
         Self { criteria, ..Self::default() }
     }
 
-    /// Adds an option and what it means.
+    /// Adds an option with its meaning.
     #[must_use]
     pub fn option(mut self, name: impl Into<String>, meaning: impl Into<Value>) -> Self {
         self.criteria.insert(name.into(), meaning.into());
@@ -129,36 +131,36 @@ impl Choice {
 }
 
 object! {
-    /// Asks for one of several grades.
-    pub struct Score: part {
-        /// What each grade means, the lowest first: a text, an object or a list.
-        criteria: must Vec<Value>,
-        /// What is asked.
-        instructions: may String,
+    /// A question whose answer is one of several grades.
+    pub struct Score: nested {
+        /// Meaning of each grade, lowest first: a string, an object or an array.
+        criteria: required Vec<Value>,
+        /// The question in words.
+        instructions: optional String,
     }
 }
 
 impl Score {
-    /// A question with grades, the lowest first.
+    /// Creates a question from grades, lowest first.
     pub fn new(criteria: impl IntoIterator<Item = impl Into<Value>>) -> Self {
         Self { criteria: criteria.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 }
 
 object! {
-    /// Decisions.
-    pub struct Response: answer {
-        /// The answer to each question, by its name.
-        answers: must BTreeMap<String, Answer>,
-        /// The model.
-        model: must String,
-        /// What they took.
-        usage: may Usage,
+    /// Response to a decision request.
+    pub struct Response: response {
+        /// The answers, by name of the question.
+        answers: BTreeMap<String, Answer>,
+        /// Name of the model.
+        model: String,
+        /// Tokens used.
+        usage: Option<Usage>,
     }
 }
 
 tagged! {
-    /// The answer to a question.
+    /// Answer to a question.
     pub enum Answer by "type" from {
         /// A degree between false and true.
         "noul" => Noul(NoulAnswer),
@@ -170,45 +172,45 @@ tagged! {
 }
 
 object! {
-    /// A degree between false and true.
-    pub struct NoulAnswer: answer {
-        /// From 0, false, to 1, true.
-        noul: must f64,
+    /// Answer to a [`Noul`] question.
+    pub struct NoulAnswer: response {
+        /// Degree from 0 (false) to 1 (true).
+        noul: f64,
     }
 }
 
 object! {
-    /// One of the options.
-    pub struct ChoiceAnswer: answer {
-        /// Its name.
-        choice: must String,
-        /// How sure it is, from 0 to 1.
-        confidence: must f64,
-        /// How probable each option is, from 0 to 1.
-        probabilities: must BTreeMap<String, f64>,
+    /// Answer to a [`Choice`] question.
+    pub struct ChoiceAnswer: response {
+        /// Name of the chosen option.
+        choice: String,
+        /// Confidence, from 0 to 1.
+        confidence: f64,
+        /// Probability of each option, from 0 to 1.
+        probabilities: BTreeMap<String, f64>,
     }
 }
 
 object! {
-    /// One of the grades.
-    pub struct ScoreAnswer: answer {
+    /// Answer to a [`Score`] question.
+    pub struct ScoreAnswer: response {
         /// The grade.
-        score: must f64,
-        /// How sure it is, from 0 to 1.
-        confidence: must f64,
-        /// How probable each grade is, from 0 to 1.
-        probabilities: must BTreeMap<String, f64>,
-        /// What the grades mean.
-        legend: must BTreeMap<String, Value>,
+        score: f64,
+        /// Confidence, from 0 to 1.
+        confidence: f64,
+        /// Probability of each grade, from 0 to 1.
+        probabilities: BTreeMap<String, f64>,
+        /// Meaning of each grade.
+        legend: BTreeMap<String, Value>,
     }
 }
 
 object! {
-    /// What decisions took.
-    pub struct Usage: answer {
-        /// Tokens of the request.
-        input_tokens: must u64,
-        /// Tokens of the answer.
-        output_tokens: must u64,
+    /// Tokens used by a decision request.
+    pub struct Usage: response {
+        /// Input tokens.
+        input_tokens: u64,
+        /// Output tokens.
+        output_tokens: u64,
     }
 }

@@ -9,17 +9,16 @@ use super::invalid::{Invalid, at_most, present, within};
 use super::wire::{object, open_enum};
 use super::{ObjectKind, TextOrList};
 
-/// How many texts, or documents, one request may have.
+/// Maximum texts, or documents, per request.
 const MAX_INPUTS: usize = 512;
-/// How many chunks all documents of a request may have.
+/// Maximum chunks of all documents of a request.
 const MAX_CHUNKS: usize = 16_000;
-/// The fewest dimensions of an embedding.
 const MIN_DIMENSIONS: u32 = 128;
-/// The most dimensions of an embedding of any model.
+/// Dimensions of the largest model.
 const MAX_DIMENSIONS: u32 = 2_560;
 
 object! {
-    /// The body of a request for embeddings.
+    /// Request body of `POST /v1/embeddings`.
     ///
     /// # Examples
     /// ```
@@ -29,28 +28,29 @@ object! {
     /// request.validate()?;
     /// # Ok::<(), tightwire_perplexity::types::Invalid>(())
     /// ```
-    pub struct Request: body {
-        /// The texts: at most 512 of 32K tokens each, 120,000 tokens in total.
-        input: must TextOrList,
-        /// The model.
-        model: must Model,
-        /// How many dimensions an embedding has, from 128 to what the model offers: 1,024 or 2,560.
-        dimensions: copy u32,
-        /// How embeddings are written. The server's default is [`EncodingFormat::Int8`].
-        encoding_format: may EncodingFormat,
+    pub struct Request: request {
+        /// Texts to embed: at most 512 of 32K tokens each, 120,000 tokens in total.
+        input: required TextOrList,
+        /// Name of the model.
+        model: required Model,
+        /// Dimensions per embedding, from 128 to the maximum of the model: 1,024 or 2,560.
+        dimensions: scalar u32,
+        /// Encoding of the vectors [server default: [`EncodingFormat::Int8`]].
+        encoding_format: optional EncodingFormat,
     }
 }
 
 impl Request {
-    /// Asks for the embeddings of one text or several.
+    /// Creates a request for one or several texts.
     pub fn new(model: impl Into<Model>, input: impl Into<TextOrList>) -> Self {
         Self { model: model.into(), input: input.into(), ..Self::default() }
     }
 
-    /// Checks what the server would refuse.
+    /// Validates the request locally.
     ///
     /// # Errors
-    /// The model or a text is missing, there are too many texts, or the dimensions are out of range.
+    /// Returns [`Invalid`] if the model or a text is missing, there are too many texts, or the dimensions are
+    /// out of range.
     pub fn validate(&self) -> Result<(), Invalid> {
         present("model", self.model == "")?;
         present("input", self.input.is_blank())?;
@@ -60,22 +60,23 @@ impl Request {
 }
 
 object! {
-    /// The body of a request for embeddings of chunks in the context of their documents.
-    pub struct ContextualizedRequest: body {
-        /// The chunks of each document: at most 512 documents of 32K tokens each, 16,000 chunks and 120,000 tokens in
-        /// total.
-        input: must Vec<Vec<String>>,
-        /// The model.
-        model: must Model,
-        /// How many dimensions an embedding has, from 128 to what the model offers: 1,024 or 2,560.
-        dimensions: copy u32,
-        /// How embeddings are written. The server's default is [`EncodingFormat::Int8`].
-        encoding_format: may EncodingFormat,
+    /// Request body of `POST /v1/contextualizedembeddings`, which embeds chunks in the context of their
+    /// document.
+    pub struct ContextualizedRequest: request {
+        /// Chunks of each document: at most 512 documents of 32K tokens each, 16,000 chunks and 120,000
+        /// tokens in total.
+        input: required Vec<Vec<String>>,
+        /// Name of the model.
+        model: required Model,
+        /// Dimensions per embedding, from 128 to the maximum of the model: 1,024 or 2,560.
+        dimensions: scalar u32,
+        /// Encoding of the vectors [server default: [`EncodingFormat::Int8`]].
+        encoding_format: optional EncodingFormat,
     }
 }
 
 impl ContextualizedRequest {
-    /// Asks for the embeddings of the chunks of documents.
+    /// Creates a request from the chunks of each document.
     pub fn new<D, C>(model: impl Into<Model>, documents: D) -> Self
     where
         D: IntoIterator<Item = C>,
@@ -86,10 +87,11 @@ impl ContextualizedRequest {
         Self { model: model.into(), input, ..Self::default() }
     }
 
-    /// Checks what the server would refuse.
+    /// Validates the request locally.
     ///
     /// # Errors
-    /// The model, a document or a chunk is missing, there are too many of them, or the dimensions are out of range.
+    /// Returns [`Invalid`] if the model, a document or a chunk is missing, there are too many of them, or the
+    /// dimensions are out of range.
     pub fn validate(&self) -> Result<(), Invalid> {
         present("model", self.model == "")?;
         present("input", self.input.is_empty())?;
@@ -105,71 +107,71 @@ impl ContextualizedRequest {
 }
 
 open_enum! {
-    /// A model for embeddings.
+    /// Name of an embedding model.
     pub enum Model {
-        /// The small one.
+        /// 0.6B parameters, up to 1,024 dimensions.
         V1Small = "pplx-embed-v1-0.6b",
-        /// The large one.
+        /// 4B parameters, up to 2,560 dimensions.
         V1Large = "pplx-embed-v1-4b",
-        /// The small one for chunks in context.
+        /// 0.6B parameters, for chunks in the context of their document.
         ContextV1Small = "pplx-embed-context-v1-0.6b",
-        /// The large one for chunks in context.
+        /// 4B parameters, for chunks in the context of their document.
         ContextV1Large = "pplx-embed-context-v1-4b",
     }
 }
 
 open_enum! {
-    /// How embeddings are written.
+    /// Encoding of the vectors.
     pub enum EncodingFormat {
-        /// A signed byte per dimension, in base64.
+        /// One signed byte per dimension, in base64.
         Int8 = "base64_int8",
-        /// A bit per dimension, in base64.
+        /// One bit per dimension, in base64.
         Binary = "base64_binary",
     }
 }
 
 object! {
-    /// Embeddings of texts.
-    pub struct Response: answer {
-        /// What it is.
-        object: may ObjectKind,
-        /// The embeddings.
-        data: many Embedding,
-        /// The model.
-        model: may String,
-        /// What they took.
-        usage: may Usage,
+    /// Response with the embeddings of texts.
+    pub struct Response: response {
+        /// Object type, [`ObjectKind::List`].
+        object: Option<ObjectKind>,
+        /// The embeddings, one per text.
+        data: Option<Vec<Embedding>>,
+        /// Name of the model.
+        model: Option<String>,
+        /// Tokens used and their cost.
+        usage: Option<Usage>,
     }
 }
 
 object! {
-    /// Embeddings of chunks in the context of their documents.
-    pub struct ContextualizedResponse: answer {
-        /// What it is.
-        object: may ObjectKind,
-        /// The embeddings of each document.
-        data: many DocumentEmbeddings,
-        /// The model.
-        model: may String,
-        /// What they took.
-        usage: may Usage,
+    /// Response with the embeddings of chunks.
+    pub struct ContextualizedResponse: response {
+        /// Object type, [`ObjectKind::List`].
+        object: Option<ObjectKind>,
+        /// The embeddings, grouped by document.
+        data: Option<Vec<DocumentEmbeddings>>,
+        /// Name of the model.
+        model: Option<String>,
+        /// Tokens used and their cost.
+        usage: Option<Usage>,
     }
 }
 
 object! {
-    /// The embeddings of the chunks of one document.
-    pub struct DocumentEmbeddings: answer {
-        /// What it is.
-        object: may ObjectKind,
-        /// Which of the documents it belongs to, from 0.
-        index: copy u32,
-        /// The embeddings of the chunks.
-        data: many Embedding,
+    /// Embeddings of the chunks of one document.
+    pub struct DocumentEmbeddings: response {
+        /// Object type.
+        object: Option<ObjectKind>,
+        /// Index of the document in the request, from 0.
+        index: Option<u32>,
+        /// The embeddings, one per chunk.
+        data: Option<Vec<Embedding>>,
     }
 }
 
 object! {
-    /// The embedding of one text.
+    /// Embedding of one text or chunk.
     ///
     /// # Examples
     /// ```
@@ -180,44 +182,45 @@ object! {
     /// assert_eq!(embedding.to_bits().unwrap()[..8], [false, false, false, false, false, false, false, true]);
     /// # Ok::<(), tightwire_json::Error>(())
     /// ```
-    pub struct Embedding: answer {
-        /// What it is.
-        object: may ObjectKind,
-        /// Which of the texts it belongs to, from 0.
-        index: copy u32,
-        /// The vector in base64, in the form that [`EncodingFormat`] names.
-        embedding: may String,
+    pub struct Embedding: response {
+        /// Object type, [`ObjectKind::Embedding`].
+        object: Option<ObjectKind>,
+        /// Index of the text in the request, or of the chunk in its document, from 0.
+        index: Option<u32>,
+        /// Vector in base64, encoded as the request's [`EncodingFormat`] says.
+        embedding: Option<String>,
     }
 }
 
 impl Embedding {
-    /// The bytes of the vector; none if there is no vector.
+    /// Decodes the vector to bytes. A missing vector is empty.
     ///
     /// # Errors
-    /// The vector is not in base64.
+    /// Returns [`NotBase64`] if the vector is not valid base64.
     pub fn to_bytes(&self) -> Result<Vec<u8>, NotBase64> {
         STANDARD.decode(self.embedding.as_deref().unwrap_or_default()).map_err(|_| NotBase64(()))
     }
 
-    /// The vector of [`EncodingFormat::Int8`]: a number per dimension.
+    /// Decodes an [`EncodingFormat::Int8`] vector: one number per dimension.
     ///
     /// # Errors
-    /// The vector is not in base64.
+    /// Returns [`NotBase64`] if the vector is not valid base64.
     pub fn to_int8(&self) -> Result<Vec<i8>, NotBase64> {
         Ok(self.to_bytes()?.into_iter().map(|byte| byte as i8).collect())
     }
 
-    /// The vector of [`EncodingFormat::Binary`]: a bit per dimension, the highest bit of each byte first.
+    /// Decodes an [`EncodingFormat::Binary`] vector: one bit per dimension, most significant bit of each byte
+    /// first.
     ///
     /// # Errors
-    /// The vector is not in base64.
+    /// Returns [`NotBase64`] if the vector is not valid base64.
     pub fn to_bits(&self) -> Result<Vec<bool>, NotBase64> {
         let bits = |byte: u8| (0..8).rev().map(move |bit| byte >> bit & 1 == 1);
         Ok(self.to_bytes()?.into_iter().flat_map(bits).collect())
     }
 }
 
-/// A vector that is not in base64.
+/// Error for a vector that is not valid base64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotBase64(());
 
@@ -230,26 +233,26 @@ impl fmt::Display for NotBase64 {
 impl std::error::Error for NotBase64 {}
 
 object! {
-    /// What embeddings took.
-    pub struct Usage: answer {
-        /// Tokens of the texts.
-        prompt_tokens: copy u64,
-        /// Tokens in total.
-        total_tokens: copy u64,
-        /// What they cost.
-        cost: may Cost,
+    /// Tokens used by an embedding request.
+    pub struct Usage: response {
+        /// Tokens of the input.
+        prompt_tokens: Option<u64>,
+        /// Total tokens.
+        total_tokens: Option<u64>,
+        /// Cost of the request.
+        cost: Option<Cost>,
     }
 }
 
 object! {
-    /// What embeddings cost.
-    pub struct Cost: answer {
-        /// The currency, `USD`.
-        currency: may String,
-        /// Of the texts.
-        input_cost: copy f64,
-        /// Of everything.
-        total_cost: copy f64,
+    /// Cost of an embedding request.
+    pub struct Cost: response {
+        /// Currency, `USD`.
+        currency: Option<String>,
+        /// Cost of the input.
+        input_cost: Option<f64>,
+        /// Total cost.
+        total_cost: Option<f64>,
     }
 }
 
@@ -258,14 +261,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vectors_that_are_not_base64_are_an_error() {
+    fn invalid_base64_is_an_error() {
         let embedding = Embedding { embedding: Some("*".to_owned()), ..Embedding::default() };
         assert_eq!(embedding.to_int8(), Err(NotBase64(())));
         assert_eq!(Embedding::default().to_bits(), Ok(Vec::new()));
     }
 
     #[test]
-    fn validation_names_the_member() {
+    fn validation_error_names_the_field() {
         let field = |result: Result<(), Invalid>| result.unwrap_err().field().to_owned();
         assert_eq!(field(Request::new("", "a").validate()), "model");
         assert_eq!(field(Request::new(Model::V1Small, ["a", ""]).validate()), "input");

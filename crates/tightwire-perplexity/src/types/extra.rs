@@ -1,4 +1,4 @@
-//! Members that have no field.
+//! JSON object fields that have no struct field.
 
 use std::collections::{BTreeMap, btree_map};
 use std::fmt;
@@ -8,91 +8,91 @@ use serde::de::IgnoredAny;
 use serde::de::MapAccess;
 use tightwire_json::Value;
 
-/// What becomes of members that have no field.
-pub(crate) trait Keep: Default {
-    /// What is remembered of a name until its value is read.
-    type Unknown;
+/// Storage for unknown fields of a JSON object.
+pub(crate) trait FieldStore: Default {
+    /// Unknown key, stored until its value is read.
+    type Key;
 
-    /// Whether anything is ever kept.
-    const KEEPS: bool;
+    /// Whether unknown fields are stored at all.
+    const STORES: bool;
 
-    fn unknown(name: &str) -> Self::Unknown;
+    fn unknown(name: &str) -> Self::Key;
 
-    /// Reads the value of an unknown member.
-    fn keep<'de, A: MapAccess<'de>>(&mut self, name: Self::Unknown, map: &mut A) -> Result<(), A::Error>;
+    /// Reads the value of an unknown field and stores it.
+    fn store<'de, A: MapAccess<'de>>(&mut self, name: Self::Key, map: &mut A) -> Result<(), A::Error>;
 
-    /// Notes that a field came as `null`.
-    fn keep_null(&mut self, name: &'static str);
+    /// Records that a known field was `null`.
+    fn store_null(&mut self, name: &'static str);
 
     fn is_empty(&self) -> bool;
 
-    fn members(&self) -> Iter<'_>;
+    fn fields(&self) -> Iter<'_>;
 
-    /// Whether the member is written even if its field has a value.
-    fn replaces(&self, name: &str) -> bool;
+    /// Returns whether the entry is written in place of the struct field of the same name.
+    fn overrides(&self, name: &str) -> bool;
 
-    /// Takes over the members of a later part of the same object.
+    /// Merges the fields of a later chunk of the same object.
     fn merge(&mut self, later: &Self);
 }
 
-/// Members of a request that have no field, for whatever the server understands and this crate does not name.
+/// Request fields that this crate does not define.
 ///
-/// A member with the name of a field is written instead of the field, unless it is `null`: that is written only
-/// while the field is absent.
+/// An entry with the name of a struct field replaces it, unless the entry is `null`: a `null` is written only
+/// while the struct field is absent.
 ///
 /// # Examples
 /// ```
 /// use tightwire_perplexity::types::chat::Request;
 ///
-/// let request = Request::new("sonar", "Hello").member("trace", true).null("max_tokens");
+/// let request = Request::new("sonar", "Hello").extra_field("trace", true).null("max_tokens");
 /// let body = tightwire_json::to_string(&request)?;
 /// assert!(body.ends_with(r#""max_tokens":null,"trace":true}"#));
 /// # Ok::<(), tightwire_json::Error>(())
 /// ```
 #[derive(Clone, Default, PartialEq)]
-pub struct Members {
+pub struct ExtraFields {
     map: BTreeMap<String, Value>,
 }
 
-impl Members {
-    /// No members.
+impl ExtraFields {
+    /// Creates an empty map.
     pub const fn new() -> Self {
         Self { map: BTreeMap::new() }
     }
 
-    /// The value of a member.
+    /// Returns the value of a field.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.map.get(name)
     }
 
-    /// Adds or replaces a member.
+    /// Inserts or replaces a field.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) {
         self.map.insert(name.into(), value.into());
     }
 
-    /// Removes a member.
+    /// Removes a field and returns its value.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         self.map.remove(name)
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no fields.
     pub fn is_empty(&self) -> bool {
         self.map.is_empty()
     }
 
-    /// All members, in the order of their names.
+    /// Returns the fields, sorted by name.
     pub fn iter(&self) -> Iter<'_> {
         Iter { inner: Some(self.map.iter()) }
     }
 }
 
-impl fmt::Debug for Members {
+impl fmt::Debug for ExtraFields {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self).finish()
     }
 }
 
-impl<'a> IntoIterator for &'a Members {
+impl<'a> IntoIterator for &'a ExtraFields {
     type Item = (&'a str, &'a Value);
     type IntoIter = Iter<'a>;
 
@@ -101,22 +101,22 @@ impl<'a> IntoIterator for &'a Members {
     }
 }
 
-impl Keep for Members {
-    type Unknown = String;
+impl FieldStore for ExtraFields {
+    type Key = String;
 
-    const KEEPS: bool = true;
+    const STORES: bool = true;
 
     fn unknown(name: &str) -> String {
         name.to_owned()
     }
 
-    fn keep<'de, A: MapAccess<'de>>(&mut self, name: String, map: &mut A) -> Result<(), A::Error> {
+    fn store<'de, A: MapAccess<'de>>(&mut self, name: String, map: &mut A) -> Result<(), A::Error> {
         let value: Value = map.next_value()?;
         self.insert(name, value);
         Ok(())
     }
 
-    fn keep_null(&mut self, name: &'static str) {
+    fn store_null(&mut self, name: &'static str) {
         self.insert(name, Value::Null);
     }
 
@@ -125,11 +125,11 @@ impl Keep for Members {
         Self::is_empty(self)
     }
 
-    fn members(&self) -> Iter<'_> {
+    fn fields(&self) -> Iter<'_> {
         self.iter()
     }
 
-    fn replaces(&self, name: &str) -> bool {
+    fn overrides(&self, name: &str) -> bool {
         self.get(name).is_some_and(|value| !value.is_null())
     }
 
@@ -142,52 +142,52 @@ impl Keep for Members {
     }
 }
 
-/// Members of an answer, or of an object inside of a request, that have no field.
+/// Unknown fields of a response, or of an object nested in a request.
 ///
-/// They are kept with the feature `extra` alone. Without it this type has no size and is always empty, so that code
-/// that asks for members compiles either way. With it, what was decoded is encoded again without losing a member; those
-/// that came as `null` for a field without a value are among them. A field that has a value goes before a member of the
+/// They are stored only with the feature `extra`. Without it this type is zero-sized and always empty, so
+/// that code reading unknown fields compiles either way. With it, a decoded value encodes again without loss,
+/// including fields that were `null`. A struct field that has a value takes precedence over an entry of the
 /// same name.
 ///
 /// # Examples
 /// ```
-/// let answer: tightwire_perplexity::types::browser::Session = tightwire_json::from_str(r#"{"session_id": "s", "region": "eu"}"#)?;
-/// let region = answer.extra.get("region").and_then(tightwire_json::Value::as_str);
+/// let session: tightwire_perplexity::types::browser::Session = tightwire_json::from_str(r#"{"session_id": "s", "region": "eu"}"#)?;
+/// let region = session.extra.get("region").and_then(tightwire_json::Value::as_str);
 /// assert_eq!(region, cfg!(feature = "extra").then_some("eu"));
 /// # Ok::<(), tightwire_json::Error>(())
 /// ```
 #[derive(Clone, Default, PartialEq)]
 pub struct Extra {
     #[cfg(feature = "extra")]
-    members: Members,
+    fields: ExtraFields,
 }
 
 impl Extra {
-    /// The value of a member.
+    /// Returns the value of a field.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.iter().find_map(|(key, value)| (key == name).then_some(value))
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no fields.
     pub fn is_empty(&self) -> bool {
-        Keep::is_empty(self)
+        FieldStore::is_empty(self)
     }
 
-    /// All members, in the order of their names.
+    /// Returns the fields, sorted by name.
     pub fn iter(&self) -> Iter<'_> {
-        Keep::members(self)
+        FieldStore::fields(self)
     }
 
-    /// Adds or replaces a member.
+    /// Inserts or replaces a field.
     #[cfg(feature = "extra")]
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) {
-        self.members.insert(name, value);
+        self.fields.insert(name, value);
     }
 
-    /// Removes a member.
+    /// Removes a field and returns its value.
     #[cfg(feature = "extra")]
     pub fn remove(&mut self, name: &str) -> Option<Value> {
-        self.members.remove(name)
+        self.fields.remove(name)
     }
 }
 
@@ -207,67 +207,67 @@ impl<'a> IntoIterator for &'a Extra {
 }
 
 #[cfg(feature = "extra")]
-impl Keep for Extra {
-    type Unknown = String;
+impl FieldStore for Extra {
+    type Key = String;
 
-    const KEEPS: bool = true;
+    const STORES: bool = true;
 
     fn unknown(name: &str) -> String {
-        Members::unknown(name)
+        ExtraFields::unknown(name)
     }
 
-    fn keep<'de, A: MapAccess<'de>>(&mut self, name: String, map: &mut A) -> Result<(), A::Error> {
-        self.members.keep(name, map)
+    fn store<'de, A: MapAccess<'de>>(&mut self, name: String, map: &mut A) -> Result<(), A::Error> {
+        self.fields.store(name, map)
     }
 
-    fn keep_null(&mut self, name: &'static str) {
-        self.members.keep_null(name);
+    fn store_null(&mut self, name: &'static str) {
+        self.fields.store_null(name);
     }
 
     fn is_empty(&self) -> bool {
-        self.members.is_empty()
+        self.fields.is_empty()
     }
 
-    fn members(&self) -> Iter<'_> {
-        self.members.iter()
+    fn fields(&self) -> Iter<'_> {
+        self.fields.iter()
     }
 
-    fn replaces(&self, _name: &str) -> bool {
+    fn overrides(&self, _name: &str) -> bool {
         false
     }
 
     fn merge(&mut self, later: &Self) {
-        self.members.merge(&later.members);
+        self.fields.merge(&later.fields);
     }
 }
 
 #[cfg(not(feature = "extra"))]
-impl Keep for Extra {
-    type Unknown = ();
+impl FieldStore for Extra {
+    type Key = ();
 
-    const KEEPS: bool = false;
+    const STORES: bool = false;
 
     #[inline(always)]
     fn unknown(_name: &str) {}
 
     #[inline]
-    fn keep<'de, A: MapAccess<'de>>(&mut self, (): (), map: &mut A) -> Result<(), A::Error> {
+    fn store<'de, A: MapAccess<'de>>(&mut self, (): (), map: &mut A) -> Result<(), A::Error> {
         map.next_value::<IgnoredAny>().map(drop)
     }
 
     #[inline(always)]
-    fn keep_null(&mut self, _name: &'static str) {}
+    fn store_null(&mut self, _name: &'static str) {}
 
     #[inline(always)]
     fn is_empty(&self) -> bool {
         true
     }
 
-    fn members(&self) -> Iter<'_> {
+    fn fields(&self) -> Iter<'_> {
         Iter { inner: None }
     }
 
-    fn replaces(&self, _name: &str) -> bool {
+    fn overrides(&self, _name: &str) -> bool {
         false
     }
 
@@ -275,7 +275,7 @@ impl Keep for Extra {
     fn merge(&mut self, _later: &Self) {}
 }
 
-/// The members of [`Members`] or [`Extra`].
+/// Iterator over the fields of [`ExtraFields`] or [`Extra`].
 #[derive(Debug, Clone)]
 pub struct Iter<'a> {
     inner: Option<btree_map::Iter<'a, String, Value>>,

@@ -1,74 +1,74 @@
-//! Files: `/v1/files`. The answer to a deletion is [`Deleted`](super::Deleted).
+//! Files: `/v1/files`. Deleting one returns [`Deleted`](super::Deleted).
 
 use super::ObjectKind;
 use super::wire::{object, open_enum};
 
 open_enum! {
-    /// What a file is for.
+    /// Purpose of a file.
     pub enum Purpose {
-        /// Requests of a batch.
+        /// Input of a batch.
         Batch = "batch",
-        /// Answers of a batch.
+        /// Output of a batch.
         BatchOutput = "batch_output",
     }
 }
 
 open_enum! {
-    /// Which objects of a list come first.
+    /// Sort order of a list by creation time.
     pub enum Order {
-        /// The oldest.
+        /// Oldest first.
         Ascending = "asc",
-        /// The newest.
+        /// Newest first.
         Descending = "desc",
     }
 }
 
 object! {
-    /// A file.
-    pub struct FileObject: answer {
-        /// Its identifier.
-        id: must String,
-        /// What it is.
-        object: must ObjectKind,
-        /// Its length in bytes.
-        bytes: must u64,
-        /// When it was made, in Unix seconds.
-        created_at: must i64,
-        /// What it was called by its owner.
-        filename: must String,
-        /// What it is for.
-        purpose: must Purpose,
-        /// When it will be deleted, in Unix seconds.
-        expires_at: copy i64,
+    /// Metadata of a file.
+    pub struct FileObject: response {
+        /// Identifier of the file.
+        id: String,
+        /// Object type, [`ObjectKind::File`].
+        object: ObjectKind,
+        /// Size in bytes.
+        bytes: u64,
+        /// Creation time, in Unix seconds.
+        created_at: i64,
+        /// File name given at upload.
+        filename: String,
+        /// Purpose of the file.
+        purpose: Purpose,
+        /// Expiry time, in Unix seconds.
+        expires_at: Option<i64>,
     }
 }
 
 object! {
-    /// A page of files.
-    pub struct List: answer {
-        /// What it is.
-        object: must ObjectKind,
-        /// The files.
-        data: must Vec<FileObject>,
-        /// Whether there are further pages.
-        has_more: must bool,
-        /// The first file of the page.
-        first_id: may String,
-        /// The last file of the page, after which the next page begins.
-        last_id: may String,
+    /// One page of files.
+    pub struct List: response {
+        /// Object type, [`ObjectKind::List`].
+        object: ObjectKind,
+        /// The files of this page.
+        data: Vec<FileObject>,
+        /// Whether there are more pages.
+        has_more: bool,
+        /// Identifier of the first file of the page.
+        first_id: Option<String>,
+        /// Identifier of the last file of the page; the next page starts after it.
+        last_id: Option<String>,
     }
 }
 
 object! {
-    /// The query of a list of files.
-    pub struct ListParams: part {
-        /// The file after which the page begins: [`List::last_id`] of the one before.
-        after: may String,
-        /// How many files a page has.
-        limit: copy u32,
-        /// Which files come first.
-        order: may Order,
-        /// What the files are for.
-        purpose: may Purpose,
+    /// Query parameters of the list.
+    pub struct ListParams: nested {
+        /// Start after the file with this identifier: [`List::last_id`] of the previous page.
+        after: optional String,
+        /// Maximum files per page.
+        limit: scalar u32,
+        /// Sort order.
+        order: optional Order,
+        /// Only list files with this purpose.
+        purpose: optional Purpose,
     }
 }

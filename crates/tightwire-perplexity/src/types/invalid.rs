@@ -1,10 +1,11 @@
-//! What is wrong with a request before it is sent.
+//! Validation error of a request.
 
 use std::fmt;
 
-/// A request that the server would refuse.
+/// Error of the local validation of a request, such as
+/// [`chat::Request::validate`](super::chat::Request::validate).
 ///
-/// The reason is private; ask the `is_*` predicates. `Display` names the member and the rule, never the value.
+/// Use the `is_*` methods to tell the reasons apart. `Display` names the field and the rule, never the value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invalid {
     field: String,
@@ -36,34 +37,34 @@ impl Invalid {
         Self { field: field.into(), reason: Reason::Form(rule) }
     }
 
-    /// The same, for a member inside of `parent`.
+    /// Prefixes the field path with `parent`.
     #[must_use]
     pub(crate) fn inside(mut self, parent: impl fmt::Display) -> Self {
         self.field = format!("{parent}.{}", self.field);
         self
     }
 
-    /// The path of the member: `tools[1].server_label`.
+    /// Returns the path of the invalid field, such as `tools[1].server_label`.
     pub fn field(&self) -> &str {
         &self.field
     }
 
-    /// Whether something is missing or empty.
+    /// Returns `true` if a required value is missing or empty.
     pub fn is_empty(&self) -> bool {
         self.reason == Reason::Empty
     }
 
-    /// Whether a number is outside of its range.
+    /// Returns `true` if a number is out of range.
     pub fn is_range(&self) -> bool {
         matches!(self.reason, Reason::Range(_))
     }
 
-    /// Whether a text or a list is too long.
+    /// Returns `true` if a string or list is too long.
     pub fn is_too_long(&self) -> bool {
         matches!(self.reason, Reason::Long(..))
     }
 
-    /// Whether a text or a combination of members breaks a rule.
+    /// Returns `true` if a string or a combination of fields is malformed.
     pub fn is_form(&self) -> bool {
         matches!(self.reason, Reason::Form(_))
     }
@@ -83,12 +84,12 @@ impl fmt::Display for Invalid {
 
 impl std::error::Error for Invalid {}
 
-/// Refuses an empty text or list.
+/// Rejects an empty string or list.
 pub(crate) fn present(field: &str, is_empty: bool) -> Result<(), Invalid> {
     if is_empty { Err(Invalid::empty(field)) } else { Ok(()) }
 }
 
-/// Refuses numbers outside of a range, NaN among them.
+/// Rejects a number out of range, and NaN.
 pub(crate) fn within<T: PartialOrd + fmt::Display + Copy>(
     field: &str,
     value: Option<T>,
@@ -101,7 +102,7 @@ pub(crate) fn within<T: PartialOrd + fmt::Display + Copy>(
     }
 }
 
-/// Refuses more than `limit` of something.
+/// Rejects a length above `limit`.
 pub(crate) fn at_most(field: &str, len: usize, limit: usize, unit: &'static str) -> Result<(), Invalid> {
     if len > limit { Err(Invalid::long(field, limit, unit)) } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! The types of all requests and answers, usable without any I/O.
+//! Request and response types of all endpoints, without I/O.
 //!
 //! ```
 //! use tightwire_perplexity::types::chat::{Completion, Message, Request};
@@ -10,30 +10,30 @@
 //! let body = tightwire_json::to_vec(&request)?;
 //! assert!(body.starts_with(br#"{"messages":[{"role":"system","content":"Be brief."}"#));
 //!
-//! let answer: Completion = tightwire_json::from_str(
+//! let completion: Completion = tightwire_json::from_str(
 //!     r#"{"id": "c", "choices": [{"index": 0, "message": {"role": "assistant", "content": "Scattering."}}]}"#,
 //! )?;
-//! assert_eq!(answer.text(), Some("Scattering."));
+//! assert_eq!(completion.text(), Some("Scattering."));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What is promised
+//! # Guarantees
 //!
-//! - An unknown value of an enum, an unknown tag of a union, and an unknown member never fail decoding. Values and tags
-//!   are kept, in the variants `Other` and `Unknown`. Members are kept with the feature `extra`, see [`Extra`].
-//! - A member that is missing or `null` decodes to its default: `None`, an empty list, zero, or the empty text.
-//! - Integers may be written with a fraction of zero.
-//! - Values are read in one pass; a union buffers only if its tag does not come first.
-//! - `None` means that a member is left out. Where `null` means something else the field is a [`Nullable`]; elsewhere
-//!   the method `null` of a request writes one.
+//! - Unknown enum values, union tags and object fields never fail decoding. Values and tags are stored in the variants
+//!   `Other` and `Unknown`. Unknown fields are stored with the feature `extra`, see [`Extra`].
+//! - A missing or `null` field decodes to its default: `None`, an empty list, zero or the empty string.
+//! - Integers may be written with a zero fraction (`7.0`).
+//! - Decoding is single-pass. A union is buffered only if its tag is not the first field.
+//! - `None` omits the field. Fields for which `null` has its own meaning are [`Nullable`]; to send `null` in another
+//!   field, call the request's `null` method.
 //!
-//! Requests are made by `new` with what is required and by methods named like the fields. `validate` tells before the
-//! first byte is sent what the server would refuse.
+//! Create a request with `new`, which takes the required fields, then chain the methods named like the optional fields.
+//! `validate` checks the documented limits before the request is sent.
 //!
-//! # What is not
+//! # Limits
 //!
-//! Numbers inside of unknown members and values are those of [`tightwire_json::Value`]: integers beyond 64 bits become floats.
-//! The structs may get further fields, the enums further variants.
+//! Numbers in unknown fields and values are [`tightwire_json::Value`]s: integers beyond 64 bits become floats. Structs
+//! may gain fields and enums may gain variants.
 
 #[cfg(test)]
 mod arbitrary;
@@ -59,7 +59,7 @@ pub mod search;
 pub mod skills;
 
 pub use common::{Deleted, NumberOrText, ObjectKind, Recency, SearchContextSize, SearchMode, TextOrList};
-pub use extra::{Extra, Iter, Members};
+pub use extra::{Extra, ExtraFields, Iter};
 pub use invalid::Invalid;
 pub use nullable::Nullable;
 pub use secret::Secret;

@@ -4,25 +4,25 @@ use super::ObjectKind;
 use super::wire::object;
 
 object! {
-    /// All models.
-    pub struct List: answer {
-        /// What it is.
-        object: must ObjectKind,
+    /// Response of `GET /v1/models`.
+    pub struct List: response {
+        /// Object type, [`ObjectKind::List`].
+        object: ObjectKind,
         /// The models.
-        data: must Vec<Model>,
+        data: Vec<Model>,
     }
 }
 
 object! {
-    /// A model of the agent API.
-    pub struct Model: answer {
-        /// Its identifier, such as `perplexity/sonar`.
-        id: must String,
-        /// What it is.
-        object: must ObjectKind,
-        /// When it was added, in Unix seconds.
-        created: must i64,
-        /// Who offers it.
-        owned_by: must String,
+    /// A model of the Agent API.
+    pub struct Model: response {
+        /// Identifier, such as `perplexity/sonar`.
+        id: String,
+        /// Object type, [`ObjectKind::Model`].
+        object: ObjectKind,
+        /// Creation time, in Unix seconds.
+        created: i64,
+        /// Organization that provides the model.
+        owned_by: String,
     }
 }

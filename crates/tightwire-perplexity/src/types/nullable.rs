@@ -1,10 +1,10 @@
-//! Members that may be absent, `null`, or a value.
+//! Request fields that can be absent, `null` or a value.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::wire::member::Member;
+use super::wire::field::FieldValue;
 
-/// A member of a request for which `null` means something else than leaving it out.
+/// A request field for which `null` differs from omitting the field.
 ///
 /// # Examples
 /// ```
@@ -18,27 +18,27 @@ use super::wire::member::Member;
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Nullable<T> {
-    /// The member is left out.
+    /// The field is omitted.
     #[default]
     Absent,
-    /// The member is `null`.
+    /// The field is `null`.
     Null,
-    /// The member has a value.
+    /// The field has a value.
     Value(T),
 }
 
 impl<T> Nullable<T> {
-    /// Whether the member is left out.
+    /// Returns whether the field is omitted.
     pub const fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
     }
 
-    /// Whether the member is `null`.
+    /// Returns whether the field is `null`.
     pub const fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
 
-    /// The value, if there is one.
+    /// Returns a reference to the value, if any.
     pub const fn value(&self) -> Option<&T> {
         match self {
             Self::Value(value) => Some(value),
@@ -46,7 +46,7 @@ impl<T> Nullable<T> {
         }
     }
 
-    /// The value, if there is one.
+    /// Returns the value, if any.
     pub fn into_value(self) -> Option<T> {
         match self {
             Self::Value(value) => Some(value),
@@ -67,7 +67,7 @@ impl From<&str> for Nullable<String> {
     }
 }
 
-/// Absent values are written as `null`, for only the object around them can leave them out.
+/// An absent value is written as `null`, because only the enclosing object can omit it.
 impl<T: Serialize> Serialize for Nullable<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -83,12 +83,16 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Nullable<T> {
     }
 }
 
-impl<T: Member> Member for Nullable<T> {
+impl<T: FieldValue> FieldValue for Nullable<T> {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
         Ok(Some(T::read(deserializer)?.map_or(Self::Null, Self::Value)))
     }
 
     fn missing() -> Self {
         Self::Absent
+    }
+
+    fn is_written(&self) -> bool {
+        !self.is_absent()
     }
 }

@@ -1,4 +1,4 @@
-//! Search without a model: `POST /search`.
+//! Web search without a model: `POST /search`.
 
 use std::fmt;
 use std::ops::Deref;
@@ -9,11 +9,11 @@ use serde::ser::{Serialize, Serializer};
 #[cfg(test)]
 use super::arbitrary::{Arbitrary, Source};
 use super::invalid::{Invalid, present};
-use super::wire::{member, object, open_enum, value_member};
+use super::wire::{field, field_value, object, open_enum};
 use super::{Recency, SearchContextSize, SearchMode, TextOrList};
 
 object! {
-    /// The body of a search.
+    /// Request body of `POST /search`.
     ///
     /// # Examples
     /// ```
@@ -23,101 +23,102 @@ object! {
     /// request.validate()?;
     /// # Ok::<(), tightwire_perplexity::types::Invalid>(())
     /// ```
-    pub struct Request: body {
-        /// What to search for: one query, or several at once.
-        query: must TextOrList,
-        /// Country to search from, as ISO 3166-1 code.
-        country: may String,
-        /// Whether to tell the time of the server.
-        display_server_time: copy bool,
-        /// How many results to return per query. More than 20 are for [`SearchType::People`] alone.
-        max_results: copy u32,
-        /// Upper bound of the tokens of all snippets.
-        max_tokens: copy u32,
-        /// Upper bound of the tokens of each snippet.
-        max_tokens_per_page: copy u32,
-        /// How much text to return. Leave it out together with the two bounds above. The server's default is `high`.
-        search_context_size: may SearchContextSize,
-        /// Domains to search in; a leading `-` excludes one.
-        search_domain_filter: many String,
+    pub struct Request: request {
+        /// One query, or several that are answered together.
+        query: required TextOrList,
+        /// Country to search from, as an ISO 3166-1 code.
+        country: optional String,
+        /// Whether to return the server's time.
+        display_server_time: scalar bool,
+        /// Maximum results per query. More than 20 only for [`SearchType::People`].
+        max_results: scalar u32,
+        /// Maximum tokens of all snippets together.
+        max_tokens: scalar u32,
+        /// Maximum tokens per snippet.
+        max_tokens_per_page: scalar u32,
+        /// Amount of text to return, as an alternative to `max_tokens` and `max_tokens_per_page` [server
+        /// default: `high`].
+        search_context_size: optional SearchContextSize,
+        /// Domains to search in; a leading `-` excludes a domain.
+        search_domain_filter: list String,
         /// Languages of the results, as lower-case ISO 639-1 codes.
-        search_language_filter: many String,
-        /// Where to search.
-        search_mode: may SearchMode,
-        /// How old results may be.
-        search_recency_filter: may Recency,
-        /// Earliest day of publication, as `M/D/YYYY`.
-        search_after_date_filter: may String,
-        /// Latest day of publication, as `M/D/YYYY`.
-        search_before_date_filter: may String,
-        /// Earliest day of the last change, as `M/D/YYYY`.
-        last_updated_after_filter: may String,
-        /// Latest day of the last change, as `M/D/YYYY`.
-        last_updated_before_filter: may String,
-        /// What is searched.
-        search_type: may SearchType,
+        search_language_filter: list String,
+        /// Collection of sources to search.
+        search_mode: optional SearchMode,
+        /// Maximum age of the results.
+        search_recency_filter: optional Recency,
+        /// Earliest publication date, as `M/D/YYYY`.
+        search_after_date_filter: optional String,
+        /// Latest publication date, as `M/D/YYYY`.
+        search_before_date_filter: optional String,
+        /// Earliest date of the last update, as `M/D/YYYY`.
+        last_updated_after_filter: optional String,
+        /// Latest date of the last update, as `M/D/YYYY`.
+        last_updated_before_filter: optional String,
+        /// Type of search.
+        search_type: optional SearchType,
     }
 }
 
 impl Request {
-    /// A search for one text or several.
+    /// Creates a search for one or several queries.
     pub fn new(query: impl Into<TextOrList>) -> Self {
         Self { query: query.into(), ..Self::default() }
     }
 
-    /// Checks what the server would refuse.
+    /// Validates the request locally.
     ///
     /// # Errors
-    /// There is no query, or one of them is empty.
+    /// Returns [`Invalid`] if there is no query or one is empty.
     pub fn validate(&self) -> Result<(), Invalid> {
         present("query", self.query.is_blank())
     }
 }
 
 open_enum! {
-    /// What is searched.
+    /// Type of search.
     pub enum SearchType {
-        /// The web.
+        /// Full web search.
         Web = "web",
-        /// The web, quickly.
+        /// Faster, less thorough web search.
         Fast = "fast",
-        /// People.
+        /// Search for people.
         People = "people",
     }
 }
 
 object! {
-    /// The answer to a search.
-    pub struct Response: answer {
-        /// Its identifier.
-        id: must String,
-        /// What was found.
-        results: must Results,
-        /// The time of the server.
-        server_time: may String,
+    /// Response of `POST /search`.
+    pub struct Response: response {
+        /// Identifier of the search.
+        id: String,
+        /// Results of all queries.
+        results: Results,
+        /// Time of the server.
+        server_time: Option<String>,
     }
 }
 
 object! {
-    /// A page that was found.
-    pub struct SearchResult: answer {
-        /// What it says.
-        snippet: must String,
-        /// Its title.
-        title: must String,
-        /// Its address.
-        url: must String,
-        /// When it was published, as `YYYY-MM-DD`.
-        date: may String,
-        /// When it was changed, as `YYYY-MM-DD`.
-        last_updated: may String,
+    /// A search result.
+    pub struct SearchResult: response {
+        /// Extract of the page's text.
+        snippet: String,
+        /// Title of the page.
+        title: String,
+        /// URL of the page.
+        url: String,
+        /// Publication date, as `YYYY-MM-DD`.
+        date: Option<String>,
+        /// Date of the last update, as `YYYY-MM-DD`.
+        last_updated: Option<String>,
     }
 }
 
-/// The results of all queries of a request.
+/// Results of all queries of a search request.
 ///
-/// Servers write one list, or for several queries a list of lists. Either is a slice of all results; which of
-/// them belong to which query is in [`by_query`](Self::by_query).
+/// The server sends a flat list or, for several queries, a list per query. Both dereference to a slice of all
+/// results; [`by_query`](Self::by_query) returns the groups.
 ///
 /// # Examples
 /// ```
@@ -131,24 +132,24 @@ object! {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Results {
     all: Vec<SearchResult>,
-    /// Where the results of each query end, if the server grouped them.
+    /// End index of each query's results in `all`, if the server grouped them.
     ends: Option<Box<[usize]>>,
 }
 
 impl Results {
-    /// The results of each query; of all of them at once if the server did not group them.
+    /// Returns the results grouped by query, or one group of all results if the server did not group them.
     pub fn by_query(&self) -> impl Iterator<Item = &[SearchResult]> {
         let whole = self.ends.is_none().then_some(self.all.len());
         let ends = self.ends.iter().flatten().copied().chain(whole);
         ends.scan(0, |start, end| Some(&self.all[std::mem::replace(start, end)..end]))
     }
 
-    /// Whether the server grouped the results by query.
+    /// Returns whether the server grouped the results by query.
     pub fn is_grouped(&self) -> bool {
         self.ends.is_some()
     }
 
-    /// All results.
+    /// Returns all results.
     pub fn into_vec(self) -> Vec<SearchResult> {
         self.all
     }
@@ -168,7 +169,7 @@ impl From<Vec<SearchResult>> for Results {
     }
 }
 
-/// Results that are grouped by query.
+/// Creates results that are grouped by query.
 impl From<Vec<Vec<SearchResult>>> for Results {
     fn from(groups: Vec<Vec<SearchResult>>) -> Self {
         let ends = groups.iter().scan(0, |end, group| {
@@ -228,14 +229,14 @@ impl<'de> Visitor<'de> for ResultsVisitor {
         let mut is_grouped = false;
         while let Some(is_group) = seq.next_element_seed(Element(&mut all))? {
             is_grouped |= is_group;
-            // A single result among groups is a group of its own.
+            // A single result between groups forms its own group.
             ends.push(all.len());
         }
         Ok(Results { all, ends: is_grouped.then(|| ends.into()) })
     }
 }
 
-/// Reads a result, or a group of them, to the end of a list; tells whether it is a group.
+/// Appends one result or a group of results to a list. Returns whether it was a group.
 struct Element<'a>(&'a mut Vec<SearchResult>);
 
 impl<'de> DeserializeSeed<'de> for Element<'_> {
@@ -261,12 +262,12 @@ impl<'de> Visitor<'de> for Element<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<bool, A::Error> {
-        self.0.append(&mut member::list(seq)?);
+        self.0.append(&mut field::list(seq)?);
         Ok(true)
     }
 }
 
-value_member!(Results);
+field_value!(Results);
 
 #[cfg(test)]
 impl Arbitrary for Results {
@@ -274,7 +275,7 @@ impl Arbitrary for Results {
         if bool::arbitrary(source) {
             Vec::<SearchResult>::arbitrary(source).into()
         } else {
-            // Groups are only visible where there are some.
+            // An empty list of groups would encode like an empty flat list.
             let mut groups = Vec::<Vec<SearchResult>>::arbitrary(source);
             groups.push(Vec::new());
             groups.into()
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_written_as_they_came() {
+    fn groups_round_trip() {
         let text = r#"[[],[{"snippet":"","title":"a","url":""}],[]]"#;
         let groups: Results = tightwire_json::from_str(text).unwrap();
         assert_eq!(groups.by_query().map(<[_]>::len).collect::<Vec<_>>(), [0, 1, 0]);

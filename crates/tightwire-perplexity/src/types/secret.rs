@@ -1,11 +1,11 @@
-//! Values that no log may show.
+//! Strings that must not be logged.
 
 use std::fmt;
 
-use super::wire::value_member;
+use super::wire::field_value;
 use serde::{Deserialize, Serialize};
 
-/// A text that `Debug` does not show, such as the credentials of a tool's server.
+/// A string that `Debug` does not print, such as the credentials of an MCP server.
 ///
 /// # Examples
 /// ```
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub struct Secret(Box<str>);
 
 impl Secret {
-    /// The text.
+    /// Returns the secret.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -42,4 +42,4 @@ impl fmt::Debug for Secret {
     }
 }
 
-value_member!(Secret);
+field_value!(Secret);

@@ -1,116 +1,116 @@
-//! Skills that are kept by the service: `/v1/skills`.
+//! Skills stored by the service: `/v1/skills`.
 
 use super::Secret;
 use super::wire::object;
 
 object! {
-    /// A skill.
-    pub struct ManagedSkill: answer {
-        /// Its identifier for the service.
-        skill_id: must String,
-        /// Its name for the model.
-        name: may String,
-        /// What it is good for.
-        description: may String,
-        /// Which revision this is.
-        revision: may String,
-        /// Which revision is the newest.
-        latest_revision: may String,
-        /// When it was made.
-        created_at: may String,
-        /// When it was changed.
-        updated_at: may String,
+    /// A stored skill.
+    pub struct ManagedSkill: response {
+        /// Identifier of the skill.
+        skill_id: String,
+        /// Name of the skill, as the model sees it.
+        name: Option<String>,
+        /// Description of when to use the skill.
+        description: Option<String>,
+        /// This revision.
+        revision: Option<String>,
+        /// Latest revision.
+        latest_revision: Option<String>,
+        /// Creation time.
+        created_at: Option<String>,
+        /// Time of the last update.
+        updated_at: Option<String>,
     }
 }
 
 object! {
-    /// A skill in a list.
-    pub struct Summary: answer {
-        /// Its identifier for the service.
-        skill_id: must String,
-        /// Its name for the model.
-        name: may String,
-        /// Which revision this is.
-        revision: may String,
-        /// When it was made.
-        created_at: may String,
-        /// When it was changed.
-        updated_at: may String,
+    /// Entry of a list of skills.
+    pub struct Summary: response {
+        /// Identifier of the skill.
+        skill_id: String,
+        /// Name of the skill, as the model sees it.
+        name: Option<String>,
+        /// Current revision.
+        revision: Option<String>,
+        /// Creation time.
+        created_at: Option<String>,
+        /// Time of the last update.
+        updated_at: Option<String>,
     }
 }
 
 object! {
-    /// A page of skills.
-    pub struct List: answer {
-        /// The skills.
-        skills: must Vec<Summary>,
-        /// Where the next page begins, if there is one.
-        next_page_token: may String,
+    /// One page of skills.
+    pub struct List: response {
+        /// The skills of this page.
+        skills: Vec<Summary>,
+        /// Token of the next page; absent on the last page.
+        next_page_token: Option<String>,
     }
 }
 
 object! {
     /// One revision of a skill.
-    pub struct Revision: answer {
-        /// Which one.
-        revision: must String,
-        /// Its name for the model.
-        name: may String,
-        /// When it was made.
-        created_at: may String,
+    pub struct Revision: response {
+        /// Identifier of the revision.
+        revision: String,
+        /// Name of the skill in this revision.
+        name: Option<String>,
+        /// Creation time.
+        created_at: Option<String>,
     }
 }
 
 object! {
-    /// A page of revisions.
-    pub struct Revisions: answer {
-        /// The revisions.
-        revisions: must Vec<Revision>,
-        /// Where the next page begins, if there is one.
-        next_page_token: may String,
+    /// One page of revisions.
+    pub struct Revisions: response {
+        /// The revisions of this page.
+        revisions: Vec<Revision>,
+        /// Token of the next page; absent on the last page.
+        next_page_token: Option<String>,
     }
 }
 
 object! {
-    /// Where the files of a skill are.
-    pub struct Download: answer {
-        /// The URL. Whoever knows it can read the files.
-        download_url: must Secret,
-        /// The skill's name for the model.
-        name: may String,
-        /// Which revision it is.
-        revision: may String,
+    /// Download location of a skill's files.
+    pub struct Download: response {
+        /// Pre-signed URL: it gives access to the files without further authentication.
+        download_url: Secret,
+        /// Name of the skill.
+        name: Option<String>,
+        /// Revision of the files.
+        revision: Option<String>,
     }
 }
 
 object! {
-    /// The query of a list of skills or revisions.
-    pub struct ListParams: part {
-        /// How many a page has.
-        limit: copy u32,
-        /// Where the page begins: `next_page_token` of the one before.
-        page_token: may String,
+    /// Query parameters of a list of skills or revisions.
+    pub struct ListParams: nested {
+        /// Maximum entries per page.
+        limit: scalar u32,
+        /// Page token: `next_page_token` of the previous page.
+        page_token: optional String,
     }
 }
 
 object! {
-    /// The query of one skill or its files.
-    pub struct RevisionParams: part {
-        /// Which revision; the newest if absent.
-        revision: may String,
+    /// Query parameters for retrieving a skill or its files.
+    pub struct RevisionParams: nested {
+        /// Revision to retrieve [server default: latest].
+        revision: optional String,
     }
 }
 
 object! {
-    /// The query of a change: it is refused if somebody else made another one before.
-    pub struct ChangeParams: part {
-        /// The revision that is to be changed.
-        expected_revision: must String,
+    /// Query parameters of an update. It fails if the skill was changed concurrently.
+    pub struct ChangeParams: nested {
+        /// Revision that the update is based on.
+        expected_revision: required String,
     }
 }
 
 impl ChangeParams {
-    /// Expects that `revision` is the newest.
+    /// Creates the parameters for an update based on `revision`.
     pub fn new(revision: impl Into<String>) -> Self {
         Self { expected_revision: revision.into(), ..Self::default() }
     }

@@ -1,4 +1,4 @@
-//! Properties of all types.
+//! Property tests of all types.
 
 use proptest::prelude::*;
 use serde::Serialize;
@@ -8,13 +8,15 @@ use tightwire_json::{Map, Value};
 use super::arbitrary::any_value;
 use super::*;
 
-/// What each type has to survive.
-trait Wire: Serialize + DeserializeOwned + PartialEq + Clone + std::fmt::Debug + Send + Sync {}
+/// Bounds of every tested type.
+pub(crate) trait Wire:
+    Serialize + DeserializeOwned + PartialEq + Clone + std::fmt::Debug + Send + Sync
+{
+}
 
 impl<T: Serialize + DeserializeOwned + PartialEq + Clone + std::fmt::Debug + Send + Sync> Wire for T {}
 
-/// What is written is read as the same value, also from an object whose members are in another order, and also when
-/// it has to be buffered before it is understood.
+/// Checks that a value decodes from its encoding, also with reordered fields and from a buffered [`Value`].
 fn round_trips<T: Wire>(value: &T) -> Result<(), TestCaseError> {
     let text = tightwire_json::to_string(value).unwrap();
     let again: T =
@@ -26,8 +28,8 @@ fn round_trips<T: Wire>(value: &T) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Members that are unknown or `null` are no errors, and are written again if they are kept.
-fn tolerates_members<T: Wire>(value: &T) -> Result<(), TestCaseError> {
+/// Checks that unknown fields and `null` decode, and that they are encoded again with the feature `extra`.
+fn tolerates_unknown_fields<T: Wire>(value: &T) -> Result<(), TestCaseError> {
     let Value::Object(object) = tightwire_json::from_str(&tightwire_json::to_string(value).unwrap()).unwrap()
     else {
         return Ok(());
@@ -57,7 +59,7 @@ fn tolerates_members<T: Wire>(value: &T) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Any other value in any place is an error or understood, and what is understood is written and read as such.
+/// Checks that replacing any nested value leads to a decoding error or to a value that round-trips.
 fn survives_changes<T: Wire>(value: &T, place: usize, other: &Value) -> Result<(), TestCaseError> {
     let mut changed = encode(value);
     let mut place = place % count(&changed);
@@ -71,7 +73,7 @@ fn survives_changes<T: Wire>(value: &T, place: usize, other: &Value) -> Result<(
     }
 }
 
-/// How many values there are in a value, itself included.
+/// Returns the number of values in a tree, including the root.
 fn count(value: &Value) -> usize {
     1 + match value {
         Value::Array(list) => list.iter().map(count).sum(),
@@ -80,12 +82,12 @@ fn count(value: &Value) -> usize {
     }
 }
 
-/// Replaces the value at a place in the order of [`count`].
+/// Replaces the value at `place`, counted in the order of [`count`].
 fn replace(value: &mut Value, place: &mut usize, other: &Value) {
     if *place == 0 {
         *value = other.clone();
     }
-    // Wraps once the value is found, so that no further one is.
+    // Wraps around after the replacement, so that nothing else is replaced.
     *place = place.wrapping_sub(1);
     if *place == usize::MAX {
         return;
@@ -107,13 +109,8 @@ fn encode<T: Wire>(value: &T) -> Value {
     tightwire_json::from_str(&tightwire_json::to_string(value).unwrap()).unwrap()
 }
 
-macro_rules! properties {
-    ($($ty:ty,)*) => {
-        $(check::<$ty>();)*
-    };
-}
-
-fn check<T: Wire + arbitrary::Arbitrary>() {
+/// Checks the properties of a type. The macros of `wire` define a test that calls this for each type.
+pub(crate) fn check<T: Wire + arbitrary::Arbitrary>() {
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
         cases: 32,
         failure_persistence: None,
@@ -122,7 +119,7 @@ fn check<T: Wire + arbitrary::Arbitrary>() {
     let strategy = (any_value::<T>(), any::<usize>(), any_value::<Option<Value>>());
     let result = runner.run(&strategy, |(value, place, other)| {
         round_trips(&value)?;
-        tolerates_members(&value)?;
+        tolerates_unknown_fields(&value)?;
         survives_changes(&value, place, &other.unwrap_or_default())
     });
     if let Err(error) = result {
@@ -130,346 +127,9 @@ fn check<T: Wire + arbitrary::Arbitrary>() {
     }
 }
 
-/// A type that is missing below would go unchecked.
+/// Any chunks and events, in any order, accumulate to a response that round-trips.
 #[test]
-fn every_type_is_listed() {
-    const LISTED: &str = include_str!("tests.rs");
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/types");
-    let (mut folders, mut count) = (vec![root.clone()], 0);
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let resource = path.strip_prefix(&root).unwrap().iter().next().unwrap();
-            let resource = std::path::Path::new(resource).file_stem().unwrap().to_str().unwrap();
-            let text = std::fs::read_to_string(&path).unwrap();
-            // Types that go over the wire are defined inside of macros, and indented therefore.
-            for line in text.lines() {
-                let line =
-                    line.strip_prefix("    pub struct ").or_else(|| line.strip_prefix("    pub enum "));
-                let Some(line) = line.filter(|_| resource != "wire") else { continue };
-                let name = line.split(|char: char| !char.is_alphanumeric()).next().unwrap();
-                let entry = match resource {
-                    "common" => format!("\n        {name},"),
-                    _ => format!("\n        {resource}::{name},"),
-                };
-                assert!(LISTED.contains(&entry), "{resource}::{name} has no properties");
-                count += 1;
-            }
-        }
-    }
-    assert!(count > 100, "only {count} types were found");
-}
-
-#[test]
-fn async_chat_types() {
-    properties! {
-        async_chat::Request,
-        async_chat::Status,
-        async_chat::AsyncCompletion,
-        async_chat::Summary,
-        async_chat::List,
-        async_chat::ListParams,
-        async_chat::GetParams,
-    }
-}
-
-#[test]
-fn batches_types() {
-    properties! {
-        batches::CreateRequest,
-        batches::Endpoint,
-        batches::CompletionWindow,
-        batches::Status,
-        batches::Batch,
-        batches::Errors,
-        batches::BatchError,
-        batches::RequestCounts,
-        batches::Usage,
-        batches::InputTokens,
-        batches::OutputTokens,
-        batches::List,
-        batches::ListParams,
-    }
-}
-
-#[test]
-fn browser_types() {
-    properties! {
-        browser::CreateRequest,
-        browser::SessionStatus,
-        browser::Session,
-    }
-}
-
-#[test]
-fn chat_types() {
-    properties! {
-        chat::Completion,
-        chat::CompletionStatus,
-        chat::ChunkKind,
-        chat::Choice,
-        chat::FinishReason,
-        chat::Image,
-        chat::Usage,
-        chat::Cost,
-        chat::Content,
-        chat::Part,
-        chat::TextPart,
-        chat::ImagePart,
-        chat::FilePart,
-        chat::PdfPart,
-        chat::VideoPart,
-        chat::Source,
-        chat::Url,
-        chat::DeltaChunk,
-        chat::DeltaChoice,
-        chat::ResponseFormat,
-        chat::TextFormat,
-        chat::JsonSchemaFormat,
-        chat::JsonSchema,
-        chat::RegexFormat,
-        chat::Regex,
-        chat::Role,
-        chat::Message,
-        chat::Delta,
-        chat::StepKind,
-        chat::ReasoningStep,
-        chat::StepSearch,
-        chat::FetchedPages,
-        chat::CodeRun,
-        chat::AgentProgress,
-        chat::BrowserAgent,
-        chat::BrowserTool,
-        chat::AttachmentSearch,
-        chat::ResultSource,
-        chat::PublicResult,
-        chat::Request,
-        chat::StreamMode,
-        chat::ReasoningEffort,
-        chat::SearchType,
-        chat::WebSearchOptions,
-        chat::UserLocation,
-        chat::MediaResponse,
-        chat::MediaOverrides,
-        chat::ToolKind,
-        chat::ToolChoice,
-        chat::Tool,
-        chat::Function,
-        chat::Schema,
-        chat::ToolCall,
-        chat::FunctionCall,
-    }
-}
-
-#[test]
-fn common_types() {
-    properties! {
-        ObjectKind,
-        SearchContextSize,
-        SearchMode,
-        Recency,
-        TextOrList,
-        NumberOrText,
-        Deleted,
-    }
-}
-
-#[test]
-fn decisions_types() {
-    properties! {
-        decisions::Request,
-        decisions::Question,
-        decisions::Noul,
-        decisions::NoulCriteria,
-        decisions::Choice,
-        decisions::Score,
-        decisions::Response,
-        decisions::Answer,
-        decisions::NoulAnswer,
-        decisions::ChoiceAnswer,
-        decisions::ScoreAnswer,
-        decisions::Usage,
-    }
-}
-
-#[test]
-fn embeddings_types() {
-    properties! {
-        embeddings::Request,
-        embeddings::ContextualizedRequest,
-        embeddings::Model,
-        embeddings::EncodingFormat,
-        embeddings::Response,
-        embeddings::ContextualizedResponse,
-        embeddings::DocumentEmbeddings,
-        embeddings::Embedding,
-        embeddings::Usage,
-        embeddings::Cost,
-    }
-}
-
-#[test]
-fn files_types() {
-    properties! {
-        files::Purpose,
-        files::Order,
-        files::FileObject,
-        files::List,
-        files::ListParams,
-    }
-}
-
-#[test]
-fn models_types() {
-    properties! {
-        models::List,
-        models::Model,
-    }
-}
-
-#[test]
-fn responses_types() {
-    properties! {
-        responses::Event,
-        responses::ResponseEvent,
-        responses::FailedEvent,
-        responses::ItemEvent,
-        responses::TextDeltaEvent,
-        responses::TextDoneEvent,
-        responses::ReasoningEvent,
-        responses::SearchQueriesEvent,
-        responses::SearchResultsEvent,
-        responses::FetchQueriesEvent,
-        responses::FetchResultsEvent,
-        responses::ImageQueriesEvent,
-        responses::ImageResultsEvent,
-        responses::SkillLoadedEvent,
-        responses::Input,
-        responses::InputItem,
-        responses::Role,
-        responses::InputMessage,
-        responses::InputContent,
-        responses::CallOutput,
-        responses::InputPart,
-        responses::InputText,
-        responses::InputImage,
-        responses::ImageDetail,
-        responses::InputFile,
-        responses::InputReasoning,
-        responses::ReasoningText,
-        responses::ReasoningKind,
-        responses::McpTools,
-        responses::McpTool,
-        responses::McpToolAnnotations,
-        responses::McpCall,
-        responses::ApprovalRequest,
-        responses::ApprovalResponse,
-        responses::Approval,
-        responses::ApprovalMode,
-        responses::ApprovalRules,
-        responses::ApprovalFilter,
-        responses::AllowedTools,
-        responses::OutputItem,
-        responses::OutputMessage,
-        responses::OutputContent,
-        responses::OutputText,
-        responses::Annotation,
-        responses::SearchResults,
-        responses::SearchResult,
-        responses::ImageResults,
-        responses::FetchResults,
-        responses::FetchedPage,
-        responses::FunctionCall,
-        responses::FunctionCallOutput,
-        responses::ToolSearch,
-        responses::SkillLoaded,
-        responses::AdvisorResult,
-        responses::UnknownItem,
-        responses::Namespace,
-        responses::NamespaceFunction,
-        responses::TokenUsage,
-        responses::OutputTokens,
-        responses::Request,
-        responses::Reasoning,
-        responses::Effort,
-        responses::ServiceTier,
-        responses::Profile,
-        responses::ProfileKind,
-        responses::RetrieveFormat,
-        responses::RetrieveParams,
-        responses::Response,
-        responses::Status,
-        responses::ResponseError,
-        responses::Usage,
-        responses::Cost,
-        responses::InputTokens,
-        responses::ToolCallDetails,
-        responses::Cancelled,
-        responses::ResponseFile,
-        responses::FileList,
-        responses::SandboxResults,
-        responses::Language,
-        responses::RunStatus,
-        responses::RunResult,
-        responses::SandboxOperation,
-        responses::Skill,
-        responses::BuiltinSkill,
-        responses::BuiltinName,
-        responses::InlineSkill,
-        responses::CustomSkill,
-        responses::Tool,
-        responses::ToolChoice,
-        responses::ToolMode,
-        responses::NamedTool,
-        responses::WebSearch,
-        responses::WebFilters,
-        responses::WebSearchType,
-        responses::UserLocation,
-        responses::ImageSearch,
-        responses::ImageFilters,
-        responses::ImageFormat,
-        responses::FetchUrl,
-        responses::PeopleSearch,
-        responses::FinanceSearch,
-        responses::Sandbox,
-        responses::FunctionTool,
-        responses::McpServer,
-        responses::Connector,
-    }
-}
-
-#[test]
-fn search_types() {
-    properties! {
-        search::Request,
-        search::SearchType,
-        search::Response,
-        search::SearchResult,
-    }
-}
-
-#[test]
-fn skills_types() {
-    properties! {
-        skills::ManagedSkill,
-        skills::Summary,
-        skills::List,
-        skills::Revision,
-        skills::Revisions,
-        skills::Download,
-        skills::ListParams,
-        skills::RevisionParams,
-        skills::ChangeParams,
-    }
-}
-
-/// Whatever a server sends, in whatever order, adds up to an answer that can be written and read.
-#[test]
-fn any_parts_add_up() {
+fn random_chunks_and_events_accumulate() {
     proptest!(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }, |(
         parts in any_value::<Vec<chat::Completion>>(),
         events in any_value::<Vec<responses::Event>>(),
@@ -488,9 +148,9 @@ fn any_parts_add_up() {
     });
 }
 
-/// However a text is cut into deltas, they add up to it.
+/// The deltas of a text accumulate to the text.
 #[test]
-fn deltas_add_up_to_the_text() {
+fn deltas_accumulate_to_the_text() {
     proptest!(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }, |(
         deltas in proptest::collection::vec(".{0,8}", 0..8),
         repeats in any::<bool>(),

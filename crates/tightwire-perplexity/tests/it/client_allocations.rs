@@ -1,4 +1,4 @@
-//! What reading a stream allocates: nothing per part besides the part itself.
+//! Allocations of reading a stream: per chunk, only those of the decoded chunk.
 #![cfg(feature = "client")]
 
 use futures_util::FutureExt;
@@ -9,7 +9,7 @@ use tightwire_perplexity::{EventStream, StreamItem};
 use crate::support::{Script, Step};
 use test_support::counting::allocations;
 
-/// A number, which takes no memory of its own.
+/// A number, which does not allocate.
 #[derive(Debug, serde::Deserialize)]
 struct Number(#[allow(dead_code, reason = "the test is about what surrounds it")] u64);
 
@@ -18,17 +18,18 @@ impl StreamItem for Number {}
 async fn open<T: StreamItem>(body: &str) -> EventStream<T> {
     let script = Script::new([Step::pieces([body])]);
     let stream = script.client().request(Method::GET, "/x").events::<T>().await.unwrap();
-    // The bodies here have no end.
+    // The bodies end without `[DONE]`.
     stream.allow_partial()
 }
 
-/// How much the parts after the first take, and how many they are. The first one brings up what is kept.
+/// Returns the bytes allocated after the first item, and the number of those items. The first item sets up
+/// the buffers.
 async fn of_stream<T: StreamItem>(body: &str) -> (usize, usize) {
     let mut stream = open::<T>(body).await;
     stream.next().await.unwrap().unwrap();
     let (count, parts) = allocations(|| {
         let mut parts = 0;
-        // All of the body is there, so that nothing has to be waited for.
+        // The whole body is available, so no poll is pending.
         while stream.next().now_or_never().flatten().is_some() {
             parts += 1;
         }
@@ -38,12 +39,12 @@ async fn of_stream<T: StreamItem>(body: &str) -> (usize, usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn events_take_nothing_besides_their_items() {
+async fn events_allocate_only_their_items() {
     assert_eq!(of_stream::<Number>(&"data: 7\n\n".repeat(101)).await, (0, 100));
 }
 
 #[tokio::test(start_paused = true)]
-async fn deltas_take_nothing_for_what_is_repeated() {
+async fn deltas_only_does_not_allocate_repeated_messages() {
     let part = |text: &str| {
         let delta =
             "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"},\"message\":{\"role\":\"assistant\",";

@@ -1,4 +1,4 @@
-//! Bodies in pieces of any size: the same items, the same errors, and memory that is linear in the body.
+//! Bodies split into chunks of any size: same items, same errors, and memory linear in the size of the body.
 #![cfg(feature = "client")]
 
 use std::time::Duration;
@@ -28,7 +28,7 @@ fn delta(text: &str) -> String {
     format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
 }
 
-/// The texts of the items and of the errors, and whether the answer is complete.
+/// Returns the texts of the items and errors, and whether the response is complete.
 fn items(
     pieces: &[&[u8]],
     configure: impl Fn(EventStream<Completion>) -> EventStream<Completion>,
@@ -48,7 +48,7 @@ fn items(
 }
 
 #[test]
-fn streams_do_not_depend_on_their_pieces() {
+fn streams_do_not_depend_on_chunk_boundaries() {
     let long = "x".repeat(70_000);
     let body = [&*delta("Hel"), ": comment\n\nid: 7\n\n", &delta(&long), &delta("lo")].concat();
     let largest = delta(&long).len();
@@ -79,16 +79,16 @@ fn streams_do_not_depend_on_their_pieces() {
     }
 }
 
-/// The body of an error, and that of an answer, with limits around their size.
+/// Error bodies and response bodies, with limits around their size.
 #[test]
-fn bodies_do_not_depend_on_their_pieces() {
+fn bodies_do_not_depend_on_chunk_boundaries() {
     let text = "y".repeat(100_000);
     let body = format!("{{\"id\":\"c\",\"model\":\"sonar\",\"choices\":[],\"object\":\"{text}\"}}");
     let piecewise = |status: u16, pieces: &[&[u8]]| {
-        let Step::Answer(answer) = Step::byte_pieces(pieces.iter().copied()) else { unreachable!() };
+        let Step::Response(answer) = Step::byte_pieces(pieces.iter().copied()) else { unreachable!() };
         let (mut parts, body) = answer.into_parts();
         parts.status = status.try_into().unwrap();
-        Step::Answer(http::Response::from_parts(parts, body))
+        Step::Response(http::Response::from_parts(parts, body))
     };
     for limit in limits(body.len()) {
         let outcome = in_pieces(body.as_bytes(), |pieces| {
@@ -128,15 +128,15 @@ fn bodies_do_not_depend_on_their_pieces() {
     assert_eq!(files, body.as_bytes());
 }
 
-/// The bytes that reading a body in small pieces allocates.
+/// Returns the bytes allocated by reading a body in small chunks.
 fn allocated(status: u16, length: usize) -> usize {
     let (step, feed) = Step::fed();
-    let Step::Answer(answer) = step else { unreachable!() };
+    let Step::Response(answer) = step else { unreachable!() };
     let (mut parts, body) = answer.into_parts();
     parts.status = status.try_into().unwrap();
-    let script = Script::new([Step::Answer(http::Response::from_parts(parts, body))]);
+    let script = Script::new([Step::Response(http::Response::from_parts(parts, body))]);
     run(async {
-        // Pieces are allocated here, and the call only reads them.
+        // Allocate the chunks here, so that the call only reads them.
         for _ in 0..length / 64 {
             feed.send(&"z".repeat(64));
         }
@@ -155,7 +155,7 @@ fn allocated(status: u16, length: usize) -> usize {
 }
 
 #[test]
-fn memory_is_linear_in_the_body() {
+fn memory_is_linear_in_the_body_size() {
     for status in [200, 400] {
         let (small, large) = (allocated(status, 128 << 10), allocated(status, 512 << 10));
         assert!(small <= 3 * (128 << 10) + (64 << 10), "{small} for status {status}");
@@ -163,26 +163,26 @@ fn memory_is_linear_in_the_body() {
     }
 }
 
-/// The deadlines of a call hold while the body of an error is read.
+/// Deadlines apply while an error body is read.
 #[test]
-fn the_body_of_an_error_is_read_within_the_deadline() {
+fn error_body_is_read_within_the_deadline() {
     let elapsed = |limit: fn(
         tightwire_perplexity::Call<tightwire_perplexity::Json<Completion>>,
     ) -> tightwire_perplexity::Call<tightwire_perplexity::Json<Completion>>| {
         run(async {
             let (step, feed) = Step::fed();
-            let Step::Answer(answer) = step else { unreachable!() };
+            let Step::Response(answer) = step else { unreachable!() };
             let (mut parts, body) = answer.into_parts();
             parts.status = http::StatusCode::BAD_REQUEST;
             feed.send("{\"error\":{\"message\":\"cut");
             let script = Script::new([
-                Step::Answer(http::Response::from_parts(parts, body)).after(Duration::from_millis(600))
+                Step::Response(http::Response::from_parts(parts, body)).after(Duration::from_millis(600))
             ]);
             let start = Instant::now();
             let client = script.client();
             let request = Request::new("sonar", "hey");
             let error = limit(client.chat().create(&request)).await.unwrap_err();
-            // What has arrived is kept.
+            // The part that arrived is used.
             assert!(error.is_bad_request() && error.body().unwrap().starts_with(b"{\"error\""));
             drop(feed);
             start.elapsed()
@@ -191,6 +191,6 @@ fn the_body_of_an_error_is_read_within_the_deadline() {
     assert_eq!(elapsed(|call| call.total_timeout(Duration::from_secs(1))), Duration::from_secs(1));
     assert_eq!(elapsed(|call| call.timeout(Duration::from_secs(2))), Duration::from_secs(2));
     assert_eq!(elapsed(|call| call), Duration::from_millis(5600));
-    // Where no time is left, what is there already is still read.
+    // With no time left, available data is still read.
     assert_eq!(elapsed(|call| call.total_timeout(Duration::from_millis(601))), Duration::from_millis(601));
 }

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use tightwire_perplexity::types::{
     async_chat, batches, chat, decisions, embeddings, files, responses, search, skills,
 };
-use tightwire_perplexity::{Answer, Call, Client, Events, File, Json, Nothing, PathStyle};
+use tightwire_perplexity::{Call, Client, Discard, Events, File, Json, PathStyle, ResponseType};
 
 use crate::support::{Script, Step};
-use crate::wire::answer_check;
+use crate::wire::response_check;
 
-/// The sources of the resources, by the names of the modules.
+/// Sources of the resources, by module name.
 const SOURCES: [(&str, &str); 8] = [
     ("batches", include_str!("../../src/resources/batches.rs")),
     ("chat", include_str!("../../src/resources/chat.rs")),
@@ -24,7 +24,7 @@ const SOURCES: [(&str, &str); 8] = [
     ("skills", include_str!("../../src/resources/skills.rs")),
 ];
 
-/// The methods of the resources that make a call, as `Group::method`.
+/// Returns the methods of the resources that create a call, as `Group::method`.
 fn methods() -> BTreeSet<String> {
     let mut methods = BTreeSet::new();
     for (_, source) in SOURCES {
@@ -46,14 +46,14 @@ fn methods() -> BTreeSet<String> {
     methods
 }
 
-/// What the body of an answer is.
+/// Kind of a response body.
 #[derive(Debug)]
 enum Body {
     /// JSON that is decoded as the type of this name.
     Json(&'static str),
     Events,
     File,
-    Nothing,
+    Discard,
 }
 
 trait Kind {
@@ -78,13 +78,13 @@ impl Kind for File {
     }
 }
 
-impl Kind for Nothing {
+impl Kind for Discard {
     fn body() -> Body {
-        Body::Nothing
+        Body::Discard
     }
 }
 
-/// One call, sent: its method, its path, and what answers it.
+/// One call: method, path and kind of response.
 #[derive(Debug)]
 struct Endpoint {
     name: &'static str,
@@ -93,17 +93,17 @@ struct Endpoint {
     body: Body,
 }
 
-/// Sends a call of each method.
+/// Sends one call per method.
 struct Calls {
     style: PathStyle,
     endpoints: Vec<Endpoint>,
 }
 
 impl Calls {
-    async fn add<A: Answer + Kind>(&mut self, name: &'static str, call: impl Fn(&Client) -> Call<A>) {
+    async fn add<A: ResponseType + Kind>(&mut self, name: &'static str, call: impl Fn(&Client) -> Call<A>) {
         let script = Script::new([Step::ok("{}")]);
         let client = script.builder().path_style(self.style).without_validation().build().unwrap();
-        // The answer is not what matters, and many of them cannot be empty.
+        // Ignore the result: an empty response does not decode as most types.
         let _ = call(&client).max_retries(0).await;
         let sent = &script.sent()[0];
         let url = sent.url.strip_prefix("https://example.org/base").unwrap();
@@ -171,7 +171,7 @@ async fn endpoints(style: PathStyle) -> Vec<Endpoint> {
     calls.endpoints
 }
 
-/// A method that is added to a resource has to be added here, and its endpoint to the table.
+/// A new method of a resource must be added here, and its endpoint to the table.
 #[tokio::test(start_paused = true)]
 async fn every_endpoint_has_a_type() {
     for style in [PathStyle::Sdk, PathStyle::V1] {
@@ -179,12 +179,12 @@ async fn every_endpoint_has_a_type() {
         let called: BTreeSet<_> = endpoints.iter().map(|endpoint| endpoint.name.to_owned()).collect();
         assert_eq!(called, methods());
         for endpoint in endpoints {
-            let check = answer_check(&endpoint.method, &endpoint.path).map(|check| check.type_name);
+            let check = response_check(&endpoint.method, &endpoint.path).map(|check| check.type_name);
             match endpoint.body {
                 Body::Json(name) => assert_eq!(check, Some(name), "{endpoint:?}"),
-                // The events of a stream have the path of the whole answer.
+                // Events of a stream have the same path as the buffered response.
                 Body::Events => assert!(check.is_some(), "{endpoint:?}"),
-                Body::File | Body::Nothing => assert_eq!(check, None, "{endpoint:?}"),
+                Body::File | Body::Discard => assert_eq!(check, None, "{endpoint:?}"),
             }
         }
     }

@@ -1,7 +1,7 @@
-//! Settings from the environment of the process.
+//! Settings from environment variables.
 //!
-//! A test cannot change the environment of its process while other tests run, so each case is this test binary once
-//! more, with other variables.
+//! A test cannot change the environment of its process while other tests run. So each case runs this test
+//! binary again with its own variables.
 #![cfg(feature = "client")]
 
 use std::process::Command;
@@ -10,7 +10,7 @@ use tightwire_perplexity::Client;
 
 use crate::support::{Script, Step};
 
-/// Runs the test `name` of this binary with these variables alone.
+/// Runs the test `name` of this binary with only these variables.
 fn run(name: &str, variables: &[(&str, &str)]) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", &format!("client_env::{name}")]).env("CLIENT_ENV_CASE", name);
@@ -22,7 +22,7 @@ fn run(name: &str, variables: &[(&str, &str)]) {
     assert!(output.status.success() && text.contains("1 passed"), "{text}");
 }
 
-/// Whether this process was started for the case.
+/// Returns whether this process was started for the case.
 fn is_case(name: &str) -> bool {
     std::env::var("CLIENT_ENV_CASE").is_ok_and(|case| case == name)
 }
@@ -67,10 +67,10 @@ fn variables_are_used() {
 }
 
 #[test]
-fn other_key_is_the_second_choice() {
-    if !is_case("other_key_is_the_second_choice") {
+fn second_key_variable_is_the_fallback() {
+    if !is_case("second_key_variable_is_the_fallback") {
         let variables = [("PERPLEXITY_API_KEY", " "), ("PPLX_API_KEY", "other")];
-        return run("other_key_is_the_second_choice", &variables);
+        return run("second_key_variable_is_the_fallback", &variables);
     }
     let client = Client::from_env().unwrap();
     assert_eq!(client.base_url(), "https://api.perplexity.ai/");

@@ -1,4 +1,4 @@
-//! Services between the client and the network: limits of rate and concurrency, changes of requests and answers.
+//! Tower services between client and network: rate and concurrency limits, changes of requests and responses.
 #![cfg(feature = "client")]
 
 use std::sync::Arc;
@@ -26,7 +26,7 @@ fn oks(count: usize) -> Vec<Step> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rate_is_kept_over_all_calls_and_attempts() {
+async fn rate_limit_covers_all_calls_and_attempts() {
     let script = Script::new([Step::status(429, &[("retry-after-ms", "0")], "")].into_iter().chain(oks(5)));
     let service = ServiceBuilder::new()
         .layer(BufferLayer::new(16))
@@ -42,7 +42,7 @@ async fn a_rate_is_kept_over_all_calls_and_attempts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_wait_for_a_free_place() {
+async fn concurrency_limit_delays_calls() {
     let steps = (0..4).map(|_| Step::ok("1").after(Duration::from_secs(1)));
     let script = Script::new(steps);
     let service = ServiceBuilder::new().layer(ConcurrencyLimitLayer::new(2)).service(script.clone());
@@ -53,9 +53,9 @@ async fn calls_wait_for_a_free_place() {
     assert_eq!(script.times(), [0, 0, 1000, 1000]);
 }
 
-/// Waiting for a place is part of an attempt.
+/// Waiting for the service is part of an attempt.
 #[tokio::test(start_paused = true)]
-async fn waits_for_a_service_count_for_the_limits_of_time() {
+async fn timeouts_include_waiting_for_the_service() {
     let script = Script::new(oks(2));
     let service = ServiceBuilder::new()
         .layer(BufferLayer::new(16))
@@ -69,7 +69,7 @@ async fn waits_for_a_service_count_for_the_limits_of_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_and_answers_can_be_seen_and_changed() {
+async fn layers_can_change_requests_and_responses() {
     let statuses = Arc::new(AtomicUsize::new(0));
     let sum = Arc::clone(&statuses);
     let script = Script::new([Step::failed(503), Step::ok("1")]);
@@ -88,9 +88,9 @@ async fn requests_and_answers_can_be_seen_and_changed() {
     assert_eq!(statuses.load(Ordering::Relaxed), 503 + 200, "layers see every attempt");
 }
 
-/// What fails below a layer is told apart as without it.
+/// Errors below a layer are classified as without the layer.
 #[tokio::test]
-async fn errors_of_the_network_pass_layers() {
+async fn network_errors_pass_through_layers() {
     let (_taken, address) = support::refusing();
     let http = tower::service_fn(|request: reqwest::Request| {
         let http = reqwest::Client::builder().no_proxy().build();
@@ -109,9 +109,9 @@ async fn errors_of_the_network_pass_layers() {
     assert!(!text.contains("s3cret"), "{text}");
 }
 
-/// A client over the answers of a test keeps all rules of the client above it.
+/// A test double as transport does not change the behavior of the client.
 #[tokio::test(start_paused = true)]
-async fn a_function_can_be_the_network() {
+async fn function_can_replace_the_network() {
     let service = tower::service_fn(|request: reqwest::Request| async move {
         let body = format!("{{\"id\":\"{}\"}}", request.url().path());
         Ok::<_, std::io::Error>(reqwest::Response::from(http::Response::new(body)))
@@ -123,7 +123,7 @@ async fn a_function_can_be_the_network() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn streams_and_downloads_have_no_limit_as_a_whole() {
+async fn streams_and_downloads_have_no_attempt_timeout() {
     let timeouts = Timeouts {
         total: Some(Duration::from_secs(2)),
         attempt: Some(Duration::from_secs(1)),

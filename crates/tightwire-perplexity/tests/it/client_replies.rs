@@ -1,19 +1,19 @@
-//! The cases of `cargo xtask conformance perplexity` with the recording of this crate.
+//! Runs the cases of `cargo xtask conformance perplexity` with the recording of this crate.
 #![cfg(feature = "client")]
 
 use crate::replies;
 
 #[test]
-fn recorded_answers_come_out_as_they_should() {
+fn recorded_responses_decode_as_expected() {
     let report = replies::run(include_str!("../data/perplexity-wire.jsonl")).unwrap();
     assert_eq!(report.failures, []);
     assert!(report.passed > 180, "{} passed", report.passed);
     assert!(report.without_document < 30, "{} without a document", report.without_document);
 }
 
-/// Endpoints of the client that the recording has no case of.
+/// Endpoints of the client that the recording does not cover.
 #[test]
-fn answers_outside_of_the_recording_have_types() {
+fn endpoints_without_recording_have_types() {
     let file = r#"{"id":"f","object":"file","bytes":1,"created_at":2,"filename":"a","purpose":"batch"}"#;
     let page = format!(r#"{{"object":"list","data":[{file}],"has_more":false}}"#);
     let chat = r#"{"id":"c","model":"sonar","choices":[]}"#;
@@ -34,7 +34,7 @@ fn answers_outside_of_the_recording_have_types() {
 }
 
 #[test]
-fn failures_are_told() {
+fn failures_are_reported() {
     let run = |target: &str, status: u16, kind: &str, body: &str| {
         let line = serde_json::json!({
             "client": "none", "scenario": "made up", "attempt": 0,

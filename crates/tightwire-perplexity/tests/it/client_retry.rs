@@ -1,4 +1,4 @@
-//! When calls are sent again, on a paused clock.
+//! Retries, on a paused clock.
 #![cfg(feature = "client")]
 
 use std::sync::{Arc, Mutex};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::Method;
 use tightwire_perplexity::{
-    Call, Client, Json, Outcome, Repeat, RetryBudget, RetryPolicy, TimeoutPhase, Timeouts,
+    Call, Client, Jitter, Json, Outcome, Repeat, RetryBudget, RetryPolicy, TimeoutPhase, Timeouts,
 };
 
 use crate::support::{Script, Step};
@@ -20,7 +20,7 @@ fn seconds(seconds: f64) -> Duration {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waits_double() {
+async fn delays_double() {
     let script = Script::new([Step::failed(500), Step::Broken, Step::ok("1")]);
     let answer = get(&script.client()).raw().await.unwrap();
     assert_eq!(*answer.value(), 1);
@@ -40,7 +40,7 @@ async fn last_error_is_returned() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn server_decides_about_the_wait() {
+async fn server_determines_the_delay() {
     let wishes = [("retry-after-ms", "20"), ("retry-after", "7")];
     let script = Script::new([
         Step::status(429, &wishes, ""),
@@ -52,8 +52,8 @@ async fn server_decides_about_the_wait() {
 }
 
 #[test]
-fn no_wait_needs_no_timer() {
-    // Without a driver of time, making a timer panics.
+fn zero_delay_needs_no_timer() {
+    // Creating a timer panics without a time driver.
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let script = Script::new([Step::Broken, Step::ok("1")]);
@@ -64,7 +64,7 @@ fn no_wait_needs_no_timer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn date_counts_from_the_date_of_the_answer() {
+async fn retry_after_date_is_relative_to_the_date_header() {
     let headers =
         [("date", "Sun, 06 Nov 1994 08:49:30 GMT"), ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")];
     let script = Script::new([Step::status(503, &headers, ""), Step::ok("1")]);
@@ -73,7 +73,7 @@ async fn date_counts_from_the_date_of_the_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn wait_beyond_the_cap_fails_at_once() {
+async fn delay_above_the_maximum_fails_immediately() {
     let script = Script::new([Step::status(429, &[("retry-after", "61")], "slow down"), Step::ok("1")]);
     let error = get(&script.client()).await.unwrap_err();
     assert!(error.is_rate_limit());
@@ -82,7 +82,7 @@ async fn wait_beyond_the_cap_fails_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_retried() {
+async fn outcomes_that_are_not_retried() {
     let refused = || Step::status(500, &[("x-should-retry", "false")], "");
     for step in [Step::failed(400), Step::failed(401), Step::failed(404), Step::failed(422), refused()] {
         let script = Script::new([step, Step::ok("1")]);
@@ -97,7 +97,7 @@ async fn what_is_not_retried() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_that_break_off_are_retried() {
+async fn truncated_responses_are_retried() {
     let (step, feed) = Step::fed();
     feed.send("{\"a\":");
     feed.fail();
@@ -106,7 +106,7 @@ async fn answers_that_break_off_are_retried() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn silence_ends_an_attempt() {
+async fn attempt_timeout_elapses_without_a_response() {
     let script = Script::new([Step::Silent, Step::ok("1").after(seconds(2.0)), Step::ok("1")]);
     let client = script.builder().timeout(seconds(1.0)).build().unwrap();
     assert_eq!(get(&client).await.unwrap(), 1);
@@ -114,9 +114,9 @@ async fn silence_ends_an_attempt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn body_counts_for_the_attempt_and_not_for_the_headers() {
+async fn attempt_timeout_includes_the_body() {
     let timeouts = Timeouts { headers: Some(seconds(1.0)), attempt: Some(seconds(5.0)), ..Timeouts::new() };
-    // The handle keeps the body of the second answer open.
+    // The handle keeps the body of the second response open.
     let (endless, _feed) = Step::fed();
     let script = Script::new([Step::Silent, endless]);
     let client = script.builder().timeouts(timeouts).max_retries(0).build().unwrap();
@@ -128,7 +128,7 @@ async fn body_counts_for_the_attempt_and_not_for_the_headers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn total_time_bounds_attempts_and_waits() {
+async fn total_timeout_covers_attempts_and_delays() {
     let script = Script::new([Step::Silent, Step::Silent]);
     let client = script.builder().timeout(seconds(10.0)).build().unwrap();
     let start = tokio::time::Instant::now();
@@ -137,7 +137,7 @@ async fn total_time_bounds_attempts_and_waits() {
     assert_eq!(start.elapsed(), seconds(12.0));
     assert_eq!(script.times(), [0, 10_500]);
 
-    // The wait would go past the deadline, so the latest error is returned at once.
+    // The delay would exceed the deadline, so the last error is returned immediately.
     let script = Script::new([Step::failed(500), Step::failed(503), Step::ok("1")]);
     let error = get(&script.client()).total_timeout(seconds(1.2)).await.unwrap_err();
     assert_eq!(error.status().unwrap(), 503);
@@ -145,7 +145,7 @@ async fn total_time_bounds_attempts_and_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stream_is_retried_until_its_headers_arrive() {
+async fn streams_are_retried_until_their_headers_arrive() {
     let (step, feed) = Step::fed();
     feed.send("data: 1\n\n");
     feed.fail();
@@ -161,7 +161,7 @@ async fn stream_is_retried_until_its_headers_arrive() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn key_is_the_same_for_all_attempts() {
+async fn idempotency_key_is_the_same_for_all_attempts() {
     let script = Script::new([Step::failed(500), Step::ok("1"), Step::ok("1"), Step::ok("1")]);
     let client = script.builder().automatic_idempotency_keys().build().unwrap();
     client.request(Method::POST, "/x").await.unwrap();
@@ -176,7 +176,7 @@ async fn key_is_the_same_for_all_attempts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_idempotent_calls_are_repeated_on_request() {
+async fn repeat_idempotent_retries_only_idempotent_calls() {
     let policy = RetryPolicy::new().repeat(Repeat::Idempotent);
     let script = Script::new([Step::failed(500), Step::failed(500), Step::ok("1")]);
     let client = script.builder().retry_policy(policy).build().unwrap();
@@ -185,7 +185,7 @@ async fn only_idempotent_calls_are_repeated_on_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn budget_ends_retrying_for_all() {
+async fn exhausted_budget_stops_all_retries() {
     let budget = Arc::new(RetryBudget::new(20));
     let policy = RetryPolicy::new().budget(Arc::clone(&budget));
     let script = Script::new([Step::failed(500), Step::failed(500), Step::failed(500), Step::ok("1")]);
@@ -201,7 +201,7 @@ async fn budget_ends_retrying_for_all() {
 async fn hook_and_classifier_see_outcomes() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&seen);
-    let policy = RetryPolicy::new().random(|| u32::MAX).classify(|outcome| match outcome {
+    let policy = RetryPolicy::new().jitter(Jitter::None).classify(|outcome| match outcome {
         Outcome::Status { status, .. } if *status == 404 => Some(true),
         _ => None,
     });
@@ -211,11 +211,11 @@ async fn hook_and_classifier_see_outcomes() {
     });
     get(&client.build().unwrap()).await.unwrap();
     let seen = seen.lock().unwrap();
-    assert_eq!(*seen, ["1 375ms Status(404)", "2 750ms Connection"]);
+    assert_eq!(*seen, ["1 500ms Status(404)", "2 1s Connection"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn attempts_are_counted_for_the_server_on_request() {
+async fn platform_headers_include_the_retry_count() {
     let script = Script::new([Step::failed(500), Step::ok("1")]);
     get(&script.builder().platform_headers().build().unwrap()).await.unwrap();
     let counts: Vec<_> =
@@ -224,7 +224,7 @@ async fn attempts_are_counted_for_the_server_on_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn body_that_is_too_large_is_refused() {
+async fn body_above_the_limit_is_rejected() {
     let script = Script::new([Step::ok("[1,2,3]"), Step::pieces(["[1,", "2,", "3]"]), Step::ok("1")]);
     let client = script.builder().max_body_size(6).build().unwrap();
     for _ in 0..2 {
@@ -234,12 +234,12 @@ async fn body_that_is_too_large_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn error_body_that_never_ends_does_not_hold_the_call_up() {
+async fn endless_error_body_does_not_block_the_call() {
     let (sender, feed) = Step::fed();
     feed.send("what there is");
-    let Step::Answer(mut response) = sender else { unreachable!("a fed step is an answer") };
+    let Step::Response(mut response) = sender else { unreachable!("a fed step is an answer") };
     *response.status_mut() = http::StatusCode::BAD_REQUEST;
-    let script = Script::new([Step::Answer(response)]);
+    let script = Script::new([Step::Response(response)]);
     let error = get(&script.client()).events::<tightwire_json::Value>().await.unwrap_err();
     assert!(error.is_bad_request());
     assert_eq!(error.body().unwrap(), "what there is");

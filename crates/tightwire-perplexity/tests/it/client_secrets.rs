@@ -1,4 +1,4 @@
-//! What must never be seen: keys, and other parts of requests that may be secret.
+//! Secrets: API keys and other confidential parts of requests are never shown.
 #![cfg(feature = "client")]
 
 use http::Method;
@@ -8,7 +8,7 @@ use crate::support;
 use crate::support::{KEY, Script, Step};
 
 #[tokio::test(start_paused = true)]
-async fn key_is_in_no_debug_output_and_in_no_error() {
+async fn key_does_not_appear_in_debug_output_and_errors() {
     let echo =
         r#"{"error":{"message":"no such key: pplx-s3cret","type":"pplx-s3cret","code":"pplx-s3cret"}}"#;
     let script = Script::new([
@@ -42,9 +42,9 @@ async fn key_is_in_no_debug_output_and_in_no_error() {
 }
 
 #[tokio::test]
-async fn transport_errors_name_no_url() {
+async fn transport_errors_do_not_contain_the_url() {
     let (_taken, address) = support::refusing();
-    // A proxy of the environment is no way to this machine.
+    // Bypass proxies of the environment, which cannot reach the loopback interface.
     let connect = Connect { proxy: Proxy::None, ..Connect::default() };
     let client = Client::builder()
         .without_environment()
@@ -65,7 +65,7 @@ async fn transport_errors_name_no_url() {
 }
 
 #[test]
-fn malformed_secrets_are_not_repeated() {
+fn malformed_secrets_do_not_appear_in_errors() {
     let builder = || Client::builder().without_environment();
     for error in [
         builder().api_key("s3cret\u{1}").build().unwrap_err(),

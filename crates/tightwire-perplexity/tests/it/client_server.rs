@@ -1,4 +1,4 @@
-//! The client against a server: connections, faults of the network, and whole flows.
+//! Client and mock server: connections, network faults and complete flows.
 #![cfg(feature = "client")]
 
 use std::time::Duration;
@@ -8,15 +8,15 @@ use http::Method;
 use serde_json::json;
 use tightwire_perplexity::types::{async_chat, chat, files, responses};
 use tightwire_perplexity::{Client, ClientBuilder, Connect, Jitter, Proxy, RetryPolicy};
-use tightwire_perplexity_mock::{Answer, Event, Mock, Rule, Scenario};
+use tightwire_perplexity_mock::{Event, Mock, MockResponse, Rule, Scenario};
 
-/// Retries without noticeable waits.
+/// Retries without noticeable delay.
 fn policy() -> RetryPolicy {
     RetryPolicy::new().initial_delay(Duration::from_millis(1)).jitter(Jitter::None)
 }
 
 fn builder(mock: &Mock) -> ClientBuilder {
-    // A proxy of the environment is no way to this machine, and the machine may be busy.
+    // Bypass proxies of the environment. The timeout is generous because the machine may be busy.
     let connect =
         Connect { proxy: Proxy::None, timeout: Some(Duration::from_secs(60)), ..Connect::default() };
     let builder = Client::builder().without_environment().api_key("key").base_url(mock.url());
@@ -29,16 +29,16 @@ async fn start(rule: Rule) -> (Mock, Client) {
     (mock, client)
 }
 
-fn ok() -> Answer {
-    Answer::json(&json!({"status": "ok"}))
+fn ok() -> MockResponse {
+    MockResponse::json(&json!({"status": "ok"}))
 }
 
 fn question() -> chat::Request {
     chat::Request::new("sonar", "Why is the sky blue?")
 }
 
-/// The rests of refusals and streams are read for a short time only, so that their connections can be used again. A busy
-/// machine may need that time for something else, but not again and again.
+/// The rest of error bodies and streams is drained only for a short time, so that their connections can be
+/// reused. A busy machine may exceed that time, but not every time.
 #[tokio::test]
 async fn calls_in_sequence_share_one_connection() {
     for _ in 0..50 {
@@ -50,9 +50,13 @@ async fn calls_in_sequence_share_one_connection() {
 }
 
 async fn connections_of_a_sequence() -> u64 {
-    let stream = Answer::events([Event::json(&json!({"id": "c", "choices": []})), Event::done()]);
-    let rule =
-        Rule::new("/x").answer(ok()).answer(Answer::status(503)).answer(ok()).answer(stream).answer(ok());
+    let stream = MockResponse::events([Event::json(&json!({"id": "c", "choices": []})), Event::done()]);
+    let rule = Rule::new("/x")
+        .respond(ok())
+        .respond(MockResponse::status(503))
+        .respond(ok())
+        .respond(stream)
+        .respond(ok());
     let (mock, client) = start(rule).await;
     let get = || client.request(Method::GET, "/x");
     get().await.unwrap();
@@ -66,8 +70,8 @@ async fn connections_of_a_sequence() -> u64 {
 }
 
 #[tokio::test]
-async fn calls_at_once_keep_their_connections() {
-    let (mock, client) = start(Rule::new("/x").answer(ok())).await;
+async fn concurrent_calls_reuse_their_connections() {
+    let (mock, client) = start(Rule::new("/x").respond(ok())).await;
     let worker = || async {
         for _ in 0..20 {
             client.request(Method::GET, "/x").await.unwrap();
@@ -75,13 +79,13 @@ async fn calls_at_once_keep_their_connections() {
     };
     join_all((0..32).map(|_| worker())).await;
     assert_eq!(mock.request_count(), 640);
-    // A call may begin to connect while the connection of another one is on its way back, and take that one all the same.
+    // A call may start connecting while another one returns its connection, and then use that one.
     assert!(mock.connection_count() < 320, "{} connections", mock.connection_count());
 }
 
 #[tokio::test]
-async fn broken_connections_are_retried() {
-    let body = || Answer::json(&json!({"text": "some text"}));
+async fn lost_connections_are_retried() {
+    let body = || MockResponse::json(&json!({"text": "some text"}));
     for fault in [
         body().reset_before_head(),
         body().reset_at(5),
@@ -89,7 +93,7 @@ async fn broken_connections_are_retried() {
         body().chunked().reset_at(5),
         body().content_length(4000),
     ] {
-        let (mock, client) = start(Rule::new("/x").answer(fault.times(1)).answer(body())).await;
+        let (mock, client) = start(Rule::new("/x").respond(fault.times(1)).respond(body())).await;
         let answer = client.request(Method::GET, "/x").raw().await.unwrap();
         assert_eq!(answer.value()["text"], "some text");
         assert_eq!((answer.head().retries(), mock.request_count()), (1, 2));
@@ -97,8 +101,8 @@ async fn broken_connections_are_retried() {
 }
 
 #[tokio::test]
-async fn silent_servers_run_into_the_limit() {
-    let (_mock, client) = start(Rule::new("/x").answer(ok().stall_at(3).chunked())).await;
+async fn unresponsive_server_causes_a_timeout() {
+    let (_mock, client) = start(Rule::new("/x").respond(ok().stall_at(3).chunked())).await;
     let call = client.request(Method::GET, "/x").timeout(Duration::from_millis(50)).max_retries(1);
     let error = call.await.unwrap_err();
     assert!(error.is_timeout());
@@ -106,11 +110,12 @@ async fn silent_servers_run_into_the_limit() {
 }
 
 #[tokio::test]
-async fn streams_that_break_off() {
+async fn interrupted_streams_are_errors() {
     let event = Event::json(&json!({"id": "c", "choices": [{"index": 0, "delta": {"content": "x"}}]}));
-    let (mock, client) =
-        start(Rule::new("/chat/completions").answer(Answer::events([event.clone(), event]).reset_at(100)))
-            .await;
+    let (mock, client) = start(
+        Rule::new("/chat/completions").respond(MockResponse::events([event.clone(), event]).reset_at(100)),
+    )
+    .await;
     let mut stream = client.chat().stream(&question()).await.unwrap();
     assert!(stream.next().await.unwrap().is_ok());
     assert!(stream.next().await.unwrap().unwrap_err().is_connection());
@@ -120,7 +125,7 @@ async fn streams_that_break_off() {
 }
 
 #[tokio::test]
-async fn chat_whole_and_streamed() {
+async fn chat_buffered_and_streamed() {
     let mock = Mock::start(Scenario::api()).await.unwrap();
     let client = builder(&mock).build().unwrap();
     let whole = client.chat().create(&question()).await.unwrap();
@@ -176,13 +181,13 @@ async fn jobs_and_files() {
 }
 
 #[tokio::test]
-async fn errors_of_the_server() {
+async fn server_errors() {
     let page =
-        Answer::bytes("text/html", "<html><h1>401 Authorization Required</h1></html>").with_status(401);
+        MockResponse::bytes("text/html", "<html><h1>401 Authorization Required</h1></html>").with_status(401);
     let rule = Rule::new("/chat/completions")
-        .answer(Answer::error(400, "invalid_model", "Invalid model 'x'."))
-        .answer(page)
-        .answer(Answer::rate_limited(Duration::from_secs(90)));
+        .respond(MockResponse::error(400, "invalid_model", "Invalid model 'x'."))
+        .respond(page)
+        .respond(MockResponse::rate_limited(Duration::from_secs(90)));
     let (_mock, client) = start(rule).await;
     let error = client.chat().create(&question()).await.unwrap_err();
     let api = error.as_api().unwrap();
@@ -199,16 +204,16 @@ async fn errors_of_the_server() {
 }
 
 #[tokio::test]
-async fn redirects_keep_the_body_and_not_the_key() {
+async fn redirects_keep_the_body_and_drop_the_key() {
     let target = Mock::start(
-        Scenario::rules_only().auth(tightwire_perplexity_mock::Auth::Off).rule(Rule::new("/y").answer(ok())),
+        Scenario::rules_only().auth(tightwire_perplexity_mock::Auth::Off).rule(Rule::new("/y").respond(ok())),
     )
     .await
     .unwrap();
-    // The same server under another name is another host.
+    // The same server under another name counts as another host.
     let elsewhere = format!("http://localhost:{}/y", target.address().port());
-    let moved = Answer::status(307).header("location", &elsewhere);
-    let (_mock, client) = start(Rule::new("/x").answer(moved)).await;
+    let moved = MockResponse::status(307).header("location", &elsewhere);
+    let (_mock, client) = start(Rule::new("/x").respond(moved)).await;
     client.request(Method::POST, "/x").json_body(&[1]).await.unwrap();
     let request = &target.requests()[0];
     assert_eq!(request.json().unwrap(), json!([1]));
@@ -217,7 +222,7 @@ async fn redirects_keep_the_body_and_not_the_key() {
 
 #[cfg(feature = "blocking")]
 #[test]
-fn programs_without_a_runtime() {
+fn blocking_client() {
     let mock = Mock::start_blocking(Scenario::api(), tightwire_perplexity_mock::Config::default()).unwrap();
     let client = tightwire_perplexity::blocking::Client::new(builder(&mock).build().unwrap()).unwrap();
     let whole = client.run(|api| api.chat().create(&question())).unwrap();

@@ -1,4 +1,4 @@
-//! Streams: the end, failures, silence, cancellation, putting answers together, resuming.
+//! Streams: end, errors, timeouts, cancellation, accumulation, resuming.
 #![cfg(feature = "client")]
 
 use std::time::Duration;
@@ -32,7 +32,7 @@ async fn chat(script: &Script) -> EventStream<Completion> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn chat_is_asked_for_and_put_together() {
+async fn chat_stream_is_requested_and_accumulated() {
     let script = Script::new([Step::pieces(CHUNKS)]);
     let mut stream = chat(&script).await;
     let answer = stream.accumulate().await.unwrap();
@@ -53,7 +53,7 @@ async fn chat_is_asked_for_and_put_together() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn text_comes_in_pieces_and_deltas_leave_the_rest_out() {
+async fn text_is_streamed_and_deltas_only_drops_messages() {
     let script = Script::new([Step::pieces(CHUNKS), Step::pieces(CHUNKS), Step::pieces(CHUNKS)]);
     let pieces: Vec<String> = chat(&script).await.text().try_collect().await.unwrap();
     assert_eq!(pieces, ["Hel", "lo"]);
@@ -63,7 +63,7 @@ async fn text_comes_in_pieces_and_deltas_leave_the_rest_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn missing_done_is_a_clean_end_after_the_last_item_only() {
+async fn missing_done_is_a_clean_end_only_after_the_last_item() {
     let mut stream = chat(&Script::new([Step::pieces(CHUNKS[..3].iter().copied())])).await;
     while stream.next().await.transpose().unwrap().is_some() {}
     assert!(stream.finished_cleanly());
@@ -71,14 +71,14 @@ async fn missing_done_is_a_clean_end_after_the_last_item_only() {
     stream.next().await.unwrap().unwrap();
     let error = stream.next().await.unwrap().unwrap_err();
     assert!(error.is_incomplete() && error.is_retryable());
-    assert_eq!(error.to_string(), "stream ended before the answer was complete (request id rid-1)");
+    assert_eq!(error.to_string(), "stream ended before the response was complete (request id rid-1)");
     assert!(stream.next().await.is_none());
     assert!(!stream.finished_cleanly());
 }
 
-/// A part of an answer is not taken for all of it, unless the caller asks for that.
+/// A truncated response is an error by default.
 #[tokio::test(start_paused = true)]
-async fn partial_answers_are_errors_unless_they_are_allowed() {
+async fn partial_responses_are_errors_unless_allowed() {
     let cut = || Script::new([Step::pieces(CHUNKS[..2].iter().copied())]);
     assert!(chat(&cut()).await.accumulate().await.unwrap_err().is_incomplete());
     assert!(chat(&cut()).await.deltas_only().accumulate().await.unwrap_err().is_incomplete());
@@ -89,7 +89,7 @@ async fn partial_answers_are_errors_unless_they_are_allowed() {
     assert!(!stream.finished_cleanly());
     let text = chat(&cut()).await.deltas_only().allow_partial().text().concat().await.unwrap();
     assert_eq!(text, "Hel");
-    // A broken connection is an error in either case.
+    // A lost connection is an error in either case.
     let (step, feed) = Step::fed();
     feed.send(CHUNKS[0]);
     feed.fail();
@@ -97,9 +97,9 @@ async fn partial_answers_are_errors_unless_they_are_allowed() {
     assert!(stream.accumulate().await.unwrap_err().is_connection());
 }
 
-/// Servers leave out the empty line behind the last event, and its line end.
+/// Some servers omit the empty line after the last event, or also its line end.
 #[tokio::test(start_paused = true)]
-async fn the_last_event_needs_no_empty_line() {
+async fn last_event_needs_no_empty_line() {
     for end in ["", "\n", "\r\n"] {
         let done = format!("data: [DONE]{end}");
         let script = Script::new([Step::pieces([CHUNKS[0], CHUNKS[2], &done])]);
@@ -119,7 +119,7 @@ async fn the_last_event_needs_no_empty_line() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn done_ends_the_stream_while_the_connection_is_open() {
+async fn done_ends_the_stream_before_the_connection_closes() {
     let (step, feed) = Step::fed();
     CHUNKS.iter().for_each(|chunk| feed.send(chunk));
     feed.send("data: {\"id\":\"after\"}\n\n");
@@ -131,7 +131,7 @@ async fn done_ends_the_stream_while_the_connection_is_open() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failures_of_the_server_end_the_stream() {
+async fn error_events_end_the_stream() {
     for failure in [
         "event: error\ndata: {\"error\":{\"message\":\"broken\",\"code\":500}}\n\n",
         "data: {\"error\":{\"message\":\"broken\"}}\n\n",
@@ -140,14 +140,14 @@ async fn failures_of_the_server_end_the_stream() {
         stream.next().await.unwrap().unwrap();
         let error = stream.next().await.unwrap().unwrap_err();
         assert!(error.is_stream());
-        assert_eq!(error.to_string(), "server reported in the stream: broken (request id rid-1)");
+        assert_eq!(error.to_string(), "server sent an error in the stream: broken (request id rid-1)");
         assert!(error.body().unwrap().starts_with(b"{\"error\""));
         assert!(stream.next().await.is_none());
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn malformed_events_end_the_stream_unless_they_are_skipped() {
+async fn malformed_events_end_the_stream_unless_skipped() {
     let pieces = [CHUNKS[0], "data: {\"id\": cut\n\n", CHUNKS[2], CHUNKS[3]];
     let mut stream = chat(&Script::new([Step::pieces(pieces)])).await;
     stream.next().await.unwrap().unwrap();
@@ -162,7 +162,7 @@ async fn malformed_events_end_the_stream_unless_they_are_skipped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_that_are_no_streams_are_errors() {
+async fn responses_that_are_not_streams_are_errors() {
     let page = Step::status(200, &[("content-type", "text/html")], "<html>\n\n</html>");
     let script = Script::new([page, Step::ok("{\"id\":\"c\"}"), Step::pieces([": nothing\n\n"])]);
     for _ in 0..2 {
@@ -170,26 +170,26 @@ async fn answers_that_are_no_streams_are_errors() {
         assert!(stream.next().await.unwrap().unwrap_err().is_decode());
         assert!(stream.next().await.is_none());
     }
-    // A stream without events is one, but no answer.
+    // An event stream without events is incomplete.
     assert!(chat(&script).await.next().await.unwrap().unwrap_err().is_incomplete());
 }
 
 #[tokio::test(start_paused = true)]
-async fn events_have_a_limit() {
+async fn event_size_is_limited() {
     let mut stream = chat(&Script::new([Step::pieces(CHUNKS)])).await.with_max_event_size(64);
     assert!(stream.next().await.unwrap().unwrap_err().is_limit());
     assert!(stream.next().await.is_none());
 }
 
 #[tokio::test(start_paused = true)]
-async fn silence_ends_the_stream_and_slow_readers_do_not() {
+async fn idle_timeout_does_not_count_time_between_polls() {
     let (step, feed) = Step::fed();
     feed.send(CHUNKS[0]);
     let script = Script::new([step]);
     let mut stream =
         script.client().chat().stream(&request()).timeout(Duration::from_secs(10)).await.unwrap();
     stream.next().await.unwrap().unwrap();
-    // Nobody waits for the stream during this time, and it may last longer than any limit as a whole.
+    // The stream is not polled during this time, which may exceed any timeout.
     tokio::time::sleep(Duration::from_secs(60)).await;
     feed.send(CHUNKS[2]);
     stream.next().await.unwrap().unwrap();
@@ -202,7 +202,7 @@ async fn silence_ends_the_stream_and_slow_readers_do_not() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropping_cancels_and_nothing_is_read_ahead() {
+async fn dropping_cancels_and_reading_is_lazy() {
     let (step, feed) = Step::fed();
     feed.send(CHUNKS[0]);
     let script = Script::new([step, Step::Silent]);
@@ -223,7 +223,7 @@ async fn dropping_cancels_and_nothing_is_read_ahead() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn comments_without_end_let_others_run() {
+async fn endless_comments_do_not_block_other_tasks() {
     let (step, feed) = Step::fed();
     for _ in 0..1000 {
         feed.send(": on and on\n");
@@ -263,7 +263,7 @@ async fn named_events_are_items() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failed_answer_is_an_ordinary_event() {
+async fn failed_response_is_an_event() {
     let failed = "event: response.failed\ndata: {\"type\":\"response.failed\",\"sequence_number\":1,\
                   \"error\":{\"message\":\"no\"}}\n\n";
     let script = Script::new([Step::pieces([EVENTS[0], failed])]);
@@ -299,7 +299,7 @@ async fn lost_streams_are_resumed_after_the_last_event() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn resuming_gives_up_on_an_answer_that_stays_incomplete() {
+async fn resuming_gives_up_on_a_response_that_stays_incomplete() {
     let script = Script::new([Step::pieces([EVENTS[0]]), Step::pieces([EVENTS[1]]), Step::pieces([""])]);
     let stream = script.client().responses().stream(&agent()).await.unwrap();
     let events: Vec<_> = stream.resuming(1).collect().await;
@@ -309,7 +309,7 @@ async fn resuming_gives_up_on_an_answer_that_stays_incomplete() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn resuming_gives_up() {
+async fn resuming_gives_up_after_the_maximum() {
     let lost = || {
         let (step, feed) = Step::fed();
         feed.fail();
@@ -327,7 +327,7 @@ async fn resuming_gives_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn streams_and_whole_answers_are_not_mixed_up() {
+async fn stream_field_must_match_the_method() {
     let script = Script::new([]);
     let client = script.client();
     let error = client.chat().create(&request().stream(true)).await.unwrap_err();
@@ -338,7 +338,7 @@ async fn streams_and_whole_answers_are_not_mixed_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn own_types_can_be_streamed() {
+async fn custom_types_can_be_streamed() {
     #[derive(Debug, serde::Deserialize)]
     struct Number(u8);
 

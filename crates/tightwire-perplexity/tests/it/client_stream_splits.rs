@@ -1,4 +1,4 @@
-//! Peculiar streams, cut at every byte: the same text once, the same answer, the same end.
+//! Unusual streams, split at every byte: same text without repetition, same response, same end.
 #![cfg(feature = "client")]
 
 use futures_util::StreamExt;
@@ -7,16 +7,16 @@ use tightwire_perplexity::{Accumulate, Call, Client, EventStream, Events};
 
 use crate::support::{Script, Step};
 
-/// What a caller sees of a stream.
+/// Observable result of a stream.
 #[derive(Debug, PartialEq)]
 struct Seen {
-    /// The pieces of the text.
+    /// Pieces of the text.
     pieces: Vec<String>,
-    /// Where it failed.
+    /// Error, if any.
     error: Option<String>,
-    /// Whether the answer was complete.
+    /// Whether the response was complete.
     complete: bool,
-    /// What the items add up to, as JSON; the error if they do not.
+    /// The accumulated response as JSON, or the error.
     whole: String,
 }
 
@@ -43,7 +43,7 @@ async fn seen<T: Accumulate<Whole: serde::Serialize>>(
     Seen { pieces, error, complete: text.get_ref().finished_cleanly(), whole }
 }
 
-/// Cuts `body` at every byte and into single bytes, and compares with what the whole gives.
+/// Splits `body` at every byte and into single bytes, and compares the results.
 async fn every_split<T: Accumulate<Whole: serde::Serialize>>(
     call: fn(&Client) -> Call<Events<T>>,
     body: &str,
@@ -71,19 +71,19 @@ fn event(data: &str) -> String {
     format!("data: {data}\n\n")
 }
 
-/// A part that adds a text.
+/// A chunk that adds text.
 fn delta(text: &str) -> String {
     event(&format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{text}"}}}}]}}"#))
 }
 
-/// A part that has all of the text so far, and adds nothing by itself.
+/// A chunk that repeats the whole text so far and has no delta.
 fn message(text: &str) -> String {
     event(&format!(r#"{{"choices":[{{"index":0,"message":{{"role":"assistant","content":"{text}"}}}}]}}"#))
 }
 
 const DONE: &str = "data: [DONE]\n\n";
 
-/// The pieces, and whether the answer is said to be complete.
+/// Checks the pieces, and whether the response is complete.
 #[track_caller]
 fn assert_text(seen: &Seen, pieces: &[&str], complete: bool) {
     assert_eq!(seen.pieces, pieces);
@@ -92,17 +92,17 @@ fn assert_text(seen: &Seen, pieces: &[&str], complete: bool) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn texts_that_are_only_repeated_come_once() {
+async fn repeated_texts_are_returned_once() {
     let body = [message("Hel"), message("Hel"), message("Hello \u{e9}\u{1f600}"), DONE.into()].concat();
     assert_text(&every_split(ask, &body).await, &["Hel", "lo \u{e9}\u{1f600}"], true);
-    // Empty deltas beside them change nothing.
+    // Empty deltas make no difference.
     let part = |text: &str| message(text).replace("\"message\"", "\"delta\":{\"content\":\"\"},\"message\"");
     let body = [part(""), part("Hel"), part("Hello"), DONE.into()].concat();
     assert_text(&every_split(ask, &body).await, &["Hel", "lo"], true);
 }
 
 #[tokio::test(start_paused = true)]
-async fn deltas_and_repeated_texts_mix() {
+async fn deltas_and_repeated_texts_can_be_mixed() {
     let both = |add: &str, so_far: &str| {
         delta(add).replace("\"delta\"", &format!("\"message\":{{\"content\":\"{so_far}\"}},\"delta\""))
     };
@@ -111,14 +111,14 @@ async fn deltas_and_repeated_texts_mix() {
     let body = [message("Hel"), delta("lo"), message("Hello!")].concat();
     let seen = every_split(ask, &body).await;
     assert_eq!(seen.pieces, ["Hel", "lo", "!"]);
-    // The last part of a concise stream has the whole message.
+    // The last chunk of a concise stream has the whole message.
     let last = message("Hello").replace("{\"choices\"", "{\"object\":\"chat.completion.done\",\"choices\"");
     let body = [delta("Hel"), delta("lo"), last].concat();
     assert_text(&every_split(ask, &body).await, &["Hel", "lo"], true);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_has_no_text_says_nothing() {
+async fn chunks_without_text_are_skipped() {
     let body = [
         event(r#"{"choices":[{"index":0,"delta":{"role":"assistant"}}]}"#).as_str(),
         ": comment\n\nevent: ping\n\nid: 7\n\n\n\ndata:\n\nevent: keepalive\ndata: {}\n\nretry: 5\n\n",
@@ -136,9 +136,9 @@ async fn what_has_no_text_says_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_without_an_end_is_incomplete() {
-    let incomplete = "stream ended before the answer was complete (request id rid-1)";
-    // An event that the connection cuts off is none, one that only has no empty line is one.
+async fn response_without_an_end_is_incomplete() {
+    let incomplete = "stream ended before the response was complete (request id rid-1)";
+    // A truncated event is dropped; one that lacks only its empty line is not.
     let cut = [delta("Hel").as_str(), delta("lo").trim_end(), "\n\ndata: {\"choices\":"].concat();
     let unterminated = [delta("Hel").as_str(), delta("lo").trim_end()].concat();
     for body in [[delta("Hel"), delta("lo")].concat(), cut, unterminated] {
@@ -152,7 +152,7 @@ async fn an_answer_without_an_end_is_incomplete() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failures_end_the_text() {
+async fn errors_end_the_text() {
     for failure in [
         "event: error\ndata: {\"error\":{\"message\":\"broken\",\"code\":500}}\n\n",
         "event: error\ndata: broken\n\n",
@@ -161,16 +161,16 @@ async fn failures_end_the_text() {
     ] {
         let seen = every_split(ask, &[&delta("Hel"), failure, &delta("never")].concat()).await;
         assert_eq!(seen.pieces, ["Hel"]);
-        assert_eq!(seen.error.unwrap(), "server reported in the stream: broken (request id rid-1)");
+        assert_eq!(seen.error.unwrap(), "server sent an error in the stream: broken (request id rid-1)");
         assert!(!seen.complete);
     }
     let seen = every_split(ask, &[&delta("Hel"), "data: {\"id\": cut\n\n", &delta("never")].concat()).await;
     assert_eq!(seen.pieces, ["Hel"]);
-    assert_eq!(seen.error.unwrap(), "answer is not what was expected at `id` (request id rid-1)");
+    assert_eq!(seen.error.unwrap(), "response has an unexpected format at `id` (request id rid-1)");
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_the_first_choice_is_the_text() {
+async fn text_is_that_of_the_first_choice() {
     let other = |text: &str| delta(text).replace("\"index\":0", "\"index\":1");
     let body = [other("Bon"), delta("Hel"), other("jour"), delta("lo"), DONE.into()].concat();
     let seen = every_split(ask, &body).await;
@@ -179,7 +179,7 @@ async fn only_the_first_choice_is_the_text() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn agents_that_send_the_answer_at_the_end_only() {
+async fn text_sent_only_in_the_last_event() {
     let last = "event: response.completed\ndata: {\"type\":\"response.completed\",\"sequence_number\":3,\"response\":\
                 {\"id\":\"r\",\"status\":\"completed\",\"output\":[{\"type\":\"message\",\"content\":\
                 [{\"type\":\"output_text\",\"text\":\"Hello\"}]}]}}\n\n";
@@ -192,7 +192,7 @@ async fn agents_that_send_the_answer_at_the_end_only() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn texts_of_items_that_were_taken_before_do_not_come_again() {
+async fn text_of_items_read_before_is_not_returned() {
     let body = [message("Hel"), message("Hello"), delta("!"), DONE.into()].concat();
     let mut stream = open(ask, &[body.as_bytes()]).await;
     stream.next().await.unwrap().unwrap();

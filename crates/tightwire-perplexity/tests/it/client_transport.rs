@@ -1,4 +1,4 @@
-//! What lies below the calls: TLS, the versions of HTTP, and compressed answers.
+//! Transport: TLS, HTTP versions, and compressed responses.
 #![cfg(feature = "client")]
 
 use std::io;
@@ -16,17 +16,17 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::server::Server;
 
-/// A proxy of the environment is no way to this machine, and the machine may be busy.
+/// Bypasses proxies of the environment. The timeout is generous because the machine may be busy.
 fn connect() -> Connect {
-    Connect { proxy: Proxy::None, timeout: Some(PATIENCE), ..Connect::default() }
+    Connect { proxy: Proxy::None, timeout: Some(TIMEOUT), ..Connect::default() }
 }
 
 fn builder(url: String) -> ClientBuilder {
     Client::builder().without_environment().api_key("key").base_url(url).max_retries(0).connect(connect())
 }
 
-/// How long something that happens may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Limit for events that are expected to happen.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn get(client: &Client) -> Call<Json<tightwire_json::Value>> {
     client.request(Method::GET, "/x")
@@ -52,19 +52,19 @@ const DONE: &str = "data: [DONE]\n\n";
 
 type Piece = io::Result<Frame<Bytes>>;
 
-/// A body that is sent in pieces, each when the test says so.
-struct Fed(UnboundedReceiver<Piece>);
+/// A body whose chunks are sent by the test.
+struct FeedBody(UnboundedReceiver<Piece>);
 
 fn fed() -> (UnboundedSender<Piece>, Body) {
     let (sender, pieces) = unbounded_channel();
-    (sender, Body::wrap(Fed(pieces)))
+    (sender, Body::wrap(FeedBody(pieces)))
 }
 
 fn piece(bytes: impl Into<Vec<u8>>) -> Piece {
     Ok(Frame::data(bytes.into().into()))
 }
 
-impl http_body::Body for Fed {
+impl http_body::Body for FeedBody {
     type Data = Bytes;
     type Error = io::Error;
 
@@ -73,7 +73,7 @@ impl http_body::Body for Fed {
     }
 }
 
-/// Gives the body of the one answer out.
+/// Returns a function that returns `value` on its only call.
 fn once<T: Send + 'static>(value: T) -> impl Fn() -> T + Send + Sync + 'static {
     let value = std::sync::Mutex::new(Some(value));
     move || value.lock().unwrap().take().expect("there is one answer")
@@ -90,7 +90,7 @@ mod tls {
     const BOTH: [&str; 2] = ["h2", "http/1.1"];
 
     fn trusting(identity: &Identity) -> Connect {
-        Connect { authorities: identity.authority.clone(), ..connect() }
+        Connect { root_certificates: identity.authority.clone(), ..connect() }
     }
 
     fn secure(server: &Server) -> ClientBuilder {
@@ -98,14 +98,14 @@ mod tls {
     }
 
     #[tokio::test]
-    async fn authorities_can_be_trusted() {
+    async fn root_certificates_can_be_added() {
         let identity = Identity::new(&BOTH);
         let server = Server::start(Some(&identity), |_| ok()).await;
         let client = secure(&server).connect(trusting(&identity)).build().unwrap();
         assert_eq!(get(&client).await.unwrap()["status"], "ok");
 
         let bundle = format!("{}\n{}", Identity::new(&BOTH).authority, identity.authority);
-        let client = secure(&server).connect(Connect { authorities: bundle, ..connect() });
+        let client = secure(&server).connect(Connect { root_certificates: bundle, ..connect() });
         assert_eq!(get(&client.build().unwrap()).await.unwrap()["status"], "ok");
 
         let http = reqwest::Client::builder()
@@ -116,7 +116,7 @@ mod tls {
     }
 
     #[tokio::test]
-    async fn unknown_authorities_are_refused() {
+    async fn unknown_root_certificates_are_rejected() {
         let server = Server::start(Some(&Identity::new(&BOTH)), |_| ok()).await;
         let other = trusting(&Identity::new(&BOTH));
         for client in [secure(&server), secure(&server).connect(other)] {
@@ -134,20 +134,20 @@ mod tls {
     }
 
     #[test]
-    fn malformed_authorities_are_told() {
+    fn malformed_root_certificates_are_errors() {
         for authorities in [
             "nothing that is PEM",
             "-----BEGIN CERTIFICATE-----\nAAAA",
             "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
         ] {
-            let connect = Connect { authorities: authorities.to_owned(), ..connect() };
+            let connect = Connect { root_certificates: authorities.to_owned(), ..connect() };
             let error = builder("https://example.org".into()).connect(connect).build().unwrap_err();
             assert!(error.is_config(), "{error}");
         }
     }
 
     #[tokio::test]
-    async fn best_version_of_http_is_negotiated() {
+    async fn highest_http_version_is_negotiated() {
         let best = if cfg!(feature = "http2") { http::Version::HTTP_2 } else { http::Version::HTTP_11 };
         for (protocols, expected) in [(&BOTH[..], best), (&BOTH[1..], http::Version::HTTP_11)] {
             let identity = Identity::new(protocols);
@@ -174,9 +174,9 @@ mod tls {
         assert_eq!(server.versions().len(), 9);
     }
 
-    /// The limit of connecting covers the handshake.
+    /// The connect timeout includes the handshake.
     #[tokio::test]
-    async fn connecting_has_a_limit() {
+    async fn connecting_times_out() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let connect = Connect { timeout: Some(Duration::from_millis(50)), ..connect() };
         let url = format!("https://{}", listener.local_addr().unwrap());
@@ -188,7 +188,7 @@ mod tls {
     }
 }
 
-/// HTTP/2 without negotiation, as within a cluster.
+/// HTTP/2 with prior knowledge, as inside a cluster.
 #[cfg(feature = "http2")]
 mod http2 {
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -203,7 +203,7 @@ mod http2 {
     }
 
     #[tokio::test]
-    async fn calls_at_once_share_one_connection() {
+    async fn concurrent_calls_share_one_connection() {
         let server = Server::start(None, |_| ok()).await;
         let client = client(&server).build().unwrap();
         get(&client).await.unwrap();
@@ -215,7 +215,7 @@ mod http2 {
     }
 
     #[tokio::test]
-    async fn a_dropped_stream_leaves_the_connection_to_the_others() {
+    async fn dropped_stream_keeps_the_connection_open() {
         let (feed, body) = fed();
         let body = once(body);
         let server = Server::start(None, move |request| match request.uri().path() {
@@ -228,14 +228,14 @@ mod http2 {
         feed.send(piece(part("Hel"))).unwrap();
         assert_eq!(parts.next().await.unwrap().unwrap().delta(), Some("Hel"));
         drop(parts);
-        // The server is told, and what it sends from then on goes nowhere.
+        // The server receives a reset; further data is discarded.
         feed.closed().await;
         get(&client).await.unwrap();
         assert_eq!(server.connection_count(), 1);
     }
 
     #[tokio::test]
-    async fn bodies_that_break_off_are_retried() {
+    async fn truncated_bodies_are_retried() {
         let count = AtomicUsize::new(0);
         let broken = || {
             let (feed, body) = fed();
@@ -261,7 +261,7 @@ mod compression {
 
     use super::*;
 
-    /// Packs bytes, and says where a reader has got everything so far.
+    /// Compresses bytes, and flushes so that a reader can decode them.
     trait Packer {
         fn pack(&mut self, bytes: &[u8]) -> Vec<u8>;
         fn end(self: Box<Self>) -> Vec<u8>;
@@ -293,7 +293,7 @@ mod compression {
 
     type MakePacker = fn() -> Box<dyn Packer>;
 
-    /// The encodings that are built in, with a way to make each.
+    /// The enabled encodings with their compressors.
     fn encodings() -> Vec<(&'static str, MakePacker)> {
         vec![
             #[cfg(feature = "gzip")]
@@ -322,19 +322,19 @@ mod compression {
     }
 
     #[tokio::test]
-    async fn what_is_built_in_is_asked_for() {
+    async fn enabled_encodings_are_requested() {
         let server = Server::start(None, |_| ok()).await;
         get(&plain(&server)).await.unwrap();
         let asked = server.encodings();
         let asked: Vec<&str> = asked.split(',').map(str::trim).collect();
-        // Another member of the same build may have turned on more.
+        // Feature unification in the workspace may enable more.
         for (name, _) in encodings() {
             assert!(asked.contains(&name), "{name} in {asked:?}");
         }
     }
 
     #[tokio::test]
-    async fn answers_and_errors_are_unpacked() {
+    async fn responses_and_errors_are_decompressed() {
         for (name, packer) in encodings() {
             let server = Server::start(None, move |request| match request.uri().path() {
                 "/x" => encoded(name, answer("application/json", pack(packer, b"{\"status\":\"ok\"}"))),
@@ -354,9 +354,10 @@ mod compression {
         }
     }
 
-    /// A part is given as soon as it has arrived, not when the packed body ends or a buffer is full.
+    /// A chunk is returned as soon as it arrives, not at the end of the compressed body or when a buffer is
+    /// full.
     #[tokio::test]
-    async fn packed_streams_are_given_as_they_arrive() {
+    async fn compressed_streams_are_decoded_as_they_arrive() {
         for (name, packer) in encodings() {
             let (feed, body) = fed();
             let body = once(body);
@@ -365,11 +366,11 @@ mod compression {
             let mut parts = stream(&plain(&server)).await.unwrap();
             let mut packer = packer();
             for text in ["Hel", "lo ", "\u{e9}\u{1f600}"] {
-                // Byte by byte, which cuts everything there is to cut.
+                // Byte by byte, which covers all split points.
                 for byte in packer.pack(part(text).as_bytes()) {
                     feed.send(piece([byte])).unwrap();
                 }
-                let part = tokio::time::timeout(PATIENCE, parts.next()).await;
+                let part = tokio::time::timeout(TIMEOUT, parts.next()).await;
                 let part = part.unwrap_or_else(|_| panic!("{name}: a part is held back"));
                 assert_eq!(part.unwrap().unwrap().delta(), Some(text), "{name}");
             }
@@ -382,7 +383,7 @@ mod compression {
     }
 
     #[tokio::test]
-    async fn packed_streams_that_break_off_are_errors() {
+    async fn truncated_compressed_streams_are_errors() {
         for (name, packer) in encodings() {
             let mut packed = pack(packer, (part("Hel") + &part(&"lo".repeat(5000))).as_bytes());
             packed.truncate(packed.len() - 9);
@@ -402,9 +403,9 @@ mod compression {
         }
     }
 
-    /// The limit of bodies counts what comes out, so that little data cannot become much.
+    /// The limit counts decompressed bytes, which protects against decompression bombs.
     #[tokio::test]
-    async fn unpacked_answers_have_a_limit() {
+    async fn decompressed_size_is_limited() {
         for (name, packer) in encodings() {
             let bomb = pack(packer, &vec![b' '; 4 << 20]);
             assert!(bomb.len() < 1 << 16, "{name}");

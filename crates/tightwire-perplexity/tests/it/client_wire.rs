@@ -1,5 +1,5 @@
-//! Recorded exchanges of the official clients: the same calls send the same requests, and the recorded answers come
-//! out as they should. `data/README.md` tells where the recording comes from.
+//! Recorded exchanges of the official SDKs: the same calls send the same requests, and the recorded responses
+//! decode as expected. `data/README.md` describes the recording.
 #![cfg(feature = "client")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,15 +10,15 @@ use tightwire_json::Value;
 use tightwire_perplexity::types::{
     async_chat, batches, chat, decisions, embeddings, responses, search, skills,
 };
-use tightwire_perplexity::{Answer, Call, Client, Error, Events, File, StreamItem};
+use tightwire_perplexity::{Call, Client, Error, Events, File, ResponseType, StreamItem};
 
 use crate::support::{Script, Sent, Step};
 use crate::wire;
 
-/// The client whose every call is accounted for.
+/// The SDK whose calls are all covered.
 const NEWEST: &str = "perplexityai (Python) 0.46.1";
 
-/// Its calls that have no counterpart here, and why.
+/// Calls without a counterpart in this crate, with the reason.
 const WITHOUT_COUNTERPART: &[(&str, &str)] = &[
     (
         "extras",
@@ -27,7 +27,7 @@ const WITHOUT_COUNTERPART: &[(&str, &str)] = &[
     ("redirect", "reqwest follows redirects, below the service that this test scripts"),
 ];
 
-/// Calls of the other clients that give other values than here, and why.
+/// Calls of other SDKs with different values than here, with the reason.
 const OTHER_VALUES: &[(&str, &str)] = &[
     ("responses-string", "one of them adds a member with the text of the answer"),
     ("stream-idonly", "they make an item of an event without data"),
@@ -35,14 +35,14 @@ const OTHER_VALUES: &[(&str, &str)] = &[
     ("stream-ping", "they make an item of a ping"),
 ];
 
-/// The attempts of one call.
+/// Attempts of one call.
 struct Recording {
     name: String,
     scenario: String,
     attempts: Vec<Value>,
 }
 
-/// The calls of the official clients, in order.
+/// Returns the calls of the official SDKs, in order.
 fn recordings() -> Vec<Recording> {
     let mut calls: BTreeMap<(String, String), Vec<Value>> = BTreeMap::new();
     for line in include_str!("../data/perplexity-wire.jsonl").lines() {
@@ -70,7 +70,7 @@ impl Recording {
         self.attempts[0]["client"] == NEWEST
     }
 
-    /// What the recorded client made of the last answer.
+    /// Returns the SDK's result of the last response.
     fn outcome(&self) -> Option<&Value> {
         self.attempts.last()?.get("client_outcome").filter(|outcome| !outcome.is_null())
     }
@@ -87,10 +87,10 @@ impl Recording {
     }
 }
 
-/// What came of a call.
+/// Result of a call.
 #[derive(Debug)]
-enum Outcome {
-    Answer(Value),
+enum CallResult {
+    Value(Value),
     Items(Vec<Value>, Option<Error>),
     Failed(Error),
 }
@@ -99,12 +99,12 @@ fn to_value(value: &impl Serialize) -> Value {
     tightwire_json::from_str(&tightwire_json::to_string(value).unwrap()).unwrap()
 }
 
-impl Outcome {
-    async fn of<A: Answer<Output: Serialize>>(call: Call<A>) -> Self {
-        call.await.map_or_else(Self::Failed, |value| Self::Answer(to_value(&value)))
+impl CallResult {
+    async fn of<A: ResponseType<Output: Serialize>>(call: Call<A>) -> Self {
+        call.await.map_or_else(Self::Failed, |value| Self::Value(to_value(&value)))
     }
 
-    /// A file, as the recording tells it.
+    /// A file, in the format of the recording.
     async fn of_file(call: Call<File>) -> Self {
         let bytes = match call.await {
             Ok(download) => download.bytes(1 << 20).await,
@@ -112,7 +112,7 @@ impl Outcome {
         };
         bytes.map_or_else(Self::Failed, |bytes| {
             let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            Self::Answer(to_value(&BTreeMap::from([("bytes", hex)])))
+            Self::Value(to_value(&BTreeMap::from([("bytes", hex)])))
         })
     }
 
@@ -132,7 +132,7 @@ impl Outcome {
     }
 }
 
-/// A form with one file. What separates its parts is random.
+/// A form with one file. Its boundary is random.
 #[derive(Debug, PartialEq)]
 struct Form {
     disposition: String,
@@ -157,8 +157,8 @@ impl Form {
     }
 }
 
-/// The call that makes the recorded request; `None` where there is none.
-async fn call(client: &Client, request: &Value) -> Option<Outcome> {
+/// Creates the call of a recorded request; `None` if there is no counterpart.
+async fn call(client: &Client, request: &Value) -> Option<CallResult> {
     fn body<T: DeserializeOwned>(request: &Value) -> T {
         tightwire_json::from_str(&request["body"].to_string()).unwrap()
     }
@@ -191,85 +191,87 @@ async fn call(client: &Client, request: &Value) -> Option<Outcome> {
         ("POST", ["chat", "completions"]) => {
             let request = body::<chat::Request>(request);
             match wants_stream {
-                true => Outcome::of_stream(client.chat().stream(&request)).await,
-                false => Outcome::of(client.chat().create(&request)).await,
+                true => CallResult::of_stream(client.chat().stream(&request)).await,
+                false => CallResult::of(client.chat().create(&request)).await,
             }
         }
         ("POST", ["async", ..]) => {
-            Outcome::of(client.async_chat().create(&body::<async_chat::Request>(request))).await
+            CallResult::of(client.async_chat().create(&body::<async_chat::Request>(request))).await
         }
         ("GET", ["async", "chat", "completions"]) => {
-            Outcome::of(client.async_chat().list(&Default::default())).await
+            CallResult::of(client.async_chat().list(&Default::default())).await
         }
         ("GET", ["async", ..]) => {
             let mut params = async_chat::GetParams::default();
             params.local_mode = query.get("local_mode").map(|value| value == "true");
-            Outcome::of(client.async_chat().retrieve_with(id, &params)).await
+            CallResult::of(client.async_chat().retrieve_with(id, &params)).await
         }
-        ("POST", ["search"]) => Outcome::of(client.search().create(&body::<search::Request>(request))).await,
+        ("POST", ["search"]) => {
+            CallResult::of(client.search().create(&body::<search::Request>(request))).await
+        }
         ("POST", ["v1", "responses"]) => {
             let request = body::<responses::Request>(request);
             match wants_stream {
-                true => Outcome::of_stream(client.responses().stream(&request)).await,
-                false => Outcome::of(client.responses().create(&request)).await,
+                true => CallResult::of_stream(client.responses().stream(&request)).await,
+                false => CallResult::of(client.responses().create(&request)).await,
             }
         }
-        ("POST", ["v1", "responses", _, "cancel"]) => Outcome::of(client.responses().cancel(id)).await,
+        ("POST", ["v1", "responses", _, "cancel"]) => CallResult::of(client.responses().cancel(id)).await,
         ("GET", ["v1", "responses", _]) if wants_stream => {
             let after = query["starting_after"].parse().unwrap();
-            Outcome::of_stream(client.responses().resume(id, after)).await
+            CallResult::of_stream(client.responses().resume(id, after)).await
         }
         ("GET", ["v1", "responses", _]) => {
             let mut params = responses::RetrieveParams::default();
             params.format = query.get("format").map(|format| format.as_str().into());
-            Outcome::of(client.responses().retrieve_with(id, &params)).await
+            CallResult::of(client.responses().retrieve_with(id, &params)).await
         }
-        ("GET", ["v1", "responses", _, "files"]) => Outcome::of(client.responses().files().list(id)).await,
+        ("GET", ["v1", "responses", _, "files"]) => CallResult::of(client.responses().files().list(id)).await,
         ("GET", ["v1", "responses", _, "files", file, _]) => {
-            Outcome::of_file(client.responses().files().content(id, file)).await
+            CallResult::of_file(client.responses().files().content(id, file)).await
         }
         ("POST", ["v1", "embeddings"]) => {
-            Outcome::of(client.embeddings().create(&body::<embeddings::Request>(request))).await
+            CallResult::of(client.embeddings().create(&body::<embeddings::Request>(request))).await
         }
         ("POST", ["v1", "contextualizedembeddings"]) => {
             let request = body::<embeddings::ContextualizedRequest>(request);
-            Outcome::of(client.embeddings().create_contextualized(&request)).await
+            CallResult::of(client.embeddings().create_contextualized(&request)).await
         }
-        ("POST", ["v1", "browser", "sessions"]) => Outcome::of(client.browser_sessions().create()).await,
-        ("DELETE", ["v1", "browser", ..]) => Outcome::of(client.browser_sessions().delete(id)).await,
-        ("GET", ["v1", "models"]) => Outcome::of(client.models().list()).await,
+        ("POST", ["v1", "browser", "sessions"]) => CallResult::of(client.browser_sessions().create()).await,
+        ("DELETE", ["v1", "browser", ..]) => CallResult::of(client.browser_sessions().delete(id)).await,
+        ("GET", ["v1", "models"]) => CallResult::of(client.models().list()).await,
         ("POST", ["v1", "decisions"]) => {
-            Outcome::of(client.decisions().create(&body::<decisions::Request>(request))).await
+            CallResult::of(client.decisions().create(&body::<decisions::Request>(request))).await
         }
-        ("GET", ["v1", "files", _]) => Outcome::of(client.files().retrieve(id)).await,
-        ("GET", ["v1", "files", _, "content"]) => Outcome::of_file(client.files().content(id)).await,
-        ("DELETE", ["v1", "files", _]) => Outcome::of(client.files().delete(id)).await,
+        ("GET", ["v1", "files", _]) => CallResult::of(client.files().retrieve(id)).await,
+        ("GET", ["v1", "files", _, "content"]) => CallResult::of_file(client.files().content(id)).await,
+        ("DELETE", ["v1", "files", _]) => CallResult::of(client.files().delete(id)).await,
         ("POST", ["v1", "batches"]) => {
-            Outcome::of(client.batches().create(&body::<batches::CreateRequest>(request))).await
+            CallResult::of(client.batches().create(&body::<batches::CreateRequest>(request))).await
         }
-        ("GET", ["v1", "batches", _]) => Outcome::of(client.batches().retrieve(id)).await,
-        ("POST", ["v1", "batches", _, "cancel"]) => Outcome::of(client.batches().cancel(id)).await,
-        ("GET", ["v1", "skills"]) => Outcome::of(client.skills().list(&params())).await,
-        ("GET", ["v1", "skills", _]) => Outcome::of(client.skills().retrieve(id, &revision())).await,
+        ("GET", ["v1", "batches", _]) => CallResult::of(client.batches().retrieve(id)).await,
+        ("POST", ["v1", "batches", _, "cancel"]) => CallResult::of(client.batches().cancel(id)).await,
+        ("GET", ["v1", "skills"]) => CallResult::of(client.skills().list(&params())).await,
+        ("GET", ["v1", "skills", _]) => CallResult::of(client.skills().retrieve(id, &revision())).await,
         ("GET", ["v1", "skills", _, "download"]) => {
-            Outcome::of(client.skills().download(id, &revision())).await
+            CallResult::of(client.skills().download(id, &revision())).await
         }
         ("GET", ["v1", "skills", _, "revisions"]) => {
-            Outcome::of(client.skills().revisions(id, &params())).await
+            CallResult::of(client.skills().revisions(id, &params())).await
         }
-        ("DELETE", ["v1", "skills", _]) => Outcome::of(client.skills().delete(id, &change())).await,
+        ("DELETE", ["v1", "skills", _]) => CallResult::of(client.skills().delete(id, &change())).await,
         ("POST", ["v1", "skills"]) => {
             let form = Form::of(request["body_text"].as_str().unwrap());
-            Outcome::of(client.skills().create(&form.filename, form.content.as_bytes())).await
+            CallResult::of(client.skills().create(&form.filename, form.content.as_bytes())).await
         }
-        // Clients other than the newest; their forms are those of the newest.
+        // Other SDKs: their forms equal those of the newest.
         ("POST" | "PUT", ["v1", "skills" | "files", ..]) => return None,
         ("GET", ["v1", "files" | "batches"]) => return None,
         (method, _) => panic!("no call makes {method} {target}"),
     })
 }
 
-/// Members that are `null` are as good as absent; Python sends some.
+/// Removes `null` fields, which equal absent ones. The Python SDK sends some.
 fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
@@ -281,7 +283,7 @@ fn without_nulls(value: &Value) -> Value {
     }
 }
 
-/// Tells in what a request differs from the recorded one.
+/// Returns the differences between a request and the recorded one.
 fn differences(sent: &Sent, recorded: &Value) -> Vec<String> {
     let target = sent.url.strip_prefix("https://example.org").unwrap();
     let split = |target: &str| -> (String, BTreeSet<String>) {
@@ -291,7 +293,7 @@ fn differences(sent: &Sent, recorded: &Value) -> Vec<String> {
     let form =
         sent.headers.get("content-type").is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/"));
     let body = tightwire_json::from_str::<Value>(&sent.body).unwrap_or_default();
-    // The client in JavaScript sends nothing where the others send an empty object.
+    // The JavaScript SDK sends no body where the others send an empty object.
     let expected = match &recorded["body"] {
         Value::Null if body == Value::Object(tightwire_json::Map::new()) => body.clone(),
         recorded => without_nulls(recorded),
@@ -320,7 +322,7 @@ fn differences(sent: &Sent, recorded: &Value) -> Vec<String> {
         note(without_nulls(&body) == expected, format!("body {body}, recorded {expected}"));
     }
     note(sent.headers["authorization"] == "Bearer test-key", "key".to_owned());
-    // Some send the type even where there is no body.
+    // Some SDKs send the content type without a body.
     note(sent_kind.is_none() || sent_kind == recorded_kind, format!("content type {sent_kind:?}"));
     note(sent_kind.is_some() != sent.body.is_empty(), "a type without a body, or the reverse".to_owned());
     differences
@@ -328,7 +330,7 @@ fn differences(sent: &Sent, recorded: &Value) -> Vec<String> {
 
 type Predicate = fn(&Error) -> bool;
 
-/// How many items a stream has and how it fails. `None` where it ends well.
+/// Returns the number of items of a stream, and its error if it fails.
 fn stream(scenario: &str) -> (usize, Option<Predicate>) {
     match scenario {
         "stream-error" | "stream-errdata" => (1, Some(Error::is_stream)),
@@ -344,7 +346,7 @@ fn stream(scenario: &str) -> (usize, Option<Predicate>) {
     }
 }
 
-/// Which scenarios fail, and as what.
+/// Returns the expected error of a scenario.
 fn failure(scenario: &str) -> Option<Predicate> {
     Some(match scenario {
         "e400" | "e400flat" | "e400str" => Error::is_bad_request,
@@ -361,12 +363,12 @@ fn failure(scenario: &str) -> Option<Predicate> {
     })
 }
 
-/// Tells in what the outcome of a call differs from what is expected of its scenario.
-fn surprise(scenario: &str, outcome: &Outcome) -> Option<String> {
+/// Returns the difference between the result of a call and the expected one.
+fn unexpected_result(scenario: &str, outcome: &CallResult) -> Option<String> {
     let is_expected = match (outcome, failure(scenario)) {
-        (Outcome::Failed(error), Some(expected)) => expected(error),
-        (Outcome::Answer(_), None) => true,
-        (Outcome::Items(items, end), None) => match (stream(scenario), end) {
+        (CallResult::Failed(error), Some(expected)) => expected(error),
+        (CallResult::Value(_), None) => true,
+        (CallResult::Items(items, end), None) => match (stream(scenario), end) {
             ((expected, None), None) => items.len() == expected,
             ((expected, Some(failure)), Some(end)) => items.len() == expected && failure(end),
             _ => false,
@@ -376,27 +378,26 @@ fn surprise(scenario: &str, outcome: &Outcome) -> Option<String> {
     (!is_expected).then(|| format!("outcome {outcome:?}"))
 }
 
-/// Tells where the outcome of a call has other values than the recorded client saw. Members that are `null` are as
-/// good as absent.
-fn other_values(outcome: &Outcome, recorded: &Value) -> Vec<String> {
+/// Returns the values that differ from those that the recorded SDK received. `null` equals absent.
+fn other_values(outcome: &CallResult, recorded: &Value) -> Vec<String> {
     let mut found = Vec::new();
     let mut compare = |ours: &Value, theirs: &Value, path: &str| {
         wire::compare(theirs, ours, &format!("value {path}"), true, &mut found);
         wire::compare(ours, theirs, &format!("recorded {path}"), true, &mut found);
     };
     match outcome {
-        Outcome::Answer(value) => {
-            // Recorded as `parsed` where the call asked for status and headers as well.
+        CallResult::Value(value) => {
+            // Recorded as `parsed` if the call also returned status and headers.
             let recorded = recorded.get("value").or_else(|| recorded.get("parsed"));
             compare(value, recorded.unwrap_or(&Value::Null), "$");
         }
-        Outcome::Items(items, _) => {
+        CallResult::Items(items, _) => {
             for (index, item) in items.iter().enumerate() {
                 compare(item, &recorded["items"][index], &format!("${index}"));
             }
         }
-        // What fails here gives a value there in some cases; `failure` tells which.
-        Outcome::Failed(_) => {}
+        // Some SDKs return a value where this crate fails; `failure` lists the expected errors.
+        CallResult::Failed(_) => {}
     }
     found
 }
@@ -406,12 +407,12 @@ async fn recorded_calls() {
     let (mut calls, mut values, mut problems) = (0, 0, Vec::new());
     let mut left_out = BTreeSet::new();
     for recording in recordings() {
-        // What these change about a request has tests of its own; a redirect is the business of the layer below.
+        // Other tests cover these changes of a request; redirects are handled by reqwest.
         if matches!(&*recording.scenario, "extras" | "redirect" | "redirect2") {
             left_out.extend(recording.is_newest().then_some(recording.scenario));
             continue;
         }
-        // Of some calls the recording has only the first attempt.
+        // Some recordings contain only the first attempt.
         let last = recording.attempts.last().unwrap()["response"]["status"].as_u64().unwrap_or_default();
         if last != 200 && last != 204 && failure(&recording.scenario).is_none() {
             left_out.extend(recording.is_newest().then_some(recording.scenario));
@@ -427,7 +428,7 @@ async fn recorded_calls() {
         };
         calls += 1;
         let sent = script.sent();
-        let mut found: Vec<String> = surprise(&recording.scenario, &outcome).into_iter().collect();
+        let mut found: Vec<String> = unexpected_result(&recording.scenario, &outcome).into_iter().collect();
         if sent.len() != recording.attempts.len() {
             found.push(format!("{} attempts of {}", sent.len(), recording.attempts.len()));
         }

@@ -1,4 +1,4 @@
-//! The integration tests, in one program.
+//! Integration tests in one binary.
 
 #[cfg(feature = "client")]
 #[path = "../support/replies.rs"]

@@ -1,4 +1,4 @@
-//! The payloads of the benchmark rows: decoded, encoded, and compared with what the Go SDK writes.
+//! Payloads of the benchmark rows: decoded, encoded, and compared with the output of the Go SDK.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -10,18 +10,18 @@ fn data() -> Value {
     tightwire_json::from_str(include_str!("../data/perplexity-bench-data.json")).unwrap()
 }
 
-/// Decodes a row's input.
+/// Decodes the input of a row.
 fn decode<T: DeserializeOwned>(row: &str) -> T {
     let data = data();
     let text = data["unmarshal_inputs_exact_text"][row].as_str().unwrap();
-    // No part of the document is taken for the whole.
+    // Require that no part of the document is ignored.
     for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
         assert!(tightwire_json::from_str::<T>(&text[..end]).is_err(), "{row} to {end}");
     }
     tightwire_json::from_str(text).unwrap()
 }
 
-/// Compares with what the Go SDK writes, whose floats have no fraction of zero.
+/// Compares with the output of the Go SDK, which omits zero fractions of floats.
 #[track_caller]
 fn assert_golden<T: Serialize>(row: &str, value: &T) {
     let data = data();
@@ -30,7 +30,7 @@ fn assert_golden<T: Serialize>(row: &str, value: &T) {
     assert_eq!(text.len() as u64, data["marshal_output_bytes"][row].as_u64().unwrap());
 }
 
-/// The Go SDK writes an empty message where there is none.
+/// The Go SDK writes an empty message for a missing one.
 fn with_empty_messages(mut completion: Completion) -> Completion {
     for choice in &mut completion.choices {
         let mut message = Message::default();

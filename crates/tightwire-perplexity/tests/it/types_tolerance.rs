@@ -1,4 +1,4 @@
-//! What is unknown, missing or unusual does not fail, and requests say what is wrong with them.
+//! Unknown, missing and unusual input decodes, and requests are validated.
 
 use tightwire_json::Value;
 use tightwire_perplexity::types::chat::{self, Completion, Content, Message, Part, Role, Source};
@@ -16,7 +16,7 @@ fn assert_kept<T: serde::de::DeserializeOwned + serde::Serialize>(text: &str) {
 }
 
 #[test]
-fn everything_may_be_missing() {
+fn all_fields_may_be_missing() {
     assert_eq!(decode::<Completion>("{}"), Completion::default());
     assert_eq!(decode::<responses::Response>("{}"), responses::Response::default());
     assert_eq!(decode::<search::Response>("{}"), search::Response::default());
@@ -27,18 +27,18 @@ fn everything_may_be_missing() {
 }
 
 #[test]
-fn unknown_values_are_kept() {
+fn unknown_values_round_trip() {
     let message: Message = decode(r#"{"role": "critic", "content": "no"}"#);
     assert_eq!(message.role, Role::Other("critic".into()));
     assert_kept::<Message>(r#"{"role":"critic","content":"no"}"#);
 }
 
 #[test]
-fn unknown_tags_are_kept() {
+fn unknown_tags_round_trip() {
     assert_kept::<Part>(r#"{"type":"hologram","url":"https://example.org"}"#);
     assert_kept::<OutputItem>(r#"{"payload":[1,null],"type":"of_the_future"}"#);
     assert_kept::<Tool>(r#"{"settings":{},"type":"teleport"}"#);
-    // No tag, a tag that is no text, and no object.
+    // No tag, a tag that is not a string, and a value that is not an object.
     assert_kept::<Part>(r#"{"text":"a"}"#);
     assert_kept::<Part>(r#"{"type":7}"#);
     for text in ["null", "true", "-1", "1.5", "\"text\"", "[1,[]]", "{}"] {
@@ -50,7 +50,7 @@ fn unknown_tags_are_kept() {
 }
 
 #[test]
-fn unknown_shapes_are_kept() {
+fn unexpected_json_types_round_trip() {
     for text in ["null", "true", "-1", "1.5", r#"{"a":1}"#, "18446744073709551615"] {
         assert_kept::<Content>(text);
         assert_kept::<TextOrList>(text);
@@ -61,7 +61,7 @@ fn unknown_shapes_are_kept() {
 }
 
 #[test]
-fn tags_may_come_last() {
+fn tag_may_be_the_last_field() {
     let part: Part = decode(r#"{"image_url": {"url": "https://example.org"}, "type": "image_url"}"#);
     let Part::Image(image) = &part else { panic!("{part:?}") };
     assert_eq!(image.image_url.url(), Some("https://example.org"));
@@ -71,7 +71,7 @@ fn tags_may_come_last() {
 }
 
 #[test]
-fn errors_show_no_values() {
+fn errors_do_not_contain_values() {
     for text in [r#"{"type": "text", "text": ["secret"]}"#, r#"{"text": {"secret": 1}, "type": "text"}"#] {
         let error = tightwire_json::from_str::<Part>(text).unwrap_err();
         assert!(error.is_data());
@@ -80,7 +80,7 @@ fn errors_show_no_values() {
 }
 
 #[test]
-fn messages_without_a_type_are_messages() {
+fn input_item_without_a_type_is_a_message() {
     let item: InputItem = decode(r#"{"role": "user", "content": "hi"}"#);
     assert_eq!(item, InputItem::user("hi"));
     assert_eq!(
@@ -90,19 +90,19 @@ fn messages_without_a_type_are_messages() {
 }
 
 #[test]
-fn the_last_of_duplicate_members_counts() {
+fn last_of_duplicate_fields_wins() {
     let message: Message = decode(r#"{"role": "user", "role": "system", "content": "a", "content": "b"}"#);
     assert_eq!(message, Message::system("b"));
 }
 
 #[test]
-fn a_tag_is_written_once() {
+fn tag_is_written_once() {
     let part: Part = decode(r#"{"type": "text", "type": "of_the_future", "text": "a"}"#);
     assert_eq!(tightwire_json::to_string(&part).unwrap(), r#"{"type":"text","text":"a"}"#);
 }
 
 #[test]
-fn forms_of_urls_are_kept() {
+fn form_of_a_url_round_trips() {
     assert_kept::<Part>(r#"{"type":"image_url","image_url":"https://example.org"}"#);
     assert_kept::<Part>(r#"{"type":"image_url","image_url":{"url":"https://example.org"}}"#);
     assert_kept::<Part>(
@@ -120,7 +120,7 @@ fn null_and_absent_differ() {
     assert_eq!(body.get("max_tokens"), Some(&Value::Null));
     assert_eq!(body.get("temperature"), None);
     assert_eq!(decode::<chat::Request>(&body.to_string()), request);
-    // A value goes before an earlier null.
+    // A value takes precedence over an earlier null.
     assert!(tightwire_json::to_string(&request.max_tokens(5)).unwrap().ends_with(r#""max_tokens":5}"#));
 
     let request = batches::CreateRequest::new("f");
@@ -133,14 +133,14 @@ fn null_and_absent_differ() {
 }
 
 #[test]
-fn members_of_requests_go_before_fields() {
-    let request = chat::Request::new("sonar", "a").member("model", "other").member("x", 1);
+fn extra_fields_of_requests_take_precedence() {
+    let request = chat::Request::new("sonar", "a").extra_field("model", "other").extra_field("x", 1);
     let body: Value = decode(&tightwire_json::to_string(&request).unwrap());
     assert_eq!((&body["model"], &body["x"]), (&Value::from("other"), &Value::from(1)));
 }
 
 #[test]
-fn credentials_are_not_shown() {
+fn debug_redacts_credentials() {
     let server = responses::McpServer::new("s", "https://example.org")
         .authorization("sesame")
         .headers([("X-Key".to_owned(), "sesame".into())]);
@@ -157,7 +157,7 @@ fn assert_invalid(result: Result<(), Invalid>, field: &str, is: fn(&Invalid) -> 
 }
 
 #[test]
-fn chat_requests_are_checked() {
+fn chat_requests_are_validated() {
     let request = || chat::Request::new("sonar", "a");
     assert_eq!(request().validate(), Ok(()));
     assert_invalid(chat::Request::new("", "a").validate(), "model", Invalid::is_empty);
@@ -170,7 +170,7 @@ fn chat_requests_are_checked() {
 }
 
 #[test]
-fn search_requests_are_checked() {
+fn search_requests_are_validated() {
     assert_eq!(search::Request::new(["a", "b"]).validate(), Ok(()));
     let nothing: [&str; 0] = [];
     for query in [TextOrList::from(""), nothing.into(), ["a", ""].into()] {
@@ -179,7 +179,7 @@ fn search_requests_are_checked() {
 }
 
 #[test]
-fn agent_requests_are_checked() {
+fn agent_requests_are_validated() {
     use responses::{FetchUrl, McpServer, Request, RetrieveParams};
 
     assert_eq!(Request::new(["a/b", "c/d"], "hi").validate(), Ok(()));
@@ -212,7 +212,7 @@ fn agent_requests_are_checked() {
 }
 
 #[test]
-fn decision_requests_are_checked() {
+fn decision_requests_are_validated() {
     let request = decisions::Request::new("m", "s").question("q", decisions::Choice::default());
     assert_invalid(request.validate(), "questions.q.criteria", Invalid::is_empty);
     assert_invalid(decisions::Request::new("m", "s").validate(), "questions", Invalid::is_empty);

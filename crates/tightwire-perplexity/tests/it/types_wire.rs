@@ -1,25 +1,25 @@
-//! Recorded exchanges: every answer is understood, and written again without losing a member.
+//! Recorded exchanges: every response decodes, and encodes again without losing a field.
 
 use tightwire_json::Value;
 use tightwire_perplexity::types::{chat, responses};
 
 use crate::wire;
-use crate::wire::{Exchange, answer_check, lost, request_check};
+use crate::wire::{Exchange, lost, request_check, response_check};
 
 fn exchanges() -> Vec<Exchange> {
     wire::exchanges(include_str!("../data/perplexity-wire.jsonl")).unwrap()
 }
 
 #[test]
-fn answers_lose_nothing() {
+fn responses_round_trip() {
     let mut checked = 0;
     for Exchange { name, method, path, response, .. } in exchanges() {
         let Some(answer) = response else { continue };
         if !answer.is_success() || answer.content_type != "application/json" {
             continue;
         }
-        let check = answer_check(&method, &path).unwrap_or_else(|| panic!("no type for {method} {path}"));
-        // A prepared answer that is not JSON.
+        let check = response_check(&method, &path).unwrap_or_else(|| panic!("no type for {method} {path}"));
+        // A prepared response that is not JSON.
         if name.starts_with("badjson200") {
             assert!(check.run(&answer.body).unwrap_err().is_syntax(), "{name}");
             continue;
@@ -32,7 +32,7 @@ fn answers_lose_nothing() {
 }
 
 #[test]
-fn requests_lose_nothing() {
+fn requests_round_trip() {
     let mut checked = 0;
     for Exchange { name, path, request, .. } in exchanges() {
         let Some(request) = request else { continue };
@@ -45,13 +45,13 @@ fn requests_lose_nothing() {
     assert!(checked > 100, "{checked} requests");
 }
 
-/// The data of all events that are not named as errors.
+/// Returns the data of all events except error events.
 fn events(body: &str, cut: usize) -> Vec<String> {
     let events = wire::events(body, cut).into_iter().filter(|(kind, _)| kind != "error");
     events.map(|(_, data)| data).collect()
 }
 
-/// Recorded streams of one of the two kinds, whose events are all JSON.
+/// Returns the recorded streams of one endpoint whose events are all JSON.
 fn streams(path: &str) -> Vec<(String, String)> {
     let streams = exchanges().into_iter().filter_map(|exchange| {
         let answer = exchange.response.filter(|answer| answer.content_type == "text/event-stream")?;
@@ -62,14 +62,14 @@ fn streams(path: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn parts_of_streams_lose_nothing() {
+fn stream_chunks_round_trip() {
     let mut checked = 0;
     for (path, check) in [
         ("/chat/completions", lost::<chat::Completion> as fn(&str) -> _),
         ("/v1/responses", lost::<responses::Event>),
     ] {
         for (name, body) in streams(path) {
-            // An error in the place of a part is not for the types to tell.
+            // Error objects in place of a chunk are handled by the client, not by the types.
             if name.starts_with("stream-errdata") {
                 continue;
             }
@@ -84,7 +84,7 @@ fn parts_of_streams_lose_nothing() {
 }
 
 #[test]
-fn streams_add_up_wherever_they_are_cut() {
+fn truncated_streams_accumulate() {
     let mut whole = Vec::new();
     for (name, body) in streams("/chat/completions") {
         for cut in 0..=body.len() {
@@ -109,7 +109,7 @@ fn streams_add_up_wherever_they_are_cut() {
 }
 
 #[test]
-fn streamed_answers_add_up() {
+fn streamed_responses_accumulate() {
     for (name, body) in streams("/v1/responses") {
         let mut accumulator = responses::Accumulator::new();
         let events = events(&body, 0);
@@ -126,7 +126,7 @@ fn streamed_answers_add_up() {
 }
 
 #[test]
-fn deltas_can_be_read_alone() {
+fn delta_chunks_match_completions() {
     let (_, body) = streams("/chat/completions").swap_remove(0);
     let mut accumulator = chat::Accumulator::new();
     for event in events(&body, 0) {

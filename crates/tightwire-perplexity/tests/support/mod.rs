@@ -1,4 +1,4 @@
-//! A transport without sockets: scripted answers, on whatever clock the test runs, and a log of what was sent.
+//! A transport without sockets: scripted responses on the clock of the test, and a log of the requests.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
@@ -24,7 +24,8 @@ pub(crate) const KEY: &str = "pplx-s3cret";
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// An address of this host that refuses connections for as long as the socket lives: it is taken, and nobody listens.
+/// Returns a loopback address that refuses connections while the socket is alive: it is bound, but not
+/// listening.
 pub(crate) fn refusing() -> (TcpSocket, SocketAddr) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
@@ -32,14 +33,14 @@ pub(crate) fn refusing() -> (TcpSocket, SocketAddr) {
     (socket, address)
 }
 
-/// What becomes of one request.
+/// Outcome of one request.
 pub(crate) enum Step {
-    Answer(http::Response<reqwest::Body>),
-    /// There is no answer.
+    Response(http::Response<reqwest::Body>),
+    /// The connection fails.
     Broken,
-    /// There is none for ever.
+    /// No response, ever.
     Silent,
-    /// First some time passes.
+    /// A delay before another outcome.
     After(Duration, Box<Self>),
 }
 
@@ -49,7 +50,7 @@ impl Step {
         for (name, value) in headers {
             response = response.header(*name, *value);
         }
-        Self::Answer(response.body(body.into()).unwrap())
+        Self::Response(response.body(body.into()).unwrap())
     }
 
     pub(crate) fn ok(body: &'static str) -> Self {
@@ -64,21 +65,25 @@ impl Step {
         Self::After(time, Box::new(self))
     }
 
-    /// An answer whose body is what is sent by the returned handle.
+    /// A response whose body is sent through the returned handle.
     pub(crate) fn fed() -> (Self, Feed) {
         let (sender, receiver) = mpsc::unbounded_channel();
         (
-            Self::status(200, &[("content-type", "text/event-stream")], reqwest::Body::wrap(Fed(receiver))),
+            Self::status(
+                200,
+                &[("content-type", "text/event-stream")],
+                reqwest::Body::wrap(FeedBody(receiver)),
+            ),
             Feed(sender),
         )
     }
 
-    /// An answer whose body comes in these pieces.
+    /// A response whose body is split into these chunks.
     pub(crate) fn pieces<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Self {
         Self::byte_pieces(pieces.into_iter().map(str::as_bytes))
     }
 
-    /// The same, where a piece may end within a character.
+    /// Same as `pieces`, for chunks that may end inside a character.
     pub(crate) fn byte_pieces<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let (step, feed) = Self::fed();
         for piece in pieces {
@@ -88,7 +93,7 @@ impl Step {
     }
 }
 
-/// Sends the body of an answer. Dropping it ends the body.
+/// Sends a response body. Dropping it ends the body.
 pub(crate) struct Feed(UnboundedSender<io::Result<Bytes>>);
 
 impl Feed {
@@ -97,7 +102,7 @@ impl Feed {
     }
 
     fn send_bytes(&self, piece: &[u8]) {
-        // A body that nobody reads any more is what some tests are about.
+        // Some tests drop the reader of the body.
         let _ = self.0.send(Ok(Bytes::copy_from_slice(piece)));
     }
 
@@ -105,15 +110,15 @@ impl Feed {
         let _ = self.0.send(Err(io::ErrorKind::ConnectionReset.into()));
     }
 
-    /// Whether nobody can read the body any more.
+    /// Returns whether the reader of the body was dropped.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.0.is_closed()
     }
 }
 
-struct Fed(UnboundedReceiver<io::Result<Bytes>>);
+struct FeedBody(UnboundedReceiver<io::Result<Bytes>>);
 
-impl Body for Fed {
+impl Body for FeedBody {
     type Data = Bytes;
     type Error = io::Error;
 
@@ -132,7 +137,7 @@ pub(crate) struct Sent {
     pub(crate) body: String,
 }
 
-/// The service under the client.
+/// A tower service that plays scripted responses.
 #[derive(Clone)]
 pub(crate) struct Script {
     steps: Arc<Mutex<VecDeque<Step>>>,
@@ -149,7 +154,7 @@ impl Script {
         }
     }
 
-    /// A builder of a client over this script, without jitter.
+    /// Returns a client builder that uses this script and no jitter.
     pub(crate) fn builder(&self) -> ClientBuilder {
         Client::builder()
             .without_environment()
@@ -167,12 +172,12 @@ impl Script {
         self.sent.lock().unwrap().clone()
     }
 
-    /// When the requests were sent, in milliseconds from the start.
+    /// Returns when the requests were sent, in milliseconds from the start.
     pub(crate) fn times(&self) -> Vec<u128> {
         self.sent().iter().map(|sent| sent.at.as_millis()).collect()
     }
 
-    /// What is left of the script.
+    /// Returns the number of remaining steps.
     pub(crate) fn left(&self) -> usize {
         self.steps.lock().unwrap().len()
     }
@@ -204,7 +209,7 @@ impl Service<reqwest::Request> for Script {
 async fn play(mut step: Step) -> Result<reqwest::Response, BoxError> {
     loop {
         match step {
-            Step::Answer(response) => return Ok(response.into()),
+            Step::Response(response) => return Ok(response.into()),
             Step::Broken => return Err(io::Error::from(io::ErrorKind::ConnectionReset).into()),
             Step::Silent => return pending().await,
             Step::After(time, next) => {

@@ -1,6 +1,7 @@
-//! Every answer of a recording through the client: nothing of a success is lost, and a refusal becomes the right error.
+//! Decodes every response of a recording with the client: successful responses round-trip, and error
+//! responses become the right error.
 //!
-//! Needs the module `wire` beside it.
+//! Requires the sibling module `wire`.
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};
@@ -12,25 +13,25 @@ use tightwire_perplexity::types::{chat, responses};
 use tightwire_perplexity::{Client, Error, Events, RetryPolicy, StreamItem};
 use tower_service::Service;
 
-use super::wire::{self, Answer, Exchange};
+use super::wire::{self, Exchange, RecordedResponse};
 
-/// What became of a file.
+/// Result of a recording.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
-    /// How many answers came out as they should.
+    /// Number of passed responses.
     pub(crate) passed: usize,
-    /// The ids of the others, each with what was wrong.
+    /// Identifiers of the failed responses, with the reason.
     pub(crate) failures: Vec<(String, String)>,
-    /// How many exchanges have nothing to decode: files, redirects, broken connections.
+    /// Number of exchanges without a body to decode: files, redirects, lost connections.
     pub(crate) without_document: usize,
 }
 
 type Predicate = fn(&Error) -> bool;
 
-/// Why an answer did not come out as it should.
-type Problem = Box<dyn std::error::Error>;
+/// Reason of a failed response.
+type Failure = Box<dyn std::error::Error>;
 
-/// Fails an answer unless a condition holds.
+/// Fails the response unless a condition holds.
 macro_rules! expect {
     ($condition:expr, $($text:tt)+) => {
         if !$condition {
@@ -39,12 +40,12 @@ macro_rules! expect {
     };
 }
 
-/// Runs all exchanges of a file.
+/// Runs all exchanges of a recording.
 ///
 /// # Errors
 ///
-/// Fails if the text is not in the format, or no client can be made.
-pub(crate) fn run(text: &str) -> Result<Report, Problem> {
+/// Fails if the text is malformed or no client can be created.
+pub(crate) fn run(text: &str) -> Result<Report, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut report = Report::default();
     for exchange in wire::exchanges(text)? {
@@ -55,7 +56,7 @@ pub(crate) fn run(text: &str) -> Result<Report, Problem> {
         let outcome = match (answer.status, &*answer.content_type) {
             (200..300, "application/json") => document(&exchange, &answer.body),
             (200..300, "text/event-stream") => runtime.block_on(stream(&exchange.path, answer)),
-            (400.., _) => runtime.block_on(refusal(answer)),
+            (400.., _) => runtime.block_on(error_response(answer)),
             _ => {
                 report.without_document += 1;
                 continue;
@@ -72,9 +73,9 @@ pub(crate) fn run(text: &str) -> Result<Report, Problem> {
     Ok(report)
 }
 
-/// A success in JSON. What is not JSON has to be refused as such.
-fn document(exchange: &Exchange, body: &str) -> Result<(), Problem> {
-    let check = wire::answer_check(&exchange.method, &exchange.path).ok_or("no type for this endpoint")?;
+/// Checks a successful JSON response. Other content must be rejected.
+fn document(exchange: &Exchange, body: &str) -> Result<(), Failure> {
+    let check = wire::response_check(&exchange.method, &exchange.path).ok_or("no type for this endpoint")?;
     if tightwire_json::from_str::<Value>(body).is_err() {
         let refused = check.run(body).is_err_and(|error| error.is_syntax());
         expect!(refused, "broken JSON is not refused as broken");
@@ -85,15 +86,15 @@ fn document(exchange: &Exchange, body: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-async fn stream(path: &str, answer: &Answer) -> Result<(), Problem> {
+async fn stream(path: &str, answer: &RecordedResponse) -> Result<(), Failure> {
     match wire::sdk_path(path).as_ref() {
         "/chat/completions" => items::<chat::Completion>(answer).await,
         _ => items::<responses::Event>(answer).await,
     }
 }
 
-/// A stream: the client gives an item per event, up to the event that reports a failure or is broken.
-async fn items<T: StreamItem + Serialize + PartialEq>(answer: &Answer) -> Result<(), Problem> {
+/// Checks a stream: one item per event, up to an error event or malformed data.
+async fn items<T: StreamItem + Serialize + PartialEq>(answer: &RecordedResponse) -> Result<(), Failure> {
     let mut stream = call::<T>(answer)?.await?;
     for (kind, data) in wire::events(&answer.body, 0) {
         let item = stream.next().await.ok_or("the stream ends early")?;
@@ -121,8 +122,8 @@ async fn items<T: StreamItem + Serialize + PartialEq>(answer: &Answer) -> Result
     Ok(())
 }
 
-/// A refusal: the kind of error that its status stands for, with its message, code and type.
-async fn refusal(answer: &Answer) -> Result<(), Problem> {
+/// Checks an error response: the kind of error for its status, with message, code and type.
+async fn error_response(answer: &RecordedResponse) -> Result<(), Failure> {
     let kinds: [(u16, Predicate); 7] = [
         (400, Error::is_bad_request),
         (401, Error::is_authentication),
@@ -156,7 +157,7 @@ async fn refusal(answer: &Answer) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The message of a failure, from the members that were recorded with one.
+/// Returns the message of an error, from the fields that the recordings use.
 fn message(document: &Value) -> Option<String> {
     let places = ["/error/message", "/error", "/message", "/detail"];
     let text = places.iter().find_map(|place| document.pointer(place)?.as_str());
@@ -167,8 +168,8 @@ fn message(document: &Value) -> Option<String> {
     })
 }
 
-/// A call that gets this answer, and does not ask again.
-fn call<T: StreamItem>(answer: &Answer) -> Result<tightwire_perplexity::Call<Events<T>>, Problem> {
+/// Creates a call that gets this response, without retries.
+fn call<T: StreamItem>(answer: &RecordedResponse) -> Result<tightwire_perplexity::Call<Events<T>>, Failure> {
     let mut response = http::Response::builder().status(answer.status);
     if !answer.content_type.is_empty() {
         response = response.header("content-type", &answer.content_type);
@@ -178,16 +179,16 @@ fn call<T: StreamItem>(answer: &Answer) -> Result<tightwire_perplexity::Call<Eve
         .api_key("test-key")
         .base_url("https://example.org")
         .retry_policy(RetryPolicy::never())
-        .service(Canned(response.body(answer.body.clone())?))
+        .service(FixedResponse(response.body(answer.body.clone())?))
         .build()?;
     Ok(client.request(http::Method::POST, "/chat/completions").events())
 }
 
-/// Answers every request in the same way.
+/// Returns the same response to every request.
 #[derive(Clone)]
-struct Canned(http::Response<String>);
+struct FixedResponse(http::Response<String>);
 
-impl Service<reqwest::Request> for Canned {
+impl Service<reqwest::Request> for FixedResponse {
     type Response = reqwest::Response;
     type Error = Infallible;
     type Future = Ready<Result<reqwest::Response, Infallible>>;

@@ -1,4 +1,4 @@
-//! A server with TLS and both versions of HTTP, whose answers are functions of the requests.
+//! An HTTP/1.1 and HTTP/2 server with TLS, whose responses are computed from the requests.
 
 #![allow(dead_code, reason = "what is used depends on the features")]
 
@@ -20,19 +20,19 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
-/// A certificate for this machine's loopback address, and the authority that signed it.
+/// A certificate for the loopback address, and the certificate authority that signed it.
 pub(crate) struct Identity {
-    /// The certificate of the authority, in PEM form.
+    /// Certificate of the authority, as PEM.
     pub(crate) authority: String,
     config: ServerConfig,
 }
 
 impl Identity {
-    /// `protocols` are what the server negotiates, the best one first.
+    /// `protocols` are the ALPN protocols, in order of preference.
     pub(crate) fn new(protocols: &[&str]) -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        // Authorities of one name would be taken for one another.
+        // Authorities with the same name would be confused.
         static AUTHORITIES: AtomicUsize = AtomicUsize::new(0);
         let number = AUTHORITIES.fetch_add(1, Ordering::Relaxed);
         params.distinguished_name.push(DnType::CommonName, format!("authority {number} of a test"));
@@ -59,12 +59,12 @@ impl Identity {
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     connections: Arc<AtomicUsize>,
-    /// The version and `Accept-Encoding` of each request.
+    /// HTTP version and `Accept-Encoding` of each request.
     requests: Arc<Mutex<Vec<(Version, String)>>>,
 }
 
 impl Server {
-    /// Without an identity the server speaks plain text.
+    /// Without an identity, the server does not use TLS.
     pub(crate) async fn start(
         identity: Option<&Identity>,
         answer: impl Fn(&Request<Incoming>) -> Response<Body> + Send + Sync + 'static,
@@ -84,7 +84,7 @@ impl Server {
                 tokio::spawn(async move {
                     match acceptor {
                         None => this.serve(stream, answer).await,
-                        // A client that does not trust the certificate leaves.
+                        // A client that does not trust the certificate disconnects.
                         Some(acceptor) => {
                             if let Ok(stream) = acceptor.accept(stream).await {
                                 this.serve(stream, answer).await;
@@ -109,7 +109,7 @@ impl Server {
             let response = answer(&request);
             async { Ok::<_, Infallible>(response) }
         });
-        // A connection that breaks off is what some tests are about.
+        // Some tests interrupt connections.
         let _ = Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service).await;
     }
 
@@ -121,7 +121,7 @@ impl Server {
         self.requests.lock().unwrap().iter().map(|(version, _)| *version).collect()
     }
 
-    /// What the latest request says that it can unpack.
+    /// Returns the `Accept-Encoding` of the last request.
     pub(crate) fn encodings(&self) -> String {
         self.requests.lock().unwrap().last().map(|(_, encodings)| encodings.clone()).unwrap()
     }

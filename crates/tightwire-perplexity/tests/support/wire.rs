@@ -1,5 +1,5 @@
-//! The file format of `tests/data/perplexity-wire.jsonl`, the type of every body in it, and which members a value loses
-//! on its way through that type.
+//! The file format of `tests/data/perplexity-wire.jsonl`, the type of every body in it, and a check for
+//! fields that a value loses in a round trip.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
@@ -19,31 +19,31 @@ pub(crate) struct Exchange {
     pub(crate) name: String,
     pub(crate) attempt: u64,
     pub(crate) method: String,
-    /// The target without its query.
+    /// Target without its query.
     pub(crate) path: String,
     pub(crate) request: Option<Map<String, Value>>,
-    pub(crate) response: Option<Answer>,
+    pub(crate) response: Option<RecordedResponse>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct RecordedResponse {
     pub(crate) status: u16,
-    /// Empty where there is none.
+    /// Empty if there is no body.
     pub(crate) content_type: String,
     pub(crate) body: String,
 }
 
-impl Answer {
+impl RecordedResponse {
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 }
 
-/// Reads a recording.
+/// Parses a recording.
 ///
 /// # Errors
 ///
-/// Fails with the number of a line that is not of the format.
+/// Fails with the number of the first malformed line.
 pub(crate) fn exchanges(text: &str) -> Result<Vec<Exchange>, String> {
     let lines = text.lines().enumerate();
     lines
@@ -65,7 +65,7 @@ fn exchange(line: &Value) -> Option<Exchange> {
             let content_type = headers.find(|header| {
                 header[0].as_str().is_some_and(|name| name.eq_ignore_ascii_case("content-type"))
             });
-            Some(Answer {
+            Some(RecordedResponse {
                 status: response["status"].as_u64()?.try_into().ok()?,
                 content_type: content_type.and_then(|header| text(&header[1])).unwrap_or_default(),
                 body: text(&response["body"]).unwrap_or_default(),
@@ -82,8 +82,8 @@ fn exchange(line: &Value) -> Option<Exchange> {
     })
 }
 
-/// Decodes `text`, encodes the value, and tells which members are gone. Without the feature `extra` those that are
-/// `null` may be.
+/// Decodes and encodes `text`, and returns the lost fields. Without the feature `extra`, `null` fields may be
+/// lost.
 pub(crate) fn lost<T: DeserializeOwned + Serialize>(text: &str) -> tightwire_json::Result<Vec<String>> {
     let value: T = tightwire_json::from_str(text)?;
     let again: Value = tightwire_json::from_str(&tightwire_json::to_string(&value)?)?;
@@ -92,7 +92,7 @@ pub(crate) fn lost<T: DeserializeOwned + Serialize>(text: &str) -> tightwire_jso
     Ok(lost)
 }
 
-/// Collects the paths of members of `before` that `after` does not have, or has with another value.
+/// Collects the paths of fields of `before` that `after` lacks or has with another value.
 pub(crate) fn compare(before: &Value, after: &Value, path: &str, skip_nulls: bool, lost: &mut Vec<String>) {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => {
@@ -116,7 +116,7 @@ pub(crate) fn compare(before: &Value, after: &Value, path: &str, skip_nulls: boo
     }
 }
 
-/// What is checked of one body: that it goes through a type without a loss.
+/// A round-trip check of one body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Check {
     pub(crate) type_name: &'static str,
@@ -133,7 +133,7 @@ impl Check {
     }
 }
 
-/// The path that the official SDKs use, for one of the other style.
+/// Returns the path that the official SDKs use.
 pub(crate) fn sdk_path(path: &str) -> Cow<'_, str> {
     for (other, sdk) in [
         ("/v1/sonar", "/chat/completions"),
@@ -148,8 +148,8 @@ pub(crate) fn sdk_path(path: &str) -> Cow<'_, str> {
     path.into()
 }
 
-/// The check of an answer in JSON; `None` for an endpoint that has none.
-pub(crate) fn answer_check(method: &str, path: &str) -> Option<Check> {
+/// Returns the check of a JSON response; `None` for an endpoint without one.
+pub(crate) fn response_check(method: &str, path: &str) -> Option<Check> {
     let path = sdk_path(path);
     let segments: Vec<_> = path.split('/').skip(1).collect();
     Some(match (method, &segments[..]) {
@@ -184,7 +184,7 @@ pub(crate) fn answer_check(method: &str, path: &str) -> Option<Check> {
     })
 }
 
-/// The check of a request in JSON; `None` for an endpoint that takes none.
+/// Returns the check of a JSON request; `None` for an endpoint without one.
 pub(crate) fn request_check(path: &str) -> Option<Check> {
     Some(match sdk_path(path).as_ref() {
         "/chat/completions" => Check::of::<chat::Request>(),
@@ -200,7 +200,7 @@ pub(crate) fn request_check(path: &str) -> Option<Check> {
     })
 }
 
-/// The types and the data of all events until `[DONE]`, from a body that is cut at `cut`.
+/// Returns type and data of all events until `[DONE]`, from a body truncated at `cut`.
 pub(crate) fn events(body: &str, cut: usize) -> Vec<(String, String)> {
     let mut decoder = tightwire_sse::Decoder::new();
     let mut events = Vec::new();

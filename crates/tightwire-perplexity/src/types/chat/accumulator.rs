@@ -1,4 +1,4 @@
-//! Puts the parts of a stream together.
+//! Combines the chunks of a stream into one completion.
 
 use std::collections::BTreeMap;
 
@@ -7,27 +7,25 @@ use super::content::{Content, Part};
 use super::message::{Delta, Message, Role};
 use super::reasoning::ReasoningStep;
 use super::tool::{FunctionCall, ToolCall};
-use crate::types::extra::Keep;
+use crate::types::extra::FieldStore;
 use crate::types::{Extra, ObjectKind};
 
-/// Makes one [`Completion`] of the parts of a stream, in either stream mode.
+/// Combines the chunks of a stream into one [`Completion`], for every stream mode.
 ///
-/// Texts, steps and fragments of tool calls are appended per choice. Some servers repeat all of a message in every
-/// part, or send it whole at the end: the longer of that text and of the appended ones counts. Of usage, citations,
-/// results and images the last ones that were sent remain.
-///
-/// Nothing here does I/O; the parts may come from anywhere.
+/// Text, reasoning steps and fragments of tool calls are appended per choice. Some servers repeat the whole
+/// message in every chunk or send it at the end; the longer of that text and the appended text is used. For
+/// usage, citations, search results and images the last received value is used.
 ///
 /// # Examples
 /// ```
 /// use tightwire_perplexity::types::chat::Accumulator;
 ///
 /// let mut accumulator = Accumulator::new();
-/// for part in [
+/// for chunk in [
 ///     r#"{"id": "c", "choices": [{"index": 0, "delta": {"role": "assistant", "content": "Hel"}}]}"#,
 ///     r#"{"id": "c", "choices": [{"index": 0, "delta": {"content": "lo"}, "finish_reason": "stop"}]}"#,
 /// ] {
-///     accumulator.push(&tightwire_json::from_str(part)?);
+///     accumulator.push(&tightwire_json::from_str(chunk)?);
 /// }
 /// assert!(accumulator.is_finished());
 /// assert_eq!(accumulator.finish().text(), Some("Hello"));
@@ -35,57 +33,58 @@ use crate::types::{Extra, ObjectKind};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Accumulator {
-    /// Everything but the choices.
+    /// All fields except `choices`.
     completion: Completion,
-    /// By their indexes, which may be any numbers.
+    /// Choices by index; the server chooses the indexes.
     choices: BTreeMap<u32, Slot>,
     is_finished: bool,
 }
 
 impl Accumulator {
-    /// An accumulator without parts.
+    /// Creates an empty accumulator.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a part.
-    pub fn push(&mut self, part: &Completion) {
-        let whole = &mut self.completion;
-        if whole.id.is_empty() {
-            whole.id.clone_from(&part.id);
+    /// Adds a chunk.
+    pub fn push(&mut self, chunk: &Completion) {
+        let total = &mut self.completion;
+        if total.id.is_empty() {
+            total.id.clone_from(&chunk.id);
         }
-        if whole.model.is_empty() {
-            whole.model.clone_from(&part.model);
+        if total.model.is_empty() {
+            total.model.clone_from(&chunk.model);
         }
-        if whole.created == 0 {
-            whole.created = part.created;
+        if total.created == 0 {
+            total.created = chunk.created;
         }
-        replace_list(&mut whole.citations, &part.citations);
-        replace_list(&mut whole.search_results, &part.search_results);
-        replace_list(&mut whole.images, &part.images);
-        replace_list(&mut whole.related_questions, &part.related_questions);
-        replace_list(&mut whole.videos, &part.videos);
-        replace(&mut whole.status, &part.status);
-        replace(&mut whole.kind, &part.kind);
-        replace(&mut whole.usage, &part.usage);
-        whole.extra.merge(&part.extra);
-        self.is_finished |= part.is_last();
-        for choice in &part.choices {
+        replace_list(&mut total.citations, &chunk.citations);
+        replace_list(&mut total.search_results, &chunk.search_results);
+        replace_list(&mut total.images, &chunk.images);
+        replace_list(&mut total.related_questions, &chunk.related_questions);
+        replace_list(&mut total.videos, &chunk.videos);
+        replace(&mut total.status, &chunk.status);
+        replace(&mut total.kind, &chunk.kind);
+        replace(&mut total.usage, &chunk.usage);
+        total.extra.merge(&chunk.extra);
+        self.is_finished |= chunk.is_last();
+        for choice in &chunk.choices {
             self.choices.entry(choice.index).or_default().push(choice);
         }
     }
 
-    /// The text of the first choice so far.
+    /// Returns the text of the first choice received so far.
     pub fn text(&self) -> &str {
         self.choices.values().next().map_or("", Slot::text)
     }
 
-    /// Whether a part said that it is the last, or that a choice has ended. A stream that ends before was cut off.
+    /// Returns whether the stream is complete: a chunk was marked as the last one, or a choice has a finish
+    /// reason. If the stream ends while this is `false`, the completion is truncated.
     pub fn is_finished(&self) -> bool {
         self.is_finished
     }
 
-    /// The completion so far. `delta` of its choices is `None`.
+    /// Returns the completion received so far. The `delta` of its choices is `None`.
     pub fn finish(self) -> Completion {
         let choices = self.choices.into_iter().map(|(index, slot)| slot.finish(index)).collect();
         Completion { choices, object: Some(ObjectKind::Completion), ..self.completion }
@@ -94,36 +93,36 @@ impl Accumulator {
 
 impl<'a> Extend<&'a Completion> for Accumulator {
     fn extend<I: IntoIterator<Item = &'a Completion>>(&mut self, parts: I) {
-        for part in parts {
-            self.push(part);
+        for chunk in parts {
+            self.push(chunk);
         }
     }
 }
 
-fn replace<T: Clone>(whole: &mut Option<T>, part: &Option<T>) {
-    if part.is_some() {
-        whole.clone_from(part);
+fn replace<T: Clone>(total: &mut Option<T>, chunk: &Option<T>) {
+    if chunk.is_some() {
+        total.clone_from(chunk);
     }
 }
 
-/// Replaces a list, but not by an empty one.
-fn replace_list<T: Clone>(whole: &mut Option<Vec<T>>, part: &Option<Vec<T>>) {
-    if part.as_ref().is_some_and(|part| whole.is_none() || !part.is_empty()) {
-        whole.clone_from(part);
+/// Replaces a list, unless the new one is empty.
+fn replace_list<T: Clone>(total: &mut Option<Vec<T>>, chunk: &Option<Vec<T>>) {
+    if chunk.as_ref().is_some_and(|chunk| total.is_none() || !chunk.is_empty()) {
+        total.clone_from(chunk);
     }
 }
 
-/// One choice.
+/// State of one choice.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Slot {
     role: Option<Role>,
     tool_call_id: Option<String>,
-    /// What the deltas add up to.
+    /// Concatenated text of the deltas.
     appended: String,
     parts: Vec<Part>,
     steps: Vec<ReasoningStep>,
     calls: Calls,
-    /// The last message that was sent whole.
+    /// Last complete message.
     message: Option<Message>,
     finish_reason: Option<FinishReason>,
     choice_extra: Extra,
@@ -142,22 +141,22 @@ impl Slot {
         }
     }
 
-    /// Takes over a message, but loses nothing that an earlier one has.
+    /// Merges a complete message, without losing fields of an earlier one.
     fn push_message(&mut self, message: &Message) {
-        let Some(whole) = &mut self.message else {
+        let Some(total) = &mut self.message else {
             self.message = Some(message.clone());
             return;
         };
         if message.role != "" {
-            whole.role.clone_from(&message.role);
+            total.role.clone_from(&message.role);
         }
-        if len(&message.content) >= len(&whole.content) {
-            whole.content.clone_from(&message.content);
+        if len(&message.content) >= len(&total.content) {
+            total.content.clone_from(&message.content);
         }
-        replace(&mut whole.tool_call_id, &message.tool_call_id);
-        replace_list(&mut whole.reasoning_steps, &message.reasoning_steps);
-        replace_list(&mut whole.tool_calls, &message.tool_calls);
-        whole.extra.merge(&message.extra);
+        replace(&mut total.tool_call_id, &message.tool_call_id);
+        replace_list(&mut total.reasoning_steps, &message.reasoning_steps);
+        replace_list(&mut total.tool_calls, &message.tool_calls);
+        total.extra.merge(&message.extra);
     }
 
     fn push_delta(&mut self, delta: &Delta) {
@@ -177,10 +176,10 @@ impl Slot {
         self.delta_extra.merge(&delta.extra);
     }
 
-    /// The longer one of the message that was sent whole and the appended text.
+    /// Returns the longer of the complete message's text and the appended text.
     fn text(&self) -> &str {
-        let whole = self.message.as_ref().and_then(Message::text).unwrap_or_default();
-        if whole.len() >= self.appended.len() { whole } else { &self.appended }
+        let total = self.message.as_ref().and_then(Message::text).unwrap_or_default();
+        if total.len() >= self.appended.len() { total } else { &self.appended }
     }
 
     fn finish(self, index: u32) -> Choice {
@@ -214,18 +213,18 @@ impl Slot {
     }
 }
 
-/// Calls of functions, which come in fragments.
+/// Function calls, reassembled from fragments.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Calls {
     list: Vec<ToolCall>,
-    /// Where in the list a call is. Looking through the list for each fragment would take quadratic time.
+    /// Positions in `list`, so that finding the call of a fragment does not take linear time.
     by_index: BTreeMap<u32, usize>,
     by_id: BTreeMap<String, usize>,
 }
 
 impl Calls {
-    /// Adds a fragment: to the call with its index, else to the one with its id, else, if it has no id, to the last
-    /// one.
+    /// Adds a fragment to the call with its index, else to the call with its id, or, without an id, to the
+    /// last call.
     fn push(&mut self, fragment: &ToolCall) {
         let id = fragment.id.as_deref().filter(|id| !id.is_empty());
         let position = match (fragment.index, id) {
@@ -255,7 +254,7 @@ impl Calls {
     }
 }
 
-/// Appends the arguments of a fragment. Servers send the name of a function whole, and may repeat it.
+/// Appends a fragment's arguments. Servers send the function name whole, and may repeat it.
 fn append_call(call: &mut FunctionCall, fragment: &FunctionCall) {
     if let Some(arguments) = &fragment.arguments {
         call.arguments.get_or_insert_default().push_str(arguments);
@@ -266,7 +265,7 @@ fn append_call(call: &mut FunctionCall, fragment: &FunctionCall) {
     call.extra.merge(&fragment.extra);
 }
 
-/// How much a content says.
+/// Returns the text length, or the number of parts.
 fn len(content: &Option<Content>) -> usize {
     match content {
         Some(Content::Text(text)) => text.len(),
@@ -281,8 +280,8 @@ mod tests {
 
     fn accumulate(parts: &[&str]) -> Completion {
         let mut accumulator = Accumulator::new();
-        for part in parts {
-            accumulator.push(&tightwire_json::from_str(part).unwrap());
+        for chunk in parts {
+            accumulator.push(&tightwire_json::from_str(chunk).unwrap());
         }
         let text = accumulator.text().to_owned();
         let completion = accumulator.finish();

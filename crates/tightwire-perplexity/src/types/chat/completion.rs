@@ -1,4 +1,4 @@
-//! Completions, whole or as parts of a stream.
+//! Chat completions: complete responses and stream chunks.
 
 use tightwire_json::Value;
 
@@ -8,39 +8,39 @@ use crate::types::wire::{object, open_enum};
 use crate::types::{ObjectKind, SearchContextSize};
 
 object! {
-    /// A completion, or a part of a streamed one.
-    pub struct Completion: answer {
-        /// Its identifier.
-        id: must String,
-        /// The answers.
-        choices: must Vec<Choice>,
-        /// When it was made, in Unix seconds.
-        created: must i64,
-        /// The model that answered.
-        model: must String,
-        /// The addresses that the text refers to by number.
-        citations: many String,
-        /// What it is.
-        object: may ObjectKind,
-        /// The pages that the model saw.
-        search_results: many PublicResult,
-        /// Whether more follows.
-        status: may CompletionStatus,
-        /// What a part of a stream is.
-        kind as "type": may ChunkKind,
-        /// What it costs.
-        usage: may Usage,
-        /// Images that were asked for.
-        images: many Image,
-        /// Questions that may follow.
-        related_questions: many String,
-        /// Videos that were asked for.
-        videos: many Value,
+    /// A chat completion, or one chunk of a streamed completion.
+    pub struct Completion: response {
+        /// Identifier of the completion.
+        id: String,
+        /// Alternative completions; usually one.
+        choices: Vec<Choice>,
+        /// Creation time, in Unix seconds.
+        created: i64,
+        /// Name of the model.
+        model: String,
+        /// URLs that the text cites by number.
+        citations: Option<Vec<String>>,
+        /// Object type.
+        object: Option<ObjectKind>,
+        /// Search results that the model was given.
+        search_results: Option<Vec<PublicResult>>,
+        /// Whether the stream continues.
+        status: Option<CompletionStatus>,
+        /// Type of the stream chunk.
+        kind as "type": Option<ChunkKind>,
+        /// Tokens used and their cost.
+        usage: Option<Usage>,
+        /// Images, if requested.
+        images: Option<Vec<Image>>,
+        /// Suggested follow-up questions, if requested.
+        related_questions: Option<Vec<String>>,
+        /// Videos, if requested.
+        videos: Option<Vec<Value>>,
     }
 }
 
 impl Completion {
-    /// The text of the first choice: its message, or of a part of a stream what it adds.
+    /// Returns the text of the first choice: the message's, or in a stream chunk the delta's.
     pub fn text(&self) -> Option<&str> {
         let choice = self.choices.first()?;
         let delta = choice.delta.as_ref().and_then(Delta::text);
@@ -51,24 +51,25 @@ impl Completion {
         }
     }
 
-    /// What this part of a stream adds to the text of the first choice.
+    /// Returns the text that this stream chunk adds to the first choice.
     pub fn delta(&self) -> Option<&str> {
         self.choices.first()?.delta.as_ref()?.text()
     }
 
-    /// Whether this part of a stream says that it is the last one, or that an answer ends with it.
+    /// Returns whether the stream ends with this chunk: it is marked as the last one, or a choice has a
+    /// finish reason.
     pub fn is_last(&self) -> bool {
         self.choices.iter().any(|choice| choice.finish_reason.is_some())
             || ends_stream(self.object.as_ref(), self.kind.as_ref(), self.status.as_ref())
     }
 
-    /// The message of the first choice.
+    /// Returns the message of the first choice.
     pub fn message(&self) -> Option<&Message> {
         self.choices.first()?.message.as_ref()
     }
 }
 
-/// Whether one of the members of a part says that it is the last one.
+/// Returns whether a stream chunk is marked as the last one.
 pub(super) fn ends_stream(
     object: Option<&ObjectKind>,
     kind: Option<&ChunkKind>,
@@ -80,109 +81,109 @@ pub(super) fn ends_stream(
 }
 
 open_enum! {
-    /// Whether more follows.
+    /// Whether a streamed completion continues.
     pub enum CompletionStatus {
-        /// It does.
+        /// More chunks follow.
         Pending = "PENDING",
-        /// It does not.
+        /// This is the last chunk.
         Completed = "COMPLETED",
     }
 }
 
 open_enum! {
-    /// What a part of a stream is.
+    /// Type of a stream chunk.
     pub enum ChunkKind {
         /// A part of the message.
         Message = "message",
-        /// Something about it.
+        /// Metadata such as citations and usage.
         Info = "info",
-        /// The last part.
+        /// The last chunk.
         EndOfStream = "end_of_stream",
     }
 }
 
 object! {
-    /// One of the answers.
-    pub struct Choice: answer {
-        /// What a part of a stream adds to the message.
-        delta: may Delta,
-        /// Which of the answers it is, from 0.
-        index: must u32,
-        /// The message; in some streams all of it so far.
-        message: may Message,
-        /// Why it ended, once it has.
-        finish_reason: may FinishReason,
+    /// One of the alternative completions.
+    pub struct Choice: response {
+        /// Addition to the message; only in stream chunks.
+        delta: Option<Delta>,
+        /// Index of the choice, from 0.
+        index: u32,
+        /// The message. In some stream modes every chunk has the whole message so far.
+        message: Option<Message>,
+        /// Reason why generation stopped.
+        finish_reason: Option<FinishReason>,
     }
 }
 
 open_enum! {
-    /// Why an answer ended.
+    /// Reason why generation stopped.
     pub enum FinishReason {
-        /// It was complete.
+        /// The completion is complete.
         Stop = "stop",
-        /// It had as many tokens as allowed.
+        /// The token limit was reached.
         Length = "length",
     }
 }
 
 object! {
-    /// An image of an answer.
-    pub struct Image: answer {
-        /// Where it is.
-        image_url: must String,
-        /// Where the page is that shows it.
-        origin_url: must String,
-        /// The title of that page.
-        title: may String,
-        /// Width in pixels.
-        width: must u32,
-        /// Height in pixels.
-        height: must u32,
+    /// An image related to the completion.
+    pub struct Image: response {
+        /// URL of the image.
+        image_url: String,
+        /// URL of the page that contains the image.
+        origin_url: String,
+        /// Title of that page.
+        title: Option<String>,
+        /// Width, in pixels.
+        width: u32,
+        /// Height, in pixels.
+        height: u32,
     }
 }
 
 object! {
-    /// What a completion took.
-    pub struct Usage: answer {
-        /// Tokens of the answer.
-        completion_tokens: must u64,
-        /// What it costs. Before the end of a stream the figures are preliminary.
-        cost: may Cost,
-        /// Tokens of the question.
-        prompt_tokens: must u64,
-        /// Tokens of both.
-        total_tokens: must u64,
+    /// Tokens used by a completion.
+    pub struct Usage: response {
+        /// Tokens of the completion.
+        completion_tokens: u64,
+        /// Cost. The amounts are preliminary until the last chunk of a stream.
+        cost: Option<Cost>,
+        /// Tokens of the prompt.
+        prompt_tokens: u64,
+        /// Sum of prompt and completion tokens.
+        total_tokens: u64,
         /// Tokens of citations.
-        citation_tokens: copy u64,
-        /// How many searches were made.
-        num_search_queries: copy u64,
-        /// Tokens of the reasoning.
-        reasoning_tokens: copy u64,
-        /// How much text of the results the model saw.
-        search_context_size: may SearchContextSize,
-        /// Details that gateways add.
-        prompt_tokens_details: may Value,
-        /// Details that gateways add.
-        completion_tokens_details: may Value,
+        citation_tokens: Option<u64>,
+        /// Number of search queries.
+        num_search_queries: Option<u64>,
+        /// Tokens used for reasoning.
+        reasoning_tokens: Option<u64>,
+        /// Amount of search context that the model was given.
+        search_context_size: Option<SearchContextSize>,
+        /// Breakdown of the prompt tokens, added by some gateways.
+        prompt_tokens_details: Option<Value>,
+        /// Breakdown of the completion tokens, added by some gateways.
+        completion_tokens_details: Option<Value>,
     }
 }
 
 object! {
-    /// Costs in US dollars.
-    pub struct Cost: answer {
-        /// Of the tokens of the question.
-        input_tokens_cost: must f64,
-        /// Of the tokens of the answer.
-        output_tokens_cost: must f64,
-        /// Of everything.
-        total_cost: must f64,
-        /// Of the tokens of citations.
-        citation_tokens_cost: copy f64,
-        /// Of the tokens of the reasoning.
-        reasoning_tokens_cost: copy f64,
-        /// Of the request itself.
-        request_cost: copy f64,
-        /// Of the searches.
-        search_queries_cost: copy f64,
+    /// Cost of a completion, in US dollars.
+    pub struct Cost: response {
+        /// Cost of the prompt tokens.
+        input_tokens_cost: f64,
+        /// Cost of the completion tokens.
+        output_tokens_cost: f64,
+        /// Total cost.
+        total_cost: f64,
+        /// Cost of the citation tokens.
+        citation_tokens_cost: Option<f64>,
+        /// Cost of the reasoning tokens.
+        reasoning_tokens_cost: Option<f64>,
+        /// Flat fee per request.
+        request_cost: Option<f64>,
+        /// Cost of the search queries.
+        search_queries_cost: Option<f64>,
     }
 }

@@ -1,20 +1,20 @@
-//! What a message says: a text, or parts of several kinds.
+//! Message content: a string, or a list of typed parts.
 
 use crate::types::NumberOrText;
-use crate::types::wire::{by_shape, object, tagged};
+use crate::types::wire::{object, tagged, untagged};
 
-by_shape! {
-    /// What a message says.
+untagged! {
+    /// Content of a message.
     pub enum Content {
-        /// A text.
+        /// Plain text.
         Text = text String,
-        /// Texts, images and files.
+        /// Text, images and files.
         Parts = list Part,
     }
 }
 
 impl Content {
-    /// The text, if this is one.
+    /// Returns the text if the content is a string.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -22,7 +22,7 @@ impl Content {
         }
     }
 
-    /// The parts, if there are some.
+    /// Returns the parts, or an empty slice if the content is a string.
     pub fn parts(&self) -> &[Part] {
         match self {
             Self::Parts(parts) => parts,
@@ -30,55 +30,55 @@ impl Content {
         }
     }
 
-    /// The text, or those of all parts that are texts.
+    /// Returns the text, or the texts of all text parts.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.as_text().into_iter().chain(self.parts().iter().filter_map(Part::as_text))
     }
 }
 
 tagged! {
-    /// One part of a message.
+    /// One part of a message's content.
     pub enum Part by "type" from {
-        /// A text.
+        /// Text.
         "text" => Text(TextPart),
-        /// An image.
+        /// Image.
         "image_url" => Image(ImagePart),
-        /// A document.
+        /// Document.
         "file_url" => File(FilePart),
-        /// A document in PDF.
+        /// PDF document.
         "pdf_url" => Pdf(PdfPart),
-        /// A video.
+        /// Video.
         "video_url" => Video(VideoPart),
     }
 }
 
 impl Part {
-    /// A text.
+    /// Creates a text part.
     pub fn text(text: impl Into<String>) -> Self {
         TextPart { text: text.into(), ..TextPart::default() }.into()
     }
 
-    /// An image at an `https` or `data` URL.
+    /// Creates an image part from an `https` or `data` URL.
     pub fn image(url: impl Into<Source>) -> Self {
         ImagePart { image_url: url.into(), ..ImagePart::default() }.into()
     }
 
-    /// A document at an `https` or `data` URL.
+    /// Creates a document part from an `https` or `data` URL.
     pub fn file(url: impl Into<Source>) -> Self {
         FilePart { file_url: url.into(), ..FilePart::default() }.into()
     }
 
-    /// A document in PDF at an `https` or `data` URL.
+    /// Creates a PDF part from an `https` or `data` URL.
     pub fn pdf(url: impl Into<Source>) -> Self {
         PdfPart { pdf_url: url.into(), ..PdfPart::default() }.into()
     }
 
-    /// A video at an `https` or `data` URL.
+    /// Creates a video part from an `https` or `data` URL.
     pub fn video(url: impl Into<Source>) -> Self {
         VideoPart { video_url: url.into(), ..VideoPart::default() }.into()
     }
 
-    /// The text, if the part is one.
+    /// Returns the text if this is a text part.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(part) => Some(&part.text),
@@ -88,59 +88,59 @@ impl Part {
 }
 
 object! {
-    /// A text.
-    pub struct TextPart: part {
+    /// A text part.
+    pub struct TextPart: nested {
         /// The text.
-        text: must String,
+        text: required String,
     }
 }
 
 object! {
-    /// An image: PNG, JPEG, WEBP or GIF.
-    pub struct ImagePart: part {
-        /// Where it is.
-        image_url: must Source,
+    /// An image part: PNG, JPEG, WebP or GIF.
+    pub struct ImagePart: nested {
+        /// URL of the image.
+        image_url: required Source,
     }
 }
 
 object! {
-    /// A document.
-    pub struct FilePart: part {
-        /// Where it is.
-        file_url: must Source,
-        /// What it is called.
-        file_name: may String,
+    /// A document part.
+    pub struct FilePart: nested {
+        /// URL of the document.
+        file_url: required Source,
+        /// File name of the document.
+        file_name: optional String,
     }
 }
 
 object! {
-    /// A document in PDF.
-    pub struct PdfPart: part {
-        /// Where it is.
-        pdf_url: must Source,
+    /// A PDF part.
+    pub struct PdfPart: nested {
+        /// URL of the document.
+        pdf_url: required Source,
     }
 }
 
 object! {
-    /// A video.
-    pub struct VideoPart: part {
-        /// Where it is.
-        video_url: must Source,
+    /// A video part.
+    pub struct VideoPart: nested {
+        /// URL of the video.
+        video_url: required Source,
     }
 }
 
-by_shape! {
-    /// A URL: as a text, or as the member of an object. Both mean the same; the form is kept.
+untagged! {
+    /// A URL, written as a string or as an object. Both mean the same; decoding preserves the form.
     pub enum Source {
-        /// The URL itself.
+        /// The URL as a string.
         Plain = text String,
-        /// An object around the URL.
+        /// The URL in an object, with options.
         Object = object Url,
     }
 }
 
 impl Source {
-    /// The URL, if there is one.
+    /// Returns the URL, if any.
     pub fn url(&self) -> Option<&str> {
         match self {
             Self::Plain(url) => Some(url),
@@ -151,17 +151,17 @@ impl Source {
 }
 
 object! {
-    /// A URL, and for videos which frames to look at.
-    pub struct Url: part {
+    /// A URL with options for videos.
+    pub struct Url: nested {
         /// The URL, `https` or `data`.
-        url: must String,
-        /// Every how many frames of a video to look. The server's default is 25.
-        frame_interval: may NumberOrText,
+        url: required String,
+        /// Analyze every n-th frame of a video [server default: 25].
+        frame_interval: optional NumberOrText,
     }
 }
 
 impl Url {
-    /// An object around `url`.
+    /// Creates an object without options.
     pub fn new(url: impl Into<String>) -> Self {
         Self { url: url.into(), ..Self::default() }
     }

@@ -1,4 +1,4 @@
-//! Parts of streams without the text that they repeat.
+//! Stream chunks decoded without the repeated message.
 
 use std::fmt;
 
@@ -13,14 +13,14 @@ use super::reasoning::PublicResult;
 use crate::types::ObjectKind;
 #[cfg(test)]
 use crate::types::arbitrary::{Arbitrary, Source};
-use crate::types::wire::member::Member;
+use crate::types::wire::field::FieldValue;
 use crate::types::wire::object;
 
 object! {
-    /// A part of a stream, read without the message that it repeats.
+    /// A stream chunk decoded without the message that it repeats.
     ///
-    /// In the stream mode `full` every part has all the text so far, so that reading a stream takes quadratic memory
-    /// traffic. This type passes over that text without keeping it.
+    /// In the stream mode `full`, every chunk contains the whole text so far, which makes decoding a stream
+    /// quadratic in memory traffic. This type skips that text without storing it.
     ///
     /// # Examples
     /// ```
@@ -32,48 +32,48 @@ object! {
     /// assert_eq!(chunk.text(), Some("c"));
     /// # Ok::<(), tightwire_json::Error>(())
     /// ```
-    pub struct DeltaChunk: answer {
-        /// As [`Completion::id`].
-        id: must String,
-        /// What is added to the answers.
-        choices: must Vec<DeltaChoice>,
-        /// As [`Completion::created`].
-        created: must i64,
-        /// As [`Completion::model`].
-        model: must String,
-        /// As [`Completion::citations`].
-        citations: many String,
-        /// As [`Completion::object`].
-        object: may ObjectKind,
-        /// As [`Completion::search_results`].
-        search_results: many PublicResult,
-        /// As [`Completion::status`].
-        status: may CompletionStatus,
-        /// As [`Completion::kind`].
-        kind as "type": may ChunkKind,
-        /// As [`Completion::usage`].
-        usage: may Usage,
-        /// As [`Completion::images`].
-        images: many Image,
-        /// As [`Completion::related_questions`].
-        related_questions: many String,
+    pub struct DeltaChunk: response {
+        /// See [`Completion::id`].
+        id: String,
+        /// Additions to the choices.
+        choices: Vec<DeltaChoice>,
+        /// See [`Completion::created`].
+        created: i64,
+        /// See [`Completion::model`].
+        model: String,
+        /// See [`Completion::citations`].
+        citations: Option<Vec<String>>,
+        /// See [`Completion::object`].
+        object: Option<ObjectKind>,
+        /// See [`Completion::search_results`].
+        search_results: Option<Vec<PublicResult>>,
+        /// See [`Completion::status`].
+        status: Option<CompletionStatus>,
+        /// See [`Completion::kind`].
+        kind as "type": Option<ChunkKind>,
+        /// See [`Completion::usage`].
+        usage: Option<Usage>,
+        /// See [`Completion::images`].
+        images: Option<Vec<Image>>,
+        /// See [`Completion::related_questions`].
+        related_questions: Option<Vec<String>>,
     }
 }
 
 impl DeltaChunk {
-    /// What is added to the text of the first choice.
+    /// Returns the text that this chunk adds to the first choice.
     pub fn text(&self) -> Option<&str> {
         self.choices.first()?.delta.as_ref()?.text()
     }
 
-    /// As [`Completion::is_last`].
+    /// See [`Completion::is_last`].
     pub fn is_last(&self) -> bool {
         self.choices.iter().any(|choice| choice.finish_reason.is_some())
             || ends_stream(self.object.as_ref(), self.kind.as_ref(), self.status.as_ref())
     }
 }
 
-/// A part of a stream whose messages are left out.
+/// The messages of the chunk are `None`.
 impl From<DeltaChunk> for Completion {
     fn from(chunk: DeltaChunk) -> Self {
         Self {
@@ -96,16 +96,16 @@ impl From<DeltaChunk> for Completion {
 }
 
 object! {
-    /// What is added to one of the answers.
-    pub struct DeltaChoice: answer {
-        /// What is added.
-        delta: may Delta,
-        /// Which of the answers it is, from 0.
-        index: must u32,
-        /// All of the message so far, which is not kept.
-        message: skip Ignored,
-        /// Why the answer ended, once it has.
-        finish_reason: may FinishReason,
+    /// Addition to one choice.
+    pub struct DeltaChoice: response {
+        /// Addition to the message.
+        delta: Option<Delta>,
+        /// Index of the choice, from 0.
+        index: u32,
+        /// The whole message so far; skipped.
+        message: Ignored,
+        /// Reason why generation stopped.
+        finish_reason: Option<FinishReason>,
     }
 }
 
@@ -121,7 +121,7 @@ impl From<DeltaChoice> for Choice {
     }
 }
 
-/// Any value, passed over without keeping it.
+/// A value of any type that is skipped during decoding.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ignored;
 
@@ -131,7 +131,7 @@ impl fmt::Debug for Ignored {
     }
 }
 
-/// Written as `null`, where it is written at all.
+/// Encodes as `null`.
 impl Serialize for Ignored {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_unit()
@@ -144,13 +144,17 @@ impl<'de> Deserialize<'de> for Ignored {
     }
 }
 
-impl Member for Ignored {
+impl FieldValue for Ignored {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
         Self::deserialize(deserializer).map(Some)
     }
 
     fn missing() -> Self {
         Self
+    }
+
+    fn is_written(&self) -> bool {
+        false
     }
 }
 

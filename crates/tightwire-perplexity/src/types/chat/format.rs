@@ -1,32 +1,32 @@
-//! The form of an answer.
+//! Output format of a completion.
 
 use crate::types::wire::{object, tagged};
 use tightwire_json::Value;
 
 tagged! {
-    /// The form of an answer.
+    /// Output format of a completion.
     pub enum ResponseFormat by "type" from {
-        /// Text.
+        /// Plain text.
         "text" => Text(TextFormat),
-        /// JSON that follows a schema.
+        /// JSON that conforms to a schema.
         "json_schema" => JsonSchema(JsonSchemaFormat),
-        /// A text that matches a regular expression.
+        /// Text that matches a regular expression.
         "regex" => Regex(RegexFormat),
     }
 }
 
 impl ResponseFormat {
-    /// Text.
+    /// Creates the format for plain text.
     pub fn text() -> Self {
         TextFormat::default().into()
     }
 
-    /// JSON that follows `schema`.
+    /// Creates the format for JSON that conforms to `schema`.
     pub fn json_schema(schema: impl Into<Value>) -> Self {
         JsonSchema::new(schema).into()
     }
 
-    /// A text that matches `regex`.
+    /// Creates the format for text that matches `regex`.
     pub fn regex(regex: impl Into<String>) -> Self {
         let regex = Regex { regex: regex.into(), ..Regex::default() };
         RegexFormat { regex, ..RegexFormat::default() }.into()
@@ -40,57 +40,57 @@ impl From<JsonSchema> for ResponseFormat {
 }
 
 object! {
-    /// Text.
-    pub struct TextFormat: part {}
+    /// Plain text.
+    pub struct TextFormat: nested {}
 }
 
 object! {
-    /// JSON that follows a schema.
-    pub struct JsonSchemaFormat: part {
+    /// JSON that conforms to a schema.
+    pub struct JsonSchemaFormat: nested {
         /// The schema.
-        json_schema: must JsonSchema,
+        json_schema: required JsonSchema,
     }
 }
 
 object! {
     /// A JSON schema with a name.
-    pub struct JsonSchema: part {
+    pub struct JsonSchema: nested {
         /// The schema itself.
-        schema: must Value,
-        /// What it is called, 1 to 64 characters. The agent API requires it.
-        name: may String,
-        /// What it is for.
-        description: may String,
-        /// Whether the answer follows it exactly.
-        strict: copy bool,
+        schema: required Value,
+        /// Name of the schema, 1 to 64 characters. The Agent API requires it.
+        name: optional String,
+        /// Description of the schema for the model.
+        description: optional String,
+        /// Whether the output must conform exactly.
+        strict: scalar bool,
     }
 }
 
 impl JsonSchema {
-    /// A schema without a name.
+    /// Creates a schema without a name.
     pub fn new(schema: impl Into<Value>) -> Self {
         Self { schema: schema.into(), ..Self::default() }
     }
 }
 
 object! {
-    /// A text that matches a regular expression.
-    pub struct RegexFormat: part {
+    /// Text that matches a regular expression.
+    pub struct RegexFormat: nested {
         /// The expression.
-        regex: must Regex,
+        regex: required Regex,
     }
 }
 
 object! {
     /// A regular expression with a name.
-    pub struct Regex: part {
+    pub struct Regex: nested {
         /// The expression itself.
-        regex: must String,
-        /// What it is called.
-        name: may String,
-        /// What it is for.
-        description: may String,
-        /// Whether the answer matches it exactly.
-        strict: copy bool,
+        regex: required String,
+        /// Name of the expression.
+        name: optional String,
+        /// Description of the expression for the model.
+        description: optional String,
+        /// Whether the output must match exactly.
+        strict: scalar bool,
     }
 }

@@ -1,4 +1,4 @@
-//! Messages, and the parts of messages in streams.
+//! Messages and the message deltas of streams.
 
 use super::content::{Content, Part};
 use super::reasoning::ReasoningStep;
@@ -6,15 +6,14 @@ use super::tool::ToolCall;
 use crate::types::wire::{object, open_enum};
 
 open_enum! {
-    /// Whose a message is.
+    /// Author of a message.
     pub enum Role {
         /// Instructions to the model.
         System = "system",
-        /// The user's.
         User = "user",
-        /// The model's.
+        /// The model.
         Assistant = "assistant",
-        /// The result of a function.
+        /// The result of a function call.
         Tool = "tool",
     }
 }
@@ -34,75 +33,75 @@ object! {
     /// );
     /// # Ok::<(), tightwire_json::Error>(())
     /// ```
-    pub struct Message: part {
-        /// Whose message it is.
-        role: must Role,
-        /// Of the result of a function: the call that it answers.
-        tool_call_id: may String,
-        /// How the model came to its answer.
-        reasoning_steps: many ReasoningStep,
-        /// Functions that the model wants to be called.
-        tool_calls: many ToolCall,
-        /// What the message says; `null` on the wire if `None`, which is not the empty text.
-        content: bare Content,
+    pub struct Message: nested {
+        /// Author of the message.
+        role: required Role,
+        /// For [`Role::Tool`]: identifier of the call that this message answers.
+        tool_call_id: optional String,
+        /// Reasoning steps of the model.
+        reasoning_steps: list ReasoningStep,
+        /// Function calls requested by the model.
+        tool_calls: list ToolCall,
+        /// Content of the message. `None` is written as `null`, which differs from the empty string.
+        content: optional_or_null Content,
     }
 }
 
 impl Message {
-    /// A message of any role.
+    /// Creates a message.
     pub fn new(role: impl Into<Role>, content: impl Into<Content>) -> Self {
         Self { role: role.into(), content: Some(content.into()), ..Self::default() }
     }
 
-    /// Instructions to the model.
+    /// Creates a system message.
     pub fn system(content: impl Into<Content>) -> Self {
         Self::new(Role::System, content)
     }
 
-    /// A message of the user.
+    /// Creates a user message.
     pub fn user(content: impl Into<Content>) -> Self {
         Self::new(Role::User, content)
     }
 
-    /// An answer of the model.
+    /// Creates an assistant message.
     pub fn assistant(content: impl Into<Content>) -> Self {
         Self::new(Role::Assistant, content)
     }
 
-    /// The result of the function call `id`.
+    /// Creates the result of the function call `id`.
     pub fn tool(id: impl Into<String>, content: impl Into<Content>) -> Self {
         Self::new(Role::Tool, content).tool_call_id(id)
     }
 
-    /// The text, if the content is one. The texts of parts are in [`Content::texts`].
+    /// Returns the text if the content is a string. For a list of parts use [`Content::texts`].
     pub fn text(&self) -> Option<&str> {
         self.content.as_ref()?.as_text()
     }
 
-    /// The parts, if the content has some.
+    /// Returns the parts if the content is a list of parts.
     pub fn parts(&self) -> &[Part] {
         self.content.as_ref().map_or(&[], Content::parts)
     }
 }
 
 object! {
-    /// What a part of a stream adds to a message. Only the first one has a role, if any.
-    pub struct Delta: answer {
-        /// Whose message it is.
-        role: may Role,
-        /// Of the result of a function: the call that it answers.
-        tool_call_id: may String,
-        /// Further steps.
-        reasoning_steps: many ReasoningStep,
-        /// Further calls, or further parts of calls.
-        tool_calls: many ToolCall,
-        /// Further text.
-        content: may Content,
+    /// Addition to a message in a stream chunk. At most the first delta of a message has a role.
+    pub struct Delta: response {
+        /// Author of the message.
+        role: Option<Role>,
+        /// For [`Role::Tool`]: identifier of the call that this message answers.
+        tool_call_id: Option<String>,
+        /// New reasoning steps.
+        reasoning_steps: Option<Vec<ReasoningStep>>,
+        /// New function calls, or fragments of calls.
+        tool_calls: Option<Vec<ToolCall>>,
+        /// New text.
+        content: Option<Content>,
     }
 }
 
 impl Delta {
-    /// The text, if the content is one.
+    /// Returns the text if the content is a string.
     pub fn text(&self) -> Option<&str> {
         self.content.as_ref()?.as_text()
     }

@@ -1,58 +1,58 @@
-//! How a model came to its answer, and the results that it saw.
+//! Reasoning steps of a model and the search results it used.
 
 use crate::types::wire::{object, open_enum};
 use tightwire_json::{Map, Value};
 
 open_enum! {
-    /// What a model did in a step.
+    /// Type of a reasoning step.
     pub enum StepKind {
-        /// It searched the web.
+        /// Web search.
         WebSearch = "web_search",
-        /// It searched for figures of companies.
+        /// Search for financial data.
         FinanceSearch = "finance_search",
-        /// It fetched pages.
+        /// Pages were fetched.
         FetchUrlContent = "fetch_url_content",
-        /// It ran a program.
+        /// Code was run.
         ExecutePython = "execute_python",
-        /// An agent reported.
+        /// Progress report of an agent.
         AgentProgress = "agent_progress",
-        /// An agent used a browser.
+        /// Result of a browser agent.
         BrowserAgent = "browser_agent",
-        /// A tool of the browser was used.
+        /// A browser tool was used.
         BrowserToolExecution = "browser_tool_execution",
-        /// It searched the attachments.
+        /// Search in the attached files.
         FileAttachmentSearch = "file_attachment_search",
     }
 }
 
 object! {
-    /// One step of a model on the way to its answer.
-    pub struct ReasoningStep: part {
-        /// What the model thought.
-        thought: must String,
+    /// One step of a model's reasoning.
+    pub struct ReasoningStep: nested {
+        /// The model's thought.
+        thought: required String,
         /// Progress of an agent; no longer sent.
-        agent_progress: may AgentProgress,
-        /// The outcome of an agent with a browser; no longer sent.
-        browser_agent: may BrowserAgent,
-        /// The use of a tool of the browser; no longer sent.
-        browser_tool_execution: may BrowserTool,
-        /// A program and its result.
-        execute_python: may CodeRun,
-        /// Pages that were fetched.
-        fetch_url_content: may FetchedPages,
-        /// A search in the attachments; no longer sent.
-        file_attachment_search: may AttachmentSearch,
-        /// A search for figures of companies.
-        finance_search: may StepSearch,
-        /// What the model did.
-        kind as "type": may StepKind,
-        /// A search in the web.
-        web_search: may StepSearch,
+        agent_progress: optional AgentProgress,
+        /// Result of a browser agent; no longer sent.
+        browser_agent: optional BrowserAgent,
+        /// Use of a browser tool; no longer sent.
+        browser_tool_execution: optional BrowserTool,
+        /// Code and its output.
+        execute_python: optional CodeRun,
+        /// Fetched pages.
+        fetch_url_content: optional FetchedPages,
+        /// Search in the attached files; no longer sent.
+        file_attachment_search: optional AttachmentSearch,
+        /// Search for financial data.
+        finance_search: optional StepSearch,
+        /// Type of the step.
+        kind as "type": optional StepKind,
+        /// Web search.
+        web_search: optional StepSearch,
     }
 }
 
 impl ReasoningStep {
-    /// A step with nothing but a thought.
+    /// Creates a step that has only a thought.
     pub fn new(thought: impl Into<String>) -> Self {
         Self { thought: thought.into(), ..Self::default() }
     }
@@ -60,100 +60,99 @@ impl ReasoningStep {
 
 object! {
     /// A search and its results.
-    pub struct StepSearch: part {
-        /// What was searched for.
-        search_keywords: must Vec<String>,
-        /// What was found.
-        search_results: must Vec<PublicResult>,
+    pub struct StepSearch: nested {
+        /// Search queries.
+        search_keywords: required Vec<String>,
+        /// Search results.
+        search_results: required Vec<PublicResult>,
     }
 }
 
 object! {
-    /// Pages that were fetched.
-    pub struct FetchedPages: part {
+    /// Fetched pages.
+    pub struct FetchedPages: nested {
         /// The pages.
-        contents: must Vec<PublicResult>,
+        contents: required Vec<PublicResult>,
     }
 }
 
 object! {
-    /// A program and its result.
-    pub struct CodeRun: part {
-        /// The program.
-        code: must String,
-        /// What it printed.
-        result: must String,
+    /// Code that the model ran, with its output.
+    pub struct CodeRun: nested {
+        /// The code.
+        code: required String,
+        /// Its output.
+        result: required String,
     }
 }
 
 object! {
     /// Progress of an agent.
-    pub struct AgentProgress: part {
-        /// What it does.
-        action: may String,
-        /// A picture of it.
-        screenshot: may String,
-        /// Where it is.
-        url: may String,
+    pub struct AgentProgress: nested {
+        /// Current action.
+        action: optional String,
+        /// Screenshot of the page.
+        screenshot: optional String,
+        /// URL of the page.
+        url: optional String,
     }
 }
 
 object! {
-    /// The outcome of an agent with a browser.
-    pub struct BrowserAgent: part {
-        /// What it found.
-        result: must String,
-        /// Where it found it.
-        url: must String,
+    /// Result of a browser agent.
+    pub struct BrowserAgent: nested {
+        /// The result.
+        result: required String,
+        /// URL of the page.
+        url: required String,
     }
 }
 
 object! {
-    /// The use of a tool of the browser.
-    pub struct BrowserTool: part {
-        /// The tool with its arguments.
-        tool: must Map<String, Value>,
+    /// Use of a browser tool.
+    pub struct BrowserTool: nested {
+        /// The tool and its arguments.
+        tool: required Map<String, Value>,
     }
 }
 
 object! {
-    /// A search in the attachments.
-    pub struct AttachmentSearch: part {
-        /// The URLs of the attachments.
-        attachment_urls: must Vec<String>,
+    /// Search in the attached files.
+    pub struct AttachmentSearch: nested {
+        /// URLs of the attachments.
+        attachment_urls: required Vec<String>,
     }
 }
 
 open_enum! {
-    /// Where a result comes from.
+    /// Origin of a search result.
     pub enum ResultSource {
-        /// The web.
         Web = "web",
-        /// An attachment.
+        /// An attached file.
         Attachment = "attachment",
     }
 }
 
 object! {
-    /// A page that an answer refers to.
-    pub struct PublicResult: part {
-        /// Its title.
-        title: must String,
-        /// Its address.
-        url: must String,
-        /// When it was published, as `YYYY-MM-DD`.
-        date: may String,
-        /// When it was changed, as `YYYY-MM-DD`.
-        last_updated: may String,
-        /// What it says.
-        snippet: may String,
-        /// Where it comes from.
-        source: may ResultSource,
+    /// A search result used for a completion.
+    pub struct PublicResult: nested {
+        /// Title of the page.
+        title: required String,
+        /// URL of the page.
+        url: required String,
+        /// Publication date, as `YYYY-MM-DD`.
+        date: optional String,
+        /// Date of the last update, as `YYYY-MM-DD`.
+        last_updated: optional String,
+        /// Extract of the page's text.
+        snippet: optional String,
+        /// Origin of the result.
+        source: optional ResultSource,
     }
 }
 
 impl PublicResult {
-    /// A result with nothing but title and address.
+    /// Creates a result with a title and a URL.
     pub fn new(title: impl Into<String>, url: impl Into<String>) -> Self {
         Self { title: title.into(), url: url.into(), ..Self::default() }
     }

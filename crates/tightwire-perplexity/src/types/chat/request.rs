@@ -1,4 +1,4 @@
-//! The body of a request for a completion.
+//! Request body of a chat completion.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use crate::types::invalid::{Invalid, present, within};
 use crate::types::wire::{object, open_enum};
 use crate::types::{Recency, SearchContextSize, SearchMode, TextOrList};
 
-/// The largest `max_tokens` that the service documents.
+/// Documented maximum of `max_tokens`.
 const MAX_TOKENS: u32 = 128_000;
 
 object! {
-    /// The body of a request for a completion.
+    /// Request body of `POST /chat/completions`.
     ///
     /// # Examples
     /// ```
@@ -27,144 +27,133 @@ object! {
     /// request.validate()?;
     /// # Ok::<(), tightwire_perplexity::types::Invalid>(())
     /// ```
-    pub struct Request: body {
+    pub struct Request: request {
         /// The conversation so far.
-        messages: must Vec<Message>,
-        /// The name of the model, such as `sonar-pro`.
-        model: must String,
-        /// Whether the answer comes in parts.
-        stream: copy bool,
-        /// What the parts of a streamed answer hold.
-        stream_mode: may StreamMode,
-        /// Upper bound of the tokens of the answer, at most 128,000.
-        max_tokens: copy u32,
-        /// How varied the words of the answer are, from 0 to 2.
-        temperature: copy f64,
-        /// Restricts words to the likely ones with this total probability, from 0 to 1.
-        top_p: copy f64,
-        /// Restricts words to this many likely ones.
-        top_k: copy u32,
-        /// How many answers to give.
-        n: copy u32,
-        /// How many answers to choose from.
-        best_of: copy u32,
-        /// Penalty for words by how often they occurred.
-        frequency_penalty: copy f64,
-        /// Penalty for words that occurred.
-        presence_penalty: copy f64,
-        /// Texts at which the answer ends.
-        stop: may TextOrList,
-        /// Whether to report the probabilities of tokens.
-        logprobs: copy bool,
-        /// How many alternatives per token to report.
-        top_logprobs: copy u32,
-        /// Whether to report cumulated probabilities.
-        cum_logprobs: copy bool,
-        /// Whether alternative answers begin with different tokens.
-        diverse_first_token: copy bool,
+        messages: required Vec<Message>,
+        /// Name of the model, such as `sonar-pro`.
+        model: required String,
+        /// Whether to stream the response.
+        stream: scalar bool,
+        /// Contents of the stream chunks.
+        stream_mode: optional StreamMode,
+        /// Maximum tokens of the completion, at most 128,000.
+        max_tokens: scalar u32,
+        /// Sampling temperature, from 0 to 2.
+        temperature: scalar f64,
+        /// Nucleus sampling: cumulative probability of the candidate tokens, from 0 to 1.
+        top_p: scalar f64,
+        /// Maximum candidate tokens for sampling.
+        top_k: scalar u32,
+        /// Number of choices to return.
+        n: scalar u32,
+        /// Number of completions to generate and choose from.
+        best_of: scalar u32,
+        /// Penalty for tokens in proportion to their frequency so far.
+        frequency_penalty: scalar f64,
+        /// Penalty for tokens that occurred before.
+        presence_penalty: scalar f64,
+        /// Strings that stop generation.
+        stop: optional TextOrList,
+        /// Whether to return log probabilities of the tokens.
+        logprobs: scalar bool,
+        /// Number of alternatives per token for which to return log probabilities.
+        top_logprobs: scalar u32,
+        /// Whether to return cumulative log probabilities.
+        cum_logprobs: scalar bool,
+        /// Whether the choices start with different tokens.
+        diverse_first_token: scalar bool,
         /// Functions that the model may call.
-        tools: many Tool,
-        /// Whether the model calls functions.
-        tool_choice: may ToolChoice,
-        /// Whether the model may call several functions at once.
-        parallel_tool_calls: copy bool,
-        /// How the model searches the web.
-        web_search_options: may WebSearchOptions,
-        /// Where to search.
-        search_mode: may SearchMode,
-        /// How old results may be.
-        search_recency_filter: may Recency,
-        /// Domains to search in; a leading `-` excludes one.
-        search_domain_filter: many String,
-        /// Languages of the results, as lower-case ISO 639-1 codes.
-        search_language_filter: many String,
-        /// Earliest day of publication, as `M/D/YYYY`.
-        search_after_date_filter: may String,
-        /// Latest day of publication, as `M/D/YYYY`.
-        search_before_date_filter: may String,
-        /// Earliest day of the last change, as `M/D/YYYY`.
-        last_updated_after_filter: may String,
-        /// Latest day of the last change, as `M/D/YYYY`.
-        last_updated_before_filter: may String,
-        /// Earliest time of the last change, in Unix seconds.
-        updated_after_timestamp: copy i64,
-        /// Latest time of the last change, in Unix seconds.
-        updated_before_timestamp: copy i64,
-        /// How many results to search for.
-        num_search_results: copy u32,
-        /// Whether to answer without a search.
-        disable_search: copy bool,
-        /// Whether to let the service decide if a search is needed.
-        enable_search_classifier: copy bool,
-        /// Whether to leave out results for adults.
-        safe_search: copy bool,
-        /// Country of the user, as ISO 3166-1 code.
-        country: may String,
-        /// Latitude of the user in degrees.
-        latitude: copy f64,
-        /// Longitude of the user in degrees.
-        longitude: copy f64,
-        /// Language of the answer.
-        language_preference: may String,
-        /// Locale for numbers and dates of the answer, such as `en-US`.
-        response_formatting_locale: may String,
+        tools: list Tool,
+        /// Whether the model may or must call functions.
+        tool_choice: optional ToolChoice,
+        /// Whether the model may call several functions in parallel.
+        parallel_tool_calls: scalar bool,
+        /// Options of the web search.
+        web_search_options: optional WebSearchOptions,
+        /// Collection of sources to search.
+        search_mode: optional SearchMode,
+        /// Maximum age of the search results.
+        search_recency_filter: optional Recency,
+        /// Domains to search in; a leading `-` excludes a domain.
+        search_domain_filter: list String,
+        /// Languages of the search results, as lower-case ISO 639-1 codes.
+        search_language_filter: list String,
+        /// Earliest publication date, as `M/D/YYYY`.
+        search_after_date_filter: optional String,
+        /// Latest publication date, as `M/D/YYYY`.
+        search_before_date_filter: optional String,
+        /// Earliest date of the last update, as `M/D/YYYY`.
+        last_updated_after_filter: optional String,
+        /// Latest date of the last update, as `M/D/YYYY`.
+        last_updated_before_filter: optional String,
+        /// Earliest time of the last update, in Unix seconds.
+        updated_after_timestamp: scalar i64,
+        /// Latest time of the last update, in Unix seconds.
+        updated_before_timestamp: scalar i64,
+        /// Number of search results.
+        num_search_results: scalar u32,
+        /// Whether to disable the web search.
+        disable_search: scalar bool,
+        /// Whether the service decides if a search is needed.
+        enable_search_classifier: scalar bool,
+        /// Whether to exclude adult content.
+        safe_search: scalar bool,
+        /// Country of the user, as an ISO 3166-1 code.
+        country: optional String,
+        /// Latitude of the user in degrees, from -90 to 90.
+        latitude: scalar f64,
+        /// Longitude of the user in degrees, from -180 to 180.
+        longitude: scalar f64,
+        /// Language of the response.
+        language_preference: optional String,
+        /// Locale of numbers and dates in the response, such as `en-US`.
+        response_formatting_locale: optional String,
         /// Whether to return images.
-        return_images: copy bool,
-        /// Whether to return questions that may follow.
-        return_related_questions: copy bool,
-        /// How many images to return.
-        num_images: copy u32,
-        /// Domains of images; a leading `-` excludes one.
-        image_domain_filter: many String,
-        /// File types of images.
-        image_format_filter: many String,
-        /// Whether a message has the URL of an image.
-        has_image_url: copy bool,
-        /// How much the model thinks before it answers.
-        reasoning_effort: may ReasoningEffort,
-        /// The form of the answer.
-        response_format: may ResponseFormat,
-        /// Metadata for the answer.
-        response_metadata: may BTreeMap<String, Value>,
-        /// The thread that the conversation belongs to.
-        thread_id: may String,
-        /// Whether to keep the conversation in a thread.
-        use_threads: copy bool,
-        /// The question as the user put it.
-        user_original_query: may String,
-        /// The workspace whose files may be searched.
-        file_workspace_id: may String,
-        /// The model that ranks results.
-        ranking_model: may String,
-        /// The tenant that searches are made for.
-        search_tenant: may String,
-        /// Internal settings of the search.
-        search_internal_properties: may BTreeMap<String, Value>,
-        /// Which media to return, for gateways that understand it.
-        media_response: may MediaResponse,
-        /// Internal.
-        debug_pro_search as "_debug_pro_search": copy bool,
-        /// Internal.
-        force_new_agent as "_force_new_agent": copy bool,
-        /// Internal.
-        inputs as "_inputs": many i64,
-        /// Internal.
-        is_browser_agent as "_is_browser_agent": copy bool,
-        /// Internal.
-        prompt_token_length as "_prompt_token_length": copy u32,
+        return_images: scalar bool,
+        /// Whether to return follow-up questions.
+        return_related_questions: scalar bool,
+        /// Number of images to return.
+        num_images: scalar u32,
+        /// Domains of the images; a leading `-` excludes a domain.
+        image_domain_filter: list String,
+        /// File types of the images.
+        image_format_filter: list String,
+        /// Whether a message contains an image URL.
+        has_image_url: scalar bool,
+        /// Amount of reasoning before the response.
+        reasoning_effort: optional ReasoningEffort,
+        /// Output format.
+        response_format: optional ResponseFormat,
+        /// Metadata to attach to the response.
+        response_metadata: optional BTreeMap<String, Value>,
+        /// Identifier of the thread that the conversation belongs to.
+        thread_id: optional String,
+        /// Whether to store the conversation in a thread.
+        use_threads: scalar bool,
+        /// The question as the user entered it.
+        user_original_query: optional String,
+        /// Identifier of the workspace whose files may be searched.
+        file_workspace_id: optional String,
+        /// Name of the model that ranks search results.
+        ranking_model: optional String,
+        /// Search tenant.
+        search_tenant: optional String,
+        /// Media to return; only understood by some gateways.
+        media_response: optional MediaResponse,
     }
 }
 
 impl Request {
-    /// A request to `model`. A text is one message of the user.
+    /// Creates a request. A string becomes a single user message.
     pub fn new(model: impl Into<String>, messages: impl Into<Messages>) -> Self {
         Self { model: model.into(), messages: messages.into().0, ..Self::default() }
     }
 
-    /// Checks what the server would refuse.
+    /// Validates the request locally.
     ///
     /// # Errors
-    /// There are no messages or no model, or a number is outside of the documented range.
+    /// Returns [`Invalid`] if the messages or the model are missing, or if a number is out of its documented
+    /// range.
     pub fn validate(&self) -> Result<(), Invalid> {
         present("messages", self.messages.is_empty())?;
         present("model", self.model.is_empty())?;
@@ -176,7 +165,8 @@ impl Request {
     }
 }
 
-/// The messages of a new [`Request`]: any list of messages, or the text of one by the user.
+/// Messages of a new [`Request`], converted from a string (one user message), a message or a list of
+/// messages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Messages(Vec<Message>);
 
@@ -217,85 +207,81 @@ impl<const N: usize> From<[Message; N]> for Messages {
 }
 
 open_enum! {
-    /// What the parts of a streamed answer hold.
+    /// Contents of the chunks of a streamed completion.
     pub enum StreamMode {
-        /// Every part repeats the text so far.
+        /// Every chunk repeats the whole text so far.
         Full = "full",
-        /// Parts of several kinds, without repetition.
+        /// Chunks of several types without repetition.
         Concise = "concise",
     }
 }
 
 open_enum! {
-    /// How much a model thinks before it answers.
+    /// Amount of reasoning before the response.
     pub enum ReasoningEffort {
-        /// Hardly.
         Minimal = "minimal",
-        /// Little.
         Low = "low",
-        /// Some.
         Medium = "medium",
-        /// Much.
         High = "high",
     }
 }
 
 open_enum! {
-    /// How thorough the search for a completion is.
+    /// Depth of the web search of a completion.
     pub enum SearchType {
         /// One quick search.
         Fast = "fast",
         /// Several searches.
         Pro = "pro",
-        /// As the question needs it.
+        /// The service decides.
         Auto = "auto",
     }
 }
 
 object! {
-    /// How a model searches the web.
-    pub struct WebSearchOptions: part {
-        /// How much text of the results the model sees. The server's default is `low`.
-        search_context_size: may SearchContextSize,
-        /// How thorough the search is.
-        search_type: may SearchType,
-        /// Whether to search longer for images that fit.
-        image_results_enhanced_relevance: copy bool,
-        /// Where the user is.
-        user_location: may UserLocation,
+    /// Options of the web search.
+    pub struct WebSearchOptions: nested {
+        /// Amount of search context for the model [server default: `low`].
+        search_context_size: optional SearchContextSize,
+        /// Depth of the search.
+        search_type: optional SearchType,
+        /// Whether to improve the relevance of image results, at the cost of latency.
+        image_results_enhanced_relevance: scalar bool,
+        /// Location of the user.
+        user_location: optional UserLocation,
     }
 }
 
 object! {
-    /// Where a user is.
-    pub struct UserLocation: part {
+    /// Location of a user.
+    pub struct UserLocation: nested {
         /// Latitude in degrees.
-        latitude: copy f64,
+        latitude: scalar f64,
         /// Longitude in degrees.
-        longitude: copy f64,
-        /// ISO 3166-1 code.
-        country: may String,
+        longitude: scalar f64,
+        /// Country, as an ISO 3166-1 code.
+        country: optional String,
         /// Region or state.
-        region: may String,
+        region: optional String,
         /// City.
-        city: may String,
+        city: optional String,
     }
 }
 
 object! {
-    /// Which media to return.
-    pub struct MediaResponse: part {
-        /// What deviates from the defaults.
-        overrides: may MediaOverrides,
+    /// Media to return.
+    pub struct MediaResponse: nested {
+        /// Settings that differ from the defaults.
+        overrides: optional MediaOverrides,
     }
 }
 
 object! {
-    /// Media to return or not.
-    pub struct MediaOverrides: part {
+    /// Media settings that differ from the defaults.
+    pub struct MediaOverrides: nested {
         /// Whether to return videos.
-        return_videos: copy bool,
+        return_videos: scalar bool,
         /// Whether to return images.
-        return_images: copy bool,
+        return_images: scalar bool,
     }
 }

@@ -1,10 +1,10 @@
-//! Functions that a model may call, and its calls.
+//! Function tools and function calls.
 
 use crate::types::wire::{object, open_enum};
 use tightwire_json::{Map, Value};
 
 open_enum! {
-    /// What a tool is.
+    /// Type of a tool.
     pub enum ToolKind {
         /// A function.
         Function = "function",
@@ -12,36 +12,36 @@ open_enum! {
 }
 
 open_enum! {
-    /// Whether a model calls functions.
+    /// Whether the model may or must call functions.
     pub enum ToolChoice {
-        /// It does not.
+        /// Never call a function.
         None = "none",
-        /// It may.
+        /// The model decides.
         Auto = "auto",
-        /// It has to.
+        /// Call at least one function.
         Required = "required",
     }
 }
 
 object! {
-    /// A tool that a model may use.
-    pub struct Tool: part {
-        /// What the tool is.
-        kind as "type": must ToolKind,
+    /// A tool that the model may use.
+    pub struct Tool: nested {
+        /// Type of the tool.
+        kind as "type": required ToolKind,
         /// The function.
-        function: must Function,
+        function: required Function,
     }
 }
 
 impl Tool {
-    /// A function.
+    /// Creates a function tool.
     pub fn function(function: Function) -> Self {
         Self { kind: ToolKind::Function, function, ..Self::default() }
     }
 }
 
 object! {
-    /// A function that a model may call.
+    /// A function that the model may call.
     ///
     /// # Examples
     /// ```
@@ -54,20 +54,20 @@ object! {
     /// # let _ = tool;
     /// # Ok::<(), tightwire_json::Error>(())
     /// ```
-    pub struct Function: part {
-        /// Its name.
-        name: must String,
-        /// What it does.
-        description: must String,
-        /// What it takes: a JSON schema.
-        parameters: must Value,
-        /// Whether arguments follow `parameters` exactly.
-        strict: copy bool,
+    pub struct Function: nested {
+        /// Name of the function.
+        name: required String,
+        /// Description of the function for the model.
+        description: required String,
+        /// JSON schema of the parameters.
+        parameters: required Value,
+        /// Whether the arguments must conform exactly to `parameters`.
+        strict: scalar bool,
     }
 }
 
 impl Function {
-    /// A function. The parameters are a [`Schema`], or any JSON schema.
+    /// Creates a function. The parameters are a [`Schema`] or any other JSON schema.
     pub fn new(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -79,22 +79,22 @@ impl Function {
 }
 
 object! {
-    /// The schema of an object, as SDKs write it: with `additional_properties`, where JSON schema has
+    /// JSON schema of an object, in the spelling of the official SDKs: `additional_properties` instead of
     /// `additionalProperties`.
-    pub struct Schema: part {
-        /// The type, `object`.
-        kind as "type": must String,
-        /// The schema of each property.
-        properties: must Map<String, Value>,
-        /// The properties that have to be there.
-        required: many String,
-        /// Whether there may be other properties.
-        additional_properties: copy bool,
+    pub struct Schema: nested {
+        /// Type, always `object`.
+        kind as "type": required String,
+        /// Schema of each property.
+        properties: required Map<String, Value>,
+        /// Names of the required properties.
+        required: list String,
+        /// Whether other properties are allowed.
+        additional_properties: scalar bool,
     }
 }
 
 impl Schema {
-    /// The schema of an object without properties.
+    /// Creates the schema of an object without properties.
     pub fn new() -> Self {
         Self { kind: "object".to_owned(), ..Self::default() }
     }
@@ -126,21 +126,21 @@ impl From<Schema> for Value {
 }
 
 object! {
-    /// A call of a function. In streams it comes in fragments, so that everything may be missing.
-    pub struct ToolCall: part {
-        /// The identifier of the call, which its result refers to.
-        id: may String,
-        /// What is called.
-        function: may FunctionCall,
-        /// What kind of tool is called.
-        kind as "type": may ToolKind,
-        /// Which call of the message a fragment belongs to.
-        index: copy u32,
+    /// A function call by the model. Streams send it in fragments, so that any field may be missing.
+    pub struct ToolCall: nested {
+        /// Identifier of the call, to be repeated in its result.
+        id: optional String,
+        /// Function and arguments.
+        function: optional FunctionCall,
+        /// Type of the called tool.
+        kind as "type": optional ToolKind,
+        /// Index of the call within the message, which assigns fragments to calls.
+        index: scalar u32,
     }
 }
 
 impl ToolCall {
-    /// A call of the function `name`.
+    /// Creates a call of the function `name`.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<String>) -> Self {
         let function = FunctionCall::default().name(name).arguments(arguments);
         Self {
@@ -153,20 +153,20 @@ impl ToolCall {
 }
 
 object! {
-    /// The function that is called.
-    pub struct FunctionCall: part {
-        /// The arguments, as the text of a JSON object.
-        arguments: may String,
-        /// The name of the function.
-        name: may String,
+    /// Name and arguments of a function call.
+    pub struct FunctionCall: nested {
+        /// Arguments: a JSON object as a string.
+        arguments: optional String,
+        /// Name of the function.
+        name: optional String,
     }
 }
 
 impl FunctionCall {
-    /// Decodes the arguments; without any, those of an empty object.
+    /// Decodes the arguments. Missing or empty arguments decode as an empty object.
     ///
     /// # Errors
-    /// The model wrote something else than JSON of this type.
+    /// Returns an error if the arguments are not valid JSON or do not match `T`.
     pub fn parse<T: serde::de::DeserializeOwned>(&self) -> tightwire_json::Result<T> {
         tightwire_json::from_str(self.arguments.as_deref().filter(|text| !text.is_empty()).unwrap_or("{}"))
     }

@@ -1,16 +1,16 @@
-//! Puts the events of a streamed answer together.
+//! Combines the events of a stream into one response.
 
 use std::collections::BTreeMap;
 
+use super::common::{Role, Status};
 use super::event::Event;
-use super::input::Role;
 use super::output::{OutputContent, OutputItem, OutputMessage, OutputText};
-use super::response::{Response, Status, Usage};
+use super::response::{Response, Usage};
 
-/// Makes one [`Response`] of the events of a stream.
+/// Combines the events of a stream into one [`Response`].
 ///
-/// The answer of the last event that has one counts. What it lacks, as happens when a stream is cut off, is made of
-/// the items and texts that came before.
+/// The result is the response of the last event that contains one. Missing output, as in a truncated stream,
+/// is rebuilt from the item and text events.
 ///
 /// # Examples
 /// ```
@@ -24,7 +24,7 @@ use super::response::{Response, Status, Usage};
 /// ] {
 ///     accumulator.push(&tightwire_json::from_str(event)?);
 /// }
-/// // The connection is lost: events after the second one can be asked for.
+/// // The connection is lost: a resumed stream starts after event 2.
 /// assert_eq!(accumulator.last_sequence_number(), Some(2));
 /// assert!(!accumulator.is_finished());
 /// assert_eq!(accumulator.finish().output_text(), "Hello");
@@ -32,9 +32,9 @@ use super::response::{Response, Status, Usage};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Accumulator {
-    /// The last answer that came whole.
+    /// Last complete response.
     response: Response,
-    /// By their indexes, which may be any numbers.
+    /// Output items by index; the server chooses the indexes.
     items: BTreeMap<u32, OutputItem>,
     texts: BTreeMap<(u32, u32), Text>,
     usage: Option<Usage>,
@@ -49,7 +49,7 @@ struct Text {
 }
 
 impl Accumulator {
-    /// An accumulator without events.
+    /// Creates an empty accumulator.
     pub fn new() -> Self {
         Self::default()
     }
@@ -84,7 +84,7 @@ impl Accumulator {
         }
     }
 
-    /// The text of all messages so far.
+    /// Returns the text of all messages received so far.
     pub fn output_text(&self) -> String {
         if self.response.output.is_empty() {
             self.texts.values().map(|text| text.text.as_str()).collect()
@@ -93,17 +93,18 @@ impl Accumulator {
         }
     }
 
-    /// The number of the last event, after which a stream can be resumed.
+    /// Returns the sequence number of the last event. A stream can be resumed after it.
     pub fn last_sequence_number(&self) -> Option<u64> {
         self.last_sequence_number
     }
 
-    /// Whether the last event has come. A stream that ends before was cut off.
+    /// Returns whether the final event was received. If the stream ends while this is `false`, the response
+    /// is truncated.
     pub fn is_finished(&self) -> bool {
         self.is_finished
     }
 
-    /// The answer so far.
+    /// Returns the response received so far.
     pub fn finish(self) -> Response {
         let Self { mut response, mut items, texts, usage, .. } = self;
         if response.usage.is_none() {
@@ -151,7 +152,7 @@ impl Accumulator {
     }
 }
 
-/// Sets the text of a part, unless the item has a longer one.
+/// Sets the text of a content part, unless the part has a longer one.
 fn set_text(message: &mut OutputMessage, content_index: u32, text: String) {
     match message.content.get_mut(content_index as usize) {
         Some(OutputContent::Text(part)) if part.text.len() < text.len() => part.text = text,

@@ -1,4 +1,4 @@
-//! Events of a streamed answer of the agent API.
+//! Stream events of the Agent API.
 
 use super::output::{FetchedPage, OutputItem, SearchResult};
 use super::response::{Response, ResponseError, Usage};
@@ -6,46 +6,46 @@ use crate::types::chat::Image;
 use crate::types::wire::{object, tagged};
 
 tagged! {
-    /// An event of a streamed answer.
+    /// An event of a streamed response.
     pub enum Event by "type" {
-        /// The answer was begun.
+        /// The response was created.
         "response.created" => Created(ResponseEvent),
-        /// The answer is being made.
+        /// The response is being generated.
         "response.in_progress" => InProgress(ResponseEvent),
-        /// The answer is complete.
+        /// The response is complete.
         "response.completed" => Completed(ResponseEvent),
-        /// Something went wrong.
+        /// The response failed.
         "response.failed" => Failed(FailedEvent),
-        /// There is a further item.
+        /// An output item was added.
         "response.output_item.added" => OutputItemAdded(ItemEvent),
-        /// An item is complete.
+        /// An output item is complete.
         "response.output_item.done" => OutputItemDone(ItemEvent),
-        /// A text goes on.
+        /// Addition to the text of a content part.
         "response.output_text.delta" => OutputTextDelta(TextDeltaEvent),
-        /// A text is complete.
+        /// The text of a content part is complete.
         "response.output_text.done" => OutputTextDone(TextDoneEvent),
-        /// The model begins to think.
+        /// Reasoning started.
         "response.reasoning.started" => ReasoningStarted(ReasoningEvent),
-        /// The model ends to think.
+        /// Reasoning stopped.
         "response.reasoning.stopped" => ReasoningStopped(ReasoningEvent),
-        /// The model searches the web.
+        /// Web search started.
         "response.reasoning.search_queries" => SearchQueries(SearchQueriesEvent),
-        /// The model found pages.
+        /// Web search finished.
         "response.reasoning.search_results" => SearchResults(SearchResultsEvent),
-        /// The model fetches pages.
+        /// Page fetching started.
         "response.reasoning.fetch_url_queries" => FetchUrlQueries(FetchQueriesEvent),
-        /// The model has fetched pages.
+        /// Page fetching finished.
         "response.reasoning.fetch_url_results" => FetchUrlResults(FetchResultsEvent),
-        /// The model searches for images.
+        /// Image search started.
         "response.reasoning.image_search_queries" => ImageSearchQueries(ImageQueriesEvent),
-        /// The model found images.
+        /// Image search finished.
         "response.reasoning.image_search_results" => ImageSearchResults(ImageResultsEvent),
-        /// The model read up a skill.
+        /// A skill was loaded.
         "response.skill.loaded" => SkillLoaded(SkillLoadedEvent),
     }
 }
 
-/// Reads a member that all events have.
+/// Reads the sequence number, which all variants have.
 macro_rules! sequence_number {
     ($event:expr; $($variant:ident)*) => {
         match $event {
@@ -56,7 +56,7 @@ macro_rules! sequence_number {
 }
 
 impl Event {
-    /// The number of the event, from 0. Unknown events may have none.
+    /// Returns the sequence number, from 0. Unknown events may have none.
     pub fn sequence_number(&self) -> Option<u64> {
         sequence_number! {
             self;
@@ -66,7 +66,7 @@ impl Event {
         }
     }
 
-    /// The text that is added to the answer.
+    /// Returns the text that this event adds to the response.
     pub fn text_delta(&self) -> Option<&str> {
         match self {
             Self::OutputTextDelta(event) => Some(&event.delta),
@@ -74,174 +74,174 @@ impl Event {
         }
     }
 
-    /// Whether no event follows.
+    /// Returns `true` for the last event of a stream: `Completed` or `Failed`.
     pub fn is_final(&self) -> bool {
         matches!(self, Self::Completed(_) | Self::Failed(_))
     }
 }
 
 object! {
-    /// The answer as far as it is.
-    pub struct ResponseEvent: answer {
-        /// The number of the event.
-        sequence_number: must u64,
-        /// The answer.
-        response: may Box<Response>,
+    /// Snapshot of the response.
+    pub struct ResponseEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// The response so far.
+        response: Option<Box<Response>>,
     }
 }
 
 object! {
-    /// Something went wrong.
-    pub struct FailedEvent: answer {
-        /// The number of the event.
-        sequence_number: must u64,
-        /// What went wrong.
-        error: may ResponseError,
-        /// The answer as far as it is.
-        response: may Box<Response>,
+    /// The response failed.
+    pub struct FailedEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// The error.
+        error: Option<ResponseError>,
+        /// The response so far.
+        response: Option<Box<Response>>,
     }
 }
 
 object! {
-    /// An item of the answer.
-    pub struct ItemEvent: answer {
-        /// The number of the event.
-        sequence_number: must u64,
-        /// Which of the items it is, from 0.
-        output_index: must u32,
-        /// The item.
-        item: must OutputItem,
+    /// An output item was added or completed.
+    pub struct ItemEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Index of the output item, from 0.
+        output_index: u32,
+        /// The output item.
+        item: OutputItem,
     }
 }
 
 object! {
-    /// A text goes on.
-    pub struct TextDeltaEvent: answer {
-        /// The number of the event.
-        sequence_number: must u64,
-        /// The item.
-        item_id: must String,
-        /// Which of the items it is, from 0.
-        output_index: must u32,
-        /// Which part of the item it is, from 0.
-        content_index: must u32,
-        /// The text that is added.
-        delta: must String,
+    /// Addition to the text of a content part.
+    pub struct TextDeltaEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Identifier of the output item.
+        item_id: String,
+        /// Index of the output item, from 0.
+        output_index: u32,
+        /// Index of the content part in the item, from 0.
+        content_index: u32,
+        /// The added text.
+        delta: String,
     }
 }
 
 object! {
-    /// A text is complete.
-    pub struct TextDoneEvent: answer {
-        /// The number of the event.
-        sequence_number: must u64,
-        /// The item.
-        item_id: must String,
-        /// Which of the items it is, from 0.
-        output_index: must u32,
-        /// Which part of the item it is, from 0.
-        content_index: must u32,
-        /// All of the text.
-        text: must String,
+    /// The text of a content part is complete.
+    pub struct TextDoneEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Identifier of the output item.
+        item_id: String,
+        /// Index of the output item, from 0.
+        output_index: u32,
+        /// Index of the content part in the item, from 0.
+        content_index: u32,
+        /// The complete text.
+        text: String,
     }
 }
 
 object! {
-    /// The model begins or ends to think.
-    pub struct ReasoningEvent: answer {
-        /// The number of the event.
-        sequence_number: must u64,
-        /// What it thought.
-        thought: may String,
+    /// Reasoning started or stopped.
+    pub struct ReasoningEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// The model's thought.
+        thought: Option<String>,
     }
 }
 
 object! {
-    /// The model searches the web.
-    pub struct SearchQueriesEvent: answer {
-        /// The number of the event.
-        sequence_number: must u64,
-        /// What it searches for.
-        queries: must Vec<String>,
-        /// What it thought.
-        thought: may String,
+    /// Web search started.
+    pub struct SearchQueriesEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Search queries.
+        queries: Vec<String>,
+        /// The model's thought.
+        thought: Option<String>,
     }
 }
 
 object! {
-    /// The model found pages.
-    pub struct SearchResultsEvent: answer {
-        /// The number of the event.
-        sequence_number: must u64,
-        /// The pages.
-        results: must Vec<SearchResult>,
-        /// What it thought.
-        thought: may String,
-        /// What it took so far.
-        usage: may Usage,
+    /// Web search finished.
+    pub struct SearchResultsEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Search results.
+        results: Vec<SearchResult>,
+        /// The model's thought.
+        thought: Option<String>,
+        /// Tokens used so far.
+        usage: Option<Usage>,
     }
 }
 
 object! {
-    /// The model fetches pages.
-    pub struct FetchQueriesEvent: answer {
-        /// The number of the event.
-        sequence_number: must u64,
-        /// The addresses of the pages.
-        urls: must Vec<String>,
-        /// What it thought.
-        thought: may String,
+    /// Page fetching started.
+    pub struct FetchQueriesEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// URLs of the pages.
+        urls: Vec<String>,
+        /// The model's thought.
+        thought: Option<String>,
     }
 }
 
 object! {
-    /// The model has fetched pages.
-    pub struct FetchResultsEvent: answer {
-        /// The number of the event.
-        sequence_number: must u64,
-        /// The pages.
-        contents: must Vec<FetchedPage>,
-        /// What it thought.
-        thought: may String,
+    /// Page fetching finished.
+    pub struct FetchResultsEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Fetched pages.
+        contents: Vec<FetchedPage>,
+        /// The model's thought.
+        thought: Option<String>,
     }
 }
 
 object! {
-    /// The model searches for images.
-    pub struct ImageQueriesEvent: answer {
-        /// The number of the event.
-        sequence_number: must u64,
-        /// The identifier of the call.
-        call_id: must String,
-        /// What it searches for.
-        queries: must Vec<String>,
-        /// What it thought.
-        thought: may String,
+    /// Image search started.
+    pub struct ImageQueriesEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Identifier of the tool call.
+        call_id: String,
+        /// Search queries.
+        queries: Vec<String>,
+        /// The model's thought.
+        thought: Option<String>,
     }
 }
 
 object! {
-    /// The model found images.
-    pub struct ImageResultsEvent: answer {
-        /// The number of the event.
-        sequence_number: must u64,
-        /// The identifier of the call.
-        call_id: must String,
-        /// The images.
-        results: must Vec<Image>,
-        /// What it thought.
-        thought: may String,
-        /// What it took so far.
-        usage: may Usage,
+    /// Image search finished.
+    pub struct ImageResultsEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Identifier of the tool call.
+        call_id: String,
+        /// Images found.
+        results: Vec<Image>,
+        /// The model's thought.
+        thought: Option<String>,
+        /// Tokens used so far.
+        usage: Option<Usage>,
     }
 }
 
 object! {
-    /// The model read up a skill.
-    pub struct SkillLoadedEvent: answer {
-        /// The number of the event.
-        sequence_number: must u64,
-        /// The skill.
-        name: must String,
+    /// A skill was loaded.
+    pub struct SkillLoadedEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Name of the skill.
+        name: String,
     }
 }

@@ -1,16 +1,16 @@
-//! What is asked of the agent API.
+//! Input of the Agent API.
 
+use super::common::{Role, Status};
 use super::mcp::{ApprovalRequest, ApprovalResponse, McpCall, McpTools};
 use super::output::{FunctionCall, FunctionCallOutput};
-use super::response::Status;
-use crate::types::wire::{by_shape, object, open_enum, tagged};
+use crate::types::wire::{object, open_enum, tagged, untagged};
 
-by_shape! {
-    /// What is asked: a text, or the items of a conversation.
+untagged! {
+    /// Input of a request: a string, or the items of a conversation.
     pub enum Input {
-        /// A text of the user.
+        /// A single user message.
         Text = text String,
-        /// The items of a conversation.
+        /// Conversation items.
         Items = list InputItem,
     }
 }
@@ -26,21 +26,21 @@ impl Input {
 }
 
 tagged! {
-    /// An item of a conversation. One without a type is a message.
+    /// An item of a conversation. An item without a type is a message.
     pub enum InputItem by "type" from {
         /// A message.
         "message" => Message(InputMessage),
-        /// A call of a function by the model.
+        /// A function call by the model.
         "function_call" => FunctionCall(FunctionCall),
-        /// The result of such a call.
+        /// The result of a function call.
         "function_call_output" => FunctionCallOutput(FunctionCallOutput),
-        /// What the model thought.
+        /// Reasoning of the model.
         "reasoning" => Reasoning(InputReasoning),
-        /// The answer to a request for approval.
+        /// The response to an approval request.
         "mcp_approval_response" => McpApprovalResponse(ApprovalResponse),
-        /// A request for approval by the model.
+        /// An approval request by the model.
         "mcp_approval_request" => McpApprovalRequest(ApprovalRequest),
-        /// A call of a tool of an MCP server by the model.
+        /// An MCP tool call by the model.
         "mcp_call" => McpCall(McpCall),
         /// The tools of an MCP server.
         "mcp_list_tools" => McpListTools(McpTools),
@@ -49,181 +49,165 @@ tagged! {
 }
 
 impl InputItem {
-    /// A message of the user.
+    /// Creates a user message.
     pub fn user(content: impl Into<InputContent>) -> Self {
         InputMessage::new(Role::User, content).into()
     }
 
-    /// A message of the model.
+    /// Creates an assistant message.
     pub fn assistant(content: impl Into<InputContent>) -> Self {
         InputMessage::new(Role::Assistant, content).into()
     }
 
-    /// Instructions to the model.
+    /// Creates a system message.
     pub fn system(content: impl Into<InputContent>) -> Self {
         InputMessage::new(Role::System, content).into()
     }
 
-    /// The result of the function call `call_id`.
+    /// Creates the result of the function call `call_id`.
     pub fn function_output(call_id: impl Into<String>, output: impl Into<CallOutput>) -> Self {
         FunctionCallOutput::new(call_id, output).into()
     }
 }
 
-open_enum! {
-    /// Whose a message is.
-    pub enum Role {
-        /// The user's.
-        User = "user",
-        /// The model's.
-        Assistant = "assistant",
-        /// Instructions to the model.
-        System = "system",
-        /// Instructions to the model by the program.
-        Developer = "developer",
-    }
-}
-
 object! {
     /// A message.
-    pub struct InputMessage: part {
-        /// Whose it is.
-        role: must Role,
-        /// What it says.
-        content: must InputContent,
+    pub struct InputMessage: nested {
+        /// Author of the message.
+        role: required Role,
+        /// Content of the message.
+        content: required InputContent,
     }
 }
 
 impl InputMessage {
-    /// A message.
+    /// Creates a message.
     pub fn new(role: impl Into<Role>, content: impl Into<InputContent>) -> Self {
         Self { role: role.into(), content: content.into(), ..Self::default() }
     }
 }
 
-by_shape! {
-    /// What a message says.
+untagged! {
+    /// Content of a message.
     pub enum InputContent {
-        /// A text.
+        /// Plain text.
         Text = text String,
-        /// Texts, images and files.
+        /// Text, images and files.
         Parts = list InputPart,
     }
 }
 
-by_shape! {
-    /// The result of a function.
+untagged! {
+    /// Result of a function call.
     pub enum CallOutput {
-        /// A text.
+        /// Plain text.
         Text = text String,
-        /// Texts and images.
+        /// Text and images.
         Parts = list InputPart,
     }
 }
 
 tagged! {
-    /// One part of a message.
+    /// One part of a message's content.
     pub enum InputPart by "type" from {
-        /// A text.
+        /// Text.
         "input_text" => Text(InputText),
-        /// An image.
+        /// Image.
         "input_image" => Image(InputImage),
-        /// A file.
+        /// File.
         "input_file" => File(InputFile),
     }
 }
 
 impl InputPart {
-    /// A text.
+    /// Creates a text part.
     pub fn text(text: impl Into<String>) -> Self {
         InputText { text: text.into(), ..InputText::default() }.into()
     }
 
-    /// An image at an `https` or `data` URL.
+    /// Creates an image part from an `https` or `data` URL.
     pub fn image(url: impl Into<String>) -> Self {
         InputImage { image_url: Some(url.into()), ..InputImage::default() }.into()
     }
 
-    /// A file at an `https` URL.
+    /// Creates a file part from an `https` URL.
     pub fn file(url: impl Into<String>) -> Self {
         InputFile { file_url: Some(url.into()), ..InputFile::default() }.into()
     }
 }
 
 object! {
-    /// A text.
-    pub struct InputText: part {
+    /// A text part.
+    pub struct InputText: nested {
         /// The text.
-        text: must String,
+        text: required String,
     }
 }
 
 object! {
-    /// An image.
-    pub struct InputImage: part {
-        /// Where it is.
-        image_url: may String,
-        /// How closely to look at it.
-        detail: may ImageDetail,
+    /// An image part.
+    pub struct InputImage: nested {
+        /// URL of the image.
+        image_url: optional String,
+        /// Resolution at which the model sees the image.
+        detail: optional ImageDetail,
     }
 }
 
 open_enum! {
-    /// How closely to look at an image.
+    /// Resolution at which the model sees an image.
     pub enum ImageDetail {
-        /// From afar.
         Low = "low",
-        /// Closely.
         High = "high",
-        /// As the model decides.
+        /// The model decides.
         Auto = "auto",
     }
 }
 
 object! {
-    /// A file.
-    pub struct InputFile: part {
-        /// Its content in base64.
-        file_data: may String,
-        /// Where it is.
-        file_url: may String,
-        /// What it is called.
-        filename: may String,
+    /// A file part: either `file_data` or `file_url`.
+    pub struct InputFile: nested {
+        /// Content of the file, in base64.
+        file_data: optional String,
+        /// URL of the file.
+        file_url: optional String,
+        /// File name.
+        filename: optional String,
     }
 }
 
 object! {
-    /// What the model thought, as it said before.
-    pub struct InputReasoning: part {
-        /// Its identifier.
-        id: may String,
-        /// The short form.
-        summary: must Vec<ReasoningText>,
-        /// The long form.
-        content: many ReasoningText,
-        /// The long form, for the model alone.
-        encrypted_content: may String,
-        /// How far it is.
-        status: may Status,
+    /// Reasoning of the model from an earlier response.
+    pub struct InputReasoning: nested {
+        /// Identifier of the item.
+        id: optional String,
+        /// Summary of the reasoning.
+        summary: required Vec<ReasoningText>,
+        /// Full text of the reasoning.
+        content: list ReasoningText,
+        /// Full text of the reasoning, encrypted by the service.
+        encrypted_content: optional String,
+        /// Status of the item.
+        status: optional Status,
     }
 }
 
 object! {
-    /// A text of reasoning.
-    pub struct ReasoningText: part {
-        /// Which form it has.
-        kind as "type": must ReasoningKind,
+    /// A text of a reasoning item.
+    pub struct ReasoningText: nested {
+        /// Type of the text.
+        kind as "type": required ReasoningKind,
         /// The text.
-        text: must String,
+        text: required String,
     }
 }
 
 open_enum! {
-    /// Which form a text of reasoning has.
+    /// Type of a reasoning text.
     pub enum ReasoningKind {
-        /// The short one.
+        /// Part of the summary.
         Summary = "summary_text",
-        /// The long one.
+        /// Part of the full text.
         Full = "reasoning_text",
     }
 }

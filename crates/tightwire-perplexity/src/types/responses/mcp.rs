@@ -1,154 +1,154 @@
-//! Tools of MCP servers: what they are, calls of them, and approvals.
+//! MCP (Model Context Protocol) tools: listing, calls and approvals.
 
 use tightwire_json::Value;
 
-use crate::types::wire::{by_shape, object, open_enum};
+use crate::types::wire::{object, open_enum, untagged};
 
 object! {
-    /// The tools of an MCP server.
-    pub struct McpTools: part {
-        /// The identifier of this item.
-        id: may String,
-        /// The server.
-        server_label: may String,
+    /// Tools of an MCP server.
+    pub struct McpTools: nested {
+        /// Identifier of this item.
+        id: optional String,
+        /// Label of the server.
+        server_label: optional String,
         /// The tools.
-        tools: many McpTool,
-        /// The connector that the server belongs to.
-        connector_id: may String,
-        /// Why the tools are not known.
-        error: may String,
+        tools: list McpTool,
+        /// Identifier of the connector that provides the server.
+        connector_id: optional String,
+        /// Error if the tools could not be listed.
+        error: optional String,
     }
 }
 
 object! {
     /// A tool of an MCP server.
-    pub struct McpTool: part {
-        /// Its name.
-        name: must String,
-        /// What it takes: a JSON schema.
-        input_schema: must Value,
-        /// What it does.
-        description: may String,
-        /// What is known about it.
-        annotations: may McpToolAnnotations,
+    pub struct McpTool: nested {
+        /// Name of the tool.
+        name: required String,
+        /// JSON schema of the input.
+        input_schema: required Value,
+        /// Description of the tool.
+        description: optional String,
+        /// Hints about the tool's behavior.
+        annotations: optional McpToolAnnotations,
     }
 }
 
 object! {
-    /// What is known about a tool.
-    pub struct McpToolAnnotations: part {
-        /// Whether it changes nothing.
-        read_only: copy bool,
+    /// Hints about a tool's behavior.
+    pub struct McpToolAnnotations: nested {
+        /// Whether the tool has no side effects.
+        read_only: scalar bool,
     }
 }
 
 object! {
-    /// A call of a tool of an MCP server.
-    pub struct McpCall: part {
-        /// The identifier of this item.
-        id: must String,
-        /// The server.
-        server_label: must String,
-        /// The tool.
-        name: must String,
-        /// The arguments, as the text of a JSON object.
-        arguments: must String,
-        /// The request for approval that came before.
-        approval_request_id: may String,
-        /// The connector that the server belongs to.
-        connector_id: may String,
-        /// Why it failed.
-        error: may String,
-        /// The result.
-        output: may String,
+    /// A call of an MCP tool.
+    pub struct McpCall: nested {
+        /// Identifier of this item.
+        id: required String,
+        /// Label of the server.
+        server_label: required String,
+        /// Name of the tool.
+        name: required String,
+        /// Arguments: a JSON object as a string.
+        arguments: required String,
+        /// Identifier of the preceding approval request.
+        approval_request_id: optional String,
+        /// Identifier of the connector that provides the server.
+        connector_id: optional String,
+        /// Error if the call failed.
+        error: optional String,
+        /// Output of the tool.
+        output: optional String,
     }
 }
 
 object! {
-    /// A request of the model to approve a call.
-    pub struct ApprovalRequest: part {
-        /// The identifier of this item.
-        id: must String,
-        /// The server.
-        server_label: must String,
-        /// The tool.
-        name: must String,
-        /// The arguments, as the text of a JSON object.
-        arguments: must String,
-        /// The connector that the server belongs to.
-        connector_id: may String,
-        /// What the model thought, for itself alone.
-        thought_signature: may String,
+    /// The model's request to approve a tool call.
+    pub struct ApprovalRequest: nested {
+        /// Identifier of this item.
+        id: required String,
+        /// Label of the server.
+        server_label: required String,
+        /// Name of the tool.
+        name: required String,
+        /// Arguments: a JSON object as a string.
+        arguments: required String,
+        /// Identifier of the connector that provides the server.
+        connector_id: optional String,
+        /// Opaque reasoning state; send it back unchanged.
+        thought_signature: optional String,
     }
 }
 
 object! {
-    /// The answer to a request for approval.
-    pub struct ApprovalResponse: part {
-        /// The request.
-        approval_request_id: must String,
-        /// Whether the call may be made.
-        approve: must bool,
-        /// The identifier of this item.
-        id: may String,
-        /// Why, or why not.
-        reason: may String,
+    /// The user's response to an approval request.
+    pub struct ApprovalResponse: nested {
+        /// Identifier of the approval request.
+        approval_request_id: required String,
+        /// Whether the call is approved.
+        approve: required bool,
+        /// Identifier of this item.
+        id: optional String,
+        /// Reason for the decision.
+        reason: optional String,
     }
 }
 
 impl ApprovalResponse {
-    /// Approves or refuses a call.
+    /// Creates a response that approves or rejects a call.
     pub fn new(approval_request_id: impl Into<String>, approve: bool) -> Self {
         Self { approval_request_id: approval_request_id.into(), approve, ..Self::default() }
     }
 }
 
-by_shape! {
-    /// Which calls need approval.
+untagged! {
+    /// Which tool calls require approval.
     pub enum Approval {
-        /// All of them or none.
+        /// One mode for all tools.
         Mode = text ApprovalMode,
-        /// Those of some tools.
+        /// Rules by tool.
         Rules = object ApprovalRules,
     }
 }
 
 open_enum! {
-    /// Whether calls need approval.
+    /// Whether tool calls require approval.
     pub enum ApprovalMode {
-        /// They do.
+        /// Always ask.
         Always = "always",
-        /// They do not.
+        /// Never ask.
         Never = "never",
     }
 }
 
 object! {
-    /// Which calls need approval.
-    pub struct ApprovalRules: part {
-        /// Tools whose calls do.
-        always: may ApprovalFilter,
-        /// Tools whose calls do not.
-        never: may ApprovalFilter,
+    /// Approval rules by tool.
+    pub struct ApprovalRules: nested {
+        /// Tools that require approval.
+        always: optional ApprovalFilter,
+        /// Tools that do not require approval.
+        never: optional ApprovalFilter,
     }
 }
 
 object! {
-    /// Some of the tools of a server.
-    pub struct ApprovalFilter: part {
-        /// Those that change nothing.
-        read_only: copy bool,
-        /// Those with these names.
-        tool_names: many String,
+    /// Selection of tools of an MCP server.
+    pub struct ApprovalFilter: nested {
+        /// Whether to select tools without side effects.
+        read_only: scalar bool,
+        /// Names of the selected tools.
+        tool_names: list String,
     }
 }
 
-by_shape! {
-    /// Which tools of a server the model may use.
+untagged! {
+    /// Tools of an MCP server that the model may use.
     pub enum AllowedTools {
-        /// Those with these names.
+        /// By name.
         Names = list String,
-        /// Those of a filter.
+        /// By filter.
         Filter = object ApprovalFilter,
     }
 }

@@ -1,6 +1,7 @@
-//! The agent API: `/v1/responses`.
+//! Agent API: `/v1/responses`.
 
 mod accumulator;
+mod common;
 mod event;
 mod input;
 mod mcp;
@@ -12,6 +13,7 @@ mod skill;
 mod tool;
 
 pub use accumulator::Accumulator;
+pub use common::{Effort, Role, ServiceTier, Status};
 pub use event::{
     Event, FailedEvent, FetchQueriesEvent, FetchResultsEvent, ImageQueriesEvent, ImageResultsEvent,
     ItemEvent, ReasoningEvent, ResponseEvent, SearchQueriesEvent, SearchResultsEvent, SkillLoadedEvent,
@@ -19,7 +21,7 @@ pub use event::{
 };
 pub use input::{
     CallOutput, ImageDetail, Input, InputContent, InputFile, InputImage, InputItem, InputMessage, InputPart,
-    InputReasoning, InputText, ReasoningKind, ReasoningText, Role,
+    InputReasoning, InputText, ReasoningKind, ReasoningText,
 };
 pub use mcp::{
     AllowedTools, Approval, ApprovalFilter, ApprovalMode, ApprovalRequest, ApprovalResponse, ApprovalRules,
@@ -30,12 +32,10 @@ pub use output::{
     Namespace, NamespaceFunction, OutputContent, OutputItem, OutputMessage, OutputText, SearchResult,
     SearchResults, SkillLoaded, ToolSearch, UnknownItem,
 };
-pub use request::{
-    Effort, Models, Profile, ProfileKind, Reasoning, Request, RetrieveFormat, RetrieveParams, ServiceTier,
-};
+pub use request::{Models, Profile, ProfileKind, Reasoning, Request, RetrieveFormat, RetrieveParams};
 pub use response::{
-    Cancelled, Cost, FileList, InputTokens, OutputTokens, Response, ResponseError, ResponseFile, Status,
-    TokenUsage, ToolCallDetails, Usage,
+    Cancelled, Cost, FileList, InputTokens, OutputTokens, Response, ResponseError, ResponseFile, TokenUsage,
+    ToolCallDetails, Usage,
 };
 pub use sandbox::{Language, RunResult, RunStatus, SandboxOperation, SandboxResults};
 pub use skill::{BuiltinName, BuiltinSkill, CustomSkill, InlineSkill, Skill};

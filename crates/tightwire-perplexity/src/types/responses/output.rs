@@ -1,77 +1,77 @@
-//! What a model of the agent API did and said.
+//! Output items of the Agent API.
 
 use tightwire_json::{Map, Value};
 
-use super::input::{CallOutput, Role};
+use super::common::{Role, Status};
+use super::input::CallOutput;
 use super::mcp::{ApprovalRequest, McpCall, McpTools};
-use super::response::Status;
 use super::sandbox::{SandboxOperation, SandboxResults};
 use crate::types::NumberOrText;
 use crate::types::chat::{Image, ToolKind};
 use crate::types::wire::{object, tagged};
 
 tagged! {
-    /// What a model did or said.
+    /// An output item of a response.
     pub enum OutputItem by "type" {
-        /// It said something.
+        /// A message.
         "message" => Message(OutputMessage),
-        /// It searched the web.
+        /// Results of a web search.
         "search_results" => SearchResults(SearchResults),
-        /// It searched for images.
+        /// Results of an image search.
         "image_search_results" => ImageSearchResults(ImageResults),
-        /// It fetched pages.
+        /// Fetched pages.
         "fetch_url_results" => FetchUrlResults(FetchResults),
-        /// It wants a function to be called.
+        /// A function call for the caller to run.
         "function_call" => FunctionCall(FunctionCall),
-        /// It asked an MCP server for its tools.
+        /// Tools of an MCP server.
         "mcp_list_tools" => McpListTools(McpTools),
-        /// It called a tool of an MCP server.
+        /// A call of an MCP tool.
         "mcp_call" => McpCall(McpCall),
-        /// It wants to call a tool of an MCP server.
+        /// A request to approve an MCP tool call.
         "mcp_approval_request" => McpApprovalRequest(ApprovalRequest),
-        /// It searched for tools.
+        /// Results of a tool search.
         "tool_search_output" => ToolSearchOutput(ToolSearch),
-        /// It read up a skill.
+        /// A skill was loaded.
         "skill_loaded" => SkillLoaded(SkillLoaded),
-        /// It asked another model; no longer sent.
+        /// Advice of another model; no longer sent.
         "advisor_result" => AdvisorResult(AdvisorResult),
-        /// It ran a program.
+        /// Results of running code.
         "sandbox_results" => SandboxResults(SandboxResults),
-        /// It wrote a file.
+        /// A file was written.
         "sandbox_write_file" => SandboxWriteFile(SandboxOperation),
-        /// It read a file.
+        /// A file was read.
         "sandbox_read_file" => SandboxReadFile(SandboxOperation),
-        /// It changed a file.
+        /// A file was edited.
         "sandbox_edit_file" => SandboxEditFile(SandboxOperation),
-        /// It searched files for a text.
+        /// File contents were searched.
         "sandbox_grep" => SandboxGrep(SandboxOperation),
-        /// It searched for files.
+        /// File names were searched.
         "sandbox_glob" => SandboxGlob(SandboxOperation),
-        /// It changed several files.
+        /// A patch was applied to files.
         "sandbox_apply_patch" => SandboxApplyPatch(SandboxOperation),
-        /// It shared a file with the user.
+        /// A file was shared with the user.
         "share_file" => ShareFile(SandboxOperation),
-        /// What the server itself calls unknown.
+        /// An item that the server marks as unknown.
         "unknown" => UnknownItem(UnknownItem),
     }
 }
 
 object! {
-    /// Something that a model said.
-    pub struct OutputMessage: answer {
-        /// The identifier of this item.
-        id: must String,
-        /// Whose message it is.
-        role: must Role,
-        /// How far it is.
-        status: must Status,
-        /// What it says.
-        content: must Vec<OutputContent>,
+    /// A message of the model.
+    pub struct OutputMessage: response {
+        /// Identifier of this item.
+        id: String,
+        /// Author of the message.
+        role: Role,
+        /// Status of the item.
+        status: Status,
+        /// Content parts.
+        content: Vec<OutputContent>,
     }
 }
 
 impl OutputMessage {
-    /// The texts of all parts.
+    /// Returns the texts of all parts.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.content.iter().filter_map(|part| match part {
             OutputContent::Text(text) => Some(text.text.as_str()),
@@ -81,121 +81,121 @@ impl OutputMessage {
 }
 
 tagged! {
-    /// One part of what a model said.
+    /// One part of a message's content.
     pub enum OutputContent by "type" {
-        /// A text.
+        /// Text with citations.
         "output_text" => Text(OutputText),
     }
 }
 
 object! {
-    /// A text with its sources.
-    pub struct OutputText: answer {
+    /// Text with citations.
+    pub struct OutputText: response {
         /// The text.
-        text: must String,
-        /// Where parts of it come from.
-        annotations: many Annotation,
+        text: String,
+        /// Citations.
+        annotations: Option<Vec<Annotation>>,
     }
 }
 
 object! {
-    /// Where a part of a text comes from.
-    pub struct Annotation: answer {
-        /// What this is, such as `citation`.
-        kind as "type": may String,
-        /// Where the part begins, in characters.
-        start_index: copy u64,
-        /// Where the part ends, in characters.
-        end_index: copy u64,
-        /// The title of the source.
-        title: may String,
-        /// The address of the source.
-        url: may String,
+    /// A citation.
+    pub struct Annotation: response {
+        /// Type, such as `citation`.
+        kind as "type": Option<String>,
+        /// Start of the cited passage, in characters.
+        start_index: Option<u64>,
+        /// End of the cited passage, in characters.
+        end_index: Option<u64>,
+        /// Title of the source.
+        title: Option<String>,
+        /// URL of the source.
+        url: Option<String>,
     }
 }
 
 object! {
-    /// What a search in the web found.
-    pub struct SearchResults: answer {
-        /// What was searched for.
-        queries: many String,
-        /// What was found.
-        results: must Vec<SearchResult>,
+    /// Results of a web search.
+    pub struct SearchResults: response {
+        /// Search queries.
+        queries: Option<Vec<String>>,
+        /// Search results.
+        results: Vec<SearchResult>,
     }
 }
 
 object! {
-    /// A page that was found.
-    pub struct SearchResult: answer {
-        /// The number by which texts refer to it.
-        id: must i64,
-        /// Its title.
-        title: must String,
-        /// Its address.
-        url: must String,
-        /// What it says.
-        snippet: must String,
-        /// When it was published.
-        date: may String,
-        /// When it was changed.
-        last_updated: may String,
-        /// Where it comes from, such as `web`.
-        source: may String,
+    /// A search result.
+    pub struct SearchResult: response {
+        /// Number that citations in the text refer to.
+        id: i64,
+        /// Title of the page.
+        title: String,
+        /// URL of the page.
+        url: String,
+        /// Extract of the page's text.
+        snippet: String,
+        /// Publication date.
+        date: Option<String>,
+        /// Date of the last update.
+        last_updated: Option<String>,
+        /// Origin of the result, such as `web`.
+        source: Option<String>,
     }
 }
 
 object! {
-    /// What a search for images found.
-    pub struct ImageResults: answer {
-        /// What was searched for.
-        queries: many String,
-        /// What was found.
-        results: must Vec<Image>,
-        /// What went wrong.
-        error: may String,
+    /// Results of an image search.
+    pub struct ImageResults: response {
+        /// Search queries.
+        queries: Option<Vec<String>>,
+        /// Images found.
+        results: Vec<Image>,
+        /// Error message if the search failed.
+        error: Option<String>,
     }
 }
 
 object! {
-    /// Pages that were fetched.
-    pub struct FetchResults: answer {
+    /// Fetched pages.
+    pub struct FetchResults: response {
         /// The pages.
-        contents: must Vec<FetchedPage>,
+        contents: Vec<FetchedPage>,
     }
 }
 
 object! {
-    /// A page that was fetched.
-    pub struct FetchedPage: answer {
-        /// What it says.
-        snippet: must String,
-        /// Its title.
-        title: must String,
-        /// Its address.
-        url: must String,
+    /// A fetched page.
+    pub struct FetchedPage: response {
+        /// Extract of the page's text.
+        snippet: String,
+        /// Title of the page.
+        title: String,
+        /// URL of the page.
+        url: String,
     }
 }
 
 object! {
-    /// A function that a model wants to be called.
-    pub struct FunctionCall: part {
-        /// The identifier of this item.
-        id: may String,
-        /// The identifier of the call, which its result refers to.
-        call_id: must String,
-        /// The function.
-        name: must String,
-        /// The arguments, as the text of a JSON object.
-        arguments: must String,
-        /// How far it is.
-        status: may Status,
-        /// What the model thought, for itself alone.
-        thought_signature: may String,
+    /// A function call by the model.
+    pub struct FunctionCall: nested {
+        /// Identifier of this item.
+        id: optional String,
+        /// Identifier of the call, to be repeated in its result.
+        call_id: required String,
+        /// Name of the function.
+        name: required String,
+        /// Arguments: a JSON object as a string.
+        arguments: required String,
+        /// Status of the item.
+        status: optional Status,
+        /// Opaque reasoning state; send it back unchanged.
+        thought_signature: optional String,
     }
 }
 
 impl FunctionCall {
-    /// The call `call_id` of the function `name`.
+    /// Creates the call `call_id` of the function `name`.
     pub fn new(call_id: impl Into<String>, name: impl Into<String>, arguments: impl Into<String>) -> Self {
         let (call_id, name, arguments) = (call_id.into(), name.into(), arguments.into());
         Self { call_id, name, arguments, ..Self::default() }
@@ -203,110 +203,110 @@ impl FunctionCall {
 }
 
 object! {
-    /// The result of a function.
-    pub struct FunctionCallOutput: part {
-        /// The call.
-        call_id: must String,
-        /// The result.
-        output: must CallOutput,
-        /// The function.
-        name: may String,
-        /// What the model thought, as it came with the call.
-        thought_signature: may String,
-        /// The identifier of this item.
-        id: may String,
-        /// How far it is.
-        status: may Status,
+    /// Result of a function call.
+    pub struct FunctionCallOutput: nested {
+        /// Identifier of the call.
+        call_id: required String,
+        /// Output of the function.
+        output: required CallOutput,
+        /// Name of the function.
+        name: optional String,
+        /// Opaque reasoning state, as received with the call.
+        thought_signature: optional String,
+        /// Identifier of this item.
+        id: optional String,
+        /// Status of the item.
+        status: optional Status,
     }
 }
 
 impl FunctionCallOutput {
-    /// The result of the call `call_id`.
+    /// Creates the result of the call `call_id`.
     pub fn new(call_id: impl Into<String>, output: impl Into<CallOutput>) -> Self {
         Self { call_id: call_id.into(), output: output.into(), ..Self::default() }
     }
 }
 
 object! {
-    /// Tools that a model searched for.
-    pub struct ToolSearch: answer {
-        /// The identifier of this item.
-        id: must String,
-        /// The identifier of the call.
-        call_id: may String,
-        /// What was searched for, as the model wrote it.
-        arguments: may String,
-        /// Where the search was made, such as `server`.
-        execution: must String,
-        /// How far it is.
-        status: must Status,
-        /// The tools that were found.
-        tools: must Vec<Namespace>,
+    /// Results of a tool search.
+    pub struct ToolSearch: response {
+        /// Identifier of this item.
+        id: String,
+        /// Identifier of the call.
+        call_id: Option<String>,
+        /// Arguments of the search: JSON as a string.
+        arguments: Option<String>,
+        /// Where the search ran, such as `server`.
+        execution: String,
+        /// Status of the item.
+        status: Status,
+        /// Tools found.
+        tools: Vec<Namespace>,
     }
 }
 
 object! {
-    /// Several functions under one name.
-    pub struct Namespace: answer {
-        /// What this is, `namespace`.
-        kind as "type": must String,
-        /// The name.
-        name: must String,
-        /// What the functions are good for.
-        description: must String,
+    /// A group of functions.
+    pub struct Namespace: response {
+        /// Type, always `namespace`.
+        kind as "type": String,
+        /// Name of the group.
+        name: String,
+        /// Description of the group for the model.
+        description: String,
         /// The functions.
-        tools: must Vec<NamespaceFunction>,
+        tools: Vec<NamespaceFunction>,
     }
 }
 
 object! {
     /// A function of a [`Namespace`].
-    pub struct NamespaceFunction: answer {
-        /// What this is, `function`.
-        kind as "type": must ToolKind,
-        /// Its name.
-        name: must String,
-        /// What it does.
-        description: may String,
-        /// What it takes: a JSON schema.
-        parameters: may Map<String, Value>,
+    pub struct NamespaceFunction: response {
+        /// Type, always `function`.
+        kind as "type": ToolKind,
+        /// Name of the function.
+        name: String,
+        /// Description of the function.
+        description: Option<String>,
+        /// JSON schema of the parameters.
+        parameters: Option<Map<String, Value>>,
     }
 }
 
 object! {
-    /// A skill that a model read up.
-    pub struct SkillLoaded: answer {
-        /// The skill.
-        name: must String,
+    /// A skill was loaded.
+    pub struct SkillLoaded: response {
+        /// Name of the skill.
+        name: String,
     }
 }
 
 object! {
-    /// The advice of another model.
-    pub struct AdvisorResult: answer {
-        /// The identifier of the call.
-        call_id: must String,
-        /// How far it is.
-        status: must Status,
+    /// Advice of another model.
+    pub struct AdvisorResult: response {
+        /// Identifier of the call.
+        call_id: String,
+        /// Status of the item.
+        status: Status,
         /// The advice.
-        advice: may String,
-        /// What was asked, as the model wrote it.
-        arguments: may String,
-        /// What was asked.
-        question: may String,
-        /// The code of the error.
-        error_code: may NumberOrText,
-        /// What went wrong.
-        error_message: may String,
+        advice: Option<String>,
+        /// Arguments of the call: JSON as a string.
+        arguments: Option<String>,
+        /// The question.
+        question: Option<String>,
+        /// Error code.
+        error_code: Option<NumberOrText>,
+        /// Error message.
+        error_message: Option<String>,
     }
 }
 
 object! {
-    /// An item that the server itself calls unknown.
-    pub struct UnknownItem: answer {
-        /// What it is called elsewhere.
-        item_name: must String,
-        /// All of it.
-        payload: must Map<String, Value>,
+    /// An item that the server marks as unknown.
+    pub struct UnknownItem: response {
+        /// Original type of the item.
+        item_name: String,
+        /// The whole item.
+        payload: Map<String, Value>,
     }
 }

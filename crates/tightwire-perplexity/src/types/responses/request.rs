@@ -1,5 +1,6 @@
-//! The body of a request to the agent API.
+//! Request body of the Agent API.
 
+use super::common::{Effort, ServiceTier};
 use super::input::Input;
 use super::skill::Skill;
 use super::tool::{Tool, ToolChoice};
@@ -7,19 +8,19 @@ use crate::types::chat::ResponseFormat;
 use crate::types::invalid::{Invalid, at_most, present, within};
 use crate::types::wire::{object, open_enum};
 
-/// How many models one request may name.
+/// Maximum models per request.
 const MAX_MODELS: usize = 5;
-/// How many steps one request may take.
+/// Maximum agent steps per request.
 const MAX_STEPS: u32 = 100;
-/// The length of the name of a schema in characters.
+/// Maximum length of a schema name, in characters.
 const MAX_SCHEMA_NAME: usize = 64;
-/// The length of all inline skills in bytes.
+/// Maximum total size of the inline skills, in bytes.
 const MAX_INLINE_SKILLS: usize = 262_144;
-/// The largest number that every JSON implementation holds, `2^53 - 1`.
+/// Largest integer that every JSON implementation represents exactly, `2^53 - 1`.
 const MAX_SEQUENCE_NUMBER: u64 = (1 << 53) - 1;
 
 object! {
-    /// The body of a request to the agent API.
+    /// Request body of `POST /v1/responses`.
     ///
     /// # Examples
     /// ```
@@ -31,60 +32,61 @@ object! {
     /// request.validate()?;
     /// # Ok::<(), tightwire_perplexity::types::Invalid>(())
     /// ```
-    pub struct Request: body {
-        /// What is asked.
-        input: must Input,
-        /// The model, as `provider/model`.
-        model: may String,
-        /// One to five models, the next one for when those before fail. They go before `model`.
-        models: many String,
-        /// A name for a set of settings; `effort` replaces it.
-        preset: may String,
-        /// How much work to put into the answer.
-        effort: may Effort,
-        /// Instructions to the model.
-        instructions: may String,
-        /// Language of the answer, as ISO 639-1 code.
-        language_preference: may String,
-        /// Upper bound of the tokens of the answer.
-        max_output_tokens: copy u32,
-        /// Upper bound of the steps of the agent, from 1 to 100.
-        max_steps: copy u32,
-        /// Whether to answer in the background.
-        background: null bool,
-        /// Whether the answer comes as events.
-        stream: copy bool,
-        /// How the model thinks.
-        reasoning: may Reasoning,
-        /// The form of the answer. The name of a JSON schema is required here.
-        response_format: may ResponseFormat,
-        /// What the model may use.
-        tools: many Tool,
-        /// Whether it uses it.
-        tool_choice: may ToolChoice,
-        /// How varied the words of the answer are.
-        temperature: copy f64,
-        /// Restricts words to the likely ones with this total probability.
-        top_p: copy f64,
-        /// The answer that this request follows.
-        previous_response_id: may String,
-        /// Whether to keep the answer.
-        store: copy bool,
-        /// What the model can read up.
-        skills: many Skill,
-        /// Settings that are kept by the service.
-        profile: may Profile,
-        /// Requests with the same key are likely to share what is cached.
-        prompt_cache_key: may String,
-        /// How urgent the request is.
-        service_tier: may ServiceTier,
+    pub struct Request: request {
+        /// Input: a string or conversation items.
+        input: required Input,
+        /// Model, as `provider/model`.
+        model: optional String,
+        /// One to five models in order of preference: each is a fallback for the one before. Overrides
+        /// `model`.
+        models: list String,
+        /// Name of a preset of settings. Overridden by `effort`.
+        preset: optional String,
+        /// Effort of the agent, which selects model and settings.
+        effort: optional Effort,
+        /// System instructions.
+        instructions: optional String,
+        /// Language of the response, as an ISO 639-1 code.
+        language_preference: optional String,
+        /// Maximum tokens of the output.
+        max_output_tokens: scalar u32,
+        /// Maximum steps of the agent, from 1 to 100.
+        max_steps: scalar u32,
+        /// Whether to run in the background.
+        background: nullable bool,
+        /// Whether to stream the response as events.
+        stream: scalar bool,
+        /// Reasoning options.
+        reasoning: optional Reasoning,
+        /// Output format. A JSON schema requires a name here.
+        response_format: optional ResponseFormat,
+        /// Tools that the model may use.
+        tools: list Tool,
+        /// Whether the model may or must use tools.
+        tool_choice: optional ToolChoice,
+        /// Sampling temperature.
+        temperature: scalar f64,
+        /// Nucleus sampling: cumulative probability of the candidate tokens.
+        top_p: scalar f64,
+        /// Identifier of the response that this request continues.
+        previous_response_id: optional String,
+        /// Whether to store the response.
+        store: scalar bool,
+        /// Skills that the model can load.
+        skills: list Skill,
+        /// Stored settings to apply.
+        profile: optional Profile,
+        /// Prompt cache key: requests with the same key are routed to share a cache.
+        prompt_cache_key: optional String,
+        /// Processing priority.
+        service_tier: optional ServiceTier,
         /// Whether to tell the model how many steps are left.
-        step_budget_reminder: copy bool,
+        step_budget_reminder: scalar bool,
     }
 }
 
 impl Request {
-    /// A request to a model, or to several of which the next one answers when those before fail.
+    /// Creates a request for a model, or for several models in order of preference.
     pub fn new(model: impl Into<Models>, input: impl Into<Input>) -> Self {
         let request = Self { input: input.into(), ..Self::default() };
         match model.into() {
@@ -93,20 +95,21 @@ impl Request {
         }
     }
 
-    /// A request with settings of the service that include the model.
+    /// Creates a request with a preset, which includes the model.
     pub fn with_preset(preset: impl Into<String>, input: impl Into<Input>) -> Self {
         Self { input: input.into(), preset: Some(preset.into()), ..Self::default() }
     }
 
-    /// A request whose model follows from how much work to put into the answer.
+    /// Creates a request whose model follows from the effort.
     pub fn with_effort(effort: impl Into<Effort>, input: impl Into<Input>) -> Self {
         Self { input: input.into(), effort: Some(effort.into()), ..Self::default() }
     }
 
-    /// Checks what the server would refuse.
+    /// Validates the request locally.
     ///
     /// # Errors
-    /// There is no input, nothing that tells the model, or something is out of its documented range.
+    /// Returns [`Invalid`] if the input or any choice of model is missing, or if a value is out of its
+    /// documented range.
     pub fn validate(&self) -> Result<(), Invalid> {
         present("input", self.input.is_blank())?;
         let has_settings = self.preset.is_some() || self.effort.is_some() || self.profile.is_some();
@@ -138,12 +141,12 @@ impl Request {
     }
 }
 
-/// The model of a new [`Request`]: a name, or a list of names.
+/// Model of a new [`Request`]: a name or a list of names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Models {
-    /// One model.
+    /// A single model.
     One(String),
-    /// Several models, the next one for when those before fail.
+    /// Models in order of preference.
     Chain(Vec<String>),
 }
 
@@ -172,113 +175,79 @@ impl<T: Into<String>, const N: usize> From<[T; N]> for Models {
 }
 
 object! {
-    /// How a model thinks.
-    pub struct Reasoning: part {
-        /// How much.
-        effort: may Effort,
+    /// Reasoning options.
+    pub struct Reasoning: nested {
+        /// Amount of reasoning.
+        effort: optional Effort,
     }
 }
 
 impl Reasoning {
-    /// Thinking with this effort.
+    /// Creates options with this amount of reasoning.
     pub fn new(effort: impl Into<Effort>) -> Self {
         Self { effort: Some(effort.into()), ..Self::default() }
     }
 }
 
-open_enum! {
-    /// How much work to put into something.
-    pub enum Effort {
-        /// No work at all.
-        None = "none",
-        /// Hardly any.
-        Minimal = "minimal",
-        /// Little.
-        Low = "low",
-        /// Some.
-        Medium = "medium",
-        /// Much.
-        High = "high",
-        /// As much as possible.
-        Xhigh = "xhigh",
-    }
-}
-
-open_enum! {
-    /// How urgent a request is.
-    pub enum ServiceTier {
-        /// As the service decides.
-        Auto = "auto",
-        /// As usual.
-        Default = "default",
-        /// Less, for a lower price.
-        Flex = "flex",
-        /// More, for a higher price.
-        Priority = "priority",
-        /// As fast as possible.
-        Fast = "fast",
-    }
-}
-
 object! {
-    /// Settings that are kept by the service.
-    pub struct Profile: part {
-        /// Their identifier.
-        id: must String,
-        /// What they are, `custom`.
-        kind as "type": must ProfileKind,
-        /// Which version.
-        version: may String,
+    /// Reference to stored settings.
+    pub struct Profile: nested {
+        /// Identifier of the profile.
+        id: required String,
+        /// Type of the profile.
+        kind as "type": required ProfileKind,
+        /// Version of the profile [server default: latest].
+        version: optional String,
     }
 }
 
 impl Profile {
-    /// The settings named `id`.
+    /// Creates a reference to the profile `id`.
     pub fn new(id: impl Into<String>) -> Self {
         Self { id: id.into(), kind: ProfileKind::Custom, ..Self::default() }
     }
 }
 
 open_enum! {
-    /// What settings are.
+    /// Type of a profile.
     pub enum ProfileKind {
-        /// Made by the user.
+        /// Created by the user.
         Custom = "custom",
     }
 }
 
 open_enum! {
-    /// How much of an answer to retrieve.
+    /// Level of detail of a retrieved response.
     pub enum RetrieveFormat {
-        /// All of it.
+        /// All fields.
         Default = "default",
-        /// The most important.
+        /// The most important fields.
         Short = "short",
     }
 }
 
 object! {
-    /// The query of one answer.
-    pub struct RetrieveParams: part {
-        /// How much of the answer to retrieve.
-        format: may RetrieveFormat,
-        /// The sequence number of the last event that is known. Events after it follow.
-        starting_after: copy u64,
-        /// Whether the answer comes as events.
-        stream: copy bool,
+    /// Query parameters for retrieving a response.
+    pub struct RetrieveParams: nested {
+        /// Level of detail.
+        format: optional RetrieveFormat,
+        /// Resume an event stream after this sequence number.
+        starting_after: scalar u64,
+        /// Whether to stream the response as events.
+        stream: scalar bool,
     }
 }
 
 impl RetrieveParams {
-    /// The events after `sequence_number`.
+    /// Creates parameters that stream the events after `sequence_number`.
     pub fn events_after(sequence_number: u64) -> Self {
         Self { starting_after: Some(sequence_number), stream: Some(true), ..Self::default() }
     }
 
-    /// Checks what the server would refuse.
+    /// Validates the parameters locally.
     ///
     /// # Errors
-    /// A stream has no start, or the start is beyond 2^53 - 1.
+    /// Returns [`Invalid`] if `stream` is set without `starting_after`, or if that is above 2^53 - 1.
     pub fn validate(&self) -> Result<(), Invalid> {
         if self.stream == Some(true) && self.starting_after.is_none() {
             return Err(Invalid::empty("starting_after"));

@@ -1,14 +1,14 @@
-//! Answers of the agent API.
+//! Responses of the Agent API.
 
 use std::collections::BTreeMap;
 
+use super::common::{Effort, ServiceTier, Status};
 use super::output::OutputItem;
-use super::request::{Effort, ServiceTier};
-use crate::types::wire::{object, open_enum};
+use crate::types::wire::object;
 use crate::types::{NumberOrText, ObjectKind};
 
 object! {
-    /// An answer of the agent API.
+    /// A response of the Agent API.
     ///
     /// # Examples
     /// ```
@@ -25,47 +25,47 @@ object! {
     /// assert_eq!(response.output[2].tag(), Some("of_the_future"));
     /// # Ok::<(), tightwire_json::Error>(())
     /// ```
-    pub struct Response: answer {
-        /// Its identifier.
-        id: must String,
-        /// When it was begun, in Unix seconds.
-        created_at: must i64,
-        /// The model that answers.
-        model: must String,
-        /// What it is.
-        object: must ObjectKind,
-        /// How far it is.
-        status: must Status,
-        /// What the model did and said.
-        output: must Vec<OutputItem>,
-        /// What went wrong.
-        error: may ResponseError,
-        /// What it took.
-        usage: may Usage,
-        /// Whether it is made in the background.
-        background: copy bool,
-        /// The answer before it.
-        previous_response_id: may String,
-        /// Whether it is kept.
-        store: copy bool,
-        /// How much work was put into it.
-        effort: may Effort,
-        /// The settings that were asked for.
-        preset: may String,
-        /// Requests with the same key are likely to share what is cached.
-        prompt_cache_key: may String,
-        /// How urgent it was.
-        service_tier: may ServiceTier,
+    pub struct Response: response {
+        /// Identifier of the response.
+        id: String,
+        /// Creation time, in Unix seconds.
+        created_at: i64,
+        /// Name of the model.
+        model: String,
+        /// Object type, [`ObjectKind::Response`].
+        object: ObjectKind,
+        /// Current status.
+        status: Status,
+        /// Output items: messages, tool calls and tool results.
+        output: Vec<OutputItem>,
+        /// The error if the response failed.
+        error: Option<ResponseError>,
+        /// Tokens used and their cost.
+        usage: Option<Usage>,
+        /// Whether the response runs in the background.
+        background: Option<bool>,
+        /// Identifier of the response that this one continues.
+        previous_response_id: Option<String>,
+        /// Whether the response is stored.
+        store: Option<bool>,
+        /// Effort of the agent.
+        effort: Option<Effort>,
+        /// Preset of the request.
+        preset: Option<String>,
+        /// Prompt cache key of the request.
+        prompt_cache_key: Option<String>,
+        /// Processing priority.
+        service_tier: Option<ServiceTier>,
     }
 }
 
 impl Response {
-    /// The text of all messages.
+    /// Returns the concatenated text of all messages.
     pub fn output_text(&self) -> String {
         self.texts().collect()
     }
 
-    /// The texts of all messages, part by part.
+    /// Returns the texts of all messages, part by part.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let messages = self.output.iter().filter_map(|item| match item {
             OutputItem::Message(message) => Some(message),
@@ -75,168 +75,136 @@ impl Response {
     }
 }
 
-open_enum! {
-    /// How far an answer, or an item of one, is.
-    pub enum Status {
-        /// It is complete.
-        Completed = "completed",
-        /// Something went wrong.
-        Failed = "failed",
-        /// It is being made.
-        InProgress = "in_progress",
-        /// It ended too early.
-        Incomplete = "incomplete",
-        /// It waits.
-        Queued = "queued",
-        /// It was cancelled.
-        Cancelled = "cancelled",
-        /// It is being cancelled.
-        Cancelling = "cancelling",
-        /// The caller has to answer the model.
-        RequiresAction = "requires_action",
-    }
-}
-
-impl Status {
-    /// Whether nothing more happens without the caller.
-    pub fn is_final(&self) -> bool {
-        matches!(
-            self,
-            Self::Completed | Self::Failed | Self::Incomplete | Self::Cancelled | Self::RequiresAction
-        )
+object! {
+    /// Error of a failed response.
+    pub struct ResponseError: response {
+        /// Error message.
+        message: String,
+        /// Error code.
+        code: Option<NumberOrText>,
+        /// Error type.
+        kind as "type": Option<String>,
     }
 }
 
 object! {
-    /// What went wrong with an answer.
-    pub struct ResponseError: answer {
-        /// What went wrong.
-        message: must String,
-        /// The code of the error.
-        code: may NumberOrText,
-        /// The kind of error.
-        kind as "type": may String,
+    /// Tokens used by a response.
+    pub struct Usage: response {
+        /// Tokens of the input.
+        input_tokens: u64,
+        /// Tokens of the output.
+        output_tokens: u64,
+        /// Sum of input and output tokens.
+        total_tokens: u64,
+        /// Cost of the response.
+        cost: Option<Cost>,
+        /// Breakdown of the input tokens.
+        input_tokens_details: Option<InputTokens>,
+        /// Usage of each tool, by tool name.
+        tool_calls_details: Option<BTreeMap<String, ToolCallDetails>>,
     }
 }
 
 object! {
-    /// What an answer took.
-    pub struct Usage: answer {
-        /// Tokens of the request.
-        input_tokens: must u64,
-        /// Tokens of the answer.
-        output_tokens: must u64,
-        /// Tokens of both.
-        total_tokens: must u64,
-        /// What it costs.
-        cost: may Cost,
-        /// What kind of tokens those of the request were.
-        input_tokens_details: may InputTokens,
-        /// What each tool took, by its name.
-        tool_calls_details: may BTreeMap<String, ToolCallDetails>,
+    /// Cost of a response.
+    pub struct Cost: response {
+        /// Currency, `USD`.
+        currency: String,
+        /// Cost of the input tokens.
+        input_cost: f64,
+        /// Cost of the output tokens.
+        output_cost: f64,
+        /// Total cost.
+        total_cost: f64,
+        /// Cost of writing to the prompt cache.
+        cache_creation_cost: Option<f64>,
+        /// Cost of reading from the prompt cache.
+        cache_read_cost: Option<f64>,
+        /// Cost of tool calls.
+        tool_calls_cost: Option<f64>,
     }
 }
 
 object! {
-    /// What an answer costs.
-    pub struct Cost: answer {
-        /// The currency, `USD`.
-        currency: must String,
-        /// Of the tokens of the request.
-        input_cost: must f64,
-        /// Of the tokens of the answer.
-        output_cost: must f64,
-        /// Of everything.
-        total_cost: must f64,
-        /// Of filling the cache.
-        cache_creation_cost: copy f64,
-        /// Of reading the cache.
-        cache_read_cost: copy f64,
-        /// Of the tools.
-        tool_calls_cost: copy f64,
+    /// Breakdown of input tokens.
+    pub struct InputTokens: response {
+        /// Tokens written to the prompt cache.
+        cache_creation_input_tokens: Option<u64>,
+        /// Tokens read from the prompt cache.
+        cache_read_input_tokens: Option<u64>,
+        /// Tokens served from a cache.
+        cached_tokens: Option<u64>,
     }
 }
 
 object! {
-    /// Kinds of tokens of a request.
-    pub struct InputTokens: answer {
-        /// Tokens that filled the cache.
-        cache_creation_input_tokens: copy u64,
-        /// Tokens that came from the cache.
-        cache_read_input_tokens: copy u64,
-        /// Tokens that did not have to be read again.
-        cached_tokens: copy u64,
+    /// Usage of a tool.
+    pub struct ToolCallDetails: response {
+        /// Number of invocations.
+        invocation: Option<u64>,
+        /// Cost, in US dollars.
+        cost_usd: Option<f64>,
+        /// Tokens used by the models that the tool called.
+        token_usage: Option<Vec<TokenUsage>>,
     }
 }
 
 object! {
-    /// What a tool took.
-    pub struct ToolCallDetails: answer {
-        /// How often it was used.
-        invocation: copy u64,
-        /// What it costs in US dollars.
-        cost_usd: copy f64,
-        /// The tokens of models that it used.
-        token_usage: many TokenUsage,
+    /// Tokens that a tool used on a model.
+    pub struct TokenUsage: response {
+        /// Tokens of the input.
+        input_tokens: u64,
+        /// Breakdown of the input tokens.
+        input_tokens_details: Option<InputTokens>,
+        /// Name of the model.
+        model: Option<String>,
+        /// Tokens of the output.
+        output_tokens: u64,
+        /// Breakdown of the output tokens.
+        output_tokens_details: Option<OutputTokens>,
     }
 }
 
 object! {
-    /// The tokens of a model that a tool used.
-    pub struct TokenUsage: answer {
-        /// Tokens of the request.
-        input_tokens: must u64,
-        /// What kind of tokens they were.
-        input_tokens_details: may InputTokens,
-        /// The model.
-        model: may String,
-        /// Tokens of the answer.
-        output_tokens: must u64,
-        /// What kind of tokens they were.
-        output_tokens_details: may OutputTokens,
+    /// Breakdown of output tokens.
+    pub struct OutputTokens: response {
+        /// Tokens used for reasoning.
+        reasoning_tokens: u64,
     }
 }
 
 object! {
-    /// Kinds of tokens of an answer.
-    pub struct OutputTokens: answer {
-        /// Tokens of the reasoning.
-        reasoning_tokens: must u64,
+    /// Response to a cancellation.
+    pub struct Cancelled: response {
+        /// Identifier of the response.
+        response_id: String,
+        /// Status of the response.
+        status: Status,
     }
 }
 
 object! {
-    /// The answer to a cancellation.
-    pub struct Cancelled: answer {
-        /// The answer that is being cancelled.
-        response_id: must String,
-        /// How far the cancellation is.
-        status: must Status,
+    /// A file that the model created.
+    pub struct ResponseFile: response {
+        /// Identifier of the file.
+        id: String,
+        /// Object type, [`ObjectKind::File`].
+        object: ObjectKind,
+        /// Size in bytes.
+        bytes: u64,
+        /// Creation time, in Unix seconds.
+        created_at: i64,
+        /// File name.
+        filename: String,
     }
 }
 
 object! {
-    /// A file that a model made.
-    pub struct ResponseFile: answer {
-        /// Its identifier for the service.
-        id: must String,
-        /// What it is.
-        object: must ObjectKind,
-        /// Its length in bytes.
-        bytes: must u64,
-        /// When it was made, in Unix seconds.
-        created_at: must i64,
-        /// Its name.
-        filename: must String,
-    }
-}
-
-object! {
-    /// The files that a model made.
-    pub struct FileList: answer {
-        /// What it is.
-        object: must ObjectKind,
+    /// Files that the model created.
+    pub struct FileList: response {
+        /// Object type, [`ObjectKind::List`].
+        object: ObjectKind,
         /// The files.
-        data: must Vec<ResponseFile>,
+        data: Vec<ResponseFile>,
     }
 }

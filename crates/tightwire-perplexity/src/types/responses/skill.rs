@@ -1,27 +1,27 @@
-//! What a model can read up.
+//! Skills: instructions that the model loads when it needs them.
 
 use crate::types::invalid::{Invalid, at_most, present};
 use crate::types::wire::{object, open_enum, tagged};
 
-/// The length of the description of a skill in bytes.
+/// Maximum size of a skill's description, in bytes.
 const MAX_DESCRIPTION: usize = 1_024;
-/// The length of the instructions of a skill in bytes.
+/// Maximum size of a skill's instructions, in bytes.
 const MAX_INSTRUCTIONS: usize = 65_536;
 
 tagged! {
-    /// What a model can read up when it needs it.
+    /// Instructions that the model loads when it needs them.
     pub enum Skill by "type" from {
-        /// A skill of the service.
+        /// A skill provided by the service.
         "builtin" => Builtin(BuiltinSkill),
-        /// A skill that is part of the request.
+        /// A skill defined in the request.
         "inline" => Inline(InlineSkill),
-        /// A skill that is kept by the service.
+        /// A skill stored by the user.
         "custom" => Custom(CustomSkill),
     }
 }
 
 impl Skill {
-    /// Checks what the server would refuse.
+    /// Validates the skill locally.
     pub(super) fn validate(&self) -> Result<(), Invalid> {
         match self {
             Self::Builtin(skill) => present("name", skill.name == ""),
@@ -37,7 +37,7 @@ impl Skill {
         }
     }
 
-    /// The length of the instructions that are part of the request, in bytes.
+    /// Returns the size of inline instructions, in bytes.
     pub(super) fn inline_len(&self) -> usize {
         match self {
             Self::Inline(skill) => skill.instructions.len(),
@@ -47,28 +47,28 @@ impl Skill {
 }
 
 object! {
-    /// A skill of the service.
-    pub struct BuiltinSkill: part {
-        /// Which one.
-        name: must BuiltinName,
+    /// A skill provided by the service.
+    pub struct BuiltinSkill: nested {
+        /// Name of the skill.
+        name: required BuiltinName,
     }
 }
 
 impl BuiltinSkill {
-    /// The skill `name`.
+    /// Selects the skill `name`.
     pub fn new(name: impl Into<BuiltinName>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
 }
 
 open_enum! {
-    /// A skill of the service.
+    /// Name of a skill provided by the service.
     pub enum BuiltinName {
-        /// Office documents of all kinds.
+        /// All office formats.
         Office = "office",
-        /// Texts.
+        /// Word documents.
         Docx = "office/docx",
-        /// PDF.
+        /// PDF documents.
         Pdf = "office/pdf",
         /// Presentations.
         Pptx = "office/pptx",
@@ -78,19 +78,19 @@ open_enum! {
 }
 
 object! {
-    /// A skill that is part of the request.
-    pub struct InlineSkill: part {
-        /// Its name.
-        name: must String,
-        /// What it is good for: at most 1,024 bytes.
-        description: must String,
-        /// What to do: at most 65,536 bytes, and 262,144 in all skills of a request.
-        instructions: must String,
+    /// A skill defined in the request.
+    pub struct InlineSkill: nested {
+        /// Name of the skill.
+        name: required String,
+        /// When to use the skill: at most 1,024 bytes.
+        description: required String,
+        /// Instructions: at most 65,536 bytes, and 262,144 bytes for all skills of a request.
+        instructions: required String,
     }
 }
 
 impl InlineSkill {
-    /// A skill.
+    /// Creates a skill.
     pub fn new(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -102,17 +102,17 @@ impl InlineSkill {
 }
 
 object! {
-    /// A skill that is kept by the service.
-    pub struct CustomSkill: part {
-        /// Which one.
-        id: must String,
-        /// Which version.
-        version: may String,
+    /// A skill stored by the user.
+    pub struct CustomSkill: nested {
+        /// Identifier of the skill.
+        id: required String,
+        /// Version [server default: latest].
+        version: optional String,
     }
 }
 
 impl CustomSkill {
-    /// The newest version of the skill `id`.
+    /// Selects the latest version of the skill `id`.
     pub fn new(id: impl Into<String>) -> Self {
         Self { id: id.into(), ..Self::default() }
     }

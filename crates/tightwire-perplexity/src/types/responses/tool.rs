@@ -1,4 +1,4 @@
-//! What a model of the agent API may use.
+//! Tools of the Agent API.
 
 use std::collections::BTreeMap;
 
@@ -6,30 +6,30 @@ use tightwire_json::{Map, Value};
 
 use super::mcp::{AllowedTools, Approval};
 use crate::types::invalid::{Invalid, at_most, present, within};
-use crate::types::wire::{by_shape, object, open_enum, tagged};
+use crate::types::wire::{object, open_enum, tagged, untagged};
 use crate::types::{Recency, SearchContextSize, Secret};
 
-/// The length of the label of a server in characters.
+/// Maximum length of an MCP server label, in characters.
 const MAX_LABEL: usize = 64;
-/// How many pages one request may fetch.
+/// Maximum pages that one request may fetch.
 const MAX_URLS: u32 = 10;
 
 tagged! {
-    /// Something that a model may use.
+    /// A tool that the model may use.
     pub enum Tool by "type" from {
-        /// A search in the web.
+        /// Web search.
         "web_search" => WebSearch(WebSearch),
-        /// A search for images.
+        /// Image search.
         "image_search" => ImageSearch(ImageSearch),
-        /// Fetches pages.
+        /// Page fetching.
         "fetch_url" => FetchUrl(FetchUrl),
-        /// A search for people.
+        /// Search for people.
         "people_search" => PeopleSearch(PeopleSearch),
-        /// A search for figures of companies.
+        /// Search for financial data.
         "finance_search" => FinanceSearch(FinanceSearch),
-        /// Runs programs.
+        /// Code execution.
         "sandbox" => Sandbox(Sandbox),
-        /// A function of the caller.
+        /// A function run by the caller.
         "function" => Function(FunctionTool),
         /// The tools of an MCP server.
         "mcp" => Mcp(McpServer),
@@ -39,7 +39,7 @@ tagged! {
 }
 
 impl Tool {
-    /// Checks what the server would refuse.
+    /// Validates the tool locally.
     pub(super) fn validate(&self) -> Result<(), Invalid> {
         match self {
             Self::FetchUrl(tool) => within("max_urls", tool.max_urls, 1, MAX_URLS),
@@ -57,7 +57,7 @@ impl Tool {
     }
 }
 
-/// Checks the label of an MCP server.
+/// Validates the label of an MCP server.
 fn label(text: &str) -> Result<(), Invalid> {
     let field = "server_label";
     present(field, text.is_empty())?;
@@ -69,169 +69,163 @@ fn label(text: &str) -> Result<(), Invalid> {
     }
 }
 
-by_shape! {
-    /// Whether a model uses tools, and which.
+untagged! {
+    /// Whether the model may or must use tools, and which one.
     pub enum ToolChoice {
-        /// Whether it does.
+        /// No tools, any tool, or at least one tool.
         Mode = text ToolMode,
-        /// Which tool it has to use.
+        /// A specific tool.
         Tool = object NamedTool,
     }
 }
 
 open_enum! {
-    /// Whether a model uses tools.
+    /// Whether the model may or must use tools.
     pub enum ToolMode {
-        /// It does not.
+        /// Never use a tool.
         None = "none",
-        /// It may.
+        /// The model decides.
         Auto = "auto",
-        /// It has to.
+        /// Use at least one tool.
         Required = "required",
     }
 }
 
 object! {
-    /// The tool that a model has to use.
-    pub struct NamedTool: part {
-        /// What the tool is, such as `function`.
-        kind as "type": must String,
-        /// The name of the function.
-        name: may String,
+    /// The tool that the model must use.
+    pub struct NamedTool: nested {
+        /// Type of the tool, such as `function`.
+        kind as "type": required String,
+        /// Name of the function.
+        name: optional String,
     }
 }
 
 object! {
-    /// A search in the web.
-    pub struct WebSearch: part {
-        /// What may be found.
-        filters: may WebFilters,
-        /// Upper bound of the tokens of all results.
-        max_tokens: copy u32,
-        /// Upper bound of the tokens of each result.
-        max_tokens_per_page: copy u32,
-        /// How much text of the results the model sees.
-        search_context_size: may SearchContextSize,
-        /// How to search.
-        search_type: may WebSearchType,
-        /// Where the user is.
-        user_location: may UserLocation,
+    /// Web search.
+    pub struct WebSearch: nested {
+        /// Filters of the results.
+        filters: optional WebFilters,
+        /// Maximum tokens of all results together.
+        max_tokens: scalar u32,
+        /// Maximum tokens per result.
+        max_tokens_per_page: scalar u32,
+        /// Amount of search context for the model.
+        search_context_size: optional SearchContextSize,
+        /// Type of search.
+        search_type: optional WebSearchType,
+        /// Location of the user.
+        user_location: optional UserLocation,
     }
 }
 
 object! {
-    /// What a search in the web may find.
-    pub struct WebFilters: part {
-        /// Domains to search in; a leading `-` excludes one.
-        search_domain_filter: many String,
-        /// How old results may be.
-        search_recency_filter: may Recency,
-        /// Earliest day of publication, as `MM/DD/YYYY`.
-        search_after_date_filter: may String,
-        /// Latest day of publication, as `MM/DD/YYYY`.
-        search_before_date_filter: may String,
-        /// Earliest day of the last change, as `MM/DD/YYYY`.
-        last_updated_after_filter: may String,
-        /// Latest day of the last change, as `MM/DD/YYYY`.
-        last_updated_before_filter: may String,
+    /// Filters of a web search.
+    pub struct WebFilters: nested {
+        /// Domains to search in; a leading `-` excludes a domain.
+        search_domain_filter: list String,
+        /// Maximum age of the results.
+        search_recency_filter: optional Recency,
+        /// Earliest publication date, as `MM/DD/YYYY`.
+        search_after_date_filter: optional String,
+        /// Latest publication date, as `MM/DD/YYYY`.
+        search_before_date_filter: optional String,
+        /// Earliest date of the last update, as `MM/DD/YYYY`.
+        last_updated_after_filter: optional String,
+        /// Latest date of the last update, as `MM/DD/YYYY`.
+        last_updated_before_filter: optional String,
     }
 }
 
 open_enum! {
-    /// How to search the web.
+    /// Type of a web search.
     pub enum WebSearchType {
-        /// Thoroughly.
+        /// Full search.
         Web = "web",
-        /// Quickly.
+        /// Faster, less thorough search.
         Fast = "fast",
     }
 }
 
 object! {
-    /// Where a user is.
-    pub struct UserLocation: part {
+    /// Location of a user.
+    pub struct UserLocation: nested {
         /// City.
-        city: may String,
-        /// ISO 3166-1 code.
-        country: may String,
+        city: optional String,
+        /// Country, as an ISO 3166-1 code.
+        country: optional String,
         /// Latitude in degrees.
-        latitude: copy f64,
+        latitude: scalar f64,
         /// Longitude in degrees.
-        longitude: copy f64,
+        longitude: scalar f64,
         /// Region or state.
-        region: may String,
+        region: optional String,
     }
 }
 
 object! {
-    /// A search for images.
-    pub struct ImageSearch: part {
-        /// How many images to find.
-        max_results: copy u32,
-        /// What may be found.
-        filters: may ImageFilters,
+    /// Image search.
+    pub struct ImageSearch: nested {
+        /// Maximum number of images.
+        max_results: scalar u32,
+        /// Filters of the results.
+        filters: optional ImageFilters,
     }
 }
 
 object! {
-    /// What a search for images may find.
-    pub struct ImageFilters: part {
-        /// Domains to search in; a leading `-` excludes one.
-        domain_filter: many String,
+    /// Filters of an image search.
+    pub struct ImageFilters: nested {
+        /// Domains to search in; a leading `-` excludes a domain.
+        domain_filter: list String,
         /// File types.
-        format_filter: many ImageFormat,
-        /// Whether to leave out images for adults.
-        safe_search: copy bool,
+        format_filter: list ImageFormat,
+        /// Whether to exclude adult content.
+        safe_search: scalar bool,
     }
 }
 
 open_enum! {
-    /// The file type of an image.
+    /// File type of an image.
     pub enum ImageFormat {
-        /// BMP.
         Bmp = "bmp",
-        /// GIF.
         Gif = "gif",
-        /// JPEG.
         Jpeg = "jpeg",
-        /// PNG.
         Png = "png",
-        /// WebP.
         Webp = "webp",
-        /// SVG.
         Svg = "svg",
     }
 }
 
 object! {
-    /// Fetches pages.
-    pub struct FetchUrl: part {
-        /// How many pages one request may fetch, from 1 to 10.
-        max_urls: copy u32,
+    /// Page fetching.
+    pub struct FetchUrl: nested {
+        /// Maximum pages that the request may fetch, from 1 to 10.
+        max_urls: scalar u32,
     }
 }
 
 object! {
-    /// A search for people.
-    pub struct PeopleSearch: part {}
+    /// Search for people.
+    pub struct PeopleSearch: nested {}
 }
 
 object! {
-    /// A search for figures of companies.
-    pub struct FinanceSearch: part {}
+    /// Search for financial data.
+    pub struct FinanceSearch: nested {}
 }
 
 object! {
-    /// Runs programs.
-    pub struct Sandbox: part {}
+    /// Code execution.
+    pub struct Sandbox: nested {}
 }
 
-/// Tools whose members are all optional.
+/// Defines `new` for tools whose fields are all optional.
 macro_rules! plain {
     ($($tool:ident)*) => {
         $(
             impl $tool {
-                /// The tool with the settings of the server.
+                /// Creates the tool with the server's default settings.
                 pub fn new() -> Self {
                     Self::default()
                 }
@@ -243,21 +237,21 @@ macro_rules! plain {
 plain! { WebSearch ImageSearch FetchUrl PeopleSearch FinanceSearch Sandbox }
 
 object! {
-    /// A function of the caller.
-    pub struct FunctionTool: part {
-        /// Its name.
-        name: must String,
-        /// What it does.
-        description: may String,
-        /// What it takes: a JSON schema.
-        parameters: may Map<String, Value>,
-        /// Whether arguments follow `parameters` exactly.
-        strict: copy bool,
+    /// A function run by the caller.
+    pub struct FunctionTool: nested {
+        /// Name of the function.
+        name: required String,
+        /// Description of the function for the model.
+        description: optional String,
+        /// JSON schema of the parameters.
+        parameters: optional Map<String, Value>,
+        /// Whether the arguments must conform exactly to `parameters`.
+        strict: scalar bool,
     }
 }
 
 impl FunctionTool {
-    /// A function without parameters.
+    /// Creates a function without parameters.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
@@ -265,26 +259,26 @@ impl FunctionTool {
 
 object! {
     /// The tools of an MCP server.
-    pub struct McpServer: part {
-        /// The name of the server for the model: 1 to 64 letters, digits, `_` and `-`.
-        server_label: must String,
-        /// Where it is.
-        server_url: must String,
-        /// Which of its tools the model may use.
-        allowed_tools: may AllowedTools,
-        /// The credentials for it.
-        authorization: may Secret,
-        /// Headers of requests to it.
-        headers: may BTreeMap<String, Secret>,
-        /// Which calls need approval.
-        require_approval: may Approval,
-        /// Whether the model searches for tools instead of knowing all of them.
-        defer_loading: copy bool,
+    pub struct McpServer: nested {
+        /// Label that identifies the server to the model: 1 to 64 letters, digits, `_` and `-`.
+        server_label: required String,
+        /// URL of the server.
+        server_url: required String,
+        /// Tools that the model may use.
+        allowed_tools: optional AllowedTools,
+        /// Value of the `Authorization` header sent to the server.
+        authorization: optional Secret,
+        /// Headers sent to the server.
+        headers: optional BTreeMap<String, Secret>,
+        /// Tool calls that require approval.
+        require_approval: optional Approval,
+        /// Whether the model searches for tools instead of seeing all of them.
+        defer_loading: scalar bool,
     }
 }
 
 impl McpServer {
-    /// The server at `server_url`.
+    /// Creates the tool for the server at `server_url`.
     pub fn new(server_label: impl Into<String>, server_url: impl Into<String>) -> Self {
         Self { server_label: server_label.into(), server_url: server_url.into(), ..Self::default() }
     }
@@ -292,22 +286,22 @@ impl McpServer {
 
 object! {
     /// The tools of a connector of the service.
-    pub struct Connector: part {
-        /// The connector.
-        id: must String,
-        /// Its name for the model.
-        server_label: must String,
-        /// What it is good for.
-        server_description: may String,
-        /// Which of its tools the model may use.
-        allowed_tools: may AllowedTools,
-        /// Which calls need approval.
-        require_approval: may Approval,
+    pub struct Connector: nested {
+        /// Identifier of the connector.
+        id: required String,
+        /// Label that identifies the connector to the model.
+        server_label: required String,
+        /// Description of when to use the connector.
+        server_description: optional String,
+        /// Tools that the model may use.
+        allowed_tools: optional AllowedTools,
+        /// Tool calls that require approval.
+        require_approval: optional Approval,
     }
 }
 
 impl Connector {
-    /// The connector `id`.
+    /// Creates the tool for the connector `id`.
     pub fn new(id: impl Into<String>, server_label: impl Into<String>) -> Self {
         Self { id: id.into(), server_label: server_label.into(), ..Self::default() }
     }

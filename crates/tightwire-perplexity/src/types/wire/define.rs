@@ -1,55 +1,88 @@
-//! The macro that defines objects.
+//! The macro that defines structs for JSON objects.
 
-/// Defines a struct for a JSON object.
+/// Defines a struct for a JSON object, with `Serialize`, `Deserialize` and an `extra` field.
 ///
-/// `pub struct Name: role { field as "name on the wire": need Type, ... }`
+/// `pub struct Name: role { field as "wire name": Type, ... }`
 ///
-/// The role is `body` for the body of a request, which takes further members in any case; `part` for an object
-/// inside of requests; `answer` for what is only received. The first two get setters.
+/// The role is one of:
 ///
-/// The need of a member, with the type of the field and what is written:
+/// - `response`: only decoded. Fields are written with their Rust types.
+/// - `request`: a request body. It gets setters, and always stores extra fields ([`ExtraFields`]).
+/// - `nested`: an object inside requests. It gets setters.
 ///
-/// - `must T`: `T`, always. Missing or `null` decodes to the default.
-/// - `may T`: `Option<T>`, if there is one.
-/// - `copy T`: the same for numbers and `bool`; the setter takes a `T`, so that literals fit.
-/// - `many T`: `Option<Vec<T>>`, if there is one.
-/// - `null T`: `Nullable<T>`, unless absent.
-/// - `bare T`: `Option<T>`, `null` for `None`.
-/// - `skip T`: `T`, never.
+/// Fields of `request` and `nested` objects have a kind, which determines the Rust type and the setter:
+///
+/// - `required T`: `T`, no setter.
+/// - `optional T`: `Option<T>`; the setter takes `impl Into<T>`.
+/// - `scalar T`: `Option<T>`; the setter takes `T`, so that number literals are inferred.
+/// - `list T`: `Option<Vec<T>>`; the setter takes an iterator of `impl Into<T>`.
+/// - `nullable T`: [`Nullable<T>`](crate::types::Nullable); the setter takes `impl Into<Nullable<T>>`.
+/// - `optional_or_null T`: as `optional`, but `None` is written as `null`.
+///
+/// A missing or `null` field decodes to its default. `None` and absent values are omitted.
 macro_rules! object {
     (
         $(#[$meta:meta])*
+        pub struct $name:ident: response {
+            $($(#[$field_meta:meta])* $field:ident $(as $wire:literal)?: $ty:ty,)*
+        }
+    ) => {
+        $crate::types::wire::object! {
+            @define
+            $(#[$meta])*
+            pub struct $name: response {
+                $($(#[$field_meta])* $field $(as $wire)?: plain $ty,)*
+            }
+        }
+    };
+    (
+        $(#[$meta:meta])*
         pub struct $name:ident: $role:ident {
-            $($(#[$field_meta:meta])* $field:ident $(as $wire:literal)?: $need:ident $ty:ty,)*
+            $($(#[$field_meta:meta])* $field:ident $(as $wire:literal)?: $kind:ident $ty:ty,)*
+        }
+    ) => {
+        $crate::types::wire::object! {
+            @define
+            $(#[$meta])*
+            pub struct $name: $role {
+                $($(#[$field_meta])* $field $(as $wire)?: $kind $ty,)*
+            }
+        }
+    };
+    (
+        @define
+        $(#[$meta:meta])*
+        pub struct $name:ident: $role:ident {
+            $($(#[$field_meta:meta])* $field:ident $(as $wire:literal)?: $kind:ident $ty:ty,)*
         }
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Default, PartialEq)]
         #[non_exhaustive]
         pub struct $name {
-            $($(#[$field_meta])* pub $field: $crate::types::wire::object!(@type $need $ty),)*
-            /// Members without a field of their own.
+            $($(#[$field_meta])* pub $field: $crate::types::wire::object!(@type $kind $ty),)*
+            /// Fields that the struct does not define.
             pub extra: $crate::types::wire::object!(@extra $role),
         }
 
-        $crate::types::wire::object!(@setters $role $name $($field: $need $ty,)*);
+        $crate::types::wire::object!(@setters $role $name $($field: $kind $ty,)*);
 
         const _: () = {
             #[derive(Clone, Copy)]
-            #[allow(non_camel_case_types, reason = "the variants are named like the fields")]
-            pub(crate) enum Name {
+            #[allow(non_camel_case_types, reason = "variants are named like the fields")]
+            pub(crate) enum Field {
                 $($field,)*
             }
 
             #[allow(unused_variables, reason = "some objects have no fields")]
             impl $crate::types::wire::object::Object for $name {
-                type Name = Name;
+                type Field = Field;
                 type Extra = $crate::types::wire::object!(@extra $role);
 
                 #[inline]
-                fn name(text: &str) -> Option<Name> {
+                fn name(text: &str) -> Option<Field> {
                     match text {
-                        $($crate::types::wire::object!(@wire $field $($wire)?) => Some(Name::$field),)*
+                        $($crate::types::wire::object!(@wire $field $($wire)?) => Some(Field::$field),)*
                         _ => None,
                     }
                 }
@@ -57,18 +90,18 @@ macro_rules! object {
                 #[inline]
                 fn read<'de, A: serde::de::MapAccess<'de>>(
                     &mut self,
-                    which: Name,
+                    which: Field,
                     map: &mut A,
                 ) -> Result<(), A::Error> {
                     match which {
-                        $(Name::$field => {
-                            match map.next_value_seed($crate::types::wire::member::Seed::new())? {
+                        $(Field::$field => {
+                            match map.next_value_seed($crate::types::wire::field::Seed::new())? {
                                 Some(value) => self.$field = value,
                                 None => {
-                                    self.$field = $crate::types::wire::member::Member::missing();
-                                    // Other fields write what stands for `null` themselves.
-                                    if !$crate::types::wire::object!(@has $need self.$field) {
-                                        $crate::types::extra::Keep::keep_null(
+                                    self.$field = $crate::types::wire::field::FieldValue::missing();
+                                    // A field that is written encodes its default instead.
+                                    if !$crate::types::wire::object!(@is_written $kind self.$field) {
+                                        $crate::types::extra::FieldStore::store_null(
                                             &mut self.extra,
                                             $crate::types::wire::object!(@wire $field $($wire)?),
                                         );
@@ -80,21 +113,21 @@ macro_rules! object {
                     }
                 }
 
-                fn has(&self, which: Name) -> bool {
+                fn is_written(&self, which: Field) -> bool {
                     match which {
-                        $(Name::$field => $crate::types::wire::object!(@has $need self.$field),)*
+                        $(Field::$field => $crate::types::wire::object!(@is_written $kind self.$field),)*
                     }
                 }
 
                 #[inline]
                 fn count(&self) -> usize {
-                    0 $(+ usize::from($crate::types::wire::object!(@has $need self.$field)))*
+                    0 $(+ usize::from($crate::types::wire::object!(@is_written $kind self.$field)))*
                 }
 
                 #[inline]
-                fn write<W: $crate::types::wire::object::Sink>(&self, out: &mut W) -> Result<(), W::Error> {
-                    $(if $crate::types::wire::object!(@has $need self.$field) {
-                        out.put($crate::types::wire::object!(@wire $field $($wire)?), &self.$field)?;
+                fn write<W: $crate::types::wire::object::FieldWriter>(&self, out: &mut W) -> Result<(), W::Error> {
+                    $(if $crate::types::wire::object!(@is_written $kind self.$field) {
+                        out.write_field($crate::types::wire::object!(@wire $field $($wire)?), &self.$field)?;
                     })*
                     Ok(())
                 }
@@ -125,7 +158,15 @@ macro_rules! object {
             }
         }
 
-        $crate::types::wire::value_member!($name);
+        $crate::types::wire::field_value!($name);
+
+        /// Checks the properties of the type.
+        #[cfg(test)]
+        #[test]
+        #[allow(non_snake_case, reason = "the test is named like the type")]
+        pub fn $name() {
+            $crate::types::tests::check::<$name>();
+        }
 
         #[cfg(test)]
         impl $crate::types::arbitrary::Arbitrary for $name {
@@ -139,58 +180,52 @@ macro_rules! object {
         }
     };
 
-    (@type must $ty:ty) => { $ty };
-    (@type may $ty:ty) => { Option<$ty> };
-    (@type copy $ty:ty) => { Option<$ty> };
-    (@type many $ty:ty) => { Option<Vec<$ty>> };
-    (@type null $ty:ty) => { $crate::types::Nullable<$ty> };
-    (@type bare $ty:ty) => { Option<$ty> };
-    (@type skip $ty:ty) => { $ty };
+    (@type plain $ty:ty) => { $ty };
+    (@type required $ty:ty) => { $ty };
+    (@type optional $ty:ty) => { Option<$ty> };
+    (@type scalar $ty:ty) => { Option<$ty> };
+    (@type list $ty:ty) => { Option<Vec<$ty>> };
+    (@type nullable $ty:ty) => { $crate::types::Nullable<$ty> };
+    (@type optional_or_null $ty:ty) => { Option<$ty> };
 
-    (@has must $value:expr) => { true };
-    (@has may $value:expr) => { $value.is_some() };
-    (@has copy $value:expr) => { $value.is_some() };
-    (@has many $value:expr) => { $value.is_some() };
-    (@has null $value:expr) => { !$value.is_absent() };
-    (@has bare $value:expr) => { true };
-    (@has skip $value:expr) => { false };
+    (@is_written optional_or_null $value:expr) => { true };
+    (@is_written $kind:ident $value:expr) => { $crate::types::wire::field::FieldValue::is_written(&$value) };
 
     (@wire $field:ident) => { stringify!($field) };
     (@wire $field:ident $wire:literal) => { $wire };
 
-    (@extra body) => { $crate::types::Members };
-    (@extra part) => { $crate::types::Extra };
-    (@extra answer) => { $crate::types::Extra };
+    (@extra request) => { $crate::types::ExtraFields };
+    (@extra nested) => { $crate::types::Extra };
+    (@extra response) => { $crate::types::Extra };
 
-    (@setters answer $name:ident $($rest:tt)*) => {};
-    (@setters part $name:ident $($field:ident: $need:ident $ty:ty,)*) => {
+    (@setters response $name:ident $($rest:tt)*) => {};
+    (@setters nested $name:ident $($field:ident: $kind:ident $ty:ty,)*) => {
         impl $name {
-            $($crate::types::wire::object!(@setter $field $need $ty);)*
+            $($crate::types::wire::object!(@setter $field $kind $ty);)*
         }
     };
-    (@setters body $name:ident $($rest:tt)*) => {
-        $crate::types::wire::object!(@setters part $name $($rest)*);
+    (@setters request $name:ident $($rest:tt)*) => {
+        $crate::types::wire::object!(@setters nested $name $($rest)*);
 
         impl $name {
-            /// Adds a member that has no field, or replaces one that has.
+            /// Adds a field that the struct does not define, or overrides one that it does.
             #[must_use]
-            pub fn member(mut self, name: impl Into<String>, value: impl Into<tightwire_json::Value>) -> Self {
+            pub fn extra_field(mut self, name: impl Into<String>, value: impl Into<tightwire_json::Value>) -> Self {
                 self.extra.insert(name, value);
                 self
             }
 
-            /// Writes `null` for a member as long as its field is absent, which is not the same as leaving it out.
+            /// Sends `null` in a field that is unset, instead of omitting it.
             #[must_use]
             pub fn null(self, name: impl Into<String>) -> Self {
-                self.member(name, tightwire_json::Value::Null)
+                self.extra_field(name, tightwire_json::Value::Null)
             }
         }
     };
 
-    (@setter $field:ident must $ty:ty) => {};
-    (@setter $field:ident skip $ty:ty) => {};
-    (@setter $field:ident bare $ty:ty) => { $crate::types::wire::object!(@setter $field may $ty); };
-    (@setter $field:ident may $ty:ty) => {
+    (@setter $field:ident required $ty:ty) => {};
+    (@setter $field:ident optional_or_null $ty:ty) => { $crate::types::wire::object!(@setter $field optional $ty); };
+    (@setter $field:ident optional $ty:ty) => {
         #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
         #[must_use]
         pub fn $field(mut self, $field: impl Into<$ty>) -> Self {
@@ -198,7 +233,7 @@ macro_rules! object {
             self
         }
     };
-    (@setter $field:ident copy $ty:ty) => {
+    (@setter $field:ident scalar $ty:ty) => {
         #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
         #[must_use]
         pub fn $field(mut self, $field: $ty) -> Self {
@@ -206,7 +241,7 @@ macro_rules! object {
             self
         }
     };
-    (@setter $field:ident many $ty:ty) => {
+    (@setter $field:ident list $ty:ty) => {
         #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
         #[must_use]
         pub fn $field(mut self, $field: impl IntoIterator<Item = impl Into<$ty>>) -> Self {
@@ -214,7 +249,7 @@ macro_rules! object {
             self
         }
     };
-    (@setter $field:ident null $ty:ty) => {
+    (@setter $field:ident nullable $ty:ty) => {
         #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
         #[must_use]
         pub fn $field(mut self, $field: impl Into<$crate::types::Nullable<$ty>>) -> Self {

@@ -1,14 +1,14 @@
-//! How the types are read and written: one macro per kind of type, and what they stand on.
+//! Macros that define the wire types, and their decoding and encoding support.
 
 pub(crate) mod define;
-pub(crate) mod member;
+pub(crate) mod field;
 pub(crate) mod object;
-pub(crate) mod open;
-pub(crate) mod shape;
+pub(crate) mod open_enum;
 pub(crate) mod tagged;
+pub(crate) mod untagged;
 
 pub(crate) use define::object;
-pub(crate) use member::value_member;
-pub(crate) use open::open_enum;
-pub(crate) use shape::by_shape;
+pub(crate) use field::field_value;
+pub(crate) use open_enum::open_enum;
 pub(crate) use tagged::tagged;
+pub(crate) use untagged::untagged;

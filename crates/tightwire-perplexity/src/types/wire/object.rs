@@ -1,7 +1,8 @@
-//! Objects with known members: how they are read in one pass and written in a fixed order.
+//! Single-pass decoding and ordered encoding of objects.
 //!
-//! serde's derive reads such objects just as fast, but keeps unknown members only with `flatten`, which buffers
-//! every member; it refuses `null` where a value is optional on the wire alone; and it writes no setters.
+//! serde's derive is as fast, but it can store unknown fields only with `flatten`, which buffers all fields. It also
+//! rejects `null` for fields that are not optional in Rust, and defines no setters. The rows `stream_chunk_*` and
+//! `chat_message_*` of the benchmark suite `types` measure this code.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,28 +10,28 @@ use std::marker::PhantomData;
 use serde::de::{DeserializeSeed, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 
-use crate::types::extra::Keep;
+use crate::types::extra::FieldStore;
 
-/// A JSON object some of whose members are fields. Implemented by [`object!`] alone, and for boxes.
+/// A JSON object with struct fields. Implemented by [`object!`], and for boxes.
 pub(crate) trait Object: Default {
-    /// One of the members that are fields.
-    type Name: Copy;
-    /// What becomes of all other members.
-    type Extra: Keep;
+    /// Identifies a struct field.
+    type Field: Copy;
+    /// Storage of unknown fields.
+    type Extra: FieldStore;
 
-    fn name(text: &str) -> Option<Self::Name>;
+    fn name(text: &str) -> Option<Self::Field>;
 
-    /// Reads the value that follows the key `name`.
-    fn read<'de, A: MapAccess<'de>>(&mut self, name: Self::Name, map: &mut A) -> Result<(), A::Error>;
+    /// Reads the value of a field, after its key.
+    fn read<'de, A: MapAccess<'de>>(&mut self, name: Self::Field, map: &mut A) -> Result<(), A::Error>;
 
-    /// Whether the member is written.
-    fn has(&self, name: Self::Name) -> bool;
+    /// Returns whether the field is encoded.
+    fn is_written(&self, name: Self::Field) -> bool;
 
-    /// How many fields are written.
+    /// Returns the number of encoded fields.
     fn count(&self) -> usize;
 
-    /// Writes the fields.
-    fn write<W: Sink>(&self, out: &mut W) -> Result<(), W::Error>;
+    /// Encodes the fields.
+    fn write<W: FieldWriter>(&self, out: &mut W) -> Result<(), W::Error>;
 
     fn extra(&self) -> &Self::Extra;
 
@@ -38,26 +39,26 @@ pub(crate) trait Object: Default {
 }
 
 impl<T: Object> Object for Box<T> {
-    type Name = T::Name;
+    type Field = T::Field;
     type Extra = T::Extra;
 
-    fn name(text: &str) -> Option<T::Name> {
+    fn name(text: &str) -> Option<T::Field> {
         T::name(text)
     }
 
-    fn read<'de, A: MapAccess<'de>>(&mut self, name: T::Name, map: &mut A) -> Result<(), A::Error> {
+    fn read<'de, A: MapAccess<'de>>(&mut self, name: T::Field, map: &mut A) -> Result<(), A::Error> {
         T::read(self, name, map)
     }
 
-    fn has(&self, name: T::Name) -> bool {
-        T::has(self, name)
+    fn is_written(&self, name: T::Field) -> bool {
+        T::is_written(self, name)
     }
 
     fn count(&self) -> usize {
         T::count(self)
     }
 
-    fn write<W: Sink>(&self, out: &mut W) -> Result<(), W::Error> {
+    fn write<W: FieldWriter>(&self, out: &mut W) -> Result<(), W::Error> {
         T::write(self, out)
     }
 
@@ -70,24 +71,24 @@ impl<T: Object> Object for Box<T> {
     }
 }
 
-/// Reads the members of an object whose brace, and perhaps whose first members, are passed.
+/// Reads the remaining fields of an object.
 #[inline]
 pub(crate) fn read<'de, T: Object, A: MapAccess<'de>>(mut map: A) -> Result<T, A::Error> {
     let mut object = T::default();
-    while let Some(name) = map.next_key_seed(NameSeed::<T>(PhantomData))? {
+    while let Some(name) = map.next_key_seed(FieldSeed::<T>(PhantomData))? {
         match name {
             Ok(name) => object.read(name, &mut map)?,
-            Err(unknown) => object.extra_mut().keep(unknown, &mut map)?,
+            Err(unknown) => object.extra_mut().store(unknown, &mut map)?,
         }
     }
     Ok(object)
 }
 
-/// Reads a key: a known one, or what [`Keep`] remembers of it.
-struct NameSeed<T>(PhantomData<T>);
+/// Reads a key: a struct field, or an unknown key.
+struct FieldSeed<T>(PhantomData<T>);
 
-impl<'de, T: Object> DeserializeSeed<'de> for NameSeed<T> {
-    type Value = Result<T::Name, <T::Extra as Keep>::Unknown>;
+impl<'de, T: Object> DeserializeSeed<'de> for FieldSeed<T> {
+    type Value = Result<T::Field, <T::Extra as FieldStore>::Key>;
 
     #[inline]
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -95,11 +96,11 @@ impl<'de, T: Object> DeserializeSeed<'de> for NameSeed<T> {
     }
 }
 
-impl<T: Object> Visitor<'_> for NameSeed<T> {
-    type Value = Result<T::Name, <T::Extra as Keep>::Unknown>;
+impl<T: Object> Visitor<'_> for FieldSeed<T> {
+    type Value = Result<T::Field, <T::Extra as FieldStore>::Key>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a member")
+        f.write_str("a field name")
     }
 
     #[inline]
@@ -130,40 +131,44 @@ impl<'de, T: Object> Visitor<'de> for ObjectVisitor<T> {
     }
 }
 
-/// Takes the members of an object that is being written.
-pub(crate) trait Sink {
+/// Destination of encoded fields.
+pub(crate) trait FieldWriter {
     type Error;
 
-    fn put<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), Self::Error>;
+    fn write_field<T: Serialize + ?Sized>(
+        &mut self,
+        name: &'static str,
+        value: &T,
+    ) -> Result<(), Self::Error>;
 }
 
-/// Names known at compile time: the fast path of encoders.
+/// Writes struct fields; the fast path of encoders.
 struct Fields<S>(S);
 
-impl<S: SerializeStruct> Sink for Fields<S> {
+impl<S: SerializeStruct> FieldWriter for Fields<S> {
     type Error = S::Error;
 
     #[inline(always)]
-    fn put<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), S::Error> {
+    fn write_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), S::Error> {
         self.0.serialize_field(name, value)
     }
 }
 
-/// Fields among members that have none.
+/// Writes struct fields as map entries, for objects with extra fields.
 struct Entries<'a, S, K> {
     map: S,
     extra: &'a K,
 }
 
-impl<S: SerializeMap, K: Keep> Sink for Entries<'_, S, K> {
+impl<S: SerializeMap, K: FieldStore> FieldWriter for Entries<'_, S, K> {
     type Error = S::Error;
 
-    fn put<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), S::Error> {
-        if self.extra.replaces(name) { Ok(()) } else { self.map.serialize_entry(name, value) }
+    fn write_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), S::Error> {
+        if self.extra.overrides(name) { Ok(()) } else { self.map.serialize_entry(name, value) }
     }
 }
 
-/// Writes `object`, with `tag` in front of the members.
+/// Encodes `object`, starting with the tag.
 #[inline]
 pub(crate) fn write<T: Object, S: Serializer>(
     object: &T,
@@ -171,19 +176,19 @@ pub(crate) fn write<T: Object, S: Serializer>(
     tag: Option<(&'static str, &'static str)>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    if T::Extra::KEEPS && !object.extra().is_empty() {
+    if T::Extra::STORES && !object.extra().is_empty() {
         return write_all(object, tag, serializer);
     }
     let len = object.count() + usize::from(tag.is_some());
     let mut out = Fields(serializer.serialize_struct(name, len)?);
     if let Some((name, value)) = tag {
-        out.put(name, value)?;
+        out.write_field(name, value)?;
     }
     object.write(&mut out)?;
     out.0.end()
 }
 
-/// As [`write`], with the members that are no fields behind those that are.
+/// Encodes `object` like [`write`], followed by its extra fields.
 fn write_all<T: Object, S: Serializer>(
     object: &T,
     tag: Option<(&'static str, &'static str)>,
@@ -195,11 +200,11 @@ fn write_all<T: Object, S: Serializer>(
         out.map.serialize_entry(name, value)?;
     }
     object.write(&mut out)?;
-    for (name, value) in extra.members() {
-        // An object with two tags is told apart by the first.
+    for (name, value) in extra.fields() {
+        // Skip a second tag: decoding uses the first one.
         let is_tag = tag.is_some_and(|(tag, _)| tag == name);
-        let is_written = is_tag || T::name(name).is_some_and(|known| object.has(known));
-        if extra.replaces(name) || !is_written {
+        let is_written = is_tag || T::name(name).is_some_and(|known| object.is_written(known));
+        if extra.overrides(name) || !is_written {
             out.map.serialize_entry(name, value)?;
         }
     }

@@ -1,6 +1,6 @@
-//! Unions of objects that a member tells apart.
+//! Unions of objects with a tag.
 //!
-//! What has another tag is kept as a [`Value`] and written again as it was.
+//! An object with an unknown tag is stored as a [`Value`] and encoded unchanged.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,27 +9,27 @@ use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use tightwire_json::{Map, Value};
 
-use super::shape::{Shape, ShapeVisitor};
+use super::untagged::{Untagged, UntaggedVisitor};
 
-/// A union of objects with a tag. Implemented by [`tagged!`] alone.
+/// A union of objects with a tag. Implemented by [`tagged!`].
 pub(crate) trait Tagged: Sized {
-    /// The member that tells the variants apart.
+    /// Name of the tag field.
     const TAG: &'static str;
 
-    /// The variants with a tag of their own.
+    /// Identifies a variant.
     type Variant: Copy;
 
     fn variant(tag: &str) -> Option<Self::Variant>;
 
-    /// What an object without a tag is.
+    /// Returns the variant of an object without a tag.
     fn untagged() -> Option<Self::Variant>;
 
-    /// Reads the members behind the tag.
+    /// Reads the fields after the tag.
     fn read<'de, A: MapAccess<'de>>(variant: Self::Variant, map: A) -> Result<Self, A::Error>;
 
     fn unknown(value: Value) -> Self;
 
-    /// Makes the union of an object that was read before its tag was known.
+    /// Decodes an object that was buffered because its tag was not the first field.
     fn from_object<E: Error>(mut object: Map<String, Value>) -> Result<Self, E> {
         let variant = match object.get(Self::TAG) {
             Some(Value::String(tag)) => Self::variant(tag),
@@ -38,13 +38,13 @@ pub(crate) trait Tagged: Sized {
         };
         let Some(variant) = variant else { return Ok(Self::unknown(Value::Object(object))) };
         object.remove(Self::TAG);
-        // The errors of `Value` show values, which may be secrets.
+        // Errors of `Value` contain values, which may be secrets.
         let result = Value::Object(object).deserialize_map(VariantVisitor::<Self>(variant));
-        result.map_err(|_| E::custom("a member has the wrong type"))
+        result.map_err(|_| E::custom("a field has the wrong type"))
     }
 }
 
-/// Reads the members of a known variant.
+/// Reads the fields of a known variant.
 struct VariantVisitor<T: Tagged>(T::Variant);
 
 impl<'de, T: Tagged> Visitor<'de> for VariantVisitor<T> {
@@ -59,7 +59,7 @@ impl<'de, T: Tagged> Visitor<'de> for VariantVisitor<T> {
     }
 }
 
-/// Reads a union by its tag: in one pass if the tag comes first, as servers write it.
+/// Decodes a union. Single-pass if the tag is the first field, as servers write it.
 pub(crate) struct TaggedVisitor<T>(PhantomData<T>);
 
 impl<T> TaggedVisitor<T> {
@@ -124,7 +124,7 @@ impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
     }
 }
 
-/// Tells the key of the tag from other keys.
+/// Distinguishes the tag's key from other keys.
 struct KeySeed(&'static str);
 
 enum Key {
@@ -145,7 +145,7 @@ impl Visitor<'_> for KeySeed {
     type Value = Key;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a member")
+        f.write_str("a field name")
     }
 
     #[inline]
@@ -154,7 +154,7 @@ impl Visitor<'_> for KeySeed {
     }
 }
 
-/// Reads the tag: a variant, or what else is there.
+/// Reads the tag: a known variant, or any other value.
 struct TagSeed<T>(PhantomData<T>);
 
 impl<'de, T: Tagged> DeserializeSeed<'de> for TagSeed<T> {
@@ -162,13 +162,13 @@ impl<'de, T: Tagged> DeserializeSeed<'de> for TagSeed<T> {
 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(ShapeVisitor::<Tag<T>>::new()).map(|tag| tag.0)
+        deserializer.deserialize_any(UntaggedVisitor::<Tag<T>>::new()).map(|tag| tag.0)
     }
 }
 
 struct Tag<T: Tagged>(Result<T::Variant, Value>);
 
-impl<T: Tagged> Shape for Tag<T> {
+impl<T: Tagged> Untagged for Tag<T> {
     fn unknown(value: Value) -> Self {
         Self(Err(value))
     }
@@ -179,10 +179,10 @@ impl<T: Tagged> Shape for Tag<T> {
     }
 }
 
-/// Defines a union of objects that the member `tag` tells apart.
+/// Defines a union of objects with the tag field `tag`.
 ///
-/// `pub enum Name by "tag" from { "value" => Variant(Object), ... } or Variant` - with `from` objects convert into the
-/// union; the last part names the variant of an object without the tag.
+/// `pub enum Name by "tag" from { "value" => Variant(Object), ... } or Variant`: `from` implements `From` for
+/// each object, and `or` names the variant of objects without a tag.
 macro_rules! tagged {
     (
         $(#[$meta:meta])*
@@ -216,17 +216,17 @@ macro_rules! tagged {
     ) => {
         $(#[$meta])*
         ///
-        /// What has no variant is kept as it is and written again.
+        /// An object with an unknown tag is stored and encoded unchanged.
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
         pub enum $name {
             $($(#[$variant_meta])* $variant($object),)+
-            /// A value without a variant of its own, with all its members.
+            /// An object with an unknown tag, or a value that is no object.
             Unknown(tightwire_json::Value),
         }
 
         impl $name {
-            /// The tag, if there is one.
+            /// Returns the tag, if any.
             pub fn tag(&self) -> Option<&str> {
                 match self {
                     $(Self::$variant(_) => Some($value),)+
@@ -274,7 +274,7 @@ macro_rules! tagged {
         };
 
         impl Default for $name {
-            /// `null`, which stands for a missing value.
+            /// Returns `null`, which stands for a missing value.
             fn default() -> Self {
                 Self::Unknown(tightwire_json::Value::Null)
             }
@@ -298,7 +298,15 @@ macro_rules! tagged {
             }
         }
 
-        $crate::types::wire::value_member!($name);
+        $crate::types::wire::field_value!($name);
+
+        /// Checks the properties of the type.
+        #[cfg(test)]
+        #[test]
+        #[allow(non_snake_case, reason = "the test is named like the type")]
+        pub fn $name() {
+            $crate::types::tests::check::<$name>();
+        }
 
         #[cfg(test)]
         impl $crate::types::arbitrary::Arbitrary for $name {

@@ -1,4 +1,4 @@
-//! A whole response, before a script is applied to it.
+//! Complete responses, before faults are injected.
 
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -7,16 +7,16 @@ use serde_json::Value;
 
 use crate::event::Event;
 
-/// A whole response, before a script is applied to it.
+/// A complete response, before faults are injected.
 #[derive(Debug)]
-pub(crate) struct Reply {
+pub(crate) struct ApiResponse {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) pieces: Vec<Bytes>,
     pub(crate) is_stream: bool,
 }
 
-impl Reply {
+impl ApiResponse {
     pub(crate) fn empty(status: StatusCode) -> Self {
         Self { status, headers: HeaderMap::new(), pieces: Vec::new(), is_stream: false }
     }
@@ -46,7 +46,7 @@ impl Reply {
         self
     }
 
-    /// The gateway's page for requests without a valid key.
+    /// Returns the gateway's HTML page for requests without a valid API key.
     pub(crate) fn unauthorized() -> Self {
         Self::bytes("text/html", "<html><head><title>401 Authorization Required</title></head></html>")
             .with_status(StatusCode::UNAUTHORIZED)

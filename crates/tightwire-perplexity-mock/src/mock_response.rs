@@ -1,4 +1,4 @@
-//! What a rule answers with.
+//! Scripted responses of a rule.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
@@ -11,19 +11,19 @@ use serde_json::{Value, json};
 use crate::event::Event;
 use crate::fault::{Effect, Position, Step};
 
-/// One answer of a [`Rule`](crate::Rule): a response, and the faults on the way to it.
+/// A response of a [`Rule`](crate::Rule), with the faults to inject while it is sent.
 ///
 /// ```
-/// use tightwire_perplexity_mock::Answer;
+/// use tightwire_perplexity_mock::MockResponse;
 /// use std::time::Duration;
 ///
-/// // Two refusals, as a client sees them that calls too often.
-/// let refused = Answer::rate_limited(Duration::from_millis(20)).times(2);
-/// // An answer of the built-in API that breaks off after 10 bytes of its body.
-/// let broken = Answer::api().reset_at(10);
+/// // Two rate-limit errors, as a client receives them when it sends too many requests.
+/// let rate_limited = MockResponse::rate_limited(Duration::from_millis(20)).times(2);
+/// // A response of the built-in API whose connection is reset after 10 bytes of the body.
+/// let interrupted = MockResponse::api().reset_at(10);
 /// ```
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct MockResponse {
     pub(crate) content: Content,
     pub(crate) status: Option<StatusCode>,
     pub(crate) headers: HeaderMap,
@@ -36,23 +36,23 @@ pub struct Answer {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Content {
-    /// Whatever the built-in API answers.
+    /// Response of the built-in API.
     Api,
-    /// The body in the pieces that are written one by one.
+    /// Body parts that are written one by one.
     Pieces(Vec<Bytes>),
 }
 
-/// How the end of the body is told.
+/// How the end of the body is signalled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// `Content-Length`, and chunks for event streams.
+    /// `Content-Length`; chunked for event streams.
     Natural,
     Chunked,
-    /// This `Content-Length`, whatever the length is.
+    /// This `Content-Length`, whatever the actual length is.
     Length(u64),
 }
 
-impl Answer {
+impl MockResponse {
     pub(crate) fn with(content: Content) -> Self {
         Self {
             content,
@@ -66,71 +66,72 @@ impl Answer {
         }
     }
 
-    /// The answer of the built-in API to the same request.
+    /// Returns the built-in API's response to the request.
     pub fn api() -> Self {
         Self::with(Content::Api)
     }
 
-    /// A response with this status and an empty body.
+    /// Creates a response with this status and an empty body.
     ///
     /// # Panics
     ///
-    /// If the number is not from 200 to 999. Informational responses are no answers.
+    /// Panics if the status is not from 200 to 999.
     pub fn status(status: u16) -> Self {
         Self::with(Content::Pieces(Vec::new())).with_status(status)
     }
 
-    /// A JSON response with status 200.
+    /// Creates a JSON response with status 200.
     pub fn json(body: &Value) -> Self {
         Self::bytes("application/json", body.to_string())
     }
 
-    /// A response with status 200 and this body, for instance JSON that is malformed.
+    /// Creates a response with status 200 and this body, for example malformed JSON.
     ///
     /// # Panics
     ///
-    /// If the content type is not a valid header value.
+    /// Panics if the content type is not a valid header value.
     pub fn bytes(content_type: &str, body: impl Into<Bytes>) -> Self {
         Self::with(Content::Pieces(vec![body.into()])).header("content-type", content_type)
     }
 
-    /// An event stream with status 200. Every event is written on its own.
+    /// Creates an event stream with status 200. Each event is written separately.
     pub fn events(events: impl IntoIterator<Item = Event>) -> Self {
-        let mut answer = Self::with(Content::Pieces(events.into_iter().map(Event::into_bytes).collect()));
-        answer.framing = Framing::Chunked;
-        answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-        answer.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        answer
+        let mut response = Self::with(Content::Pieces(events.into_iter().map(Event::into_bytes).collect()));
+        response.framing = Framing::Chunked;
+        response.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        response.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        response
     }
 
-    /// A refusal of the API: the status, and a body with the message, the type and the status as a number.
+    /// Creates an error response of the API: a status, and a body with message, type and the status as code.
     ///
     /// # Panics
     ///
-    /// If the number is not from 200 to 999.
+    /// Panics if the status is not from 200 to 999.
     pub fn error(status: u16, kind: &str, message: &str) -> Self {
         let body = json!({"error": {"message": message, "type": kind, "code": status}});
         Self::json(&body).with_status(status)
     }
 
-    /// Status 429 with the delay in both `retry-after-ms` and, rounded up to seconds, `retry-after`.
+    /// Creates a 429 response with the delay in `retry-after-ms` and, rounded up to seconds, in
+    /// `retry-after`.
     pub fn rate_limited(retry_after: Duration) -> Self {
-        let mut answer = Self::error(429, "rate_limit", "Rate limit exceeded");
+        let mut response = Self::error(429, "rate_limit", "Rate limit exceeded");
         let seconds = retry_after.as_millis().div_ceil(1000);
         for (name, value) in
             [(HeaderName::from_static("retry-after-ms"), retry_after.as_millis()), (RETRY_AFTER, seconds)]
         {
             let value = HeaderValue::from_str(&value.to_string()).expect("digits are a valid value");
-            answer.headers.insert(name, value);
+            response.headers.insert(name, value);
         }
-        answer
+        response
     }
 
     /// Sets the status.
     ///
     /// # Panics
     ///
-    /// If the number is not from 200 to 999.
+    /// Panics if the status is not from 200 to 999.
     #[must_use]
     pub fn with_status(mut self, status: u16) -> Self {
         let status = final_status(status).expect("a status from 200 to 999");
@@ -138,11 +139,11 @@ impl Answer {
         self
     }
 
-    /// Sets a header, in place of the value that the response would have.
+    /// Sets a header, replacing the response's own value.
     ///
     /// # Panics
     ///
-    /// If the name or the value is not valid.
+    /// Panics if the name or the value is invalid.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         let name: HeaderName = name.parse().expect("a valid header name");
@@ -151,51 +152,51 @@ impl Answer {
         self
     }
 
-    /// How many requests get this answer before the rule moves on; 1 unless set, and without end for the last answer
-    /// of a rule.
+    /// Sets the number of requests that get this response before the rule moves on. Default: 1, or unlimited
+    /// for the last response of a rule.
     ///
     /// # Panics
     ///
-    /// If `times` is 0.
+    /// Panics if `times` is 0.
     #[must_use]
     pub fn times(mut self, times: u32) -> Self {
         self.times = Some(NonZeroU32::new(times).expect("at least once"));
         self
     }
 
-    /// Adds a step to the script. Steps at the same position run in the order in which they were added.
+    /// Adds a fault. Faults at the same position run in the order in which they were added.
     #[must_use]
     pub fn step(mut self, at: Position, effect: Effect) -> Self {
         self.steps.push(Step { at, effect });
         self
     }
 
-    /// Waits before the head of the response is written.
+    /// Waits before sending the response head.
     #[must_use]
     pub fn delay_head(self, delay: Duration) -> Self {
         self.step(Position::Head, Effect::Wait(delay))
     }
 
-    /// Resets the connection in place of a response.
+    /// Resets the connection instead of sending a response.
     #[must_use]
     pub fn reset_before_head(self) -> Self {
         self.step(Position::Head, Effect::Reset)
     }
 
-    /// Resets the connection after this many bytes of the body. As with any reset, what did not fit into the buffers of
-    /// the client by then is lost.
+    /// Resets the connection after this many bytes of the body. As with any reset, the client may lose bytes
+    /// that it has not read yet.
     #[must_use]
     pub fn reset_at(self, byte: usize) -> Self {
         self.step(Position::Body(byte), Effect::Reset)
     }
 
-    /// Closes the connection in an orderly way after this many bytes of the body.
+    /// Closes the connection gracefully after this many bytes of the body.
     #[must_use]
     pub fn close_at(self, byte: usize) -> Self {
         self.step(Position::Body(byte), Effect::Close)
     }
 
-    /// Sends nothing more after this many bytes of the body, until the client closes the connection.
+    /// Stops sending after this many bytes of the body, until the client closes the connection.
     #[must_use]
     pub fn stall_at(self, byte: usize) -> Self {
         self.step(Position::Body(byte), Effect::Stall)
@@ -207,8 +208,8 @@ impl Answer {
         self.step(Position::Body(byte), Effect::Wait(delay))
     }
 
-    /// Sends this `Content-Length`. Where the body is shorter the connection is closed at its end; bytes past the
-    /// length are not sent.
+    /// Sends this `Content-Length`. If the body is shorter, the connection is closed at its end; excess bytes
+    /// are not sent.
     #[must_use]
     pub fn content_length(mut self, length: u64) -> Self {
         self.framing = Framing::Length(length);
@@ -222,12 +223,12 @@ impl Answer {
         self
     }
 
-    /// Writes the body in pieces of at most `bytes` bytes, with a pause between them. A piece is handed to the socket
-    /// before the next one begins.
+    /// Writes the body in pieces of at most `bytes` bytes with a pause between them. Each piece is written to
+    /// the socket before the next one.
     ///
     /// # Panics
     ///
-    /// If `bytes` is 0.
+    /// Panics if `bytes` is 0.
     #[must_use]
     pub fn cut(mut self, bytes: usize, pause: Duration) -> Self {
         self.chunk = Some(NonZeroUsize::new(bytes).expect("at least one byte"));
@@ -236,7 +237,7 @@ impl Answer {
     }
 }
 
-/// A status that ends an exchange.
+/// Returns the status unless it is informational or out of range.
 pub(crate) fn final_status(status: u16) -> Option<StatusCode> {
     StatusCode::from_u16(status).ok().filter(|status| !status.is_informational())
 }

@@ -1,4 +1,4 @@
-//! The HTTP libraries below, asked for the same.
+//! Peers without Perplexity-specific code: reqwest and hyper-util.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ fn body(workload: &Workload) -> Option<Arc<Value>> {
     workload.posts.then(|| Arc::new(body()))
 }
 
-/// reqwest, with what the row needs and no more.
+/// reqwest with the minimum configuration of the row.
 #[derive(Debug, Clone)]
 pub struct Reqwest {
     client: reqwest::Client,
@@ -31,7 +31,7 @@ pub struct Reqwest {
 }
 
 impl Reqwest {
-    /// A client of this server.
+    /// Creates a client of this server.
     pub fn new(workload: &Workload, server: &Server) -> Self {
         let client = reqwest::Client::builder()
             .no_proxy()
@@ -53,7 +53,7 @@ impl Reqwest {
             request = request.header(*name, *value);
         }
         if let Some(body) = &self.body {
-            request = request.body(serde_json::to_vec(&**body).expect("the body has a JSON form"));
+            request = request.body(serde_json::to_vec(&**body).expect("the body can be encoded"));
         }
         let response = request.send().await.expect("the server answers");
         (response.status(), response.bytes().await.expect("the connection holds"))
@@ -72,7 +72,7 @@ impl Operation for Reqwest {
     }
 }
 
-/// The client of hyper-util: a pool of connections, and nothing about URLs, redirects or time limits.
+/// The client of hyper-util: a connection pool, without URL handling, redirects or timeouts.
 #[derive(Debug, Clone)]
 pub struct HyperUtil {
     client: Client<HttpConnector, Full<Bytes>>,
@@ -83,7 +83,7 @@ pub struct HyperUtil {
 }
 
 impl HyperUtil {
-    /// A client of this server.
+    /// Creates a client of this server.
     pub fn new(workload: &Workload, server: &Server) -> Self {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
@@ -99,7 +99,7 @@ impl HyperUtil {
 
 impl Operation for HyperUtil {
     async fn once(&self) -> u64 {
-        let encoded = |body: &Arc<Value>| serde_json::to_vec(&**body).expect("the body has a JSON form");
+        let encoded = |body: &Arc<Value>| serde_json::to_vec(&**body).expect("the body can be encoded");
         let mut request = Request::new(Full::from(self.body.as_ref().map(encoded).unwrap_or_default()));
         *request.method_mut() = self.workload.method.clone();
         *request.uri_mut() = self.uri.clone();

@@ -1,8 +1,8 @@
-//! Enums that keep what they do not know.
+//! String enums that accept unknown values.
 
-/// Defines an enum over the values of a string, with a variant `Other` for values that have none yet.
+/// Defines an enum of string values, with a variant `Other` for unknown values.
 ///
-/// Decoding never fails for a string, and allocates only for `Other`.
+/// Decoding any string succeeds, and allocates only for `Other`.
 macro_rules! open_enum {
     (
         $(#[$meta:meta])*
@@ -12,17 +12,22 @@ macro_rules! open_enum {
     ) => {
         $(#[$meta])*
         ///
-        /// Two values are equal if their texts are. The default is the empty text, which stands for a missing value.
+        /// Equality compares the strings. The default is the empty string, which stands for a missing value.
         #[derive(Clone)]
         #[non_exhaustive]
         pub enum $name {
-            $($(#[$variant_meta])* $variant,)+
-            /// A value without a variant of its own.
+            $(
+                $(#[$variant_meta])*
+                #[doc = ""]
+                #[doc = concat!("JSON value: `", $text, "`.")]
+                $variant,
+            )+
+            /// A value that this version does not know.
             Other(Box<str>),
         }
 
         impl $name {
-            /// The value as it is on the wire.
+            /// Returns the value as encoded in JSON.
             #[inline]
             pub fn as_str(&self) -> &str {
                 match self {
@@ -60,7 +65,7 @@ macro_rules! open_enum {
             }
         }
 
-        /// Every text is a value.
+        /// Never fails.
         impl std::str::FromStr for $name {
             type Err = std::convert::Infallible;
 
@@ -126,11 +131,19 @@ macro_rules! open_enum {
         impl<'de> serde::Deserialize<'de> for $name {
             #[inline]
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_str($crate::types::wire::open::TextVisitor::new())
+                deserializer.deserialize_str($crate::types::wire::open_enum::TextVisitor::new())
             }
         }
 
-        $crate::types::wire::value_member!($name);
+        $crate::types::wire::field_value!($name);
+
+        /// Checks the properties of the type.
+        #[cfg(test)]
+        #[test]
+        #[allow(non_snake_case, reason = "the test is named like the type")]
+        pub fn $name() {
+            $crate::types::tests::check::<$name>();
+        }
 
         #[cfg(test)]
         impl $crate::types::arbitrary::Arbitrary for $name {
@@ -148,7 +161,7 @@ use std::marker::PhantomData;
 
 use serde::de::Visitor;
 
-/// Reads what can be made from any text.
+/// Decodes types that can be created from any string.
 pub(crate) struct TextVisitor<T>(PhantomData<T>);
 
 impl<T> TextVisitor<T> {

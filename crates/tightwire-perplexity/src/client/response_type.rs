@@ -1,31 +1,31 @@
-//! What calls give.
+//! Response types of a call: the type parameter of [`Call`](crate::Call).
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::DeserializeOwned;
 
-use super::body::LiveBody;
+use super::body::StreamingBody;
 use super::codec;
 use super::download::Download;
-use super::exchange::{Delivery, Exchange, Payload};
-use super::response::{Response, ResponseHead};
+use super::exchange::{BodyMode, Exchange, ResponseBody};
+use super::response::{Response, ResponseHead, TokenUsage};
 use crate::error::{Error, Result};
-use crate::stream::{EventStream, StreamItem, TokenUsage};
+use crate::stream::{EventStream, StreamItem};
 
-/// What a call gives. Implemented by the types that [`Call`](crate::Call) lists and by no others.
-pub trait Answer: Receive {}
+/// How a [`Call`](crate::Call) returns its response. Sealed: implemented only by the types that `Call` lists.
+pub trait ResponseType: Receive {}
 
 pub(crate) mod sealed {
-    use super::{Delivery, Exchange, Result};
+    use super::{BodyMode, Exchange, Result};
 
-    /// How an exchange becomes what the caller gets.
+    /// Converts a completed exchange to the value that the caller receives.
     pub trait Receive: Send + Sync + 'static {
         type Output: Send;
 
         #[doc(hidden)]
         #[allow(private_interfaces, reason = "the trait is sealed")]
-        const DELIVERY: Delivery;
+        const BODY_MODE: BodyMode;
 
         #[doc(hidden)]
         #[allow(private_interfaces, reason = "the trait is sealed")]
@@ -35,28 +35,28 @@ pub(crate) mod sealed {
 
 use sealed::Receive;
 
-/// An answer that is decoded as `T`.
+/// Decodes the response body as `T`.
 pub struct Json<T> {
     usage: fn(&T) -> Option<TokenUsage>,
 }
 
-/// An answer that is decoded as `T`, with status, headers and bytes.
+/// Decodes the response body as `T`, and also returns status, headers and the raw body.
 pub struct Raw<T> {
     json: Json<T>,
 }
 
-/// An answer that is a stream of events, each decoded as `T`.
+/// Returns a stream of events, each decoded as `T`.
 pub struct Events<T>(PhantomData<fn() -> T>);
 
-/// An answer that is a file.
+/// Returns the response body as a [`Download`].
 #[derive(Debug)]
 pub struct File;
 
-/// An answer whose body does not matter.
+/// Discards the response body.
 #[derive(Debug)]
-pub struct Nothing;
+pub struct Discard;
 
-/// An answer whose body is not decoded.
+/// Returns status, headers and the raw body, without decoding it.
 #[derive(Debug)]
 pub struct Undecoded;
 
@@ -65,7 +65,7 @@ impl<T> Json<T> {
         Self { usage: |_| None }
     }
 
-    /// `usage` finds what traces tell about the answer.
+    /// Sets the function that reads the token usage for tracing.
     pub(crate) fn with_usage(usage: fn(&T) -> Option<TokenUsage>) -> Self {
         Self { usage }
     }
@@ -85,16 +85,16 @@ impl<T> Events<T> {
 
 impl<T: DeserializeOwned + Send + 'static> Json<T> {
     fn decode(&self, exchange: Exchange) -> Result<Response<T>> {
-        let Exchange { head, payload, span, .. } = exchange;
-        let body = payload.into_whole();
+        let Exchange { head, body, span, .. } = exchange;
+        let body = body.into_buffered();
         match codec().from_slice(&body) {
             Ok(value) => {
-                span.used((self.usage)(&value));
+                span.record_usage((self.usage)(&value));
                 Ok(Response { head, body, value })
             }
             Err(error) => {
                 let error = Error::decode::<T>(body, error).with_origin(head.origin());
-                span.failed(&error);
+                span.record_error(&error);
                 Err(error)
             }
         }
@@ -104,7 +104,7 @@ impl<T: DeserializeOwned + Send + 'static> Json<T> {
 #[allow(private_interfaces, reason = "the trait is sealed")]
 impl<T: DeserializeOwned + Send + 'static> Receive for Json<T> {
     type Output = T;
-    const DELIVERY: Delivery = Delivery::Whole;
+    const BODY_MODE: BodyMode = BodyMode::Buffered;
 
     fn receive(&self, exchange: Exchange) -> Result<T> {
         self.decode(exchange).map(Response::into_value)
@@ -114,7 +114,7 @@ impl<T: DeserializeOwned + Send + 'static> Receive for Json<T> {
 #[allow(private_interfaces, reason = "the trait is sealed")]
 impl<T: DeserializeOwned + Send + 'static> Receive for Raw<T> {
     type Output = Response<T>;
-    const DELIVERY: Delivery = Delivery::Whole;
+    const BODY_MODE: BodyMode = BodyMode::Buffered;
 
     fn receive(&self, exchange: Exchange) -> Result<Response<T>> {
         self.json.decode(exchange)
@@ -124,7 +124,7 @@ impl<T: DeserializeOwned + Send + 'static> Receive for Raw<T> {
 #[allow(private_interfaces, reason = "the trait is sealed")]
 impl<T: StreamItem> Receive for Events<T> {
     type Output = EventStream<T>;
-    const DELIVERY: Delivery = Delivery::Live;
+    const BODY_MODE: BodyMode = BodyMode::Streaming;
 
     fn receive(&self, exchange: Exchange) -> Result<EventStream<T>> {
         Ok(EventStream::new(exchange))
@@ -134,7 +134,7 @@ impl<T: StreamItem> Receive for Events<T> {
 #[allow(private_interfaces, reason = "the trait is sealed")]
 impl Receive for File {
     type Output = Download;
-    const DELIVERY: Delivery = Delivery::Live;
+    const BODY_MODE: BodyMode = BodyMode::Streaming;
 
     fn receive(&self, exchange: Exchange) -> Result<Download> {
         Ok(Download::new(exchange))
@@ -142,9 +142,9 @@ impl Receive for File {
 }
 
 #[allow(private_interfaces, reason = "the trait is sealed")]
-impl Receive for Nothing {
+impl Receive for Discard {
     type Output = ();
-    const DELIVERY: Delivery = Delivery::Whole;
+    const BODY_MODE: BodyMode = BodyMode::Buffered;
 
     fn receive(&self, _exchange: Exchange) -> Result<()> {
         Ok(())
@@ -154,16 +154,16 @@ impl Receive for Nothing {
 #[allow(private_interfaces, reason = "the trait is sealed")]
 impl Receive for Undecoded {
     type Output = Response<()>;
-    const DELIVERY: Delivery = Delivery::Whole;
+    const BODY_MODE: BodyMode = BodyMode::Buffered;
 
     fn receive(&self, exchange: Exchange) -> Result<Response<()>> {
-        Ok(Response { head: exchange.head, body: exchange.payload.into_whole(), value: () })
+        Ok(Response { head: exchange.head, body: exchange.body.into_buffered(), value: () })
     }
 }
 
-impl<A: Receive> Answer for A {}
+impl<A: Receive> ResponseType for A {}
 
-// Derived code would ask the same of `T`.
+// Implemented by hand because the derive would require `T: Clone`.
 impl<T> Clone for Json<T> {
     fn clone(&self) -> Self {
         *self
@@ -185,11 +185,11 @@ macro_rules! debug_by_name {
 debug_by_name!(Json, Raw, Events);
 
 impl Exchange {
-    /// The body of a call that was answered live.
-    pub(crate) fn into_live(self) -> (ResponseHead, Option<LiveBody>) {
-        match self.payload {
-            Payload::Live(body) => (self.head, Some(body)),
-            Payload::Whole(_) => (self.head, None),
+    /// Returns the body of a call that was made with [`BodyMode::Streaming`].
+    pub(crate) fn into_streaming(self) -> (ResponseHead, Option<StreamingBody>) {
+        match self.body {
+            ResponseBody::Streaming(body) => (self.head, Some(body)),
+            ResponseBody::Buffered(_) => (self.head, None),
         }
     }
 }

@@ -1,47 +1,38 @@
-//! What the API remembers between requests.
+//! Object storage, identifiers and time of the built-in API.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::async_chat::Job;
-use super::batches::Batch;
-use super::files::File;
-use super::responses::Run;
-use super::skills::Skill;
-
-/// How many objects of one kind are kept. The oldest make room.
+/// Maximum objects of each type; the oldest are evicted.
 const MAX_OBJECTS: usize = 1_000;
 
-/// How much the objects of one kind hold together, in bytes of the requests that they were made of.
+/// Maximum size of the objects of each type, in bytes of the requests that created them.
 const MAX_BYTES: usize = 256 << 20;
 
-/// The time of the first request. Time goes on by a second per request, so that answers do not depend on a clock.
+/// Time of the first request. It advances by one second per request, so that responses do not depend on a
+/// clock.
 const EPOCH: u64 = 1_700_000_000;
 
+/// Counts requests and objects, for identifiers and time.
 #[derive(Debug, Default)]
-pub(crate) struct State {
-    serial: u64,
+pub(crate) struct Counters {
+    requests: u64,
+    /// Identifiers issued per prefix.
     issued: BTreeMap<&'static str, u64>,
-    pub(crate) jobs: Store<Job>,
-    pub(crate) runs: Store<Run>,
-    pub(crate) sessions: Store<()>,
-    pub(crate) files: Store<File>,
-    pub(crate) batches: Store<Batch>,
-    pub(crate) skills: Store<Skill>,
 }
 
-impl State {
-    /// Begins a request and gives it its number, counted from 1.
-    pub(crate) fn begin(&mut self) -> u64 {
-        self.serial += 1;
-        self.serial
+impl Counters {
+    /// Starts a request and returns its number, from 1.
+    pub(crate) fn next_request(&mut self) -> u64 {
+        self.requests += 1;
+        self.requests
     }
 
-    /// Seconds since 1970, on the API's own clock.
+    /// Returns the API's own time, in Unix seconds.
     pub(crate) fn now(&self) -> u64 {
-        EPOCH + self.serial - 1
+        EPOCH + self.requests - 1
     }
 
-    /// The next identifier with this prefix: `file_1`, `file_2`.
+    /// Returns the next identifier with this prefix: `file_1`, `file_2`.
     pub(crate) fn id(&mut self, prefix: &'static str) -> String {
         let number = self.issued.entry(prefix).or_default();
         *number += 1;
@@ -49,18 +40,18 @@ impl State {
     }
 }
 
-/// Objects by identifier, in the order of their creation.
+/// Objects by identifier, in order of creation.
 #[derive(Debug)]
 pub(crate) struct Store<T> {
     objects: VecDeque<Stored<T>>,
-    /// The sum over the objects.
+    /// Total size of the objects.
     bytes: usize,
 }
 
 #[derive(Debug)]
 struct Stored<T> {
     id: String,
-    /// How long the part of the request was that the object was made of.
+    /// Size of the request that created the object.
     bytes: usize,
     object: T,
 }
@@ -75,7 +66,7 @@ impl<T> Store<T> {
     pub(crate) fn insert(&mut self, id: String, bytes: usize, object: T) {
         self.objects.push_back(Stored { id, bytes, object });
         self.bytes += bytes;
-        // The newest stays, whatever its length.
+        // Never evict the newest object, whatever its size.
         while self.objects.len() > 1 && (self.objects.len() > MAX_OBJECTS || self.bytes > MAX_BYTES) {
             self.remove_at(0);
         }
@@ -113,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_objects_make_room() {
+    fn oldest_objects_are_evicted_by_count() {
         let mut store = Store::default();
         for number in 0..=MAX_OBJECTS {
             store.insert(number.to_string(), 1, number);
@@ -127,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn long_objects_make_room_sooner() {
+    fn oldest_objects_are_evicted_by_size() {
         let mut store = Store::default();
         for number in 0..3 {
             store.insert(number.to_string(), MAX_BYTES / 2, number);

@@ -1,4 +1,4 @@
-//! Values of members: what each type makes of `null` and of numbers in an unusual form.
+//! Values of object fields: handling of `null` and of integers written as floats.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,16 +6,22 @@ use std::marker::PhantomData;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 
-/// What can be the value of a member.
-pub(crate) trait Member: Sized {
-    /// Reads a value, `None` for `null`.
+/// A type of an object's field.
+pub(crate) trait FieldValue: Sized {
+    /// Reads a value; `None` for `null`.
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error>;
 
-    /// What stands for `null` and for a member that is missing.
+    /// Value of a missing or `null` field.
     fn missing() -> Self;
+
+    /// Returns whether the field is encoded.
+    #[inline]
+    fn is_written(&self) -> bool {
+        true
+    }
 }
 
-/// Reads a [`Member`].
+/// Deserialization seed of a [`FieldValue`].
 pub(crate) struct Seed<T>(PhantomData<T>);
 
 impl<T> Seed<T> {
@@ -25,7 +31,7 @@ impl<T> Seed<T> {
     }
 }
 
-impl<'de, T: Member> DeserializeSeed<'de> for Seed<T> {
+impl<'de, T: FieldValue> DeserializeSeed<'de> for Seed<T> {
     type Value = Option<T>;
 
     #[inline]
@@ -34,11 +40,11 @@ impl<'de, T: Member> DeserializeSeed<'de> for Seed<T> {
     }
 }
 
-/// Implements [`Member`] for types that have a default.
-macro_rules! value_member {
+/// Implements [`FieldValue`] for types that implement `Default` and `Deserialize`.
+macro_rules! field_value {
     ($($ty:ty),*) => {
         $(
-            impl $crate::types::wire::member::Member for $ty {
+            impl $crate::types::wire::field::FieldValue for $ty {
                 #[inline]
                 fn read<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
                     <Option<Self> as serde::Deserialize>::deserialize(deserializer)
@@ -53,11 +59,11 @@ macro_rules! value_member {
     };
 }
 
-pub(crate) use value_member;
+pub(crate) use field_value;
 
-value_member!(bool, String, tightwire_json::Value, tightwire_json::Map<String, tightwire_json::Value>);
+field_value!(bool, String, tightwire_json::Value, tightwire_json::Map<String, tightwire_json::Value>);
 
-impl<T: Member> Member for Option<T> {
+impl<T: FieldValue> FieldValue for Option<T> {
     #[inline]
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
         Ok(T::read(deserializer)?.map(Some))
@@ -67,9 +73,14 @@ impl<T: Member> Member for Option<T> {
     fn missing() -> Self {
         None
     }
+
+    #[inline]
+    fn is_written(&self) -> bool {
+        self.is_some()
+    }
 }
 
-impl<T: Member> Member for Box<T> {
+impl<T: FieldValue> FieldValue for Box<T> {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
         Ok(T::read(deserializer)?.map(Self::new))
     }
@@ -79,7 +90,7 @@ impl<T: Member> Member for Box<T> {
     }
 }
 
-/// Unwraps the options that serde puts around values, for visitors of arrays and objects.
+/// Unwraps the `Option` layer of serde, for visitors of arrays and objects.
 macro_rules! optional {
     ($deserialize:ident) => {
         fn visit_none<E>(self) -> Result<Self::Value, E> {
@@ -99,7 +110,7 @@ macro_rules! optional {
 
 struct ListVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Member> Visitor<'de> for ListVisitor<T> {
+impl<'de, T: FieldValue> Visitor<'de> for ListVisitor<T> {
     type Value = Option<Vec<T>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -114,13 +125,14 @@ impl<'de, T: Member> Visitor<'de> for ListVisitor<T> {
     }
 }
 
-/// An element of more bytes gets no room for three others beside it, which is what a vector begins with: most answers
-/// have one choice, and allocations of kilobytes take the allocator's slow path.
+/// Elements above this size, in bytes, are reserved one at a time first. A vector would otherwise start with
+/// space for four: most responses have one choice, and allocations of several kilobytes take the allocator's
+/// slow path.
 const LARGE: usize = 256;
 
 /// Reads the elements of an array.
 #[inline]
-pub(crate) fn list<'de, T: Member, A: SeqAccess<'de>>(mut seq: A) -> Result<Vec<T>, A::Error> {
+pub(crate) fn list<'de, T: FieldValue, A: SeqAccess<'de>>(mut seq: A) -> Result<Vec<T>, A::Error> {
     let mut list = Vec::new();
     while let Some(element) = seq.next_element_seed(Seed::<T>::new())? {
         if size_of::<T>() > LARGE && list.is_empty() {
@@ -131,7 +143,7 @@ pub(crate) fn list<'de, T: Member, A: SeqAccess<'de>>(mut seq: A) -> Result<Vec<
     Ok(list)
 }
 
-impl<T: Member> Member for Vec<T> {
+impl<T: FieldValue> FieldValue for Vec<T> {
     #[inline]
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
         deserializer.deserialize_option(ListVisitor(PhantomData))
@@ -144,7 +156,7 @@ impl<T: Member> Member for Vec<T> {
 
 struct MapVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Member> Visitor<'de> for MapVisitor<T> {
+impl<'de, T: FieldValue> Visitor<'de> for MapVisitor<T> {
     type Value = Option<BTreeMap<String, T>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -163,7 +175,7 @@ impl<'de, T: Member> Visitor<'de> for MapVisitor<T> {
     }
 }
 
-impl<T: Member> Member for BTreeMap<String, T> {
+impl<T: FieldValue> FieldValue for BTreeMap<String, T> {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
         deserializer.deserialize_option(MapVisitor(PhantomData))
     }
@@ -175,7 +187,7 @@ impl<T: Member> Member for BTreeMap<String, T> {
 
 struct NumberVisitor<T>(PhantomData<T>);
 
-/// Integers that some servers write like floats: `1.0`.
+/// Integers, which some servers write as floats (`1.0`).
 macro_rules! integer {
     ($($ty:ident $deserialize:ident $expecting:literal;)*) => {
         $(
@@ -205,8 +217,8 @@ macro_rules! integer {
                 }
 
                 fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
-                    // The end is a power of two, and exact: where `MAX` is not exact as a float, it is rounded up to
-                    // that power, and adding one changes nothing.
+                    // The upper bound is an exact power of two: where `MAX` is not representable as a float,
+                    // it rounds up to that power, and adding one has no effect.
                     let is_inside = value >= $ty::MIN as f64 && value < $ty::MAX as f64 + 1.0;
                     if is_inside && value.fract() == 0.0 {
                         Ok(Some(value as $ty))
@@ -216,7 +228,7 @@ macro_rules! integer {
                 }
             }
 
-            impl Member for $ty {
+            impl FieldValue for $ty {
                 #[inline]
                 fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
                     deserializer.deserialize_option(NumberVisitor::<Self>(PhantomData))
@@ -232,11 +244,11 @@ macro_rules! integer {
 
 integer! {
     i64 deserialize_i64 "an integer";
-    u64 deserialize_u64 "an integer from zero";
+    u64 deserialize_u64 "an unsigned integer";
     u32 deserialize_u32 "an integer from zero";
 }
 
-value_member!(f64);
+field_value!(f64);
 
 #[cfg(test)]
 mod tests {
@@ -244,9 +256,9 @@ mod tests {
 
     use super::*;
 
-    fn read<T: Member>(text: &str) -> Result<Option<T>, tightwire_json::Error> {
+    fn read<T: FieldValue>(text: &str) -> Result<Option<T>, tightwire_json::Error> {
         struct Wrapper<T>(Option<T>);
-        impl<'de, T: Member> Deserialize<'de> for Wrapper<T> {
+        impl<'de, T: FieldValue> Deserialize<'de> for Wrapper<T> {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 T::read(deserializer).map(Self)
             }
@@ -255,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_may_look_like_floats() {
+    fn integers_may_be_written_as_floats() {
         assert_eq!(read::<u64>("7").unwrap(), Some(7));
         assert_eq!(read::<u64>("7.0").unwrap(), Some(7));
         assert_eq!(read::<i64>("-7e1").unwrap(), Some(-70));

@@ -1,4 +1,4 @@
-//! The socket under a connection: tells when everything is written, and can be reset.
+//! Sockets that report when all bytes are written, and that can reset the connection.
 
 use std::io;
 use std::io::IoSlice;
@@ -9,34 +9,34 @@ use std::task::{Context, Poll, Waker, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// What a response may know and order about the connection that it goes over.
+/// State of a connection, shared between its socket and the response body.
 #[derive(Debug, Default)]
-pub(crate) struct Wire {
+pub(crate) struct ConnectionState {
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Whether bytes were handed to hyper that the socket has not taken yet.
+    /// True while hyper has bytes that the socket has not accepted.
     is_dirty: bool,
-    /// Who waits for the socket to take them.
+    /// Task waiting for the socket to accept them.
     waiter: Option<Waker>,
-    /// Whether the connection ends with a reset.
+    /// True if the connection is to be reset when it is dropped.
     resets: bool,
 }
 
-impl Wire {
+impl ConnectionState {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says that bytes were handed to hyper.
+    /// Records that bytes were handed to hyper.
     pub(crate) fn mark_dirty(&self) {
         self.state().is_dirty = true;
     }
 
-    /// Waits until the socket has taken what was handed to hyper. Head and body are written by the task that polls
-    /// this, so that nothing can come in between.
+    /// Waits until the socket has accepted all bytes handed to hyper. The task that polls this also writes
+    /// head and body, so no bytes can be added meanwhile.
     pub(crate) fn poll_clean(&self, cx: &Context<'_>) -> Poll<()> {
         let mut state = self.state();
         if !state.is_dirty {
@@ -46,7 +46,7 @@ impl Wire {
         Poll::Pending
     }
 
-    /// Makes the end of the connection a reset.
+    /// Resets the connection when it is dropped.
     pub(crate) fn reset_at_end(&self) {
         self.state().resets = true;
     }
@@ -63,24 +63,24 @@ impl Wire {
     }
 }
 
-/// A TCP stream that keeps its [`Wire`] informed.
+/// A TCP stream that updates its [`ConnectionState`].
 #[derive(Debug)]
 pub(crate) struct Socket {
     stream: TcpStream,
-    wire: Arc<Wire>,
+    connection: Arc<ConnectionState>,
 }
 
 impl Socket {
-    pub(crate) fn new(stream: TcpStream, wire: Arc<Wire>) -> Self {
-        Self { stream, wire }
+    pub(crate) fn new(stream: TcpStream, connection: Arc<ConnectionState>) -> Self {
+        Self { stream, connection }
     }
 }
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        if self.wire.state().resets {
-            // A close with zero linger is a reset. Where the option cannot be set the close is an orderly one, which
-            // is all that can be done here.
+        if self.connection.state().resets {
+            // Closing with zero linger resets the connection. If the option cannot be set, the close is a
+            // graceful one.
             let _ = self.stream.set_zero_linger();
         }
     }
@@ -116,7 +116,7 @@ impl AsyncWrite for Socket {
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         // hyper flushes the socket only after its own buffers are empty.
         ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
-        self.wire.mark_clean();
+        self.connection.mark_clean();
         Poll::Ready(Ok(()))
     }
 

@@ -1,6 +1,6 @@
-//! Unions of values that their shape tells apart.
+//! Unions whose variants have different JSON types.
 //!
-//! What has another shape is kept as a [`Value`] and written again as it was.
+//! A value of another type is stored as a [`Value`] and encoded unchanged.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,10 +9,10 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, MapAccess, SeqAccess, Visitor};
 use tightwire_json::Value;
 
-/// A union of values of different shapes. Implemented by [`by_shape!`] alone.
+/// A union of values of different JSON types. Implemented by [`untagged!`].
 ///
-/// Shapes that a union does not name become `unknown`.
-pub(crate) trait Shape: Sized {
+/// Types without a variant become `unknown`.
+pub(crate) trait Untagged: Sized {
     fn unknown(value: Value) -> Self;
 
     fn text(text: &str) -> Self {
@@ -32,16 +32,16 @@ pub(crate) trait Shape: Sized {
     }
 }
 
-/// Reads a union by the shape of the value.
-pub(crate) struct ShapeVisitor<T>(PhantomData<T>);
+/// Decodes a union by the JSON type of the value.
+pub(crate) struct UntaggedVisitor<T>(PhantomData<T>);
 
-impl<T> ShapeVisitor<T> {
+impl<T> UntaggedVisitor<T> {
     pub(crate) const fn new() -> Self {
         Self(PhantomData)
     }
 }
 
-impl<'de, T: Shape> Visitor<'de> for ShapeVisitor<T> {
+impl<'de, T: Untagged> Visitor<'de> for UntaggedVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -84,9 +84,9 @@ impl<'de, T: Shape> Visitor<'de> for ShapeVisitor<T> {
     }
 }
 
-/// Defines a union of values of different shapes: `Variant = text Type`, `integer Type`, `list Element` or
-/// `object Type`.
-macro_rules! by_shape {
+/// Defines a union of values of different JSON types: `Variant = text Type`, `integer Type`, `list Element`
+/// or `object Type`.
+macro_rules! untagged {
     (
         $(#[$meta:meta])*
         pub enum $name:ident {
@@ -95,36 +95,36 @@ macro_rules! by_shape {
     ) => {
         $(#[$meta])*
         ///
-        /// What has another shape is kept as it is and written again.
+        /// A value of another JSON type is stored and encoded unchanged.
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
         pub enum $name {
-            $($(#[$variant_meta])* $variant($crate::types::wire::by_shape!(@type $shape $ty)),)+
-            /// A value of another shape.
+            $($(#[$variant_meta])* $variant($crate::types::wire::untagged!(@type $shape $ty)),)+
+            /// A value of another JSON type.
             Unknown(tightwire_json::Value),
         }
 
-        impl $crate::types::wire::shape::Shape for $name {
+        impl $crate::types::wire::untagged::Untagged for $name {
             fn unknown(value: tightwire_json::Value) -> Self {
                 Self::Unknown(value)
             }
 
-            $($crate::types::wire::by_shape!(@read $shape $variant $ty);)+
+            $($crate::types::wire::untagged!(@read $shape $variant $ty);)+
         }
 
         impl Default for $name {
-            /// `null`, which stands for a missing value.
+            /// Returns `null`, which stands for a missing value.
             fn default() -> Self {
                 Self::Unknown(tightwire_json::Value::Null)
             }
         }
 
-        $($crate::types::wire::by_shape!(@from $name $variant $shape $ty);)+
+        $($crate::types::wire::untagged!(@from $name $variant $shape $ty);)+
 
         impl<'de> serde::Deserialize<'de> for $name {
             #[inline]
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any($crate::types::wire::shape::ShapeVisitor::<Self>::new())
+                deserializer.deserialize_any($crate::types::wire::untagged::UntaggedVisitor::<Self>::new())
             }
         }
 
@@ -138,7 +138,15 @@ macro_rules! by_shape {
             }
         }
 
-        $crate::types::wire::value_member!($name);
+        $crate::types::wire::field_value!($name);
+
+        /// Checks the properties of the type.
+        #[cfg(test)]
+        #[test]
+        #[allow(non_snake_case, reason = "the test is named like the type")]
+        pub fn $name() {
+            $crate::types::tests::check::<$name>();
+        }
 
         #[cfg(test)]
         impl $crate::types::arbitrary::Arbitrary for $name {
@@ -171,7 +179,7 @@ macro_rules! by_shape {
     (@read list $variant:ident $ty:ty) => {
         #[inline]
         fn list<'de, A: serde::de::SeqAccess<'de>>(seq: A) -> Result<Self, A::Error> {
-            $crate::types::wire::member::list(seq).map(Self::$variant)
+            $crate::types::wire::field::list(seq).map(Self::$variant)
         }
     };
     (@read object $variant:ident $ty:ty) => {
@@ -215,4 +223,4 @@ macro_rules! by_shape {
     };
 }
 
-pub(crate) use by_shape;
+pub(crate) use untagged;
