@@ -18,17 +18,15 @@ pub(super) struct Subject {
 enum Entry {
     Tree,
     TreeBorrowed,
-    TreeInPlace,
     TreeFromReader,
     TreeFromStream,
     Skipped,
     Validated,
 }
 
-const ENTRIES: [Entry; 7] = [
+const ENTRIES: [Entry; 6] = [
     Entry::Tree,
     Entry::TreeBorrowed,
-    Entry::TreeInPlace,
     Entry::TreeFromReader,
     Entry::TreeFromStream,
     Entry::Skipped,
@@ -55,7 +53,6 @@ impl Subject {
         match self.entry {
             Entry::Tree => codec.from_slice::<Value>(document).is_ok(),
             Entry::TreeBorrowed => codec.from_slice_borrowed::<Value>(document).is_ok(),
-            Entry::TreeInPlace => codec.from_slice_mut::<Value>(&mut document.to_vec()).is_ok(),
             Entry::TreeFromReader => codec.from_reader::<_, Value>(document).is_ok(),
             Entry::TreeFromStream => {
                 let mut decoder = Decoder::with_codec(document, codec);
@@ -88,7 +85,6 @@ impl fmt::Display for Subject {
         let entry = match self.entry {
             Entry::Tree => "from_slice",
             Entry::TreeBorrowed => "from_slice_borrowed",
-            Entry::TreeInPlace => "from_slice_mut",
             Entry::TreeFromReader => "from_reader",
             Entry::TreeFromStream => "Decoder",
             Entry::Skipped => "from_slice, skipped",

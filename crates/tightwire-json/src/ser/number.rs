@@ -1,13 +1,13 @@
-//! Numbers as text.
+//! Formatting of numbers.
 
 use std::fmt::Display;
 use std::io::Write;
 
-/// Eight decimal digits, the most significant one in the lowest byte.
+/// Returns eight decimal digits, the most significant one in the lowest byte.
 #[inline(always)]
 fn eight_digits(value: u32) -> u64 {
-    // Two groups of four digits, then four of two, then eight of one; each division is a multiplication that is
-    // exact for the range of its group.
+    // Splits into two groups of four digits, then four of two, then eight of one. Each division is a multiplication
+    // that is exact for the range of its group.
     let fours = u64::from(value / 10_000) | u64::from(value % 10_000) << 32;
     let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
     let twos = hundreds | (fours - 100 * hundreds) << 16;
@@ -21,7 +21,7 @@ const ZEROS: u64 = 0x3030_3030_3030_3030;
 #[inline(always)]
 fn push_head(out: &mut Vec<u8>, value: u32) {
     let digits = eight_digits(value);
-    // The last digit stays even if it is zero.
+    // The bit keeps the last digit even if it is zero.
     let zeros = (digits | 1 << 56).trailing_zeros() & !7;
     let len = out.len() + 8 - (zeros / 8) as usize;
     out.extend_from_slice(&((digits + ZEROS) >> zeros).to_le_bytes());
@@ -33,7 +33,7 @@ fn push_eight(out: &mut Vec<u8>, value: u32) {
     out.extend_from_slice(&(eight_digits(value) + ZEROS).to_le_bytes());
 }
 
-/// Appends a number.
+/// Appends an integer.
 #[inline]
 pub(super) fn push_u64(out: &mut Vec<u8>, value: u64) {
     const E8: u64 = 100_000_000;
@@ -53,7 +53,7 @@ pub(super) fn push_u64(out: &mut Vec<u8>, value: u64) {
     }
 }
 
-/// Appends a number.
+/// Appends an integer.
 #[inline]
 pub(super) fn push_i64(out: &mut Vec<u8>, value: i64) {
     if value < 0 {
@@ -62,16 +62,16 @@ pub(super) fn push_i64(out: &mut Vec<u8>, value: i64) {
     push_u64(out, value.unsigned_abs());
 }
 
-/// Appends what `value` displays.
+/// Appends the `Display` form of an integer.
 pub(super) fn push_display(out: &mut Vec<u8>, value: impl Display) {
-    // Writing to a `Vec` cannot fail, and integers display themselves without error.
+    // Neither a `Vec` nor the `Display` implementations of integers fail.
     let _ = write!(out, "{value}");
 }
 
-/// Appends a finite float the way Go's `encoding/json` does: the shortest digits that read back the same, without
-/// a fraction if there is none, with a signed exponent of at least two digits, one after `e-0`, if `exponential`.
+/// Appends a finite float as Go's `encoding/json` does: the shortest digits that round-trip, without an empty fraction,
+/// and with a signed exponent if `exponential`.
 ///
-/// `text` is the number in any decimal form with the shortest digits.
+/// `text` is the number in any decimal notation, with the shortest digits.
 pub(super) fn push_go_float(out: &mut Vec<u8>, text: &str, exponential: bool) {
     let (negative, text) = match text.strip_prefix('-') {
         Some(text) => (true, text),
@@ -79,18 +79,18 @@ pub(super) fn push_go_float(out: &mut Vec<u8>, text: &str, exponential: bool) {
     };
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    // The float has at most 17 significant digits; zmij writes no more than a few zeros around them.
+    // A float has at most 17 significant digits, and zmij writes only a few zeros around them.
     let mut digits = [b'0'; 64];
     let mut len = 0;
     for digit in whole.bytes().chain(fraction.bytes()) {
-        if let Some(place) = digits.get_mut(len) {
-            *place = digit;
+        if let Some(slot) = digits.get_mut(len) {
+            *slot = digit;
             len += 1;
         }
     }
     let leading = digits[..len].iter().take_while(|digit| **digit == b'0').count();
     let trailing = digits[leading..len].iter().rev().take_while(|digit| **digit == b'0').count();
-    // The value is 0.DIGITS times ten to the power of `point`.
+    // The value is 0.DIGITS * 10^point.
     let point = whole.len() as i32 - leading as i32 + exponent.parse::<i32>().unwrap_or(0);
     let digits = &digits[leading..len - trailing];
     if negative {
@@ -130,7 +130,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ser::form::{Form, Go};
+    use crate::ser::style::{Go, Style};
 
     fn unsigned(value: u64) -> String {
         let mut out = Vec::new();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_of_digits() {
+    fn integers_of_every_length_are_formatted() {
         let mut power = 1_u64;
         for _ in 0..20 {
             for value in [power - 1, power, power + 1, power.wrapping_mul(9)] {
@@ -153,8 +153,8 @@ mod tests {
     }
 
     #[test]
-    fn go_floats() {
-        // Printed by Go 1.26.
+    fn floats_are_formatted_as_by_go() {
+        // Expected values from Go 1.26.
         for (value, expected) in [
             (0.0, "0"),
             (-0.0, "-0"),
@@ -181,7 +181,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn integers_equal_those_of_core(value: u64, shift in 0_u32..64, signed: i64) {
+        fn integers_agree_with_the_standard_library(value: u64, shift in 0_u32..64, signed: i64) {
             prop_assert_eq!(unsigned(value >> shift), (value >> shift).to_string());
             let mut out = Vec::new();
             push_i64(&mut out, signed >> shift);
@@ -189,7 +189,7 @@ mod tests {
         }
 
         #[test]
-        fn go_floats_read_back_the_same(bits: u64) {
+        fn go_floats_round_trip(bits: u64) {
             let value = f64::from_bits(bits);
             prop_assume!(value.is_finite());
             let mut out = Vec::new();
