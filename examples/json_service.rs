@@ -101,13 +101,13 @@ impl Users {
     fn find(&self, id: &str) -> Result<User, Envelope<()>> {
         let id: u64 = id.parse().map_err(|_| invalid_parameter())?;
         let user = self.lock().iter().find(|user| user.id == id).cloned();
-        user.ok_or_else(|| Envelope::error(404, 4001, "user not found"))
+        user.ok_or_else(|| Envelope::error(404, 4001, "User not found"))
     }
 
     fn add(&self, new: NewUser) -> Result<User, Envelope<()>> {
         let mut users = self.lock();
         if users.iter().any(|user| user.name == new.name) {
-            return Err(Envelope::error(409, 5001, "user already exists"));
+            return Err(Envelope::error(409, 5001, "User already exists"));
         }
         let user = User { id: users.len() as u64 + 1, name: new.name, email: new.email, age: new.age };
         users.push(user.clone());
@@ -116,7 +116,7 @@ impl Users {
 }
 
 fn invalid_parameter() -> Envelope<()> {
-    Envelope::error(400, 1001, "invalid parameter")
+    Envelope::error(400, 1001, "Invalid parameter")
 }
 
 /// Adds the request id to a result.
@@ -140,18 +140,22 @@ async fn find(id: RequestId, State(users): State<Users>, Path(user): Path<String
     respond(id, users.find(&user))
 }
 
-async fn add(id: RequestId, State(users): State<Users>, ValidJson(new): ValidJson<NewUser>) -> Response<User> {
+async fn add(
+    id: RequestId,
+    State(users): State<Users>,
+    ValidJson(new): ValidJson<NewUser>,
+) -> Response<User> {
     respond(id, users.add(new))
 }
 
 async fn report(id: RequestId) -> Envelope<()> {
     // The cause belongs into the log of the service, not into the response.
     let _cause = "table `reports` of replica 2 is locked";
-    Envelope::error(500, 8002, "database query failed").with_request_id(id)
+    Envelope::error(500, 8002, "Database query failed").with_request_id(id)
 }
 
 async fn not_found(id: RequestId) -> Envelope<()> {
-    Envelope::error(404, 4004, "route not found").with_request_id(id)
+    Envelope::error(404, 4004, "Route not found").with_request_id(id)
 }
 
 /// Returns the routes with a few users.

@@ -1,7 +1,7 @@
 //! Streams a chat completion as LLM APIs do, from a server on loopback to this terminal.
 //!
-//! The server sends one JSON document per token with [`SseBody`] and ends with `[DONE]`. The client posts a question with
-//! [`EventSource`], without retries, and prints the tokens as they arrive.
+//! The server sends one JSON document per token with [`SseBody`] and ends with `[DONE]`. The client posts a question
+//! with [`EventSource`], without retries, and prints the tokens as they arrive.
 //!
 //! Run it with a question: `cargo run --example sse_chat -- "What is an event stream?"`.
 
@@ -96,7 +96,8 @@ type Blocks = std::pin::Pin<Box<dyn Stream<Item = Result<Block<'static>, Infalli
 
 async fn respond(request: Request<Incoming>) -> anyhow::Result<ChatResponse> {
     let body = request.into_body().collect().await?.to_bytes();
-    let wants_stream = serde_json::from_slice::<serde_json::Value>(&body).is_ok_and(|body| body["stream"] == true);
+    let wants_stream =
+        serde_json::from_slice::<serde_json::Value>(&body).is_ok_and(|body| body["stream"] == true);
     if !wants_stream {
         let mut response = Response::new(Either::Right(Full::from("set `stream` to true\n")));
         *response.status_mut() = http::StatusCode::BAD_REQUEST;

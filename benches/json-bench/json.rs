@@ -7,7 +7,6 @@ use std::hint::black_box;
 
 use benches::memory;
 use benches::{Impl, Row, Suite};
-use tightwire_json::Codec;
 use json_bench::documents::{Catalogue, Coastline, Kind, Messages, Size};
 use json_bench::peers::{
     ApiCow, ApiDynamic, ApiOwned, ApiSimdJson, ApiSonicRs, ApiStr, CatalogueOwned, CoastlineOwned, Family,
@@ -18,6 +17,7 @@ use json_bench::{ours, payload, peers};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tightwire_json::Codec;
 
 benches::counting_allocator!();
 
@@ -256,8 +256,8 @@ fn decode<'a, F: Family>(row: Row<'a>, form: &str, document: &[u8], expected: u6
         .run(peer("sonic-rs", SONIC_RS, form), expected, || peers::sonic_rs_slice::<F>(document))
 }
 
-/// Rows with a new reader and a new stream decoder. simd-json and sonic-rs have no stream decoder: they read the whole input
-/// first, and are compared with the functions of tightwire-json and serde_json that do the same.
+/// Rows with a new reader and a new stream decoder. simd-json and sonic-rs have no stream decoder: they read the whole
+/// input first, and are compared with the functions of tightwire-json and serde_json that do the same.
 fn decoders(suite: &mut Suite) {
     let document = serde_json::to_vec(&payload::api_dynamic()).unwrap_or_default();
     for (name, set) in
@@ -366,7 +366,9 @@ fn document<F: Family, T: DeserializeOwned + Serialize>(suite: &mut Suite, kind:
     let row = decode::<Tree>(row, DYNAMIC, document, tree, Set::Backends);
     decode::<F>(row, OWNED, document, peers::serde_json_slice::<F>(document), Set::Backends);
 
-    let (Ok(tree), Ok(typed)) = (tightwire_json::from_slice::<Value>(document), tightwire_json::from_slice::<T>(document)) else {
+    let (Ok(tree), Ok(typed)) =
+        (tightwire_json::from_slice::<Value>(document), tightwire_json::from_slice::<T>(document))
+    else {
         unreachable!("generated documents have their type, as tests check")
     };
     let row = suite.row(encoding).payload(encoded);

@@ -1,10 +1,10 @@
 //! Suite `types`: encoding and decoding of the values of the Perplexity client, each compared with other crates.
 //!
-//! tightwire-json uses the types of tightwire-perplexity, which keep unknown values and accept missing or `null` fields. The
-//! peers use plain structs with serde's derive, as a program would define them for this API.
+//! tightwire-json uses the types of tightwire-perplexity, which keep unknown values and accept missing or `null`
+//! fields. The peers use plain structs with serde's derive, as a program would define them for this API.
 //!
-//! The types of async-openai cannot be compared: its chunks require the field `object`, which these documents do not have,
-//! its images are objects instead of strings, and it has no reasoning steps, searches and costs.
+//! The types of async-openai cannot be compared: its chunks require the field `object`, which these documents do not
+//! have, its images are objects instead of strings, and it has no reasoning steps, searches and costs.
 //!
 //! The other backends of tightwire-json are only measured with the feature `all-backends`, which slows down the peer
 //! serde_json.
@@ -19,9 +19,9 @@ use json_bench::api::document::Document;
 use json_bench::api::plain;
 use json_bench::peers::SimdJson;
 use json_bench::types::Check;
-use tightwire_perplexity::types::{chat, search};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tightwire_perplexity::types::{chat, search};
 
 benches::counting_allocator!();
 

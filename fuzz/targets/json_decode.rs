@@ -1,6 +1,6 @@
 //! Decodes arbitrary bytes with arbitrary limits. Decoding must not panic or hang, decoded values must round-trip, and
-//! NDJSON must decode to the same values for every chunk size. The first bytes of the input set the mode, the limits and the
-//! chunk size.
+//! NDJSON must decode to the same values for every chunk size. The first bytes of the input set the mode, the limits
+//! and the chunk size.
 #![no_main]
 
 use tightwire_json::{Codec, Limits, LineDecoder, Mode, Value};

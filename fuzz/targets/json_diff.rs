@@ -1,5 +1,5 @@
-//! Compares the backends with each other and with serde_json. All backends must return the same value, or the same kind of
-//! error at the same offset. A document that serde_json accepts must decode to the same value, except for documented
+//! Compares the backends with each other and with serde_json. All backends must return the same value, or the same kind
+//! of error at the same offset. A document that serde_json accepts must decode to the same value, except for documented
 //! differences. The first bytes of the input set the limits.
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Compares the decoder with the reference decoder, for any bytes in any chunks. The first bytes of the input set the sizes
-//! of the chunks and the maximum size of an event.
+//! Compares the decoder with the reference decoder, for any bytes in any chunks. The first bytes of the input set the
+//! sizes of the chunks and the maximum size of an event.
 #![no_main]
 
 #[path = "../../crates/tightwire-sse/tests/support/reference.rs"]

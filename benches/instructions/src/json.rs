@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use tightwire_json::envelope::Envelope;
 use serde::{Deserialize, Serialize};
+use tightwire_json::envelope::Envelope;
 
 #[derive(Serialize, Deserialize)]
 struct User {
@@ -31,7 +31,8 @@ pub(crate) fn envelope_encode() -> impl FnMut() -> u64 {
     let (response, mut buffer) = (response(), Vec::new());
     move || {
         buffer.clear();
-        tightwire_json::to_buf(&mut buffer, black_box(&response)).map_or(0, |()| black_box(&buffer).len() as u64)
+        tightwire_json::to_buf(&mut buffer, black_box(&response))
+            .map_or(0, |()| black_box(&buffer).len() as u64)
     }
 }
 

@@ -73,8 +73,8 @@ impl Size {
         }
     }
 
-    /// Returns the length of the generated document, and of the same value as encoders write it, without unnecessary escapes.
-    /// Constants, because lists of rows contain them.
+    /// Returns the length of the generated document, and of the same value as encoders write it, without unnecessary
+    /// escapes. Constants, because lists of rows contain them.
     pub fn lengths(self, kind: Kind) -> (u64, u64) {
         match (kind, self) {
             (Kind::Messages, Self::Kb10) => (10_654, 10_392),

@@ -3,8 +3,8 @@
 use std::hint::black_box;
 use std::io::{Write, sink};
 
-use tightwire_json::{Codec, Decoder, Encoder};
 use serde::Serialize;
+use tightwire_json::{Codec, Decoder, Encoder};
 
 use super::peers::Family;
 use super::types::Check;
@@ -43,7 +43,8 @@ pub fn http<T: Serialize>(value: &T) -> u64 {
 
 /// Decodes a document and returns its check value.
 pub fn decode<F: Family>(document: &[u8]) -> u64 {
-    tightwire_json::from_slice_borrowed::<F::Of<'_>>(black_box(document)).map_or(0, |value| black_box(&value).check())
+    tightwire_json::from_slice_borrowed::<F::Of<'_>>(black_box(document))
+        .map_or(0, |value| black_box(&value).check())
 }
 
 /// Decodes the next document of a reader with a new decoder and returns its check value.
@@ -62,7 +63,8 @@ pub fn whole_reader<F: Family>(document: &[u8]) -> u64
 where
     F::Of<'static>: serde::de::DeserializeOwned,
 {
-    tightwire_json::from_reader::<_, F::Of<'static>>(black_box(document)).map_or(0, |value| black_box(&value).check())
+    tightwire_json::from_reader::<_, F::Of<'static>>(black_box(document))
+        .map_or(0, |value| black_box(&value).check())
 }
 
 /// Encodes a value, decodes the result, and returns the check value.

@@ -257,7 +257,10 @@ mod tests {
         fn all<T: DeserializeOwned + PartialEq + std::fmt::Debug + Serialize>(value: &T) {
             let document = serde_json::to_vec(value).unwrap();
             assert_eq!(tightwire_json::from_slice::<T>(&document).unwrap(), *value);
-            assert_eq!(tightwire_json::from_slice::<T>(&tightwire_json::to_vec(value).unwrap()).unwrap(), *value);
+            assert_eq!(
+                tightwire_json::from_slice::<T>(&tightwire_json::to_vec(value).unwrap()).unwrap(),
+                *value
+            );
             assert_eq!(sonic_rs::from_slice::<T>(&sonic_rs::to_vec(value).unwrap()).unwrap(), *value);
             let mut copy = simd_json::serde::to_vec(value).unwrap();
             assert_eq!(simd_json::serde::from_slice::<T>(&mut copy).unwrap(), *value);

@@ -1,5 +1,5 @@
-//! Types of the published payloads. `S` is the type of strings. `D` and `M` are a tree of values or a struct, where the Go
-//! library has a map of any values.
+//! Types of the published payloads. `S` is the type of strings. `D` and `M` are a tree of values or a struct, where the
+//! Go library has a map of any values.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

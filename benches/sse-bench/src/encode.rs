@@ -47,7 +47,10 @@ impl Texts {
     pub fn ours(&self) -> u64 {
         let mut out = Vec::new();
         for text in &self.0 {
-            tightwire_sse::Block::new().data(text.as_str()).encode(&mut out).expect("data can always be encoded");
+            tightwire_sse::Block::new()
+                .data(text.as_str())
+                .encode(&mut out)
+                .expect("data can always be encoded");
         }
         black_box(&out).len() as u64
     }

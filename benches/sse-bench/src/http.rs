@@ -1,5 +1,5 @@
-//! Event stream over HTTP on the loopback interface. The server sends prepared bytes, so that implementations only differ in
-//! the decoder of the body stream of reqwest.
+//! Event stream over HTTP on the loopback interface. The server sends prepared bytes, so that implementations only
+//! differ in the decoder of the body stream of reqwest.
 
 use std::convert::Infallible;
 use std::hint::black_box;

@@ -25,8 +25,8 @@ pub fn ready_stream(
     stream::iter(input.chunks().map(Ok))
 }
 
-/// Polls a stream to its end, its first error or the end of the row. `data` returns the data of an event, `None` for an item
-/// that is not an event.
+/// Polls a stream to its end, its first error or the end of the row. `data` returns the data of an event, `None` for an
+/// item that is not an event.
 pub fn drain<T, E>(
     events: impl Stream<Item = Result<T, E>>,
     mut tally: Tally,
@@ -100,8 +100,8 @@ pub fn sse_parse(input: &Input) -> u64 {
     tally.value()
 }
 
-/// eventsource-client. Its parser is private, so that the input is the body of a response of an in-memory transport. Building
-/// the request and the response is part of the operation.
+/// eventsource-client. Its parser is private, so that the input is the body of a response of an in-memory transport.
+/// Building the request and the response is part of the operation.
 pub struct EventsourceClient {
     client: Box<dyn eventsource_client::Client>,
     input: Input,

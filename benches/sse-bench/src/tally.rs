@@ -19,8 +19,8 @@ impl Tally {
         Self { stop, events: 0, data: 0 }
     }
 
-    /// Returns the check value of a number of events with this many bytes of data. It fits into the 53 bits of numbers in
-    /// JavaScript, for the peers there.
+    /// Returns the check value of a number of events with this many bytes of data. It fits into the 53 bits of numbers
+    /// in JavaScript, for the peers there.
     pub const fn expected(events: u64, data: u64) -> u64 {
         (events << 32) + data
     }

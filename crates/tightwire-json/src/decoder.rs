@@ -154,7 +154,8 @@ impl<R: Read> Decoder<R> {
         Ok(read > 0)
     }
 
-    /// Returns the number of consumed bytes of the stream, including white space that was read before the next document.
+    /// Returns the number of consumed bytes of the stream, including white space that was read before the next
+    /// document.
     pub fn offset(&self) -> u64 {
         self.buffer_offset + self.start as u64
     }

@@ -62,7 +62,12 @@ impl<T> Envelope<T> {
     }
 
     /// Returns an error with data, such as a list of rejected fields.
-    pub fn error_with_data(http_code: u16, code: i64, message: impl Into<Cow<'static, str>>, data: T) -> Self {
+    pub fn error_with_data(
+        http_code: u16,
+        code: i64,
+        message: impl Into<Cow<'static, str>>,
+        data: T,
+    ) -> Self {
         Self::new(http_code, code, message, Some(data))
     }
 

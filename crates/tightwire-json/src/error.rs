@@ -119,8 +119,8 @@ impl Error {
         self
     }
 
-    /// Returns `true` if the document is not valid JSON (RFC 8259): malformed, not UTF-8, or with a lone surrogate; or if
-    /// it has a duplicate key and [`Duplicates::Error`](crate::Duplicates::Error) is set.
+    /// Returns `true` if the document is not valid JSON (RFC 8259): malformed, not UTF-8, or with a lone surrogate; or
+    /// if it has a duplicate key and [`Duplicates::Error`](crate::Duplicates::Error) is set.
     pub fn is_syntax(&self) -> bool {
         matches!(self.inner.kind, Kind::Syntax(_))
     }
@@ -140,8 +140,8 @@ impl Error {
         matches!(self.inner.kind, Kind::Limit(..))
     }
 
-    /// Returns `true` if a value cannot be encoded: NaN or infinity, a map key that cannot be written as a string, a raw
-    /// value that is not JSON, or an error of a `Serialize` implementation.
+    /// Returns `true` if a value cannot be encoded: NaN or infinity, a map key that cannot be written as a string, a
+    /// raw value that is not JSON, or an error of a `Serialize` implementation.
     pub fn is_encode(&self) -> bool {
         matches!(self.inner.kind, Kind::Encode(_))
     }
@@ -154,8 +154,8 @@ impl Error {
     /// Returns the byte offset of the error in the document, or in the stream for a [`Decoder`](crate::Decoder) or
     /// NDJSON.
     ///
-    /// For a malformed document, it is the first byte that makes the document invalid. For a value of the wrong type, it
-    /// is the first byte of the value; for a missing field, the end of the object.
+    /// For a malformed document, it is the first byte that makes the document invalid. For a value of the wrong type,
+    /// it is the first byte of the value; for a missing field, the end of the object.
     pub fn offset(&self) -> Option<u64> {
         self.inner.offset
     }

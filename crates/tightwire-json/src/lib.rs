@@ -1,8 +1,9 @@
 //! Fast JSON for serde types, with limits on untrusted input and optional output identical to Go's.
 //!
 //! Use it instead of [serde_json](https://docs.rs/serde_json) if JSON takes a noticeable part of the CPU time, if
-//! documents come from untrusted clients, or if the output must match a Go service byte for byte. It works with the same
-//! `Serialize` and `Deserialize` types, and [`Value`], [`Map`], [`Number`] and [`RawValue`] are those of serde_json.
+//! documents come from untrusted clients, or if the output must match a Go service byte for byte. It works with the
+//! same `Serialize` and `Deserialize` types, and [`Value`], [`Map`], [`Number`] and [`RawValue`] are those of
+//! serde_json.
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
@@ -114,8 +115,8 @@ pub use error::{Error, Result};
 #[cfg(feature = "bytes")]
 pub use functions::to_bytes;
 pub use functions::{
-    from_reader, from_slice, from_slice_borrowed, from_str, is_valid, to_buf, to_string,
-    to_vec, to_vec_pretty, to_writer,
+    from_reader, from_slice, from_slice_borrowed, from_str, is_valid, to_buf, to_string, to_vec,
+    to_vec_pretty, to_writer,
 };
 pub use limits::{DEFAULT_MAX_DEPTH, DEFAULT_MAX_DOCUMENT, Limits};
 pub use mode::{Mode, config_fastest_mode, config_standard_mode};

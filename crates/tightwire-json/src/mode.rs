@@ -9,23 +9,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Output of serde_json: map entries in iteration order, floats with their shortest digits and a fraction (`100.0`),
-    /// only the required escapes. Raw values are validated before they are written.
+    /// Output of serde_json: map entries in iteration order, floats with their shortest digits and a fraction
+    /// (`100.0`), only the required escapes. Raw values are validated before they are written.
     #[default]
     Strict,
-    /// Output of Go's `encoding/json`: `<`, `>`, `&`, U+2028 and U+2029 as `\u` escapes, map keys sorted by their bytes,
-    /// floats without an empty fraction and with an exponent below 1e-6 and from 1e21 on, byte strings as base64, raw
-    /// values compacted. Structs keep the order of their fields, except that structs with a flattened field are sorted
-    /// like maps.
+    /// Output of Go's `encoding/json`: `<`, `>`, `&`, U+2028 and U+2029 as `\u` escapes, map keys sorted by their
+    /// bytes, floats without an empty fraction and with an exponent below 1e-6 and from 1e21 on, byte strings as
+    /// base64, raw values compacted. Structs keep the order of their fields, except that structs with a flattened field
+    /// are sorted like maps.
     Compat,
-    /// Output of `Strict`, but raw values are written without validation: an invalid one makes the document invalid, but
-    /// it is always UTF-8.
+    /// Output of `Strict`, but raw values are written without validation: an invalid one makes the document invalid,
+    /// but it is always UTF-8.
     Fast,
 }
 
 static FASTEST: AtomicBool = AtomicBool::new(false);
 
-/// Sets the mode of the root functions to [`Mode::Fast`], for the whole process, until [`config_standard_mode`] is called.
+/// Sets the mode of the root functions to [`Mode::Fast`], for the whole process, until [`config_standard_mode`] is
+/// called.
 ///
 /// Existing codecs, encoders and decoders are not affected.
 ///

@@ -24,8 +24,8 @@ const FRAME_RESERVE: usize = 4 << 10;
 
 /// Returns the headers of an event-stream response.
 ///
-/// `Content-Type: text/event-stream`, which clients require; `Cache-Control: no-cache`; and `X-Accel-Buffering: no`, which
-/// disables buffering in nginx.
+/// `Content-Type: text/event-stream`, which clients require; `Cache-Control: no-cache`; and `X-Accel-Buffering: no`,
+/// which disables buffering in nginx.
 ///
 /// # Examples
 ///
@@ -52,14 +52,15 @@ pin_project! {
     ///
     /// # Keep-alive
     ///
-    /// After each interval without a block, by default [`DEFAULT_KEEP_ALIVE`], the body sends the comment [`KEEP_ALIVE`], so
-    /// that proxies and clients do not time out. Unless keep-alive is disabled, the body must be polled in a tokio runtime
-    /// with time driver.
+    /// After each interval without a block, by default [`DEFAULT_KEEP_ALIVE`], the body sends the comment
+    /// [`KEEP_ALIVE`], so that proxies and clients do not time out. Unless keep-alive is disabled, the body must be
+    /// polled in a tokio runtime with time driver.
     ///
     /// # Errors
     ///
-    /// An error of the stream ends the body with [`Error::is_transport`] and the error as its source; a block that cannot be
-    /// encoded ends it with [`Error::is_unencodable`]. The server then aborts the connection, and clients reconnect.
+    /// An error of the stream ends the body with [`Error::is_transport`] and the error as its source; a block that
+    /// cannot be encoded ends it with [`Error::is_unencodable`]. The server then aborts the connection, and clients
+    /// reconnect.
     ///
     /// # Cancellation
     ///
@@ -117,8 +118,8 @@ impl<S> SseBody<S> {
         }
     }
 
-    /// Sets the time without a block after which a keep-alive comment is sent. Default: [`DEFAULT_KEEP_ALIVE`]; minimum:
-    /// 1 ms.
+    /// Sets the time without a block after which a keep-alive comment is sent. Default: [`DEFAULT_KEEP_ALIVE`];
+    /// minimum: 1 ms.
     #[must_use]
     pub fn with_keep_alive(mut self, interval: Duration) -> Self {
         let comment = self.keep_alive.map_or(Bytes::from_static(KEEP_ALIVE), |keep_alive| keep_alive.comment);

@@ -103,8 +103,8 @@ impl From<Event> for EventBytes {
 
 /// Decodes [`Bytes`] chunks into events that share their memory.
 ///
-/// Call [`push`](Self::push) with a chunk, then [`next`](Self::next) until it returns `None`. Data of one line in one chunk
-/// becomes a slice of the chunk; other data is buffered by the decoder, up to
+/// Call [`push`](Self::push) with a chunk, then [`next`](Self::next) until it returns `None`. Data of one line in one
+/// chunk becomes a slice of the chunk; other data is buffered by the decoder, up to
 /// [`Config::max_event_size`](crate::Config::max_event_size), and copied at most once more.
 ///
 /// Several chunks may be queued; the caller has to limit their number.

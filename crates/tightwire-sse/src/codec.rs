@@ -20,17 +20,17 @@ const RETAINED_CAPACITY: usize = 64 << 10;
 /// incomplete block is buffered in the decoder, up to [`Config::max_event_size`](crate::Config::max_event_size).
 /// `FramedRead` is cancel safe.
 ///
-/// A failed read is [`Error::is_transport`]; a block that exceeds the limit is reported once as [`Error::is_limit`]. Events
-/// before the error are returned first. After an error, `FramedRead` yields `None` once and continues with the following
-/// events when it is polled again.
+/// A failed read is [`Error::is_transport`]; a block that exceeds the limit is reported once as [`Error::is_limit`].
+/// Events before the error are returned first. After an error, `FramedRead` yields `None` once and continues with the
+/// following events when it is polled again.
 ///
 /// An incomplete block at the end of the input is dropped, unless [`with_ending`](Self::with_ending) is set.
 ///
 /// # Encoding
 ///
 /// Accepts [`Block`] and [`Event`], by value and by reference. For a value that cannot be encoded, returns
-/// [`Error::is_unencodable`] and writes nothing. `FramedWrite` buffers until it is flushed: use `send`, which flushes, for
-/// events that must not be delayed.
+/// [`Error::is_unencodable`] and writes nothing. `FramedWrite` buffers until it is flushed: use `send`, which flushes,
+/// for events that must not be delayed.
 ///
 /// # Examples
 ///

@@ -12,7 +12,7 @@ use core::time::Duration;
 use compact_str::CompactString;
 
 use self::block::StoredBlock;
-use self::chunk::{FeedTask, NextTask, NextItemTask, NextOwnedTask};
+use self::chunk::{FeedTask, NextItemTask, NextOwnedTask, NextTask};
 use crate::config::Config;
 use crate::error::Result;
 use crate::event::{Event, EventRef, Item};
@@ -21,11 +21,12 @@ use crate::scan::with_engine;
 /// Decodes an event stream from chunks of any size.
 ///
 /// Implements "interpreting an event stream" of the WHATWG HTML standard (section 9.2.6). Every byte sequence is valid:
-/// unknown fields are ignored, and invalid UTF-8 becomes U+FFFD. The events do not depend on the chunks, and time is linear
-/// in the length of the input. A line that ends with CR is complete immediately; the decoder does not wait for an LF.
+/// unknown fields are ignored, and invalid UTF-8 becomes U+FFFD. The events do not depend on the chunks, and time is
+/// linear in the length of the input. A line that ends with CR is complete immediately; the decoder does not wait for
+/// an LF.
 ///
-/// An event that is in one chunk and has one data line borrows from the chunk, and decoding it does not allocate. Otherwise
-/// the event is buffered, up to [`Config::max_event_size`]. Buffers are reused, up to 256 KiB.
+/// An event that is in one chunk and has one data line borrows from the chunk, and decoding it does not allocate.
+/// Otherwise the event is buffered, up to [`Config::max_event_size`]. Buffers are reused, up to 256 KiB.
 ///
 /// # Examples
 /// ```
@@ -160,12 +161,12 @@ impl Decoder {
 
     /// Decodes the next event from `chunk` and removes the consumed bytes from it.
     ///
-    /// Returns `None` when the chunk is consumed; call again with the next chunk. After an event, call again with the rest
-    /// of the same chunk.
+    /// Returns `None` when the chunk is consumed; call again with the next chunk. After an event, call again with the
+    /// rest of the same chunk.
     ///
     /// # Errors
-    /// [`Error::is_limit`](crate::Error::is_limit) once per block that exceeds [`Config::max_event_size`]. Call again to
-    /// continue; [`Config::overflow`] sets what happens then.
+    /// [`Error::is_limit`](crate::Error::is_limit) once per block that exceeds [`Config::max_event_size`]. Call again
+    /// to continue; [`Config::overflow`] sets what happens then.
     #[allow(clippy::should_implement_trait, reason = "an iterator cannot return items that borrow from it")]
     #[inline]
     pub fn next<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<EventRef<'a>>> {
@@ -233,8 +234,8 @@ impl Decoder {
 
     /// Decodes a chunk and calls `on_event` for every event, until it returns `Break` or the chunk is consumed.
     ///
-    /// Returns the number of consumed bytes: all of them, unless `on_event` returned `Break`. Call again with the rest to
-    /// continue. `on_event` is called with [`Error::is_limit`](crate::Error::is_limit) once per block that exceeds
+    /// Returns the number of consumed bytes: all of them, unless `on_event` returned `Break`. Call again with the rest
+    /// to continue. `on_event` is called with [`Error::is_limit`](crate::Error::is_limit) once per block that exceeds
     /// [`Config::max_event_size`]; [`Config::overflow`] sets what happens then.
     ///
     /// This is the fastest way to decode many small events.
@@ -268,8 +269,8 @@ impl Decoder {
         with_engine(FeedTask { decoder: self, chunk, on_event })
     }
 
-    /// Ends the stream: drops an incomplete line and an incomplete block, as the standard requires. The id of the dropped
-    /// block is dropped, too; the value of a complete `retry` line is not.
+    /// Ends the stream: drops an incomplete line and an incomplete block, as the standard requires. The id of the
+    /// dropped block is dropped, too; the value of a complete `retry` line is not.
     pub fn finish(&mut self) {
         self.has_state = true;
         self.partial = Partial::None;
@@ -280,8 +281,8 @@ impl Decoder {
         }
     }
 
-    /// Ends the stream and returns the event of an incomplete block, if it has data, for servers that omit the last empty
-    /// line or the last line end.
+    /// Ends the stream and returns the event of an incomplete block, if it has data, for servers that omit the last
+    /// empty line or the last line end.
     ///
     /// This deviates from the standard; see [`finish`](Self::finish).
     ///
@@ -297,9 +298,10 @@ impl Decoder {
         }
     }
 
-    /// Prepares for the next connection to the same source: drops pending input like [`finish`](Self::finish), keeps the
-    /// last event id and the reconnection time, and skips a byte order mark again. A
-    /// [terminated](Self::is_terminated) decoder decodes again. Offsets of errors count from the start of the new stream.
+    /// Prepares for the next connection to the same source: drops pending input like [`finish`](Self::finish), keeps
+    /// the last event id and the reconnection time, and skips a byte order mark again. A
+    /// [terminated](Self::is_terminated) decoder decodes again. Offsets of errors count from the start of the new
+    /// stream.
     pub fn reconnect(&mut self) {
         self.finish();
         self.mode = Mode::Fields;

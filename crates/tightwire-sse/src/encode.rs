@@ -13,8 +13,8 @@ pub const KEEP_ALIVE: &[u8] = b":\n\n";
 
 /// Fields of an event, up to its empty line. All are optional.
 ///
-/// A client does not dispatch an event for a block without data, but applies its id and retry value. CR and CRLF in data
-/// are decoded as LF: the format has no other line break. All other fields round-trip.
+/// A client does not dispatch an event for a block without data, but applies its id and retry value. CR and CRLF in
+/// data are decoded as LF: the format has no other line break. All other fields round-trip.
 ///
 /// # Examples
 /// ```
@@ -92,8 +92,8 @@ impl<'a> Block<'a> {
     /// Appends the encoded block to `out`: comment, event, id, retry, data, and the empty line.
     ///
     /// # Errors
-    /// [`Error::is_unencodable`] if the event type or the id contains a line break, or the id contains NUL, which clients
-    /// ignore. `out` is unchanged.
+    /// [`Error::is_unencodable`] if the event type or the id contains a line break, or the id contains NUL, which
+    /// clients ignore. `out` is unchanged.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<()> {
         check("event", self.event.as_deref(), is_line_break)?;
         check("id", self.id.as_deref(), |byte| is_line_break(byte) || byte == 0)?;
@@ -166,8 +166,8 @@ fn put(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
     out.push(b'\n');
 }
 
-/// Writes one field line per line of `text`. The space after the colon is required if the value begins with a space, and
-/// is always written.
+/// Writes one field line per line of `text`. The space after the colon is required if the value begins with a space,
+/// and is always written.
 fn put_lines(out: &mut Vec<u8>, name: &[u8], text: &str) {
     with_engine(PutLinesTask { out, name, text: text.as_bytes() });
 }

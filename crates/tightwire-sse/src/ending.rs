@@ -3,8 +3,8 @@
 /// Handling of an incomplete block at the end of the input.
 ///
 /// Some servers, among them LLM APIs, omit the last empty line or even the last line end; use
-/// [`Lenient`](Self::Lenient) for them. An aborted connection cannot be distinguished from such a server, so that the last
-/// event may be truncated.
+/// [`Lenient`](Self::Lenient) for them. An aborted connection cannot be distinguished from such a server, so that the
+/// last event may be truncated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Ending {

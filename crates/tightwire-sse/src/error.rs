@@ -8,8 +8,8 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 
 /// Error of decoding, encoding or receiving events.
 ///
-/// The `is_*` predicates tell its kind. `Display` does not print the source, and no parts of the stream or of a URL. The
-/// wording is not part of the API.
+/// The `is_*` predicates tell its kind. `Display` does not print the source, and no parts of the stream or of a URL.
+/// The wording is not part of the API.
 pub struct Error {
     kind: Kind,
     source: Option<Box<dyn core::error::Error + Send + Sync>>,

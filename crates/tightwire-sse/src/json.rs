@@ -18,8 +18,8 @@ impl<'a> EventRef<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::is_json`] if the data is not JSON or not a `T`. Its source is the error of `serde_json`, which contains the
-    /// position and may contain a value.
+    /// [`Error::is_json`] if the data is not JSON or not a `T`. Its source is the error of `serde_json`, which contains
+    /// the position and may contain a value.
     ///
     /// # Examples
     ///

@@ -1,8 +1,8 @@
 //! Server-sent events (SSE): a decoder that follows the WHATWG standard, an encoder, and a reconnecting client.
 //!
 //! Use it instead of [eventsource-stream](https://docs.rs/eventsource-stream),
-//! [reqwest-eventsource](https://docs.rs/reqwest-eventsource) or a parser of your own to read the responses of LLM APIs and
-//! other event streams, and to send them from a server.
+//! [reqwest-eventsource](https://docs.rs/reqwest-eventsource) or a parser of your own to read the responses of LLM APIs
+//! and other event streams, and to send them from a server.
 //!
 //! With the features `futures` and `json`, the body of a `reqwest` response becomes a stream of events:
 //!
@@ -67,14 +67,14 @@
 //!
 //! # Limits
 //!
-//! An event may have up to 16 MiB, see [`Config::max_event_size`]. A larger one is an error, and decoding continues with the
-//! next event. There is no other limit: memory is bounded by the size of one event, time is linear in the length of the
-//! input.
+//! An event may have up to 16 MiB, see [`Config::max_event_size`]. A larger one is an error, and decoding continues
+//! with the next event. There is no other limit: memory is bounded by the size of one event, time is linear in the
+//! length of the input.
 //!
 //! # Guarantees
 //!
-//! - The events are those of the WHATWG HTML standard, section 9.2 "Server-sent events", and do not depend on the chunks. A
-//!   line that ends with CR is complete without waiting for an LF.
+//! - The events are those of the WHATWG HTML standard, section 9.2 "Server-sent events", and do not depend on the
+//!   chunks. A line that ends with CR is complete without waiting for an LF.
 //! - Every other input is accepted: unknown fields are ignored and invalid UTF-8 is replaced.
 //! - An event that is in one chunk and has one data line is decoded without allocation.
 //! - Events before an error are returned before it.

@@ -19,8 +19,8 @@ impl Field {
 
 /// Returns the field of a complete line and the offset of its value, `None` for comments and unknown fields.
 ///
-/// Names are case-sensitive. One leading space is not part of the value. A line without a colon is a field with an empty
-/// value.
+/// Names are case-sensitive. One leading space is not part of the value. A line without a colon is a field with an
+/// empty value.
 #[inline(always)]
 pub(crate) fn split(line: &[u8]) -> Option<(Field, usize)> {
     let (field, name_len) = if let Some(b"data") = line.first_chunk::<4>() {
@@ -71,8 +71,8 @@ pub(crate) fn classify_prefix(beginning: &[u8]) -> LinePrefix {
     LinePrefix::Unknown
 }
 
-/// Parses the value of a `retry` field in milliseconds: ASCII digits only. Returns `None`, so that the field is ignored,
-/// for an empty or malformed value and for one above `u64::MAX`.
+/// Parses the value of a `retry` field in milliseconds: ASCII digits only. Returns `None`, so that the field is
+/// ignored, for an empty or malformed value and for one above `u64::MAX`.
 pub(crate) fn retry_millis(value: &[u8]) -> Option<u64> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
         return None;
@@ -126,7 +126,9 @@ mod tests {
                 match classify_prefix(&line[..end]) {
                     LinePrefix::Undecided => {}
                     LinePrefix::Field => assert!(split(line).is_some(), "{line:?} {end}"),
-                    LinePrefix::Comment | LinePrefix::Unknown => assert!(split(line).is_none(), "{line:?} {end}"),
+                    LinePrefix::Comment | LinePrefix::Unknown => {
+                        assert!(split(line).is_none(), "{line:?} {end}")
+                    }
                 }
             }
         }

@@ -28,17 +28,17 @@ impl From<io::Error> for Error {
 ///
 /// # Buffering
 ///
-/// [`new`](Self::new) allocates one buffer of [`DEFAULT_BUFFER_SIZE`] bytes. An event is returned as soon as its last byte
-/// was read, without waiting for a full buffer. [`from_buffered`](Self::from_buffered) uses the buffer of the reader. A
-/// block that spans several reads is buffered in the decoder, up to
+/// [`new`](Self::new) allocates one buffer of [`DEFAULT_BUFFER_SIZE`] bytes. An event is returned as soon as its last
+/// byte was read, without waiting for a full buffer. [`from_buffered`](Self::from_buffered) uses the buffer of the
+/// reader. A block that spans several reads is buffered in the decoder, up to
 /// [`Config::max_event_size`](crate::Config::max_event_size).
 ///
 /// # Errors and the end
 ///
 /// Reads that fail with [`Interrupted`](io::ErrorKind::Interrupted) are retried. Any other error is returned as
-/// [`Error::is_transport`]; the next call reads again and continues, as required for timeouts and non-blocking sources. A
-/// loop that ignores errors does not terminate if the reader always fails. A block that exceeds the limit is reported once
-/// as [`Error::is_limit`], and decoding continues.
+/// [`Error::is_transport`]; the next call reads again and continues, as required for timeouts and non-blocking sources.
+/// A loop that ignores errors does not terminate if the reader always fails. A block that exceeds the limit is reported
+/// once as [`Error::is_limit`], and decoding continues.
 ///
 /// After the end of the input, and after an oversized block with
 /// [`Overflow::Terminate`](crate::Overflow::Terminate), the iterator returns `None` and does not read.
@@ -124,8 +124,8 @@ impl<R: BufRead> Reader<R> {
         self.decoder.reconnection_time()
     }
 
-    /// Returns the reader, positioned after the last returned event. After the end of the input or a failed read, the start
-    /// of an incomplete block may have been consumed as well.
+    /// Returns the reader, positioned after the last returned event. After the end of the input or a failed read, the
+    /// start of an incomplete block may have been consumed as well.
     pub fn into_inner(self) -> R {
         self.inner
     }
@@ -219,8 +219,8 @@ fn assign_text(target: &mut CompactString, text: &str) {
     }
 }
 
-/// Returns the buffered input of `reader`, after a read if the buffer is empty. Empty at the end of the input, `None` if
-/// the read was interrupted.
+/// Returns the buffered input of `reader`, after a read if the buffer is empty. Empty at the end of the input, `None`
+/// if the read was interrupted.
 #[inline]
 fn fill<R: BufRead>(reader: &mut R) -> Result<Option<&[u8]>> {
     match reader.fill_buf() {

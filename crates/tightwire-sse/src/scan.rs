@@ -1,11 +1,11 @@
 //! Search for line ends and non-ASCII bytes, 64 bytes at a time.
 //!
-//! One pass finds the line ends and tells whether a line is ASCII, so that it needs no UTF-8 validation. [`Lines`] keeps the
-//! bit masks of the current block between calls, so that a short line costs a bit scan instead of a load.
+//! One pass finds the line ends and tells whether a line is ASCII, so that it needs no UTF-8 validation. [`Lines`]
+//! keeps the bit masks of the current block between calls, so that a short line costs a bit scan instead of a load.
 //!
-//! All `unsafe` code of the decoder is here: loads through `core::arch`, calls of functions compiled for AVX2 or AVX-512,
-//! and the unchecked conversion of bytes that the scan has found to be ASCII. [`Portable`] is the safe equivalent of the
-//! vector engines; property tests compare them.
+//! All `unsafe` code of the decoder is here: loads through `core::arch`, calls of functions compiled for AVX2 or
+//! AVX-512, and the unchecked conversion of bytes that the scan has found to be ASCII. [`Portable`] is the safe
+//! equivalent of the vector engines; property tests compare them.
 #![allow(unsafe_code, reason = "vector loads and conversion of ASCII; see the module text")]
 
 #[cfg(target_arch = "x86_64")]
@@ -155,8 +155,8 @@ impl<'c> Task for Validate<'c> {
             end -= BLOCK;
         }
         core::str::from_utf8(&bytes[start..end]).ok()?;
-        // SAFETY: the bytes before `start` and from `end` on are ASCII, because their bits in the masks are clear, and the
-        // bytes between are valid UTF-8.
+        // SAFETY: the bytes before `start` and from `end` on are ASCII, because their bits in the masks are clear, and
+        // the bytes between are valid UTF-8.
         Some(unsafe { core::str::from_utf8_unchecked(bytes) })
     }
 }
@@ -174,16 +174,16 @@ pub(crate) fn into_text(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
 /// Start of nearly all data lines.
 const DATA: &[u8; 6] = b"data: ";
 
-/// Returns whether a line begins with [`DATA`]. Compares one number instead of six bytes, and so returns `false` for lines
-/// of less than eight bytes, including the line end; they take the general path.
+/// Returns whether a line begins with [`DATA`]. Compares one number instead of six bytes, and so returns `false` for
+/// lines of less than eight bytes, including the line end; they take the general path.
 #[inline(always)]
 fn begins_with_data(line: &[u8]) -> bool {
     line.first_chunk()
         .is_some_and(|start| u64::from_le_bytes(*start) << 16 == u64::from_le_bytes(*b"\0\0data: "))
 }
 
-/// Returns the data of the event at the start of `chunk`, if it consists of one line of at most `max_len` bytes that begins
-/// with [`DATA`], and LF LF.
+/// Returns the data of the event at the start of `chunk`, if it consists of one line of at most `max_len` bytes that
+/// begins with [`DATA`], and LF LF.
 #[inline(always)]
 pub(crate) fn first_event(chunk: &[u8], max_len: usize) -> Option<&str> {
     if begins_with_data(chunk) { with_engine(FirstEvent { chunk, max_len }) } else { None }
@@ -254,8 +254,8 @@ impl<'c, E: Engine> Lines<'c, E> {
     pub(crate) fn text(&self, line: &Line<'c>, start: usize) -> Option<&'c str> {
         let bytes = &line.bytes[start..];
         if line.ascii {
-            // SAFETY: lines are only created in `find_line`, which sets `ascii` only if no byte of the line has its top bit
-            // set; such bytes are UTF-8.
+            // SAFETY: lines are only created in `find_line`, which sets `ascii` only if no byte of the line has its top
+            // bit set; such bytes are UTF-8.
             Some(unsafe { core::str::from_utf8_unchecked(bytes) })
         } else {
             self.engine.call(Validate { bytes })
@@ -277,8 +277,8 @@ impl<'c, E: Engine> Lines<'c, E> {
         self.start == self.chunk.len() && self.chunk.last() == Some(&b'\r')
     }
 
-    /// Consumes the next event if it consists of one line of at most `max_len` bytes that begins with [`DATA`], and LF LF.
-    /// Returns its data. Most streams consist of such events.
+    /// Consumes the next event if it consists of one line of at most `max_len` bytes that begins with [`DATA`], and LF
+    /// LF. Returns its data. Most streams consist of such events.
     ///
     /// Equivalent to [`next_line`](Self::next_line) and the grammar, in code small enough to run in registers.
     #[inline(always)]
@@ -307,8 +307,8 @@ impl<'c, E: Engine> Lines<'c, E> {
         Some((self.text(&line, DATA.len())?, end + 2))
     }
 
-    /// Consumes and returns the next line that ends with CR, LF or CRLF in the chunk. A CR at the end of the chunk ends its
-    /// line, too.
+    /// Consumes and returns the next line that ends with CR, LF or CRLF in the chunk. A CR at the end of the chunk ends
+    /// its line, too.
     #[inline(always)]
     pub(crate) fn next_line(&mut self) -> Option<Line<'c>> {
         let line = self.find_line()?;
@@ -378,8 +378,8 @@ impl<'c, E: Engine> Lines<'c, E> {
 
 /// Task that is generic over the engine, run by [`with_engine`].
 ///
-/// A trait instead of a closure, because `run` must be `#[inline(always)]`: only then is the vector code part of the function
-/// that is compiled for the instruction set, and can be inlined there.
+/// A trait instead of a closure, because `run` must be `#[inline(always)]`: only then is the vector code part of the
+/// function that is compiled for the instruction set, and can be inlined there.
 pub(crate) trait Task {
     type Output;
 

@@ -248,17 +248,16 @@ adaptor! {
     ///
     /// # Buffering and cancellation
     ///
-    /// Buffers one chunk, and the incomplete block up to
-    /// [`Config::max_event_size`](crate::Config::max_event_size). Chunks are not copied. Cancel safe: dropping the future of
-    /// `next()`, as in `select!`, loses no event.
+    /// Buffers one chunk, and the incomplete block up to [`Config::max_event_size`](crate::Config::max_event_size).
+    /// Chunks are not copied. Cancel safe: dropping the future of `next()`, as in `select!`, loses no event.
     ///
     /// # Errors and the end
     ///
-    /// An error of the underlying stream is returned as [`Error::is_transport`] with the error as its source. It does not
-    /// end this stream: the next poll polls the underlying stream again, which usually ends then. A block that exceeds the
-    /// limit is reported once as [`Error::is_limit`], and decoding continues. After the end, and after an oversized block
-    /// with [`Overflow::Terminate`](crate::Overflow::Terminate), the stream yields `None` and does not poll the underlying
-    /// stream.
+    /// An error of the underlying stream is returned as [`Error::is_transport`] with the error as its source. It does
+    /// not end this stream: the next poll polls the underlying stream again, which usually ends then. A block that
+    /// exceeds the limit is reported once as [`Error::is_limit`], and decoding continues. After the end, and after an
+    /// oversized block with [`Overflow::Terminate`](crate::Overflow::Terminate), the stream yields `None` and does not
+    /// poll the underlying stream.
     EventStream yields Event, by |decoder, _, rest| decoder.next_owned(rest),
     where { S: TryStream, S::Ok: AsRef<[u8]> }
 }
@@ -266,8 +265,8 @@ adaptor! {
 adaptor! {
     /// Stream of events, comments and reconnection times, decoded from a stream of byte chunks.
     ///
-    /// Like [`EventStream`], which documents buffering, cancellation, errors and the end, but includes comments, for example
-    /// to observe keep-alive. A comment that is longer than
+    /// Like [`EventStream`], which documents buffering, cancellation, errors and the end, but includes comments, for
+    /// example to observe keep-alive. A comment that is longer than
     /// [`Config::max_event_size`](crate::Config::max_event_size) is skipped.
     ItemStream yields OwnedItem, by |decoder, _, rest| Ok(decoder.next_item(rest)?.map(OwnedItem::from)),
     where { S: TryStream, S::Ok: AsRef<[u8]> }
@@ -277,8 +276,8 @@ adaptor! {
 adaptor! {
     /// Stream of events that share the memory of their chunks.
     ///
-    /// Like [`EventStream`], which documents buffering, cancellation, errors and the end, but without copying the data; see
-    /// [`EventBytes`](crate::EventBytes) for the effect on memory.
+    /// Like [`EventStream`], which documents buffering, cancellation, errors and the end, but without copying the data;
+    /// see [`EventBytes`](crate::EventBytes) for the effect on memory.
     EventBytesStream yields crate::EventBytes, by crate::EventBytes::pull,
     where { S: TryStream<Ok = ::bytes::Bytes> }
 }

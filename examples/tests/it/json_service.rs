@@ -71,11 +71,11 @@ async fn a_user_is_returned_by_id_with_the_request_id() {
     let (status, body) = send(client.get(format!("{base}/users/2")).header("x-request-id", "req-7")).await;
     assert_eq!((status, &body["data"]["name"], &body["request_id"]), (200, &json!("alan"), &json!("req-7")));
     let (status, body) = send(client.get(format!("{base}/users/99"))).await;
-    assert_eq!((status, body), (404, json!({"code": 4001, "http_code": 404, "message": "user not found"})));
+    assert_eq!((status, body), (404, json!({"code": 4001, "http_code": 404, "message": "User not found"})));
     let (status, body) = send(client.get(format!("{base}/users/two"))).await;
     assert_eq!(
         (status, body),
-        (400, json!({"code": 1001, "http_code": 400, "message": "invalid parameter"}))
+        (400, json!({"code": 1001, "http_code": 400, "message": "Invalid parameter"}))
     );
 }
 
@@ -89,10 +89,7 @@ async fn a_user_name_is_unique() {
     let (status, body) = send(post(grace)).await;
     assert_eq!((status, &body["data"]["id"]), (200, &json!(6)));
     let (status, body) = send(post(grace)).await;
-    assert_eq!(
-        (status, &body["code"], &body["message"]),
-        (409, &json!(5001), &json!("user already exists"))
-    );
+    assert_eq!((status, &body["code"], &body["message"]), (409, &json!(5001), &json!("User already exists")));
     let (_, body) = send(client.get(format!("{base}/users"))).await;
     assert_eq!(body["data"]["total"], 6);
 }
@@ -104,7 +101,8 @@ async fn invalid_bodies_are_rejected() {
         client.post(format!("{base}/users")).header("content-type", "application/json").body(body)
     };
     let (status, body) = send(post(r#"{"name":"1","email":"x","age":3}"#.to_owned())).await;
-    let fields: Vec<_> = body["data"]["errors"].as_array().unwrap().iter().map(|error| &error["field"]).collect();
+    let fields: Vec<_> =
+        body["data"]["errors"].as_array().unwrap().iter().map(|error| &error["field"]).collect();
     assert_eq!((status, &body["code"], &body["data"]["count"]), (400, &json!(1004), &json!(3)));
     assert_eq!(fields, ["age", "email", "name"]);
     assert_eq!(body["message"], "age: lower than 18");
@@ -127,10 +125,10 @@ async fn a_server_error_does_not_show_its_cause() {
     let (status, body) = send(client.get(format!("{base}/report"))).await;
     assert_eq!(
         (status, body),
-        (500, json!({"code": 8002, "http_code": 500, "message": "database query failed"}))
+        (500, json!({"code": 8002, "http_code": 500, "message": "Database query failed"}))
     );
     let (status, body) = send(client.get(format!("{base}/nothing"))).await;
-    assert_eq!((status, body), (404, json!({"code": 4004, "http_code": 404, "message": "route not found"})));
+    assert_eq!((status, body), (404, json!({"code": 4004, "http_code": 404, "message": "Route not found"})));
 }
 
 /// Runs curl and returns its output, with the status in the last line. `None` if curl is not installed.

@@ -4,7 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// Inputs, and the outputs of the Go library. The README in the same folder describes their origin.
-const FILE: &str = include_str!("../../../../crates/tightwire-perplexity/tests/data/perplexity-bench-data.json");
+const FILE: &str =
+    include_str!("../../../../crates/tightwire-perplexity/tests/data/perplexity-bench-data.json");
 
 /// Input and output of a value.
 #[derive(Clone, Debug)]

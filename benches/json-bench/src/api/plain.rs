@@ -1,7 +1,7 @@
 //! Plain structs with serde's derive for the peers, with the fields of the Go library in the same order.
 //!
-//! Enumerations such as the role are `String`, because a derived enum cannot represent unknown values. Unknown fields are
-//! not kept, and `null` is not accepted for fields that the Go library always writes.
+//! Enumerations such as the role are `String`, because a derived enum cannot represent unknown values. Unknown fields
+//! are not kept, and `null` is not accepted for fields that the Go library always writes.
 
 use std::collections::BTreeMap;
 

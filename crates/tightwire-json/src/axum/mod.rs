@@ -38,4 +38,4 @@ pub use json::{DEFAULT_BODY_LIMIT, Json};
 pub use rejection::JsonRejection;
 pub use response::{MAX_REQUEST_ID, REQUEST_ID_HEADER, RequestId};
 #[cfg(feature = "validation")]
-pub use valid::{FieldErrors, FieldError, ValidJson, ValidJsonRejection};
+pub use valid::{FieldError, FieldErrors, ValidJson, ValidJsonRejection};

@@ -31,7 +31,8 @@ pub struct FieldErrors {
 /// Validation error of one field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldError {
-    /// Path of the field, such as `tags[2].name`: the names are those in Rust. Empty for an error of the whole value.
+    /// Path of the field, such as `tags[2].name`, with the names in Rust unless `#[garde(rename("..."))]` is set. Empty
+    /// for an error of the whole value.
     pub field: String,
     /// Message of garde, or of the custom rule.
     pub message: String,
@@ -126,7 +127,9 @@ impl IntoResponse for ValidJsonRejection {
                     Some(FieldError { message, .. }) => message.clone(),
                     None => "validation failed".to_owned(),
                 };
-                Envelope::error_with_data(400, 1004, message, errors).with_request_id(request_id).into_response()
+                Envelope::error_with_data(400, 1004, message, errors)
+                    .with_request_id(request_id)
+                    .into_response()
             }
         }
     }

@@ -157,8 +157,11 @@ impl<'de, 'p> Parser<'de, 'p> {
     /// Returns an error at the first byte that differs from `name`.
     #[cold]
     fn misspelt(&mut self, name: &[u8]) -> Error {
-        let same =
-            self.bytes[self.at..].iter().zip(name).take_while(|(actual, expected)| actual == expected).count();
+        let same = self.bytes[self.at..]
+            .iter()
+            .zip(name)
+            .take_while(|(actual, expected)| actual == expected)
+            .count();
         self.at += same;
         self.unexpected(Syntax::Value)
     }

@@ -71,8 +71,8 @@ impl<T: DeserializeOwned> LineDecoder<T> {
         self
     }
 
-    /// Decodes the next line that ends in `chunk` and removes the consumed bytes from `chunk`. Returns `None` when all of
-    /// `chunk` is consumed.
+    /// Decodes the next line that ends in `chunk` and removes the consumed bytes from `chunk`. Returns `None` when all
+    /// of `chunk` is consumed.
     ///
     /// # Errors
     /// As [`Codec::from_slice`], and [`Error::is_limit`] for a line that exceeds the limit. An error affects one line.

@@ -22,7 +22,8 @@ fn line<T: Serialize>(codec: &Codec, value: &T) -> Result<Bytes> {
 pin_project! {
     /// Sink that encodes values and sends each as one chunk, including the line feed, to a sink of byte chunks.
     ///
-    /// For a value that cannot be encoded, [`Sink::start_send`] returns an error and sends nothing; the sink stays usable.
+    /// For a value that cannot be encoded, [`Sink::start_send`] returns an error and sends nothing; the sink stays
+    /// usable.
     #[derive(Debug)]
     #[must_use = "sinks do nothing unless polled"]
     pub struct NdjsonSink<K, T> {

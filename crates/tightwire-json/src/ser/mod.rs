@@ -76,6 +76,18 @@ impl<S: Style> Serializer<S> {
     }
 }
 
+macro_rules! integers {
+    ($($method:ident($type:ty))*) => {
+        $(
+            #[inline]
+            fn $method(self, value: $type) -> Result<()> {
+                number::push_integer(&mut self.out, value);
+                Ok(())
+            }
+        )*
+    };
+}
+
 impl<'s, S: Style> ser::Serializer for &'s mut Serializer<S> {
     type Ok = ();
     type Error = Error;
@@ -93,56 +105,17 @@ impl<'s, S: Style> ser::Serializer for &'s mut Serializer<S> {
         Ok(())
     }
 
-    #[inline]
-    fn serialize_i8(self, value: i8) -> Result<()> {
-        self.serialize_i64(value.into())
-    }
-
-    #[inline]
-    fn serialize_i16(self, value: i16) -> Result<()> {
-        self.serialize_i64(value.into())
-    }
-
-    #[inline]
-    fn serialize_i32(self, value: i32) -> Result<()> {
-        self.serialize_i64(value.into())
-    }
-
-    #[inline]
-    fn serialize_i64(self, value: i64) -> Result<()> {
-        number::push_i64(&mut self.out, value);
-        Ok(())
-    }
-
-    fn serialize_i128(self, value: i128) -> Result<()> {
-        number::push_display(&mut self.out, value);
-        Ok(())
-    }
-
-    #[inline]
-    fn serialize_u8(self, value: u8) -> Result<()> {
-        self.serialize_u64(value.into())
-    }
-
-    #[inline]
-    fn serialize_u16(self, value: u16) -> Result<()> {
-        self.serialize_u64(value.into())
-    }
-
-    #[inline]
-    fn serialize_u32(self, value: u32) -> Result<()> {
-        self.serialize_u64(value.into())
-    }
-
-    #[inline]
-    fn serialize_u64(self, value: u64) -> Result<()> {
-        number::push_u64(&mut self.out, value);
-        Ok(())
-    }
-
-    fn serialize_u128(self, value: u128) -> Result<()> {
-        number::push_display(&mut self.out, value);
-        Ok(())
+    integers! {
+        serialize_i8(i8)
+        serialize_i16(i16)
+        serialize_i32(i32)
+        serialize_i64(i64)
+        serialize_i128(i128)
+        serialize_u8(u8)
+        serialize_u16(u16)
+        serialize_u32(u32)
+        serialize_u64(u64)
+        serialize_u128(u128)
     }
 
     #[inline]

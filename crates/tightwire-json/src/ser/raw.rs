@@ -42,7 +42,8 @@ fn push_raw<S: Style>(serializer: &mut Serializer<S>, text: &str) -> Result<()> 
             duplicates: Duplicates::ByType,
             byte_strings: ByteStrings::Utf8,
         };
-        de::validate(text, &rules).map_err(|_| <Error as ser::Error>::custom("raw value is not valid JSON"))?;
+        de::validate(text, &rules)
+            .map_err(|_| <Error as ser::Error>::custom("raw value is not valid JSON"))?;
     }
     match serializer.raw_values {
         RawValues::Check | RawValues::Trust => serializer.out.extend_from_slice(text.as_bytes()),

@@ -47,7 +47,7 @@ impl Style for Plain {
             if index != 0 {
                 out.push(b',');
             }
-            number::push_u64(out, (*byte).into());
+            number::push_integer(out, *byte);
         }
         out.push(b']');
     }

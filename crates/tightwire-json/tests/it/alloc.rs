@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tightwire_json::Codec;
 use serde::{Deserialize, Serialize};
+use tightwire_json::Codec;
 
 use test_support::counting::allocations;
 

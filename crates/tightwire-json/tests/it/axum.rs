@@ -9,15 +9,15 @@ use axum::routing::{get, post};
 use garde::Validate;
 use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt;
-use tightwire_json::axum::{DEFAULT_BODY_LIMIT, Json, MAX_REQUEST_ID, RequestId, ValidJson};
-use tightwire_json::envelope::Envelope;
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde::{Deserialize, Serialize as DeriveSerialize};
+use tightwire_json::axum::{DEFAULT_BODY_LIMIT, Json, MAX_REQUEST_ID, RequestId, ValidJson};
+use tightwire_json::envelope::Envelope;
 use tower::ServiceExt;
 
 #[derive(Debug, Deserialize, DeriveSerialize, Validate)]
 struct NewUser {
-    #[garde(length(min = 2), rename = "userName")]
+    #[garde(length(min = 2), rename("userName"))]
     #[serde(rename = "userName")]
     name: String,
     #[garde(range(min = 18))]
@@ -36,7 +36,9 @@ fn app() -> Router {
     Router::new()
         .route(
             "/users",
-            post(async |id: RequestId, Json(user): Json<NewUser>| Envelope::success(user).with_request_id(id)),
+            post(async |id: RequestId, Json(user): Json<NewUser>| {
+                Envelope::success(user).with_request_id(id)
+            }),
         )
         .route("/valid", post(async |ValidJson(user): ValidJson<NewUser>| Json(user)))
         .route(
@@ -224,7 +226,8 @@ async fn an_invalid_status_becomes_500() {
 async fn rejections_implement_error() {
     let request = |body: Body| Request::post("/").header("content-type", JSON).body(body).unwrap();
     let failing = futures_util::stream::iter([Err::<&str, _>(std::io::Error::other("reset"))]);
-    let rejection = Json::<NewUser>::from_request(request(Body::from_stream(failing)), &()).await.unwrap_err();
+    let rejection =
+        Json::<NewUser>::from_request(request(Body::from_stream(failing)), &()).await.unwrap_err();
     assert!(
         rejection.is_io() && !rejection.is_empty() && !rejection.is_limit() && !rejection.is_media_type()
     );

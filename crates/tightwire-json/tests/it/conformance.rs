@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use tightwire_json::{Codec, Mode, RawValue, Value};
 use serde::de::IgnoredAny;
+use tightwire_json::{Codec, Mode, RawValue, Value};
 
 use crate::support;
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use tightwire_json::{Codec, Duplicates, Limits, RawValue, Value};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_bytes::ByteBuf;
+use tightwire_json::{Codec, Duplicates, Limits, RawValue, Value};
 
 use crate::support;
 use crate::support::outcome;
@@ -118,9 +118,17 @@ fn enum_variants_are_decoded_from_strings_and_objects() {
 #[test]
 fn numbers_are_exact_if_the_type_can_represent_them() {
     assert_eq!(tightwire_json::from_str::<u64>("18446744073709551615").unwrap(), u64::MAX);
-    assert_eq!(tightwire_json::from_str::<i128>("-170141183460469231731687303715884105728").unwrap(), i128::MIN);
-    assert_eq!(tightwire_json::from_str::<u128>("340282366920938463463374607431768211455").unwrap(), u128::MAX);
-    assert!(tightwire_json::from_str::<u128>("340282366920938463463374607431768211456").unwrap_err().is_data());
+    assert_eq!(
+        tightwire_json::from_str::<i128>("-170141183460469231731687303715884105728").unwrap(),
+        i128::MIN
+    );
+    assert_eq!(
+        tightwire_json::from_str::<u128>("340282366920938463463374607431768211455").unwrap(),
+        u128::MAX
+    );
+    assert!(
+        tightwire_json::from_str::<u128>("340282366920938463463374607431768211456").unwrap_err().is_data()
+    );
     assert_eq!(tightwire_json::from_str::<i64>("-0").unwrap(), 0);
     assert!(tightwire_json::from_str::<f64>("-0").unwrap().is_sign_negative());
     assert_eq!(tightwire_json::from_str::<f64>("9007199254740993").unwrap(), 9_007_199_254_740_992.0);
@@ -246,7 +254,10 @@ fn limits_are_inclusive_and_reported_with_offsets() {
     let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
     assert!(tightwire_json::from_str::<Value>(&nested(128)).is_ok());
     assert_eq!(outcome(tightwire_json::from_str::<Value>(&nested(129))), Err(("limit", Some(128))));
-    assert_eq!(outcome(tightwire_json::from_str::<IgnoredAny>(&nested(129))).err(), Some(("limit", Some(128))));
+    assert_eq!(
+        outcome(tightwire_json::from_str::<IgnoredAny>(&nested(129))).err(),
+        Some(("limit", Some(128)))
+    );
     assert!(!tightwire_json::is_valid(nested(129).as_bytes()));
     for codec in support::codecs() {
         let codec = codec.with_limits(Limits::new().max_depth(3).max_document(20).max_string(4));
@@ -314,14 +325,18 @@ fn skipped_values_are_validated() {
 
 #[test]
 fn raw_values_are_decoded_unchanged() {
-    let map: BTreeMap<&str, &RawValue> = tightwire_json::from_str(r#"{"a": { "b" : 1.0 } , "c":"x\n"}"#).unwrap();
+    let map: BTreeMap<&str, &RawValue> =
+        tightwire_json::from_str(r#"{"a": { "b" : 1.0 } , "c":"x\n"}"#).unwrap();
     assert_eq!(map["a"].get(), r#"{ "b" : 1.0 }"#);
     assert_eq!(map["c"].get(), r#""x\n""#);
 }
 
 #[test]
 fn keys_can_be_numbers_and_booleans() {
-    assert_eq!(tightwire_json::from_str::<BTreeMap<i8, bool>>(r#"{"-1":true}"#).unwrap(), BTreeMap::from([(-1, true)]));
+    assert_eq!(
+        tightwire_json::from_str::<BTreeMap<i8, bool>>(r#"{"-1":true}"#).unwrap(),
+        BTreeMap::from([(-1, true)])
+    );
     for (text, offset) in
         [(r#"{"1x":true}"#, 1), (r#"{"300":true}"#, 2), (r#"{"":true}"#, 1), (r#"{"01":true}"#, 1)]
     {
@@ -332,7 +347,10 @@ fn keys_can_be_numbers_and_booleans() {
         );
     }
     assert_eq!(outcome(tightwire_json::from_str::<BTreeMap<i8, bool>>("{\"1")), Err(("eof", Some(3))));
-    assert_eq!(tightwire_json::from_str::<BTreeMap<bool, u8>>(r#"{"true":1}"#).unwrap(), BTreeMap::from([(true, 1)]));
+    assert_eq!(
+        tightwire_json::from_str::<BTreeMap<bool, u8>>(r#"{"true":1}"#).unwrap(),
+        BTreeMap::from([(true, 1)])
+    );
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use tightwire_json::{Codec, Mode, RawValue, Value};
 use proptest::prelude::*;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
+use tightwire_json::{Codec, Mode, RawValue, Value};
 
 use crate::support;
 use crate::support::{document, mutated, outcome};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
-use tightwire_json::{Codec, RawValue};
 use serde::{Serialize, Serializer};
+use tightwire_json::{Codec, RawValue};
 
 #[derive(Serialize)]
 enum Shape {
@@ -73,7 +73,10 @@ fn only_compat_mode_sorts_map_keys() {
         }
     }
     let entries = Entries(&[("z", 1), ("a\n", 2), ("a", 3), ("", 4), ("é", 5), ("Z", 6)]);
-    assert_eq!(tightwire_json::to_string(&entries).unwrap(), "{\"z\":1,\"a\\n\":2,\"a\":3,\"\":4,\"é\":5,\"Z\":6}");
+    assert_eq!(
+        tightwire_json::to_string(&entries).unwrap(),
+        "{\"z\":1,\"a\\n\":2,\"a\":3,\"\":4,\"é\":5,\"Z\":6}"
+    );
     assert_eq!(
         Codec::compat().to_string(&entries).unwrap(),
         "{\"\":4,\"Z\":6,\"a\":3,\"a\\n\":2,\"z\":1,\"é\":5}"

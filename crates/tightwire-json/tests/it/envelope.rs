@@ -31,7 +31,10 @@ fn fields_are_encoded_in_order_and_empty_ones_are_omitted() {
         text(&Envelope::success("x").with_message("created")),
         r#"{"code":0,"http_code":200,"message":"created","data":"x"}"#
     );
-    assert_eq!(text(&Envelope::error(423, 3002, "locked")), r#"{"code":3002,"http_code":423,"message":"locked"}"#);
+    assert_eq!(
+        text(&Envelope::error(423, 3002, "locked")),
+        r#"{"code":3002,"http_code":423,"message":"locked"}"#
+    );
     assert_eq!(
         text(&Envelope::error_with_data(409, 5001, "taken", ["name"])),
         r#"{"code":5001,"http_code":409,"message":"taken","data":["name"]}"#

@@ -6,11 +6,11 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use tightwire_json::{Codec, RawValue};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use serde::{Serialize, Serializer};
+use tightwire_json::{Codec, RawValue};
 
 /// Number of generated values, in addition to the hand-written ones.
 const GENERATED: usize = 4_000;

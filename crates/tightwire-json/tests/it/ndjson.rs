@@ -7,12 +7,16 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_executor::block_on;
 use futures_util::{Sink, SinkExt, StreamExt, stream};
-use tightwire_json::{Codec, LineDecoder, NdjsonBody, NdjsonSink, NdjsonStream, Value};
 use proptest::prelude::*;
+use tightwire_json::{Codec, LineDecoder, NdjsonBody, NdjsonSink, NdjsonStream, Value};
 
 use crate::support::outcome;
 
-fn lines<T: serde::de::DeserializeOwned>(text: &[u8], step: usize, max_line: usize) -> Vec<tightwire_json::Result<T>> {
+fn lines<T: serde::de::DeserializeOwned>(
+    text: &[u8],
+    step: usize,
+    max_line: usize,
+) -> Vec<tightwire_json::Result<T>> {
     lines_in(text.chunks(step), LineDecoder::new().max_line(max_line))
 }
 

@@ -2,9 +2,9 @@
 
 use std::io::{self, Read, Write};
 
-use tightwire_json::{Codec, Decoder, Encoder, Limits, Value};
 use proptest::prelude::*;
 use serde::de::IgnoredAny;
+use tightwire_json::{Codec, Decoder, Encoder, Limits, Value};
 
 use crate::support;
 

@@ -1,7 +1,7 @@
 //! Codecs, outcomes and strategies for the tests.
 
-use tightwire_json::{Backend, Codec, Mode};
 use proptest::prelude::*;
+use tightwire_json::{Backend, Codec, Mode};
 
 /// Returns a codec for every pair of mode and backend.
 pub(crate) fn codecs() -> Vec<Codec> {

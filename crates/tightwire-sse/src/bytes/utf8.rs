@@ -1,7 +1,7 @@
 //! Reference-counted UTF-8 text.
 //!
-//! Validating the data on every access took a seventh of the time of decoding small events. Instead, this type guarantees
-//! that its bytes are UTF-8; the test compares it with validation.
+//! Validating the data on every access took a seventh of the time of decoding small events. Instead, this type
+//! guarantees that its bytes are UTF-8; the test compares it with validation.
 #![allow(
     unsafe_code,
     reason = "conversion of bytes that the constructors take from a `str`; see the module text"

@@ -7,9 +7,9 @@ use http::Method;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Body, Client, IntoUrl, Request, RequestBuilder};
 
+use super::idle_timer::IdleTimer;
 use super::request::{RequestTemplate, check_last_event_id, check_scheme, take_last_event_id};
 use super::retry::Retry;
-use super::idle_timer::IdleTimer;
 use super::source::Settings;
 use super::transport::{Transport, default_client, has_tls, request_error};
 use super::{Backoff, EventSource};
@@ -83,8 +83,8 @@ impl EventSourceBuilder {
 
     /// Sets the HTTP client, with its proxies, TLS, connect timeout and redirect policy.
     ///
-    /// Default: the defaults of reqwest, except that a redirect to the same URL, such as an empty `Location`, is an error
-    /// immediately instead of after the maximum number of redirects.
+    /// Default: the defaults of reqwest, except that a redirect to the same URL, such as an empty `Location`, is an
+    /// error immediately instead of after the maximum number of redirects.
     pub fn client(mut self, client: Client) -> Self {
         self.client = Some(client);
         self
@@ -153,8 +153,8 @@ impl EventSourceBuilder {
         self
     }
 
-    /// Sets the maximum time without data, before the response and within it. Any byte counts as data, even of a comment.
-    /// When it elapses, the client reconnects.
+    /// Sets the maximum time without data, before the response and within it. Any byte counts as data, even of a
+    /// comment. When it elapses, the client reconnects.
     ///
     /// Default: none. Use more than twice the interval of the server's keep-alive comments.
     pub const fn read_timeout(mut self, timeout: Duration) -> Self {
@@ -169,7 +169,8 @@ impl EventSourceBuilder {
         self
     }
 
-    /// Reconnects after a status from 500 to 599. Default: every status other than 200 is final, as in the HTML standard.
+    /// Reconnects after a status from 500 to 599. Default: every status other than 200 is final, as in the HTML
+    /// standard.
     pub const fn retry_server_errors(mut self) -> Self {
         self.retry_server_errors = true;
         self
@@ -179,8 +180,8 @@ impl EventSourceBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::is_request`] for an invalid URL, header or id, an `https` URL without TLS support in reqwest, a body that is
-    /// a stream, and if the default HTTP client cannot be built.
+    /// [`Error::is_request`] for an invalid URL, header or id, an `https` URL without TLS support in reqwest, a body
+    /// that is a stream, and if the default HTTP client cannot be built.
     pub fn build(self) -> Result<EventSource> {
         let mut request = self.request?;
         check_scheme(request.url().scheme(), has_tls())?;

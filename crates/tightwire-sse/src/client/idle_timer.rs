@@ -35,7 +35,8 @@ impl IdleTimer {
         self.armed = false;
     }
 
-    /// Starts the timer if it is stopped, and becomes ready when the timeout has elapsed. Call this when there is no data.
+    /// Starts the timer if it is stopped, and becomes ready when the timeout has elapsed. Call this when there is no
+    /// data.
     ///
     /// # Panics
     ///

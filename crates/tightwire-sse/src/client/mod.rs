@@ -1,15 +1,15 @@
 //! Reconnecting client (HTML standard, section 9.2 "Server-sent events").
 //!
-//! `retry` computes delays, `request` and `response` have the rules for HTTP, `connection` decodes a response, `source` is
-//! the state machine, and `transport` wraps reqwest.
+//! `retry` computes delays, `request` and `response` have the rules for HTTP, `connection` decodes a response, `source`
+//! is the state machine, and `transport` wraps reqwest.
 
 mod builder;
 mod connection;
 mod events;
+mod idle_timer;
 mod request;
 mod response;
 mod retry;
-mod idle_timer;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -19,8 +19,8 @@ use std::time::Duration;
 
 pub use self::builder::EventSourceBuilder;
 pub use self::events::Events;
-pub use self::retry::{Backoff, Jitter};
 pub use self::idle_timer::IdleTimer;
+pub use self::retry::{Backoff, Jitter};
 pub use self::source::EventSource;
 pub use self::transport::without_urls;
 use crate::Event;

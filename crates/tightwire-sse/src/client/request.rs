@@ -26,8 +26,8 @@ impl RequestTemplate {
 
     /// Returns the request with `Last-Event-ID`. Never `None`: `new` has checked that the request can be cloned.
     ///
-    /// The header is omitted if the id is empty, and if it has control characters, which are valid in an event stream but
-    /// not in HTTP.
+    /// The header is omitted if the id is empty, and if it has control characters, which are valid in an event stream
+    /// but not in HTTP.
     pub(super) fn resume(&self, last_event_id: &str) -> Option<reqwest::Request> {
         let mut request = self.request.try_clone()?;
         if !last_event_id.is_empty()

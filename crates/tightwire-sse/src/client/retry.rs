@@ -4,13 +4,13 @@ use std::time::Duration;
 
 /// Delays and number of reconnection attempts of an [`EventSource`](crate::EventSource).
 ///
-/// The delay after the n-th failure in a row, counted from 0, is `base * factor^n`, at least the floor and at most the cap.
-/// A `retry` field of the server replaces the base. [`Jitter`] shortens delays, but not below the base: the standard does not
-/// allow reconnecting earlier than the server requested (section 9.2.3). For the same reason, a `retry` field may exceed the
-/// cap.
+/// The delay after the n-th failure in a row, counted from 0, is `base * factor^n`, at least the floor and at most the
+/// cap. A `retry` field of the server replaces the base. [`Jitter`] shortens delays, but not below the base: the
+/// standard does not allow reconnecting earlier than the server requested (section 9.2.3). For the same reason, a
+/// `retry` field may exceed the cap.
 ///
-/// The count is reset by a connection that was open for [`reset_after`](Self::reset_after), but not by a `retry` field: the
-/// delays still grow for a server that sends `retry: 0` and closes the connection.
+/// The count is reset by a connection that was open for [`reset_after`](Self::reset_after), but not by a `retry` field:
+/// the delays still grow for a server that sends `retry: 0` and closes the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
     base: Duration,
@@ -69,8 +69,8 @@ impl Backoff {
         self
     }
 
-    /// Sets the minimum delay, so that `retry: 0` does not cause a busy loop. Takes precedence over a smaller cap. Default:
-    /// 100 ms.
+    /// Sets the minimum delay, so that `retry: 0` does not cause a busy loop. Takes precedence over a smaller cap.
+    /// Default: 100 ms.
     #[must_use]
     pub const fn floor(mut self, floor: Duration) -> Self {
         self.floor = floor;
@@ -93,8 +93,8 @@ impl Backoff {
         self
     }
 
-    /// Sets the maximum number of reconnection attempts in a row, after which the client ends with the last error. Default:
-    /// unlimited.
+    /// Sets the maximum number of reconnection attempts in a row, after which the client ends with the last error.
+    /// Default: unlimited.
     ///
     /// With 0, the client never reconnects, and the stream ends without an error when the server ends it. See
     /// [`reset_after`](Self::reset_after) for the reset of the count.

@@ -13,9 +13,9 @@ use futures_core::stream::FusedStream;
 use tokio::time::{Sleep, sleep};
 
 use super::connection::{Connection, Step};
+use super::idle_timer::IdleTimer;
 use super::request::RequestTemplate;
 use super::retry::{Outcome, Retry};
-use super::idle_timer::IdleTimer;
 use super::transport::{Connecting, Failure, Transport};
 use super::{Events, Message, ReadyState, response};
 use crate::error::{Error, Kind, Result};
@@ -33,8 +33,8 @@ use crate::{Config, Decoder};
 ///
 /// # Cancel safety
 ///
-/// Dropping the future of `next()`, as in `select!`, loses no message. Dropping the client closes its connection or cancels
-/// the request in flight.
+/// Dropping the future of `next()`, as in `select!`, loses no message. Dropping the client closes its connection or
+/// cancels the request in flight.
 ///
 /// # Panics
 ///
@@ -108,9 +108,9 @@ impl EventSource {
 
     /// Returns the last event id. Empty if there is none.
     ///
-    /// The next connection sends it as `Last-Event-ID`, in UTF-8, unless it has control characters, which are not valid in
-    /// HTTP. Pass it to [`EventSourceBuilder::last_event_id`](crate::EventSourceBuilder::last_event_id) to resume with
-    /// another client.
+    /// The next connection sends it as `Last-Event-ID`, in UTF-8, unless it has control characters, which are not valid
+    /// in HTTP. Pass it to [`EventSourceBuilder::last_event_id`](crate::EventSourceBuilder::last_event_id) to resume
+    /// with another client.
     pub fn last_event_id(&self) -> &str {
         match &self.phase {
             Phase::Open(connection) => connection.last_event_id(),
@@ -200,8 +200,8 @@ impl EventSource {
                 self.close_with(error)
             };
         }
-        // A new decoder per connection: it skips a byte order mark again and has no incomplete block and no reconnection
-        // time. The last event id is kept, as in browsers.
+        // A new decoder per connection: it skips a byte order mark again and has no incomplete block and no
+        // reconnection time. The last event id is kept, as in browsers.
         let decoder = Decoder::with_config(self.settings.decoder).with_last_event_id(&self.last_event_id);
         let connection = Connection::new(response.into_body(), decoder, self.settings.comments);
         self.set_phase(Phase::Open(Box::new(connection)));

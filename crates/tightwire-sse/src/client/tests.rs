@@ -15,9 +15,9 @@ use http_body::{Body, Frame};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
+use super::idle_timer::IdleTimer;
 use super::request::RequestTemplate;
 use super::retry::Retry;
-use super::idle_timer::IdleTimer;
 use super::source::Settings;
 use super::transport::{Failure, Transport};
 use super::*;
@@ -79,9 +79,10 @@ impl Setup {
                     }
                     Reply::Channel(feed) => Ok(response(200, feed)),
                     Reply::Status(status) => Ok(response(status, Feed(mpsc::unbounded_channel().1))),
-                    Reply::Refused => {
-                        Err(Failure { error: Error::with_source(Kind::Transport, "refused"), is_permanent: false })
-                    }
+                    Reply::Refused => Err(Failure {
+                        error: Error::with_source(Kind::Transport, "refused"),
+                        is_permanent: false,
+                    }),
                     Reply::NoResponse => pending().await,
                 }
             })

@@ -59,8 +59,8 @@ impl fmt::Debug for Transport {
 
 /// Returns the default HTTP client.
 ///
-/// Does not follow a redirect to the same URL, such as an empty `Location`, which would repeat the request up to ten times.
-/// The status check then rejects the redirect.
+/// Does not follow a redirect to the same URL, such as an empty `Location`, which would repeat the request up to ten
+/// times. The status check then rejects the redirect.
 pub(super) fn default_client() -> Result<reqwest::Client> {
     let policy = Policy::custom(|attempt| {
         if attempt.previous().last() == Some(attempt.url()) {
@@ -121,8 +121,8 @@ pub(super) fn request_error(error: reqwest::Error) -> Error {
     Error::with_source(Kind::Request, without_urls(error))
 }
 
-/// Removes the URL from an error, because its query and userinfo may contain secrets. If a nested error contains a URL, which
-/// cannot be removed, returns a generic error.
+/// Removes the URL from an error, because its query and userinfo may contain secrets. If a nested error contains a URL,
+/// which cannot be removed, returns a generic error.
 pub fn without_urls(error: reqwest::Error) -> Box<dyn StdError + Send + Sync> {
     let error = error.without_url();
     let mut cause = error.source();

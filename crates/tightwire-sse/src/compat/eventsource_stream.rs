@@ -126,15 +126,15 @@ impl<E: fmt::Display + fmt::Debug + Send + Sync> core::error::Error for EventStr
 pin_project! {
     /// Stream of events.
     ///
-    /// Buffers a copy of the unconsumed part of a chunk, and the incomplete block up to the limit of the decoder. Cancel
-    /// safe.
+    /// Buffers a copy of the unconsumed part of a chunk, and the incomplete block up to the limit of the decoder.
+    /// Cancel safe.
     #[must_use = "streams do nothing unless polled"]
     pub struct EventStream<S> {
         #[pin]
         stream: S,
         decoder: Decoder,
-        // Unconsumed part of the chunk of the last event. The chunk cannot be stored: the struct has no bound on `S` that
-        // names its type.
+        // Unconsumed part of the chunk of the last event. The chunk cannot be stored: the struct has no bound on `S`
+        // that names its type.
         rest: Vec<u8>,
         used: usize,
         ended: bool,

@@ -12,8 +12,8 @@ use crate::line::Field;
 /// Maximum capacity of a buffer between events, in bytes.
 pub(super) const RETAINED_CAPACITY: usize = 256 << 10;
 
-/// Maximum additional capacity when data lines are joined, in bytes. Enough for most events, so that joining their lines
-/// allocates once.
+/// Maximum additional capacity when data lines are joined, in bytes. Enough for most events, so that joining their
+/// lines allocates once.
 const JOIN_RESERVE: usize = 1 << 10;
 
 /// Incomplete block between chunks: which fields are in the buffers of the decoder.
@@ -148,7 +148,8 @@ impl Decoder {
         open.size += text.len() + 1;
     }
 
-    /// Buffers a value with invalid UTF-8. Replacement characters make it longer: returns `false` if it exceeds the limit.
+    /// Buffers a value with invalid UTF-8. Replacement characters make it longer: returns `false` if it exceeds the
+    /// limit.
     #[cold]
     pub(super) fn buffer_lossy(&mut self, field: Field, value: &[u8], open: &mut OpenBlock<'_>) -> bool {
         if lossy_len(value) > self.remaining_size(open) {
@@ -169,8 +170,8 @@ impl Decoder {
         true
     }
 
-    /// Moves the data of the block into `joined`, appends a line break, and reserves `next` bytes. If `joined` was not in
-    /// use, reserves `further` bytes in addition.
+    /// Moves the data of the block into `joined`, appends a line break, and reserves `next` bytes. If `joined` was not
+    /// in use, reserves `further` bytes in addition.
     #[inline]
     fn start_join(&mut self, open: &mut OpenBlock<'_>, next: usize, further: usize) {
         match open.data {

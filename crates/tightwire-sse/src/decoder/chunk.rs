@@ -5,7 +5,7 @@ use core::time::Duration;
 
 #[cfg(feature = "bytes")]
 use super::block::StoredData;
-use super::block::{Data, Dispatched, OpenBlock, RETAINED_CAPACITY, StoredBlock, FieldText, length};
+use super::block::{Data, Dispatched, FieldText, OpenBlock, RETAINED_CAPACITY, StoredBlock, length};
 use super::{Decoder, Mode, Partial};
 use crate::config::Overflow;
 use crate::error::{Error, Kind, Result};
@@ -15,8 +15,8 @@ use crate::scan::{self, Engine, Line, Lines, Task};
 
 const BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
 
-/// Minimum length of data that is moved into an owned event together with its buffer. Allocating memory for a copy would
-/// cost more than growing the next buffer.
+/// Minimum length of data that is moved into an owned event together with its buffer. Allocating memory for a copy
+/// would cost more than growing the next buffer.
 const MIN_MOVED_LEN: usize = 64 << 10;
 
 /// Returns whether a short slice contains CR or LF.
@@ -44,8 +44,8 @@ enum Step<'c> {
 }
 
 impl Decoder {
-    /// Appends a tiny chunk without line end to the incomplete line. Returns `false`, without any effect, if it is not such
-    /// a chunk. Fast path for the rows `sse/tiny_*`.
+    /// Appends a tiny chunk without line end to the incomplete line. Returns `false`, without any effect, if it is not
+    /// such a chunk. Fast path for the rows `sse/tiny_*`.
     #[inline]
     pub(super) fn append_tiny(&mut self, chunk: &[u8]) -> bool {
         const TINY: usize = 64;
@@ -70,8 +70,8 @@ impl Decoder {
         true
     }
 
-    /// Leaves the initial state if the stream begins without a byte order mark, so that the first event can use the fast
-    /// path, too.
+    /// Leaves the initial state if the stream begins without a byte order mark, so that the first event can use the
+    /// fast path, too.
     #[inline(always)]
     pub(super) fn leave_initial_state(&mut self, chunk: &[u8]) {
         // In the initial state, nothing can be pending except oversized buffers.
@@ -97,9 +97,11 @@ impl Decoder {
         buffered.max(partial) >= MIN_MOVED_LEN
     }
 
-    /// Decodes an event that consists of one data line at the start of the chunk, the most common kind. Returns its data.
+    /// Decodes an event that consists of one data line at the start of the chunk, the most common kind. Returns its
+    /// data.
     ///
-    /// The data is returned in registers. The general path returns the event in memory, which takes as long as finding it.
+    /// The data is returned in registers. The general path returns the event in memory, which takes as long as finding
+    /// it.
     #[inline(always)]
     pub(super) fn next_simple_event<'c>(&mut self, chunk: &mut &'c [u8]) -> Option<&'c str> {
         self.leave_initial_state(chunk);
@@ -113,8 +115,8 @@ impl Decoder {
         Some(data)
     }
 
-    /// Decodes up to the next item and removes the consumed bytes from `chunk`. Events at the start of a chunk that consist
-    /// of one data line are handled by [`next_simple_event`](Self::next_simple_event) before.
+    /// Decodes up to the next item and removes the consumed bytes from `chunk`. Events at the start of a chunk that
+    /// consist of one data line are handled by [`next_simple_event`](Self::next_simple_event) before.
     #[inline(always)]
     fn advance<'c, E: Engine, const ITEMS: bool>(&mut self, engine: E, chunk: &mut &'c [u8]) -> Step<'c> {
         let input = if self.has_state { &chunk[self.start_chunk(chunk)..] } else { *chunk };
@@ -139,8 +141,8 @@ impl Decoder {
         step
     }
 
-    /// Skips the rest of a byte order mark and the LF of a CRLF at the start of a chunk. Returns the offset of the first
-    /// line.
+    /// Skips the rest of a byte order mark and the LF of a CRLF at the start of a chunk. Returns the offset of the
+    /// first line.
     fn start_chunk(&mut self, chunk: &[u8]) -> usize {
         let mut start = 0;
         if self.bom_bytes < 3 {
@@ -167,7 +169,8 @@ impl Decoder {
                 self.bom_bytes += 1;
                 start += 1;
             } else {
-                // The first bytes of a mark that is not complete are part of the first line, whose name is then unknown.
+                // The first bytes of a mark that is not complete are part of the first line, whose name is then
+                // unknown.
                 if self.bom_bytes > 0 {
                     self.partial = Partial::Skipped;
                 }

@@ -14,7 +14,9 @@ use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
 use proptest::prelude::*;
 use tightwire_sse::compat::eventsource_stream as compat;
-use tightwire_sse::{BytesDecoder, Decoder, Ending, EventStream, EventStreamExt as _, OwnedItem, Reader, SseCodec};
+use tightwire_sse::{
+    BytesDecoder, Decoder, Ending, EventStream, EventStreamExt as _, OwnedItem, Reader, SseCodec,
+};
 use tokio_util::codec::{Decoder as _, FramedRead};
 
 use crate::cases;

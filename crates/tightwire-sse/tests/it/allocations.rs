@@ -140,7 +140,8 @@ fn a_reader_allocates_its_buffer_and_the_events() {
     assert_eq!(events, 1000);
     assert!((1001..1010).contains(&count), "{count}");
 
-    let (count, events) = allocations(|| tightwire_sse::Reader::from_buffered(&input[..]).map(Result::unwrap).count());
+    let (count, events) =
+        allocations(|| tightwire_sse::Reader::from_buffered(&input[..]).map(Result::unwrap).count());
     assert_eq!((count, events), (1000, 1000));
 }
 

@@ -5,8 +5,10 @@ use std::ops::ControlFlow;
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
-use tightwire_sse::{BytesDecoder, Config, Decoder, Error, Event, EventStreamExt as _, Overflow, Reader, SseCodec};
 use test_support::{in_pieces, limits};
+use tightwire_sse::{
+    BytesDecoder, Config, Decoder, Error, Event, EventStreamExt as _, Overflow, Reader, SseCodec,
+};
 use tokio_util::codec::FramedRead;
 
 use crate::chunked::{Chunked, block_on};

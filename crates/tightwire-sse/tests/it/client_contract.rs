@@ -25,8 +25,8 @@ struct Received {
     last_event_id: String,
 }
 
-/// HTTP client of all streams. Creating one is slow, because it reads the certificates of the system. Connections are not
-/// reused.
+/// HTTP client of all streams. Creating one is slow, because it reads the certificates of the system. Connections are
+/// not reused.
 static CLIENT: LazyLock<Client> =
     LazyLock::new(|| Client::builder().pool_max_idle_per_host(0).build().unwrap());
 
@@ -60,8 +60,8 @@ async fn receive(server: &mut Server, chunks: &[&[u8]], seed: &str, comments: bo
     bounded(async { tokio::join!(serve, client) }).await.1
 }
 
-/// Returns a few chunkings of an input, each chunk is one of the response body. More would not test more than the tests of
-/// the decoder, because the network may join chunks.
+/// Returns a few chunkings of an input, each chunk is one of the response body. More would not test more than the tests
+/// of the decoder, because the network may join chunks.
 fn splits(input: &[u8], explicit: Option<&[usize]>) -> Vec<Vec<Vec<u8>>> {
     let mut splits = vec![vec![input.to_vec()]];
     if input.len() <= 512 {

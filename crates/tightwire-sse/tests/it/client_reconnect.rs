@@ -137,8 +137,8 @@ async fn rec_05_a_retry_field_sets_the_delay() {
     }
 }
 
-/// The timeout is tested on a paused clock, in the unit tests. On a busy machine it may elapse before the event arrives, so
-/// the test runs until the client has completed the sequence once.
+/// The timeout is tested on a paused clock, in the unit tests. On a busy machine it may elapse before the event
+/// arrives, so the test runs until the client has completed the sequence once.
 #[tokio::test]
 async fn rec_06_the_client_reconnects_after_the_read_timeout() {
     let mut server = Server::start();

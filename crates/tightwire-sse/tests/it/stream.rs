@@ -8,7 +8,9 @@ use std::task::{Context, Poll};
 
 use futures_util::stream::{self, FusedStream, Stream};
 use futures_util::{FutureExt as _, StreamExt as _};
-use tightwire_sse::{Config, Decoder, Ending, EventStream, EventStreamExt as _, ItemStream, Overflow, OwnedItem};
+use tightwire_sse::{
+    Config, Decoder, Ending, EventStream, EventStreamExt as _, ItemStream, Overflow, OwnedItem,
+};
 use tokio::sync::mpsc;
 
 /// Returns the stream of the chunks of a channel.

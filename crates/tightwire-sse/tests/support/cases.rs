@@ -63,9 +63,9 @@ impl Case {
         Decoder::new().with_last_event_id(self.seed.as_deref().unwrap_or_default())
     }
 
-    /// Returns the chunkings of the case: one chunk; chunks of 1, 2, 3, 5 and 17 bytes; the explicit one, which may have
-    /// empty chunks; and every division into two, for inputs of up to 4 KiB. In debug builds, inputs of more than 1 MiB have
-    /// larger chunks, because small ones would take minutes.
+    /// Returns the chunkings of the case: one chunk; chunks of 1, 2, 3, 5 and 17 bytes; the explicit one, which may
+    /// have empty chunks; and every division into two, for inputs of up to 4 KiB. In debug builds, inputs of more than
+    /// 1 MiB have larger chunks, because small ones would take minutes.
     pub fn chunkings(&self) -> Vec<Vec<&[u8]>> {
         let input = self.input.as_slice();
         let mut chunkings = vec![vec![input]];

@@ -85,7 +85,9 @@ pub fn decode_items<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
 }
 
 /// Decodes the events of the chunks with [`Decoder::feed`].
-pub fn decode_events<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<(String, String, String, Option<u128>)> {
+pub fn decode_events<'a>(
+    chunks: impl IntoIterator<Item = &'a [u8]>,
+) -> Vec<(String, String, String, Option<u128>)> {
     let mut decoder = Decoder::new();
     let mut events = Vec::new();
     for chunk in chunks {
@@ -134,7 +136,10 @@ pub fn check_decoding(input: &[u8], sizes: &[u8]) {
 }
 
 /// Decodes with a limit. Returns the data of each event or the offset of each error.
-fn decode_limited<'a>(limit: usize, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Result<String, Option<u64>>> {
+fn decode_limited<'a>(
+    limit: usize,
+    chunks: impl IntoIterator<Item = &'a [u8]>,
+) -> Vec<Result<String, Option<u64>>> {
     let mut decoder = Decoder::with_config(tightwire_sse::Config::new().max_event_size(limit));
     let mut items = Vec::new();
     for chunk in chunks {
