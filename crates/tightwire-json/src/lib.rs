@@ -1,6 +1,6 @@
 //! Fast JSON for serde types, with limits on untrusted input and optional output identical to Go's.
 //!
-//! Use it instead of [serde_json](https://docs.rs/serde_json) if JSON takes a noticeable part of the CPU time, if
+//! Use it instead of `serde_json` if JSON takes a noticeable part of the CPU time, if
 //! documents come from untrusted clients, or if the output must match a Go service byte for byte. It works with the
 //! same `Serialize` and `Deserialize` types, and [`Value`], [`Map`], [`Number`] and [`RawValue`] are those of
 //! serde_json.

@@ -1,8 +1,7 @@
 //! Server-sent events (SSE): a decoder that follows the WHATWG standard, an encoder, and a reconnecting client.
 //!
-//! Use it instead of [eventsource-stream](https://docs.rs/eventsource-stream),
-//! [reqwest-eventsource](https://docs.rs/reqwest-eventsource) or a parser of your own to read the responses of LLM APIs
-//! and other event streams, and to send them from a server.
+//! Use it instead of `eventsource-stream`, `reqwest-eventsource` or a hand-written parser to read the responses of LLM
+//! APIs and other event streams, and to send them from a server.
 //!
 //! With the features `futures` and `json`, the body of a `reqwest` response becomes a stream of events:
 //!

@@ -75,7 +75,7 @@ impl<'c> OpenBlock<'c> {
 
 /// Complete block with data.
 #[derive(Debug)]
-pub(super) struct Dispatched<'c> {
+pub(super) struct CompleteBlock<'c> {
     pub(super) event_type: FieldText<'c>,
     pub(super) data: Data<'c>,
     pub(super) retry: Option<u64>,
@@ -222,7 +222,7 @@ impl Decoder {
 
     /// Handles the empty line: sets the last event id, and returns the block if it has data.
     #[inline(always)]
-    pub(super) fn dispatch<'c>(&mut self, open: &mut OpenBlock<'c>) -> Option<Dispatched<'c>> {
+    pub(super) fn dispatch<'c>(&mut self, open: &mut OpenBlock<'c>) -> Option<CompleteBlock<'c>> {
         match open.id {
             FieldText::None => {}
             FieldText::Chunk(id) => set(&mut self.last_event_id, id),
@@ -232,13 +232,13 @@ impl Decoder {
         if let Data::None = data {
             return None;
         }
-        Some(Dispatched { event_type, data, retry: self.take_retry() })
+        Some(CompleteBlock { event_type, data, retry: self.take_retry() })
     }
 
     /// Returns a block that consists of one data line.
     #[inline(always)]
-    pub(super) fn dispatch_data<'c>(&mut self, data: &'c str) -> Dispatched<'c> {
-        Dispatched { event_type: FieldText::None, data: Data::Chunk(data), retry: self.take_retry() }
+    pub(super) fn dispatch_data<'c>(&mut self, data: &'c str) -> CompleteBlock<'c> {
+        CompleteBlock { event_type: FieldText::None, data: Data::Chunk(data), retry: self.take_retry() }
     }
 
     #[inline(always)]
@@ -248,7 +248,7 @@ impl Decoder {
     }
 
     #[inline(always)]
-    pub(super) fn event_ref<'a>(&'a self, event: &Dispatched<'a>) -> EventRef<'a> {
+    pub(super) fn event_ref<'a>(&'a self, event: &CompleteBlock<'a>) -> EventRef<'a> {
         EventRef {
             event_type: match event.event_type {
                 FieldText::None => "",

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 #[cfg(feature = "bytes")]
 use super::block::StoredData;
-use super::block::{Data, Dispatched, FieldText, OpenBlock, RETAINED_CAPACITY, StoredBlock, length};
+use super::block::{CompleteBlock, Data, FieldText, OpenBlock, RETAINED_CAPACITY, StoredBlock, length};
 use super::{Decoder, Mode, Partial};
 use crate::config::Overflow;
 use crate::error::{Error, Kind, Result};
@@ -34,7 +34,7 @@ fn has_line_end(bytes: &[u8]) -> bool {
 enum Step<'c> {
     /// The chunk is consumed.
     End,
-    Event(Dispatched<'c>),
+    Event(CompleteBlock<'c>),
     /// Only if `ITEMS`.
     Comment(FieldText<'c>),
     /// Only if `ITEMS`, in milliseconds.
@@ -423,7 +423,7 @@ impl Decoder {
     }
 
     /// Handles the end of the input like a line end and an empty line.
-    pub(super) fn end_of_input<'c>(&mut self) -> Result<Option<Dispatched<'c>>> {
+    pub(super) fn end_of_input<'c>(&mut self) -> Result<Option<CompleteBlock<'c>>> {
         if self.mode != Mode::Fields {
             return Ok(None);
         }
@@ -477,17 +477,17 @@ impl Task for NextOwnedTask<'_, '_, '_> {
     fn run<E: Engine>(self, engine: E) -> Self::Output {
         let Self { decoder, chunk } = self;
         match decoder.advance::<_, false>(engine, chunk) {
-            Step::Event(Dispatched { data: Data::Joined, event_type, retry }) => {
+            Step::Event(CompleteBlock { data: Data::Joined, event_type, retry }) => {
                 let data = core::mem::take(&mut decoder.joined);
-                let rest = Dispatched { data: Data::None, event_type, retry };
+                let rest = CompleteBlock { data: Data::None, event_type, retry };
                 Ok(Some(Event { data, ..decoder.event_ref(&rest).to_owned() }))
             }
-            Step::Event(Dispatched { data: Data::SplitLine(start), event_type, retry })
+            Step::Event(CompleteBlock { data: Data::SplitLine(start), event_type, retry })
                 if decoder.split_line.len() >= MIN_MOVED_LEN =>
             {
                 let mut data = core::mem::take(&mut decoder.split_line);
                 data.drain(..start);
-                let rest = Dispatched { data: Data::None, event_type, retry };
+                let rest = CompleteBlock { data: Data::None, event_type, retry };
                 Ok(Some(Event { data, ..decoder.event_ref(&rest).to_owned() }))
             }
             Step::Event(event) => Ok(Some(decoder.event_ref(&event).to_owned())),
