@@ -31,8 +31,7 @@ pub struct FieldErrors {
 /// Validation error of one field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldError {
-    /// Path of the field, such as `tags[2].name`, with the names in Rust unless `#[garde(rename("..."))]` is set. Empty
-    /// for an error of the whole value.
+    /// Path of the field with the names in Rust, such as `tags[2].name`. Empty for an error of the whole value.
     pub field: String,
     /// Message of garde, or of the custom rule.
     pub message: String,

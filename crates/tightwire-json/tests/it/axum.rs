@@ -17,8 +17,7 @@ use tower::ServiceExt;
 
 #[derive(Debug, Deserialize, DeriveSerialize, Validate)]
 struct NewUser {
-    #[garde(length(min = 2), rename("userName"))]
-    #[serde(rename = "userName")]
+    #[garde(length(min = 2))]
     name: String,
     #[garde(range(min = 18))]
     age: u8,
@@ -71,11 +70,11 @@ async fn post_to(path: &str, content_type: &str, body: impl Into<Body>) -> (u16,
 }
 
 const JSON: &str = "application/json";
-const ADA: &str = r#"{"userName":"ada","age":36}"#;
+const ADA: &str = r#"{"name":"ada","age":36}"#;
 
 #[tokio::test]
 async fn json_is_extracted_and_an_envelope_is_returned() {
-    let expected = r#"{"code":0,"http_code":200,"message":"success","data":{"userName":"ada","age":36}}"#;
+    let expected = r#"{"code":0,"http_code":200,"message":"success","data":{"name":"ada","age":36}}"#;
     for content_type in
         [JSON, "application/json; charset=utf-8", "application/vnd.api+json", "APPLICATION/JSON"]
     {
@@ -113,10 +112,10 @@ async fn a_body_must_be_one_document_of_the_type() {
     for body in [
         "{",
         "nul",
-        r#"{"userName":"ada","age":36}{"#,
-        r#"{"userName":"ada","age":36} trailing"#,
-        r#"{"userName":"ada","age":"36"}"#,
-        r#"{"userName":"ada"}"#,
+        r#"{"name":"ada","age":36}{"#,
+        r#"{"name":"ada","age":36} trailing"#,
+        r#"{"name":"ada","age":"36"}"#,
+        r#"{"name":"ada"}"#,
         "\u{feff}{}",
     ] {
         let (status, response) = post_to("/users", JSON, body).await;
@@ -157,14 +156,14 @@ async fn truncated_bodies_are_client_errors() {
 
 #[tokio::test]
 async fn validation_errors_are_listed() {
-    let (status, response) = post_to("/valid", JSON, r#"{"userName":"1","age":3}"#).await;
+    let (status, response) = post_to("/valid", JSON, r#"{"name":"1","age":3}"#).await;
     assert_eq!(status, 400);
     assert_eq!(
         response,
         concat!(
             r#"{"code":1004,"http_code":400,"message":"age: lower than 18","data":{"errors":["#,
             r#"{"field":"age","message":"lower than 18"},"#,
-            r#"{"field":"userName","message":"length is lower than 2"}],"count":2}}"#
+            r#"{"field":"name","message":"length is lower than 2"}],"count":2}}"#
         )
     );
     let (status, response) = post_to("/valid", JSON, "").await;
@@ -233,7 +232,7 @@ async fn rejections_implement_error() {
     );
     for (body, expected) in [
         ("", "request body is empty"),
-        (r#"{"userName":"ada","age":3}"#, "validation failed: age: lower than 18"),
+        (r#"{"name":"ada","age":3}"#, "validation failed: age: lower than 18"),
     ] {
         let rejection = ValidJson::<NewUser>::from_request(request(body.into()), &()).await.unwrap_err();
         assert_eq!(rejection.to_string(), expected);
